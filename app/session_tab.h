@@ -1,0 +1,66 @@
+// The state of one open session: what every panel reads and changes. Panels talk to each other only through it,
+// so that a selection made in one shows in all. No drawing in here, and nothing that needs a window.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/query/event_reader.h"
+#include "core/store/store.h"
+
+namespace accelscope::app {
+
+// The visible stretch of session time. Kept in double so that zooming about the pointer does not creep.
+struct ViewRange {
+  double begin_ns = 0;
+  double end_ns = 1;
+  [[nodiscard]] double span_ns() const noexcept { return end_ns - begin_ns; }
+  bool operator==(const ViewRange&) const = default;
+};
+
+// Back and forward through views. push() after a finished gesture; a new view drops what was ahead.
+class ViewHistory {
+ public:
+  void push(const ViewRange& view);
+  [[nodiscard]] bool can_go_back() const noexcept { return position_ > 0; }
+  [[nodiscard]] bool can_go_forward() const noexcept { return position_ + 1 < views_.size(); }
+  ViewRange back();     // needs can_go_back()
+  ViewRange forward();  // needs can_go_forward()
+
+ private:
+  std::vector<ViewRange> views_;
+  std::size_t position_ = 0;
+};
+
+enum class LiveState : std::uint8_t { none, connecting, recording, ended, failed };
+
+struct SessionTab {
+  std::string title;   // "mlp_fwd"
+  std::string device;  // "trn1-07 nc0"
+  std::string path;    // of the session file; empty: never saved
+  bool modified = false;
+
+  std::shared_ptr<Store> store;
+  std::shared_ptr<const Snapshot> snapshot;  // refreshed once per frame
+  std::unique_ptr<EventReader> reader;       // for the snapshot; UI thread
+
+  ViewRange view;
+  ViewHistory history;
+  bool follow = false;                       // live: the view follows the newest events
+
+  std::optional<EventId> selected;
+  std::optional<EventId> hovered;
+  std::optional<std::int64_t> cursor_ns;     // time under the pointer, in any panel with a time axis
+  std::string selected_source;               // "file.py:37": the line lit in the source view
+  std::vector<EventId> related;              // lit beside the selected one (events of the line, dependencies)
+  std::vector<Marker> markers;
+
+  LiveState live = LiveState::none;
+  double events_per_second = 0;
+  std::string last_error;
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,63 @@
+// Reads single events by id or time: what Details, hover and hit tests show. Keeps the last few chunks decoded.
+// One reader per thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/chunk/chunk_view.h"
+#include "core/store/store.h"
+
+namespace accelscope {
+
+using FieldValue = std::variant<std::monostate, std::int64_t, std::uint64_t, double, bool, std::string>;
+
+struct EventRecord {
+  EventId id = kNoEvent;
+  const LaneSnapshot* lane = nullptr;  // lives as long as the reader's snapshot
+  std::int64_t begin_ticks = 0, end_ticks = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;
+  StringId name = 0;                   // session-wide
+  std::string name_text;
+  bool waits = false;                  // its name is one of the schema's wait names
+  std::vector<FieldValue> fields;      // one per schema column; monostate: no value
+};
+
+// A chunk with its bytes.
+struct LoadedChunk {
+  Bytes bytes;
+  ChunkView view;
+};
+
+class EventReader {
+ public:
+  EventReader(const Store& store, std::shared_ptr<const Snapshot> snapshot);
+
+  [[nodiscard]] const Snapshot& snapshot() const noexcept { return *snapshot_; }
+  [[nodiscard]] Result<EventRecord> read(EventId id);
+  // The event of the lane that covers the time, else nothing. slack_ns widens the search on both sides (a pixel).
+  [[nodiscard]] Result<std::optional<EventId>> event_at(const LaneSnapshot& lane, std::int64_t ns,
+                                                        std::int64_t slack_ns);
+  // First event of the lane that begins at or after / last that begins before the time.
+  [[nodiscard]] Result<std::optional<EventId>> first_from(const LaneSnapshot& lane, std::int64_t ns);
+  [[nodiscard]] Result<std::optional<EventId>> last_before(const LaneSnapshot& lane, std::int64_t ns);
+  [[nodiscard]] Result<std::shared_ptr<const LoadedChunk>> chunk(const LaneSnapshot& lane, std::uint32_t chunk_index);
+
+ private:
+  const Store& store_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  struct Cached {
+    const LaneData* lane;
+    std::uint32_t chunk;
+    std::shared_ptr<const LoadedChunk> loaded;
+  };
+  std::vector<Cached> cache_;  // most recently used last
+};
+
+// A field as the user reads it: "1,234 B", "0x2000000", "–" for no value.
+[[nodiscard]] std::string field_text(const Column& column, const FieldValue& value);
+
+}  // namespace accelscope

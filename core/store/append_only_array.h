@@ -1,0 +1,67 @@
+// An array that only grows and never moves its elements: segments of doubling size behind a fixed table. One
+// thread appends; any thread may read the elements below a count that it learned from the appender through a
+// lock. Untouched parts of a segment cost address space, not memory.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+
+namespace accelscope {
+
+template <typename T>
+class AppendOnlyArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  AppendOnlyArray() = default;
+  AppendOnlyArray(const AppendOnlyArray&) = delete;
+  AppendOnlyArray& operator=(const AppendOnlyArray&) = delete;
+  ~AppendOnlyArray() {
+    for (T* segment : segments_) std::free(segment);
+  }
+
+  void push_back(const T& value) {
+    const auto [segment, offset] = place(size_);
+    if (segments_[segment] == nullptr) {
+      segments_[segment] = static_cast<T*>(std::malloc(sizeof(T) * segment_size(segment)));
+      if (segments_[segment] == nullptr) throw std::bad_alloc();
+    }
+    segments_[segment][offset] = value;
+    ++size_;
+  }
+  [[nodiscard]] const T& operator[](std::size_t index) const noexcept {
+    const auto [segment, offset] = place(index);
+    return segments_[segment][offset];
+  }
+  // Only the appending thread may ask; readers use the count they were given.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::size_t memory_bytes() const noexcept { return size_ * sizeof(T); }
+
+  // Elements [index, index + 2^k) lie side by side if index is a multiple of 2^k and 2^k <= kFirstSegment.
+  static constexpr std::size_t kFirstSegment = 64;
+
+ private:
+  struct Place {
+    std::size_t segment;
+    std::size_t offset;
+  };
+  // Segment 0 holds kFirstSegment elements, segment k > 0 as many as all before it.
+  [[nodiscard]] static constexpr Place place(std::size_t index) noexcept {
+    if (index < kFirstSegment) return {0, index};
+    const auto top = static_cast<std::size_t>(std::bit_width(index)) - 1;
+    return {top - 5, index - (std::size_t{1} << top)};
+  }
+  [[nodiscard]] static constexpr std::size_t segment_size(std::size_t segment) noexcept {
+    return segment == 0 ? kFirstSegment : kFirstSegment << (segment - 1);
+  }
+
+  std::array<T*, 40> segments_{};
+  std::size_t size_ = 0;
+};
+
+}  // namespace accelscope

@@ -1,0 +1,66 @@
+// Count and busy time per name over stretches of a lane, so that a range is answered from stretches and only its
+// edges are decoded. Level 0 stretches are single chunks, each further level four times as long; a stretch keeps its
+// totals only where they are much smaller than its events (one name in 16 events), else the reader goes one level
+// down or decodes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/model/ids.h"
+#include "core/store/append_only_array.h"
+
+namespace accelscope {
+
+struct NameTotal {
+  StringId name = 0;       // session-wide
+  std::uint32_t count = 0;
+  std::uint64_t busy = 0;  // ticks
+};
+
+class NameTotals {
+ public:
+  static constexpr std::size_t kFanout = 4;
+  static constexpr std::size_t kLevels = 14;
+  static constexpr std::size_t kEventsPerName = 16;
+
+  struct Counts {
+    std::array<std::uint32_t, kLevels> stretches{};
+  };
+
+  NameTotals();
+  ~NameTotals();
+
+  // The totals of the next chunk, in any order of names, at most one entry per name.
+  void add_chunk(std::span<const NameTotal> totals, std::uint64_t event_count);
+  [[nodiscard]] Counts counts() const noexcept;
+
+  // Empty optional-like: has_totals false means that the stretch keeps none.
+  struct Stretch {
+    const NameTotal* totals = nullptr;
+    std::uint32_t size = 0;
+    bool kept = false;
+  };
+  [[nodiscard]] Stretch stretch(std::size_t level, std::size_t index) const noexcept;
+  [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
+
+  // For loading a saved index.
+  void restore(std::size_t level, std::span<const NameTotal> totals, bool kept);
+
+ private:
+  struct Entry {
+    const NameTotal* totals;
+    std::uint32_t size;
+    std::uint32_t kept;
+    std::uint64_t events;
+  };
+  void add(std::size_t level, std::span<const NameTotal> totals, std::uint64_t events);
+  std::array<AppendOnlyArray<Entry>, kLevels> levels_;
+  std::vector<std::unique_ptr<NameTotal[]>> storage_;
+  std::size_t memory_bytes_ = 0;
+};
+
+}  // namespace accelscope

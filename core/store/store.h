@@ -1,0 +1,117 @@
+// The store: one session's chunks and definitions in SQLite, in memory (a capture, an import) or in a session
+// file opened in place, with the index that everything is drawn and asked from.
+//
+//   auto store = Store::create();                 // or Store::open(path)
+//   store->define(scope, definition);             // before the chunks that use it
+//   store->append(scope, std::move(chunk));       // checks, indexes, inserts
+//   Snapshot snapshot = store->snapshot();        // immutable; take one per frame or query
+//   store->read_chunk(lane, chunk_index);         // bytes of a chunk, for a ChunkView
+//   store->save(path, progress);                  // atomic, also while capturing
+//
+// One connection owns the data; its mutex is held for one chunk or one save step at a time. All functions may be
+// called from any thread, except that the define/append calls of one scope come from one thread at a time.
+// A chunk that continues its lane's ordinals is taken; one that was taken before is dropped and counted
+// (duplicate); a hole in the ordinals is counted as lost.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/model/event_sink.h"
+#include "core/store/snapshot.h"
+
+namespace accelscope {
+
+struct Marker {
+  std::int64_t id = 0;
+  std::string set_name;
+  std::int64_t ts_ns = 0;
+  std::optional<std::int64_t> end_ns;  // set: a span
+  std::string name;
+  std::string note;
+};
+
+struct StoreOptions {
+  // Chunk memory at which an in-memory store moves to a file (DESIGN: spill) and goes on. 0: never.
+  std::uint64_t memory_budget_bytes = 0;
+  std::string spill_directory;  // empty: the system's folder for temporary files
+};
+
+// Called with done and total bytes; returning false cancels.
+using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+
+struct StoreStatus {
+  bool in_memory = true;
+  bool read_only = false;
+  std::string path;                // of the session file, or of the spill file; empty in memory
+  std::uint64_t memory_bytes = 0;  // database pages (in memory), trees, totals, strings
+  std::uint64_t chunk_bytes = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t duplicates = 0;    // events of chunks that came twice
+  std::uint64_t lost = 0;          // events missing between chunks
+};
+
+class Store {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Store>> create(StoreOptions options = {});
+  // In place and lazily. A read-only file gets its overlay in a sidecar (path + ".overlay").
+  [[nodiscard]] static Result<std::unique_ptr<Store>> open(const std::string& path);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  // A scope for a new source; 0 is the first.
+  [[nodiscard]] std::uint32_t new_scope();
+  Result<void> define(std::uint32_t scope, const Definition& definition);
+  Result<void> append(std::uint32_t scope, SealedChunk chunk);
+
+  [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const;
+  [[nodiscard]] std::uint64_t version() const noexcept;  // rises with every change
+  [[nodiscard]] Result<Bytes> read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_index) const;
+
+  // Overlay: short transactions; kept in the session file once there is one.
+  [[nodiscard]] std::vector<Marker> markers() const;
+  Result<std::int64_t> put_marker(const Marker& marker);  // id 0: a new one; returns its id
+  Result<void> remove_marker(std::int64_t id);
+  [[nodiscard]] std::string overlay_value(const std::string& key) const;  // tags, view state; "" if absent
+  Result<void> set_overlay_value(const std::string& key, const std::string& value);
+
+  Result<void> save(const std::string& path, const Progress& progress = {});
+  [[nodiscard]] StoreStatus status() const;
+  void add_quality(QualityEntry entry);
+
+ private:
+  struct Implementation;
+  explicit Store(std::unique_ptr<Implementation> impl);
+  std::unique_ptr<Implementation> impl_;
+};
+
+// An EventSink that feeds one scope of a store in this process.
+class StoreSink final : public EventSink {
+ public:
+  explicit StoreSink(Store& store) : store_(store), scope_(store.new_scope()) {}
+  Result<void> define(const Definition& definition) override { return store_.define(scope_, definition); }
+  Result<void> append(SealedChunk chunk) override { return store_.append(scope_, std::move(chunk)); }
+  [[nodiscard]] std::uint32_t scope() const noexcept { return scope_; }
+
+ private:
+  Store& store_;
+  std::uint32_t scope_;
+};
+
+// Recovers what can be recovered from a damaged session file: every chunk and definition whose checksum holds.
+struct SalvageReport {
+  std::uint64_t file_bytes = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t events = 0;
+  std::uint64_t definitions = 0;
+  std::uint64_t damaged_chunks = 0;   // found, but with a wrong checksum or cut
+  std::vector<std::string> missing;   // what is known to be lost, in sentences
+};
+[[nodiscard]] Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageReport& report);
+
+}  // namespace accelscope

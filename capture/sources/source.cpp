@@ -1,0 +1,70 @@
+#include "capture/sources/source.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "capture/sources/session/session_source.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::array kFormats = {
+    SourceFormat{"session", "Accelscope session", probe_session, replay_session},
+};
+
+std::string known_names() {
+  std::string names;
+  for (const SourceFormat& format : kFormats) {
+    if (!names.empty()) names += ", ";
+    names += format.name;
+  }
+  return names;
+}
+
+Result<Bytes> read_first_bytes(const std::string& path) {
+  std::error_code failure;
+  if (std::filesystem::is_directory(path, failure)) return Bytes{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{fmt::format("{}: cannot be opened: {}; check the path", path, std::strerror(errno))};
+  Bytes bytes(kProbeBytes);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (bytes.empty()) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path)};
+  return bytes;
+}
+
+}  // namespace
+
+std::span<const SourceFormat> source_formats() { return kFormats; }
+
+Result<const SourceFormat*> find_format(std::string_view name) {
+  for (const SourceFormat& format : kFormats) {
+    if (format.name == name) return &format;
+  }
+  return Error{fmt::format("{}: no such format; known ones are {}", name, known_names())};
+}
+
+Result<const SourceFormat*> guess_format(const std::string& path) {
+  const Result<Bytes> bytes = read_first_bytes(path);
+  if (!bytes) return bytes.error();
+  const SourceFormat* best = nullptr;
+  int best_confidence = 0;
+  for (const SourceFormat& format : kFormats) {
+    const int confidence = format.probe(bytes.value(), path);
+    if (confidence > best_confidence) {
+      best = &format;
+      best_confidence = confidence;
+    }
+  }
+  if (best == nullptr) {
+    return Error{fmt::format("{}: the format was not recognised; name it with --format ({})", path, known_names())};
+  }
+  return best;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,18 @@
+// NeuronCore opcodes that set up, order or synchronise and do no work of their own; Neuron's total_exec_time leaves
+// them out too (neuron-profile 2.x summary).
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace accelscope::neuron {
+
+inline constexpr std::array<std::string_view, 10> kSetupOpcodes = {
+    "NOP",         "SET_ORDERING_MODE", "EVENT_SEMAPHORE", "EVENT_SEMAPHORE_RANGE_CLEAR",
+    "NOTIFY",      "COMPARE_BRANCH",    "DRAIN",           "WRITE",
+    "TENSOR_LOAD", "MODIFY_POOL_CONFIG"};
+
+// Tracks whose events are a NeuronCore's work; the others (throttling, layers, semaphores) last as long as the run.
+inline constexpr std::array<std::string_view, 4> kWorkTrackKinds = {"engine", "dma_queue", "cc_core", "collective"};
+
+}  // namespace accelscope::neuron

@@ -1,0 +1,106 @@
+// The one loop over event values: every chunk of some lanes that overlaps a range, read once, spread over the
+// pool, cancellable, with progress (in chunks). Statistics, search, source lines, memory and dependencies are
+// bodies of this loop. It decodes nothing by itself except the edges of the range.
+//
+//   scan_chunks(query, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {
+//     chunk.for_each_block([&](const ScannedBlock& block) { ... block.times.begins[i] ... });
+//   });
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/chunk/chunk_view.h"
+#include "core/query/time_range.h"
+#include "core/query/worker_pool.h"
+#include "core/store/store.h"
+
+namespace accelscope {
+
+// What a query runs on. Copies are cheap; the store and the pool must outlive it.
+struct QueryContext {
+  const Store& store;
+  std::shared_ptr<const Snapshot> snapshot;
+  WorkerPool& pool;
+  TaskControl& control;
+};
+
+using LaneIndices = std::vector<std::uint32_t>;  // indices into Snapshot::lanes
+
+[[nodiscard]] LaneIndices all_lanes(const Snapshot& snapshot);
+[[nodiscard]] LaneIndices lanes_of_kind(const Snapshot& snapshot, EventKind kind);
+[[nodiscard]] LaneIndices lanes_of_track(const Snapshot& snapshot, TrackNumber track);
+[[nodiscard]] LaneIndices lanes_with_role(const Snapshot& snapshot, Role role);
+
+// Ticks of the lane that lie in the range.
+[[nodiscard]] TickRange tick_range(const LaneSnapshot& lane, const TimeRange& range) noexcept;
+// Chunks of the lane that hold an event of the range: [first, last).
+struct ChunkSpan {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+[[nodiscard]] ChunkSpan chunks_in(const LaneSnapshot& lane, const TickRange& range) noexcept;
+
+// Events [first, last) of a block, with their times in ticks.
+struct ScannedBlock {
+  std::uint32_t block = 0;
+  std::uint32_t first_row = 0;  // of the block in its chunk
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  BlockTimes times;
+};
+
+struct ScannedChunk {
+  const LaneSnapshot& lane;
+  std::uint32_t lane_index;
+  std::uint32_t chunk_index;
+  const ChunkPlace& place;
+  const ChunkView& view;
+  TickRange range;
+  const std::vector<StringId>& strings;  // the scope's local string ids -> the session's
+  double ns_per_tick;                    // mean over the chunk
+
+  [[nodiscard]] EventId event_id(std::uint32_t row) const noexcept {
+    return make_event_id(lane.number(), place.first_ordinal + row);
+  }
+  [[nodiscard]] StringId session_string(std::uint64_t local) const noexcept {
+    return local < strings.size() ? strings[local] : 0;
+  }
+  // Blocks that hold an event of the range, in order.
+  template <typename Body>
+  void for_each_block(Body&& body) const {
+    ScannedBlock block;
+    const bool whole = range.covers(place.begin_ticks, place.end_ticks);
+    for (std::uint32_t b = whole ? 0 : first_block(); b < view.block_count(); ++b) {
+      view.times(b, block.times);
+      block.block = b;
+      block.first_row = b * kBlockEvents;
+      block.first = 0;
+      block.last = view.block_size(b);
+      if (!whole && !narrow(block)) break;
+      if (block.first < block.last) body(static_cast<const ScannedBlock&>(block));
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t first_block() const noexcept;
+  [[nodiscard]] bool narrow(ScannedBlock& block) const noexcept;  // false: all further events begin after the range
+};
+
+using ChunkBody = std::function<void(const ScannedChunk& chunk, std::size_t worker)>;
+
+// One chunk of a scan, by index into the snapshot's lanes and the lane's chunks.
+struct ChunkAddress {
+  std::uint32_t lane = 0;
+  std::uint32_t chunk = 0;
+};
+
+// The body runs on several threads at once; `worker` is below pool.concurrency() and may index per-thread state.
+// Chunks of a lane come in no particular order. Fails with the first unreadable chunk, or when cancelled.
+[[nodiscard]] Result<void> scan_chunks(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
+                                       const ChunkBody& body);
+[[nodiscard]] Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkAddress>& chunks,
+                                       const TimeRange& range, const ChunkBody& body);
+
+}  // namespace accelscope

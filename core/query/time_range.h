@@ -1,0 +1,52 @@
+// A half-open stretch of time, and what it means that an event lies in it: an interval if they share time, an
+// instant if it lies inside. An empty range holds nothing.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace accelscope {
+
+namespace detail {
+[[nodiscard]] constexpr bool stretch_holds(std::int64_t begin, std::int64_t end, std::int64_t event_begin,
+                                           std::int64_t event_end) noexcept {
+  if (begin >= end || event_begin >= end) return false;
+  return event_end > begin || (event_begin == event_end && event_begin >= begin);
+}
+}  // namespace detail
+
+struct TimeRange {
+  std::int64_t begin_ns = std::numeric_limits<std::int64_t>::min();
+  std::int64_t end_ns = std::numeric_limits<std::int64_t>::max();
+
+  [[nodiscard]] constexpr bool empty() const noexcept { return begin_ns >= end_ns; }
+  [[nodiscard]] constexpr std::int64_t length_ns() const noexcept { return empty() ? 0 : end_ns - begin_ns; }
+  [[nodiscard]] constexpr bool holds(std::int64_t event_begin, std::int64_t event_end) const noexcept {
+    return detail::stretch_holds(begin_ns, end_ns, event_begin, event_end);
+  }
+  bool operator==(const TimeRange&) const = default;
+};
+
+// The same in the ticks of one lane.
+struct TickRange {
+  std::int64_t begin = std::numeric_limits<std::int64_t>::min();
+  std::int64_t end = std::numeric_limits<std::int64_t>::max();
+
+  [[nodiscard]] constexpr bool empty() const noexcept { return begin >= end; }
+  [[nodiscard]] constexpr bool holds(std::int64_t event_begin, std::int64_t event_end) const noexcept {
+    return detail::stretch_holds(begin, end, event_begin, event_end);
+  }
+  // Ticks that the event and the range share.
+  [[nodiscard]] constexpr std::uint64_t shared(std::int64_t event_begin, std::int64_t event_end) const noexcept {
+    const std::int64_t first = std::max(begin, event_begin);
+    const std::int64_t last = std::min(end, event_end);
+    return last > first ? static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first) : 0;
+  }
+  // True if all of [first, last] lies inside, instants at its end included.
+  [[nodiscard]] constexpr bool covers(std::int64_t first, std::int64_t last) const noexcept {
+    return begin <= first && last < end;
+  }
+};
+
+}  // namespace accelscope

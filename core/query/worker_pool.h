@@ -1,0 +1,145 @@
+// A few threads for work that must not run on the UI thread: decoding, queries, exports, saves.
+//
+//   Task<Result<Answer>> task = pool.start([query](TaskControl& control) { return answer(query, control); });
+//   ... each frame:  draw_progress(task.done(), task.total());  if (task.ready()) use(task.take());
+//
+// Dropping a Task cancels it; the work ends when it next asks its TaskControl. The pool's destructor cancels what
+// is left and waits for it, so a task may refer to whatever outlives the pool.
+#pragma once
+
+#include <atomic>
+#include <cassert>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace accelscope {
+
+// Shared by the work and the one who waits for it.
+class TaskControl {
+ public:
+  void cancel() noexcept { cancelled_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool cancelled() const noexcept { return cancelled_.load(std::memory_order_relaxed); }
+  void add_total(std::uint64_t steps) noexcept { total_.fetch_add(steps, std::memory_order_relaxed); }
+  void add_done(std::uint64_t steps) noexcept { done_.fetch_add(steps, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t done() const noexcept { return done_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> cancelled_{false};
+  std::atomic<std::uint64_t> done_{0};
+  std::atomic<std::uint64_t> total_{0};
+};
+
+// What a cancelled function returns. Whoever cancelled has no use for the message.
+[[nodiscard]] Error cancelled_error();
+
+template <typename T>
+class Task {
+ public:
+  Task() = default;
+  Task(Task&&) noexcept = default;
+  Task& operator=(Task&& other) noexcept {
+    if (this != &other) {
+      cancel();
+      state_ = std::move(other.state_);
+    }
+    return *this;
+  }
+  ~Task() { cancel(); }
+
+  [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }  // started and not taken yet
+  [[nodiscard]] bool ready() const {
+    if (!state_) return false;
+    const std::scoped_lock lock(state_->mutex);
+    return state_->value.has_value();
+  }
+  void wait() const {
+    if (!state_) return;
+    std::unique_lock lock(state_->mutex);
+    state_->finished.wait(lock, [this] { return state_->value.has_value(); });
+  }
+  // Waits if it must; the task is no longer valid afterwards.
+  [[nodiscard]] T take() {
+    assert(state_);
+    wait();
+    const auto state = std::move(state_);
+    return std::move(*state->value);
+  }
+  void cancel() noexcept {
+    if (state_) state_->control.cancel();
+  }
+  [[nodiscard]] std::uint64_t done() const noexcept { return state_ ? state_->control.done() : 0; }
+  [[nodiscard]] std::uint64_t total() const noexcept { return state_ ? state_->control.total() : 0; }
+
+ private:
+  friend class WorkerPool;
+  struct State {
+    TaskControl control;
+    std::mutex mutex;
+    std::condition_variable finished;
+    std::optional<T> value;
+  };
+  std::shared_ptr<State> state_;
+};
+
+class WorkerPool {
+ public:
+  explicit WorkerPool(unsigned threads = 0);  // 0: one per hardware thread
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  // Runs body(TaskControl&) on a thread of the pool. The body must return, soon after it was cancelled too.
+  template <typename Body>
+  [[nodiscard]] auto start(Body body) -> Task<std::invoke_result_t<Body&, TaskControl&>> {
+    using Value = std::invoke_result_t<Body&, TaskControl&>;
+    Task<Value> task;
+    task.state_ = std::make_shared<typename Task<Value>::State>();
+    auto state = task.state_;
+    auto shared_body = std::make_shared<Body>(std::move(body));
+    enqueue({[state, shared_body]() mutable {
+               Value value = (*shared_body)(state->control);
+               shared_body.reset();  // what it holds goes before the waiter goes on
+               const std::scoped_lock lock(state->mutex);
+               state->value.emplace(std::move(value));
+               state->finished.notify_all();
+             },
+             [state] { state->control.cancel(); }});
+    return task;
+  }
+
+  // Calls body(index, worker) for every index below count, spread over the pool and the calling thread, and
+  // returns when all are done or, once `control` is cancelled, when no call is running any more. `worker` is below
+  // concurrency() and no two calls run at the same time with the same one. May be called from within a task.
+  void for_each(std::size_t count, TaskControl& control,
+                const std::function<void(std::size_t index, std::size_t worker)>& body);
+  [[nodiscard]] std::size_t concurrency() const noexcept { return threads_.size() + 1; }
+
+ private:
+  struct Job {
+    std::function<void()> run;
+    std::function<void()> cancel;
+  };
+  void enqueue(Job job);
+  void enqueue_first(std::function<void()> run);
+  void work(std::size_t thread);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  std::vector<std::function<void()>> running_;  // how to cancel what each thread runs
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace accelscope

@@ -1,0 +1,346 @@
+#include "core/base/format.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace accelscope {
+namespace {
+
+constexpr std::string_view kMinus = "\u2212";
+constexpr std::string_view kEllipsis = "\u2026";
+
+struct Unit {
+  double scale;
+  std::string_view name;
+};
+
+constexpr std::array<Unit, 4> kDurationUnits = {{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
+constexpr std::array<Unit, 6> kByteUnits = {{{1, "B"},
+                                             {1024.0, "KiB"},
+                                             {1024.0 * 1024, "MiB"},
+                                             {1024.0 * 1024 * 1024, "GiB"},
+                                             {1024.0 * 1024 * 1024 * 1024, "TiB"},
+                                             {1024.0 * 1024 * 1024 * 1024 * 1024, "PiB"}}};
+constexpr std::array<Unit, 5> kRateUnits = {{{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}}};
+
+std::string with_commas(std::string_view digits) {
+  std::string out;
+  out.reserve(digits.size() + digits.size() / 3);
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
+// Whole numbers in full; below 1,000 four significant digits without trailing zeros. The value is not negative.
+std::string four_digits(double value) {
+  int decimals = 0;
+  for (double limit = 1000; decimals < 3 && value < limit; limit /= 10) ++decimals;
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  const std::size_t point = text.find('.');
+  if (point == std::string::npos) return with_commas(text);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+double rounded_to_four_digits(double value) {
+  if (value == 0) return 0;
+  const double step = std::pow(10.0, std::floor(std::log10(value)) - 3);
+  return std::round(value / step) * step;
+}
+
+// In the largest unit that keeps the number, as it will be shown, at or above one.
+template <std::size_t kCount>
+std::string in_unit(double value, const std::array<Unit, kCount>& units) {
+  if (!std::isfinite(value)) return std::isnan(value) ? "–" : value > 0 ? "∞" : fmt::format("{}∞", kMinus);
+  const double size = std::abs(value);
+  std::size_t unit = 0;
+  while (unit + 1 < kCount && rounded_to_four_digits(size / units[unit + 1].scale) >= 1) ++unit;
+  const std::string number = four_digits(size / units[unit].scale);
+  const bool negative = value < 0 && number != "0";
+  return fmt::format("{}{} {}", negative ? kMinus : "", number, units[unit].name);
+}
+
+// The magnitude of a signed number, also of the most negative one.
+std::uint64_t magnitude(std::int64_t value) {
+  return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Splits "12.5 us" into "12.5" and "us".
+struct Amount {
+  std::string_view number;
+  std::string_view unit;
+};
+Amount split_amount(std::string_view text) {
+  text = trimmed(text);
+  std::size_t end = 0;
+  while (end < text.size() && (is_digit(text[end]) || text[end] == '.' || text[end] == '-' || text[end] == '+')) ++end;
+  return {text.substr(0, end), trimmed(text.substr(end))};
+}
+
+bool parse_double(std::string_view text, double& value) {
+  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (text.empty()) return false;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (lower(a[i]) != lower(b[i])) return false;
+  }
+  return true;
+}
+
+// A decimal number times `scale`, rounded to the nearest integer below 2^64. Exact: no detour through double.
+bool scaled_decimal(std::string_view number, std::uint64_t scale, std::uint64_t& out) {
+  std::uint64_t whole = 0;
+  bool any = false;
+  std::size_t i = 0;
+  for (; i < number.size() && is_digit(number[i]); ++i) {
+    const auto digit = static_cast<std::uint64_t>(number[i] - '0');
+    if (__builtin_mul_overflow(whole, std::uint64_t{10}, &whole) || __builtin_add_overflow(whole, digit, &whole)) {
+      return false;
+    }
+    any = true;
+  }
+  if (__builtin_mul_overflow(whole, scale, &out)) return false;
+  if (i < number.size() && number[i] == '.') {
+    long double fraction = 0;
+    long double place = 0.1L;
+    for (++i; i < number.size() && is_digit(number[i]); ++i, place /= 10) {
+      fraction += place * static_cast<long double>(number[i] - '0');
+      any = true;
+    }
+    const auto part = static_cast<std::uint64_t>(std::llround(fraction * static_cast<long double>(scale)));
+    if (__builtin_add_overflow(out, part, &out)) return false;
+  }
+  return any && i == number.size();
+}
+
+struct ScaleName {
+  std::string_view name;
+  std::uint64_t scale;
+};
+
+constexpr std::array<ScaleName, 8> kTimeScales = {{{"", 1},
+                                                   {"ns", 1},
+                                                   {"us", 1'000},
+                                                   {"\u00b5s", 1'000},
+                                                   {"\u03bcs", 1'000},
+                                                   {"ms", 1'000'000},
+                                                   {"s", 1'000'000'000},
+                                                   {"min", 60'000'000'000}}};
+
+// A bare letter is binary, as in most tools that take sizes; "kB" is the SI unit.
+constexpr std::array<ScaleName, 14> kSizeScales = {{{"", 1},
+                                                    {"B", 1},
+                                                    {"K", 1ULL << 10},
+                                                    {"KiB", 1ULL << 10},
+                                                    {"kB", 1'000},
+                                                    {"M", 1ULL << 20},
+                                                    {"MiB", 1ULL << 20},
+                                                    {"MB", 1'000'000},
+                                                    {"G", 1ULL << 30},
+                                                    {"GiB", 1ULL << 30},
+                                                    {"GB", 1'000'000'000},
+                                                    {"T", 1ULL << 40},
+                                                    {"TiB", 1ULL << 40},
+                                                    {"TB", 1'000'000'000'000}}};
+
+constexpr std::array<Unit, 4> kRateScales = {{{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}}};
+
+Result<std::int64_t> parse_share(std::string_view text, std::string_view number, std::int64_t begin_ns,
+                                 std::int64_t end_ns) {
+  double percent = 0;
+  if (!parse_double(number, percent)) {
+    return Error{fmt::format("\"{}\" is not a percentage; try 25%", text)};
+  }
+  const double span = static_cast<double>(end_ns) - static_cast<double>(begin_ns);
+  if (percent == 100) return end_ns;
+  const double offset = std::round(span * percent / 100);
+  if (std::abs(offset) > 9e18) return Error{fmt::format("\"{}\" is outside of what a time can hold", text)};
+  return begin_ns + static_cast<std::int64_t>(offset);
+}
+
+// Length of the well-formed UTF-8 sequence at the front, 0 if there is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto continues = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xc0U) == 0x80U; };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return continues(1) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    if (!continues(1) || !continues(2)) return 0;
+    if (first == 0xe0 && byte(1) < 0xa0) return 0;  // could be written in fewer bytes
+    if (first == 0xed && byte(1) > 0x9f) return 0;  // half of a surrogate pair
+    return 3;
+  }
+  if (first >= 0xf0 && first <= 0xf4) {
+    if (!continues(1) || !continues(2) || !continues(3)) return 0;
+    if (first == 0xf0 && byte(1) < 0x90) return 0;
+    if (first == 0xf4 && byte(1) > 0x8f) return 0;  // beyond U+10FFFF
+    return 4;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string format_duration(double ns) { return in_unit(ns, kDurationUnits); }
+std::string format_bytes(double bytes) { return in_unit(bytes, kByteUnits); }
+std::string format_rate(double bytes_per_second) { return in_unit(bytes_per_second, kRateUnits); }
+
+std::string format_count(std::uint64_t count) { return with_commas(fmt::format("{}", count)); }
+
+std::string format_signed(std::int64_t value) {
+  return fmt::format("{}{}", value < 0 ? kMinus : "", format_count(magnitude(value)));
+}
+
+std::string format_time_exact(std::int64_t ns) { return format_signed(ns) + " ns"; }
+
+std::string format_share(double fraction) {
+  if (!std::isfinite(fraction)) return "–";
+  const double percent = std::abs(fraction) * 100;
+  std::string text = percent < 0.1 && percent > 0 ? fmt::format("{:.2g}", percent) : fmt::format("{:.1f}", percent);
+  return fmt::format("{}{} %", fraction < 0 && percent > 0 ? kMinus : "", text);
+}
+
+std::string format_number(double value) {
+  if (!std::isfinite(value)) return std::isnan(value) ? "–" : value > 0 ? "∞" : fmt::format("{}∞", kMinus);
+  const double size = std::abs(value);
+  const std::string_view sign = value < 0 ? kMinus : "";
+  if (size != 0 && (size < 1e-3 || size >= 1e15)) return fmt::format("{}{:.4g}", sign, size);
+  if (size < 1) return fmt::format("{}{:.4g}", sign, size);
+  return fmt::format("{}{}", sign, four_digits(size));
+}
+
+std::string shorten_middle(std::string_view text, std::size_t max_chars) {
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < text.size();) {
+    starts.push_back(i);
+    const std::size_t length = utf8_length(text.substr(i));
+    i += length == 0 ? 1 : length;
+  }
+  if (starts.size() <= max_chars) return std::string(text);
+  if (max_chars == 0) return {};
+  const std::size_t kept = max_chars - 1;
+  const std::size_t head = (kept + 1) / 2;
+  const std::size_t tail = kept - head;
+  std::string out(text.substr(0, starts[head]));
+  out += kEllipsis;
+  if (tail > 0) out += text.substr(starts[starts.size() - tail]);
+  return out;
+}
+
+Result<std::int64_t> parse_time(std::string_view text, std::int64_t begin_ns, std::int64_t end_ns) {
+  const Amount amount = split_amount(text);
+  if (amount.unit == "%") return parse_share(text, amount.number, begin_ns, end_ns);
+  const bool negative = !amount.number.empty() && amount.number.front() == '-';
+  const bool has_sign = negative || (!amount.number.empty() && amount.number.front() == '+');
+  for (const ScaleName& scale : kTimeScales) {
+    if (amount.unit != scale.name) continue;
+    std::uint64_t ns = 0;
+    if (!scaled_decimal(amount.number.substr(has_sign ? 1 : 0), scale.scale, ns) ||
+        ns > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+      break;
+    }
+    return negative ? -static_cast<std::int64_t>(ns) : static_cast<std::int64_t>(ns);
+  }
+  return Error{fmt::format("\"{}\" is not a time; try 1500, 12.5us, 40ms, 2s or 10%", text)};
+}
+
+Result<TimeRange> parse_time_range(std::string_view text, std::int64_t begin_ns, std::int64_t end_ns) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) {
+    return Error{fmt::format("\"{}\" is not a range; try 12.5us:40us or 10%:20%", text)};
+  }
+  const std::string_view first = trimmed(text.substr(0, colon));
+  const std::string_view last = trimmed(text.substr(colon + 1));
+  TimeRange range{begin_ns, end_ns};
+  if (!first.empty()) {
+    auto begin = parse_time(first, begin_ns, end_ns);
+    if (!begin) return begin.error();
+    range.begin_ns = *begin;
+  }
+  if (!last.empty()) {
+    auto end = parse_time(last, begin_ns, end_ns);
+    if (!end) return end.error();
+    range.end_ns = *end;
+  }
+  if (range.begin_ns >= range.end_ns) {
+    return Error{fmt::format("the range \"{}\" is empty: {} is not before {}", text, format_time_exact(range.begin_ns),
+                             format_time_exact(range.end_ns))};
+  }
+  return range;
+}
+
+Result<std::uint64_t> parse_size(std::string_view text) {
+  const Amount amount = split_amount(text);
+  for (const ScaleName& scale : kSizeScales) {
+    if (!equal_ignoring_case(amount.unit, scale.name)) continue;
+    std::uint64_t bytes = 0;
+    if (!scaled_decimal(amount.number, scale.scale, bytes)) break;
+    return bytes;
+  }
+  return Error{fmt::format("\"{}\" is not a size; try 1048576, 512MiB or 2G", text)};
+}
+
+Result<double> parse_rate(std::string_view text) {
+  if (trimmed(text) == "max") return std::numeric_limits<double>::infinity();
+  const Amount amount = split_amount(text);
+  double number = 0;
+  for (const Unit& unit : kRateScales) {
+    if (!equal_ignoring_case(amount.unit, unit.name)) continue;
+    if (!parse_double(amount.number, number) || number < 0) break;
+    return number * unit.scale;
+  }
+  return Error{fmt::format("\"{}\" is not a rate; try 1500, 20k, 2M or max", text)};
+}
+
+std::string json_quote(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 2);
+  out += '"';
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+      ++i;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      constexpr std::string_view kNamed = "\b\t\n\f\r";
+      constexpr std::string_view kLetters = "btnfr";
+      const std::size_t named = kNamed.find(c);
+      out += named == std::string_view::npos ? fmt::format("\\u{:04x}", c) : fmt::format("\\{}", kLetters[named]);
+      ++i;
+    } else if (const std::size_t length = utf8_length(text.substr(i)); length != 0) {
+      out += text.substr(i, length);
+      i += length;
+    } else {
+      out += "\uFFFD";
+      ++i;
+    }
+  }
+  out += '"';
+  return out;
+}
+
+}  // namespace accelscope

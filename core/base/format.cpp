@@ -267,31 +267,6 @@ Result<std::int64_t> parse_time(std::string_view text, std::int64_t begin_ns, st
   return Error{fmt::format("\"{}\" is not a time; try 1500, 12.5us, 40ms, 2s or 10%", text)};
 }
 
-Result<TimeRange> parse_time_range(std::string_view text, std::int64_t begin_ns, std::int64_t end_ns) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) {
-    return Error{fmt::format("\"{}\" is not a range; try 12.5us:40us or 10%:20%", text)};
-  }
-  const std::string_view first = trimmed(text.substr(0, colon));
-  const std::string_view last = trimmed(text.substr(colon + 1));
-  TimeRange range{begin_ns, end_ns};
-  if (!first.empty()) {
-    auto begin = parse_time(first, begin_ns, end_ns);
-    if (!begin) return begin.error();
-    range.begin_ns = *begin;
-  }
-  if (!last.empty()) {
-    auto end = parse_time(last, begin_ns, end_ns);
-    if (!end) return end.error();
-    range.end_ns = *end;
-  }
-  if (range.begin_ns >= range.end_ns) {
-    return Error{fmt::format("the range \"{}\" is empty: {} is not before {}", text, format_time_exact(range.begin_ns),
-                             format_time_exact(range.end_ns))};
-  }
-  return range;
-}
-
 Result<std::uint64_t> parse_size(std::string_view text) {
   const Amount amount = split_amount(text);
   for (const ScaleName& scale : kSizeScales) {

@@ -24,12 +24,6 @@ namespace accelscope {
 
 // "12.5us", "40 ms", "1234" (ns). "10%" is resolved against [begin_ns, end_ns].
 [[nodiscard]] Result<std::int64_t> parse_time(std::string_view text, std::int64_t begin_ns, std::int64_t end_ns);
-struct TimeRange {
-  std::int64_t begin_ns = 0;
-  std::int64_t end_ns = 0;  // after begin_ns
-};
-// "12.5us:40us", "10%:20%", "5ms:" (to the end). Both sides as parse_time reads them; markers are resolved by callers.
-[[nodiscard]] Result<TimeRange> parse_time_range(std::string_view text, std::int64_t begin_ns, std::int64_t end_ns);
 [[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);  // "512MiB", "2G" (binary), "1.5 GB", "1048576"
 [[nodiscard]] Result<double> parse_rate(std::string_view text);         // "2M", "max" (infinity), "1500"
 

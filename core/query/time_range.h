@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string_view>
+
+#include "core/base/result.h"
 
 namespace accelscope {
 
@@ -27,6 +30,9 @@ struct TimeRange {
   }
   bool operator==(const TimeRange&) const = default;
 };
+
+// "12.5us:40us", "10%:20%" of the session, "5ms:" to its end. The sides are read by parse_time; never empty.
+[[nodiscard]] Result<TimeRange> parse_time_range(std::string_view text, const TimeRange& session);
 
 // The same in the ticks of one lane.
 struct TickRange {

@@ -1,0 +1,23 @@
+// The small text files that the viewer remembers things in: lines of tab-separated fields, with tab, line end and
+// backslash escaped, read tolerantly and written whole by rename. No types in here: users parse their fields.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace accelscope::app {
+
+using TextRecord = std::vector<std::string>;
+
+[[nodiscard]] std::string encode_record(const TextRecord& fields);        // without a line end
+[[nodiscard]] TextRecord decode_record(std::string_view line);
+
+// A missing file reads as no records.
+[[nodiscard]] Result<std::vector<TextRecord>> read_records(const std::string& path);
+// Makes the folder when needed; the old file stays until the new one is complete.
+Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records);
+
+}  // namespace accelscope::app

@@ -1,0 +1,63 @@
+#include "app/background_job.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/format.h"
+
+namespace accelscope::app {
+
+namespace {
+constexpr double kSecondsBeforeRate = 0.3;  // a rate over less than this only flickers
+}
+
+bool JobControl::report(std::uint64_t done, std::uint64_t total) noexcept {
+  done_ = done;
+  total_ = total;
+  return !cancelled_;
+}
+
+JobProgress describe_progress(std::uint64_t done, std::uint64_t total, double elapsed_s) {
+  JobProgress progress;
+  if (total > 0) {
+    progress.share = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
+    progress.share_text = std::to_string(static_cast<int>(progress.share * 100)) + " %";
+  }
+  if (done == 0 || elapsed_s < kSecondsBeforeRate) return progress;
+  const double rate = static_cast<double>(done) / elapsed_s;
+  progress.rate_text = format_rate(rate);
+  if (total >= done && total > 0) {
+    const double left_s = std::ceil(static_cast<double>(total - done) / rate);
+    progress.left_text = left_s < 60 ? std::to_string(static_cast<long>(left_s)) + " s"
+                                     : std::to_string(static_cast<long>(left_s / 60)) + " min";
+  }
+  return progress;
+}
+
+BackgroundJob::BackgroundJob(std::string title, Work work, std::function<void()> wake) : title_(std::move(title)) {
+  thread_ = std::thread([this, work = std::move(work), wake = std::move(wake)] {
+    result_.emplace(work(control_));
+    finished_ = true;
+    if (wake) wake();
+  });
+}
+
+BackgroundJob::~BackgroundJob() {
+  cancel();
+  if (thread_.joinable()) thread_.join();
+}
+
+double BackgroundJob::elapsed_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+JobProgress BackgroundJob::progress() const {
+  return describe_progress(control_.done(), control_.total(), elapsed_s());
+}
+
+Result<void> BackgroundJob::finish() {
+  if (thread_.joinable()) thread_.join();
+  return *result_;
+}
+
+}  // namespace accelscope::app

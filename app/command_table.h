@@ -1,0 +1,45 @@
+// Everything that can be commanded, once: menus, the palette, the key list and the key handler all read this table.
+// A command knows its name, its key, whether it can run now and what it does; nothing in here draws.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace accelscope::app {
+
+enum class MenuId : std::uint8_t { file, view, record, analyse, help };
+inline constexpr std::size_t kMenuCount = 5;
+[[nodiscard]] std::string_view menu_title(MenuId menu) noexcept;
+
+// Only while no text is being typed (single letters), or always (Ctrl+... and function keys).
+struct Command {
+  std::string id;     // stable: "open", "zoom_in"
+  std::string title;  // "Open a file..."
+  MenuId menu = MenuId::file;
+  std::string key;    // "Ctrl+O", "?"; "" for none
+  std::string second_key;
+  std::function<void()> run;
+  std::function<bool()> enabled;  // empty: always
+  std::function<bool()> checked;  // empty: not a switch
+  bool separator_before = false;  // in its menu
+};
+
+class CommandTable {
+ public:
+  void add(Command command);
+  [[nodiscard]] std::span<const Command> all() const noexcept { return commands_; }
+  [[nodiscard]] const Command* find(std::string_view id) const noexcept;
+  [[nodiscard]] static bool can_run(const Command& command) { return !command.enabled || command.enabled(); }
+  // False when there is no such command or it cannot run now.
+  bool run(std::string_view id) const;
+  // Best matches first; disabled ones last.
+  [[nodiscard]] std::vector<const Command*> matching(std::string_view text) const;
+
+ private:
+  std::vector<Command> commands_;
+};
+
+}  // namespace accelscope::app

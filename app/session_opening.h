@@ -1,0 +1,37 @@
+// From a path to a session: a session file opens in place, a damaged one is salvaged with a report, any known format
+// is imported into a new store. Runs on a worker thread; the errors name the file and what to try.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/background_job.h"
+#include "core/store/store.h"
+
+namespace accelscope::app {
+
+struct OpenedSession {
+  std::unique_ptr<Store> store;
+  std::string title;
+  std::string device;
+  std::string path;      // of the session file it lies in; empty: never saved
+  bool modified = false; // there is something to save
+  std::string note;      // for the user, when not all is well: what was salvaged
+};
+
+struct OpenSessionOptions {
+  std::vector<std::string> source_roots;
+};
+
+[[nodiscard]] Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options,
+                                                 JobControl& control);
+
+// "mlp_fwd" of "/runs/mlp_fwd.accel" or "/runs/mlp_fwd.json".
+[[nodiscard]] std::string title_of_path(const std::string& path);
+// "trn1-07 nc0": host and device of the tracks, "4 devices" when there are several; "" if none is named.
+[[nodiscard]] std::string device_of(const Snapshot& snapshot);
+[[nodiscard]] std::string describe_salvage(const std::string& path, const SalvageReport& report);
+
+}  // namespace accelscope::app

@@ -35,10 +35,10 @@ class JobControl {
 
 // What a progress bar says.
 struct JobProgress {
-  double share = 0;                       // 0 .. 1; 0 while the total is unknown
-  std::string share_text;                 // "59 %", "" while the total is unknown
-  std::string rate_text;                  // "212 MB/s", "" at first
-  std::string left_text;                  // "4 s", "" while it cannot be told
+  double share = 0;        // 0 .. 1; 0 while the total is unknown
+  std::string share_text;  // "59 %", "" while the total is unknown
+  std::string rate_text;   // "212 MB/s", "" at first
+  std::string left_text;   // "4 s", "" while it cannot be told
 };
 [[nodiscard]] JobProgress describe_progress(std::uint64_t done, std::uint64_t total, double elapsed_s);
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -30,7 +31,9 @@ class LiveLink {
 // "host:port" as typed. The message says what is wrong with it; only this machine can be reached for now.
 [[nodiscard]] Result<std::string> check_address(const std::string& typed);
 
-[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_live_link(const std::string& address, std::shared_ptr<Store> store);
-[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store);
+[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_live_link(const std::string& address, std::shared_ptr<Store> store,
+                                                               std::function<void()> wake);
+[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store,
+                                                               std::function<void()> wake);
 
 }  // namespace accelscope::app

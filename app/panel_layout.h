@@ -42,12 +42,12 @@ class PanelLayout {
 
   [[nodiscard]] bool is_open(PanelId id) const noexcept { return states_[index(id)].open; }
   [[nodiscard]] Place place(PanelId id) const noexcept { return states_[index(id)].place; }
-  [[nodiscard]] std::vector<PanelId> panels_in(Place place) const;     // open ones, in the order of their tabs
-  [[nodiscard]] std::optional<PanelId> front(Place place) const;      // the one that is seen
+  [[nodiscard]] std::vector<PanelId> panels_in(Place place) const;  // open ones, in the order of their tabs
+  [[nodiscard]] std::optional<PanelId> front(Place place) const;    // the one that is seen
   [[nodiscard]] std::optional<PanelId> maximised() const noexcept { return maximised_; }
   [[nodiscard]] bool is_seen(PanelId id) const;
 
-  void show(PanelId id);             // opens it and brings it to the front
+  void show(PanelId id);  // opens it and brings it to the front
   void close(PanelId id);
   void toggle(PanelId id) { is_seen(id) ? close(id) : show(id); }
   void move(PanelId id, Place place);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "app/session_analysis.h"
 #include "capture/sources/source.h"
 #include "core/base/format.h"
 
@@ -89,9 +90,7 @@ Result<OpenedSession> import(const std::string& path, const OpenSessionOptions& 
   return session;
 }
 
-}  // namespace
-
-Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options, JobControl& control) {
+Result<OpenedSession> open_any(const std::string& path, const OpenSessionOptions& options, JobControl& control) {
   std::error_code error;
   if (!fs::exists(path, error)) {
     return Error{path + ": there is no such file; check the path, or open it from the file dialog (Ctrl+O)"};
@@ -105,6 +104,22 @@ Result<OpenedSession> open_session(const std::string& path, const OpenSessionOpt
     return salvage(path, path + ": this is not a session file, or its beginning is damaged");
   }
   return import(path, options, control);
+}
+
+}  // namespace
+
+Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options, WorkerPool& pool,
+                                   JobControl& control) {
+  auto session = open_any(path, options, control);
+  if (!session) return session;
+  TaskControl task;
+  auto active = find_active_stretch({*session->store, session->store->snapshot(), pool, task});
+  if (active) {
+    session->active = *active;
+  } else {  // the session is still worth showing
+    session->store->add_quality({"unreadable_events", 1, active.message(), Severity::error});
+  }
+  return session;
 }
 
 std::string title_of_path(const std::string& path) {

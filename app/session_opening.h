@@ -4,10 +4,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/background_job.h"
+#include "core/query/time_range.h"
+#include "core/query/worker_pool.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {
@@ -16,9 +19,10 @@ struct OpenedSession {
   std::unique_ptr<Store> store;
   std::string title;
   std::string device;
-  std::string path;      // of the session file it lies in; empty: never saved
-  bool modified = false; // there is something to save
-  std::string note;      // for the user, when not all is well: what was salvaged
+  std::string path;                 // of the session file it lies in; empty: never saved
+  bool modified = false;            // there is something to save
+  std::optional<TimeRange> active;  // where it does its work, for the first view
+  std::string note;                 // for the user, when not all is well: what was salvaged
 };
 
 struct OpenSessionOptions {
@@ -26,7 +30,7 @@ struct OpenSessionOptions {
 };
 
 [[nodiscard]] Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options,
-                                                 JobControl& control);
+                                                 WorkerPool& pool, JobControl& control);
 
 // "mlp_fwd" of "/runs/mlp_fwd.accel" or "/runs/mlp_fwd.json".
 [[nodiscard]] std::string title_of_path(const std::string& path);

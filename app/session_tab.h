@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/query/event_reader.h"
+#include "core/query/time_range.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {
@@ -35,6 +36,8 @@ class ViewHistory {
   std::size_t position_ = 0;
 };
 
+class SessionAnalysis;  // app/session_analysis.h
+
 enum class LiveState : std::uint8_t { none, connecting, recording, ended, failed };
 
 struct SessionTab {
@@ -47,15 +50,25 @@ struct SessionTab {
   std::shared_ptr<const Snapshot> snapshot;  // refreshed once per frame
   std::unique_ptr<EventReader> reader;       // for the snapshot; UI thread
 
+  std::shared_ptr<SessionAnalysis> analysis;  // what workers find out about the snapshot
+  std::optional<TimeRange> active;            // where the session does its work; nothing while unknown
+
   ViewRange view;
   ViewHistory history;
-  bool follow = false;                       // live: the view follows the newest events
+  bool follow = false;  // live: the view follows the newest events
+
+  // A finished change of the view, from any panel: kept for back and forward, and it ends following.
+  void show(const ViewRange& range) {
+    follow = false;
+    view = range;
+    history.push(range);
+  }
 
   std::optional<EventId> selected;
   std::optional<EventId> hovered;
-  std::optional<std::int64_t> cursor_ns;     // time under the pointer, in any panel with a time axis
-  std::string selected_source;               // "file.py:37": the line lit in the source view
-  std::vector<EventId> related;              // lit beside the selected one (events of the line, dependencies)
+  std::optional<std::int64_t> cursor_ns;  // time under the pointer, in any panel with a time axis
+  std::string selected_source;            // "file.py:37": the line lit in the source view
+  std::vector<EventId> related;           // lit beside the selected one (events of the line, dependencies)
   std::vector<Marker> markers;
 
   LiveState live = LiveState::none;

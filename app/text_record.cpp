@@ -14,10 +14,17 @@ std::string encode_record(const TextRecord& fields) {
     if (i != 0) line += '\t';
     for (const char c : fields[i]) {
       switch (c) {
-        case '\t': line += "\\t"; break;
-        case '\n': line += "\\n"; break;
-        case '\\': line += "\\\\"; break;
-        default: line += c;
+        case '\t':
+          line += "\\t";
+          break;
+        case '\n':
+          line += "\\n";
+          break;
+        case '\\':
+          line += "\\\\";
+          break;
+        default:
+          line += c;
       }
     }
   }

@@ -12,7 +12,7 @@ namespace accelscope::app {
 
 using TextRecord = std::vector<std::string>;
 
-[[nodiscard]] std::string encode_record(const TextRecord& fields);        // without a line end
+[[nodiscard]] std::string encode_record(const TextRecord& fields);  // without a line end
 [[nodiscard]] TextRecord decode_record(std::string_view line);
 
 // A missing file reads as no records.

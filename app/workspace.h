@@ -20,13 +20,14 @@
 #include "app/session_opening.h"
 #include "app/session_tab.h"
 #include "app/settings.h"
+#include "core/query/worker_pool.h"
 
 namespace accelscope::app {
 
 struct WorkspaceOptions {
-  std::string state_directory;         // "" remembers nothing
+  std::string state_directory;  // "" remembers nothing
   std::vector<std::string> source_roots;
-  std::function<void()> wake;          // from any thread: something is new, draw a frame
+  std::function<void()> wake;  // from any thread: something is new, draw a frame
 };
 
 // Said to the user above the content until dismissed.
@@ -62,7 +63,7 @@ class Workspace {
   void open(const std::string& path);
   void connect(const std::string& address);
   void start_demo();
-  SessionTab& adopt(OpenedSession session);                       // made elsewhere: tests, other commands
+  SessionTab& adopt(OpenedSession session);  // made elsewhere: tests, other commands
   SessionTab& adopt_live(std::unique_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title);
 
   // The capture of a tab.
@@ -94,6 +95,7 @@ class Workspace {
   void dismiss_notice(std::size_t index);
   [[nodiscard]] const std::string& last_error() const noexcept { return last_error_; }
 
+  [[nodiscard]] WorkerPool& pool() noexcept { return pool_; }
   [[nodiscard]] RecentSessions& recent() noexcept { return recent_; }
   [[nodiscard]] Settings& settings() noexcept { return settings_; }
   void write_settings();
@@ -105,9 +107,9 @@ class Workspace {
     std::unique_ptr<BackgroundJob> saving;
     std::string saving_path;
     bool close_when_saved = false;
-    bool fitted = false;           // the first view has been chosen
+    bool fitted = false;  // the first view has been chosen
     std::uint64_t saved_version = 0;
-    double rate_since_s = 0;       // window in which the ingest rate is counted
+    double rate_since_s = 0;  // window in which the ingest rate is counted
     std::uint64_t rate_since_events = 0;
   };
   struct Opening {
@@ -125,6 +127,7 @@ class Workspace {
   OpenTab& add_tab(std::string title, std::shared_ptr<Store> store);
 
   WorkspaceOptions options_;
+  WorkerPool pool_;  // outlives what runs on it
   RecentSessions recent_;
   Settings settings_;
   std::vector<std::unique_ptr<OpenTab>> tabs_;
@@ -136,8 +139,8 @@ class Workspace {
   std::string last_error_;
 };
 
-// The stretch in which something happens: from the first to the last slice that is not a wait, so that the idle time
-// before the work starts is outside. The whole session when there are no slices; with a margin of 1 %.
+// All of the session, and the stretch in which it does its work (all, when unknown), each with a margin of 1 %.
 [[nodiscard]] ViewRange whole_session(const Snapshot& snapshot);
+[[nodiscard]] ViewRange active_view(const SessionTab& tab);
 
 }  // namespace accelscope::app

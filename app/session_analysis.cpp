@@ -1,0 +1,131 @@
+#include "app/session_analysis.h"
+
+#include <algorithm>
+
+#include "core/analysis/activity.h"
+#include "core/analysis/neuron/setup_names.h"
+
+namespace accelscope::app {
+
+SessionAnalysis::SessionAnalysis(WorkerPool& pool, std::shared_ptr<const Store> store)
+    : pool_(pool), store_(std::move(store)) {}
+
+SessionAnalysis::~SessionAnalysis() = default;
+
+void SessionAnalysis::begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s) {
+  snapshot_ = std::move(snapshot);
+  now_s_ = now_s;
+  take_search();
+}
+
+bool SessionAnalysis::pending() const {
+  return memory_.task.valid() || lines_.task.valid() || dependencies_.task.valid() || active_.task.valid() ||
+         line_events_.valid() || search_task_.valid();
+}
+
+// The work gets a query context whose store and snapshot live as long as it runs.
+template <typename Work>
+auto SessionAnalysis::start(Work work) {
+  return pool_.start([store = store_, snapshot = snapshot_, &pool = pool_, work](TaskControl& control) {
+    return work(QueryContext{*store, snapshot, pool, control});
+  });
+}
+
+template <typename T, typename Work>
+std::shared_ptr<const T> SessionAnalysis::ask(Answer<T>& answer, Work work) {
+  if (answer.task.valid() && answer.task.ready()) {
+    auto result = answer.task.take();
+    if (result) {
+      answer.value = std::move(*result);
+    } else {
+      error_ = result.message();
+    }
+  }
+  const bool stale = answer.version != snapshot_->version || answer.asked_s < 0;
+  if (!answer.task.valid() && stale && now_s_ - answer.asked_s >= kRenewSeconds) {
+    answer.version = snapshot_->version;
+    answer.asked_s = std::max(now_s_, 0.0);
+    answer.task = start(std::move(work));
+  }
+  return answer.value;
+}
+
+std::shared_ptr<const MemoryUsage> SessionAnalysis::memory() {
+  return ask(memory_, [](const QueryContext& query) { return memory_usage(query); });
+}
+
+std::shared_ptr<const SourceLines> SessionAnalysis::source_lines() {
+  return ask(lines_, [](const QueryContext& query) { return accelscope::source_lines(query, TimeRange{}); });
+}
+
+std::shared_ptr<const Dependencies> SessionAnalysis::dependencies() {
+  return ask(dependencies_, [](const QueryContext& query) { return Dependencies::build(query); });
+}
+
+std::optional<TimeRange> SessionAnalysis::active() {
+  const auto found =
+      ask(active_, [](const QueryContext& query) -> Result<std::shared_ptr<const std::optional<TimeRange>>> {
+        auto stretch = find_active_stretch(query);
+        if (!stretch) return stretch.error();
+        return std::shared_ptr<const std::optional<TimeRange>>(std::make_shared<std::optional<TimeRange>>(*stretch));
+      });
+  return found ? *found : std::nullopt;
+}
+
+void SessionAnalysis::ask_line_events(std::string path, std::uint32_t line) {
+  constexpr std::size_t kMostLit = 100'000;  // more than any screen can show one by one
+  line_events_ = start([path = std::move(path), line](const QueryContext& query) {
+    return events_of_line(query, path, line, TimeRange{}, kMostLit);
+  });
+}
+
+std::optional<LineEvents> SessionAnalysis::take_line_events() {
+  if (!line_events_.valid() || !line_events_.ready()) return std::nullopt;
+  auto result = line_events_.take();
+  if (result) return std::move(*result);
+  error_ = result.message();
+  return std::nullopt;
+}
+
+void SessionAnalysis::search(const std::string& text) {
+  const bool same = text == search_text_ && (search_version_ == snapshot_->version || now_s_ - search_asked_s_ < 1);
+  if (same) return;
+  if (text != search_text_) {
+    hits_.reset();
+    search_error_.clear();
+  }
+  search_text_ = text;
+  search_version_ = snapshot_->version;
+  search_asked_s_ = now_s_;
+  search_task_ = {};
+  if (text.empty()) return;
+  auto parsed = parse_search(text);
+  if (!parsed) {
+    search_error_ = parsed.message();
+    return;
+  }
+  search_task_ =
+      start([parsed = std::move(*parsed)](const QueryContext& query) -> Result<std::shared_ptr<EventSearch>> {
+        auto found = EventSearch::run(query, parsed, all_lanes(*query.snapshot));
+        if (!found) return found.error();
+        return std::make_shared<EventSearch>(std::move(*found));
+      });
+}
+
+void SessionAnalysis::take_search() {
+  if (!search_task_.valid() || !search_task_.ready()) return;
+  auto result = search_task_.take();
+  if (result) {
+    hits_ = std::move(*result);
+  } else {
+    search_error_ = result.message();
+  }
+}
+
+Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query) {
+  auto work = active_stretch(query, {.track_kinds = neuron::kWorkTrackKinds, .setup_names = neuron::kSetupOpcodes});
+  if (!work || work->has_value()) return work;
+  return active_stretch(query, {.track_kinds = {}, .setup_names = neuron::kSetupOpcodes});  // other kinds of device
+}
+
+}  // namespace accelscope::app

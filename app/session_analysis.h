@@ -1,0 +1,87 @@
+// What background work finds out about a session: memory use, source lines, dependencies, the active stretch, search
+// hits. Ask each frame with what is seen; answers come when ready and stay (of the last state) until better ones
+// do. While a capture runs, an answer is renewed at most every kRenewSeconds. UI thread only.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/analysis/dependencies.h"
+#include "core/analysis/memory_usage.h"
+#include "core/analysis/source_lines.h"
+#include "core/query/search.h"
+#include "core/query/worker_pool.h"
+#include "core/store/store.h"
+
+namespace accelscope::app {
+
+class SessionAnalysis {
+ public:
+  static constexpr double kRenewSeconds = 0.5;
+
+  // The pool must outlive it; the store is kept by the work that needs it.
+  SessionAnalysis(WorkerPool& pool, std::shared_ptr<const Store> store);
+  ~SessionAnalysis();
+  SessionAnalysis(const SessionAnalysis&) = delete;
+  SessionAnalysis& operator=(const SessionAnalysis&) = delete;
+
+  // Once per frame, before anything is asked.
+  void begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s);
+  // Work under way; a frame is due when it ends.
+  [[nodiscard]] bool pending() const;
+
+  // The last answer, null until there is one. Asking is what starts the work.
+  std::shared_ptr<const MemoryUsage> memory();
+  std::shared_ptr<const SourceLines> source_lines();  // over the whole session
+  std::shared_ptr<const Dependencies> dependencies();
+  std::optional<TimeRange> active();
+
+  // Events of a line, for lighting them; a new line replaces the one that is under way.
+  void ask_line_events(std::string path, std::uint32_t line);
+  [[nodiscard]] std::optional<LineEvents> take_line_events();  // once, when ready
+
+  // Search hits of the text. An error of the text ("/(/") is kept in search_error().
+  void search(const std::string& text);
+  [[nodiscard]] const EventSearch* hits() const noexcept { return hits_.get(); }
+  [[nodiscard]] const std::string& search_text() const noexcept { return search_text_; }
+  [[nodiscard]] const std::string& search_error() const noexcept { return search_error_; }
+  [[nodiscard]] bool searching() const noexcept { return search_task_.valid(); }
+
+  [[nodiscard]] const std::string& error() const noexcept { return error_; }  // of the last work that failed
+
+ private:
+  template <typename T>
+  struct Answer {
+    std::shared_ptr<const T> value;
+    Task<Result<std::shared_ptr<const T>>> task;
+    std::uint64_t version = 0;  // of the snapshot it was asked for
+    double asked_s = -1e9;
+  };
+  template <typename T, typename Work>
+  std::shared_ptr<const T> ask(Answer<T>& answer, Work work);
+  template <typename Work>
+  auto start(Work work);
+  void take_search();
+
+  WorkerPool& pool_;
+  std::shared_ptr<const Store> store_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  double now_s_ = 0;
+  Answer<MemoryUsage> memory_;
+  Answer<SourceLines> lines_;
+  Answer<Dependencies> dependencies_;
+  Answer<std::optional<TimeRange>> active_;
+  Task<Result<LineEvents>> line_events_;
+  std::string search_text_, search_error_;
+  Task<Result<std::shared_ptr<EventSearch>>> search_task_;
+  std::shared_ptr<EventSearch> hits_;
+  std::uint64_t search_version_ = 0;
+  double search_asked_s_ = -1e9;
+  std::string error_;
+};
+
+// What counts as work when a session's first view is chosen.
+[[nodiscard]] Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query);
+
+}  // namespace accelscope::app

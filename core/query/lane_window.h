@@ -1,0 +1,109 @@
+// Decoded stretches of lanes for the UI thread, which neither reads chunks nor waits: it asks for a window, draws
+// the coarser tree while there is none, and finds it some frames later, filled by a worker.
+//
+//   LaneWindows windows;                          // one per session; all calls from the UI thread
+//   windows.begin_frame(store, snapshot);         // takes what the workers have finished
+//   LaneDetail detail = windows.lane(lane);
+//   detail.find(leaf, WindowDetail::events);      // null: not there yet, and asked for now
+//   windows.end_frame();                          // what this frame missed replaces all older requests
+//
+// A window is 16 neighbouring leaves (up to 1,024 events) at one of two details. Memory is bounded: the windows
+// that were not looked at for the longest time go first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/store/store.h"
+
+namespace accelscope {
+
+inline constexpr std::uint32_t kWindowLeaves = 16;
+inline constexpr std::uint32_t kMicroEvents = 8;  // events that one micro node sums up
+
+enum class WindowDetail : std::uint8_t {
+  micro,   // a node for every 8 events of a leaf
+  events,  // every event
+};
+
+struct WindowEvent {
+  std::int64_t begin_ticks = 0;
+  std::int64_t end_ticks = 0;
+  StringId name = 0;  // session-wide
+  std::uint8_t slot = 0;
+  bool waits = false;
+};
+
+struct WindowSample {
+  std::int64_t ticks = 0;
+  double value = 0;
+};
+
+// Entry vectors hold the leaves one after another; those of leaf i begin at first_entry[i]. Which vector is
+// filled follows from the lane's kind and the detail.
+struct LaneWindow {
+  WindowDetail detail = WindowDetail::micro;
+  std::uint32_t first_leaf = 0;
+  std::uint32_t leaf_count = 0;  // fewer than kWindowLeaves at the end of a lane that may still grow
+  std::array<std::uint32_t, kWindowLeaves + 1> first_entry{};
+  std::array<std::uint64_t, kWindowLeaves> first_ordinal{};
+  std::vector<SliceNode> nodes;
+  std::vector<CounterNode> counter_nodes;
+  std::vector<WindowEvent> events;
+  std::vector<WindowSample> samples;
+
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+};
+
+// Where a drawing function finds the windows of one lane.
+class LaneDetail {
+ public:
+  LaneDetail() = default;
+  LaneDetail(const LaneDetail&) = delete;
+  LaneDetail& operator=(const LaneDetail&) = delete;
+  virtual ~LaneDetail() = default;
+  // The window that holds the leaf, or null. Asking is what makes it come.
+  [[nodiscard]] virtual const LaneWindow* find(std::uint32_t leaf, WindowDetail detail) = 0;
+  // The same without asking for it: something to draw meanwhile.
+  [[nodiscard]] virtual const LaneWindow* ready(std::uint32_t leaf, WindowDetail detail) const = 0;
+};
+
+class LaneWindows {
+ public:
+  static constexpr std::size_t kDefaultBudget = std::size_t{192} << 20;
+
+  explicit LaneWindows(std::size_t memory_budget = kDefaultBudget, unsigned workers = 2);
+  ~LaneWindows();
+  LaneWindows(const LaneWindows&) = delete;
+  LaneWindows& operator=(const LaneWindows&) = delete;
+
+  void begin_frame(std::shared_ptr<const Store> store, std::shared_ptr<const Snapshot> snapshot);
+  // A lane of this frame's snapshot. Valid until end_frame().
+  [[nodiscard]] LaneDetail& lane(const LaneSnapshot& lane);
+  void end_frame();
+
+  // Whether something that the last frame missed is still to come.
+  [[nodiscard]] bool pending() const;
+  void wait_until_settled() const;  // for screenshots and tests, never for a frame
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+  [[nodiscard]] std::string last_error() const;  // of a chunk that could not be read; empty if none
+
+ private:
+  class Table;
+  struct Workers;
+  void evict();
+
+  std::size_t memory_budget_;
+  std::size_t memory_bytes_ = 0;
+  std::uint64_t frame_ = 0;
+  std::shared_ptr<const Store> store_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  std::unordered_map<LaneNumber, std::unique_ptr<Table>> tables_;
+  std::unique_ptr<Workers> workers_;
+};
+
+}  // namespace accelscope

@@ -1,0 +1,60 @@
+// One lane of slices on its way to pixels: what is narrow becomes one row of texels, what is wide a list of slices
+// to draw one by one. The lane's tree is walked down to nodes of at most two pixels, so the cost follows the pixels
+// of the view and not the events. Below the tree's leaves it goes on in decoded windows (core/query/lane_window.h);
+// while one is missing its leaf stands for it. Pure: no ImGui, no store.
+//
+//   LaneStripBuilder builder;                       // keeps its scratch memory; one per thread
+//   builder.build(lane, &windows.lane(lane), view, strip);
+//
+// Every event that touches the view lights at least one pixel or is in the list.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/query/lane_window.h"
+#include "core/store/snapshot.h"
+#include "render/timeline/time_view.h"
+
+namespace accelscope::render {
+
+inline constexpr double kNodePixels = 2;     // nodes up to this width are drawn as a whole
+inline constexpr double kSlicePixels = 3;    // narrower slices join the strip
+inline constexpr double kSinglePixels = 8;   // wider slices are drawn one by one, those between as blocks of texels
+inline constexpr double kLeastCover = 0.34;  // strength of a texel with hardly any cover
+
+// x0 and x1 may lie far outside the view: begin and end are true.
+struct WideSlice {
+  EventId id = kNoEvent;
+  StringId name = 0;
+  std::uint8_t slot = 0;
+  bool waits = false;
+  double x0 = 0;
+  double x1 = 0;
+};
+
+struct PixelRun {
+  int begin = 0;
+  int end = 0;
+};
+
+struct LaneStrip {
+  std::vector<std::uint32_t> texels;  // 0xAABBGGRR, one per pixel; alpha 0: nothing there
+  std::vector<PixelRun> waits;        // pixels where something narrow waits: hatched below the texels
+  std::vector<WideSlice> slices;      // by time
+  double busy_share = 0;              // of the view; exact but for nodes that its edges cut
+  double wait_share = 0;
+  bool complete = true;  // false: a leaf stands for events that are still being decoded
+};
+
+class LaneStripBuilder {
+ public:
+  // `detail` may be null: then leaves are the finest there is.
+  void build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip);
+
+ private:
+  std::vector<std::uint64_t> cover_;  // per pixel: 16 bits each of cover * 256 and the three channels times that
+  std::vector<std::uint16_t> wait_;   // per pixel: waiting share * 256
+};
+
+}  // namespace accelscope::render

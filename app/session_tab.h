@@ -37,6 +37,7 @@ class ViewHistory {
 };
 
 class SessionAnalysis;  // app/session_analysis.h
+struct TimelineState;   // app/timeline_state.h
 
 enum class LiveState : std::uint8_t { none, connecting, recording, ended, failed };
 
@@ -69,7 +70,9 @@ struct SessionTab {
   std::optional<std::int64_t> cursor_ns;  // time under the pointer, in any panel with a time axis
   std::string selected_source;            // "file.py:37": the line lit in the source view
   std::vector<EventId> related;           // lit beside the selected one (events of the line, dependencies)
+  std::vector<EventId> also_selected;     // by Ctrl+click, beside the selected one
   std::vector<Marker> markers;
+  std::shared_ptr<TimelineState> timeline;  // what only the timeline remembers: scroll, what is collapsed
 
   LiveState live = LiveState::none;
   double events_per_second = 0;

@@ -74,12 +74,13 @@ class Ui {
   Theme theme_;
   Fonts fonts_;
   Textures* textures_ = nullptr;
+  ThemeKind next_theme_ = ThemeKind::dark;
   float scale_ = 1;
   float zoom_ = 1;
+  float next_zoom_ = 1;
   Rect window_;
   double time_ = 0;
   Input input_;
-  std::bitset<kKeyCount> keys_before_;
   bool typing_ = false;
   bool frame_requested_ = false;
   double frame_after_ = -1;

@@ -1,0 +1,63 @@
+#include "render/ui.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "render/imgui_compat.h"
+
+namespace accelscope::render {
+
+void Ui::set_theme(ThemeKind kind) {
+  if (kind == theme_.kind()) return;
+  next_theme_ = kind;
+  request_frame();
+}
+
+void Ui::set_zoom(float zoom) {
+  next_zoom_ = std::clamp(zoom, 0.5F, 3.0F);
+  if (next_zoom_ != zoom_) request_frame();
+}
+
+float Ui::px(float units) const noexcept {
+  const float pixels = std::round(units * scale_);
+  return units > 0 ? std::max(1.0F, pixels) : pixels;
+}
+
+bool Ui::pressed(Key key, Modifiers modifiers, bool repeat) const {
+  return input_.modifiers() == modifiers && compat::key_pressed(key, repeat);
+}
+
+ImDrawList* Ui::draw() const { return ImGui::GetWindowDrawList(); }
+
+void Ui::request_frame_after(double seconds) noexcept {
+  frame_after_ = frame_after_ < 0 ? seconds : std::min(frame_after_, seconds);
+}
+
+void Ui::copy_to_clipboard(const std::string& text) const { ImGui::SetClipboardText(text.c_str()); }
+
+void Ui::register_widget(std::string_view name, const Rect& rect) {
+  const ImDrawList* list = draw();
+  const ImVec2 low = list->GetClipRectMin();
+  const ImVec2 high = list->GetClipRectMax();
+  const Rect visible = rect.intersected({low.x, low.y, high.x, high.y});
+  if (!visible.empty()) drawn_.insert_or_assign(std::string(name), visible);
+}
+
+const Rect* Ui::find_widget(std::string_view name) const {
+  const auto key = std::string(name);
+  if (const auto now = drawn_.find(key); now != drawn_.end()) return &now->second;
+  const auto before = shown_.find(key);
+  return before == shown_.end() ? nullptr : &before->second;
+}
+
+void Ui::note_text(std::string_view text, const Rect& rect) {
+  if (records_text_ && !text.empty()) texts_.push_back({std::string(text), rect});
+}
+
+float& Ui::remembered(std::string_view name, float initial) {
+  return remembered_.try_emplace(std::string(name), initial).first->second;
+}
+
+}  // namespace accelscope::render

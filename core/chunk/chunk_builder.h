@@ -2,7 +2,7 @@
 // generators that write millions of events a second and hold their builders themselves.
 //
 // append() needs start_ticks >= the last event's end and duration >= 0. A column that is not set for a row is
-// null there, unless the schema says `required`, where it is 0.
+// null there; one that the schema calls `required` must be set for every row.
 #pragma once
 
 #include <array>
@@ -23,8 +23,10 @@ class ChunkBuilder {
  public:
   ChunkBuilder(const Schema& schema, LaneNumber lane);
 
-  [[nodiscard]] std::uint32_t append(std::int64_t start_ticks, std::int64_t duration_ticks, StringId name) noexcept {
-    assert(count_ < kMaxChunkEvents);
+  // Returns the event's row, for the set functions. Needs !full().
+  std::uint32_t append(std::int64_t start_ticks, std::int64_t duration_ticks, StringId name) {
+    assert(!full());
+    if (count_ == capacity_) grow();
     assert(count_ == 0 || start_ticks >= end_ticks_);
     if (count_ == 0) begin_ticks_ = end_ticks_ = start_ticks;
     gaps_[count_] = static_cast<std::uint64_t>(start_ticks) - static_cast<std::uint64_t>(end_ticks_);
@@ -34,15 +36,17 @@ class ChunkBuilder {
     return count_++;
   }
 
-  void set_int64(std::size_t column, std::uint32_t row, std::int64_t value) noexcept {
+  void set_int64(std::size_t column, std::uint32_t row, std::int64_t value) {
     set(column, row, static_cast<std::uint64_t>(value) ^ (std::uint64_t{1} << 63));
   }
-  void set_uint64(std::size_t column, std::uint32_t row, std::uint64_t value) noexcept { set(column, row, value); }
-  void set_float64(std::size_t column, std::uint32_t row, double value) noexcept;
+  void set_uint64(std::size_t column, std::uint32_t row, std::uint64_t value) { set(column, row, value); }
+  void set_float64(std::size_t column, std::uint32_t row, double value);
   void set_text(std::size_t column, std::uint32_t row, std::string_view value);
 
-  [[nodiscard]] bool full() const noexcept { return count_ == kMaxChunkEvents || text_bytes_ > (16U << 20); }
+  // Wide schemas make shorter chunks, so that a builder never holds more than about 1.5 MB.
+  [[nodiscard]] bool full() const noexcept { return count_ >= limit_ || text_bytes_ > kMaxTextBytes; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  [[nodiscard]] LaneNumber lane() const noexcept { return lane_; }
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
   [[nodiscard]] std::int64_t end_ticks() const noexcept { return end_ticks_; }        // of the last event, ever
   [[nodiscard]] bool has_events() const noexcept { return next_ordinal_ + count_ > 0; }
@@ -52,30 +56,36 @@ class ChunkBuilder {
   [[nodiscard]] SealedChunk seal();
 
  private:
+  static constexpr std::size_t kMaxTextBytes = 1U << 20;
   struct ColumnBuffer {
     ColumnType type = ColumnType::int64;
     bool required = false;
-    std::unique_ptr<std::uint64_t[]> values;
+    bool any = false;                         // some row of the open chunk has a value
+    std::unique_ptr<std::uint64_t[]> values;  // capacity_ places; stored form, see chunk_format.h
     std::array<std::uint64_t, kMaxChunkEvents / kBlockEvents> valid{};
-    bool any = false;
     std::string text;  // ColumnType::text: all values one after another; values hold end positions
   };
 
-  void set(std::size_t column, std::uint32_t row, std::uint64_t stored) noexcept {
+  void set(std::size_t column, std::uint32_t row, std::uint64_t stored) {
     ColumnBuffer& buffer = columns_[column];
-    buffer.values[row] = stored;
     if (!buffer.required) {
+      if (!buffer.any) begin_column(buffer);
       buffer.valid[row / kBlockEvents] |= std::uint64_t{1} << (row % kBlockEvents);
-      buffer.any = true;
     }
+    buffer.values[row] = stored;
   }
+  void begin_column(ColumnBuffer& buffer) const;
+  void grow();
 
   LaneNumber lane_;
   std::uint32_t count_ = 0;
+  std::uint32_t capacity_ = 0;
+  std::uint32_t limit_;
   std::uint64_t next_ordinal_ = 0;
   std::int64_t begin_ticks_ = 0;
   std::int64_t end_ticks_ = 0;
   std::size_t text_bytes_ = 0;
+  std::size_t last_size_ = 0;  // of the last sealed chunk: a good guess for the next
   std::unique_ptr<std::uint64_t[]> gaps_;
   std::unique_ptr<std::uint64_t[]> durations_;
   std::unique_ptr<std::uint64_t[]> names_;

@@ -3,8 +3,13 @@
 //
 //   ChunkHeader                                    72 bytes
 //   ColumnEntry x (3 + schema columns)             gap, duration, name, then the schema's own
-//   per column: widths u8[blocks], block minima (packed, min_width bits each), packed blocks,
-//               for text: blobs of bytes; with nulls: u64 validity[blocks]
+//   per column: widths u8[blocks]
+//               block minima, min_width bits each, to the next whole byte (delta: each block's first value)
+//               u64 step base, only for delta
+//               packed blocks, widths[b] * 8 bytes each
+//               gap only: where each block begins, relative to begin_ticks, `extra` bits each, to a whole byte
+//               u64 validity[blocks], only with nulls
+//               u32 length and bytes, only for text; a value is the end of the event's text in them
 //   8 zero bytes                                   so that a decoder may load words
 //
 // Blocks hold 64 events (the last one fewer). Block b of a column is 64 values of widths[b] bits, each the
@@ -15,6 +20,8 @@
 
 #include <cstddef>
 #include <cstdint>
+
+#include "core/base/checksum.h"
 
 namespace accelscope {
 
@@ -43,6 +50,10 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 72);
 
+[[nodiscard]] inline std::uint64_t checksum_of_header(const ChunkHeader& header) noexcept {
+  return checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(ChunkHeader, header_checksum)));
+}
+
 enum class Encoding : std::uint8_t {
   packed,  // distance from the block's minimum
   delta,   // distance of each value's step from the block's smallest step; for rising ids and totals
@@ -58,10 +69,10 @@ struct ColumnEntry {
   Encoding encoding = Encoding::packed;
   std::uint8_t flags = 0;
   std::uint8_t min_width = 0;  // bits of a packed block minimum
-  std::uint8_t reserved = 0;
+  std::uint8_t extra = 0;      // gap: bits of a block's place; else 0
   std::uint32_t offset = 0;    // from the start of the chunk to widths[]
   std::uint64_t base = 0;      // smallest block minimum
-  std::uint64_t min = 0;       // of all values, in stored form (floats: as int64 or as raw bits)
+  std::uint64_t min = 0;       // of all values, in stored form; for raw floats the bits of the smallest, NaNs left out
   std::uint64_t max = 0;
 };
 static_assert(sizeof(ColumnEntry) == 32);

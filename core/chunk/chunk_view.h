@@ -70,8 +70,10 @@ class ChunkView {
     const std::byte* validity = nullptr;
     const std::byte* text = nullptr;
     std::uint32_t text_bytes = 0;
-    std::uint32_t block_bytes = 0;
+    bool delta = false;
+    std::uint64_t step_base = 0;
   };
+  [[nodiscard]] std::uint64_t one(const ColumnPlace& column, std::uint32_t row) const noexcept;
   void decode(const ColumnPlace& column, std::uint32_t block, std::uint64_t* out) const noexcept;
 
   ByteView bytes_;

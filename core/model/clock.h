@@ -26,7 +26,7 @@ struct Clock {
   bool operator==(const Clock&) const = default;
 };
 
-// Integer arithmetic: to_ns is monotone, exact where the rate is one, and to_ticks(to_ns(t)) <= t.
+// Integer arithmetic: to_ns is monotone, exact where the rate is one, and to_ticks(to_ns(t)) <= t. Results saturate at the ends of int64.
 class ClockMap {
  public:
   ClockMap() = default;                 // identity: a tick is a ns

@@ -44,8 +44,8 @@ class Row {
 
 class SessionWriter {
  public:
-  // At most this many distinct strings in a scope's dictionary; the next ones share kOverflowString and are
-  // counted in the quality report.
+  // At most this many distinct strings in a scope's dictionary; the next ones share one name and are counted in
+  // the quality report.
   static constexpr StringId kMaxStrings = 8'000'000;
 
   explicit SessionWriter(EventSink& sink);
@@ -79,11 +79,12 @@ class SessionWriter {
  private:
   struct LaneState;
   struct TrackState;
-  LaneState& lane_at(TrackState& track, std::size_t depth);
+  LaneState& lane_at(TrackNumber track, std::size_t depth);
   Row append(LaneState& lane, std::int64_t start_ticks, std::int64_t duration_ticks, StringId name);
   void seal(LaneState& lane);
   void flush_strings();
   void define(const Definition& definition);
+  void fail(const Error& error);
 
   EventSink& sink_;
   std::vector<std::unique_ptr<Schema>> schemas_;

@@ -48,7 +48,10 @@ class NameTotals {
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
 
   // For loading a saved index.
-  void restore(std::size_t level, std::span<const NameTotal> totals, bool kept);
+  void restore(std::size_t level, std::span<const NameTotal> totals, bool kept, std::uint64_t events);
+  [[nodiscard]] std::uint64_t stretch_events(std::size_t level, std::size_t index) const noexcept {
+    return levels_[level][index].events;
+  }
 
  private:
   struct Entry {
@@ -57,8 +60,15 @@ class NameTotals {
     std::uint32_t kept;
     std::uint64_t events;
   };
+  // A stretch whose parent is not complete yet.
+  struct Pending {
+    std::vector<NameTotal> totals;
+    std::uint64_t events;
+  };
   void add(std::size_t level, std::span<const NameTotal> totals, std::uint64_t events);
+  void push(std::size_t level, std::span<const NameTotal> totals, bool kept, std::uint64_t events);
   std::array<AppendOnlyArray<Entry>, kLevels> levels_;
+  std::array<std::vector<Pending>, kLevels> pending_;
   std::vector<std::unique_ptr<NameTotal[]>> storage_;
   std::size_t memory_bytes_ = 0;
 };

@@ -1,0 +1,84 @@
+#include "core/model/clock.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+namespace accelscope {
+namespace {
+
+__extension__ using Wide = __int128;
+
+constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t saturate(Wide value) {
+  if (value < Wide{kSmallest}) return kSmallest;
+  if (value > Wide{kLargest}) return kLargest;
+  return static_cast<std::int64_t>(value);
+}
+
+Wide divide_down(Wide value, std::int64_t divisor) {
+  const Wide quotient = value / divisor;
+  return (value % divisor != 0 && (value < 0) != (divisor < 0)) ? quotient - 1 : quotient;
+}
+
+Wide divide_up(Wide value, std::int64_t divisor) { return -divide_down(-value, divisor); }
+
+// A rate as a fraction: exact for rates of up to six decimals of a tick per ns (1.4 GHz is 7/5).
+void rate_fraction(double ticks_per_ns, std::int64_t& numerator, std::int64_t& denominator) {
+  constexpr double kScale = 1e9;
+  if (!(ticks_per_ns > 1e-9) || !(ticks_per_ns < 1e9)) ticks_per_ns = 1.0;
+  numerator = static_cast<std::int64_t>(kScale);
+  denominator = static_cast<std::int64_t>(std::llround(ticks_per_ns * kScale));
+}
+
+}  // namespace
+
+ClockMap::ClockMap(const Clock& clock) {
+  // Anchors that do not rise are of no use to a monotone map.
+  std::vector<ClockAnchor> anchors;
+  for (const ClockAnchor& anchor : clock.anchors) {
+    if (anchors.empty() || (anchor.ticks > anchors.back().ticks && anchor.ns > anchors.back().ns)) {
+      anchors.push_back(anchor);
+    }
+  }
+  if (anchors.size() < 2) {
+    Segment only;
+    if (!anchors.empty()) {
+      only.ticks = anchors.front().ticks;
+      only.ns = anchors.front().ns;
+    }
+    rate_fraction(clock.ticks_per_ns, only.numerator, only.denominator);
+    only.slope = static_cast<double>(only.numerator) / static_cast<double>(only.denominator);
+    identity_ = only.numerator == only.denominator && only.ticks == only.ns;
+    if (!identity_) segments_.push_back(only);
+    return;
+  }
+  for (std::size_t i = 0; i + 1 < anchors.size(); ++i) {
+    Segment segment{anchors[i].ticks, anchors[i].ns, anchors[i + 1].ns - anchors[i].ns,
+                    anchors[i + 1].ticks - anchors[i].ticks, 1.0};
+    segment.slope = static_cast<double>(segment.numerator) / static_cast<double>(segment.denominator);
+    segments_.push_back(segment);
+  }
+  identity_ = false;
+}
+
+std::int64_t ClockMap::to_ns(std::int64_t ticks) const noexcept {
+  if (identity_) return ticks;
+  auto after = std::upper_bound(segments_.begin() + 1, segments_.end(), ticks,
+                                [](std::int64_t t, const Segment& s) { return t < s.ticks; });
+  const Segment& s = *(after - 1);
+  return saturate(Wide{s.ns} + divide_down((Wide{ticks} - s.ticks) * s.numerator, s.denominator));
+}
+
+std::int64_t ClockMap::to_ticks(std::int64_t ns) const noexcept {
+  if (identity_) return ns;
+  auto after = std::upper_bound(segments_.begin() + 1, segments_.end(), ns,
+                                [](std::int64_t t, const Segment& s) { return t < s.ns; });
+  const Segment& s = *(after - 1);
+  return saturate(Wide{s.ticks} + divide_up((Wide{ns} - s.ns) * s.denominator, s.numerator));
+}
+
+}  // namespace accelscope

@@ -202,8 +202,8 @@ void get(ByteReader& in, Metric& metric) {
 // The kind number of a record is its alternative's place in the variant + 1.
 RecordKind kind_of(const Definition& definition) { return static_cast<RecordKind>(definition.index() + 1); }
 
-std::uint64_t record_checksum(std::uint16_t kind, ByteView body) {
-  return checksum(body) ^ (std::uint64_t{kind} << 48) ^ body.size();
+std::uint64_t record_checksum(std::uint16_t kind, std::uint32_t scope, ByteView body) {
+  return checksum(body) ^ (std::uint64_t{kind} << 48) ^ (std::uint64_t{scope} << 32) ^ body.size();
 }
 
 template <typename T>
@@ -230,7 +230,7 @@ void move_number(std::uint32_t& number, std::uint32_t scope) { number = scoped_n
 
 }  // namespace
 
-Bytes encode(const Definition& definition) {
+Bytes encode(const Definition& definition, std::uint32_t scope) {
   ByteWriter body;
   std::visit([&body](const auto& value) { put(body, value); }, definition);
   const auto kind = static_cast<std::uint16_t>(kind_of(definition));
@@ -239,8 +239,8 @@ Bytes encode(const Definition& definition) {
   record.number(kind);
   record.number(kRecordVersion);
   record.number(static_cast<std::uint32_t>(kDefinitionHeaderBytes + body.size()));
-  record.number(std::uint32_t{0});
-  record.number(record_checksum(kind, body.view()));
+  record.number(scope);
+  record.number(record_checksum(kind, scope, body.view()));
   record.raw(body.view());
   return record.take();
 }
@@ -251,14 +251,14 @@ Result<std::optional<Definition>> decode_definition(ByteView bytes) {
   const auto kind = header.number<std::uint16_t>();
   (void)header.number<std::uint16_t>();
   const auto length = header.number<std::uint32_t>();
-  (void)header.number<std::uint32_t>();
+  const auto scope = header.number<std::uint32_t>();
   const auto sum = header.number<std::uint64_t>();
   if (!header.ok() || magic != kDefinitionMagic) return Error{"definition record: it does not begin as one"};
   if (length != bytes.size() || length > kMaxRecordBytes) {
     return Error{fmt::format("definition record: it says {} bytes but has {}", length, bytes.size())};
   }
   const ByteView body = bytes.subspan(kDefinitionHeaderBytes);
-  if (record_checksum(kind, body) != sum) return Error{"definition record: wrong checksum; its bytes were damaged"};
+  if (record_checksum(kind, scope, body) != sum) return Error{"definition record: wrong checksum; its bytes were damaged"};
 
   ByteReader in(body);
   Definition definition;
@@ -280,6 +280,12 @@ Result<std::optional<Definition>> decode_definition(ByteView bytes) {
     return Error{fmt::format("definition record of kind {}: it holds a value this version does not know", kind)};
   }
   return std::optional<Definition>(std::move(definition));
+}
+
+std::uint32_t definition_scope(ByteView record) noexcept {
+  ByteReader header(record);
+  (void)header.raw(12);
+  return header.number<std::uint32_t>();
 }
 
 void move_to_scope(Definition& definition, std::uint32_t scope) {

@@ -89,7 +89,9 @@ using Definition =
 inline constexpr std::uint32_t kDefinitionMagic = 0x46454441;  // "ADEF"
 inline constexpr std::size_t kDefinitionHeaderBytes = 24;
 
-[[nodiscard]] Bytes encode(const Definition& definition);
+// The scope is kept in the record's header; sources and the wire use 0.
+[[nodiscard]] Bytes encode(const Definition& definition, std::uint32_t scope = 0);
+[[nodiscard]] std::uint32_t definition_scope(ByteView record) noexcept;
 
 // Checks magic, length and checksum. An unknown kind yields an empty optional: skip it and go on.
 [[nodiscard]] Result<std::optional<Definition>> decode_definition(ByteView bytes);

@@ -21,6 +21,9 @@ struct NameTotal {
   std::uint64_t busy = 0;  // ticks
 };
 
+// Chunks with more different names than this take no part in totals.
+inline constexpr std::size_t kMaxNamesForTotals = 8192;
+
 class NameTotals {
  public:
   static constexpr std::size_t kFanout = 4;
@@ -34,11 +37,11 @@ class NameTotals {
   NameTotals();
   ~NameTotals();
 
-  // The totals of the next chunk, in any order of names, at most one entry per name.
+  // The totals of the next chunk, sorted by name, at most one entry per name. Empty: it has too many names.
   void add_chunk(std::span<const NameTotal> totals, std::uint64_t event_count);
   [[nodiscard]] Counts counts() const noexcept;
 
-  // Empty optional-like: has_totals false means that the stretch keeps none.
+  // kept is false where the stretch has no totals of its own.
   struct Stretch {
     const NameTotal* totals = nullptr;
     std::uint32_t size = 0;
@@ -64,8 +67,9 @@ class NameTotals {
   struct Pending {
     std::vector<NameTotal> totals;
     std::uint64_t events;
+    bool usable;
   };
-  void add(std::size_t level, std::span<const NameTotal> totals, std::uint64_t events);
+  void add(std::size_t level, std::vector<NameTotal> totals, std::uint64_t events, bool usable);
   void push(std::size_t level, std::span<const NameTotal> totals, bool kept, std::uint64_t events);
   std::array<AppendOnlyArray<Entry>, kLevels> levels_;
   std::array<std::vector<Pending>, kLevels> pending_;

@@ -43,16 +43,17 @@ struct LaneSnapshot {
   std::uint32_t chunk_count = 0;
   std::uint64_t event_count = 0;
   TreeCounts tree;
-  std::int64_t begin_ticks = 0;
-  std::int64_t end_ticks = 0;
+  std::int64_t begin_ticks = 0;  // of its first event; needs event_count > 0
+  std::int64_t end_ticks = 0;    // of its last event
   NameTotals::Counts totals;
+  std::uint64_t index_bytes = 0;  // memory of its places, tree and totals
 
   [[nodiscard]] LaneNumber number() const noexcept { return data->lane.number; }
   [[nodiscard]] const ChunkPlace& chunk(std::size_t index) const noexcept { return data->chunks[index]; }
   // Index of the chunk that holds the ordinal or leaf; chunk_count if none does.
   [[nodiscard]] std::uint32_t chunk_of_ordinal(std::uint64_t ordinal) const noexcept;
   [[nodiscard]] std::uint32_t chunk_of_leaf(std::uint32_t leaf) const noexcept;
-  // First chunk whose end is after the tick (an instant at the tick counts); chunk_count if none.
+  // First chunk that ends at or after the tick; chunk_count if none.
   [[nodiscard]] std::uint32_t first_chunk_ending_after(std::int64_t ticks) const noexcept;
 };
 

@@ -1,0 +1,99 @@
+// Markers, tags and view state: small rows beside the data, written in short transactions of their own.
+#include <fmt/format.h>
+
+#include "core/store/store_state.h"
+
+namespace accelscope {
+namespace {
+
+Error overlay_error(const Error& cause) {
+  return Error{fmt::format("markers and view state cannot be kept: {}; save the session under another name", cause.message)};
+}
+
+}  // namespace
+
+Result<void> Store::Implementation::open_overlay() {
+  if (!read_only) return database->execute(kOverlayTables);
+  Result<std::unique_ptr<Database>> sidecar = Database::open(path + ".overlay", OpenMode::create);
+  if (sidecar && (*sidecar)->execute(kOverlayTables)) {
+    overlay = std::move(*sidecar);
+    return {};
+  }
+  // Neither the file nor its folder can be written: kept in memory and said so.
+  Result<std::unique_ptr<Database>> memory = Database::open("", OpenMode::memory);
+  if (!memory) return memory.error();
+  overlay = std::move(*memory);
+  count_quality({"overlay_in_memory", 1,
+                 "the session file and its folder are read-only: markers live until the session is closed; save it "
+                 "elsewhere to keep them",
+                 Severity::note});
+  return overlay->execute(kOverlayTables);
+}
+
+std::vector<Marker> Store::markers() const {
+  const std::lock_guard lock(impl_->database_mutex);
+  std::vector<Marker> markers;
+  Result<Statement> select = impl_->overlay_database().prepare(
+      "SELECT id, set_name, ts_ns, end_ns, name, note FROM marker ORDER BY ts_ns, id");
+  if (!select) return markers;
+  for (Result<bool> row = select->step(); row && *row; row = select->step()) {
+    Marker marker;
+    marker.id = select->integer(0);
+    marker.set_name = select->text(1);
+    marker.ts_ns = select->integer(2);
+    if (!select->is_null(3)) marker.end_ns = select->integer(3);
+    marker.name = select->text(4);
+    marker.note = select->text(5);
+    markers.push_back(std::move(marker));
+  }
+  return markers;
+}
+
+Result<std::int64_t> Store::put_marker(const Marker& marker) {
+  std::int64_t id = marker.id;
+  {
+    const std::lock_guard lock(impl_->database_mutex);
+    Database& database = impl_->overlay_database();
+    Result<Statement> put = database.prepare(
+        "INSERT OR REPLACE INTO marker(id, set_name, ts_ns, end_ns, name, note) VALUES(?, ?, ?, ?, ?, ?)");
+    if (!put) return overlay_error(put.error());
+    if (id != 0) put->bind(1, id);
+    put->bind(2, marker.set_name).bind(3, marker.ts_ns).bind(5, marker.name).bind(6, marker.note);
+    if (marker.end_ns) put->bind(4, *marker.end_ns);
+    if (Result<void> result = put->run(); !result) return overlay_error(result.error());
+    if (id == 0) id = database.last_insert_rowid();
+  }
+  ++impl_->version;
+  return id;
+}
+
+Result<void> Store::remove_marker(std::int64_t id) {
+  {
+    const std::lock_guard lock(impl_->database_mutex);
+    Result<Statement> remove = impl_->overlay_database().prepare("DELETE FROM marker WHERE id = ?");
+    if (!remove) return overlay_error(remove.error());
+    if (Result<void> result = remove->bind(1, id).run(); !result) return overlay_error(result.error());
+  }
+  ++impl_->version;
+  return {};
+}
+
+std::string Store::overlay_value(const std::string& key) const {
+  const std::lock_guard lock(impl_->database_mutex);
+  Result<Statement> select = impl_->overlay_database().prepare("SELECT value FROM overlay WHERE key = ?");
+  if (!select) return {};
+  const Result<bool> row = select->bind(1, std::string_view(key)).step();
+  return row && *row ? std::string(select->text(0)) : std::string();
+}
+
+Result<void> Store::set_overlay_value(const std::string& key, const std::string& value) {
+  const std::lock_guard lock(impl_->database_mutex);
+  Result<Statement> put = impl_->overlay_database().prepare("INSERT OR REPLACE INTO overlay(key, value) VALUES(?, ?)");
+  if (!put) return overlay_error(put.error());
+  if (Result<void> result = put->bind(1, std::string_view(key)).bind(2, std::string_view(value)).run(); !result) {
+    return overlay_error(result.error());
+  }
+  return {};
+}
+
+}  // namespace accelscope

@@ -1,0 +1,339 @@
+#include "core/store/store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/chunk/chunk_view.h"
+#include "core/store/store_state.h"
+
+namespace accelscope {
+namespace {
+
+template <typename T>
+void replace_or_add(std::vector<std::shared_ptr<const T>>& list, std::shared_ptr<const T> value) {
+  const auto same = std::find_if(list.begin(), list.end(), [&](const auto& v) { return v->number == value->number; });
+  if (same == list.end()) {
+    list.push_back(std::move(value));
+  } else {
+    *same = std::move(value);
+  }
+}
+
+}  // namespace
+
+Store::Store(std::unique_ptr<Implementation> impl) : impl_(std::move(impl)) {}
+Store::~Store() = default;
+
+Result<std::unique_ptr<Store>> Store::create(StoreOptions options) {
+  auto impl = std::make_unique<Implementation>();
+  impl->options = std::move(options);
+  Result<std::unique_ptr<Database>> database = Database::open("", OpenMode::memory);
+  if (!database) return database.error();
+  impl->database = std::move(*database);
+  if (Result<void> result = impl->create_tables(); !result) return result.error();
+  if (Result<void> result = impl->prepare_statements(); !result) return result.error();
+  return std::unique_ptr<Store>(new Store(std::move(impl)));
+}
+
+std::uint32_t Store::new_scope() {
+  const std::lock_guard lock(impl_->index_mutex);
+  assert(impl_->scope_count <= kMaxScope);
+  return impl_->scope_count++;
+}
+
+Store::Implementation::Scope& Store::Implementation::scope_state(std::uint32_t scope) {
+  if (scopes.size() <= scope) scopes.resize(scope + 1);
+  if (scopes[scope] == nullptr) {
+    scopes[scope] = std::make_unique<Scope>();
+    scopes[scope]->names = std::make_unique<NameTable>(*strings, scope);
+  }
+  return *scopes[scope];
+}
+
+Result<void> Store::define(std::uint32_t scope, const Definition& definition) {
+  Definition moved = definition;
+  move_to_scope(moved, scope);
+  {
+    const std::lock_guard lock(impl_->index_mutex);
+    if (Result<void> result = impl_->apply(moved, scope); !result) return result;
+    ++impl_->version;
+  }
+  const Bytes record = encode(moved, scope);
+  const std::lock_guard lock(impl_->database_mutex);
+  if (Result<void> result = impl_->insert_definition.bind(1, ByteView(record)).run(); !result) {
+    return Error{fmt::format("the store cannot take a definition: {}", result.message())};
+  }
+  return {};
+}
+
+Result<void> Store::Implementation::apply(const Definition& definition, std::uint32_t scope) {
+  if (const auto* schema = std::get_if<Schema>(&definition)) {
+    auto shared = std::make_shared<const Schema>(*schema);
+    schema_by_number[schema->number] = shared;
+    replace_or_add(schemas, std::move(shared));
+  } else if (const auto* clock = std::get_if<Clock>(&definition)) {
+    auto map = std::make_shared<const ClockMap>(*clock);
+    clock_maps[clock->number] = map;
+    for (LaneSnapshot& lane : lanes) {
+      const auto track = track_by_number.find(lane.track);
+      if (track != track_by_number.end() && track->second->clock == clock->number) lane.clock = map;
+    }
+    replace_or_add(clocks, std::make_shared<const Clock>(*clock));
+  } else if (const auto* track = std::get_if<Track>(&definition)) {
+    if (track->schema != kNone && !schema_by_number.contains(track->schema)) {
+      return Error{fmt::format("track {} uses schema {}, which was never announced", track->name, track->schema)};
+    }
+    if (track->clock != kNone && !clock_maps.contains(track->clock)) {
+      return Error{fmt::format("track {} uses clock {}, which was never announced", track->name, track->clock)};
+    }
+    auto shared = std::make_shared<const Track>(*track);
+    track_by_number[track->number] = shared;
+    replace_or_add(tracks, std::move(shared));
+  } else if (const auto* lane = std::get_if<Lane>(&definition)) {
+    const auto owner = track_by_number.find(lane->track);
+    if (owner == track_by_number.end()) {
+      return Error{fmt::format("lane {} belongs to track {}, which was never announced", lane->number, lane->track)};
+    }
+    const Track& track_of_lane = *owner->second;
+    if (track_of_lane.schema == kNone) {
+      return Error{fmt::format("lane {} belongs to track {}, which has no schema", lane->number, track_of_lane.name)};
+    }
+    if (lane_by_number.contains(lane->number)) return Error{fmt::format("lane {} was announced twice", lane->number)};
+    auto data = std::make_shared<LaneData>();
+    data->lane = *lane;
+    LaneSnapshot snapshot;
+    snapshot.schema = schema_by_number.at(track_of_lane.schema);
+    data->kind = snapshot.schema->kind;
+    static const auto identity = std::make_shared<const ClockMap>();
+    snapshot.clock = track_of_lane.clock == kNone ? identity : clock_maps.at(track_of_lane.clock);
+    snapshot.track = lane->track;
+    snapshot.data = data;
+    lane_by_number[lane->number] = lanes.size();
+    lanes.push_back(std::move(snapshot));
+    lane_data.push_back(std::move(data));
+  } else if (const auto* batch = std::get_if<StringBatch>(&definition)) {
+    return strings->add(scope, *batch);
+  } else if (const auto* source = std::get_if<SourceFile>(&definition)) {
+    auto shared = std::make_shared<const SourceFile>(*source);
+    const auto same = std::find_if(sources.begin(), sources.end(), [&](const auto& s) { return s->path == source->path; });
+    if (same == sources.end()) {
+      sources.push_back(std::move(shared));
+    } else {
+      *same = std::move(shared);
+    }
+  } else if (const auto* entry = std::get_if<MetaEntry>(&definition)) {
+    const auto same = std::find_if(meta.begin(), meta.end(), [&](const MetaEntry& m) { return m.key == entry->key; });
+    if (same == meta.end()) {
+      meta.push_back(*entry);
+    } else {
+      same->value = entry->value;
+    }
+  } else if (const auto* note = std::get_if<QualityEntry>(&definition)) {
+    count_quality(*note);
+  } else if (const auto* metric = std::get_if<Metric>(&definition)) {
+    metrics.push_back(*metric);
+  }
+  return {};
+}
+
+void Store::Implementation::count_quality(QualityEntry entry) {
+  for (QualityEntry& known : quality) {
+    if (known.kind == entry.kind && known.detail == entry.detail) {
+      known.count += entry.count;
+      known.severity = std::max(known.severity, entry.severity);
+      return;
+    }
+  }
+  quality.push_back(std::move(entry));
+}
+
+void Store::add_quality(QualityEntry entry) {
+  // Through define, so that it is kept in the file as well. Scope 0: the entry has no numbers.
+  const Result<void> kept = define(0, entry);
+  if (!kept) {
+    const std::lock_guard lock(impl_->index_mutex);
+    impl_->count_quality({"not_kept", 1, kept.message(), Severity::error});
+  }
+}
+
+Result<void> Store::append(std::uint32_t scope, SealedChunk chunk) {
+  const LaneNumber number = scoped_number(scope, chunk.lane);
+  Result<ChunkView> view = ChunkView::parse(chunk.bytes);
+  if (!view) return view.error();
+  if (Result<void> sound = view->verify_checksums(); !sound) return sound;
+  if (view->header().lane != chunk.lane || view->header().first_ordinal != chunk.first_ordinal) {
+    return Error{fmt::format("chunk of lane {}: its header names another place", chunk.lane)};
+  }
+  if (scope != 0) {
+    // The lane number of a source becomes the session's; nothing else of a chunk ever changes.
+    ChunkHeader header = view->header();
+    header.lane = number;
+    header.header_checksum = checksum_of_header(header);
+    std::memcpy(chunk.bytes.data(), &header, sizeof header);
+    view = ChunkView::parse(chunk.bytes);
+    if (!view) return view.error();
+  }
+
+  std::size_t index = 0;
+  std::shared_ptr<LaneData> lane;
+  std::shared_ptr<const Schema> schema;
+  Implementation::Scope* scope_state = nullptr;
+  std::uint64_t expected = 0;
+  {
+    const std::lock_guard lock(impl_->index_mutex);
+    const auto found = impl_->lane_by_number.find(number);
+    if (found == impl_->lane_by_number.end()) {
+      return Error{fmt::format("chunk of lane {}, which was never announced", chunk.lane)};
+    }
+    index = found->second;
+    lane = impl_->lane_data[index];
+    schema = impl_->lanes[index].schema;
+    scope_state = &impl_->scope_state(scope);
+    if (const std::size_t chunks = lane->chunks.size(); chunks > 0) {
+      const ChunkPlace& last = lane->chunks[chunks - 1];
+      expected = last.first_ordinal + last.count;
+      if (chunk.first_ordinal < expected) {
+        impl_->duplicates += chunk.count;
+        impl_->count_quality({"duplicate_events", chunk.count, "chunks that came a second time were dropped", Severity::note});
+        ++impl_->version;
+        return {};
+      }
+      if (view->header().begin_ticks < last.end_ticks) {
+        return Error{fmt::format("chunk of lane {} begins before the one before it ends; its source is broken", chunk.lane)};
+      }
+    }
+  }
+
+  std::int64_t row = 0;
+  {
+    const std::lock_guard lock(impl_->database_mutex);
+    impl_->continue_spill();
+    const ChunkHeader& header = view->header();
+    Result<void> inserted = impl_->insert_chunk.bind(1, std::int64_t{number})
+                                .bind(2, static_cast<std::int64_t>(header.first_ordinal))
+                                .bind(3, std::int64_t{header.count})
+                                .bind(4, header.begin_ticks)
+                                .bind(5, header.end_ticks)
+                                .bind(6, ByteView(chunk.bytes))
+                                .run();
+    if (!inserted) return Error{fmt::format("the store cannot take a chunk: {}", inserted.message())};
+    row = impl_->database->last_insert_rowid();
+  }
+  if (Result<void> indexed = scope_state->indexer.add(*lane, *schema, *view, row, *scope_state->names); !indexed) {
+    const std::lock_guard lock(impl_->database_mutex);
+    if (Result<Statement> remove = impl_->database->prepare("DELETE FROM chunk WHERE id = ?"); remove) {
+      if (Result<void> removed = remove->bind(1, row).run(); !removed) return removed;
+    }
+    return Error{fmt::format("lane {}, {}", chunk.lane, indexed.message())};
+  }
+
+  const std::lock_guard lock(impl_->index_mutex);
+  if (chunk.first_ordinal > expected) {
+    const std::uint64_t missing = chunk.first_ordinal - expected;
+    impl_->lost += missing;
+    impl_->count_quality({"lost_events", missing, "events that were numbered but never arrived", Severity::error});
+  }
+  impl_->chunk_bytes += chunk.bytes.size();
+  impl_->publish(index, *view);
+  return {};
+}
+
+void Store::Implementation::refresh_lane(std::size_t lane_index) {
+  LaneSnapshot& lane = lanes[lane_index];
+  const LaneData& data = *lane_data[lane_index];
+  lane.chunk_count = static_cast<std::uint32_t>(data.chunks.size());
+  lane.tree = data.kind == EventKind::counter ? data.counters.counts() : data.slices.counts();
+  lane.totals = data.totals.counts();
+  lane.index_bytes = data.chunks.memory_bytes() + data.slices.memory_bytes() + data.counters.memory_bytes() +
+                     data.totals.memory_bytes();
+  if (data.chunks.empty()) return;
+  lane.begin_ticks = data.chunks[0].begin_ticks;
+  lane.end_ticks = data.chunks[data.chunks.size() - 1].end_ticks;
+}
+
+void Store::Implementation::publish(std::size_t lane_index, const ChunkView& chunk) {
+  refresh_lane(lane_index);
+  lanes[lane_index].event_count += chunk.count();
+  event_count += chunk.count();
+  ++chunk_count;
+  ++version;
+}
+
+std::uint64_t Store::version() const noexcept { return impl_->version.load(); }
+
+std::shared_ptr<const Snapshot> Store::snapshot() const {
+  const std::lock_guard lock(impl_->index_mutex);
+  if (impl_->cached == nullptr || impl_->cached->version != impl_->version.load()) {
+    impl_->cached = impl_->build_snapshot();
+  }
+  return impl_->cached;
+}
+
+std::shared_ptr<const Snapshot> Store::Implementation::build_snapshot() const {
+  auto snapshot = std::make_shared<Snapshot>();
+  snapshot->version = version.load();
+  snapshot->lanes = lanes;
+  snapshot->schemas = schemas;
+  snapshot->clocks = clocks;
+  snapshot->sources = sources;
+  snapshot->meta = meta;
+  snapshot->quality = quality;
+  snapshot->metrics = metrics;
+  snapshot->strings = strings;
+  snapshot->event_count = event_count;
+  std::unordered_map<TrackNumber, std::size_t> place;
+  for (const auto& track : tracks) {
+    TrackSnapshot& entry = snapshot->tracks.emplace_back();
+    entry.track = track;
+    if (track->schema != kNone) entry.schema = schema_by_number.at(track->schema);
+    place[track->number] = snapshot->tracks.size() - 1;
+  }
+  bool any = false;
+  for (std::uint32_t i = 0; i < lanes.size(); ++i) {
+    const LaneSnapshot& lane = lanes[i];
+    snapshot->tracks[place.at(lane.track)].lanes.push_back(i);
+    const EventKind kind = lane.data->kind;
+    if (lane.event_count == 0 || kind == EventKind::table || kind == EventKind::flow) continue;
+    const std::int64_t begin = lane.clock->to_ns(lane.begin_ticks);
+    const std::int64_t end = lane.clock->to_ns(lane.end_ticks);
+    snapshot->begin_ns = any ? std::min(snapshot->begin_ns, begin) : begin;
+    snapshot->end_ns = any ? std::max(snapshot->end_ns, end) : end;
+    any = true;
+  }
+  for (TrackSnapshot& track : snapshot->tracks) {
+    std::sort(track.lanes.begin(), track.lanes.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return lanes[a].data->lane.depth < lanes[b].data->lane.depth;
+    });
+  }
+  return snapshot;
+}
+
+Result<Bytes> Store::read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_index) const {
+  const std::int64_t row = lane.chunk(chunk_index).row;
+  const std::lock_guard lock(impl_->database_mutex);
+  return impl_->database->read_blob("chunk", "payload", row);
+}
+
+StoreStatus Store::status() const {
+  StoreStatus status;
+  std::uint64_t pages = 0;
+  {
+    const std::lock_guard lock(impl_->database_mutex);
+    status.in_memory = impl_->in_memory;
+    status.read_only = impl_->read_only;
+    status.path = impl_->path;
+    if (impl_->in_memory) pages = impl_->database->page_bytes();
+  }
+  const std::lock_guard lock(impl_->index_mutex);
+  status.memory_bytes = pages + impl_->strings->memory_bytes();
+  for (const LaneSnapshot& lane : impl_->lanes) status.memory_bytes += lane.index_bytes;
+  status.chunk_bytes = impl_->chunk_bytes;
+  status.chunks = impl_->chunk_count;
+  status.duplicates = impl_->duplicates;
+  status.lost = impl_->lost;
+  return status;
+}
+
+}  // namespace accelscope

@@ -1,0 +1,102 @@
+// What a Store holds; shared by the files that implement it. index_mutex guards the index state (definitions,
+// counts, the cached snapshot), database_mutex the connection; where both are held, database_mutex comes first.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+
+#include "core/store/database.h"
+#include "core/store/lane_index.h"
+#include "core/store/store.h"
+
+namespace accelscope {
+
+inline constexpr std::int64_t kSessionApplicationId = 0x41435343;  // "ACSC"
+inline constexpr std::int64_t kSessionMajor = 1;                   // user_version is major * 1000 + minor
+inline constexpr std::int64_t kSessionMinor = 0;
+inline constexpr int kSaveStepPages = 1024;                        // of 8 KiB: 8 MiB a step
+
+struct Store::Implementation {
+  StoreOptions options;
+  std::string path;           // session or spill file; empty in memory
+  bool in_memory = true;
+  bool spilled = false;       // `path` is ours to delete
+  bool read_only = false;
+
+  mutable std::mutex database_mutex;
+  std::unique_ptr<Database> database;
+  Statement insert_chunk;
+  Statement insert_definition;
+  std::unique_ptr<Database> overlay;  // a read-only file's sidecar, else null: the overlay is in `database`
+
+  // A move of the in-memory database to a file that is under way, a few steps per append.
+  struct Spill {
+    std::unique_ptr<Database> target;
+    void* backup = nullptr;  // sqlite3_backup
+    std::string path;
+  };
+  std::unique_ptr<Spill> spill;
+  bool spill_failed = false;
+
+  mutable std::mutex index_mutex;
+  std::shared_ptr<StringPool> strings = std::make_shared<StringPool>();
+  std::vector<std::shared_ptr<const Schema>> schemas;
+  std::vector<std::shared_ptr<const Clock>> clocks;
+  std::unordered_map<ClockNumber, std::shared_ptr<const ClockMap>> clock_maps;
+  std::vector<std::shared_ptr<const Track>> tracks;
+  std::vector<std::shared_ptr<const SourceFile>> sources;
+  std::vector<MetaEntry> meta;
+  std::vector<QualityEntry> quality;
+  std::vector<Metric> metrics;
+  std::unordered_map<SchemaNumber, std::shared_ptr<const Schema>> schema_by_number;
+  std::unordered_map<TrackNumber, std::shared_ptr<const Track>> track_by_number;
+  // A lane as snapshots see it (counts as of its last published chunk) and as its ingest thread does (data).
+  std::vector<LaneSnapshot> lanes;
+  std::unordered_map<LaneNumber, std::size_t> lane_by_number;
+  std::vector<std::shared_ptr<LaneData>> lane_data;
+  std::uint64_t event_count = 0;
+  std::uint64_t chunk_bytes = 0;
+  std::uint64_t chunk_count = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t lost = 0;
+  std::atomic<std::uint64_t> version{1};
+  mutable std::shared_ptr<const Snapshot> cached;
+  std::uint32_t scope_count = 0;
+
+  // Per ingesting source; touched only by its thread.
+  struct Scope {
+    std::unique_ptr<NameTable> names;
+    LaneIndexer indexer;
+  };
+  std::vector<std::unique_ptr<Scope>> scopes;
+
+  ~Implementation();
+
+  // session_file.cpp
+  Result<void> create_tables();
+  Result<void> prepare_statements();
+  Result<void> load_session();
+  Result<void> load_lane_indexes();
+  Result<void> index_new_rows();
+  void continue_spill();  // needs database_mutex
+
+  // store.cpp; need index_mutex
+  Result<void> apply(const Definition& definition, std::uint32_t scope);
+  void refresh_lane(std::size_t lane_index);  // the snapshot's view of it, from its data
+  void publish(std::size_t lane_index, const ChunkView& chunk);
+  void count_quality(QualityEntry entry);
+  [[nodiscard]] std::shared_ptr<const Snapshot> build_snapshot() const;
+  Scope& scope_state(std::uint32_t scope);
+
+  // overlay.cpp
+  [[nodiscard]] Database& overlay_database() const { return overlay != nullptr ? *overlay : *database; }
+  Result<void> open_overlay();
+};
+
+inline constexpr const char* kOverlayTables =
+    "CREATE TABLE IF NOT EXISTS marker(id INTEGER PRIMARY KEY, set_name TEXT NOT NULL, ts_ns INTEGER NOT NULL,"
+    " end_ns INTEGER, name TEXT NOT NULL, note TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS overlay(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;";
+
+}  // namespace accelscope

@@ -54,7 +54,8 @@ void put_bits(Bytes& out, const std::uint64_t* values, std::uint32_t count, unsi
 // Everything one column writes; `values` holds count stored values, padded by this class to whole blocks.
 class ColumnPacker {
  public:
-  ColumnPacker(Bytes& out, std::uint32_t count) : out_(out), count_(count), blocks_((count + kBlockEvents - 1) / kBlockEvents) {}
+  ColumnPacker(Bytes& out, std::uint32_t count)
+      : out_(out), count_(count), blocks_((count + kBlockEvents - 1) / kBlockEvents) {}
 
   void pack(std::uint64_t* values, ColumnEntry& entry, bool may_be_delta) {
     for (std::uint32_t i = count_; i < blocks_ * kBlockEvents; ++i) values[i] = values[count_ - 1];
@@ -357,7 +358,8 @@ SealedChunk ChunkBuilder::seal() {
       entries[i + 3].flags = kAbsent;
       continue;
     }
-    const ColumnInput input{buffer.type, buffer.values.get(), buffer.required ? nullptr : buffer.valid.data(), &buffer.text};
+    const ColumnInput input{buffer.type, buffer.values.get(), buffer.required ? nullptr : buffer.valid.data(),
+                            &buffer.text};
     pack_column(input, count_, packer, out, entries[i + 3]);
     buffer.any = false;
     buffer.text.clear();

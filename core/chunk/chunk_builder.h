@@ -48,7 +48,7 @@ class ChunkBuilder {
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] LaneNumber lane() const noexcept { return lane_; }
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-  [[nodiscard]] std::int64_t end_ticks() const noexcept { return end_ticks_; }        // of the last event, ever
+  [[nodiscard]] std::int64_t end_ticks() const noexcept { return end_ticks_; }  // of the last event, ever
   [[nodiscard]] bool has_events() const noexcept { return next_ordinal_ + count_ > 0; }
   [[nodiscard]] std::uint64_t next_ordinal() const noexcept { return next_ordinal_ + count_; }
 

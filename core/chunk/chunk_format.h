@@ -36,9 +36,9 @@ inline constexpr std::size_t kChunkTail = 8;
 struct ChunkHeader {
   std::uint32_t magic = kChunkMagic;
   std::uint16_t version = kChunkVersion;
-  std::uint16_t columns = 0;         // entries that follow, the three built-in ones included
+  std::uint16_t columns = 0;  // entries that follow, the three built-in ones included
   std::uint32_t lane = 0;
-  std::uint32_t count = 0;           // events, 1 to kMaxChunkEvents
+  std::uint32_t count = 0;  // events, 1 to kMaxChunkEvents
   std::uint64_t first_ordinal = 0;
   std::int64_t begin_ticks = 0;      // start of the first event
   std::int64_t end_ticks = 0;        // end of the last event, which is the largest
@@ -60,9 +60,9 @@ enum class Encoding : std::uint8_t {
   text,    // values are positions in the column's own bytes
 };
 
-inline constexpr std::uint8_t kHasNulls = 1;       // validity words follow the blocks
-inline constexpr std::uint8_t kFloatAsInt = 2;     // a float64 column whose values are all whole numbers
-inline constexpr std::uint8_t kAbsent = 4;         // no event has a value; no data follows
+inline constexpr std::uint8_t kHasNulls = 1;    // validity words follow the blocks
+inline constexpr std::uint8_t kFloatAsInt = 2;  // a float64 column whose values are all whole numbers
+inline constexpr std::uint8_t kAbsent = 4;      // no event has a value; no data follows
 
 // Signed values are stored with the sign bit flipped, so that unsigned order is their order.
 struct ColumnEntry {

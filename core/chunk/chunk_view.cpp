@@ -62,8 +62,10 @@ Result<ChunkView> ChunkView::parse(ByteView bytes) {
     return Error{fmt::format("chunk: it says {} bytes but has {}; it was cut or damaged", header.length, bytes.size())};
   }
   if (header.count == 0 || header.count > kMaxChunkEvents) return damaged("it has an impossible number of events");
-  if (header.columns < kBuiltIn || header.columns > kMaxChunkColumns) return damaged("it has an impossible number of columns");
-  if (header.first_ordinal >= (std::uint64_t{1} << 40) - kMaxChunkEvents) return damaged("its first ordinal is out of range");
+  if (header.columns < kBuiltIn || header.columns > kMaxChunkColumns)
+    return damaged("it has an impossible number of columns");
+  if (header.first_ordinal >= (std::uint64_t{1} << 40) - kMaxChunkEvents)
+    return damaged("its first ordinal is out of range");
   if (header.end_ticks < header.begin_ticks) return damaged("it ends before it begins");
   const std::size_t entries_end = sizeof(ChunkHeader) + header.columns * sizeof(ColumnEntry);
   if (bytes.size() < entries_end + kChunkTail) return damaged("its list of columns is cut");
@@ -93,7 +95,8 @@ Result<ChunkView> ChunkView::parse(ByteView bytes) {
       column.step_base = load64(step);
     }
     for (std::uint32_t block = 0; block < blocks; ++block) {
-      if (!usable_width(static_cast<std::uint8_t>(column.widths[block]))) return damaged("a block has an impossible width");
+      if (!usable_width(static_cast<std::uint8_t>(column.widths[block])))
+        return damaged("a block has an impossible width");
     }
     column.blocks = cursor.take(blocks_before(column.widths, blocks) * 8);
     if (column.blocks == nullptr) return damaged("a column is cut");
@@ -142,7 +145,8 @@ void ChunkView::times(std::uint32_t block, BlockTimes& out) const noexcept {
   decode(columns_[0], block, gaps.data());
   decode(columns_[1], block, durations.data());
   gaps[0] = 0;
-  std::uint64_t at = static_cast<std::uint64_t>(header_.begin_ticks) + unpack_one(block_begins_, block_begin_width_, block);
+  std::uint64_t at =
+      static_cast<std::uint64_t>(header_.begin_ticks) + unpack_one(block_begins_, block_begin_width_, block);
   for (std::uint32_t i = 0; i < kBlockEvents; ++i) {
     at += gaps[i];
     out.begins[i] = static_cast<std::int64_t>(at);

@@ -49,7 +49,9 @@ class ChunkView {
   [[nodiscard]] std::int64_t int64(std::size_t column, std::uint32_t row) const noexcept {
     return static_cast<std::int64_t>(stored(column, row) ^ (std::uint64_t{1} << 63));
   }
-  [[nodiscard]] std::uint64_t uint64(std::size_t column, std::uint32_t row) const noexcept { return stored(column, row); }
+  [[nodiscard]] std::uint64_t uint64(std::size_t column, std::uint32_t row) const noexcept {
+    return stored(column, row);
+  }
   [[nodiscard]] double float64(std::size_t column, std::uint32_t row) const noexcept {
     return to_float64(column, stored(column, row));
   }
@@ -58,7 +60,9 @@ class ChunkView {
   [[nodiscard]] std::uint32_t name(std::uint32_t row) const noexcept;  // scope-local string id
   void event_times(std::uint32_t row, std::int64_t& begin_ticks, std::int64_t& end_ticks) const noexcept;
 
-  [[nodiscard]] const ColumnEntry& entry(std::size_t column) const noexcept { return columns_[column + kBuiltIn].entry; }
+  [[nodiscard]] const ColumnEntry& entry(std::size_t column) const noexcept {
+    return columns_[column + kBuiltIn].entry;
+  }
 
  private:
   static constexpr std::size_t kBuiltIn = 3;

@@ -26,10 +26,11 @@ struct Clock {
   bool operator==(const Clock&) const = default;
 };
 
-// Integer arithmetic: to_ns is monotone, exact where the rate is one, and to_ticks(to_ns(t)) <= t. Results saturate at the ends of int64.
+// Integer arithmetic: to_ns is monotone, exact where the rate is one, and to_ticks(to_ns(t)) <= t. Results saturate at
+// the ends of int64.
 class ClockMap {
  public:
-  ClockMap() = default;                 // identity: a tick is a ns
+  ClockMap() = default;  // identity: a tick is a ns
   explicit ClockMap(const Clock& clock);
 
   [[nodiscard]] std::int64_t to_ns(std::int64_t ticks) const noexcept;

@@ -258,22 +258,42 @@ Result<std::optional<Definition>> decode_definition(ByteView bytes) {
     return Error{fmt::format("definition record: it says {} bytes but has {}", length, bytes.size())};
   }
   const ByteView body = bytes.subspan(kDefinitionHeaderBytes);
-  if (record_checksum(kind, scope, body) != sum) return Error{"definition record: wrong checksum; its bytes were damaged"};
+  if (record_checksum(kind, scope, body) != sum)
+    return Error{"definition record: wrong checksum; its bytes were damaged"};
 
   ByteReader in(body);
   Definition definition;
   bool read = false;
   switch (static_cast<RecordKind>(kind)) {
-    case RecordKind::schema: read = read_body<Schema>(in, definition); break;
-    case RecordKind::clock: read = read_body<Clock>(in, definition); break;
-    case RecordKind::track: read = read_body<Track>(in, definition); break;
-    case RecordKind::lane: read = read_body<Lane>(in, definition); break;
-    case RecordKind::strings: read = read_body<StringBatch>(in, definition); break;
-    case RecordKind::source_file: read = read_body<SourceFile>(in, definition); break;
-    case RecordKind::meta: read = read_body<MetaEntry>(in, definition); break;
-    case RecordKind::quality: read = read_body<QualityEntry>(in, definition); break;
-    case RecordKind::metric: read = read_body<Metric>(in, definition); break;
-    default: return std::optional<Definition>();
+    case RecordKind::schema:
+      read = read_body<Schema>(in, definition);
+      break;
+    case RecordKind::clock:
+      read = read_body<Clock>(in, definition);
+      break;
+    case RecordKind::track:
+      read = read_body<Track>(in, definition);
+      break;
+    case RecordKind::lane:
+      read = read_body<Lane>(in, definition);
+      break;
+    case RecordKind::strings:
+      read = read_body<StringBatch>(in, definition);
+      break;
+    case RecordKind::source_file:
+      read = read_body<SourceFile>(in, definition);
+      break;
+    case RecordKind::meta:
+      read = read_body<MetaEntry>(in, definition);
+      break;
+    case RecordKind::quality:
+      read = read_body<QualityEntry>(in, definition);
+      break;
+    case RecordKind::metric:
+      read = read_body<Metric>(in, definition);
+      break;
+    default:
+      return std::optional<Definition>();
   }
   if (!read) return Error{fmt::format("definition record of kind {}: it ends before its last field", kind)};
   if (!known_enums(definition)) {

@@ -27,7 +27,7 @@ struct Track {
   std::string kind;
   std::string device;  // "nc0"
   std::string host;
-  std::string unit;    // of counters
+  std::string unit;  // of counters
   SchemaNumber schema = kNone;
   ClockNumber clock = kNone;  // kNone: a tick is a ns of session time
   std::int64_t order = 0;     // among the tracks of its group
@@ -66,7 +66,7 @@ enum class Severity : std::uint8_t { note, warning, error };
 
 // What was skipped, estimated, dropped or missing. Counts of the same kind and detail add up.
 struct QualityEntry {
-  std::string kind;    // short stable name: rows_skipped, missing_dge_notifications, ...
+  std::string kind;  // short stable name: rows_skipped, missing_dge_notifications, ...
   std::uint64_t count = 0;
   std::string detail;  // a sentence for the user, with what to try
   Severity severity = Severity::note;
@@ -83,8 +83,7 @@ struct Metric {
   bool operator==(const Metric&) const = default;
 };
 
-using Definition =
-    std::variant<Schema, Clock, Track, Lane, StringBatch, SourceFile, MetaEntry, QualityEntry, Metric>;
+using Definition = std::variant<Schema, Clock, Track, Lane, StringBatch, SourceFile, MetaEntry, QualityEntry, Metric>;
 
 inline constexpr std::uint32_t kDefinitionMagic = 0x46454441;  // "ADEF"
 inline constexpr std::size_t kDefinitionHeaderBytes = 24;

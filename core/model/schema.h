@@ -25,11 +25,11 @@ enum class EventKind : std::uint8_t {
 
 enum class ColumnType : std::uint8_t {
   int64,
-  uint64,   // ids and addresses, exact
+  uint64,  // ids and addresses, exact
   float64,
   boolean,
-  string,   // in the scope's dictionary
-  text,     // mostly unique strings, kept inside the chunk
+  string,  // in the scope's dictionary
+  text,    // mostly unique strings, kept inside the chunk
 };
 
 // What the product may do with a column beyond showing it.
@@ -46,30 +46,30 @@ enum class Role : std::uint8_t {
   allocation,       // signed bytes: > 0 allocates, < 0 releases
   address,
   tensor,
-  pool,             // memory it lies in
-  stack,            // stack frames, innermost first, separated by '\n'
+  pool,   // memory it lies in
+  stack,  // stack frames, innermost first, separated by '\n'
   flops,
-  operands,         // operand text in the vendor's grammar
+  operands,  // operand text in the vendor's grammar
 };
 
 struct Column {
-  std::string name;         // the vendor's field name
+  std::string name;  // the vendor's field name
   ColumnType type = ColumnType::int64;
   std::string unit;         // "ns", "B", "B/s", "" ...
   std::string group;        // heading in Details: Timing, Operation, Memory, IDs ...
   std::string title;        // what Details calls it; empty: the name
   std::string explanation;  // one sentence for the user
   Role role = Role::none;
-  bool required = false;    // every event has it, so no validity bits are kept
+  bool required = false;  // every event has it, so no validity bits are kept
 
   bool operator==(const Column&) const = default;
 };
 
 struct Schema {
   SchemaNumber number = 0;
-  std::string name;                     // SQL table: instruction, dma, ...
+  std::string name;  // SQL table: instruction, dma, ...
   EventKind kind = EventKind::slice;
-  std::string name_column;              // the vendor's field behind the built-in name: opcode, variable, ...
+  std::string name_column;  // the vendor's field behind the built-in name: opcode, variable, ...
   std::string name_explanation;
   std::vector<std::string> wait_names;  // events of these names are waiting, not busy
   std::vector<Column> columns;

@@ -96,7 +96,8 @@ SessionWriter::LaneState& SessionWriter::lane_at(TrackNumber track, std::size_t 
   return *state.lanes[depth];
 }
 
-Row SessionWriter::begin_event(TrackNumber track, std::int64_t start_ticks, std::int64_t duration_ticks, StringId name) {
+Row SessionWriter::begin_event(TrackNumber track, std::int64_t start_ticks, std::int64_t duration_ticks,
+                               StringId name) {
   return begin_event_at(track, 0, start_ticks, duration_ticks, name);
 }
 
@@ -105,7 +106,8 @@ Row SessionWriter::begin_event_at(TrackNumber track, std::uint32_t depth, std::i
   std::size_t at = depth;
   LaneState* lane = &lane_at(track, at);
   // First fit: the topmost sub-lane whose last event has ended. An instant fits at the very end of an event.
-  while (lane->builder.has_events() && start_ticks < lane->builder.end_ticks() && !failed_) lane = &lane_at(track, ++at);
+  while (lane->builder.has_events() && start_ticks < lane->builder.end_ticks() && !failed_)
+    lane = &lane_at(track, ++at);
   return append(*lane, start_ticks, std::max<std::int64_t>(duration_ticks, 0), name);
 }
 
@@ -139,7 +141,9 @@ void SessionWriter::add_source_file(std::string path, std::string content) {
   define(SourceFile{std::move(path), std::move(content)});
 }
 
-void SessionWriter::set_meta(std::string key, std::string value) { define(MetaEntry{std::move(key), std::move(value)}); }
+void SessionWriter::set_meta(std::string key, std::string value) {
+  define(MetaEntry{std::move(key), std::move(value)});
+}
 
 void SessionWriter::add_quality(QualityEntry entry) { define(std::move(entry)); }
 
@@ -156,7 +160,8 @@ Result<void> SessionWriter::finish() {
   flush();
   if (overflowing_strings_ > 0) {
     add_quality({"names_over_limit", overflowing_strings_,
-                 fmt::format("more than {} different strings; the later ones are shown as \"{}\"", kMaxStrings, kOverflowString),
+                 fmt::format("more than {} different strings; the later ones are shown as \"{}\"", kMaxStrings,
+                             kOverflowString),
                  Severity::warning});
     overflowing_strings_ = 0;
   }

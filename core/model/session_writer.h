@@ -70,8 +70,8 @@ class SessionWriter {
   void add_quality(QualityEntry entry);
   void add_metric(Metric metric);
 
-  void flush();                              // seals every open chunk (live sources: every 100 ms)
-  Result<void> finish();                     // flush, then the final state
+  void flush();                               // seals every open chunk (live sources: every 100 ms)
+  Result<void> finish();                      // flush, then the final state
   [[nodiscard]] Result<void> status() const;  // the sink's first failure
   [[nodiscard]] bool cancelled() const { return failed_ || sink_.cancelled(); }
   [[nodiscard]] std::uint64_t event_count() const noexcept { return event_count_; }

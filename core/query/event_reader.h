@@ -20,10 +20,10 @@ struct EventRecord {
   const LaneSnapshot* lane = nullptr;  // lives as long as the reader's snapshot
   std::int64_t begin_ticks = 0, end_ticks = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
-  StringId name = 0;                   // session-wide
+  StringId name = 0;  // session-wide
   std::string name_text;
-  bool waits = false;                  // its name is one of the schema's wait names
-  std::vector<FieldValue> fields;      // one per schema column; monostate: no value
+  bool waits = false;              // its name is one of the schema's wait names
+  std::vector<FieldValue> fields;  // one per schema column; monostate: no value
 };
 
 // A chunk with its bytes.

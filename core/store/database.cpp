@@ -18,7 +18,8 @@ Statement& Statement::bind(int index, std::int64_t value) {
   return *this;
 }
 Statement& Statement::bind(int index, std::string_view text) {
-  sqlite3_bind_text64(statement_, index, text.data() == nullptr ? "" : text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  sqlite3_bind_text64(statement_, index, text.data() == nullptr ? "" : text.data(), text.size(), SQLITE_STATIC,
+                      SQLITE_UTF8);
   return *this;
 }
 Statement& Statement::bind(int index, ByteView blob) {
@@ -50,7 +51,8 @@ std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(
 
 std::string_view Statement::text(int column) const {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  return text == nullptr ? std::string_view() : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+  return text == nullptr ? std::string_view()
+                         : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
 }
 
 ByteView Statement::blob(int column) const {
@@ -88,7 +90,8 @@ Result<void> Database::execute(const char* sql) {
 
 Result<Statement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
-  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  const int code = sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                      &statement, nullptr);
   if (code != SQLITE_OK) return error("the database refused");
   return Statement(statement);
 }
@@ -123,7 +126,8 @@ std::uint64_t Database::page_bytes() const {
   std::int64_t pages = 0;
   std::int64_t size = 0;
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(handle_, "SELECT page_count, page_size FROM pragma_page_count(), pragma_page_size()", -1, &statement, nullptr) == SQLITE_OK &&
+  if (sqlite3_prepare_v2(handle_, "SELECT page_count, page_size FROM pragma_page_count(), pragma_page_size()", -1,
+                         &statement, nullptr) == SQLITE_OK &&
       sqlite3_step(statement) == SQLITE_ROW) {
     pages = sqlite3_column_int64(statement, 0);
     size = sqlite3_column_int64(statement, 1);

@@ -13,6 +13,7 @@ Result<void> sync_file(const std::string& path);     // its bytes are on the dis
 // Atomic: another process sees the old file or the new one. Also makes the rename itself durable.
 Result<void> replace_file(const std::string& from, const std::string& to);
 // A name nobody uses yet; the directory may be empty for the system's own.
-[[nodiscard]] std::string temporary_path(const std::string& directory, const std::string& stem, const std::string& extension);
+[[nodiscard]] std::string temporary_path(const std::string& directory, const std::string& stem,
+                                         const std::string& extension);
 
 }  // namespace accelscope

@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::uint8_t kWaitBit = 16;
 
-Error out_of_order() { return Error{"chunk: its events are not in order; its bytes are damaged or its source is broken"}; }
+Error out_of_order() {
+  return Error{"chunk: its events are not in order; its bytes are damaged or its source is broken"};
+}
 
 // In order within the block and after what came before, as int64: then no sum has overflowed.
 bool times_in_order(const BlockTimes& times, std::uint32_t size, std::int64_t last_end) {
@@ -118,7 +120,8 @@ Result<void> LaneIndexer::add(LaneData& lane, const Schema& schema, const ChunkV
   return {};
 }
 
-Result<void> LaneIndexer::index_slices(const ChunkView& chunk, NameTable& names, const std::vector<std::uint8_t>& slots) {
+Result<void> LaneIndexer::index_slices(const ChunkView& chunk, NameTable& names,
+                                       const std::vector<std::uint8_t>& slots) {
   const std::vector<NameTable::Name>& known = names.names();
   const std::size_t pool_size = std::size_t{names.largest_session_id()} + 1;
   if (sums_.size() < pool_size) sums_.resize(pool_size);
@@ -192,9 +195,10 @@ Result<void> LaneIndexer::index_counters(const ChunkView& chunk, const Schema& s
     for (std::uint32_t i = 0; i < size; ++i) {
       if (i > 0) leaf.integral += value * static_cast<double>(times.begins[i] - times.begins[i - 1]);
       if (valid >> i & 1) {
-        const double next = is_float    ? chunk.to_float64(0, stored[i])
-                            : is_signed ? static_cast<double>(static_cast<std::int64_t>(stored[i] ^ (std::uint64_t{1} << 63)))
-                                        : static_cast<double>(stored[i]);
+        const double next = is_float ? chunk.to_float64(0, stored[i])
+                            : is_signed
+                                ? static_cast<double>(static_cast<std::int64_t>(stored[i] ^ (std::uint64_t{1} << 63)))
+                                : static_cast<double>(stored[i]);
         if (std::isfinite(next)) value = next;
       }
       const auto narrow = static_cast<float>(value);

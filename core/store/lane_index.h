@@ -54,8 +54,8 @@ class LaneIndexer {
   };
   std::vector<SliceNode> slice_leaves_;
   std::vector<CounterNode> counter_leaves_;
-  std::vector<Total> sums_;          // by session string id; zero between chunks
-  std::vector<StringId> touched_;    // names of the chunk at hand
+  std::vector<Total> sums_;        // by session string id; zero between chunks
+  std::vector<StringId> touched_;  // names of the chunk at hand
   std::vector<NameTotal> totals_;
 };
 

@@ -12,12 +12,12 @@ namespace accelscope {
 
 // 40 bytes. For slices: busy + wait is the covered time. For counters (kind counter): see CounterNode.
 struct SliceNode {
-  std::int64_t begin = 0;      // ticks; start of the first event
-  std::int64_t end = 0;        // end of the last event
-  std::uint64_t busy = 0;      // ticks covered by events that do not wait
-  std::uint64_t wait = 0;      // ticks covered by waiting events
-  std::uint32_t colour = 0;    // mean of the busy events' colours by duration, 0xRRGGBB; waits only if none is busy
-  std::uint32_t count = 0;     // events; saturates
+  std::int64_t begin = 0;    // ticks; start of the first event
+  std::int64_t end = 0;      // end of the last event
+  std::uint64_t busy = 0;    // ticks covered by events that do not wait
+  std::uint64_t wait = 0;    // ticks covered by waiting events
+  std::uint32_t colour = 0;  // mean of the busy events' colours by duration, 0xRRGGBB; waits only if none is busy
+  std::uint32_t count = 0;   // events; saturates
 };
 static_assert(sizeof(SliceNode) == 40);
 
@@ -26,8 +26,8 @@ struct CounterNode {
   std::int64_t end = 0;    // ticks of the last sample
   float min = 0;
   float max = 0;
-  double last = 0;         // value at the last sample, which holds until the next
-  double integral = 0;     // sum of value * ticks over [begin, end), samples held
+  double last = 0;      // value at the last sample, which holds until the next
+  double integral = 0;  // sum of value * ticks over [begin, end), samples held
 };
 static_assert(sizeof(CounterNode) == 40);
 

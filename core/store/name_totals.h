@@ -16,7 +16,7 @@
 namespace accelscope {
 
 struct NameTotal {
-  StringId name = 0;       // session-wide
+  StringId name = 0;  // session-wide
   std::uint32_t count = 0;
   std::uint64_t busy = 0;  // ticks
 };

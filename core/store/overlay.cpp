@@ -7,7 +7,8 @@ namespace accelscope {
 namespace {
 
 Error overlay_error(const Error& cause) {
-  return Error{fmt::format("markers and view state cannot be kept: {}; save the session under another name", cause.message)};
+  return Error{
+      fmt::format("markers and view state cannot be kept: {}; save the session under another name", cause.message)};
 }
 
 }  // namespace

@@ -135,7 +135,8 @@ Result<void> write_indexes(Database& target, const Snapshot& snapshot) {
   if (!insert) return insert.error();
   for (const LaneSnapshot& lane : snapshot.lanes) {
     if (lane.chunk_count == 0) continue;
-    if (Result<void> result = write_lane_index(*insert, lane); !result) return target.error("its index cannot be written");
+    if (Result<void> result = write_lane_index(*insert, lane); !result)
+      return target.error("its index cannot be written");
   }
   return target.execute("COMMIT;");
 }
@@ -148,7 +149,8 @@ Error not_a_session(const std::string& path, const char* why) {
 Result<void> check_file(const std::string& path) {
   std::error_code failure;
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
-  if (failure) return Error{fmt::format("{}: cannot be opened: {}; check the path and its permissions", path, failure.message())};
+  if (failure)
+    return Error{fmt::format("{}: cannot be opened: {}; check the path and its permissions", path, failure.message())};
   if (size == 0) return not_a_session(path, "the file is empty");
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{fmt::format("{}: cannot be read; check its permissions", path)};
@@ -156,15 +158,17 @@ Result<void> check_file(const std::string& path) {
   file.read(reinterpret_cast<char*>(head.data()), head.size());
   if (std::memcmp(head.data(), "SQLite format 3", 16) != 0) return not_a_session(path, "it is not a session file");
   const auto big_endian = [&](std::size_t at) {
-    return std::uint32_t{head[at]} << 24 | std::uint32_t{head[at + 1]} << 16 | std::uint32_t{head[at + 2]} << 8 | head[at + 3];
+    return std::uint32_t{head[at]} << 24 | std::uint32_t{head[at + 1]} << 16 | std::uint32_t{head[at + 2]} << 8 |
+           head[at + 3];
   };
   if (big_endian(68) != kSessionApplicationId) return not_a_session(path, "it is a database of another program");
   std::uint64_t page_size = std::uint64_t{head[16]} << 8 | head[17];
   if (page_size == 1) page_size = 65536;
   const std::uint64_t wanted = page_size * big_endian(28);
   if (size < wanted) {
-    return Error{fmt::format("{}: the file was cut ({} of {} bytes are left); open it again to salvage what it still holds",
-                             path, size, wanted)};
+    return Error{
+        fmt::format("{}: the file was cut ({} of {} bytes are left); open it again to salvage what it still holds",
+                    path, size, wanted)};
   }
   return {};
 }
@@ -182,8 +186,8 @@ Store::Implementation::~Implementation() {
 
 Result<void> Store::Implementation::create_tables() {
   if (Result<void> result = database->execute(kCreateTables); !result) return result;
-  const std::string pragmas = fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};", kSessionApplicationId,
-                                          kSessionMajor * 1000 + kSessionMinor);
+  const std::string pragmas = fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
+                                          kSessionApplicationId, kSessionMajor * 1000 + kSessionMinor);
   if (Result<void> result = database->execute(pragmas.c_str()); !result) return result;
   return database->execute(kOverlayTables);
 }
@@ -212,10 +216,11 @@ void Store::Implementation::continue_spill() {
       spill.reset();
     }
     const std::lock_guard lock(index_mutex);
-    count_quality({"spill_failed", 1,
-                   fmt::format("the memory budget is used up, but no file can take over ({}); the capture goes on in memory",
-                               why.message),
-                   Severity::warning});
+    count_quality(
+        {"spill_failed", 1,
+         fmt::format("the memory budget is used up, but no file can take over ({}); the capture goes on in memory",
+                     why.message),
+         Severity::warning});
   };
   if (spill == nullptr) {
     if (chunk_bytes < options.memory_budget_bytes) return;
@@ -256,9 +261,10 @@ Result<void> Store::save(const std::string& path, const Progress& progress) {
   remove_file(temporary);
   const auto fail = [&](const Error& why) {
     remove_file(temporary);
-    return Error{fmt::format("{}: the session cannot be saved: {}; check the free space and permissions, or save elsewhere. "
-                             "Nothing of the open session is lost",
-                             path, why.message)};
+    return Error{
+        fmt::format("{}: the session cannot be saved: {}; check the free space and permissions, or save elsewhere. "
+                    "Nothing of the open session is lost",
+                    path, why.message)};
   };
   std::shared_ptr<const Snapshot> covered;
   {
@@ -337,8 +343,9 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
   const Result<std::int64_t> version = impl->database->integer("PRAGMA user_version");
   if (!version) return version.error();
   if (*version / 1000 > kSessionMajor) {
-    return Error{fmt::format("{}: it was written by a newer version (format {}, this program knows {}); update Accelscope", path,
-                             *version / 1000, kSessionMajor)};
+    return Error{
+        fmt::format("{}: it was written by a newer version (format {}, this program knows {}); update Accelscope", path,
+                    *version / 1000, kSessionMajor)};
   }
   if (Result<void> result = impl->load_session(); !result) return result.error();
   if (Result<void> result = impl->prepare_statements(); !result) return result.error();
@@ -357,7 +364,8 @@ Result<void> Store::Implementation::load_session() {
     const std::uint32_t scope = definition_scope(record);
     Result<std::optional<Definition>> definition = decode_definition(record);
     if (!definition || scope > kMaxScope) {
-      count_quality({"damaged_definitions", 1, "definition records of the file are damaged and were skipped", Severity::error});
+      count_quality(
+          {"damaged_definitions", 1, "definition records of the file are damaged and were skipped", Severity::error});
       continue;
     }
     if (!*definition) {
@@ -390,9 +398,10 @@ Result<void> Store::Implementation::load_lane_indexes() {
     if (sound && select->integer(1) == kPlaces) {
       sound = unpack_array<ChunkPlace>(blob, [&](const ChunkPlace& place) { data.chunks.push_back(place); });
     } else if (sound && select->integer(1) == kTree && level < kTreeLevels) {
-      sound = data.kind == EventKind::counter
-                  ? unpack_array<CounterNode>(blob, [&](const CounterNode& node) { data.counters.restore(level, node); })
-                  : unpack_array<SliceNode>(blob, [&](const SliceNode& node) { data.slices.restore(level, node); });
+      sound =
+          data.kind == EventKind::counter
+              ? unpack_array<CounterNode>(blob, [&](const CounterNode& node) { data.counters.restore(level, node); })
+              : unpack_array<SliceNode>(blob, [&](const SliceNode& node) { data.slices.restore(level, node); });
     } else if (sound && select->integer(1) == kTotals && level < NameTotals::kLevels) {
       sound = unpack_totals(blob, level, data.totals);
     }
@@ -433,7 +442,8 @@ Result<void> Store::Implementation::index_new_rows() {
   if (static_cast<std::uint64_t>(*rows) == chunk_count) return {};
 
   // Some rows are not covered; find them by lane and ordinal.
-  Result<Statement> select = database->prepare("SELECT id, lane, first_ordinal FROM chunk ORDER BY lane, first_ordinal");
+  Result<Statement> select =
+      database->prepare("SELECT id, lane, first_ordinal FROM chunk ORDER BY lane, first_ordinal");
   if (!select) return select.error();
   struct Row {
     std::int64_t id;
@@ -447,12 +457,14 @@ Result<void> Store::Implementation::index_new_rows() {
     if (!*row) break;
     const auto found = lane_by_number.find(static_cast<LaneNumber>(select->integer(1)));
     if (found == lane_by_number.end()) {
-      count_quality({"orphan_chunks", 1, "chunks of lanes that the file does not describe were skipped", Severity::error});
+      count_quality(
+          {"orphan_chunks", 1, "chunks of lanes that the file does not describe were skipped", Severity::error});
       continue;
     }
     const auto& chunks = lane_data[found->second]->chunks;
     const auto ordinal = static_cast<std::uint64_t>(select->integer(2));
-    const std::uint64_t covered = chunks.empty() ? 0 : chunks[chunks.size() - 1].first_ordinal + chunks[chunks.size() - 1].count;
+    const std::uint64_t covered =
+        chunks.empty() ? 0 : chunks[chunks.size() - 1].first_ordinal + chunks[chunks.size() - 1].count;
     if (ordinal >= covered) missing.push_back({select->integer(0), found->second, ordinal});
   }
   for (const Row& row : missing) {

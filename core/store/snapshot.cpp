@@ -24,15 +24,16 @@ std::uint32_t first_chunk(std::uint32_t count, Predicate holds) {
 }  // namespace
 
 std::uint32_t LaneSnapshot::chunk_of_ordinal(std::uint64_t ordinal) const noexcept {
-  const std::uint32_t index = first_chunk(
-      chunk_count, [&](std::uint32_t i) { return chunk(i).first_ordinal + chunk(i).count > ordinal; });
+  const std::uint32_t index =
+      first_chunk(chunk_count, [&](std::uint32_t i) { return chunk(i).first_ordinal + chunk(i).count > ordinal; });
   return index < chunk_count && chunk(index).first_ordinal <= ordinal ? index : chunk_count;
 }
 
 std::uint32_t LaneSnapshot::chunk_of_leaf(std::uint32_t leaf) const noexcept {
   constexpr std::uint32_t kBlock = 64;
-  return first_chunk(chunk_count,
-                     [&](std::uint32_t i) { return chunk(i).first_leaf + (chunk(i).count + kBlock - 1) / kBlock > leaf; });
+  return first_chunk(chunk_count, [&](std::uint32_t i) {
+    return chunk(i).first_leaf + (chunk(i).count + kBlock - 1) / kBlock > leaf;
+  });
 }
 
 std::uint32_t LaneSnapshot::first_chunk_ending_after(std::int64_t ticks) const noexcept {
@@ -41,13 +42,14 @@ std::uint32_t LaneSnapshot::first_chunk_ending_after(std::int64_t ticks) const n
 }
 
 const LaneSnapshot* Snapshot::find_lane(LaneNumber number) const noexcept {
-  const auto found = std::find_if(lanes.begin(), lanes.end(), [number](const LaneSnapshot& l) { return l.number() == number; });
+  const auto found =
+      std::find_if(lanes.begin(), lanes.end(), [number](const LaneSnapshot& l) { return l.number() == number; });
   return found == lanes.end() ? nullptr : &*found;
 }
 
 const TrackSnapshot* Snapshot::find_track(TrackNumber number) const noexcept {
-  const auto found =
-      std::find_if(tracks.begin(), tracks.end(), [number](const TrackSnapshot& t) { return t.track->number == number; });
+  const auto found = std::find_if(tracks.begin(), tracks.end(),
+                                  [number](const TrackSnapshot& t) { return t.track->number == number; });
   return found == tracks.end() ? nullptr : &*found;
 }
 

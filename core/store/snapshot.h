@@ -17,9 +17,9 @@ namespace accelscope {
 
 // Where a chunk of a lane lies and what it covers.
 struct ChunkPlace {
-  std::int64_t row = 0;             // of the store's chunk table
+  std::int64_t row = 0;  // of the store's chunk table
   std::uint64_t first_ordinal = 0;
-  std::uint32_t first_leaf = 0;     // its block b is leaf first_leaf + b
+  std::uint32_t first_leaf = 0;  // its block b is leaf first_leaf + b
   std::uint32_t count = 0;
   std::int64_t begin_ticks = 0;
   std::int64_t end_ticks = 0;

@@ -117,7 +117,8 @@ Result<void> Store::Implementation::apply(const Definition& definition, std::uin
     return strings->add(scope, *batch);
   } else if (const auto* source = std::get_if<SourceFile>(&definition)) {
     auto shared = std::make_shared<const SourceFile>(*source);
-    const auto same = std::find_if(sources.begin(), sources.end(), [&](const auto& s) { return s->path == source->path; });
+    const auto same =
+        std::find_if(sources.begin(), sources.end(), [&](const auto& s) { return s->path == source->path; });
     if (same == sources.end()) {
       sources.push_back(std::move(shared));
     } else {
@@ -196,12 +197,14 @@ Result<void> Store::append(std::uint32_t scope, SealedChunk chunk) {
       expected = last.first_ordinal + last.count;
       if (chunk.first_ordinal < expected) {
         impl_->duplicates += chunk.count;
-        impl_->count_quality({"duplicate_events", chunk.count, "chunks that came a second time were dropped", Severity::note});
+        impl_->count_quality(
+            {"duplicate_events", chunk.count, "chunks that came a second time were dropped", Severity::note});
         ++impl_->version;
         return {};
       }
       if (view->header().begin_ticks < last.end_ticks) {
-        return Error{fmt::format("chunk of lane {} begins before the one before it ends; its source is broken", chunk.lane)};
+        return Error{
+            fmt::format("chunk of lane {} begins before the one before it ends; its source is broken", chunk.lane)};
       }
     }
   }
@@ -303,9 +306,8 @@ std::shared_ptr<const Snapshot> Store::Implementation::build_snapshot() const {
     any = true;
   }
   for (TrackSnapshot& track : snapshot->tracks) {
-    std::sort(track.lanes.begin(), track.lanes.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return lanes[a].data->lane.depth < lanes[b].data->lane.depth;
-    });
+    std::sort(track.lanes.begin(), track.lanes.end(),
+              [&](std::uint32_t a, std::uint32_t b) { return lanes[a].data->lane.depth < lanes[b].data->lane.depth; });
   }
   return snapshot;
 }

@@ -51,8 +51,8 @@ struct StoreStatus {
   std::uint64_t memory_bytes = 0;  // database pages (in memory), trees, totals, strings
   std::uint64_t chunk_bytes = 0;
   std::uint64_t chunks = 0;
-  std::uint64_t duplicates = 0;    // events of chunks that came twice
-  std::uint64_t lost = 0;          // events missing between chunks
+  std::uint64_t duplicates = 0;  // events of chunks that came twice
+  std::uint64_t lost = 0;        // events missing between chunks
 };
 
 class Store {
@@ -109,8 +109,8 @@ struct SalvageReport {
   std::uint64_t chunks = 0;
   std::uint64_t events = 0;
   std::uint64_t definitions = 0;
-  std::uint64_t damaged_chunks = 0;   // found, but with a wrong checksum or cut
-  std::vector<std::string> missing;   // what is known to be lost, in sentences
+  std::uint64_t damaged_chunks = 0;  // found, but with a wrong checksum or cut
+  std::vector<std::string> missing;  // what is known to be lost, in sentences
 };
 [[nodiscard]] Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageReport& report);
 

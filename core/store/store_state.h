@@ -15,13 +15,13 @@ namespace accelscope {
 inline constexpr std::int64_t kSessionApplicationId = 0x41435343;  // "ACSC"
 inline constexpr std::int64_t kSessionMajor = 1;                   // user_version is major * 1000 + minor
 inline constexpr std::int64_t kSessionMinor = 0;
-inline constexpr int kSaveStepPages = 1024;                        // of 8 KiB: 8 MiB a step
+inline constexpr int kSaveStepPages = 1024;  // of 8 KiB: 8 MiB a step
 
 struct Store::Implementation {
   StoreOptions options;
-  std::string path;           // session or spill file; empty in memory
+  std::string path;  // session or spill file; empty in memory
   bool in_memory = true;
-  bool spilled = false;       // `path` is ours to delete
+  bool spilled = false;  // `path` is ours to delete
   bool read_only = false;
 
   mutable std::mutex database_mutex;

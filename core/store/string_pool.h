@@ -26,10 +26,10 @@ class StringPool {
   // Fails if the batch does not continue the scope's ids.
   Result<void> add(std::uint32_t scope, const StringBatch& batch);
 
-  [[nodiscard]] StringId size() const noexcept;                       // ids are 0 .. size - 1
-  [[nodiscard]] std::string_view text(StringId id) const noexcept;    // "" if unknown
-  [[nodiscard]] std::uint8_t slot(StringId id) const noexcept;        // of the slice palette
-  [[nodiscard]] StringId find(std::string_view text) const noexcept;  // kNone if absent
+  [[nodiscard]] StringId size() const noexcept;                                                // ids are 0 .. size - 1
+  [[nodiscard]] std::string_view text(StringId id) const noexcept;                             // "" if unknown
+  [[nodiscard]] std::uint8_t slot(StringId id) const noexcept;                                 // of the slice palette
+  [[nodiscard]] StringId find(std::string_view text) const noexcept;                           // kNone if absent
   [[nodiscard]] StringId session_id(std::uint32_t scope, std::uint32_t local) const noexcept;  // 0 if unknown
   [[nodiscard]] std::uint32_t scope_size(std::uint32_t scope) const noexcept;  // local ids are 0 .. size - 1
   [[nodiscard]] std::size_t memory_bytes() const noexcept;

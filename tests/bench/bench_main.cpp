@@ -1,0 +1,41 @@
+// accelscope-bench: runs all figures or those named, one line of JSON each.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "tests/bench/figures.h"
+
+using namespace accelscope::bench;
+
+int main(int argc, char** argv) {
+  CLI::App app{"Measures Accelscope against yardsticks in the same run. Example: accelscope-bench stream --scale 0.1"};
+  BenchOptions options;
+  std::vector<std::string> names;
+  bool list = false;
+  app.add_option("figure", names, "which figures to run; none: all");
+  app.add_option("--scale", options.scale, "factor on event counts")->check(CLI::Range(0.001, 10.0));
+  app.add_flag("--list", list, "name the figures");
+  CLI11_PARSE(app, argc, argv);
+
+  if (list) {
+    for (const FigureEntry& entry : kFigures) fmt::print("{:<14} {}\n", entry.name, entry.what);
+    return 0;
+  }
+  for (const std::string& name : names) {
+    if (find_figure(name) == nullptr) {
+      fmt::print(stderr, "accelscope-bench: {}: no such figure; --list names them\n", name);
+      return 2;
+    }
+  }
+  options.program_folder = std::filesystem::absolute(argv[0]).parent_path().string();
+  const auto folder = std::filesystem::temp_directory_path() / fmt::format("accelscope-bench-{}", process_id());
+  std::filesystem::create_directory(folder);
+  options.work_folder = folder.string();
+  for (const FigureEntry& entry : kFigures) {
+    const bool wanted = names.empty() || std::find(names.begin(), names.end(), entry.name) != names.end();
+    if (wanted) entry.run(options);
+  }
+  std::error_code ignored;  // what stays behind lies in the system's temporary folder
+  std::filesystem::remove_all(folder, ignored);
+  return 0;
+}

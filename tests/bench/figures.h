@@ -1,0 +1,30 @@
+// The table of figures: a benchmark is a function here and a row below.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "tests/bench/figure.h"
+
+namespace accelscope::bench {
+
+void bench_codec(const BenchOptions& options);
+
+struct FigureEntry {
+  std::string_view name;
+  std::string_view what;
+  void (*run)(const BenchOptions&);
+};
+
+inline constexpr auto kFigures = std::to_array<FigureEntry>({
+    {"codec", "sealing, checking and inserting chunks in one thread", bench_codec},
+});
+
+[[nodiscard]] inline const FigureEntry* find_figure(std::string_view name) {
+  for (const FigureEntry& entry : kFigures) {
+    if (entry.name == name) return &entry;
+  }
+  return nullptr;
+}
+
+}  // namespace accelscope::bench

@@ -63,6 +63,7 @@ class ChunkView {
   [[nodiscard]] const ColumnEntry& entry(std::size_t column) const noexcept {
     return columns_[column + kBuiltIn].entry;
   }
+  [[nodiscard]] const ColumnEntry& entry_of_names() const noexcept { return columns_[kBuiltIn - 1].entry; }
 
  private:
   static constexpr std::size_t kBuiltIn = 3;

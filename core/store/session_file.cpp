@@ -141,6 +141,32 @@ Result<void> write_indexes(Database& target, const Snapshot& snapshot) {
   return target.execute("COMMIT;");
 }
 
+// The parts of a loaded index must fit each other: readers go from one to the other without looking.
+bool consistent(const LaneData& data) {
+  std::uint64_t ordinal = 0;
+  std::uint64_t leaf = 0;
+  for (std::size_t i = 0; i < data.chunks.size(); ++i) {
+    const ChunkPlace& place = data.chunks[i];
+    if (place.count == 0 || place.count > kMaxChunkEvents || place.first_ordinal < ordinal ||
+        place.first_leaf != leaf || place.end_ticks < place.begin_ticks) {
+      return false;
+    }
+    ordinal = place.first_ordinal + place.count;
+    leaf += (place.count + kBlockEvents - 1) / kBlockEvents;
+  }
+  const TreeCounts tree = data.kind == EventKind::counter ? data.counters.counts() : data.slices.counts();
+  if (tree.nodes[0] != leaf) return false;
+  for (std::size_t level = 1; level < kTreeLevels; ++level) {
+    if (tree.nodes[level] != tree.nodes[level - 1] / kTreeFanout) return false;
+  }
+  const NameTotals::Counts totals = data.totals.counts();
+  if (totals.stretches[0] != data.chunks.size()) return false;
+  for (std::size_t level = 1; level < NameTotals::kLevels; ++level) {
+    if (totals.stretches[level] != totals.stretches[level - 1] / NameTotals::kFanout) return false;
+  }
+  return true;
+}
+
 Error not_a_session(const std::string& path, const char* why) {
   return Error{fmt::format("{}: {}; open a session file (.accel) or import a profile", path, why)};
 }
@@ -409,7 +435,7 @@ Result<void> Store::Implementation::load_lane_indexes() {
   }
   for (std::size_t i = 0; i < lane_data.size(); ++i) {
     LaneSnapshot& lane = lanes[i];
-    if (damaged[i]) {
+    if (damaged[i] || !consistent(*lane_data[i])) {
       // Start the lane afresh: all its chunks are indexed again.
       auto fresh = std::make_shared<LaneData>();
       fresh->lane = lane_data[i]->lane;

@@ -177,69 +177,73 @@ Result<void> Store::append(std::uint32_t scope, SealedChunk chunk) {
     if (!view) return view.error();
   }
 
+  return impl_->ingest(number, chunk.bytes, *view);
+}
+
+Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, const ChunkView& view) {
+  const ChunkHeader& header = view.header();
   std::size_t index = 0;
   std::shared_ptr<LaneData> lane;
   std::shared_ptr<const Schema> schema;
-  Implementation::Scope* scope_state = nullptr;
+  Scope* names_of_scope = nullptr;
   std::uint64_t expected = 0;
   {
-    const std::lock_guard lock(impl_->index_mutex);
-    const auto found = impl_->lane_by_number.find(number);
-    if (found == impl_->lane_by_number.end()) {
-      return Error{fmt::format("chunk of lane {}, which was never announced", chunk.lane)};
+    const std::lock_guard lock(index_mutex);
+    const auto found = lane_by_number.find(number);
+    if (found == lane_by_number.end()) {
+      return Error{fmt::format("chunk of lane {}, which was never announced", local_of(number))};
     }
     index = found->second;
-    lane = impl_->lane_data[index];
-    schema = impl_->lanes[index].schema;
-    scope_state = &impl_->scope_state(scope);
+    lane = lane_data[index];
+    schema = lanes[index].schema;
+    names_of_scope = &scope_state(scope_of(number));
     if (const std::size_t chunks = lane->chunks.size(); chunks > 0) {
       const ChunkPlace& last = lane->chunks[chunks - 1];
       expected = last.first_ordinal + last.count;
-      if (chunk.first_ordinal < expected) {
-        impl_->duplicates += chunk.count;
-        impl_->count_quality(
-            {"duplicate_events", chunk.count, "chunks that came a second time were dropped", Severity::note});
-        ++impl_->version;
+      if (header.first_ordinal < expected) {
+        duplicates += header.count;
+        count_quality(
+            {"duplicate_events", header.count, "chunks that came a second time were dropped", Severity::note});
+        ++version;
         return {};
       }
-      if (view->header().begin_ticks < last.end_ticks) {
-        return Error{
-            fmt::format("chunk of lane {} begins before the one before it ends; its source is broken", chunk.lane)};
+      if (header.begin_ticks < last.end_ticks) {
+        return Error{fmt::format("chunk of lane {} begins before the one before it ends; its source is broken",
+                                 local_of(number))};
       }
     }
   }
 
   std::int64_t row = 0;
   {
-    const std::lock_guard lock(impl_->database_mutex);
-    impl_->continue_spill();
-    const ChunkHeader& header = view->header();
-    Result<void> inserted = impl_->insert_chunk.bind(1, std::int64_t{number})
+    const std::lock_guard lock(database_mutex);
+    continue_spill();
+    Result<void> inserted = insert_chunk.bind(1, std::int64_t{number})
                                 .bind(2, static_cast<std::int64_t>(header.first_ordinal))
                                 .bind(3, std::int64_t{header.count})
                                 .bind(4, header.begin_ticks)
                                 .bind(5, header.end_ticks)
-                                .bind(6, ByteView(chunk.bytes))
+                                .bind(6, bytes)
                                 .run();
     if (!inserted) return Error{fmt::format("the store cannot take a chunk: {}", inserted.message())};
-    row = impl_->database->last_insert_rowid();
+    row = database->last_insert_rowid();
   }
-  if (Result<void> indexed = scope_state->indexer.add(*lane, *schema, *view, row, *scope_state->names); !indexed) {
-    const std::lock_guard lock(impl_->database_mutex);
-    if (Result<Statement> remove = impl_->database->prepare("DELETE FROM chunk WHERE id = ?"); remove) {
+  if (Result<void> indexed = names_of_scope->indexer.add(*lane, *schema, view, row, *names_of_scope->names); !indexed) {
+    const std::lock_guard lock(database_mutex);
+    if (Result<Statement> remove = database->prepare("DELETE FROM chunk WHERE id = ?"); remove) {
       if (Result<void> removed = remove->bind(1, row).run(); !removed) return removed;
     }
-    return Error{fmt::format("lane {}, {}", chunk.lane, indexed.message())};
+    return Error{fmt::format("lane {}, {}", local_of(number), indexed.message())};
   }
 
-  const std::lock_guard lock(impl_->index_mutex);
-  if (chunk.first_ordinal > expected) {
-    const std::uint64_t missing = chunk.first_ordinal - expected;
-    impl_->lost += missing;
-    impl_->count_quality({"lost_events", missing, "events that were numbered but never arrived", Severity::error});
+  const std::lock_guard lock(index_mutex);
+  if (header.first_ordinal > expected) {
+    const std::uint64_t missing = header.first_ordinal - expected;
+    lost += missing;
+    count_quality({"lost_events", missing, "events that were numbered but never arrived", Severity::error});
   }
-  impl_->chunk_bytes += chunk.bytes.size();
-  impl_->publish(index, *view);
+  chunk_bytes += bytes.size();
+  publish(index, view);
   return {};
 }
 
@@ -313,9 +317,22 @@ std::shared_ptr<const Snapshot> Store::Implementation::build_snapshot() const {
 }
 
 Result<Bytes> Store::read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_index) const {
-  const std::int64_t row = lane.chunk(chunk_index).row;
-  const std::lock_guard lock(impl_->database_mutex);
-  return impl_->database->read_blob("chunk", "payload", row);
+  const ChunkPlace& place = lane.chunk(chunk_index);
+  Result<Bytes> bytes = Bytes();
+  {
+    const std::lock_guard lock(impl_->database_mutex);
+    bytes = impl_->database->read_blob("chunk", "payload", place.row);
+  }
+  if (!bytes) return bytes;
+  // What the index promises must hold, or block numbers taken from it would point outside the chunk.
+  ChunkHeader header;
+  if (bytes->size() >= sizeof header) std::memcpy(&header, bytes->data(), sizeof header);
+  if (bytes->size() < sizeof header || header.count != place.count || header.first_ordinal != place.first_ordinal ||
+      header.columns != lane.schema->columns.size() + 3) {
+    return Error{fmt::format("chunk {} of lane {} is not the one its index describes; the file is damaged", chunk_index,
+                             lane.number())};
+  }
+  return bytes;
 }
 
 StoreStatus Store::status() const {

@@ -55,6 +55,16 @@ struct StoreStatus {
   std::uint64_t lost = 0;        // events missing between chunks
 };
 
+// What a salvage found in a damaged file.
+struct SalvageReport {
+  std::uint64_t file_bytes = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t events = 0;
+  std::uint64_t definitions = 0;
+  std::uint64_t damaged_chunks = 0;  // found, but cut, with a wrong checksum, or of a lane nothing describes
+  std::vector<std::string> missing;  // what is known to be lost, in sentences
+};
+
 class Store {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Store>> create(StoreOptions options = {});
@@ -85,10 +95,15 @@ class Store {
   void add_quality(QualityEntry entry);
 
  private:
+  friend Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageReport& report);
   struct Implementation;
   explicit Store(std::unique_ptr<Implementation> impl);
   std::unique_ptr<Implementation> impl_;
 };
+
+// From a damaged session file: every chunk and definition whose checksum holds, found in the raw pages, into a
+// new in-memory store. The file is not touched. Fails only if nothing at all can be recovered.
+[[nodiscard]] Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageReport& report);
 
 // An EventSink that feeds one scope of a store in this process.
 class StoreSink final : public EventSink {
@@ -102,16 +117,5 @@ class StoreSink final : public EventSink {
   Store& store_;
   std::uint32_t scope_;
 };
-
-// Recovers what can be recovered from a damaged session file: every chunk and definition whose checksum holds.
-struct SalvageReport {
-  std::uint64_t file_bytes = 0;
-  std::uint64_t chunks = 0;
-  std::uint64_t events = 0;
-  std::uint64_t definitions = 0;
-  std::uint64_t damaged_chunks = 0;  // found, but with a wrong checksum or cut
-  std::vector<std::string> missing;  // what is known to be lost, in sentences
-};
-[[nodiscard]] Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageReport& report);
 
 }  // namespace accelscope

@@ -81,6 +81,10 @@ struct Store::Implementation {
   Result<void> index_new_rows();
   void continue_spill();  // needs database_mutex
 
+  // store.cpp
+  // A chunk whose header names its lane of the session and whose checksums hold: inserted, indexed, published.
+  Result<void> ingest(LaneNumber number, ByteView bytes, const ChunkView& view);
+
   // store.cpp; need index_mutex
   Result<void> apply(const Definition& definition, std::uint32_t scope);
   void refresh_lane(std::size_t lane_index);  // the snapshot's view of it, from its data

@@ -18,6 +18,9 @@ namespace accelscope {
 
 class StringPool {
  public:
+  // Sources keep within SessionWriter::kMaxStrings; an id beyond this is damage.
+  static constexpr StringId kMostLocalStrings = 16'000'000;
+
   StringPool();
   ~StringPool();
   StringPool(const StringPool&) = delete;

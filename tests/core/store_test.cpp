@@ -323,3 +323,72 @@ TEST_CASE("saving into a folder that does not exist says so and loses nothing") 
   CHECK(saved.message().find("/nonexistent-folder/s.accel") != std::string::npos);
   check_same(*store->snapshot(), written);
 }
+
+TEST_CASE("a cut session file gives back every whole chunk that is left in it") {
+  const TemporaryFolder folder;
+  auto store = new_store();
+  StoreSink sink(*store);
+  const Written written = write_session(sink, 10, 60000);
+  REQUIRE(store->save(folder.file("whole.accel")).ok());
+  const Bytes whole = read_file(folder.file("whole.accel"));
+  const auto original = store->snapshot();
+  for (const unsigned percent : {99U, 75U, 40U}) {
+    Bytes bytes = whole;
+    bytes.resize(whole.size() * percent / 100);
+    write_file(folder.file("cut.accel"), bytes);
+    SalvageReport report;
+    Result<std::unique_ptr<Store>> salvaged = salvage_session(folder.file("cut.accel"), report);
+    REQUIRE_MESSAGE(salvaged.ok(), (salvaged.ok() ? "" : salvaged.message()));
+    const auto snapshot = (*salvaged)->snapshot();
+    CHECK(snapshot->event_count == report.events);
+    // Chunks lie one after another, so about the share of the file that is left must come back.
+    CHECK(report.events * 100 > written.events * (percent > 20 ? percent - 20 : 0));
+    CHECK(report.events <= written.events);
+    for (const LaneSnapshot& lane : snapshot->lanes) {
+      const LaneSnapshot* known = original->find_lane(lane.number());
+      REQUIRE(known != nullptr);
+      if (lane.chunk_count == 0) continue;
+      const Result<Bytes> a = (*salvaged)->read_chunk(lane, 0);
+      const Result<Bytes> b = store->read_chunk(*known, known->chunk_of_ordinal(lane.chunk(0).first_ordinal));
+      REQUIRE(a.ok());
+      REQUIRE(b.ok());
+      CHECK(*a == *b);
+    }
+  }
+}
+
+TEST_CASE("flipped bytes in a session file cost at most the chunks they hit") {
+  const TemporaryFolder folder;
+  auto store = new_store();
+  StoreSink sink(*store);
+  const Written written = write_session(sink, 11, 60000);
+  REQUIRE(store->save(folder.file("s.accel")).ok());
+  const Bytes whole = read_file(folder.file("s.accel"));
+  std::mt19937_64 random(12);
+  for (int round = 0; round < 10; ++round) {
+    Bytes bytes = whole;
+    for (int i = 0; i < 3; ++i) bytes[100 + random() % (bytes.size() - 100)] ^= std::byte{0x41};
+    write_file(folder.file("flipped.accel"), bytes);
+    SalvageReport report;
+    const Result<std::unique_ptr<Store>> salvaged = salvage_session(folder.file("flipped.accel"), report);
+    if (!salvaged) {
+      CHECK(salvaged.message().find("flipped.accel") != std::string::npos);
+      continue;
+    }
+    CHECK((*salvaged)->snapshot()->event_count == report.events);
+    CHECK(report.events <= written.events);
+    CHECK((report.events == written.events || !report.missing.empty() || (*salvaged)->status().lost > 0));
+    const Result<std::unique_ptr<Store>> opened = Store::open(folder.file("flipped.accel"));
+    if (opened) CHECK((*opened)->snapshot()->event_count <= written.events);
+  }
+}
+
+TEST_CASE("a file without a single whole chunk says that nothing is left") {
+  const TemporaryFolder folder;
+  const std::string noise(100000, '\x0d');
+  write_file(folder.file("noise.accel"), std::as_bytes(std::span(noise)));
+  SalvageReport report;
+  const Result<std::unique_ptr<Store>> salvaged = salvage_session(folder.file("noise.accel"), report);
+  REQUIRE_FALSE(salvaged.ok());
+  CHECK(salvaged.message().find("nothing can be salvaged") != std::string::npos);
+}

@@ -41,7 +41,7 @@ std::uint32_t mean_colour(const std::array<std::uint64_t, 32>& by_slot, std::siz
     all += weight;
   }
   if (all <= 0) return 0;
-  const auto channel = [all](double sum) { return static_cast<std::uint32_t>(sum / all + 0.5); };
+  const auto channel = [all](double sum) { return static_cast<std::uint32_t>(std::lround(sum / all)); };
   return channel(red) << 16 | channel(green) << 8 | channel(blue);
 }
 

@@ -1,6 +1,7 @@
 #include "core/store/lane_tree.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace accelscope {
@@ -17,7 +18,7 @@ class ColourMean {
   }
   [[nodiscard]] std::uint32_t value() const {
     if (weight_ <= 0) return 0;
-    const auto channel = [this](double sum) { return static_cast<std::uint32_t>(sum / weight_ + 0.5); };
+    const auto channel = [this](double sum) { return static_cast<std::uint32_t>(std::lround(sum / weight_)); };
     return channel(red_) << 16 | channel(green_) << 8 | channel(blue_);
   }
 

@@ -56,6 +56,19 @@ void Ui::note_text(std::string_view text, const Rect& rect) {
   if (records_text_ && !text.empty()) texts_.push_back({std::string(text), rect});
 }
 
+double Ui::hovered_for(std::string_view name) {
+  constexpr double kLongestFrame = 0.25;  // after a longer pause between two frames the pointer may have been elsewhere
+  const bool goes_on = hovered_name_ == name && time_ - hovered_at_ <= kLongestFrame;
+  if (!goes_on) {
+    hovered_name_ = name;
+    hovered_since_ = time_;
+  }
+  hovered_at_ = time_;
+  const double seconds = time_ - hovered_since_;
+  if (seconds < kHoverCardDelay) request_frame_after(kHoverCardDelay - seconds);
+  return seconds;
+}
+
 float& Ui::remembered(std::string_view name, float initial) {
   return remembered_.try_emplace(std::string(name), initial).first->second;
 }

@@ -65,6 +65,9 @@ class Ui {
   [[nodiscard]] const std::vector<VisibleText>& texts() const noexcept { return texts_; }
   void record_text(bool on) noexcept { records_text_ = on; }
 
+  // Seconds that the pointer has rested on the widget of this name; call it in every frame in which it does.
+  [[nodiscard]] double hovered_for(std::string_view name);
+
   // ---- Memory of widgets between frames, by name: what is open, where a drag began.
   [[nodiscard]] float& remembered(std::string_view name, float initial = 0);
 
@@ -89,6 +92,9 @@ class Ui {
   std::unordered_map<std::string, Rect> shown_;  // in the last whole frame
   std::vector<VisibleText> texts_;
   std::unordered_map<std::string, float> remembered_;
+  std::string hovered_name_;
+  double hovered_since_ = 0;
+  double hovered_at_ = -1;  // the last frame that asked
   std::vector<std::function<void(Result<Picture>)>> picture_requests_;
 };
 

@@ -1,0 +1,172 @@
+#include "render/widgets/popup.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "render/icons.h"
+#include "render/imgui_compat.h"
+#include "render/widgets/controls.h"
+
+namespace accelscope::render {
+namespace {
+
+constexpr float kCardPadding = 10, kCardRow = 18, kCardTitle = 22, kTooltipWidth = 320;
+constexpr float kModalTitle = 44, kModalFoot = 50, kModalPadding = 20;
+
+constexpr ImGuiWindowFlags kCardFlags = ImGuiWindowFlags_Tooltip | ImGuiWindowFlags_NoInputs |
+                                        ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                        ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
+                                        ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoBackground;
+
+bool begin_card(Ui& ui, const char* id, const Rect& box) {
+  ImGui::SetNextWindowPos(ImVec2(box.x0, box.y0));
+  ImGui::SetNextWindowSize(ImVec2(box.width(), box.height()));
+  const bool visible = ImGui::Begin(id, nullptr, kCardFlags);
+  if (visible) {
+    fill(ui, box, ui.colour(Colour::bg4), size::kControlRadius);
+    outline(ui, box, ui.colour(Colour::line2), size::kControlRadius);
+  }
+  return visible;
+}
+
+// Text can be on a card that lies on bg4: the widest row decides, the longest value is shortened in the middle.
+float card_width(const Ui& ui, const HoverCard& card) {
+  float width = text_width(ui, TextStyle::heading, card.title) + text_width(ui, TextStyle::mono, card.title_value) +
+                (card.swatch != 0 ? ui.px(18) : 0) + ui.px(24);
+  for (const HoverCardRow& row : card.rows) {
+    width =
+        std::max(width, text_width(ui, TextStyle::small, row.label) + text_width(ui, row.style, row.value) + ui.px(24));
+  }
+  return std::clamp(std::ceil(width) + 2 * ui.px(kCardPadding), ui.px(180), ui.px(420));
+}
+
+}  // namespace
+
+Rect place_beside(const Rect& window, Point box, const Rect& explained, const Rect& also_visible, Point pointer,
+                  float gap) {
+  const auto into = [](float low, float high, float length, float wanted) {
+    return std::max(low, std::min(wanted, high - length));
+  };
+  const float x = into(window.x0 + gap, window.x1 - gap, box.x, pointer.x + gap);
+  const float y = into(window.y0 + gap, window.y1 - gap, box.y, pointer.y + gap);
+  const Point corners[] = {
+      {x, explained.y1 + gap},
+      {x, explained.y0 - gap - box.y},
+      {explained.x1 + gap, y},
+      {explained.x0 - gap - box.x, y},
+      {into(window.x0 + gap, window.x1 - gap, box.x, also_visible.x1 + gap), explained.y1 + gap},
+  };
+  const auto at = [&](Point corner) { return Rect{corner.x, corner.y, corner.x + box.x, corner.y + box.y}; };
+  for (const bool strict : {true, false}) {  // if there is no room beside both, then at least beside what is explained
+    for (const Point corner : corners) {
+      const Rect place = at(corner);
+      const bool inside =
+          place.x0 >= window.x0 && place.x1 <= window.x1 && place.y0 >= window.y0 && place.y1 <= window.y1;
+      if (inside && !place.overlaps(explained) && (!strict || !place.overlaps(also_visible))) return place;
+    }
+  }
+  return at({x, into(window.y0, window.y1, box.y, explained.y1 + gap)});
+}
+
+void tooltip(Ui& ui, const Interaction& interaction, const Rect& explained, std::string_view text,
+             std::string_view shortcut) {
+  if (!interaction.hovered || interaction.held || interaction.hovered_for < kHoverCardDelay) return;
+  const float padding = ui.px(8);
+  const float keys = shortcut.empty() ? 0 : std::ceil(text_width(ui, TextStyle::mono_small, shortcut)) + ui.px(22);
+  const float natural = std::ceil(text_width(ui, TextStyle::small, text));
+  const float width = std::min(natural, ui.px(kTooltipWidth));
+  const float line = ui.px(16);
+  const float height = std::max(line, paragraph_height(ui, TextStyle::small, text, width + 1, line));
+  const Point size{width + keys + 2 * padding, height + 2 * ui.px(5)};
+  const Rect box = place_beside(ui.window(), size, explained, {}, ui.input().mouse, ui.px(4));
+  if (begin_card(ui, "##tooltip", box)) {
+    Rect inside = box.inset(padding, ui.px(5));
+    if (!shortcut.empty()) key_cap(ui, {inside.x0, inside.y0, inside.x1, inside.y0 + line}, shortcut);
+    inside.x1 = inside.x0 + width + 1;
+    draw_paragraph(ui, inside, text, {.style = TextStyle::small}, line);
+  }
+  ImGui::End();
+}
+
+void hover_card(Ui& ui, const HoverCard& card, const Rect& explained, const Rect& also_visible) {
+  const float width = card_width(ui, card);
+  const float padding = ui.px(kCardPadding);
+  const float footer = card.footer.empty() ? 0
+                                           : ui.px(6) + paragraph_height(ui, TextStyle::small, card.footer,
+                                                                         width - 2 * padding, ui.px(16));
+  const float height =
+      2 * ui.px(6) + ui.px(kCardTitle) + static_cast<float>(card.rows.size()) * ui.px(kCardRow) + footer;
+  const Rect box = place_beside(ui.window(), {width, height}, explained, also_visible, ui.input().mouse, ui.px(6));
+  if (begin_card(ui, "##card", box)) {
+    Rect rest = box.inset(padding, ui.px(6));
+    Rect title = rest.cut_top(ui.px(kCardTitle));
+    if (card.swatch != 0) {
+      draw_swatch(ui, title, card.swatch);
+      title.cut_left(ui.px(18));
+    }
+    const float value = draw_text(ui, title, card.title_value, {.style = TextStyle::mono, .align = Align::right});
+    title.cut_right(value + ui.px(12));
+    draw_text(ui, title, card.title, {.style = TextStyle::heading, .fit = Fit::middle});
+    for (const HoverCardRow& row : card.rows) {
+      Rect line = rest.cut_top(ui.px(kCardRow));
+      const float label = draw_text(ui, line, row.label, {.style = TextStyle::small, .colour = Colour::text2});
+      line.cut_left(label + ui.px(12));
+      draw_text(ui, line, row.value,
+                {.style = row.style, .colour = row.colour, .align = Align::right, .fit = Fit::middle});
+    }
+    if (!card.footer.empty()) {
+      rest.cut_top(ui.px(6));
+      draw_paragraph(ui, rest, card.footer, {.style = TextStyle::small, .colour = Colour::text2}, ui.px(16));
+    }
+  }
+  ImGui::End();
+}
+
+// Popups are known by their name alone, wherever they are opened and drawn.
+static constexpr ImGuiID kModalSeed = 0x6d6f646c;
+
+void open_modal(Ui& ui, std::string_view name) {
+  ImGui::PushOverrideID(kModalSeed);
+  ImGui::OpenPopup(std::string(name).c_str());
+  ImGui::PopID();
+  ui.request_frame();
+}
+
+Modal::Modal(Ui& ui, std::string_view name, std::string_view title, float width_units, float height_units) {
+  const Rect window = ui.window();
+  const float width = std::min(ui.px(width_units), window.width());
+  const float height = std::min(ui.px(height_units), window.height());
+  const Rect box = Rect{std::floor((window.width() - width) / 2), std::floor((window.height() - height) * 0.4F), 0, 0};
+  Rect rest{box.x0, box.y0, box.x0 + width, box.y0 + height};
+  ImGui::PushOverrideID(kModalSeed);
+  ImGui::SetNextWindowPos(ImVec2(rest.x0, rest.y0));
+  ImGui::SetNextWindowSize(ImVec2(width, height));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, size::kCardRadius * ui.scale());
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, ui.px(1));
+  ImGui::PushStyleColor(ImGuiCol_PopupBg, ui.colour(Colour::bg2));
+  open_ = ImGui::BeginPopupModal(std::string(name).c_str(), nullptr,
+                                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  ImGui::PopID();
+  if (!open_) return;
+  Rect head = rest.cut_top(ui.px(kModalTitle)).inset(ui.px(kModalPadding), 0);
+  const Rect x = head.cut_right(ui.px(size::kSmallControl)).middle(ui.px(size::kSmallControl));
+  draw_text(ui, head, title, {.style = TextStyle::title});
+  horizontal_line(ui, rest.x0 + ui.px(1), rest.x1 - ui.px(1), rest.y0, ui.colour(Colour::line1));
+  buttons_ = rest.cut_bottom(ui.px(kModalFoot)).inset(ui.px(kModalPadding), ui.px(12));
+  body_ = rest.inset(ui.px(kModalPadding), ui.px(12));
+  const bool closes = icon_button(ui, std::string(name) + ".close", x, icon::kClose, "Close", {.shortcut = "Esc"});
+  if (closes || (!ui.typing() && ui.pressed(Key::escape, {}, false))) ImGui::CloseCurrentPopup();
+}
+
+Modal::~Modal() {
+  if (open_) ImGui::EndPopup();
+}
+
+void Modal::close() { ImGui::CloseCurrentPopup(); }
+
+}  // namespace accelscope::render

@@ -1,0 +1,131 @@
+#include "render/widgets/text_input.h"
+
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <cmath>
+
+#include "render/imgui_compat.h"
+#include "render/widgets/controls.h"
+
+namespace accelscope::render {
+namespace {
+
+constexpr float kPadding = 9, kIconColumn = 24;
+
+void draw_frame(Ui& ui, const Rect& rect, bool focused, const TextInputOptions& options) {
+  fill(ui, rect, ui.colour(Colour::bg1), size::kControlRadius);
+  if (options.error) {
+    outline(ui, rect, ui.colour(Colour::error), size::kControlRadius, size::kFocusRing);
+  } else if (focused) {
+    outline(ui, rect, ui.colour(Colour::accent), size::kControlRadius, size::kFocusRing);
+  } else {
+    outline(ui, rect, ui.colour(options.disabled ? Colour::line1 : Colour::line2), size::kControlRadius);
+  }
+}
+
+// ImGui draws its text at the top of the frame plus the padding; this padding puts it on our baseline.
+float padding_for_baseline(const Ui& ui, const Rect& rect, TextStyle style) {
+  const ImFont* font = ui.fonts()[style];
+  const float baseline = std::round(rect.centre().y + ui.fonts().baseline_offset(style) - 0.01F);
+  return baseline - std::round(font->Ascent) - rect.y0;
+}
+
+struct EditedText {
+  bool submitted = false;
+  bool focused = false;
+  bool cancelled = false;
+};
+
+template <typename Edit>
+EditedText edit_in_place(Ui& ui, const Rect& inside, TextStyle style, float padding_y, const TextInputOptions& options,
+                         const Edit& edit) {
+  EditedText result;
+  const ImVec2 cursor = ImGui::GetCursorPos();
+  ImGui::SetCursorScreenPos(ImVec2(inside.x0, inside.y0));
+  ImGui::PushFont(ui.fonts()[style]);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, padding_y));
+  ImGui::SetNextItemWidth(inside.width());
+  if (options.focus_now) ImGui::SetKeyboardFocusHere();
+  ImGui::BeginDisabled(options.disabled);
+  result.submitted = edit();
+  result.focused = ImGui::IsItemActive();
+  result.cancelled = ImGui::IsItemDeactivated() && compat::key_pressed(Key::escape, false);
+  ImGui::EndDisabled();
+  ImGui::PopStyleVar();
+  ImGui::PopFont();
+  ImGui::SetCursorPos(cursor);
+  return result;
+}
+
+}  // namespace
+
+TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std::string& text,
+                           const TextInputOptions& options) {
+  ui.register_widget(name, rect);
+  const std::string id = "##" + std::string(name);
+  float& focused_before = ui.remembered(id);
+  draw_frame(ui, rect, focused_before > 0, options);
+  Rect inside = rect.inset(ui.px(kPadding), 0);
+  if (options.icon != nullptr) {
+    Rect column = inside.cut_left(ui.px(kIconColumn - 4));
+    column.x1 = column.x0 + ui.px(14);
+    draw_icon(ui, column, options.icon, ui.colour(options.disabled ? Colour::disabled : Colour::text2),
+              TextStyle::icon14);
+  }
+  const TextStyle style = options.mono ? TextStyle::mono : TextStyle::body;
+  if (text.empty()) {
+    Rect hint = inside;
+    if (focused_before <= 0) {
+      for (auto caps = options.key_caps.rbegin(); caps != options.key_caps.rend(); ++caps) {
+        hint.cut_right(key_cap(ui, hint, *caps) + ui.px(4));
+      }
+    }
+    const Colour colour = options.disabled ? Colour::disabled : Colour::text3;
+    draw_text(ui, hint, options.placeholder,
+              {.style = options.mono ? TextStyle::mono : TextStyle::body, .colour = colour});
+  } else {
+    ui.note_text(options.password ? std::string_view("(hidden)") : std::string_view(text), inside);
+  }
+
+  TextInputOptions with_focus = options;
+  const Rect margin = rect;
+  const bool clicked_margin = ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
+                              margin.contains(ui.input().mouse) && !inside.contains(ui.input().mouse);
+  with_focus.focus_now = !options.disabled && (options.focus_now || clicked_margin);
+  const std::string before = text;
+  const ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue |
+                                    (options.select_all ? ImGuiInputTextFlags_AutoSelectAll : 0) |
+                                    (options.password ? ImGuiInputTextFlags_Password : 0);
+  const float padding_y = padding_for_baseline(ui, rect, style);
+  const EditedText edited = edit_in_place(ui, {inside.x0, rect.y0, inside.x1, rect.y1}, style, padding_y, with_focus,
+                                          [&] { return ImGui::InputText(id.c_str(), &text, flags); });
+  focused_before = edited.focused ? 1.0F : 0.0F;
+  return {text != before, edited.submitted, edited.focused, edited.cancelled};
+}
+
+TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::string& text,
+                          const TextInputOptions& options) {
+  ui.register_widget(name, rect);
+  const std::string id = "##" + std::string(name);
+  float& focused_before = ui.remembered(id);
+  draw_frame(ui, rect, focused_before > 0, options);
+  const Rect inside = rect.inset(ui.px(kPadding), ui.px(5));
+  if (text.empty()) {
+    Rect line = inside;
+    const ImFont* font = ui.fonts()[TextStyle::mono];
+    draw_text(ui, line.cut_top(font->FontSize), options.placeholder,
+              {.style = TextStyle::mono, .colour = Colour::text3});
+  } else {
+    ui.note_text(text, inside);
+  }
+  const std::string before = text;
+  const EditedText edited = edit_in_place(ui, inside, TextStyle::mono, 0, options, [&] {
+    return ImGui::InputTextMultiline(id.c_str(), &text, ImVec2(inside.width(), inside.height()),
+                                     ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AllowTabInput);
+  });
+  focused_before = edited.focused ? 1.0F : 0.0F;
+  return {text != before, edited.submitted, edited.focused, edited.cancelled};
+}
+
+}  // namespace accelscope::render

@@ -9,6 +9,7 @@
 namespace accelscope::bench {
 
 void bench_codec(const BenchOptions& options);
+void bench_session_file(const BenchOptions& options);
 
 struct FigureEntry {
   std::string_view name;
@@ -18,6 +19,7 @@ struct FigureEntry {
 
 inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"codec", "sealing, checking and inserting chunks in one thread", bench_codec},
+    {"session_file", "saving while capturing, opening", bench_session_file},
 });
 
 [[nodiscard]] inline const FigureEntry* find_figure(std::string_view name) {

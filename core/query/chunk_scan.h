@@ -35,6 +35,8 @@ using LaneIndices = std::vector<std::uint32_t>;  // indices into Snapshot::lanes
 
 // Ticks of the lane that lie in the range.
 [[nodiscard]] TickRange tick_range(const LaneSnapshot& lane, const TimeRange& range) noexcept;
+// Mean rate over a stretch; exact for a clock of one rate.
+[[nodiscard]] double mean_ns_per_tick(const ClockMap& clock, std::int64_t begin_ticks, std::int64_t end_ticks) noexcept;
 // Chunks of the lane that hold an event of the range: [first, last).
 struct ChunkSpan {
   std::uint32_t first = 0;
@@ -58,6 +60,7 @@ struct ScannedChunk {
   const ChunkPlace& place;
   const ChunkView& view;
   TickRange range;
+  std::size_t request;                   // index of the ChunkRequest that it answers
   const std::vector<StringId>& strings;  // the scope's local string ids -> the session's
   double ns_per_tick;                    // mean over the chunk
 
@@ -90,17 +93,18 @@ struct ScannedChunk {
 
 using ChunkBody = std::function<void(const ScannedChunk& chunk, std::size_t worker)>;
 
-// One chunk of a scan, by index into the snapshot's lanes and the lane's chunks.
-struct ChunkAddress {
+// One chunk of a scan, by index into the snapshot's lanes and the lane's chunks, and what of it is wanted.
+struct ChunkRequest {
   std::uint32_t lane = 0;
   std::uint32_t chunk = 0;
+  TickRange range;
 };
 
 // The body runs on several threads at once; `worker` is below pool.concurrency() and may index per-thread state.
 // Chunks of a lane come in no particular order. Fails with the first unreadable chunk, or when cancelled.
 [[nodiscard]] Result<void> scan_chunks(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
                                        const ChunkBody& body);
-[[nodiscard]] Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkAddress>& chunks,
-                                       const TimeRange& range, const ChunkBody& body);
+[[nodiscard]] Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkRequest>& requests,
+                                       const ChunkBody& body);
 
 }  // namespace accelscope

@@ -1,0 +1,157 @@
+#include "core/query/chunk_scan.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace accelscope {
+namespace {
+
+template <typename Accept>
+LaneIndices select_lanes(const Snapshot& snapshot, Accept accept) {
+  LaneIndices lanes;
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    if (accept(snapshot.lanes[i])) lanes.push_back(i);
+  }
+  return lanes;
+}
+
+double ticks_between(std::int64_t begin, std::int64_t end) noexcept {
+  return static_cast<double>(static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin));
+}
+
+}  // namespace
+
+LaneIndices all_lanes(const Snapshot& snapshot) {
+  return select_lanes(snapshot, [](const LaneSnapshot&) { return true; });
+}
+
+LaneIndices lanes_of_kind(const Snapshot& snapshot, EventKind kind) {
+  return select_lanes(snapshot, [kind](const LaneSnapshot& lane) { return lane.data->kind == kind; });
+}
+
+LaneIndices lanes_of_track(const Snapshot& snapshot, TrackNumber track) {
+  const TrackSnapshot* found = snapshot.find_track(track);
+  return found == nullptr ? LaneIndices{} : found->lanes;
+}
+
+LaneIndices lanes_with_role(const Snapshot& snapshot, Role role) {
+  return select_lanes(snapshot,
+                      [role](const LaneSnapshot& lane) { return lane.schema && lane.schema->find(role).has_value(); });
+}
+
+TickRange tick_range(const LaneSnapshot& lane, const TimeRange& range) noexcept {
+  constexpr TimeRange kAll;
+  TickRange ticks;
+  if (range.begin_ns != kAll.begin_ns) ticks.begin = lane.clock->to_ticks(range.begin_ns);
+  if (range.end_ns != kAll.end_ns) ticks.end = lane.clock->to_ticks(range.end_ns);
+  return ticks;
+}
+
+double mean_ns_per_tick(const ClockMap& clock, std::int64_t begin_ticks, std::int64_t end_ticks) noexcept {
+  if (clock.is_affine()) return clock.ns_per_tick();
+  // A stretch of a few ticks says nothing about the rate once it is rounded to ns: widen it.
+  constexpr std::int64_t kWide = 1'000'000;
+  if (ticks_between(begin_ticks, end_ticks) < static_cast<double>(kWide)) {
+    begin_ticks -= kWide / 2;
+    end_ticks += kWide / 2;
+  }
+  return ticks_between(clock.to_ns(begin_ticks), clock.to_ns(end_ticks)) / ticks_between(begin_ticks, end_ticks);
+}
+
+ChunkSpan chunks_in(const LaneSnapshot& lane, const TickRange& range) noexcept {
+  if (range.empty() || lane.chunk_count == 0) return {};
+  ChunkSpan span;
+  span.first = lane.first_chunk_ending_after(range.begin);
+  std::uint32_t low = span.first;
+  std::uint32_t high = lane.chunk_count;
+  while (low < high) {  // first chunk that begins at or after the end of the range
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (lane.chunk(middle).begin_ticks < range.end) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  span.last = low;
+  return span;
+}
+
+std::uint32_t ScannedChunk::first_block() const noexcept {
+  // The last block that begins at or before the range holds the first event of it, unless instants crowd there:
+  // go to the last one that begins before it.
+  std::uint32_t low = 0;
+  std::uint32_t high = view.block_count();
+  BlockTimes times;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    view.times(middle, times);
+    if (times.begins[0] < range.begin) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low == 0 ? 0 : low - 1;
+}
+
+bool ScannedChunk::narrow(ScannedBlock& block) const noexcept {
+  const BlockTimes& times = block.times;
+  if (times.begins[0] >= range.end) return false;
+  while (block.first < block.last && !range.holds(times.begins[block.first], times.ends[block.first])) ++block.first;
+  while (block.last > block.first && !range.holds(times.begins[block.last - 1], times.ends[block.last - 1])) {
+    --block.last;
+  }
+  return true;
+}
+
+Result<void> scan_chunks(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
+                         const ChunkBody& body) {
+  std::vector<ChunkRequest> requests;
+  for (const std::uint32_t lane_index : lanes) {
+    const LaneSnapshot& lane = query.snapshot->lanes[lane_index];
+    const TickRange ticks = tick_range(lane, range);
+    const ChunkSpan span = chunks_in(lane, ticks);
+    for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) requests.push_back({lane_index, chunk, ticks});
+  }
+  return scan_chunks(query, requests, body);
+}
+
+Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkRequest>& requests, const ChunkBody& body) {
+  const Snapshot& snapshot = *query.snapshot;
+  std::map<std::uint32_t, std::vector<StringId>> strings;  // by scope
+  for (const ChunkRequest& request : requests) {
+    const std::uint32_t scope = scope_of(snapshot.lanes[request.lane].number());
+    if (!strings.contains(scope)) strings.emplace(scope, snapshot.strings->scope_map(scope));
+  }
+  query.control.add_total(requests.size());
+  std::mutex failure_mutex;
+  std::optional<Error> failure;
+  std::atomic<bool> failed{false};
+  const auto fail = [&](const Error& error) {
+    const std::scoped_lock lock(failure_mutex);
+    if (!failure) failure = error;
+    failed.store(true, std::memory_order_relaxed);
+  };
+  query.pool.for_each(requests.size(), query.control, [&](std::size_t index, std::size_t worker) {
+    if (failed.load(std::memory_order_relaxed)) return;
+    const ChunkRequest& request = requests[index];
+    const LaneSnapshot& lane = snapshot.lanes[request.lane];
+    const Result<Bytes> bytes = query.store.read_chunk(lane, request.chunk);
+    if (!bytes) return fail(bytes.error());
+    const Result<ChunkView> view = ChunkView::parse(*bytes);
+    if (!view) return fail(view.error());
+    const ChunkPlace& place = lane.chunk(request.chunk);
+    body(ScannedChunk{lane, request.lane, request.chunk, place, *view, request.range, index,
+                      strings.find(scope_of(lane.number()))->second,
+                      mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks)},
+         worker);
+    query.control.add_done(1);
+  });
+  if (failure) return *failure;
+  if (query.control.cancelled()) return cancelled_error();
+  return {};
+}
+
+}  // namespace accelscope

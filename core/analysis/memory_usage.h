@@ -29,9 +29,16 @@ struct PoolStep {
   std::uint64_t bytes = 0;  // in use from here to the next step
 };
 
+struct PoolChange {
+  std::int64_t ns = 0;
+  std::int64_t bytes = 0;
+  std::uint32_t tensor = 0;
+};
+
 struct PoolUsage {
   std::string name;
-  std::vector<PoolStep> steps;  // rising in time, one per instant at which the use changes
+  std::vector<PoolChange> changes;  // every allocation and release, by time
+  std::vector<PoolStep> steps;      // rising in time, one per instant at which the use changes
   std::uint64_t peak_bytes = 0;
   std::int64_t peak_ns = 0;  // when it is first reached
   std::uint64_t allocation_count = 0;
@@ -40,7 +47,7 @@ struct PoolUsage {
 // Stacked areas for a plot: values[series][pixel] in bytes. Every pixel shows the moment of its peak, so that its
 // column adds up to the most that was in use within it.
 struct StackedUsage {
-  std::vector<std::string> names;  // tensors, largest at its own peak first; "other" last if some were left out
+  std::vector<std::string> names;  // tensors, the largest shown first; "other" last if some were left out
   std::vector<std::vector<std::uint64_t>> values;
   std::vector<std::uint64_t> total;  // of the whole pool
 };

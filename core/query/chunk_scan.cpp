@@ -1,5 +1,6 @@
 #include "core/query/chunk_scan.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -64,36 +65,49 @@ ChunkSpan chunks_in(const LaneSnapshot& lane, const TickRange& range) noexcept {
   if (range.empty() || lane.chunk_count == 0) return {};
   ChunkSpan span;
   span.first = lane.first_chunk_ending_after(range.begin);
-  std::uint32_t low = span.first;
-  std::uint32_t high = lane.chunk_count;
-  while (low < high) {  // first chunk that begins at or after the end of the range
-    const std::uint32_t middle = low + (high - low) / 2;
-    if (lane.chunk(middle).begin_ticks < range.end) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  span.last = low;
+  span.last = std::max(span.first, chunks_before(lane, range.end));
   return span;
 }
 
-std::uint32_t ScannedChunk::first_block() const noexcept {
-  // The last block that begins at or before the range holds the first event of it, unless instants crowd there:
-  // go to the last one that begins before it.
+std::uint32_t rows_before(const ChunkView& view, std::int64_t ticks) noexcept {
+  BlockTimes times;
   std::uint32_t low = 0;
   std::uint32_t high = view.block_count();
-  BlockTimes times;
-  while (low < high) {
+  while (low < high) {  // blocks that begin before the tick
     const std::uint32_t middle = low + (high - low) / 2;
     view.times(middle, times);
-    if (times.begins[0] < range.begin) {
+    if (times.begins[0] < ticks) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
-  return low == 0 ? 0 : low - 1;
+  if (low == 0) return 0;
+  const std::uint32_t block = low - 1;
+  view.times(block, times);
+  const auto* begin = times.begins.data();
+  const auto* end = begin + view.block_size(block);
+  return block * kBlockEvents + static_cast<std::uint32_t>(std::lower_bound(begin, end, ticks) - begin);
+}
+
+std::uint32_t chunks_before(const LaneSnapshot& lane, std::int64_t ticks) noexcept {
+  std::uint32_t low = 0;
+  std::uint32_t high = lane.chunk_count;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (lane.chunk(middle).begin_ticks < ticks) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+std::uint32_t ScannedChunk::first_block() const noexcept {
+  // The event before the first one that begins in the range may reach into it.
+  const std::uint32_t rows = rows_before(view, range.begin);
+  return rows == 0 ? 0 : (rows - 1) / kBlockEvents;
 }
 
 bool ScannedChunk::narrow(ScannedBlock& block) const noexcept {

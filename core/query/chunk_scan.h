@@ -44,6 +44,10 @@ struct ChunkSpan {
 };
 [[nodiscard]] ChunkSpan chunks_in(const LaneSnapshot& lane, const TickRange& range) noexcept;
 
+// How many chunks of the lane, and events of a chunk, begin before the tick.
+[[nodiscard]] std::uint32_t chunks_before(const LaneSnapshot& lane, std::int64_t ticks) noexcept;
+[[nodiscard]] std::uint32_t rows_before(const ChunkView& view, std::int64_t ticks) noexcept;
+
 // Events [first, last) of a block, with their times in ticks.
 struct ScannedBlock {
   std::uint32_t block = 0;

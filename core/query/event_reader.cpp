@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/format.h"
+#include "core/query/chunk_scan.h"
 #include "core/query/wait_names.h"
 
 namespace accelscope {
@@ -12,44 +13,6 @@ namespace {
 
 constexpr std::size_t kKeptChunks = 16;
 
-// Events of the chunk that begin before the tick.
-std::uint32_t rows_before(const ChunkView& view, std::int64_t ticks) noexcept {
-  BlockTimes times;
-  std::uint32_t low = 0;
-  std::uint32_t high = view.block_count();
-  while (low < high) {  // blocks that begin before the tick
-    const std::uint32_t middle = low + (high - low) / 2;
-    view.times(middle, times);
-    if (times.begins[0] < ticks) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == 0) return 0;
-  const std::uint32_t block = low - 1;
-  view.times(block, times);
-  const auto* begin = times.begins.data();
-  const auto* end = begin + view.block_size(block);
-  return block * kBlockEvents + static_cast<std::uint32_t>(std::lower_bound(begin, end, ticks) - begin);
-}
-
-// Chunks of the lane that begin before the tick.
-std::uint32_t chunks_before(const LaneSnapshot& lane, std::int64_t ticks) noexcept {
-  std::uint32_t low = 0;
-  std::uint32_t high = lane.chunk_count;
-  while (low < high) {
-    const std::uint32_t middle = low + (high - low) / 2;
-    if (lane.chunk(middle).begin_ticks < ticks) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-// Where the id lies among the ids of its chunk.
 EventId event_id(const LaneSnapshot& lane, std::uint32_t chunk, std::uint32_t row) noexcept {
   return make_event_id(lane.number(), lane.chunk(chunk).first_ordinal + row);
 }
@@ -67,8 +30,7 @@ FieldValue read_field(const ChunkView& view, std::size_t column, std::uint32_t r
     case ColumnType::boolean:
       return view.uint64(column, row) != 0;
     case ColumnType::string:
-      return std::string(
-          strings.text(strings.session_id(scope, static_cast<std::uint32_t>(view.uint64(column, row)))));
+      return std::string(strings.text(strings.session_id(scope, static_cast<std::uint32_t>(view.uint64(column, row)))));
     case ColumnType::text:
       return std::string(view.text(column, row));
   }
@@ -177,9 +139,10 @@ Result<std::optional<EventId>> EventReader::event_at(const LaneSnapshot& lane, s
   if (*before) {
     if (const Result<void> read = times_of(**before, begin_ns, end_ns); !read) return read.error();
     if (ns < end_ns || ns == begin_ns) return *before;
-    if (ns - end_ns <= distance) {
+    const std::int64_t from_last = ns - std::max(begin_ns, end_ns - 1);  // the end itself is not covered
+    if (from_last <= distance) {
       nearest = *before;
-      distance = ns - end_ns;
+      distance = from_last;
     }
   }
   const auto after = first_from(lane, ns + 1);
@@ -199,14 +162,16 @@ std::string field_text(const Column& column, const FieldValue& value) {
   struct Writer {
     const Column& column;
     const decltype(with_unit)& unit;
+    // Ids are copied and searched for, never added up: no commas.
+    [[nodiscard]] bool plain() const { return column.role == Role::key || column.group == "IDs"; }
     std::string operator()(std::monostate) const { return "–"; }
     std::string operator()(std::int64_t number) const {
+      if (plain()) return fmt::format("{}", number);
       return unit(number < 0 ? format_signed(number) : format_count(static_cast<std::uint64_t>(number)));
     }
     std::string operator()(std::uint64_t number) const {
       if (column.role == Role::address) return fmt::format("{:#x}", number);
-      // Ids are copied and searched for, never added up: no commas.
-      if (column.role == Role::key || column.group == "IDs") return fmt::format("{}", number);
+      if (plain()) return fmt::format("{}", number);
       return unit(format_count(number));
     }
     std::string operator()(double number) const { return unit(format_number(number)); }

@@ -10,7 +10,10 @@ namespace {
 class LaneShareWalk {
  public:
   LaneShareWalk(const Store& store, const Snapshot& snapshot, const LaneSnapshot& lane, const TickRange& range)
-      : store_(store), lane_(lane), range_(range), waits_(lane.schema.get(), *snapshot.strings),
+      : store_(store),
+        lane_(lane),
+        range_(range),
+        waits_(lane.schema.get(), *snapshot.strings),
         strings_(*snapshot.strings) {}
 
   Result<LaneShare> run() {

@@ -214,8 +214,8 @@ NameStatistics collect(const Sums& sums) {
     result.event_count += result.names.back().count;
     result.time_ns += time_ns;
   }
-  const auto head = result.names.begin() +
-                    static_cast<std::ptrdiff_t>(std::min(result.names.size(), NameStatistics::kSortedNames));
+  const auto head =
+      result.names.begin() + static_cast<std::ptrdiff_t>(std::min(result.names.size(), NameStatistics::kSortedNames));
   const auto longer = [](const NameStatistic& a, const NameStatistic& b) {
     if (a.time_ns != b.time_ns) return a.time_ns > b.time_ns;
     return a.count != b.count ? a.count > b.count : a.name < b.name;
@@ -253,10 +253,9 @@ Result<NameStatistics> name_statistics(const QueryContext& query, const LaneIndi
                           sums_of(worker).add(plan.stretches[i]);
                         }
                       });
-  const Result<void> scanned =
-      scan_chunks(query, plan.chunks, [&](const ScannedChunk& chunk, std::size_t worker) {
-        sums_of(worker).add(chunk, plan.decodes[chunk.request]);
-      });
+  const Result<void> scanned = scan_chunks(query, plan.chunks, [&](const ScannedChunk& chunk, std::size_t worker) {
+    sums_of(worker).add(chunk, plan.decodes[chunk.request]);
+  });
   if (!scanned) return scanned.error();
   Sums total(names);
   for (std::size_t worker = 0; worker < sums.size(); ++worker) {

@@ -1,0 +1,263 @@
+#include "core/analysis/source_lines.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <unordered_map>
+
+#include "core/query/column_values.h"
+#include "core/query/wait_names.h"
+
+namespace accelscope {
+namespace {
+
+struct Cost {
+  std::uint64_t event_count = 0;
+  double busy_ns = 0;
+  double wait_ns = 0;
+  std::uint64_t bytes = 0;
+
+  void add(const Cost& other) noexcept {
+    event_count += other.event_count;
+    busy_ns += other.busy_ns;
+    wait_ns += other.wait_ns;
+    bytes += other.bytes;
+  }
+};
+
+// The costs by location that one thread found. Locations in the dictionary are found by their number.
+struct CostsByLocation {
+  std::vector<std::uint32_t> place_of_string;  // session string id -> index into costs, + 1
+  std::vector<std::pair<StringId, Cost>> costs;
+  std::unordered_map<std::string, Cost> of_texts;
+
+  Cost& of(StringId location) {
+    if (place_of_string.size() <= location) place_of_string.resize(location + 1, 0);
+    std::uint32_t& place = place_of_string[location];
+    if (place == 0) {
+      costs.emplace_back(location, Cost{});
+      place = static_cast<std::uint32_t>(costs.size());
+    }
+    return costs[place - 1].second;
+  }
+};
+
+// Which columns of a schema matter here.
+struct Columns {
+  std::size_t location = 0;
+  ColumnType location_type = ColumnType::string;
+  std::optional<std::size_t> wait;
+  std::vector<std::size_t> bytes;
+
+  static std::optional<Columns> of(const Schema& schema) {
+    const std::optional<std::size_t> location = schema.find(Role::source_location);
+    if (!location || !is_text(schema.columns[*location].type)) return std::nullopt;
+    Columns columns;
+    columns.location = *location;
+    columns.location_type = schema.columns[*location].type;
+    for (std::size_t i = 0; i < schema.columns.size(); ++i) {
+      if (is_text(schema.columns[i].type)) continue;
+      if (schema.columns[i].role == Role::wait_ns) columns.wait = i;
+      if (schema.columns[i].role == Role::bytes) columns.bytes.push_back(i);
+    }
+    return columns;
+  }
+};
+
+void add_chunk(const ScannedChunk& chunk, const StringPool& strings, CostsByLocation& costs) {
+  const Schema& schema = *chunk.lane.schema;
+  const std::optional<Columns> columns = Columns::of(schema);
+  if (!columns || columns->location >= chunk.view.column_count()) return;
+  const WaitNames waits(&schema, strings);
+  std::uint64_t names[kBlockEvents];
+  std::uint64_t locations[kBlockEvents];
+  chunk.for_each_block([&](const ScannedBlock& block) {
+    const std::uint64_t valid = chunk.view.validity(columns->location, block.block);
+    if (valid == 0) return;
+    chunk.view.names(block.block, names);
+    chunk.view.values(columns->location, block.block, locations);
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      if ((valid >> i & 1) == 0) continue;
+      const std::uint32_t row = block.first_row + i;
+      Cost& cost = columns->location_type == ColumnType::text
+                       ? costs.of_texts[std::string(chunk.view.text(columns->location, row))]
+                       : costs.of(chunk.session_string(locations[i]));
+      ++cost.event_count;
+      const double time_ns =
+          chunk.ns_per_tick * static_cast<double>(chunk.range.shared(block.times.begins[i], block.times.ends[i]));
+      if (waits.contains(chunk.session_string(names[i]))) {
+        cost.wait_ns += time_ns;
+      } else {
+        cost.busy_ns += time_ns;
+        if (columns->wait) {
+          const auto waited = number_at(chunk.view, *columns->wait, schema.columns[*columns->wait].type, row);
+          if (waited && *waited > 0) cost.wait_ns += static_cast<double>(*waited);
+        }
+      }
+      for (const std::size_t column : columns->bytes) {
+        const auto bytes = number_at(chunk.view, column, schema.columns[column].type, row);
+        if (bytes && *bytes > 0) cost.bytes += static_cast<std::uint64_t>(*bytes);
+      }
+    }
+  });
+}
+
+bool line_before(const SourceLine& a, const SourceLine& b) noexcept {
+  return a.path != b.path ? a.path < b.path : a.line < b.line;
+}
+
+SourceLines collect(const std::vector<CostsByLocation>& workers, const StringPool& strings) {
+  SourceLines result;
+  std::map<std::pair<std::string_view, std::uint32_t>, Cost> by_line;
+  const auto add = [&](std::string_view location, const Cost& cost) {
+    std::string_view path;
+    std::uint32_t line = 0;
+    if (parse_source_location(location, path, line)) {
+      by_line[{path, line}].add(cost);
+    } else if (!location.empty()) {
+      result.unplaced += cost.event_count;
+    }
+  };
+  for (const CostsByLocation& worker : workers) {
+    for (const auto& [id, cost] : worker.costs) add(strings.text(id), cost);
+    for (const auto& [text, cost] : worker.of_texts) add(text, cost);
+  }
+  result.lines.reserve(by_line.size());
+  for (const auto& [place, cost] : by_line) {
+    result.lines.push_back({std::string(place.first), place.second, cost.event_count, std::llround(cost.busy_ns),
+                            std::llround(cost.wait_ns), cost.bytes});
+  }
+  return result;
+}
+
+}  // namespace
+
+bool parse_source_location(std::string_view text, std::string_view& path, std::uint32_t& line) noexcept {
+  const auto split = [](std::string_view whole, std::string_view& before, std::uint32_t& number) {
+    const std::size_t colon = whole.rfind(':');
+    if (colon == std::string_view::npos || colon == 0) return false;
+    const char* end = whole.data() + whole.size();
+    const auto [last, code] = std::from_chars(whole.data() + colon + 1, end, number);
+    before = whole.substr(0, colon);
+    return code == std::errc() && last == end;
+  };
+  if (!split(text, path, line)) return false;
+  std::string_view shorter;
+  std::uint32_t number = 0;
+  if (split(path, shorter, number)) {  // what was read is the column
+    path = shorter;
+    line = number;
+  }
+  return true;
+}
+
+std::span<const SourceLine> SourceLines::of_file(std::string_view path) const noexcept {
+  const auto first = std::lower_bound(lines.begin(), lines.end(), path,
+                                      [](const SourceLine& line, std::string_view p) { return line.path < p; });
+  const auto last = std::upper_bound(first, lines.end(), path,
+                                     [](std::string_view p, const SourceLine& line) { return p < line.path; });
+  return {first, last};
+}
+
+const SourceLine* SourceLines::find(std::string_view path, std::uint32_t line) const noexcept {
+  const std::span<const SourceLine> file = of_file(path);
+  const auto found = std::lower_bound(file.begin(), file.end(), line,
+                                      [](const SourceLine& a, std::uint32_t wanted) { return a.line < wanted; });
+  return found != file.end() && found->line == line ? &*found : nullptr;
+}
+
+Result<std::shared_ptr<const SourceLines>> source_lines(const QueryContext& query, const TimeRange& range) {
+  const Snapshot& snapshot = *query.snapshot;
+  std::vector<CostsByLocation> workers(query.pool.concurrency());
+  const Result<void> scanned = scan_chunks(
+      query, lanes_with_role(snapshot, Role::source_location), range,
+      [&](const ScannedChunk& chunk, std::size_t worker) { add_chunk(chunk, *snapshot.strings, workers[worker]); });
+  if (!scanned) return scanned.error();
+  auto result = std::make_shared<SourceLines>(collect(workers, *snapshot.strings));
+  std::sort(result->lines.begin(), result->lines.end(), line_before);
+  result->snapshot_version = snapshot.version;
+  result->range = range;
+  return std::shared_ptr<const SourceLines>(result);
+}
+
+Result<LineEvents> events_of_line(const QueryContext& query, std::string_view path, std::uint32_t line,
+                                  const TimeRange& range, std::size_t limit) {
+  struct Found {
+    std::uint64_t total = 0;
+    std::vector<std::pair<std::int64_t, EventId>> first;  // a heap, the latest on top
+  };
+  const Snapshot& snapshot = *query.snapshot;
+  std::vector<Found> workers(query.pool.concurrency());
+  const auto is_here = [&](std::string_view location) {
+    std::string_view found_path;
+    std::uint32_t found_line = 0;
+    return parse_source_location(location, found_path, found_line) && found_line == line && found_path == path;
+  };
+  const Result<void> scanned =
+      scan_chunks(query, lanes_with_role(snapshot, Role::source_location), range,
+                  [&](const ScannedChunk& chunk, std::size_t worker) {
+                    const std::optional<Columns> columns = Columns::of(*chunk.lane.schema);
+                    if (!columns || columns->location >= chunk.view.column_count()) return;
+                    Found& found = workers[worker];
+                    std::unordered_map<std::uint64_t, bool> known;  // local string id -> is this line
+                    std::uint64_t locations[kBlockEvents];
+                    chunk.for_each_block([&](const ScannedBlock& block) {
+                      const std::uint64_t valid = chunk.view.validity(columns->location, block.block);
+                      chunk.view.values(columns->location, block.block, locations);
+                      for (std::uint32_t i = block.first; i < block.last; ++i) {
+                        if ((valid >> i & 1) == 0) continue;
+                        const std::uint32_t row = block.first_row + i;
+                        bool here = false;
+                        if (columns->location_type == ColumnType::text) {
+                          here = is_here(chunk.view.text(columns->location, row));
+                        } else {
+                          const auto [entry, inserted] = known.try_emplace(locations[i], false);
+                          if (inserted)
+                            entry->second = is_here(snapshot.strings->text(chunk.session_string(locations[i])));
+                          here = entry->second;
+                        }
+                        if (!here) continue;
+                        ++found.total;
+                        found.first.emplace_back(chunk.lane.clock->to_ns(block.times.begins[i]), chunk.event_id(row));
+                        std::push_heap(found.first.begin(), found.first.end());
+                        if (found.first.size() > limit) {
+                          std::pop_heap(found.first.begin(), found.first.end());
+                          found.first.pop_back();
+                        }
+                      }
+                    });
+                  });
+  if (!scanned) return scanned.error();
+  LineEvents events;
+  std::vector<std::pair<std::int64_t, EventId>> all;
+  for (const Found& found : workers) {
+    events.total += found.total;
+    all.insert(all.end(), found.first.begin(), found.first.end());
+  }
+  std::sort(all.begin(), all.end());
+  all.resize(std::min(all.size(), limit));
+  for (const auto& [ns, id] : all) events.events.push_back(id);
+  return events;
+}
+
+Result<std::shared_ptr<const SourceLines>> SourceLineCache::get(const QueryContext& query, const TimeRange& range) {
+  {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(answers_, [&](const auto& answer) { return answer->snapshot_version != query.snapshot->version; });
+    const auto found =
+        std::find_if(answers_.begin(), answers_.end(), [&](const auto& answer) { return answer->range == range; });
+    if (found != answers_.end()) {
+      std::rotate(found, found + 1, answers_.end());
+      return answers_.back();
+    }
+  }
+  Result<std::shared_ptr<const SourceLines>> answer = source_lines(query, range);
+  if (!answer) return answer;
+  const std::scoped_lock lock(mutex_);
+  if (answers_.size() >= kKept) answers_.erase(answers_.begin());
+  answers_.push_back(*answer);
+  return answer;
+}
+
+}  // namespace accelscope

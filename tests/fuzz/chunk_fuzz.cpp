@@ -1,4 +1,6 @@
 // Any bytes handed to the chunk decoder are refused or read within their bounds.
+#include <cstdlib>
+
 #include "core/chunk/chunk_view.h"
 
 using namespace accelscope;
@@ -24,7 +26,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (const char c : view->text(column, row)) sum += static_cast<std::uint8_t>(c);
     }
   }
-  static volatile std::uint64_t kept;  // the reads must not be optimised away
-  kept = sum;
+  if (sum == 0x5eed5eed5eed5eed) std::abort();  // keeps the reads from being optimised away
   return 0;
 }

@@ -1,0 +1,252 @@
+#include "capture/wire/link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <asio/connect.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/post.hpp>
+#include <asio/read.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/write.hpp>
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "capture/wire/link_implementation.h"
+
+namespace accelscope::capture {
+namespace {
+
+// As many buffers as one writev of asio takes: a header and a body each.
+constexpr std::size_t kFramesPerWrite = 8;
+// The most bytes one read may ask for; asio's own default of 64 KiB would cut a chunk into three reads.
+constexpr std::size_t kReadSize = std::size_t{1} << 30;
+
+bool may_come_first(FrameType type) { return type == FrameType::hello || type == FrameType::error; }
+
+int ticks_in(std::chrono::milliseconds time, std::chrono::milliseconds tick) {
+  return static_cast<int>((time + tick - std::chrono::milliseconds(1)) / tick);
+}
+
+}  // namespace
+
+Link::Implementation::Implementation(asio::ip::tcp::socket connected, const LinkLimits& link_limits)
+    : socket(std::move(connected)), timer(socket.get_executor()), limits(link_limits) {
+  asio::error_code ignored;  // a peer that is gone already shows at the first read
+  const auto endpoint = socket.remote_endpoint(ignored);
+  if (!ignored) peer = Address{endpoint.address().to_string(), endpoint.port()}.text();
+  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+}
+
+void Link::Implementation::start(LinkHandler& link_handler) {
+  handler = &link_handler;
+  read_header();
+  schedule_tick();
+}
+
+// Reads the rest of the header, of which the last read may have brought a part or all.
+void Link::Implementation::read_header() {
+  if (header_bytes_read == kFrameHeaderBytes) return take_header();
+  auto rest = asio::buffer(header_bytes.data() + header_bytes_read, kFrameHeaderBytes - header_bytes_read);
+  asio::async_read(socket, rest, [self = shared_from_this()](asio::error_code failure, std::size_t count) {
+    self->header_bytes_read += count;
+    self->note_received(count);
+    if (failure) return self->on_read_failure(failure, self->header_bytes_read > 0, self->header_bytes_read);
+    self->read_header();
+  });
+}
+
+void Link::Implementation::take_header() {
+  if (handler == nullptr) return;
+  header_bytes_read = 0;
+  Result<FrameHeader> header = parse_frame_header(header_bytes);
+  if (!header) return fail("sent " + header.message());
+  frame.header = header.value();
+  if (!greeted && !may_come_first(frame.header.type)) {
+    return fail(fmt::format("began with a {} frame instead of hello", frame_type_name(frame.header.type)));
+  }
+  frame.body = Bytes(frame.header.length);
+  in_body = true;
+  if (frame.body.empty()) {
+    take_frame();
+  } else {
+    read_body();
+  }
+}
+
+// Straight into the frame's own bytes; the same read brings the next header if it is there.
+void Link::Implementation::read_body() {
+  const std::array<asio::mutable_buffer, 2> buffers{asio::buffer(frame.body), asio::buffer(header_bytes)};
+  const auto until_body = [self = this](asio::error_code failure, std::size_t count) -> std::size_t {
+    self->body_bytes_read = count;
+    self->ticks_silent = 0;
+    return failure || count >= self->frame.body.size() ? 0 : kReadSize;
+  };
+  body_bytes_read = 0;
+  asio::async_read(socket, buffers, until_body,
+                   [self = shared_from_this()](asio::error_code failure, std::size_t count) {
+                     self->note_received(count);
+                     const std::size_t length = self->frame.body.size();
+                     if (failure && count < length) {
+                       return self->on_read_failure(failure, true, kFrameHeaderBytes + count);
+                     }
+                     self->header_bytes_read = count - length;
+                     self->take_frame();
+                   });
+}
+
+void Link::Implementation::take_frame() {
+  in_body = false;
+  if (handler == nullptr) return;
+  if (Result<void> valid = verify_frame(frame.header, frame.body); !valid) return fail("sent " + valid.message());
+  const FrameTypeFacts* facts = find_frame_type(frame.header.type);
+  const bool control = facts == nullptr || !facts->numbered;
+  if (control && ++control_frames > limits.control_frames_per_tick) return fail("floods this side with small frames");
+  greeted = true;
+  if (facts != nullptr && !finishing && frame.header.type != FrameType::heartbeat) {
+    handler->on_frame(std::exchange(frame, {}));
+  }
+  if (handler != nullptr) read_header();
+}
+
+void Link::Implementation::note_received(std::size_t count) {
+  if (count > 0) ticks_silent = 0;
+  received_bytes.fetch_add(count, std::memory_order_relaxed);
+}
+
+void Link::Implementation::on_read_failure(const asio::error_code& failure, bool inside_frame, std::size_t done) {
+  if (handler == nullptr) return;
+  if (finishing) return close(Closed::finished, "");
+  const std::string what =
+      failure == asio::error::eof ? "closed the connection" : fmt::format("is gone ({})", failure.message());
+  if (!inside_frame) return close(failure == asio::error::eof ? Closed::by_peer : Closed::broken, what);
+  close(Closed::broken, what + place_in_frame(done));
+}
+
+std::string Link::Implementation::place_in_frame(std::size_t done) const {
+  if (!in_body) return fmt::format(" in the middle of a frame's header ({} of {} bytes)", done, kFrameHeaderBytes);
+  return fmt::format(" in the middle of a {} frame ({} of {} bytes)", frame_type_name(frame.header.type), done,
+                     kFrameHeaderBytes + frame.body.size());
+}
+
+void Link::Implementation::send(Frame outgoing) {
+  const std::lock_guard lock(queue_mutex);
+  if (closed) return;
+  queue.push_back(std::move(outgoing));
+  if (std::exchange(write_posted, true)) return;
+  asio::post(socket.get_executor(), [self = shared_from_this()] { self->write_next(); });
+}
+
+// Writes the next few frames; the frames stay in `writing` until the system has taken them.
+void Link::Implementation::write_next() {
+  writing.clear();
+  {
+    const std::lock_guard lock(queue_mutex);
+    while (!queue.empty() && writing.size() < kFramesPerWrite) {
+      writing.push_back(std::move(queue.front()));
+      queue.pop_front();
+    }
+    write_posted = !writing.empty();
+  }
+  if (writing.empty()) return on_all_written();
+  write_buffers.clear();
+  for (const Frame& outgoing : writing) {
+    write_buffers.push_back(asio::buffer(&outgoing.header, kFrameHeaderBytes));
+    if (!outgoing.body.empty()) write_buffers.push_back(asio::buffer(outgoing.body));
+  }
+  const std::size_t total = asio::buffer_size(write_buffers);
+  const auto until_all = [self = this, total](asio::error_code failure, std::size_t count) -> std::size_t {
+    self->ticks_stalled = 0;
+    return failure || count >= total ? 0 : kReadSize;
+  };
+  ticks_unsent = 0;
+  asio::async_write(socket, write_buffers, until_all,
+                    [self = shared_from_this()](asio::error_code failure, std::size_t /*count*/) {
+                      if (!failure) return self->write_next();
+                      // The peer's last words may wait to be read: leave the end to the reader or to the next ticks.
+                      self->write_failure = failure.message();
+                    });
+}
+
+void Link::Implementation::on_all_written() {
+  if (!finishing || handler == nullptr) return;
+  asio::error_code ignored;  // a connection that is gone needs no farewell
+  socket.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+}
+
+void Link::Implementation::finish() {
+  if (handler == nullptr || std::exchange(finishing, true)) return;
+  ticks_finishing = 0;
+  const std::lock_guard lock(queue_mutex);
+  if (!write_posted) {
+    write_posted = true;
+    asio::post(socket.get_executor(), [self = shared_from_this()] { self->write_next(); });
+  }
+}
+
+void Link::Implementation::fail(const std::string& text) { close(finishing ? Closed::finished : Closed::broken, text); }
+
+void Link::Implementation::close(Closed how, const std::string& text) {
+  {
+    const std::lock_guard lock(queue_mutex);
+    closed = true;
+    queue.clear();
+  }
+  asio::error_code ignored;  // closing what is closed is fine
+  timer.cancel();
+  socket.close(ignored);
+  if (LinkHandler* last = std::exchange(handler, nullptr)) last->on_closed(how, text);
+}
+
+void Link::Implementation::schedule_tick() {
+  timer.expires_after(limits.tick);
+  timer.async_wait([self = shared_from_this()](asio::error_code failure) {
+    if (failure || self->handler == nullptr) return;
+    self->tick();
+    if (self->handler != nullptr) self->schedule_tick();
+  });
+}
+
+void Link::Implementation::tick() {
+  control_frames = 0;
+  const auto over = [this](int ticks, std::chrono::milliseconds limit) { return ticks > ticks_in(limit, limits.tick); };
+  const auto seconds = [](std::chrono::milliseconds time) { return static_cast<double>(time.count()) / 1000.0; };
+  if (finishing && over(++ticks_finishing, limits.farewell)) return close(Closed::finished, "");
+  if (!write_failure.empty() && ++ticks_since_write_failure > 2) return fail("is gone (" + write_failure + ")");
+  if (!greeted && over(++ticks_ungreeted, limits.hello)) {
+    return fail(fmt::format("has not said hello within {} s", seconds(limits.hello)));
+  }
+  if (over(++ticks_silent, limits.silence)) {
+    const std::string place = in_body                 ? place_in_frame(kFrameHeaderBytes + body_bytes_read)
+                              : header_bytes_read > 0 ? place_in_frame(header_bytes_read)
+                                                      : std::string();
+    return fail(fmt::format("has sent nothing for {} s{}", seconds(limits.silence), place));
+  }
+  if (writing.empty()) {
+    ticks_stalled = 0;
+    if (++ticks_unsent >= ticks_in(limits.heartbeat, limits.tick)) send(make_frame(FrameType::heartbeat, {}));
+  } else if (over(++ticks_stalled, limits.stall)) {
+    return fail(fmt::format("has read nothing for {} s, while {} bytes wait for it", seconds(limits.stall),
+                            asio::buffer_size(write_buffers)));
+  }
+  handler->on_tick();
+}
+
+Link::~Link() {
+  impl_->handler = nullptr;
+  impl_->close(Closed::finished, "");
+}
+
+void Link::start(LinkHandler& handler) { impl_->start(handler); }
+void Link::send(Frame frame) { impl_->send(std::move(frame)); }
+void Link::finish() { impl_->finish(); }
+void Link::fail(const std::string& text) { impl_->fail(text); }
+const std::string& Link::peer_address() const noexcept { return impl_->peer; }
+std::uint64_t Link::received_bytes() const noexcept { return impl_->received_bytes.load(std::memory_order_relaxed); }
+
+}  // namespace accelscope::capture

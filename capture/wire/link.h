@@ -1,0 +1,121 @@
+// A TCP connection that speaks frames, for both sides: reads and checks them, writes what is queued, sends heartbeats
+// and notices a peer that is silent, stuck or gone. One thread runs a Loop; it serves every link of that loop and
+// makes all calls of the handlers. What frames mean is the handler's business.
+//
+//   Loop loop;
+//   connect(loop, address, limits, [&](Result<std::unique_ptr<Link>> link) { ...; (*link)->start(handler); });
+//   loop.run();                              // until stop()
+//   link->send(encode(Hello{...}));          // from any thread
+//
+// Time limits are counted in ticks of the loop, so a loop that was held up (by a slow store, a debugger, a laptop that
+// slept) does not take its own absence for the peer's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "capture/wire/address.h"
+#include "capture/wire/frame.h"
+
+namespace asio {
+class io_context;
+}
+
+namespace accelscope::capture {
+
+class Loop {
+ public:
+  Loop();
+  ~Loop();
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  void run();                                 // until stop() is called
+  void stop();                                // any thread
+  void post(std::function<void()> function);  // any thread; runs on the loop's thread
+  // Calls the function on the loop's thread for the first SIGINT or SIGTERM; the next one ends the process as usual.
+  void on_signal(std::function<void()> function);
+  [[nodiscard]] asio::io_context& context() noexcept;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> impl_;
+};
+
+struct LinkLimits {
+  std::chrono::milliseconds tick{250};
+  std::chrono::milliseconds hello{5'000};         // for the peer's whole first frame
+  std::chrono::milliseconds heartbeat{2'000};     // sent when nothing else was
+  std::chrono::milliseconds silence{20'000};      // no byte from the peer
+  std::chrono::milliseconds stall{30'000};        // the peer takes no byte of what waits for it
+  std::chrono::milliseconds farewell{2'000};      // for the last frames after finish()
+  std::uint32_t control_frames_per_tick = 2'000;  // more than these small frames is a flood
+};
+
+enum class Closed : std::uint8_t {
+  finished,  // this side called finish()
+  by_peer,   // between two frames
+  broken,    // anything else; the text says what
+};
+
+class LinkHandler {
+ public:
+  LinkHandler() = default;
+  LinkHandler(const LinkHandler&) = delete;
+  LinkHandler& operator=(const LinkHandler&) = delete;
+  virtual ~LinkHandler() = default;
+
+  virtual void on_frame(Frame frame) = 0;  // checked; the first one is a hello or an error
+  virtual void on_tick() {}
+  // Once, last. The text tells what the peer did: "closed the connection in the middle of a chunk frame (...)".
+  virtual void on_closed(Closed how, const std::string& text) = 0;
+};
+
+class Link {
+ public:
+  struct Implementation;
+  explicit Link(std::shared_ptr<Implementation> impl) : impl_(std::move(impl)) {}
+  ~Link();  // closes at once, without calling the handler
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  void start(LinkHandler& handler);  // the handler outlives the link
+  // Queues the frame; frames go out in the order of the calls. Dropped once the link is closed.
+  void send(Frame frame);
+  // Sends what is queued, then closes; what still comes in is discarded. Loop thread only.
+  void finish();
+  // Closes at once, as if this had happened. Loop thread only.
+  void fail(const std::string& text);
+
+  [[nodiscard]] const std::string& peer_address() const noexcept;
+  [[nodiscard]] std::uint64_t received_bytes() const noexcept;  // any thread
+
+ private:
+  std::shared_ptr<Implementation> impl_;
+};
+
+using LinkCallback = std::function<void(Result<std::unique_ptr<Link>>)>;
+
+// Calls back once, on the loop's thread.
+void connect(Loop& loop, const Address& address, const LinkLimits& limits, LinkCallback callback);
+
+// Takes connections until it is destroyed.
+class Listener {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<Listener>> open(Loop& loop, const Address& address,
+                                                              const LinkLimits& limits);
+  ~Listener();
+  void accept(std::function<void(std::unique_ptr<Link>)> callback);  // for each connection, on the loop's thread
+  [[nodiscard]] const Address& address() const noexcept;             // with the port that was given
+
+  struct Implementation;
+  explicit Listener(std::shared_ptr<Implementation> impl) : impl_(std::move(impl)) {}
+
+ private:
+  std::shared_ptr<Implementation> impl_;
+};
+
+}  // namespace accelscope::capture

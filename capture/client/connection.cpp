@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -82,6 +83,7 @@ struct Connection::Implementation final : LinkHandler {
   std::uint64_t unacknowledged_bytes = 0;
   std::uint64_t acknowledged = 0;
   std::chrono::milliseconds stopping_for{0};
+  std::optional<std::chrono::steady_clock::time_point> started;
   bool greeted = false;
   bool closed = false;
 
@@ -172,6 +174,7 @@ void Connection::Implementation::on_hello(const Hello& agent) {
   if (agent.role != PeerRole::agent) {
     return give_up(ErrorCode::protocol, "is not an agent; connect to the address that accelscope-agent prints");
   }
+  started = std::chrono::steady_clock::now();
   set_state(ConnectionState::streaming, "");
   link->send(encode(Start{}));
 }
@@ -198,6 +201,10 @@ void Connection::Implementation::publish() {
   shared.events = ingest.events();
   shared.chunks = ingest.chunks();
   shared.doubled_frames = ingest.doubled_frames();
+  shared.lost_events = ingest.lost_events();
+  if (started && !is_done()) {
+    shared.streaming_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - *started).count();
+  }
   shared.last_sequence = ingest.last_sequence();
   if (link) shared.bytes = link->received_bytes();
   shared.events_per_second = rate.events_per_second;

@@ -43,7 +43,9 @@ struct ConnectionStatus {
   std::uint64_t bytes = 0;          // that came over the wire
   std::uint64_t last_sequence = 0;  // everything up to this frame is in the sink
   std::uint64_t doubled_frames = 0;
-  double events_per_second = 0;  // of the last second
+  std::uint64_t lost_events = 0;  // by the agent's totals, once ended
+  double streaming_seconds = 0;   // since the source was started, until the end
+  double events_per_second = 0;   // of the last second
   double bytes_per_second = 0;
   ProgressReport agent;                 // the agent's last report
   Outcome outcome = Outcome::complete;  // once ended

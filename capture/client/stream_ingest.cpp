@@ -74,6 +74,7 @@ Result<std::string> StreamIngest::finish(const StreamEnd& end) {
     text = fmt::format("the agent counts {} frames and {} events, {} and {} came", end.last_sequence,
                        format_count(end.events), last_sequence_, format_count(events_));
   }
+  lost_events_ = missing_events;
   std::vector<QualityEntry> entries;
   if (!text.empty()) {
     entries.push_back({"lost_events", missing_events, text + "; report this with both versions", Severity::error});

@@ -26,6 +26,7 @@ class StreamIngest {
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
   [[nodiscard]] std::uint64_t chunks() const noexcept { return chunks_; }
   [[nodiscard]] std::uint64_t doubled_frames() const noexcept { return doubled_frames_; }
+  [[nodiscard]] std::uint64_t lost_events() const noexcept { return lost_events_; }  // known after finish()
 
  private:
   Result<void> take_definition(const Frame& frame);
@@ -37,6 +38,7 @@ class StreamIngest {
   std::uint64_t events_ = 0;
   std::uint64_t chunks_ = 0;
   std::uint64_t doubled_frames_ = 0;
+  std::uint64_t lost_events_ = 0;
   std::uint64_t unknown_definitions_ = 0;
   std::vector<std::uint64_t> lane_events_;  // by lane number
 };

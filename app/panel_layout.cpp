@@ -107,8 +107,8 @@ void PanelLayout::maximise(PanelId id) {
   maximised_ = id;
 }
 
-std::array<float, kPlaceCount> PanelLayout::sizes_in(const PanelRect& area, float scale) const {
-  const std::array<float, kPlaceCount> room = {area.width, area.height};
+std::array<float, kPlaceCount> PanelLayout::sizes_in(const render::Rect& area, float scale) const {
+  const std::array<float, kPlaceCount> room = {area.width(), area.height()};
   std::array<float, kPlaceCount> sizes{};
   for (std::size_t i = 0; i < kPlaceCount; ++i) {
     if (!front_[i]) continue;
@@ -118,7 +118,7 @@ std::array<float, kPlaceCount> PanelLayout::sizes_in(const PanelRect& area, floa
   return sizes;
 }
 
-PanelLayout::Rects PanelLayout::rects(const PanelRect& area, float scale) const {
+PanelLayout::Rects PanelLayout::rects(const render::Rect& area, float scale) const {
   Rects rects;
   if (maximised_) {
     rects.places[index(place(*maximised_))] = area;
@@ -126,24 +126,19 @@ PanelLayout::Rects PanelLayout::rects(const PanelRect& area, float scale) const 
   }
   const auto [right, bottom] = sizes_in(area, scale);
   const float splitter = std::round(kSplitter * scale);
-  const float right_all = right > 0 ? right + splitter : 0;
-  const float bottom_all = bottom > 0 ? bottom + splitter : 0;
-  const float top_height = area.height - bottom_all;
-  rects.centre = {area.x, area.y, area.width - right_all, top_height};
-  if (right > 0) {
-    const float x = area.x + area.width - right;
-    rects.places[index(Place::right)] = {x, area.y, right, top_height};
-    rects.right_splitter = {x - splitter, area.y, splitter, top_height};
-  }
+  rects.centre = area;
   if (bottom > 0) {
-    const float y = area.y + area.height - bottom;
-    rects.places[index(Place::bottom)] = {area.x, y, area.width, bottom};
-    rects.bottom_splitter = {area.x, y - splitter, area.width, splitter};
+    rects.places[index(Place::bottom)] = rects.centre.cut_bottom(bottom);
+    rects.bottom_splitter = rects.centre.cut_bottom(splitter);
+  }
+  if (right > 0) {
+    rects.places[index(Place::right)] = rects.centre.cut_right(right);
+    rects.right_splitter = rects.centre.cut_right(splitter);
   }
   return rects;
 }
 
-void PanelLayout::drag_splitter(Place place, float pixels, const PanelRect& area, float scale) {
+void PanelLayout::drag_splitter(Place place, float pixels, const render::Rect& area, float scale) {
   const std::size_t i = index(place);
   const float now = sizes_in(area, scale)[i];
   size_[i] = (now - pixels) / scale;

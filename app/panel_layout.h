@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "render/geometry.h"
+
 namespace accelscope::app {
 
 enum class PanelId : std::uint8_t { source, stack, details, memory, markers, quality, metrics };
@@ -27,12 +29,6 @@ struct PanelInfo {
 [[nodiscard]] std::span<const PanelInfo> all_panels() noexcept;
 [[nodiscard]] const PanelInfo& panel_info(PanelId id) noexcept;
 [[nodiscard]] std::optional<PanelId> find_panel(std::string_view name) noexcept;  // by name or title
-
-struct PanelRect {
-  float x = 0, y = 0, width = 0, height = 0;
-  [[nodiscard]] bool empty() const noexcept { return width <= 0 || height <= 0; }
-  bool operator==(const PanelRect&) const = default;
-};
 
 class PanelLayout {
  public:
@@ -57,12 +53,12 @@ class PanelLayout {
 
   // Sizes at 100 %; rects() and the drag functions work in pixels of the given scale.
   struct Rects {
-    PanelRect centre;
-    std::array<PanelRect, kPlaceCount> places;  // empty when no panel is open there
-    PanelRect right_splitter, bottom_splitter;
+    render::Rect centre;
+    std::array<render::Rect, kPlaceCount> places;  // empty when no panel is open there
+    render::Rect right_splitter, bottom_splitter;
   };
-  [[nodiscard]] Rects rects(const PanelRect& area, float scale) const;
-  void drag_splitter(Place place, float pixels, const PanelRect& area, float scale);  // > 0: right or down
+  [[nodiscard]] Rects rects(const render::Rect& area, float scale) const;
+  void drag_splitter(Place place, float pixels, const render::Rect& area, float scale);  // > 0: right or down
 
   [[nodiscard]] std::string to_text() const;
   static PanelLayout from_text(std::string_view text);  // what it cannot read stays as a new user sees it
@@ -75,7 +71,7 @@ class PanelLayout {
   static constexpr std::size_t index(PanelId id) noexcept { return static_cast<std::size_t>(id); }
   static constexpr std::size_t index(Place place) noexcept { return static_cast<std::size_t>(place); }
   void keep_front_valid(Place place);
-  [[nodiscard]] std::array<float, kPlaceCount> sizes_in(const PanelRect& area, float scale) const;
+  [[nodiscard]] std::array<float, kPlaceCount> sizes_in(const render::Rect& area, float scale) const;
 
   std::array<State, kPanelCount> states_;
   std::array<std::optional<PanelId>, kPlaceCount> front_;

@@ -1,0 +1,279 @@
+#include "app/panels/details_panel.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/selection.h"
+#include "core/base/format.h"
+#include "render/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kHeadRow = 40;
+constexpr float kFieldRow = 20;
+constexpr float kGroupHead = 24;
+constexpr float kGroupGap = 14;
+constexpr float kLeastGroup = 190, kMostGroup = 330;  // units
+constexpr float kMostLabel = 120;
+constexpr float kNeighbourWidth = 340;
+constexpr std::size_t kMostNeighbours = 24;  // of each kind
+
+// Groups side by side; where they do not fit, under the shortest column.
+struct Column {
+  float width = 0;
+  float height = 0;
+  std::vector<std::size_t> groups;
+};
+
+float label_width_of(const Ui& ui, const DetailGroup& group) {
+  float widest = 0;
+  for (const DetailField& field : group.fields) widest = std::max(widest, text_width(ui, TextStyle::body, field.label));
+  return std::min(widest, ui.px(kMostLabel)) + ui.px(16);
+}
+
+float group_width(const Ui& ui, const DetailGroup& group) {
+  float widest = 0;
+  for (const DetailField& field : group.fields) widest = std::max(widest, text_width(ui, TextStyle::mono, field.value));
+  return std::clamp(label_width_of(ui, group) + widest + ui.px(24), ui.px(kLeastGroup), ui.px(kMostGroup));
+}
+
+float group_height(const Ui& ui, const DetailGroup& group) {
+  return ui.px(kGroupHead) + static_cast<float>(group.fields.size()) * ui.px(kFieldRow) + ui.px(kGroupGap);
+}
+
+std::vector<Column> place_groups(const Ui& ui, const std::vector<DetailGroup>& groups, float width) {
+  std::vector<Column> columns;
+  float used = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const float wanted = group_width(ui, groups[i]);
+    if (columns.empty() || used + wanted <= width) {
+      columns.push_back({wanted, 0, {}});
+      used += wanted;
+      columns.back().groups.push_back(i);
+      columns.back().height = group_height(ui, groups[i]);
+      continue;
+    }
+    auto shortest = std::min_element(columns.begin(), columns.end(),
+                                     [](const Column& a, const Column& b) { return a.height < b.height; });
+    shortest->groups.push_back(i);
+    shortest->height += group_height(ui, groups[i]);
+  }
+  return columns;
+}
+
+Colour colour_of(FieldLook look) {
+  switch (look) {
+    case FieldLook::plain: return Colour::text1;
+    case FieldLook::source_link: return Colour::accent;
+    case FieldLook::warning: return Colour::warning;
+  }
+  return Colour::text1;
+}
+
+}  // namespace
+
+void DetailsPanel::refresh(const PanelContext& context) {
+  SessionTab& tab = context.tab;
+  if (tab.selected != shown_) {
+    shown_ = tab.selected;
+    details_.reset();
+    problem_.clear();
+    neighbours_.clear();
+    neighbours_version_.reset();
+    if (!shown_) return;
+    auto record = tab.reader->read(*shown_);
+    if (record) {
+      details_ = describe_event(*record, *tab.snapshot);
+    } else {
+      problem_ = record.message();
+    }
+  }
+  if (details_) read_neighbours(context);
+}
+
+void DetailsPanel::read_neighbours(const PanelContext& context) {
+  const auto dependencies = context.analysis().dependencies();
+  if (!dependencies || neighbours_version_ == dependencies->snapshot_version()) return;
+  neighbours_version_ = dependencies->snapshot_version();
+  neighbours_.clear();
+  const auto add = [&](EventId event, bool comes_first) {
+    auto record = context.tab.reader->read(event);
+    if (!record) return;
+    const TrackSnapshot* track = context.tab.snapshot->find_track(record->lane->track);
+    neighbours_.push_back({event, comes_first, record->name_text, track != nullptr ? track->track->name : "",
+                           context.tab.snapshot->strings->slot(record->name),
+                           comes_first ? record->end_ns - details_->begin_ns : record->begin_ns - details_->end_ns});
+  };
+  const DependencyList before = dependencies->predecessors(*shown_, kMostNeighbours);
+  const DependencyList after = dependencies->successors(*shown_, kMostNeighbours);
+  for (const Dependency& d : before.dependencies) add(d.source, true);
+  for (const Dependency& d : after.dependencies) add(d.target, false);
+  hidden_neighbours_ = before.total + after.total - before.dependencies.size() - after.dependencies.size();
+}
+
+void DetailsPanel::draw(const PanelContext& context, const Rect& area) {
+  refresh(context);
+  Ui& ui = context.ui;
+  if (!details_) {
+    const std::string sentence =
+        problem_.empty() ? "Select an event on the timeline to see all that is known about it." : problem_;
+    constexpr std::array<std::string_view, 2> kActions = {"Fit the activity", "Search events"};
+    const auto action = empty_state(ui, "details.empty", area, icon::kInfo, sentence, kActions);
+    if (action == 0) context.actions.run("fit_activity");
+    if (action == 1) context.actions.run("search");
+    return;
+  }
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(kHeadRow)).inset(ui.px(size::kPanelPadding + 4), 0));
+  draw_body(context, rest.inset(ui.px(size::kPanelPadding + 4), 0));
+}
+
+void DetailsPanel::draw_head(const PanelContext& context, Rect row) {
+  Ui& ui = context.ui;
+  struct HeadButton {
+    const char* name;
+    ButtonOptions options;
+    const char* command;
+  };
+  const std::array<HeadButton, 4> buttons = {{
+      {"details.copy", {.label = "Copy", .icon = icon::kCopy}, ""},
+      {"details.fit", {.label = "Fit", .icon = icon::kExpand}, "fit_selection"},
+      {"details.next", {.label = "Next", .icon = icon::kArrowRight}, "next_event"},
+      {"details.previous", {.label = "Previous", .icon = icon::kArrowLeft}, "previous_event"},
+  }};
+  for (const HeadButton& entry : buttons) {
+    const Rect place = row.cut_right(button_width(ui, entry.options)).middle(ui.px(size::kSmallControl));
+    row.cut_right(ui.px(8));
+    if (!button(ui, entry.name, place, entry.options)) continue;
+    if (entry.command[0] != 0) {
+      context.actions.run(entry.command);
+    } else {
+      context.copy(details_text(*details_), "all fields of " + details_->name);
+    }
+  }
+  row.cut_left(draw_swatch(ui, row, ui.theme().slice(details_->palette_slot)) + ui.px(10));
+  row.cut_left(draw_text(ui, row, details_->name, {.style = TextStyle::heading}) + ui.px(16));
+  row.cut_left(draw_text(ui, row, details_->track, {.colour = Colour::text2}) + ui.px(16));
+  draw_text(ui, row, format_duration(static_cast<double>(details_->end_ns - details_->begin_ns)),
+            {.style = TextStyle::mono, .colour = Colour::text3});
+}
+
+void DetailsPanel::draw_body(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const bool has_neighbours = !neighbours_.empty();
+  const float neighbour_width = has_neighbours ? ui.px(kNeighbourWidth) : 0;
+  const std::vector<Column> columns = place_groups(ui, details_->groups, area.width() - neighbour_width - ui.px(12));
+  float height = ui.px(kGroupHead) + static_cast<float>(neighbours_.size() + 2) * ui.px(kFieldRow);
+  float width = neighbour_width;
+  for (const Column& column : columns) {
+    height = std::max(height, column.height);
+    width += column.width;
+  }
+  const float spare = std::max(0.0F, area.width() - ui.px(12) - width) / static_cast<float>(columns.size() + 1);
+
+  const ScrollArea scroll(ui, "details.scroll", area, height);
+  Rect content = scroll.content();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    Rect column = content.cut_left(columns[i].width + std::min(spare, ui.px(60)));
+    column.cut_right(ui.px(20));
+    for (const std::size_t group : columns[i].groups) {
+      draw_group(context, details_->groups[group], column.cut_top(group_height(ui, details_->groups[group])));
+    }
+  }
+  if (has_neighbours) draw_neighbours(context, content.cut_left(neighbour_width));
+}
+
+void DetailsPanel::draw_group(const PanelContext& context, const DetailGroup& group, Rect area) {
+  Ui& ui = context.ui;
+  group_heading(ui, area, group.title);
+  const float label_width = label_width_of(ui, group);
+  for (const DetailField& field : group.fields) {
+    draw_field(context, field, area.cut_top(ui.px(kFieldRow)), label_width, "details.field." + field.field);
+  }
+}
+
+void DetailsPanel::draw_field(const PanelContext& context, const DetailField& field, const Rect& row,
+                              float label_width, const std::string& name) {
+  Ui& ui = context.ui;
+  const Interaction hand = interact(ui, name, row);
+  if (hand.hovered) {
+    fill(ui, {row.x0 - ui.px(4), row.y0, row.x1 + ui.px(4), row.y1}, ui.colour(Colour::bg3), size::kChipRadius);
+    set_cursor(Cursor::hand);
+  }
+  Rect place = row;
+  draw_text(ui, place.cut_left(label_width), field.label, {.colour = Colour::text2});
+  const bool explained = hand.hovered && (!field.explanation.empty() || !details_->operands.empty());
+  if (explained) draw_icon(ui, place.cut_right(ui.px(16)), icon::kInfo, ui.colour(Colour::text2));
+  draw_text(ui, place, field.value, {.style = TextStyle::mono, .colour = colour_of(field.look), .fit = Fit::middle});
+  if (hand.hovered && hand.hovered_for >= kHoverCardDelay) explain(context, field, row);
+  if (!hand.clicked) return;
+  if (field.look == FieldLook::source_link) {
+    context.tab.selected_source = field.value;
+    context.actions.show_panel(PanelId::source);
+  } else {
+    context.copy(field.value, field.label + ": " + field.value);
+  }
+}
+
+void DetailsPanel::explain(const PanelContext& context, const DetailField& field, const Rect& row) const {
+  HoverCard card{.title = field.label, .title_value = field.field, .rows = {}, .footer = field.explanation};
+  const bool operands = field.field == "operands" && !details_->operands.empty();
+  if (operands) {
+    for (const neuron::Operand& operand : details_->operands) {
+      card.rows.push_back({operand.title, operand.text, Colour::accent});
+      for (const neuron::OperandPart& part : operand.parts) card.rows.push_back({"   " + part.label, part.value});
+    }
+    card.rows.push_back({"In general", std::string(neuron::kMemoryOperandExample), Colour::text3});
+  } else {
+    card.rows.push_back({"Value", field.value});
+  }
+  if (field.look == FieldLook::source_link) {
+    card.footer += card.footer.empty() ? "Click: open the source." : " Click: open the source.";
+  } else {
+    card.footer += card.footer.empty() ? "Click: copy the value." : " Click: copy the value.";
+  }
+  hover_card(context.ui, card, row);
+}
+
+void DetailsPanel::draw_neighbours(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  group_heading(ui, area, "Dependencies");
+  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
+    const Neighbour& other = neighbours_[i];
+    Rect row = area.cut_top(ui.px(kFieldRow));
+    const Interaction hand = interact(ui, "details.dependency." + std::to_string(i), row);
+    if (hand.hovered) {
+      fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
+      set_cursor(Cursor::hand);
+      context.tab.hovered = other.event;
+    }
+    const Colour arrow = other.comes_first ? Colour::accent : Colour::selection;
+    draw_icon(ui, row.cut_left(ui.px(16)), icon::kArrowRight, ui.colour(arrow));
+    draw_text(ui, row.cut_left(ui.px(36)), other.comes_first ? "from" : "to",
+              {.colour = Colour::text3, .align = Align::right});
+    row.cut_left(ui.px(8));
+    row.cut_left(draw_swatch(ui, row, ui.theme().slice(other.palette_slot)) + ui.px(6));
+    draw_text(ui, row.cut_right(ui.px(86)), format_time_exact(other.distance_ns),
+              {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
+    draw_text(ui, row.cut_left(row.width() * 0.55F), other.name, {.style = TextStyle::mono});
+    draw_text(ui, row, other.track, {.colour = Colour::text3});
+    if (hand.clicked) {
+      select_event(context.tab, other.event);
+      context.actions.reveal(other.event);
+    }
+  }
+  std::string hint = "Step along them with [ and ]";
+  if (hidden_neighbours_ > 0) hint = format_count(hidden_neighbours_) + " more. " + hint;
+  area.cut_top(ui.px(4));
+  draw_text(ui, area.cut_top(ui.px(kFieldRow)), hint, {.style = TextStyle::small, .colour = Colour::text3});
+}
+
+}  // namespace accelscope::app

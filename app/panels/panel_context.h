@@ -1,0 +1,36 @@
+// What every panel gets: the look and input of the frame, the session, and the few things it may ask of the viewer.
+// Panels know neither each other nor the window: what one selects, the others see in the tab.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "app/panel_layout.h"
+#include "app/session_analysis.h"
+#include "app/session_tab.h"
+#include "render/ui.h"
+
+namespace accelscope::app {
+
+struct PanelActions {
+  std::function<void(std::string_view id)> run;         // a command of the table
+  std::function<void(PanelId)> show_panel;
+  std::function<void(std::string text)> say;            // a short confirmation in the status bar
+  std::function<void(EventId)> reveal;                  // scrolls its lane into sight
+  std::function<void(Severity, std::string)> notify;    // something went wrong
+};
+
+struct PanelContext {
+  render::Ui& ui;
+  SessionTab& tab;
+  const PanelActions& actions;
+
+  [[nodiscard]] SessionAnalysis& analysis() const { return *tab.analysis; }
+  void copy(const std::string& text, const std::string& what) const {
+    ui.copy_to_clipboard(text);
+    actions.say("Copied " + what);
+  }
+};
+
+}  // namespace accelscope::app

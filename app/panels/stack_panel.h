@@ -1,0 +1,21 @@
+// The calls that led to the selected event, innermost first; a click opens the frame's line in the source view.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/panels/panel_context.h"
+#include "app/source_text.h"
+
+namespace accelscope::app {
+
+class StackPanel {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area);
+
+ private:
+  std::optional<EventId> shown_;
+  std::vector<StackFrame> frames_;
+};
+
+}  // namespace accelscope::app

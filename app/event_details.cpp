@@ -28,16 +28,23 @@ std::string title_of(std::string_view name) {
 }
 
 void add_timing(const EventRecord& record, DetailGroup& timing) {
-  timing.fields.push_back({"Start", format_time_exact(record.begin_ns), "Time since the session's start.", "start", {}});
+  timing.fields.push_back(
+      {"Start", format_time_exact(record.begin_ns), "Time since the session's start.", "start", {}});
   if (record.lane->data->kind == EventKind::counter) return;
   timing.fields.push_back({"End", format_time_exact(record.end_ns), "When the event was over.", "end", {}});
-  timing.fields.push_back({"Duration", format_time_exact(record.end_ns - record.begin_ns),
-                           "From the start to the end of the event, waiting before it not included.", "duration", {}});
+  timing.fields.push_back({"Duration",
+                           format_time_exact(record.end_ns - record.begin_ns),
+                           "From the start to the end of the event, waiting before it not included.",
+                           "duration",
+                           {}});
   if (!record.lane->clock->is_identity()) {
     const double ghz = 1.0 / record.lane->clock->ns_per_tick();
-    timing.fields.push_back({"Ticks", format_signed(record.end_ticks - record.begin_ticks) + " at " +
-                                          format_number(ghz) + " GHz",
-                             "The duration in ticks of the event's own clock, as recorded.", "ticks", {}});
+    timing.fields.push_back(
+        {"Ticks",
+         format_signed(record.end_ticks - record.begin_ticks) + " at " + format_number(ghz) + " GHz",
+         "The duration in ticks of the event's own clock, as recorded.",
+         "ticks",
+         {}});
   }
 }
 
@@ -96,8 +103,8 @@ EventDetails describe_event(const EventRecord& record, const Snapshot& snapshot)
     const Column& column = schema.columns[i];
     DetailGroup& group = group_named(details.groups, column.group.empty() ? kOtherFields : column.group);
     if (!name_placed && group.title != kTiming) {
-      group.fields.push_back({title_of(schema.name_column), record.name_text, schema.name_explanation,
-                              schema.name_column, {}});
+      group.fields.push_back(
+          {title_of(schema.name_column), record.name_text, schema.name_explanation, schema.name_column, {}});
       name_placed = true;
     }
     if (!has_value(record.fields[i])) {

@@ -29,13 +29,13 @@ struct DetailGroup {
 struct EventDetails {
   EventId id = kNoEvent;
   std::string name;
-  std::string track;             // "TensorMatrix"
+  std::string track;  // "TensorMatrix"
   std::uint8_t palette_slot = 0;
   std::int64_t begin_ns = 0, end_ns = 0;
   std::vector<DetailGroup> groups;  // Timing first; fields without a value are left out
   std::size_t empty_fields = 0;     // how many were
   std::vector<neuron::Operand> operands;
-  std::string source;            // "file.py:33", "" if it names none
+  std::string source;              // "file.py:33", "" if it names none
   std::vector<std::string> stack;  // innermost first
 };
 

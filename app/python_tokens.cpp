@@ -8,10 +8,10 @@ namespace accelscope::app {
 namespace {
 
 constexpr std::array<std::string_view, 38> kKeywords = {
-    "False", "None",   "True",    "and",    "as",       "assert", "async",  "await", "break",  "case",
-    "class", "continue", "def",   "del",    "elif",     "else",   "except", "finally", "for",  "from",
-    "global", "if",    "import",  "in",     "is",       "lambda", "match",  "nonlocal", "not", "or",
-    "pass",  "raise",  "return",  "self",   "try",      "while",  "with",   "yield"};
+    "False",  "None",     "True",   "and",  "as",   "assert", "async",  "await",    "break", "case",
+    "class",  "continue", "def",    "del",  "elif", "else",   "except", "finally",  "for",   "from",
+    "global", "if",       "import", "in",   "is",   "lambda", "match",  "nonlocal", "not",   "or",
+    "pass",   "raise",    "return", "self", "try",  "while",  "with",   "yield"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -58,8 +58,9 @@ class LineCutter {
 
   [[nodiscard]] std::size_t end_of_number(std::size_t from) const {
     std::size_t i = from;
-    while (i < text_.size() && (is_letter(text_[i]) || is_digit(text_[i]) || text_[i] == '.' ||
-                                ((text_[i] == '+' || text_[i] == '-') && (text_[i - 1] == 'e' || text_[i - 1] == 'E')))) {
+    while (i < text_.size() &&
+           (is_letter(text_[i]) || is_digit(text_[i]) || text_[i] == '.' ||
+            ((text_[i] == '+' || text_[i] == '-') && (text_[i - 1] == 'e' || text_[i - 1] == 'E')))) {
       ++i;
     }
     return i;

@@ -79,10 +79,14 @@ std::vector<LineCost> line_costs(const SourceLines& lines, std::string_view path
 
 double heat_value(const LineCost& cost, Heat heat) noexcept {
   switch (heat) {
-    case Heat::busy: return static_cast<double>(cost.busy_ns);
-    case Heat::wait: return static_cast<double>(cost.wait_ns);
-    case Heat::events: return static_cast<double>(cost.event_count);
-    case Heat::bytes: return static_cast<double>(cost.bytes);
+    case Heat::busy:
+      return static_cast<double>(cost.busy_ns);
+    case Heat::wait:
+      return static_cast<double>(cost.wait_ns);
+    case Heat::events:
+      return static_cast<double>(cost.event_count);
+    case Heat::bytes:
+      return static_cast<double>(cost.bytes);
   }
   return 0;
 }
@@ -92,9 +96,12 @@ std::string heat_text(const LineCost& cost, Heat heat) {
   if (value <= 0) return "";
   switch (heat) {
     case Heat::busy:
-    case Heat::wait: return format_duration(value);
-    case Heat::events: return format_count(cost.event_count);
-    case Heat::bytes: return format_bytes(value);
+    case Heat::wait:
+      return format_duration(value);
+    case Heat::events:
+      return format_count(cost.event_count);
+    case Heat::bytes:
+      return format_bytes(value);
   }
   return "";
 }

@@ -71,9 +71,12 @@ std::vector<Column> place_groups(const Ui& ui, const std::vector<DetailGroup>& g
 
 Colour colour_of(FieldLook look) {
   switch (look) {
-    case FieldLook::plain: return Colour::text1;
-    case FieldLook::source_link: return Colour::accent;
-    case FieldLook::warning: return Colour::warning;
+    case FieldLook::plain:
+      return Colour::text1;
+    case FieldLook::source_link:
+      return Colour::accent;
+    case FieldLook::warning:
+      return Colour::warning;
   }
   return Colour::text1;
 }
@@ -200,8 +203,8 @@ void DetailsPanel::draw_group(const PanelContext& context, const DetailGroup& gr
   }
 }
 
-void DetailsPanel::draw_field(const PanelContext& context, const DetailField& field, const Rect& row,
-                              float label_width, const std::string& name) {
+void DetailsPanel::draw_field(const PanelContext& context, const DetailField& field, const Rect& row, float label_width,
+                              const std::string& name) {
   Ui& ui = context.ui;
   const Interaction hand = interact(ui, name, row);
   if (hand.hovered) {

@@ -74,13 +74,16 @@ void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
         const bool repeated = table_.sort_column <= 0 && row > 0 && rows[row - 1]->group == metric.group;
         return {.text = repeated ? "" : metric.group, .colour = Colour::text2, .style = TextStyle::small_strong};
       }
-      case 1: return {.text = metric.name, .style = TextStyle::body};
-      case 2: return {.text = metric_text(metric)};
+      case 1:
+        return {.text = metric.name, .style = TextStyle::body};
+      case 2:
+        return {.text = metric_text(metric)};
       default: {
         std::array<char, 40> exact{};
         const int size = std::snprintf(exact.data(), exact.size(), "%.17g %s", metric.value, metric.unit.c_str());
-        return {.text = metric.text.empty() ? std::string(exact.data(), static_cast<std::size_t>(std::clamp(size, 0, 39)))
-                                            : std::string("–"),
+        return {.text = metric.text.empty()
+                            ? std::string(exact.data(), static_cast<std::size_t>(std::clamp(size, 0, 39)))
+                            : std::string("–"),
                 .colour = Colour::text3};
       }
     }

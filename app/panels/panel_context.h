@@ -14,11 +14,11 @@
 namespace accelscope::app {
 
 struct PanelActions {
-  std::function<void(std::string_view id)> run;         // a command of the table
+  std::function<void(std::string_view id)> run;  // a command of the table
   std::function<void(PanelId)> show_panel;
-  std::function<void(std::string text)> say;            // a short confirmation in the status bar
-  std::function<void(EventId)> reveal;                  // scrolls its lane into sight
-  std::function<void(Severity, std::string)> notify;    // something went wrong
+  std::function<void(std::string text)> say;          // a short confirmation in the status bar
+  std::function<void(EventId)> reveal;                // scrolls its lane into sight
+  std::function<void(Severity, std::string)> notify;  // something went wrong
 };
 
 struct PanelContext {

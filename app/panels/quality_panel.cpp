@@ -22,9 +22,12 @@ struct SeverityLook {
 
 SeverityLook look_of(Severity severity) {
   switch (severity) {
-    case Severity::note: return {"note", icon::kInfo, Colour::text2};
-    case Severity::warning: return {"warning", icon::kWarning, Colour::warning_line};
-    case Severity::error: return {"error", icon::kError, Colour::error};
+    case Severity::note:
+      return {"note", icon::kInfo, Colour::text2};
+    case Severity::warning:
+      return {"warning", icon::kWarning, Colour::warning_line};
+    case Severity::error:
+      return {"error", icon::kError, Colour::error};
   }
   return {"note", icon::kInfo, Colour::text2};
 }
@@ -79,10 +82,14 @@ void QualityPanel::draw(const PanelContext& context, const Rect& area) {
     const QualityEntry& entry = *entries[row];
     const SeverityLook look = look_of(entry.severity);
     switch (column) {
-      case 0: return {.text = look.title, .style = TextStyle::body, .icon = look.icon, .icon_colour = look.colour};
-      case 1: return {.text = words_of(entry.kind), .style = TextStyle::body};
-      case 2: return {.text = format_count(entry.count)};
-      default: return {.text = entry.detail, .colour = Colour::text2, .style = TextStyle::body};
+      case 0:
+        return {.text = look.title, .style = TextStyle::body, .icon = look.icon, .icon_colour = look.colour};
+      case 1:
+        return {.text = words_of(entry.kind), .style = TextStyle::body};
+      case 2:
+        return {.text = format_count(entry.count)};
+      default:
+        return {.text = entry.detail, .colour = Colour::text2, .style = TextStyle::body};
     }
   };
   const bool row_hovered = table_.cursor && *table_.cursor < entries.size();

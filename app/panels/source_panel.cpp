@@ -33,12 +33,18 @@ constexpr std::array kHeats = {HeatChoice{Heat::busy, "busy time"}, HeatChoice{H
 
 Colour colour_of(TokenKind kind) {
   switch (kind) {
-    case TokenKind::text: return Colour::text1;
-    case TokenKind::keyword: return Colour::code_keyword;
-    case TokenKind::string: return Colour::code_string;
-    case TokenKind::number: return Colour::code_number;
-    case TokenKind::comment: return Colour::text3;
-    case TokenKind::operation: return Colour::text2;
+    case TokenKind::text:
+      return Colour::text1;
+    case TokenKind::keyword:
+      return Colour::code_keyword;
+    case TokenKind::string:
+      return Colour::code_string;
+    case TokenKind::number:
+      return Colour::code_number;
+    case TokenKind::comment:
+      return Colour::text3;
+    case TokenKind::operation:
+      return Colour::text2;
   }
   return Colour::text1;
 }
@@ -146,8 +152,8 @@ void SourcePanel::draw_head(const PanelContext& context, Rect row) {
     if (kHeats[i].heat == heat_) chosen = static_cast<int>(i);
   }
   const DropdownOptions options{.label = "Heat: ", .flat = true};
-  const Rect heat_rect =
-      place.cut_right(dropdown_width(ui, heats[static_cast<std::size_t>(chosen)], options)).middle(ui.px(size::kControl));
+  const Rect heat_rect = place.cut_right(dropdown_width(ui, heats[static_cast<std::size_t>(chosen)], options))
+                             .middle(ui.px(size::kControl));
   if (dropdown(ui, "source.heat", heat_rect, heats, chosen, options)) {
     heat_ = kHeats[static_cast<std::size_t>(chosen)].heat;
   }
@@ -237,7 +243,8 @@ void SourcePanel::draw_margin(const PanelContext& context, std::size_t index, Re
   if (value <= 0) return;
   const double share = hottest_ > 0 ? value / hottest_ : 0;
   draw_text(ui, margin.cut_left(ui.px(kCostWidth)), heat_text(cost, heat_),
-            {.style = share >= 0.5 ? TextStyle::mono_strong : TextStyle::mono, .colour = Colour::text1,
+            {.style = share >= 0.5 ? TextStyle::mono_strong : TextStyle::mono,
+             .colour = Colour::text1,
              .align = Align::right});
   margin.cut_left(ui.px(8));
   const float width = std::max(ui.px(1), std::round(static_cast<float>(share) * ui.px(kHeatBar)));
@@ -253,8 +260,8 @@ void SourcePanel::draw_foot(const PanelContext& context, Rect area) {
   Rect rest = area.inset(ui.px(size::kPanelPadding), ui.px(6));
   Rect head = rest.cut_top(ui.px(28));
   const bool lit_events = !context.tab.related.empty() && !context.tab.selected;
-  const ButtonOptions show{.label = "Show on timeline", .disabled = costs_.empty(),
-                           .tooltip = "Zoom to the events of this line"};
+  const ButtonOptions show{
+      .label = "Show on timeline", .disabled = costs_.empty(), .tooltip = "Zoom to the events of this line"};
   if (button(ui, "source.show", head.cut_right(button_width(ui, show)).middle(ui.px(size::kSmallControl)), show)) {
     fit_when_ready_ = true;
     light_line(context, line);

@@ -34,8 +34,8 @@ class SourcePanel {
   double hottest_ = 0;
   Heat heat_ = Heat::busy;
   Heat hottest_of_ = Heat::busy;
-  std::string followed_;                         // the tab's selected_source that was scrolled to
-  std::optional<std::uint32_t> lit_line_;        // 1 is the first
+  std::string followed_;                   // the tab's selected_source that was scrolled to
+  std::optional<std::uint32_t> lit_line_;  // 1 is the first
   std::optional<std::uint32_t> scroll_to_;
   bool fit_when_ready_ = false;
 };

@@ -29,9 +29,10 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
   }
   if (frames_.empty()) {
     empty_state(ui, "stack.empty", area, icon::kList,
-                shown_ ? "No stack was recorded for this event. Compile with XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1 to have "
-                         "the framework's calls."
-                       : "Select an event to see the calls that led to it.");
+                shown_
+                    ? "No stack was recorded for this event. Compile with XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1 to have "
+                      "the framework's calls."
+                    : "Select an event to see the calls that led to it.");
     return;
   }
   const float row_height = ui.px(kFrameRow);

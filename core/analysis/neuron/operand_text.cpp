@@ -6,13 +6,12 @@
 #include <optional>
 #include <utility>
 
-
 namespace accelscope::neuron {
 
 namespace {
 
-constexpr std::uint64_t kPsumAddress = 0x2000000;   // observed: operands at and above it lie in PSUM
-constexpr std::uint64_t kPsumEnd = 0x2800000;       // 2 MiB of PSUM and its mirror; above: device addresses
+constexpr std::uint64_t kPsumAddress = 0x2000000;  // observed: operands at and above it lie in PSUM
+constexpr std::uint64_t kPsumEnd = 0x2800000;      // 2 MiB of PSUM and its mirror; above: device addresses
 
 struct KnownKey {
   std::string_view key;
@@ -131,7 +130,8 @@ bool parse_tile(std::string_view word, Operand& operand) {
   }
   operand.title = "tile";
   operand.meaning = "Rows and columns of the systolic array that are in use.";
-  operand.parts = {{"K (rows)", std::string(word.substr(0, star))}, {"M (columns)", std::string(word.substr(star + 1))}};
+  operand.parts = {{"K (rows)", std::string(word.substr(0, star))},
+                   {"M (columns)", std::string(word.substr(star + 1))}};
   return true;
 }
 

@@ -1,0 +1,53 @@
+#include "app/memory_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <unordered_map>
+
+namespace accelscope::app {
+
+namespace {
+constexpr int kSmallestPower = 8;  // 256 B
+constexpr int kLargestPower = 24;  // 16 MiB
+constexpr int kSliderSteps = kLargestPower - kSmallestPower + 1;
+}  // namespace
+
+std::vector<AliveTensor> alive_by_tensor(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
+                                         std::uint64_t min_bytes) {
+  std::vector<AliveTensor> tensors;
+  std::unordered_map<std::uint32_t, std::size_t> places;
+  for (const std::uint32_t index : usage.alive_at(pool, ns, min_bytes)) {
+    const Allocation& allocation = usage.allocations[index];
+    const auto [place, is_new] = places.try_emplace(allocation.tensor, tensors.size());
+    if (is_new) tensors.push_back({allocation.tensor, 0, allocation.begin_ns, {}});
+    AliveTensor& tensor = tensors[place->second];
+    tensor.bytes += allocation.bytes;
+    tensor.begin_ns = std::min(tensor.begin_ns, allocation.begin_ns);
+    tensor.allocations.push_back(index);
+  }
+  std::stable_sort(tensors.begin(), tensors.end(),
+                   [](const AliveTensor& a, const AliveTensor& b) { return a.bytes > b.bytes; });
+  return tensors;
+}
+
+std::vector<std::uint64_t> byte_ticks(std::uint64_t most, std::size_t count) {
+  if (most == 0 || count == 0) return {};
+  const std::uint64_t step = std::bit_ceil(std::max<std::uint64_t>(most / count, 1));
+  std::vector<std::uint64_t> ticks;
+  for (std::uint64_t at = step; at <= most; at += step) ticks.push_back(at);
+  return ticks;
+}
+
+std::uint64_t slider_to_bytes(float position) noexcept {
+  const int step = static_cast<int>(std::lround(std::clamp(position, 0.0F, 1.0F) * kSliderSteps));
+  return step == 0 ? 0 : std::uint64_t{1} << (kSmallestPower + step - 1);
+}
+
+float bytes_to_slider(std::uint64_t bytes) noexcept {
+  if (bytes == 0) return 0;
+  const int power = std::clamp(static_cast<int>(std::bit_width(bytes)) - 1, kSmallestPower, kLargestPower);
+  return static_cast<float>(power - kSmallestPower + 1) / static_cast<float>(kSliderSteps);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,150 @@
+#include "app/panels/markers_panel.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "app/selection.h"
+#include "core/base/format.h"
+#include "render/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/states.h"
+#include "render/widgets/text_input.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kEditorWidth = 320;
+
+const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id) {
+  const auto found = std::find_if(tab.markers.begin(), tab.markers.end(), [&](const Marker& m) { return m.id == id; });
+  return found == tab.markers.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  SessionTab& tab = context.tab;
+  if (tab.markers.empty()) {
+    constexpr std::array<std::string_view, 1> kActions = {"Drop a marker at the cursor"};
+    if (empty_state(ui, "markers.empty", area, icon::kFlag,
+                    "No markers yet. Press M over the timeline, or right-click it.", kActions)) {
+      context.actions.run("drop_marker");
+    }
+    return;
+  }
+  std::vector<const Marker*> rows;
+  for (const Marker& marker : tab.markers) rows.push_back(&marker);
+  std::sort(rows.begin(), rows.end(), [](const Marker* a, const Marker* b) { return a->ts_ns < b->ts_ns; });
+  if (find_marker(tab, chosen_) == nullptr) {
+    chosen_ = rows.front()->id;
+    name_ = rows.front()->name;
+    note_ = rows.front()->note;
+    set_ = rows.front()->set_name;
+  }
+  if (find_marker(tab, base_) == nullptr) base_ = rows.front()->id;
+  const Marker* base = find_marker(tab, base_);
+
+  Rect rest = area;
+  draw_editor(context, rest.cut_right(std::min(ui.px(kEditorWidth), rest.width() / 2)));
+  const std::array<TableColumn, 6> columns = {{{.title = "Name"},
+                                               {.title = "Set", .width = 90},
+                                               {.title = "Time", .width = 130, .align = Align::right},
+                                               {.title = "Span", .width = 100, .align = Align::right},
+                                               {.title = "From " + base->name,
+                                                .width = 120,
+                                                .align = Align::right,
+                                                .tooltip = "Time from the base marker to this one"},
+                                               {.title = "Note"}}};
+  const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
+    const Marker& marker = *rows[row];
+    switch (column) {
+      case 0:
+        return {.text = marker.name, .style = TextStyle::heading, .icon = icon::kFlag, .icon_colour = Colour::marker};
+      case 1:
+        return {.text = marker.set_name, .colour = Colour::text3, .style = TextStyle::body};
+      case 2:
+        return {.text = format_time_exact(marker.ts_ns)};
+      case 3:
+        return {.text = marker.end_ns ? format_time_exact(*marker.end_ns - marker.ts_ns) : "–"};
+      case 4:
+        return {.text = marker.id == base->id ? "base" : format_time_exact(marker.ts_ns - base->ts_ns)};
+      default:
+        return {.text = marker.note, .colour = Colour::text2, .style = TextStyle::body};
+    }
+  };
+  const TableResult result = table(ui, "markers.table", rest, columns, rows.size(), content, table_,
+                                   {.selected = [&](std::size_t row) { return rows[row]->id == chosen_; }});
+  if (const auto clicked = result.clicked; clicked && rows[*clicked]->id != chosen_) {
+    chosen_ = rows[*clicked]->id;
+    name_ = rows[*clicked]->name;
+    note_ = rows[*clicked]->note;
+    set_ = rows[*clicked]->set_name;
+  }
+  if (result.double_clicked) {
+    const Marker& marker = *rows[*result.double_clicked];
+    const auto half = static_cast<std::int64_t>(tab.view.span_ns() / 2);
+    if (marker.end_ns) {
+      show_stretch(tab, marker.ts_ns, *marker.end_ns);
+    } else {
+      tab.show({static_cast<double>(marker.ts_ns - half), static_cast<double>(marker.ts_ns + half)});
+    }
+  }
+}
+
+void MarkersPanel::put(const PanelContext& context, const Marker& marker) {
+  if (auto kept = context.tab.store->put_marker(marker); !kept) {
+    context.actions.notify(Severity::error, kept.message());
+    return;
+  }
+  context.tab.markers = context.tab.store->markers();
+  context.tab.modified = true;
+}
+
+void MarkersPanel::draw_editor(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  const Marker* chosen = find_marker(context.tab, chosen_);
+  if (chosen == nullptr) return;
+  vertical_line(ui, area.x0, area.y0, area.y1, ui.colour(Colour::line2));
+  Rect rest = area.inset(ui.px(size::kPanelPadding), ui.px(8));
+  Marker changed = *chosen;
+  const std::array<std::pair<const char*, std::string*>, 3> fields = {
+      {{"Name", &name_}, {"Note", &note_}, {"Set", &set_}}};
+  bool submitted = false;
+  for (const auto& [label, text] : fields) {
+    Rect row = rest.cut_top(ui.px(30));
+    draw_text(ui, row.cut_left(ui.px(56)), label, {.colour = Colour::text2});
+    const std::string name = std::string("markers.edit.") + label;
+    submitted |= text_input(ui, name, row.middle(ui.px(size::kControl)), *text).submitted;
+  }
+  rest.cut_top(ui.px(6));
+  const bool differs = name_ != chosen->name || note_ != chosen->note || set_ != chosen->set_name;
+  Rect row = rest.cut_top(ui.px(size::kControl));
+  const ButtonOptions keep{.label = "Keep", .kind = ButtonKind::primary, .disabled = !differs};
+  const ButtonOptions base{.label = "Measure from here", .disabled = base_ == chosen_};
+  const ButtonOptions remove{.label = "Delete", .icon = icon::kTrash};
+  submitted |= button(ui, "markers.keep", row.cut_left(button_width(ui, keep)), keep);
+  row.cut_left(ui.px(8));
+  if (button(ui, "markers.base", row.cut_left(button_width(ui, base)), base)) base_ = chosen_;
+  row.cut_left(ui.px(8));
+  const bool deleted = button(ui, "markers.delete", row.cut_left(button_width(ui, remove)), remove);
+  if (submitted && differs) {
+    changed.name = name_;
+    changed.note = note_;
+    changed.set_name = set_;
+    put(context, changed);
+  } else if (deleted) {
+    if (auto done = context.tab.store->remove_marker(changed.id); !done) {
+      context.actions.notify(Severity::error, done.message());
+    }
+    context.tab.markers = context.tab.store->markers();
+    context.tab.modified = true;
+  }
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,457 @@
+#include "app/panels/memory_panel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/selection.h"
+#include "app/time_axis.h"
+#include "core/base/format.h"
+#include "core/model/palette.h"
+#include "imgui.h"
+#include "render/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kHeadRow = 40, kAxisRow = 20, kScaleWidth = 88, kAliveWidth = 460;
+constexpr float kLeastForTable = 760, kLeastForMap = 460;  // units of width and height
+constexpr std::size_t kMostSeries = 10;
+constexpr std::size_t kMostTiles = 12;       // allocations listed under one tensor
+constexpr std::size_t kMostMapped = 20'000;  // rectangles in the address map
+
+float to_pixels(double value) { return static_cast<float>(value); }
+
+}  // namespace
+
+float MemoryPanel::Plot::x_of(std::int64_t ns) const noexcept {
+  const double share = (static_cast<double>(ns) - static_cast<double>(range.begin_ns)) /
+                       std::max(1.0, static_cast<double>(range.length_ns()));
+  return rect.x0 + to_pixels(std::clamp(share, -1.0, 2.0)) * rect.width();
+}
+
+std::int64_t MemoryPanel::Plot::time_at(float x) const noexcept {
+  const double share = static_cast<double>(x - rect.x0) / std::max(1.0, static_cast<double>(rect.width()));
+  return range.begin_ns + std::llround(share * static_cast<double>(range.length_ns()));
+}
+
+float MemoryPanel::Plot::y_of(double bytes) const noexcept {
+  return rect.y1 - to_pixels(bytes / static_cast<double>(most)) * rect.height();
+}
+
+TimeRange MemoryPanel::time_range(const PanelContext& context) const {
+  const Snapshot& snapshot = *context.tab.snapshot;
+  TimeRange range{snapshot.begin_ns, std::max(snapshot.end_ns, snapshot.begin_ns + 1)};
+  if (!follow_view_) return range;
+  range.begin_ns = static_cast<std::int64_t>(std::floor(context.tab.view.begin_ns));
+  range.end_ns = std::max(range.begin_ns + 1, static_cast<std::int64_t>(std::ceil(context.tab.view.end_ns)));
+  return range;
+}
+
+Pixel MemoryPanel::tensor_colour(const PanelContext& context, std::uint32_t tensor) const {
+  return context.ui.theme().slice(palette_slot(usage_->tensors[tensor]));
+}
+
+std::int64_t MemoryPanel::cursor(const PanelContext& context) const {
+  if (pinned_ns_) return *pinned_ns_;
+  if (context.tab.cursor_ns) return *context.tab.cursor_ns;
+  return usage_->pools[chosen_pool_].peak_ns;
+}
+
+void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  usage_ = context.analysis().memory();
+  if (!usage_) {
+    empty_state(ui, "memory.loading", area, icon::kClock, "Reading the allocations ...");
+    return;
+  }
+  if (usage_->pools.empty()) {
+    empty_state(
+        ui, "memory.empty", area, icon::kAreaChart,
+        "The session holds no allocations. Capture with the memory tracker on, or with DMA names and shapes, to "
+        "see who uses the memory.");
+    return;
+  }
+  chosen_pool_ = std::min(chosen_pool_, static_cast<std::uint32_t>(usage_->pools.size() - 1));
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(kHeadRow)));
+  if (rest.width() >= ui.px(kLeastForTable)) {
+    const Rect side = rest.cut_right(ui.px(kAliveWidth));
+    vertical_line(ui, side.x0, side.y0, side.y1, ui.colour(Colour::line2));
+    draw_alive(context, side);
+  }
+  if (rest.height() >= ui.px(kLeastForMap)) {
+    draw_usage(context, rest.cut_top(rest.height() * 0.45F));
+    horizontal_line(ui, rest.x0, rest.x1, rest.y0, ui.colour(Colour::line2));
+    draw_addresses(context, rest);
+  } else {
+    draw_usage(context, rest);
+  }
+}
+
+void MemoryPanel::draw_head(const PanelContext& context, Rect row) {
+  Ui& ui = context.ui;
+  horizontal_line(ui, row.x0, row.x1, row.y1 - 1, ui.colour(Colour::line2));
+  Rect place = row.inset(ui.px(size::kPanelPadding), 0);
+  std::vector<Segment> pools;
+  for (const PoolUsage& pool : usage_->pools) pools.push_back({.label = pool.name.empty() ? "memory" : pool.name});
+  int chosen = static_cast<int>(chosen_pool_);
+  const float pools_width = std::min(segmented_width(ui, pools), place.width() / 2);
+  if (segmented(ui, "memory.pool", place.cut_left(pools_width).middle(ui.px(size::kControl)), pools, chosen)) {
+    chosen_pool_ = static_cast<std::uint32_t>(chosen);
+    expanded_.clear();
+  }
+  place.cut_left(ui.px(20));
+  place.cut_left(draw_text(ui, place, "Smallest shown", {.colour = Colour::text2}) + ui.px(10));
+  float position = bytes_to_slider(min_bytes_);
+  if (slider(ui, "memory.smallest", place.cut_left(ui.px(140)).middle(ui.px(size::kControl)), position)) {
+    min_bytes_ = slider_to_bytes(position);
+  }
+  place.cut_left(ui.px(10));
+  draw_text(ui, place.cut_left(ui.px(72)),
+            min_bytes_ == 0 ? std::string("all") : format_bytes(static_cast<double>(min_bytes_)),
+            {.style = TextStyle::mono});
+  const Rect stacked_rect = place.cut_left(checkbox_width(ui, "Stacked")).middle(ui.px(size::kControl));
+  checkbox(ui, "memory.stacked", stacked_rect, "Stacked", stacked_);
+  place.cut_left(ui.px(20));
+  const Rect follow_rect = place.cut_left(checkbox_width(ui, "Follow timeline range")).middle(ui.px(size::kControl));
+  checkbox(ui, "memory.follow", follow_rect, "Follow timeline range", follow_view_);
+}
+
+void MemoryPanel::refresh_stack(const PanelContext& context, const Plot& plot) {
+  if (task_.valid() && task_.ready()) {
+    stack_ = task_.take();
+    stack_key_ = key_;
+  }
+  const PlotKey wanted{usage_->snapshot_version, chosen_pool_, plot.range,
+                       static_cast<std::size_t>(std::max(1.0F, plot.rect.width())), min_bytes_};
+  if (wanted == stack_key_ || task_.valid()) return;
+  key_ = wanted;
+  task_ = pool_.start([usage = usage_, wanted](TaskControl&) -> std::shared_ptr<const StackedUsage> {
+    return std::make_shared<StackedUsage>(
+        usage->stacked(wanted.pool, wanted.range, wanted.pixels, kMostSeries, wanted.min_bytes));
+  });
+  context.ui.request_frame_after(0.01);
+}
+
+void MemoryPanel::draw_usage(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const PoolUsage& pool = usage_->pools[chosen_pool_];
+  Rect rest = area;
+  Rect title = rest.cut_top(ui.px(26)).inset(ui.px(size::kPanelPadding + 4), 0);
+  draw_text(ui, title.cut_right(ui.px(240)), stacked_ ? "line: total; areas: tensors" : "line: total",
+            {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
+  heading(ui, title, "Usage", pool.name + ", " + format_count(pool.allocation_count) + " allocations");
+  rest.cut_bottom(ui.px(6));
+  const Rect labels = rest.cut_left(ui.px(kScaleWidth));
+  rest.cut_right(ui.px(8));
+  const Rect axis = rest.cut_top(ui.px(kAxisRow));
+  Plot plot{rest, time_range(context), std::max<std::uint64_t>(pool.peak_bytes, 1)};
+  plot.most += plot.most / 8;  // room for the peak's label
+  fill(ui, plot.rect, ui.colour(Colour::bg1));
+  draw_scale(context, plot, labels);
+  for (const TimeTick& tick : time_ticks(plot.range, static_cast<std::size_t>(plot.rect.width() / ui.px(110)) + 1)) {
+    const float x = std::round(plot.x_of(tick.ns));
+    vertical_line(ui, x, axis.y0, plot.rect.y1, ui.colour(Colour::line1));
+    draw_text(ui, {x + ui.px(4), axis.y0, plot.rect.x1, axis.y1}, tick.text,
+              {.style = TextStyle::mono_small, .colour = Colour::text3});
+  }
+  refresh_stack(context, plot);
+  handle_plot(context, plot, "memory.plot");
+  draw_areas(context, plot);
+  draw_peak(context, plot);
+  draw_cursor(context, plot, {area.x0, axis.y0, area.x1, area.y1});
+}
+
+void MemoryPanel::draw_scale(const PanelContext& context, const Plot& plot, const Rect& labels) {
+  Ui& ui = context.ui;
+  const auto count = static_cast<std::size_t>(std::max(1.0F, plot.rect.height() / ui.px(36)));
+  std::vector<std::uint64_t> ticks = byte_ticks(plot.most, count);
+  ticks.insert(ticks.begin(), 0);
+  for (const std::uint64_t tick : ticks) {
+    const float y = std::round(plot.y_of(static_cast<double>(tick)));
+    horizontal_line(ui, plot.rect.x0, plot.rect.x1, y, ui.colour(Colour::line1));
+    draw_text(ui, {labels.x0, y - ui.px(8), labels.x1 - ui.px(8), y + ui.px(8)},
+              format_bytes(static_cast<double>(tick)),
+              {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+  }
+}
+
+void MemoryPanel::draw_areas(const PanelContext& context, const Plot& plot) {
+  Ui& ui = context.ui;
+  if (!stack_ || stack_->total.empty()) return;
+  ImDrawList* list = ui.draw();
+  const std::size_t pixels = stack_->total.size();
+  const float step = plot.rect.width() / static_cast<float>(pixels);
+  list->PushClipRect({plot.rect.x0, plot.rect.y0}, {plot.rect.x1, plot.rect.y1}, true);
+  std::vector<std::uint64_t> below(pixels, 0);
+  for (std::size_t series = 0; stacked_ && series < stack_->names.size(); ++series) {
+    const std::vector<std::uint64_t>& values = stack_->values[series];
+    const bool other = series + 1 == stack_->names.size() && stack_->names[series] == "other";
+    const Pixel slice = other ? ui.colour(Colour::bg4) : ui.theme().slice(palette_slot(stack_->names[series]));
+    const Pixel colour = ui.theme().area(slice);
+    for (std::size_t begin = 0; begin < pixels;) {  // runs of equal height are one rectangle
+      std::size_t end = begin + 1;
+      while (end < pixels && values[end] == values[begin] && below[end] == below[begin]) ++end;
+      if (values[begin] > 0) {
+        list->AddRectFilled(
+            {plot.rect.x0 + step * static_cast<float>(begin),
+             plot.y_of(static_cast<double>(below[begin] + values[begin]))},
+            {plot.rect.x0 + step * static_cast<float>(end), plot.y_of(static_cast<double>(below[begin]))}, colour);
+      }
+      begin = end;
+    }
+    for (std::size_t i = 0; i < pixels; ++i) below[i] += values[i];
+  }
+  std::vector<ImVec2> line;
+  for (std::size_t i = 0; i < pixels; ++i) {
+    const float y = std::round(plot.y_of(static_cast<double>(stack_->total[i]))) + 0.5F;
+    const float x = plot.rect.x0 + step * static_cast<float>(i);
+    if (!line.empty() && line.back().y != y) line.push_back({x, line.back().y});
+    if (line.empty() || line.back().y != y) line.push_back({x, y});
+  }
+  line.push_back({plot.rect.x1, line.back().y});
+  list->AddPolyline(line.data(), static_cast<int>(line.size()), ui.colour(Colour::text1), 0, ui.px(1));
+  list->PopClipRect();
+}
+
+void MemoryPanel::draw_peak(const PanelContext& context, const Plot& plot) {
+  Ui& ui = context.ui;
+  const PoolUsage& pool = usage_->pools[chosen_pool_];
+  if (pool.peak_bytes == 0) return;
+  const float y = std::round(plot.y_of(static_cast<double>(pool.peak_bytes))) + 0.5F;
+  dashed_line(ui, ui.draw(), {plot.rect.x0, y}, {plot.rect.x1, y}, ui.colour(Colour::text2));
+  const std::string text = "Peak " + format_bytes(static_cast<double>(pool.peak_bytes));
+  const float width = text_width(ui, TextStyle::small_strong, text) + ui.px(12);
+  const Rect chip{plot.rect.x1 - width, y - ui.px(18), plot.rect.x1, y - ui.px(1)};
+  fill(ui, chip, ui.colour(Colour::bg4), size::kChipRadius);
+  draw_text(ui, chip, text, {.style = TextStyle::small_strong, .align = Align::centre});
+  if (pool.peak_ns < plot.range.begin_ns || pool.peak_ns > plot.range.end_ns) return;
+  const float x = plot.x_of(pool.peak_ns);
+  const float half = ui.px(4);
+  ui.draw()->AddTriangleFilled({x - half, y - ui.px(8)}, {x + half, y - ui.px(8)}, {x, y - ui.px(1)},
+                               ui.colour(Colour::text1));
+}
+
+void MemoryPanel::draw_cursor(const PanelContext& context, const Plot& plot, const Rect& whole) {
+  Ui& ui = context.ui;
+  const std::int64_t at = cursor(context);
+  if (at < plot.range.begin_ns || at > plot.range.end_ns) return;
+  const float x = std::round(plot.x_of(at));
+  vertical_line(ui, x, plot.rect.y0 - ui.px(8), whole.y1, ui.colour(Colour::accent));
+  const std::uint64_t used = usage_->used_at(chosen_pool_, at);
+  ui.draw()->AddCircleFilled({x, plot.y_of(static_cast<double>(used))}, ui.px(3), ui.colour(Colour::accent));
+  const std::string text = format_time_exact(at) + "  " + format_bytes(static_cast<double>(used));
+  const float width = text_width(ui, TextStyle::mono_small, text) + ui.px(12);
+  const float left = std::clamp(x - width / 2, plot.rect.x0, std::max(plot.rect.x0, plot.rect.x1 - width));
+  const Rect chip{left, whole.y0, left + width, whole.y0 + ui.px(16)};
+  fill(ui, chip, ui.colour(Colour::accent), size::kChipRadius);
+  draw_text(ui, chip, text, {.style = TextStyle::mono_small, .colour = Colour::on_accent, .align = Align::centre});
+}
+
+void MemoryPanel::handle_plot(const PanelContext& context, const Plot& plot, const char* name) {
+  Ui& ui = context.ui;
+  SessionTab& tab = context.tab;
+  const Interaction hand = interact(ui, name, plot.rect);
+  if (hand.hovered) tab.cursor_ns = plot.time_at(ui.input().mouse.x);
+  if (hand.pressed) drag_from_x_ = ui.input().mouse.x;
+  if (hand.held && drag_from_x_ && std::abs(ui.input().mouse.x - *drag_from_x_) > ui.px(4)) {
+    const Rect box{std::min(*drag_from_x_, ui.input().mouse.x), plot.rect.y0,
+                   std::max(*drag_from_x_, ui.input().mouse.x), plot.rect.y1};
+    fill(ui, box, with_alpha(ui.colour(Colour::accent), 0.25F));
+  }
+  if (hand.clicked && drag_from_x_) {
+    const float to = ui.input().mouse.x;
+    if (std::abs(to - *drag_from_x_) > ui.px(4)) {  // a drag zooms, as on the timeline
+      tab.show({static_cast<double>(plot.time_at(std::min(to, *drag_from_x_))),
+                static_cast<double>(plot.time_at(std::max(to, *drag_from_x_)))});
+    } else {
+      const std::int64_t at = plot.time_at(to);
+      pinned_ns_ = pinned_ns_ ? std::nullopt : std::optional(at);
+    }
+  }
+  if (!hand.held) drag_from_x_.reset();
+  const float notches = ui.input().wheel.y;
+  if (hand.hovered && notches != 0 && follow_view_) {
+    const double factor = std::pow(0.8, notches);
+    const auto centre = static_cast<double>(plot.time_at(ui.input().mouse.x));
+    tab.show({centre - (centre - tab.view.begin_ns) * factor, centre + (tab.view.end_ns - centre) * factor});
+  }
+}
+
+void MemoryPanel::draw_addresses(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  Rect rest = area;
+  std::uint64_t lowest = ~std::uint64_t{0}, highest = 0;
+  for (const Allocation& allocation : usage_->allocations) {
+    if (allocation.pool != chosen_pool_ || !allocation.address) continue;
+    lowest = std::min(lowest, *allocation.address);
+    highest = std::max(highest, *allocation.address + allocation.bytes);
+  }
+  heading(ui, rest.cut_top(ui.px(26)).inset(ui.px(size::kPanelPadding + 4), 0), "Address map",
+          "which addresses are taken, and for how long");
+  if (highest <= lowest) {
+    empty_state(ui, "memory.no_addresses", rest, icon::kAreaChart, "These allocations carry no addresses.");
+    return;
+  }
+  rest.cut_bottom(ui.px(8));
+  const Rect labels = rest.cut_left(ui.px(kScaleWidth));
+  rest.cut_right(ui.px(8));
+  const Plot plot{rest, time_range(context), highest - lowest};
+  fill(ui, plot.rect, ui.colour(Colour::bg1));
+  handle_plot(context, plot, "memory.map");
+  for (const std::uint64_t tick : byte_ticks(plot.most, static_cast<std::size_t>(plot.rect.height() / ui.px(48)) + 1)) {
+    const float y = std::round(plot.y_of(static_cast<double>(tick)));
+    std::array<char, 24> text{};
+    std::snprintf(text.data(), text.size(), "0x%llX", static_cast<unsigned long long>(lowest + tick));
+    horizontal_line(ui, plot.rect.x0, plot.rect.x1, y, ui.colour(Colour::line1));
+    draw_text(ui, {labels.x0, y - ui.px(8), labels.x1 - ui.px(8), y + ui.px(8)}, text.data(),
+              {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+  }
+  ImDrawList* list = ui.draw();
+  list->PushClipRect({plot.rect.x0, plot.rect.y0}, {plot.rect.x1, plot.rect.y1}, true);
+  std::size_t drawn = 0;
+  for (const Allocation& allocation : usage_->allocations) {
+    if (allocation.begin_ns > plot.range.end_ns || drawn > kMostMapped) break;  // they come sorted by begin
+    const std::int64_t end = allocation.end_ns.value_or(context.tab.snapshot->end_ns);
+    if (allocation.pool != chosen_pool_ || !allocation.address || end < plot.range.begin_ns ||
+        allocation.bytes < min_bytes_) {
+      continue;
+    }
+    const float y0 = plot.y_of(static_cast<double>(*allocation.address - lowest + allocation.bytes));
+    const float y1 = std::max(plot.y_of(static_cast<double>(*allocation.address - lowest)), y0 + 1);
+    const float x0 = plot.x_of(allocation.begin_ns);
+    const float x1 = std::max(plot.x_of(end), x0 + 1);
+    const bool selected = context.tab.selected == allocation.event;
+    list->AddRectFilled({x0, y0}, {x1, y1 - (y1 - y0 > 3 ? 1.0F : 0.0F)},
+                        ui.theme().area(tensor_colour(context, allocation.tensor)));
+    if (selected) list->AddRect({x0, y0}, {x1, y1}, ui.colour(Colour::selection), 0, 0, ui.px(2));
+    ++drawn;
+  }
+  list->PopClipRect();
+  const std::int64_t at = cursor(context);
+  if (at >= plot.range.begin_ns && at <= plot.range.end_ns) {
+    vertical_line(ui, std::round(plot.x_of(at)), plot.rect.y0, plot.rect.y1, ui.colour(Colour::accent));
+  }
+}
+
+std::vector<MemoryPanel::AliveRow> MemoryPanel::alive_rows(const std::vector<AliveTensor>& tensors) const {
+  std::vector<AliveRow> rows;
+  for (std::uint32_t t = 0; t < tensors.size(); ++t) {
+    const AliveTensor& tensor = tensors[t];
+    if (tensor.allocations.size() == 1) {
+      rows.push_back({t, tensor.allocations.front(), 0});
+      continue;
+    }
+    rows.push_back({t, std::nullopt, 0});
+    if (!expanded_.contains(tensor.tensor)) continue;
+    const std::size_t shown = std::min(kMostTiles, tensor.allocations.size());
+    for (std::size_t i = 0; i < shown; ++i) rows.push_back({t, tensor.allocations[i], 0});
+    if (tensor.allocations.size() > shown) rows.push_back({t, std::nullopt, tensor.allocations.size() - shown});
+  }
+  return rows;
+}
+
+void MemoryPanel::draw_alive(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  const std::int64_t at = cursor(context);
+  const std::vector<AliveTensor> tensors = alive_by_tensor(*usage_, chosen_pool_, at, min_bytes_);
+  const std::vector<AliveRow> rows = alive_rows(tensors);
+  std::size_t count = 0;
+  std::uint64_t bytes = 0;
+  for (const AliveTensor& tensor : tensors) {
+    count += tensor.allocations.size();
+    bytes += tensor.bytes;
+  }
+  Rect head = area.cut_top(ui.px(32)).inset(ui.px(size::kPanelPadding), 0);
+  draw_text(ui, head.cut_right(ui.px(230)),
+            format_count(count) + " allocations, " + format_bytes(static_cast<double>(bytes)),
+            {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
+  draw_text(ui, head, pinned_ns_ ? "Alive at the cursor (held)" : "Alive at the cursor", {.style = TextStyle::heading});
+  if (bytes > 0) {
+    Rect bar = area.cut_top(ui.px(22)).inset(ui.px(size::kPanelPadding), ui.px(4));
+    const double peak = std::max(1.0, static_cast<double>(usage_->pools[chosen_pool_].peak_bytes));
+    fill(ui, bar, ui.colour(Colour::bg4));
+    const float whole = bar.width();
+    for (const AliveTensor& tensor : tensors) {
+      Rect part = bar.cut_left(to_pixels(static_cast<double>(tensor.bytes) / peak) * whole);
+      fill(ui, part, ui.theme().area(tensor_colour(context, tensor.tensor)));
+      if (part.width() > ui.px(30)) {
+        draw_text(ui, part.inset(ui.px(4), 0), usage_->tensors[tensor.tensor],
+                  {.style = TextStyle::mono_small, .colour = Colour::ink, .align = Align::centre, .fit = Fit::middle});
+      }
+    }
+  }
+  if (rows.empty()) {
+    empty_state(ui, "memory.none_alive", area, icon::kAreaChart,
+                "Nothing is alive here. Move the cursor over the plot.");
+    return;
+  }
+  const std::array<TableColumn, 5> columns = {
+      {{.title = "Tensor", .sortable = false},
+       {.title = "Tiles", .width = 48, .align = Align::right, .sortable = false},
+       {.title = "Size", .width = 78, .align = Align::right, .sortable = false},
+       {.title = "Address", .width = 84, .align = Align::right, .sortable = false},
+       {.title = "Lives", .width = 84, .align = Align::right, .sortable = false}}};
+  const auto content = [&](std::size_t index, std::size_t column) -> TableCell {
+    const AliveRow& row = rows[index];
+    const AliveTensor& tensor = tensors[row.tensor];
+    if (row.hidden > 0) {
+      return {
+          .text = column == 0 ? format_count(row.hidden) + " more tiles" : "", .colour = Colour::text3, .indent = 1};
+    }
+    const Allocation* allocation = row.allocation ? &usage_->allocations[*row.allocation] : nullptr;
+    const bool is_tile = allocation != nullptr && tensor.allocations.size() > 1;
+    switch (column) {
+      case 0: {
+        TableCell cell{.text = usage_->tensors[tensor.tensor], .indent = is_tile ? 1 : 0};
+        if (cell.text.empty()) cell.text = "unnamed";
+        if (!is_tile) cell.swatch = tensor_colour(context, tensor.tensor);
+        if (allocation == nullptr) cell.expanded = expanded_.contains(tensor.tensor);
+        return cell;
+      }
+      case 1:
+        return {.text = is_tile ? "" : format_count(tensor.allocations.size())};
+      case 2:
+        return {.text = format_bytes(static_cast<double>(allocation ? allocation->bytes : tensor.bytes))};
+      case 3: {
+        if (allocation == nullptr || !allocation->address) return {.text = "–", .colour = Colour::text3};
+        std::array<char, 24> text{};
+        std::snprintf(text.data(), text.size(), "0x%llX", static_cast<unsigned long long>(*allocation->address));
+        return {.text = text.data()};
+      }
+      default: {
+        if (allocation == nullptr || !allocation->end_ns) return {.text = "–", .colour = Colour::text3};
+        return {.text = format_duration(static_cast<double>(*allocation->end_ns - allocation->begin_ns))};
+      }
+    }
+  };
+  const auto is_selected = [&](std::size_t index) {
+    return rows[index].allocation && context.tab.selected == usage_->allocations[*rows[index].allocation].event;
+  };
+  const TableResult result =
+      table(ui, "memory.alive", area, columns, rows.size(), content, table_, {.selected = is_selected});
+  const auto toggle = [&](std::uint32_t tensor) {
+    if (!expanded_.erase(tensor)) expanded_.insert(tensor);
+  };
+  if (result.toggled) {
+    toggle(tensors[rows[*result.toggled].tensor].tensor);
+  } else if (result.clicked) {
+    const AliveRow& row = rows[*result.clicked];
+    if (row.allocation) {
+      pinned_ns_ = at;
+      select_event(context.tab, usage_->allocations[*row.allocation].event);
+    } else {
+      toggle(tensors[row.tensor].tensor);
+    }
+  }
+}
+
+}  // namespace accelscope::app

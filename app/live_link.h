@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -13,7 +12,7 @@
 
 namespace accelscope::app {
 
-enum class LinkState : std::uint8_t { connecting, recording, paused, ended, failed };
+enum class LinkState : std::uint8_t { connecting, recording, stopping, ended, failed };
 
 class LiveLink {
  public:
@@ -24,16 +23,15 @@ class LiveLink {
 
   [[nodiscard]] virtual LinkState state() const = 0;
   [[nodiscard]] virtual std::string peer() const = 0;   // "127.0.0.1:7420"
-  [[nodiscard]] virtual std::string error() const = 0;  // why it failed; "" otherwise
+  [[nodiscard]] virtual std::string error() const = 0;  // why it failed, or ended other than by itself; "" otherwise
   virtual void stop() = 0;                              // asks for the orderly end: all sealed data still arrives
 };
 
 // "host:port" as typed. The message says what is wrong with it; only this machine can be reached for now.
 [[nodiscard]] Result<std::string> check_address(const std::string& typed);
 
-[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_live_link(const std::string& address, std::shared_ptr<Store> store,
-                                                               std::function<void()> wake);
-[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store,
-                                                               std::function<void()> wake);
+[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_live_link(const std::string& address,
+                                                               std::shared_ptr<Store> store);
+[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store);
 
 }  // namespace accelscope::app

@@ -48,7 +48,7 @@ LiveState live_state(LinkState state) {
     case LinkState::connecting:
       return LiveState::connecting;
     case LinkState::recording:
-    case LinkState::paused:
+    case LinkState::stopping:
       return LiveState::recording;
     case LinkState::ended:
       return LiveState::ended;
@@ -58,7 +58,7 @@ LiveState live_state(LinkState state) {
   return LiveState::failed;
 }
 
-bool delivering(const LiveLink& link) { return link.state() <= LinkState::paused; }
+bool delivering(const LiveLink& link) { return link.state() <= LinkState::stopping; }
 
 }  // namespace
 
@@ -227,7 +227,7 @@ void Workspace::connect(const std::string& address) {
   auto store = Store::create();
   if (!store) return notify(Severity::error, store.message());
   std::shared_ptr<Store> shared = std::move(*store);
-  auto link = make_live_link(address, shared, options_.wake);
+  auto link = make_live_link(address, shared);
   if (!link) return notify(Severity::error, link.message());
   adopt_live(std::move(*link), std::move(shared), address);
 }
@@ -236,7 +236,7 @@ void Workspace::start_demo() {
   auto store = Store::create();
   if (!store) return notify(Severity::error, store.message());
   std::shared_ptr<Store> shared = std::move(*store);
-  auto link = make_demo_link(shared, options_.wake);
+  auto link = make_demo_link(shared);
   if (!link) return notify(Severity::error, link.message());
   adopt_live(std::move(*link), std::move(shared), "Demo");
 }

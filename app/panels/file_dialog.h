@@ -1,0 +1,51 @@
+// The program's own file dialog, for opening and for saving: places, a list that narrows while one types, keys for
+// everything. Folders are read by a worker, so a slow disk stalls nothing.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/file_listing.h"
+#include "app/system_paths.h"
+#include "core/query/worker_pool.h"
+#include "render/ui.h"
+#include "render/widgets/table.h"
+
+namespace accelscope::app {
+
+class FileDialog {
+ public:
+  enum class Purpose : std::uint8_t { open, save };
+  using Chosen = std::function<void(const std::string& path)>;
+
+  explicit FileDialog(WorkerPool& pool) : pool_(pool) {}
+
+  // Shown from the next frame on. `start` is a folder, or for saving the suggested file.
+  void show(Purpose purpose, const std::string& start, std::vector<NamedPlace> places, Chosen chosen);
+  void draw(render::Ui& ui);
+  [[nodiscard]] bool is_open() const noexcept { return open_; }
+  [[nodiscard]] bool loading() const noexcept { return task_.valid(); }
+
+ private:
+  void go_to(const std::string& folder);
+  void choose(const std::string& path);
+  void take_listing();
+  void draw_places(render::Ui& ui, render::Rect area);
+  void draw_list(render::Ui& ui, render::Rect area);
+  [[nodiscard]] std::string typed_target() const;
+
+  WorkerPool& pool_;
+  bool open_ = false, must_open_ = false, focus_now_ = false, all_files_ = false;
+  Purpose purpose_ = Purpose::open;
+  Chosen chosen_;
+  std::vector<NamedPlace> places_;
+  std::string folder_, typed_, problem_;
+  std::optional<std::string> overwrite_;  // the existing file that must be agreed to
+  FileListing listing_;
+  Task<Result<FileListing>> task_;
+  render::TableState table_;
+};
+
+}  // namespace accelscope::app

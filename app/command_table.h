@@ -19,12 +19,12 @@ struct Command {
   std::string id;     // stable: "open", "zoom_in"
   std::string title;  // "Open a file..."
   MenuId menu = MenuId::file;
-  std::string key;  // "Ctrl+O", "?"; "" for none
-  std::string second_key;
-  std::function<void()> run;
-  std::function<bool()> enabled;  // empty: always
-  std::function<bool()> checked;  // empty: not a switch
-  bool separator_before = false;  // in its menu
+  std::string key = {};  // "Ctrl+O", "?"; "" for none
+  std::string second_key = {};
+  std::function<void()> run = {};
+  std::function<bool()> enabled = {};  // empty: always
+  std::function<bool()> checked = {};  // empty: not a switch
+  bool separator_before = false;       // in its menu
 };
 
 class CommandTable {

@@ -54,16 +54,19 @@ bool ConnectForm::draw(Ui& ui, Workspace& workspace, Rect area, const std::strin
   Rect row = rest.cut_top(ui.px(size::kControl));
   draw_text(ui, row.cut_left(ui.px(kLabelWidth)), "Host and port", {.colour = Colour::text2});
   const bool wrong = !address && !address_.empty();
-  const TextInputResult typed =
-      text_input(ui, prefix + ".address", row, address_,
-                 {.placeholder = kUsualAgent, .icon = icon::kPlug, .mono = true, .error = wrong,
-                  .focus_now = std::exchange(focus_now_, false)});
+  const TextInputResult typed = text_input(ui, prefix + ".address", row, address_,
+                                           {.placeholder = kUsualAgent,
+                                            .icon = icon::kPlug,
+                                            .mono = true,
+                                            .error = wrong,
+                                            .focus_now = std::exchange(focus_now_, false)});
   rest.cut_top(ui.px(8));
   Rect verdict = rest;
   verdict.cut_left(ui.px(kLabelWidth));
-  const std::string sentence = address         ? "The address is well formed: " + *address
-                               : address_.empty() ? std::string("Type the address that the agent printed when it started.")
-                                                  : address.message();
+  const std::string sentence = address ? "The address is well formed: " + *address
+                               : address_.empty()
+                                   ? std::string("Type the address that the agent printed when it started.")
+                                   : address.message();
   const float height = banner_height(ui, verdict.width(), sentence);
   const BannerKind kind = wrong ? BannerKind::error : address ? BannerKind::ok : BannerKind::info;
   banner(ui, verdict.cut_top(height), kind, sentence);
@@ -88,8 +91,11 @@ bool ConnectForm::draw(Ui& ui, Workspace& workspace, Rect area, const std::strin
 
   Rect foot = rest;
   foot = foot.cut_bottom(ui.px(size::kControl));
-  const ButtonOptions start{.label = "Connect and record", .icon = icon::kPlay, .kind = ButtonKind::primary,
-                            .disabled = !address.ok(), .tooltip = wrong ? "The address is not right yet" : ""};
+  const ButtonOptions start{.label = "Connect and record",
+                            .icon = icon::kPlay,
+                            .kind = ButtonKind::primary,
+                            .disabled = !address.ok(),
+                            .tooltip = wrong ? "The address is not right yet" : ""};
   const bool pressed = button(ui, prefix + ".start", foot.cut_right(button_width(ui, start)), start);
   if (!address || !(pressed || typed.submitted)) return false;
   workspace.connect(*address);

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kSuffixes = {".accel", ".json",  ".json.gz",       ".csv",
+constexpr std::array<std::string_view, 8> kSuffixes = {".accel", ".json",  ".json.gz",        ".csv",
                                                        ".db",    ".rocpd", ".perfetto-trace", ".pftrace"};
 
 std::int64_t to_unix_s(fs::file_time_type time) {
@@ -54,7 +54,8 @@ Result<FileListing> list_folder(const std::string& folder) {
 
 bool looks_openable(std::string_view file_name) {
   const std::string name = lower_case(file_name);
-  return std::any_of(kSuffixes.begin(), kSuffixes.end(), [&](std::string_view suffix) { return name.ends_with(suffix); });
+  return std::any_of(kSuffixes.begin(), kSuffixes.end(),
+                     [&](std::string_view suffix) { return name.ends_with(suffix); });
 }
 
 std::vector<std::size_t> filter_entries(const FileListing& listing, std::string_view typed, bool all_files) {

@@ -16,11 +16,16 @@ constexpr double kDemoSeconds = 60;              // unless the user stops it bef
 
 LinkState link_state(capture::ConnectionState state) {
   switch (state) {
-    case capture::ConnectionState::connecting: return LinkState::connecting;
-    case capture::ConnectionState::streaming: return LinkState::recording;
-    case capture::ConnectionState::stopping: return LinkState::stopping;
-    case capture::ConnectionState::ended: return LinkState::ended;
-    case capture::ConnectionState::failed: return LinkState::failed;
+    case capture::ConnectionState::connecting:
+      return LinkState::connecting;
+    case capture::ConnectionState::streaming:
+      return LinkState::recording;
+    case capture::ConnectionState::stopping:
+      return LinkState::stopping;
+    case capture::ConnectionState::ended:
+      return LinkState::ended;
+    case capture::ConnectionState::failed:
+      return LinkState::failed;
   }
   return LinkState::failed;
 }

@@ -103,8 +103,11 @@ void FileDialog::draw(Ui& ui) {
   checkbox(ui, "file_dialog.all", all_files, "All files", all_files_);
   const TextInputResult typed =
       text_input(ui, "file_dialog.name", typing, typed_,
-                 {.placeholder = saving ? "Name of the file" : "Type to narrow the list, or a path", .icon = icon::kSearch,
-                  .mono = saving, .focus_now = std::exchange(focus_now_, false), .select_all = true});
+                 {.placeholder = saving ? "Name of the file" : "Type to narrow the list, or a path",
+                  .icon = icon::kSearch,
+                  .mono = saving,
+                  .focus_now = std::exchange(focus_now_, false),
+                  .select_all = true});
   if (typed.changed) overwrite_.reset();
   rest.cut_top(ui.px(8));
   draw_places(ui, rest.cut_left(ui.px(kPlacesWidth)));
@@ -114,12 +117,14 @@ void FileDialog::draw(Ui& ui) {
   Rect foot = modal.buttons();
   const std::string label = saving ? (overwrite_ ? "Replace" : "Save") : "Open";
   const ButtonOptions done{.label = label, .kind = ButtonKind::primary, .disabled = saving && typed_.empty()};
-  const bool pressed = button(ui, "file_dialog.done", foot.cut_right(std::max(button_width(ui, done), ui.px(88))), done);
+  const bool pressed =
+      button(ui, "file_dialog.done", foot.cut_right(std::max(button_width(ui, done), ui.px(88))), done);
   foot.cut_right(ui.px(8));
   const ButtonOptions cancel{.label = "Cancel"};
   const bool cancelled = button(ui, "file_dialog.cancel", foot.cut_right(button_width(ui, cancel)), cancel);
   if (overwrite_) {
-    draw_text(ui, foot, fs::path(*overwrite_).filename().string() + " exists. Replace it?", {.colour = Colour::warning});
+    draw_text(ui, foot, fs::path(*overwrite_).filename().string() + " exists. Replace it?",
+              {.colour = Colour::warning});
   } else if (!problem_.empty()) {
     draw_text(ui, foot, problem_, {.colour = Colour::error, .fit = Fit::middle});
   }
@@ -167,21 +172,25 @@ void FileDialog::draw_list(Ui& ui, Rect area) {
     if (action == 1) go_to(parent_folder(folder_));
     return;
   }
-  const std::array<TableColumn, 3> columns = {{{.title = "Name", .sortable = false},
-                                               {.title = "Size", .width = 90, .align = Align::right, .sortable = false},
-                                               {.title = "Changed", .width = 120, .align = Align::right, .sortable = false}}};
+  const std::array<TableColumn, 3> columns = {
+      {{.title = "Name", .sortable = false},
+       {.title = "Size", .width = 90, .align = Align::right, .sortable = false},
+       {.title = "Changed", .width = 120, .align = Align::right, .sortable = false}}};
   const std::int64_t now =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
     const FileEntry& entry = listing_.entries[shown[row]];
     switch (column) {
       case 0:
-        return {.text = entry.name, .style = TextStyle::body, .fit = Fit::middle,
+        return {.text = entry.name,
+                .style = TextStyle::body,
+                .fit = Fit::middle,
                 .icon = entry.is_folder ? icon::kFolder : icon::kFile,
                 .icon_colour = entry.is_folder ? Colour::accent : Colour::text3};
       case 1:
         return {.text = entry.is_folder ? "" : format_bytes(static_cast<double>(entry.bytes)), .colour = Colour::text2};
-      default: return {.text = format_when(entry.changed_unix_s, now), .colour = Colour::text3, .style = TextStyle::body};
+      default:
+        return {.text = format_when(entry.changed_unix_s, now), .colour = Colour::text3, .style = TextStyle::body};
     }
   };
   const TableResult result =

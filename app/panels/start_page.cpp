@@ -68,7 +68,8 @@ void StartPage::draw(Ui& ui, Workspace& workspace, ConnectForm& form, const Rect
 
 void StartPage::draw_doors(Ui& ui, Rect area, const std::function<void(std::string_view)>& run) {
   const float gap = ui.px(kDoorGap);
-  const float width = (area.width() - gap * (static_cast<float>(kDoors.size()) - 1)) / static_cast<float>(kDoors.size());
+  const float width =
+      (area.width() - gap * (static_cast<float>(kDoors.size()) - 1)) / static_cast<float>(kDoors.size());
   for (const Door& door : kDoors) {
     const Rect card = area.cut_left(width);
     area.cut_left(gap);
@@ -99,8 +100,8 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::
   area.cut_top(ui.px(4));
   if (!any) {
     constexpr std::array<std::string_view, 2> kActions = {"Open a file", "Try the demo"};
-    const auto action = empty_state(ui, "start.empty", area.cut_top(std::min(area.height(), ui.px(160))), icon::kHistory,
-                                    "Sessions that you open or record are listed here.", kActions);
+    const auto action = empty_state(ui, "start.empty", area.cut_top(std::min(area.height(), ui.px(160))),
+                                    icon::kHistory, "Sessions that you open or record are listed here.", kActions);
     if (action == 0) run("open");
     if (action == 1) run("demo");
     return;
@@ -115,24 +116,31 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::
     return;
   }
   const Rect hint = area.cut_bottom(ui.px(26));
-  const std::array<TableColumn, 5> columns = {{{.title = "Session", .sortable = false},
-                                               {.title = "Device", .width = 130, .sortable = false},
-                                               {.title = "Active", .width = 90, .align = Align::right, .sortable = false},
-                                               {.title = "Events", .width = 96, .align = Align::right, .sortable = false},
-                                               {.title = "Opened", .width = 120, .align = Align::right, .sortable = false}}};
+  const std::array<TableColumn, 5> columns = {
+      {{.title = "Session", .sortable = false},
+       {.title = "Device", .width = 130, .sortable = false},
+       {.title = "Active", .width = 90, .align = Align::right, .sortable = false},
+       {.title = "Events", .width = 96, .align = Align::right, .sortable = false},
+       {.title = "Opened", .width = 120, .align = Align::right, .sortable = false}}};
   const std::int64_t now = now_unix_s();
   const std::string home = home_directory(process_environment());
   const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
     const RecentSession& session = *rows[row];
     switch (column) {
       case 0:
-        return {.text = session.title + "   " + shorten_home(session.path, home), .style = TextStyle::heading,
-                .fit = Fit::middle, .icon = session.warnings > 0 ? icon::kWarning : icon::kCheckCircle,
+        return {.text = session.title + "   " + shorten_home(session.path, home),
+                .style = TextStyle::heading,
+                .fit = Fit::middle,
+                .icon = session.warnings > 0 ? icon::kWarning : icon::kCheckCircle,
                 .icon_colour = session.warnings > 0 ? Colour::warning_line : Colour::ok};
-      case 1: return {.text = session.device, .colour = Colour::text2, .style = TextStyle::body};
-      case 2: return {.text = format_duration(static_cast<double>(session.active_ns))};
-      case 3: return {.text = format_count(session.events)};
-      default: return {.text = format_when(session.opened_unix_s, now), .colour = Colour::text2, .style = TextStyle::body};
+      case 1:
+        return {.text = session.device, .colour = Colour::text2, .style = TextStyle::body};
+      case 2:
+        return {.text = format_duration(static_cast<double>(session.active_ns))};
+      case 3:
+        return {.text = format_count(session.events)};
+      default:
+        return {.text = format_when(session.opened_unix_s, now), .colour = Colour::text2, .style = TextStyle::body};
     }
   };
   const float wanted = ui.px(size::kTableHead) + static_cast<float>(rows.size()) * ui.px(32);

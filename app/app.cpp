@@ -1,0 +1,301 @@
+#include "app/app.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/app_state.h"
+#include "app/session_analysis.h"
+#include "core/base/format.h"
+#include "render/icons.h"
+#include "render/widgets/layout.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr double kToastSeconds = 2.5;
+constexpr const char* kThemeSetting = "theme";
+constexpr const char* kZoomSetting = "zoom";
+constexpr const char* kLayoutSetting = "layout";
+
+bool looks_like_address(const std::string& target) {
+  const std::size_t colon = target.rfind(':');
+  if (colon == std::string::npos || colon + 1 >= target.size() || target.find('/') != std::string::npos) return false;
+  return target.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+}
+
+std::vector<NamedPlace> dialog_places(Workspace& workspace) {
+  std::vector<NamedPlace> places = standard_places(process_environment());
+  for (const RecentSession& session : workspace.recent().list()) {
+    const std::string folder = parent_folder(session.path);
+    const bool known = std::any_of(places.begin(), places.end(), [&](const NamedPlace& p) { return p.path == folder; });
+    if (!known && places.size() < 10) places.push_back({title_of_path(folder), folder});
+  }
+  return places;
+}
+
+}  // namespace
+
+void WakeBell::set(std::function<void()> wake) {
+  const std::scoped_lock lock(mutex_);
+  wake_ = std::move(wake);
+}
+
+void WakeBell::ring() {
+  const std::scoped_lock lock(mutex_);
+  if (wake_) wake_();
+}
+
+AppState::AppState(AppOptions app_options)
+    : options(std::move(app_options)),
+      workspace({.state_directory = options.state_directory,
+                 .source_roots = options.source_roots,
+                 .wake = [bell = bell] { bell->ring(); }}),
+      file_dialog(workspace.pool()) {
+  Settings& settings = workspace.settings();
+  theme = settings.value(kThemeSetting, "dark") == "light" ? ThemeKind::light : ThemeKind::dark;
+  if (options.theme) theme = *options.theme;
+  zoom = std::clamp(static_cast<float>(settings.number(kZoomSetting, 1)), 0.5F, 3.0F);
+  layout = PanelLayout::from_text(settings.value(kLayoutSetting));
+  actions.run = [this](std::string_view id) { commands.run(id); };
+  actions.show_panel = [this](PanelId panel) { layout.show(panel); };
+  actions.say = [this](std::string text) { say(std::move(text)); };
+  actions.notify = [this](Severity severity, std::string text) { workspace.notify(severity, std::move(text)); };
+  actions.reveal = [this](EventId event) {
+    if (tab() != nullptr) timeline.reveal(*tab(), event);
+  };
+  add_commands(*this);
+}
+
+TabPanels& AppState::panels_of(SessionTab& session) {
+  auto& entry = panels[&session];
+  if (!entry) entry = std::make_unique<TabPanels>(workspace.pool());
+  return *entry;
+}
+
+void AppState::say(std::string text) {
+  toast = std::move(text);
+  toast_until_s = now_s + kToastSeconds;
+}
+
+void AppState::open_dialog(Dialog which) {
+  dialog = which;
+  dialog_must_open = true;
+}
+
+void AppState::show_open_dialog() {
+  std::string start;
+  if (!workspace.recent().list().empty()) start = parent_folder(workspace.recent().list().front().path);
+  if (start.empty()) start = home_directory(process_environment());
+  file_dialog.show(FileDialog::Purpose::open, start, dialog_places(workspace),
+                   [this](const std::string& path) { workspace.open(path); });
+}
+
+void AppState::show_save_dialog(std::size_t index) {
+  file_dialog.show(FileDialog::Purpose::save, workspace.suggested_path(index), dialog_places(workspace),
+                   [this, index](const std::string& path) { workspace.save(index, path); });
+}
+
+void AppState::remember_settings() {
+  Settings& settings = workspace.settings();
+  if (!options.theme) settings.set(kThemeSetting, std::string(theme == ThemeKind::light ? "light" : "dark"));
+  settings.set(kZoomSetting, static_cast<double>(zoom));
+  settings.set(kLayoutSetting, layout.to_text());
+  workspace.write_settings();
+}
+
+struct App::State : AppState {
+  using AppState::AppState;
+};
+
+App::App(AppOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+
+App::~App() {
+  state_->bell->set({});
+  state_->remember_settings();
+}
+
+void App::open(const std::string& target) {
+  if (looks_like_address(target)) {
+    state_->workspace.connect(target);
+  } else {
+    state_->workspace.open(target);
+  }
+}
+
+namespace {
+
+// Range, selection and panels that were asked for when the program was started.
+void prepare_first_session(AppState& state) {
+  SessionTab* tab = state.tab();
+  if (tab == nullptr || std::exchange(state.first_session_prepared, true)) return;
+  const AppOptions& options = state.options;
+  for (const std::string& entry : options.panels) {
+    const bool maximise = entry.ends_with('!');
+    const std::string name = maximise ? entry.substr(0, entry.size() - 1) : entry;
+    if (const auto panel = find_panel(name)) {
+      maximise ? state.layout.maximise(*panel) : state.layout.show(*panel);
+    } else {
+      state.workspace.notify(Severity::error, name + ": there is no such panel; see --list-panels");
+    }
+  }
+  if (!options.range.empty()) {
+    const auto range = parse_time_range(options.range, {tab->snapshot->begin_ns, tab->snapshot->end_ns});
+    if (range) {
+      tab->show({static_cast<double>(range->begin_ns), static_cast<double>(range->end_ns)});
+    } else {
+      state.workspace.notify(Severity::error, range.message());
+    }
+  }
+  if (options.select) {
+    if (auto record = tab->reader->read(*options.select)) {
+      select_event(*tab, *options.select);
+      state.timeline.reveal(*tab, *options.select);
+    } else {
+      state.workspace.notify(Severity::error, record.message());
+    }
+  }
+  if (!options.search.empty()) state.command_box.set_text(options.search);
+}
+
+void draw_tabs(AppState& state, Ui& ui, const Rect& strip) {
+  Workspace& workspace = state.workspace;
+  std::vector<Tab> tabs;
+  const bool start_open = workspace.start_page_open();
+  if (start_open) {
+    tabs.push_back({.name = "start", .label = "Start", .icon = icon::kStar, .closable = workspace.tab_count() > 0});
+  }
+  for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
+    const SessionTab& tab = workspace.tab(i);
+    tabs.push_back({.name = std::to_string(i),
+                    .label = tab.title + (tab.modified ? " •" : ""),
+                    .detail = tab.device,
+                    .icon = tab.live == LiveState::recording ? icon::kCircle : icon::kChip,
+                    .closable = true,
+                    .tooltip = tab.path.empty() ? "Not saved yet" : tab.path});
+  }
+  const std::size_t offset = start_open ? 1 : 0;
+  std::optional<std::size_t> front = start_open ? std::optional<std::size_t>(0) : std::nullopt;
+  if (workspace.active_index()) front = *workspace.active_index() + offset;
+  const TabStripResult result = tab_strip(ui, "tabs", strip, tabs, front, {.can_add = workspace.tab_count() > 0});
+  if (result.add) workspace.show_start_page();
+  if (result.closed) {
+    *result.closed < offset ? workspace.close_start_page() : workspace.close(*result.closed - offset);
+  } else if (result.chosen) {
+    *result.chosen < offset ? workspace.show_start_page() : workspace.activate(*result.chosen - offset);
+  }
+}
+
+void forget_closed_tabs(AppState& state) {
+  std::erase_if(state.panels, [&](const auto& entry) {
+    for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
+      if (&state.workspace.tab(i) == entry.first) return false;
+    }
+    return true;
+  });
+}
+
+void finish_quitting(AppState& state) {
+  if (!state.quitting || state.quit || state.workspace.question() || state.file_dialog.is_open()) return;
+  for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
+    if (state.workspace.saving(i)) return;
+    if (state.workspace.tab(i).modified) return state.workspace.close(i);  // asks
+  }
+  state.quit = true;
+}
+
+}  // namespace
+
+void App::frame(Ui& ui) {
+  State& state = *state_;
+  ++state.frames;
+  state.now_s = ui.time();
+  if (ui.theme().kind() != state.theme) ui.set_theme(state.theme);
+  if (ui.zoom() != state.zoom) ui.set_zoom(state.zoom);
+  state.workspace.update(state.now_s);
+  forget_closed_tabs(state);
+  prepare_first_session(state);
+  if (SessionTab* tab = state.tab()) {
+    tab->cursor_ns.reset();
+    tab->hovered.reset();
+  }
+  run_key_commands(state, ui);
+
+  Rect rest = ui.window();
+  fill(ui, rest, ui.colour(Colour::bg0));
+  draw_top_bar(state, ui, rest.cut_top(ui.px(size::kTopBar)));
+  draw_tabs(state, ui, rest.cut_top(ui.px(size::kSessionTabs)));
+  draw_status_bar(state, ui, rest.cut_bottom(ui.px(size::kStatusBar)));
+  draw_notices(state, ui, rest);
+  if (SessionTab* tab = state.tab()) {
+    state.panels_of(*tab).follower.update(*tab);
+    draw_session(state, ui, rest);
+  } else {
+    state.start_page.draw(ui, state.workspace, state.connect_form, rest, state.actions.run, state.actions.say);
+  }
+  draw_dialogs(state, ui);
+  finish_quitting(state);
+  if (SessionTab* tab = state.tab(); tab != nullptr && tab->analysis->pending()) ui.request_frame_after(0.02);
+  if (state.toast_until_s > state.now_s) ui.request_frame_after(state.toast_until_s - state.now_s);
+}
+
+void App::files_dropped(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) state_->workspace.open(path);
+}
+
+bool App::close_requested() {
+  state_->quitting = true;
+  finish_quitting(*state_);
+  return state_->quit;
+}
+
+bool App::wants_to_quit() const { return state_->quit; }
+
+bool App::animates() const {
+  if (!state_->workspace.jobs().empty()) return true;
+  const SessionTab* tab = state_->tab();
+  return tab != nullptr && (tab->live == LiveState::recording || tab->live == LiveState::connecting);
+}
+
+bool App::settled() const {
+  if (state_->frames < 3 || !state_->workspace.settled() || state_->file_dialog.loading()) return false;
+  SessionTab* tab = state_->tab();
+  if (tab == nullptr) return true;
+  const auto panels = state_->panels.find(tab);
+  return panels != state_->panels.end() && !panels->second->memory.pending() && state_->timeline.settled(*tab);
+}
+
+void App::set_wake(std::function<void()> wake) { state_->bell->set(std::move(wake)); }
+
+Workspace& App::workspace() noexcept { return state_->workspace; }
+PanelLayout& App::layout() noexcept { return state_->layout; }
+const CommandTable& App::commands() const noexcept { return state_->commands; }
+
+std::string App::dump_state() const {
+  const State& state = *state_;
+  const auto number = [](double value) { return std::to_string(static_cast<long long>(value)); };
+  std::string json = "{\"tabs\":[";
+  for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
+    const SessionTab& tab = state.workspace.tab(i);
+    if (i > 0) json += ",";
+    json += "{\"title\":" + json_quote(tab.title) + ",\"device\":" + json_quote(tab.device) +
+            ",\"path\":" + json_quote(tab.path) + ",\"modified\":" + (tab.modified ? "true" : "false") +
+            ",\"events\":" + std::to_string(tab.snapshot->event_count) + ",\"view\":[" + number(tab.view.begin_ns) +
+            "," + number(tab.view.end_ns) +
+            "],\"selected\":" + (tab.selected ? std::to_string(*tab.selected) : std::string("null")) +
+            ",\"related\":" + std::to_string(tab.related.size()) +
+            ",\"markers\":" + std::to_string(tab.markers.size()) +
+            ",\"live\":" + (tab.live == LiveState::recording ? "true" : "false") + "}";
+  }
+  json += "],\"active\":" +
+          (state.workspace.active_index() ? std::to_string(*state.workspace.active_index()) : std::string("null"));
+  json += ",\"theme\":" + json_quote(state.theme == ThemeKind::light ? "light" : "dark");
+  json += ",\"layout\":" + json_quote(state.layout.to_text());
+  json += ",\"frames\":" + std::to_string(state.frames);
+  json += ",\"last_error\":" + json_quote(state.workspace.last_error()) + "}";
+  return json;
+}
+
+}  // namespace accelscope::app

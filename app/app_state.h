@@ -1,0 +1,111 @@
+// The parts of the viewer and how they hang together: shared by the files that draw the frame (app.cpp, top_bar.cpp,
+// status_bar.cpp, window_frame.cpp) and that fill the command table (app_commands.cpp). Private to them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "app/app.h"
+#include "app/command_box.h"
+#include "app/connect_form.h"
+#include "app/panels/details_panel.h"
+#include "app/panels/file_dialog.h"
+#include "app/panels/markers_panel.h"
+#include "app/panels/memory_panel.h"
+#include "app/panels/metrics_panel.h"
+#include "app/panels/panel_context.h"
+#include "app/panels/quality_panel.h"
+#include "app/panels/source_panel.h"
+#include "app/panels/stack_panel.h"
+#include "app/panels/start_page.h"
+#include "app/selection.h"
+#include "app/timeline_panel.h"
+
+namespace accelscope::app {
+
+// Wakes the shell from any thread, once the shell has said how.
+class WakeBell {
+ public:
+  void set(std::function<void()> wake);
+  void ring();
+
+ private:
+  std::mutex mutex_;
+  std::function<void()> wake_;
+};
+
+// The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
+struct TabPanels {
+  explicit TabPanels(WorkerPool& pool) : memory(pool) {}
+  DetailsPanel details;
+  SourcePanel source;
+  StackPanel stack;
+  MemoryPanel memory;
+  MarkersPanel markers;
+  QualityPanel quality;
+  MetricsPanel metrics;
+  SelectionFollower follower;
+};
+
+enum class Dialog : std::uint8_t { none, connect, keys, about };
+
+struct AppState {
+  explicit AppState(AppOptions app_options);
+
+  AppOptions options;
+  std::shared_ptr<WakeBell> bell = std::make_shared<WakeBell>();
+  Workspace workspace;
+  PanelLayout layout;
+  CommandTable commands;
+  PanelActions actions;
+  TimelinePanel timeline;
+  std::unordered_map<const SessionTab*, std::unique_ptr<TabPanels>> panels;
+  StartPage start_page;
+  ConnectForm connect_form;
+  FileDialog file_dialog;
+  CommandBox command_box;
+
+  render::ThemeKind theme = render::ThemeKind::dark;
+  float zoom = 1;
+  Dialog dialog = Dialog::none;
+  bool dialog_must_open = false;
+  bool question_shown = false;
+  bool quitting = false;  // asked to quit; questions may still be open
+  bool quit = false;
+  bool first_session_prepared = false;
+  std::vector<TimelineCommand> timeline_queue;  // run inside the next frame, where the Ui is at hand
+  std::string toast;
+  double toast_until_s = 0;
+  double now_s = 0;
+  std::uint64_t frames = 0;
+  bool picture_wanted = false;
+
+  [[nodiscard]] SessionTab* tab() const noexcept { return workspace.active(); }
+  TabPanels& panels_of(SessionTab& tab);
+  void say(std::string text);
+  void open_dialog(Dialog which);
+  void show_open_dialog();
+  void show_save_dialog(std::size_t index);
+  void remember_settings();
+};
+
+void add_commands(AppState& state);                                            // app_commands.cpp
+void run_key_commands(AppState& state, render::Ui& ui);                        // app_commands.cpp
+void draw_top_bar(AppState& state, render::Ui& ui, render::Rect bar);          // top_bar.cpp
+void draw_status_bar(AppState& state, render::Ui& ui, render::Rect bar);       // status_bar.cpp
+void draw_session(AppState& state, render::Ui& ui, const render::Rect& area);  // window_frame.cpp
+// Draws progress rows and notices from the top of the area, which shrinks.
+void draw_notices(AppState& state, render::Ui& ui, render::Rect& area);  // window_frame.cpp
+void draw_dialogs(AppState& state, render::Ui& ui);                      // dialogs.cpp
+
+// What the status bar says of a session, without drawing it.
+[[nodiscard]] std::string events_text(const SessionTab& tab);              // "38,412 events"
+[[nodiscard]] std::string active_text(const SessionTab& tab);              // "active 393.2 µs of 2.254 ms"
+[[nodiscard]] std::string saved_text(const SessionTab& tab, bool saving);  // "Saved  mlp_fwd.accel"
+
+}  // namespace accelscope::app

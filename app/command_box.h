@@ -1,0 +1,42 @@
+// The box in the top bar: searches events while one types (Ctrl+F: Enter and Shift+Enter step through the hits) or
+// finds and runs commands (Ctrl+P). The list under it shows both, so that neither has to be known.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "app/command_table.h"
+#include "app/session_tab.h"
+#include "render/ui.h"
+
+namespace accelscope::app {
+
+class CommandBox {
+ public:
+  enum class Mode : std::uint8_t { search, command };
+
+  void focus(Mode mode);
+  void set_text(std::string text) { text_ = std::move(text); }
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  // tab: null on the start page. say: a line for the status bar.
+  void draw(render::Ui& ui, const render::Rect& rect, const CommandTable& commands, SessionTab* tab,
+            const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal);
+  // To the next or previous hit of what was typed; wraps round.
+  void step(SessionTab& tab, bool forward, const std::function<void(std::string)>& say,
+            const std::function<void(EventId)>& reveal);
+
+ private:
+  void draw_list(render::Ui& ui, const render::Rect& anchor, const CommandTable& commands, SessionTab* tab);
+  [[nodiscard]] std::string search_line(const SessionTab& tab) const;
+
+  Mode mode_ = Mode::search;
+  std::string text_;
+  bool focus_now_ = false;
+  bool list_open_ = false;
+  bool list_hovered_ = false;
+  int chosen_ = 0;      // row of the list
+  std::string run_id_;  // chosen by a click in the list
+  bool search_clicked_ = false;
+};
+
+}  // namespace accelscope::app

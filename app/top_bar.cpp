@@ -1,0 +1,188 @@
+// The top bar: menus, what we are connected to, the search and command box, the visible range, theme and settings.
+#include <array>
+#include <cmath>
+
+#include "app/app_state.h"
+#include "app/time_axis.h"
+#include "core/base/format.h"
+#include "render/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/menu.h"
+#include "render/widgets/popup.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kLogo = 34, kBoxWidth = 424, kLeastBox = 180;
+
+std::vector<Menu> menus_of(const CommandTable& commands) {
+  std::vector<Menu> menus;
+  for (std::size_t i = 0; i < kMenuCount; ++i) {
+    Menu menu{std::string(menu_title(static_cast<MenuId>(i))), {}};
+    for (const Command& command : commands.all()) {
+      if (static_cast<std::size_t>(command.menu) != i) continue;
+      menu.items.push_back({.id = command.id,
+                            .label = command.title,
+                            .shortcut = command.key,
+                            .enabled = CommandTable::can_run(command),
+                            .checked = command.checked && command.checked(),
+                            .line_above = command.separator_before && !menu.items.empty()});
+    }
+    menus.push_back(std::move(menu));
+  }
+  return menus;
+}
+
+// Three staggered slices.
+void draw_logo(Ui& ui, const Rect& box) {
+  const float h = ui.px(4);
+  const float y = std::floor(box.centre().y);
+  const Pixel accent = ui.colour(Colour::accent);
+  fill(ui, {box.x0, y - ui.px(7), box.x0 + ui.px(10), y - ui.px(7) + h}, accent, 1);
+  fill(ui, {box.x0 + ui.px(4), y - ui.px(1), box.x0 + ui.px(14), y - ui.px(1) + h},
+       mix(accent, ui.colour(Colour::bg3), 0.4F), 1);
+  fill(ui, {box.x0 + ui.px(8), y + ui.px(5), box.x0 + ui.px(17), y + ui.px(5) + h}, accent, 1);
+}
+
+struct LiveLook {
+  const char* text;
+  Colour colour;
+};
+LiveLook look_of(LiveState live) {
+  switch (live) {
+    case LiveState::none:
+      return {"", Colour::text3};
+    case LiveState::connecting:
+      return {"connecting", Colour::warning_line};
+    case LiveState::recording:
+      return {"recording", Colour::error};
+    case LiveState::ended:
+      return {"ended", Colour::ok};
+    case LiveState::failed:
+      return {"failed", Colour::error};
+  }
+  return {"", Colour::text3};
+}
+
+void draw_connection(AppState& state, Ui& ui, Rect& row) {
+  const auto index = state.workspace.active_index();
+  const LiveLink* link = index ? state.workspace.link(*index) : nullptr;
+  if (link == nullptr) {
+    const ButtonOptions record{.label = "Record",
+                               .icon = icon::kCircle,
+                               .icon_colour = ui.colour(Colour::error),
+                               .tooltip = "Connect to an agent and record",
+                               .shortcut = "Ctrl+K"};
+    if (button(ui, "top.record", row.cut_left(button_width(ui, record)).middle(ui.px(size::kControl)), record)) {
+      state.commands.run("connect");
+    }
+    return;
+  }
+  const LiveLook look = look_of(state.tab()->live);
+  const Rect dot = row.cut_left(ui.px(10));
+  draw_icon(ui, dot, icon::kCircle, ui.colour(look.colour), TextStyle::icon12);
+  row.cut_left(ui.px(8));
+  row.cut_left(draw_text(ui, row, link->peer(), {.style = TextStyle::mono}) + ui.px(8));
+  row.cut_left(draw_text(ui, row, look.text, {.style = TextStyle::small, .colour = Colour::text3}) + ui.px(14));
+  const bool live = state.tab()->live == LiveState::recording || state.tab()->live == LiveState::connecting;
+  if (!live) return;
+  const ButtonOptions stop{.label = "Stop",
+                           .icon = icon::kStop,
+                           .icon_colour = ui.colour(Colour::error),
+                           .disabled = link->state() == LinkState::stopping,
+                           .tooltip = "End the capture; all that the agent has still arrives",
+                           .shortcut = "Ctrl+E"};
+  if (button(ui, "top.stop", row.cut_left(button_width(ui, stop)).middle(ui.px(size::kControl)), stop)) {
+    state.commands.run("stop");
+  }
+  row.cut_left(ui.px(8));
+  const ButtonOptions follow{
+      .label = "Follow", .active = state.tab()->follow, .tooltip = "Keep the newest events in view"};
+  if (button(ui, "top.follow", row.cut_left(button_width(ui, follow)).middle(ui.px(size::kControl)), follow)) {
+    state.commands.run("toggle_follow");
+  }
+}
+
+void draw_settings(AppState& state, Ui& ui, Rect& row) {
+  const Rect settings = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
+  if (icon_button(ui, "top.settings", settings, icon::kSettings, "Settings", {.kind = ButtonKind::flat})) {
+    open_menu_below(ui, "settings", settings);
+  }
+  std::vector<MenuItem> items;
+  for (const char* id : {"theme", "larger", "smaller", "normal_size", "reset_layout", "keys", "about"}) {
+    const Command* command = state.commands.find(id);
+    items.push_back({.id = id,
+                     .label = command->title,
+                     .shortcut = command->key,
+                     .enabled = CommandTable::can_run(*command),
+                     .line_above = std::string_view(id) == "reset_layout"});
+  }
+  if (const auto chosen = popup_menu(ui, "settings", items)) state.commands.run(*chosen);
+  const bool dark = state.theme == ThemeKind::dark;
+  const Rect theme = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
+  if (icon_button(ui, "top.theme", theme, dark ? icon::kSun : icon::kMoon, dark ? "Light theme" : "Dark theme",
+                  {.kind = ButtonKind::flat, .shortcut = "Ctrl+Shift+L"})) {
+    state.commands.run("theme");
+  }
+}
+
+void draw_range(AppState& state, Ui& ui, Rect& row, const SessionTab& tab) {
+  row.cut_right(ui.px(12));
+  const std::string span = format_duration(tab.view.span_ns());
+  draw_text(ui, row.cut_right(text_width(ui, TextStyle::mono_strong, span)), span, {.style = TextStyle::mono_strong});
+  row.cut_right(ui.px(10));
+  const std::string range = range_text(tab.view.begin_ns, tab.view.end_ns);
+  const Rect place = row.cut_right(text_width(ui, TextStyle::mono, range));
+  draw_text(ui, place, range, {.style = TextStyle::mono, .colour = Colour::text2});
+  const Interaction hand = interact(ui, "top.range", place);
+  tooltip(ui, hand, place, "Visible range; click to copy it");
+  if (hand.clicked) {
+    ui.copy_to_clipboard(std::to_string(std::llround(tab.view.begin_ns)) + ":" +
+                         std::to_string(std::llround(tab.view.end_ns)));
+    state.say("Copied the range in ns");
+  }
+  row.cut_right(ui.px(8));
+  const Rect forward = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
+  if (icon_button(ui, "top.forward", forward, icon::kArrowRight, "Forward to the next view",
+                  {.kind = ButtonKind::flat, .disabled = !tab.history.can_go_forward(), .shortcut = "Alt+Right"})) {
+    state.commands.run("forward");
+  }
+  const Rect back = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
+  if (icon_button(ui, "top.back", back, icon::kArrowLeft, "Back to the view before",
+                  {.kind = ButtonKind::flat, .disabled = !tab.history.can_go_back(), .shortcut = "Alt+Left"})) {
+    state.commands.run("back");
+  }
+}
+
+}  // namespace
+
+void draw_top_bar(AppState& state, Ui& ui, Rect bar) {
+  fill(ui, bar, ui.colour(Colour::bg3));
+  horizontal_line(ui, bar.x0, bar.x1, bar.y1 - 1, ui.colour(Colour::line2));
+  Rect row = bar.inset(ui.px(size::kPanelPadding), 0);
+  draw_logo(ui, row.cut_left(ui.px(kLogo - 6)));
+  float used = 0;
+  const std::vector<Menu> menus = menus_of(state.commands);
+  if (const auto chosen = menu_bar(ui, "menu", row, menus, &used)) state.commands.run(*chosen);
+  row.cut_left(used + ui.px(8));
+  vertical_line(ui, row.x0, row.y0 + ui.px(11), row.y1 - ui.px(11), ui.colour(Colour::line2));
+  row.cut_left(ui.px(12));
+  draw_connection(state, ui, row);
+  draw_settings(state, ui, row);
+  SessionTab* tab = state.tab();
+  if (tab != nullptr) draw_range(state, ui, row, *tab);
+
+  // In the middle of the window when there is room, else in the middle of what is left.
+  row = row.inset(ui.px(12), 0);
+  const float width = std::min(ui.px(kBoxWidth), row.width());
+  if (width < ui.px(kLeastBox)) return;
+  const float wanted = bar.centre().x - width / 2;
+  const float left = std::round(std::clamp(wanted, row.x0, row.x1 - width));
+  const Rect box = Rect{left, row.y0, left + width, row.y1}.middle(ui.px(size::kControl));
+  state.command_box.draw(ui, box, state.commands, tab, state.actions.say, state.actions.reveal);
+}
+
+}  // namespace accelscope::app

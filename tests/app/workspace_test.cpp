@@ -1,0 +1,291 @@
+// Opening, saving, closing and live sessions, without any drawing.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "app/session_analysis.h"
+#include "app/workspace.h"
+#include "core/model/session_writer.h"
+#include "tests/support/small_session.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+
+namespace {
+
+// Runs frames until the condition holds; fails the test after a long while.
+template <typename Condition>
+void frames_until(Workspace& workspace, Condition condition) {
+  const auto begin = std::chrono::steady_clock::now();
+  double now_s = 0;
+  while (!condition()) {
+    workspace.update(now_s += 0.1);
+    REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+    std::this_thread::yield();
+  }
+}
+
+void open_and_wait(Workspace& workspace, const std::string& path) {
+  workspace.open(path);
+  frames_until(workspace, [&] { return workspace.jobs().empty(); });
+}
+
+class FakeLink final : public LiveLink {
+ public:
+  struct Shared {
+    std::atomic<LinkState> state{LinkState::connecting};
+    std::atomic<bool> asked_to_stop{false};
+  };
+  explicit FakeLink(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  [[nodiscard]] LinkState state() const override { return shared_->state; }
+  [[nodiscard]] std::string peer() const override { return "127.0.0.1:7420"; }
+  [[nodiscard]] std::string error() const override {
+    return shared_->state == LinkState::failed ? "127.0.0.1:7420: the agent hung up" : "";
+  }
+  void stop() override { shared_->asked_to_stop = true; }
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace
+
+TEST_CASE("workspace: a session file opens as a tab, fitted to its activity, and is remembered") {
+  const test::TemporaryFolder folder;
+  const std::string path = test::save_small_session(folder.path());
+  Workspace workspace({.state_directory = folder.file("state")});
+  CHECK(workspace.start_page_open());
+  open_and_wait(workspace, path);
+  REQUIRE(workspace.tab_count() == 1);
+  const SessionTab& tab = workspace.tab(0);
+  CHECK(tab.title == "small");
+  CHECK(tab.device == "nc0");
+  CHECK(tab.path == path);
+  CHECK_FALSE(tab.modified);
+  REQUIRE(tab.active.has_value());
+  CHECK(tab.view.begin_ns <= 1'000);
+  CHECK(tab.view.end_ns >= 4'900);
+  CHECK(tab.view.span_ns() < 6'000);
+  REQUIRE(workspace.recent().list().size() == 1);
+  CHECK(workspace.recent().list()[0].events == tab.snapshot->event_count);
+  CHECK(workspace.recent().list()[0].warnings == 1);
+}
+
+TEST_CASE("workspace: opening a path again brings its tab to the front") {
+  const test::TemporaryFolder folder;
+  const std::string a = test::save_small_session(folder.path(), "a.accel");
+  const std::string b = test::save_small_session(folder.path(), "b.accel");
+  Workspace workspace;
+  open_and_wait(workspace, a);
+  open_and_wait(workspace, b);
+  CHECK(workspace.active_index() == 1);
+  open_and_wait(workspace, folder.path() + "/./a.accel");
+  CHECK(workspace.tab_count() == 2);
+  CHECK(workspace.active_index() == 0);
+}
+
+TEST_CASE("workspace: what cannot be opened is an error that names the file and what to try") {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder.file("empty.json")).flush();
+  std::ofstream(folder.file("noise.bin")) << std::string(5'000, '\x07');
+  std::ofstream(folder.file("not.accel")) << "hello";
+  for (const char* name : {"missing.accel", "empty.json", "noise.bin", "not.accel"}) {
+    Workspace workspace;
+    open_and_wait(workspace, folder.file(name));
+    INFO(name);
+    CHECK(workspace.tab_count() == 0);
+    REQUIRE(workspace.notices().size() == 1);
+    CHECK(workspace.notices()[0].severity == Severity::error);
+    CHECK(workspace.notices()[0].text.find(name) != std::string::npos);
+    CHECK(workspace.notices()[0].text.find(';') != std::string::npos);
+    CHECK(workspace.last_error() == workspace.notices()[0].text);
+    workspace.dismiss_notice(0);
+    CHECK(workspace.notices().empty());
+  }
+}
+
+TEST_CASE("workspace: a cut session file opens with what is left and says so") {
+  const test::TemporaryFolder folder;
+  const std::string path = test::save_small_session(folder.path());
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) * 9 / 10);
+  Workspace workspace;
+  open_and_wait(workspace, path);
+  REQUIRE(workspace.tab_count() == 1);
+  CHECK(workspace.tab(0).snapshot->event_count > 0);
+  CHECK(workspace.tab(0).modified);  // what was recovered is in no good file yet
+  CHECK(workspace.tab(0).path.empty());
+  REQUIRE_FALSE(workspace.notices().empty());
+  CHECK(workspace.notices()[0].text.find("damaged") != std::string::npos);
+}
+
+TEST_CASE("workspace: saved under a new name, the file opens again with all events") {
+  const test::TemporaryFolder folder;
+  Workspace workspace;
+  const auto session = test::make_small_session();
+  const std::uint64_t events = session.store->snapshot()->event_count;
+  auto opened = Store::create();
+  REQUIRE(opened.ok());
+  open_and_wait(workspace, test::save_small_session(folder.path()));
+  workspace.save(0, folder.file("copy.accel"));
+  CHECK(workspace.saving(0));
+  frames_until(workspace, [&] { return !workspace.saving(0); });
+  CHECK(workspace.notices().empty());
+  CHECK(workspace.tab(0).path == folder.file("copy.accel"));
+  CHECK_FALSE(workspace.tab(0).modified);
+  const auto copy = Store::open(folder.file("copy.accel"));
+  REQUIRE(copy.ok());
+  CHECK((*copy)->snapshot()->event_count == events);
+}
+
+TEST_CASE("workspace: a save that fails keeps the session and says why") {
+  const test::TemporaryFolder folder;
+  Workspace workspace;
+  open_and_wait(workspace, test::save_small_session(folder.path()));
+  workspace.tab(0).modified = true;
+  workspace.save(0, "/proc/no/such/folder.accel");
+  frames_until(workspace, [&] { return !workspace.saving(0); });
+  REQUIRE(workspace.notices().size() == 1);
+  CHECK(workspace.notices()[0].text.find("/proc/no/such/folder.accel") != std::string::npos);
+  CHECK(workspace.tab_count() == 1);
+  CHECK(workspace.tab(0).modified);
+}
+
+TEST_CASE("workspace: closing unsaved work asks, and each answer does what it says") {
+  const test::TemporaryFolder folder;
+  const std::string path = test::save_small_session(folder.path());
+  Workspace workspace;
+  open_and_wait(workspace, path);
+  workspace.close(0);
+  CHECK(workspace.tab_count() == 0);  // nothing to lose, no question
+
+  open_and_wait(workspace, path);
+  workspace.tab(0).modified = true;
+  workspace.close(0);
+  REQUIRE(workspace.question() == 0);
+  workspace.answer(Workspace::Answer::cancel);
+  CHECK(workspace.tab_count() == 1);
+  CHECK_FALSE(workspace.question());
+
+  workspace.close(0);
+  workspace.answer(Workspace::Answer::save);
+  frames_until(workspace, [&] { return workspace.tab_count() == 0; });
+  CHECK(std::filesystem::exists(path));
+
+  open_and_wait(workspace, path);
+  workspace.tab(0).modified = true;
+  workspace.close(0);
+  workspace.answer(Workspace::Answer::discard);
+  CHECK(workspace.tab_count() == 0);
+}
+
+TEST_CASE("workspace: closing the front tab shows its neighbour") {
+  const test::TemporaryFolder folder;
+  Workspace workspace;
+  for (const char* name : {"a.accel", "b.accel", "c.accel"}) {
+    open_and_wait(workspace, test::save_small_session(folder.path(), name));
+  }
+  workspace.activate(1);
+  workspace.close(1);
+  REQUIRE(workspace.active() != nullptr);
+  CHECK(workspace.tab_count() == 2);
+  workspace.close(*workspace.active_index());
+  workspace.close(0);
+  CHECK(workspace.active() == nullptr);
+  CHECK(workspace.start_page_open());
+}
+
+TEST_CASE("workspace: a live session shows its rate, follows the newest events, and its failure keeps the data") {
+  auto created = Store::create();
+  REQUIRE(created.ok());
+  std::shared_ptr<Store> store = std::move(*created);
+  auto shared = std::make_shared<FakeLink::Shared>();
+  Workspace workspace;
+  SessionTab& tab = workspace.adopt_live(std::make_unique<FakeLink>(shared), store, "127.0.0.1:7420");
+  CHECK(tab.live == LiveState::connecting);
+  CHECK_FALSE(workspace.settled());
+  shared->state = LinkState::recording;
+
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema({.number = 0,
+                                                 .name = "zone",
+                                                 .kind = EventKind::slice,
+                                                 .name_column = "",
+                                                 .name_explanation = "",
+                                                 .wait_names = {},
+                                                 .columns = {}});
+  const TrackNumber track =
+      writer.add_track({.name = "T", .kind = "engine", .device = "nc0", .host = "h", .unit = "", .schema = schema});
+  double now_s = 0;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    for (std::int64_t k = 0; k < 100; ++k) {
+      static_cast<void>(writer.begin_event(track, (i * 100 + k) * 1'000, 500, writer.intern("work")));
+    }
+    writer.flush();
+    workspace.update(now_s += 0.25);
+  }
+  CHECK(tab.live == LiveState::recording);
+  CHECK(tab.snapshot->event_count == 1'000);
+  CHECK(tab.events_per_second == doctest::Approx(400).epsilon(0.5));
+  CHECK(tab.device == "h nc0");
+  CHECK(tab.view.end_ns == doctest::Approx(static_cast<double>(tab.snapshot->end_ns)));
+
+  workspace.stop_capture(0);
+  CHECK(shared->asked_to_stop);
+  shared->state = LinkState::failed;
+  workspace.update(now_s += 0.25);
+  CHECK(tab.live == LiveState::failed);
+  CHECK(tab.events_per_second == 0);
+  CHECK(tab.snapshot->event_count == 1'000);
+  REQUIRE(workspace.notices().size() == 1);
+  CHECK(workspace.notices()[0].text == "127.0.0.1:7420: the agent hung up");
+  workspace.close(0);
+  CHECK(workspace.question().has_value());  // an unsaved recording is not thrown away silently
+}
+
+TEST_CASE("workspace: a wrong address is an error, not a tab") {
+  Workspace workspace;
+  workspace.connect("not an address");
+  CHECK(workspace.tab_count() == 0);
+  CHECK_FALSE(workspace.notices().empty());
+}
+
+TEST_CASE("analysis: answers come from workers and stay until better ones do") {
+  const auto session = test::make_small_session();
+  WorkerPool pool(1);
+  SessionAnalysis analysis(pool, session.store);
+  double now_s = 0;
+  const auto frame = [&] { analysis.begin_frame(session.store->snapshot(), now_s += 0.1); };
+  frame();
+  const auto begin = std::chrono::steady_clock::now();
+  std::shared_ptr<const MemoryUsage> memory;
+  std::shared_ptr<const SourceLines> lines;
+  std::shared_ptr<const Dependencies> dependencies;
+  while (!memory || !lines || !dependencies) {
+    memory = analysis.memory();
+    lines = analysis.source_lines();
+    dependencies = analysis.dependencies();
+    frame();
+    REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+    std::this_thread::yield();
+  }
+  REQUIRE(memory->pools.size() == 1);
+  CHECK(memory->pools[0].peak_bytes == 163'840);
+  CHECK(lines->find("kernel.py", 3)->event_count == 20);
+  CHECK(dependencies->predecessors(session.activate, 10).dependencies.front().source == session.first_matmul);
+  CHECK_FALSE(analysis.pending());
+
+  analysis.search("/(/");
+  CHECK_FALSE(analysis.search_error().empty());
+  analysis.search("ACTIVATE");
+  while (analysis.hits() == nullptr) {
+    frame();
+    REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+    std::this_thread::yield();
+  }
+  CHECK(analysis.hits()->total() == 10);
+}

@@ -50,10 +50,7 @@ void name_session(OpenedSession& session, const std::string& path) {
 Result<OpenedSession> salvage(const std::string& path, const std::string& why) {
   SalvageReport report;
   auto store = salvage_session(path, report);
-  if (!store) return store.error();
-  if (report.chunks == 0 && report.definitions == 0) {
-    return Error{why + "; nothing in it could be recovered, so try an earlier copy or record again"};
-  }
+  if (!store) return Error{why + "; nothing in it could be recovered, so try an earlier copy or record again"};
   OpenedSession session;
   session.store = std::move(*store);
   session.modified = true;

@@ -45,6 +45,7 @@ ImVec2 high(const Rect& rect) { return {rect.x1, rect.y1}; }
 }  // namespace
 
 float text_width(const Ui& ui, TextStyle style, std::string_view text) {
+  if (text.empty()) return 0;  // an empty view may have no bytes to point at
   const ImFont* font = ui.fonts()[style];
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, text.data(), text.data() + text.size()).x;
 }

@@ -1,6 +1,7 @@
 // What is kept between runs: recent sessions, settings, the panel layout.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "app/panel_layout.h"
@@ -175,8 +176,8 @@ TEST_CASE("panel layout: no window is so small, nor scale so large, that a split
       layout.drag_splitter(Place::right, -5'000, area, scale);
       layout.drag_splitter(Place::bottom, -5'000, area, scale);
       const auto rects = layout.rects(area, scale);
-      CHECK(rects.centre.width() >= width / 2 - 4 * scale - 1);
-      CHECK(rects.centre.height() >= width / 4 - 4 * scale - 1);
+      CHECK(rects.centre.width() >= std::min(416 * scale, width / 2 - 4 * scale) - 1);
+      CHECK(rects.centre.height() >= std::min(196 * scale, width / 4 - 4 * scale) - 1);
     }
   }
 }

@@ -96,9 +96,9 @@ TEST_CASE("workspace: what cannot be opened is an error that names the file and 
   for (const char* name : {"missing.accel", "empty.json", "noise.bin", "not.accel"}) {
     Workspace workspace;
     open_and_wait(workspace, folder.file(name));
-    INFO(name);
     CHECK(workspace.tab_count() == 0);
     REQUIRE(workspace.notices().size() == 1);
+    INFO(workspace.notices()[0].text);
     CHECK(workspace.notices()[0].severity == Severity::error);
     CHECK(workspace.notices()[0].text.find(name) != std::string::npos);
     CHECK(workspace.notices()[0].text.find(';') != std::string::npos);
@@ -280,6 +280,11 @@ TEST_CASE("analysis: answers come from workers and stay until better ones do") {
   CHECK_FALSE(analysis.pending());
 
   analysis.search("/(/");
+  while (analysis.searching()) {
+    frame();
+    REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+    std::this_thread::yield();
+  }
   CHECK_FALSE(analysis.search_error().empty());
   analysis.search("ACTIVATE");
   while (analysis.hits() == nullptr) {

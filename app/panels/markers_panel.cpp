@@ -38,8 +38,9 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
     }
     return;
   }
+  const std::vector<Marker> markers = tab.markers;  // the editor below may change the tab's
   std::vector<const Marker*> rows;
-  for (const Marker& marker : tab.markers) rows.push_back(&marker);
+  for (const Marker& marker : markers) rows.push_back(&marker);
   std::sort(rows.begin(), rows.end(), [](const Marker* a, const Marker* b) { return a->ts_ns < b->ts_ns; });
   if (find_marker(tab, chosen_) == nullptr) {
     chosen_ = rows.front()->id;
@@ -48,7 +49,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
     set_ = rows.front()->set_name;
   }
   if (find_marker(tab, base_) == nullptr) base_ = rows.front()->id;
-  const Marker* base = find_marker(tab, base_);
+  const Marker base = *find_marker(tab, base_);
 
   Rect rest = area;
   draw_editor(context, rest.cut_right(std::min(ui.px(kEditorWidth), rest.width() / 2)));
@@ -56,7 +57,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
                                                {.title = "Set", .width = 90},
                                                {.title = "Time", .width = 130, .align = Align::right},
                                                {.title = "Span", .width = 100, .align = Align::right},
-                                               {.title = "From " + base->name,
+                                               {.title = "From " + base.name,
                                                 .width = 120,
                                                 .align = Align::right,
                                                 .tooltip = "Time from the base marker to this one"},
@@ -73,7 +74,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
       case 3:
         return {.text = marker.end_ns ? format_time_exact(*marker.end_ns - marker.ts_ns) : "–"};
       case 4:
-        return {.text = marker.id == base->id ? "base" : format_time_exact(marker.ts_ns - base->ts_ns)};
+        return {.text = marker.id == base.id ? "base" : format_time_exact(marker.ts_ns - base.ts_ns)};
       default:
         return {.text = marker.note, .colour = Colour::text2, .style = TextStyle::body};
     }

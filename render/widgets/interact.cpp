@@ -14,6 +14,7 @@ Interaction interact(Ui& ui, std::string_view name, const Rect& rect, const Inte
   const ImGuiID id = ImHashStr(name.data(), name.size());
   const ImRect box(rect.x0, rect.y0, rect.x1, rect.y1);
   if (options.below_others) compat::allow_overlap_of_next_item();
+  ImGui::KeepAliveID(id);  // made by hand, not by GetID(): without this a drag ends after two frames
   if (!ImGui::ItemAdd(box, id)) return result;
   if (options.disabled) {
     result.hovered = ImGui::IsItemHovered();

@@ -151,8 +151,10 @@ Modal::Modal(Ui& ui, std::string_view name, std::string_view title, float width_
                                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
-  ImGui::PopID();
-  if (!open_) return;
+  if (!open_) {
+    ImGui::PopID();
+    return;
+  }
   Rect head = rest.cut_top(ui.px(kModalTitle)).inset(ui.px(kModalPadding), 0);
   const Rect x = head.cut_right(ui.px(size::kSmallControl)).middle(ui.px(size::kSmallControl));
   draw_text(ui, head, title, {.style = TextStyle::title});
@@ -164,7 +166,9 @@ Modal::Modal(Ui& ui, std::string_view name, std::string_view title, float width_
 }
 
 Modal::~Modal() {
-  if (open_) ImGui::EndPopup();
+  if (!open_) return;
+  ImGui::EndPopup();
+  ImGui::PopID();  // of the window that the dialog was opened from, which is the current one again
 }
 
 void Modal::close() { ImGui::CloseCurrentPopup(); }

@@ -21,8 +21,8 @@ struct PlainEvent {
   std::int64_t begin_ns = 0, end_ns = 0;
   StringId name = 0;
   std::string name_text;
-  std::string location;             // "" if it has none
-  std::int64_t bytes = -1;          // -1 if it has none
+  std::string location;     // "" if it has none
+  std::int64_t bytes = -1;  // -1 if it has none
   bool waits = false;
 };
 
@@ -68,8 +68,10 @@ class RandomSession {
     schema.name_column = "opcode";
     schema.wait_names = {"WAIT"};
     schema.columns = {{.name = "line", .type = ColumnType::string, .role = Role::source_location},
-                      {.name = "bytes", .type = source == 0 ? ColumnType::int64 : ColumnType::uint64,
-                       .unit = "B", .role = Role::bytes}};
+                      {.name = "bytes",
+                       .type = source == 0 ? ColumnType::int64 : ColumnType::uint64,
+                       .unit = "B",
+                       .role = Role::bytes}};
     if (source == 1) schema.columns.push_back({.name = "note", .type = ColumnType::text});
     const SchemaNumber number = writer.add_schema(schema);
     Clock fast;
@@ -81,12 +83,14 @@ class RandomSession {
     bent.name = "drifting";
     for (std::int64_t i = 0; i < 20; ++i) bent.anchors.push_back({i * 500'000, i * 1'000'000 + (i % 3) * 20});
     const ClockNumber drifting = writer.add_clock(bent);
-    // Few names in long lanes, so that stretches of several chunks keep totals; many names, so that none does.
-    const int name_counts[] = {5, 60, 3000};
+    // So many names that chunks keep totals, or only stretches of several chunks do, or short chunks do not.
+    const int name_counts[] = {5, 60, 600};
     const ClockNumber clocks[] = {kNone, cycles, drifting};
     for (int t = 0; t < 3; ++t) {
-      const TrackNumber track = writer.add_track(
-          {.name = "track " + std::to_string(t), .kind = "engine", .schema = number, .clock = clocks[(t + source) % 3]});
+      const TrackNumber track = writer.add_track({.name = "track " + std::to_string(t),
+                                                  .kind = "engine",
+                                                  .schema = number,
+                                                  .clock = clocks[(t + source) % 3]});
       const int count = t == 0 ? events_per_track * 4 : events_per_track;
       write_track(writer, track, source, name_counts[(t + source) % 3], count);
     }

@@ -94,12 +94,11 @@ TEST_CASE("statistics of one lane are exact for clocks of one rate") {
 TEST_CASE("statistics of a long lane of few names decode only its edges") {
   RandomSession session(13, 60'000);
   const TimeRange all{session.snapshot->begin_ns + 1000, session.snapshot->end_ns - 1000};
-  for (std::uint32_t lane = 0; lane < session.snapshot->lanes.size(); ++lane) {
-    if (session.snapshot->lanes[lane].chunk_count < 8 || lane != 0) continue;
-    const auto result = name_statistics(session.context(), {lane}, all);
-    REQUIRE(result.ok());
-    CHECK(result->decoded_chunks <= 2);
-  }
+  REQUIRE(session.snapshot->lanes[0].chunk_count >= 12);
+  const auto result = name_statistics(session.context(), {0}, all);
+  REQUIRE(result.ok());
+  CHECK(result->event_count > 200'000);
+  CHECK(result->decoded_chunks <= 2);
 }
 
 TEST_CASE("statistics can be cancelled") {

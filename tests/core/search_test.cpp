@@ -87,31 +87,27 @@ TEST_CASE("a search finds, counts and steps through the same events as a look at
   RandomSession session(21, 9'000);
   check_search(session, "", [](const PlainEvent&) { return true; });
   check_search(session, "MATMUL", [](const PlainEvent& e) { return contains(e.name_text, "matmul"); });
-  check_search(session, "/matmul_[0-9]$/", [](const PlainEvent& e) {
-    return contains(e.name_text, "matmul_") && e.name_text.size() == 8;
-  });
-  check_search(session, "/COPY/i 29", [](const PlainEvent& e) {
-    return contains(e.name_text, "Copy") && contains(e.name_text, "29");
-  });
-  check_search(session, "matmul_2998", [](const PlainEvent& e) { return contains(e.name_text, "matmul_2998"); });
+  check_search(session, "/matmul_[0-9]$/",
+               [](const PlainEvent& e) { return contains(e.name_text, "matmul_") && e.name_text.size() == 8; });
+  check_search(session, "/COPY/i 29",
+               [](const PlainEvent& e) { return contains(e.name_text, "Copy") && contains(e.name_text, "29"); });
+  check_search(session, "matmul_598", [](const PlainEvent& e) { return contains(e.name_text, "matmul_598"); });
   check_search(session, "nothing_has_this_name", [](const PlainEvent&) { return false; });
 }
 
 TEST_CASE("a search compares fields exactly, in every chunk") {
   RandomSession session(22, 9'000);
   check_search(session, "bytes>=9KiB", [](const PlainEvent& e) { return e.bytes >= 9 * 1024; });
-  check_search(session, "bytes<12.5", [](const PlainEvent& e) { return e.bytes >= 0 && e.bytes < 12.5; });
+  check_search(session, "bytes<12.5", [](const PlainEvent& e) { return e.bytes >= 0 && e.bytes <= 12; });
   check_search(session, "bytes=77", [](const PlainEvent& e) { return e.bytes == 77; });
   check_search(session, "bytes!=0x4d", [](const PlainEvent& e) { return e.bytes >= 0 && e.bytes != 77; });
   check_search(session, "bytes>-1", [](const PlainEvent& e) { return e.bytes >= 0; });
   check_search(session, "bytes=1.5", [](const PlainEvent&) { return false; });
   check_search(session, "kernel.py:7", [](const PlainEvent& e) { return e.location == "dir/kernel.py:7"; });
-  check_search(session, "line~:1 bytes<500", [](const PlainEvent& e) {
-    return contains(e.location, ":1") && e.bytes >= 0 && e.bytes < 500;
-  });
-  check_search(session, "duration>20ns WAIT", [](const PlainEvent& e) {
-    return e.waits && e.end_ns - e.begin_ns > 20;
-  });
+  check_search(session, "line~:1 bytes<500",
+               [](const PlainEvent& e) { return contains(e.location, ":1") && e.bytes >= 0 && e.bytes < 500; });
+  check_search(session, "duration>20ns WAIT",
+               [](const PlainEvent& e) { return e.waits && e.end_ns - e.begin_ns > 20; });
   check_search(session, "opcode=WAIT", [](const PlainEvent& e) { return e.waits; });
   check_search(session, "name!=WAIT start<1ms", [](const PlainEvent& e) { return !e.waits && e.begin_ns < 1'000'000; });
 }
@@ -122,7 +118,7 @@ TEST_CASE("a search that cannot be understood says which part and what to do") {
   CHECK(contains(message_of(session, "/abc"), "has no end"));
   CHECK(contains(message_of(session, "\"abc"), "closing"));
   CHECK(contains(message_of(session, "/a/x"), "'x'"));
-  CHECK(contains(message_of(session, "colour=red"), "no field \"colour\"; put the text in quotes"));
+  CHECK(contains(message_of(session, "colour=red"), "a field \"colour\"; put the text in quotes"));
   CHECK(contains(message_of(session, "bytes=many"), "\"many\""));
   CHECK(contains(message_of(session, "bytes~1"), "holds numbers"));
   CHECK(contains(message_of(session, "line<3"), "holds text"));

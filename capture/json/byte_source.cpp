@@ -1,0 +1,203 @@
+#include "capture/json/byte_source.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kPackedBytes = 256U << 10;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+class PlainSource final : public ByteSource {
+ public:
+  PlainSource(std::string path, File file, std::uint64_t size)
+      : path_(std::move(path)), file_(std::move(file)), size_(size) {}
+
+  Result<std::size_t> read(std::span<char> out) override {
+    const std::size_t count = std::fread(out.data(), 1, out.size(), file_.get());
+    if (count < out.size() && std::ferror(file_.get()) != 0) {
+      return Error{fmt::format("{}: cannot be read at byte {}: {}; check the disk or the network share", path_, read_,
+                               std::strerror(errno))};
+    }
+    read_ += count;
+    return count;
+  }
+  [[nodiscard]] std::uint64_t file_bytes() const override { return size_; }
+  [[nodiscard]] std::uint64_t file_bytes_read() const override { return read_; }
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+  File file_;
+  std::uint64_t size_;
+  std::uint64_t read_ = 0;
+};
+
+class MemorySource final : public ByteSource {
+ public:
+  explicit MemorySource(std::span<const char> bytes) : bytes_(bytes) {}
+  Result<std::size_t> read(std::span<char> out) override {
+    const std::size_t count = std::min(out.size(), bytes_.size() - read_);
+    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(read_), count, out.begin());
+    read_ += count;
+    return count;
+  }
+  [[nodiscard]] std::uint64_t file_bytes() const override { return bytes_.size(); }
+  [[nodiscard]] std::uint64_t file_bytes_read() const override { return read_; }
+
+ private:
+  std::span<const char> bytes_;
+  std::size_t read_ = 0;
+};
+
+// What gzip and zstd share: packed bytes come in through a small buffer.
+class PackedSource : public ByteSource {
+ public:
+  explicit PackedSource(std::unique_ptr<PlainSource> packed) : packed_(std::move(packed)), buffer_(kPackedBytes) {}
+  [[nodiscard]] std::uint64_t file_bytes() const override { return packed_->file_bytes(); }
+  [[nodiscard]] std::uint64_t file_bytes_read() const override { return packed_->file_bytes_read(); }
+
+ protected:
+  // The next packed bytes; empty at the end of the file.
+  Result<std::span<char>> refill() {
+    const Result<std::size_t> count = packed_->read(buffer_);
+    if (!count) return count.error();
+    return std::span(buffer_).first(count.value());
+  }
+  [[nodiscard]] Error broken(std::string_view what) const {
+    return Error{fmt::format("{}: {} near byte {} of the packed file; the copy or download may be incomplete: fetch it again",
+                             packed_->path(), what, packed_->file_bytes_read())};
+  }
+
+ private:
+  std::unique_ptr<PlainSource> packed_;
+  std::vector<char> buffer_;
+};
+
+class GzipSource final : public PackedSource {
+ public:
+  explicit GzipSource(std::unique_ptr<PlainSource> packed) : PackedSource(std::move(packed)) {
+    // 15 window bits, + 16: a gzip header is expected.
+    ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
+  }
+  ~GzipSource() override {
+    if (ready_) inflateEnd(&stream_);
+  }
+
+  Result<std::size_t> read(std::span<char> out) override {
+    if (!ready_) return broken("zlib could not be started");
+    stream_.next_out = reinterpret_cast<Bytef*>(out.data());
+    stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(out.size(), 1U << 30));
+    const std::size_t wanted = stream_.avail_out;
+    while (stream_.avail_out == wanted) {
+      if (stream_.avail_in == 0) {
+        const Result<std::span<char>> more = refill();
+        if (!more) return more.error();
+        if (more.value().empty()) {
+          if (between_members_) return std::size_t{0};
+          return broken("the gzip stream ends early");
+        }
+        stream_.next_in = reinterpret_cast<Bytef*>(more.value().data());
+        stream_.avail_in = static_cast<uInt>(more.value().size());
+      }
+      const int status = inflate(&stream_, Z_NO_FLUSH);
+      between_members_ = status == Z_STREAM_END;
+      if (status == Z_STREAM_END) {
+        inflateReset(&stream_);  // a gzip file may hold several members
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        return broken("the gzip stream is damaged");
+      }
+    }
+    return wanted - stream_.avail_out;
+  }
+
+ private:
+  z_stream stream_{};
+  bool ready_ = false;
+  bool between_members_ = true;
+};
+
+class ZstdSource final : public PackedSource {
+ public:
+  explicit ZstdSource(std::unique_ptr<PlainSource> packed)
+      : PackedSource(std::move(packed)), context_(ZSTD_createDCtx()) {}
+
+  Result<std::size_t> read(std::span<char> out) override {
+    if (context_ == nullptr) return broken("zstd could not be started");
+    ZSTD_outBuffer target{out.data(), out.size(), 0};
+    while (target.pos == 0 && target.size > 0) {
+      if (input_.pos == input_.size && !flushing_) {
+        const Result<std::span<char>> more = refill();
+        if (!more) return more.error();
+        if (more.value().empty()) {
+          if (at_frame_end_) return std::size_t{0};
+          return broken("the zstd stream ends early");
+        }
+        input_ = {more.value().data(), more.value().size(), 0};
+      }
+      const std::size_t status = ZSTD_decompressStream(context_.get(), &target, &input_);
+      if (ZSTD_isError(status) != 0) return broken("the zstd stream is damaged");
+      at_frame_end_ = status == 0;
+      flushing_ = target.pos == target.size && !at_frame_end_;
+    }
+    return target.pos;
+  }
+
+ private:
+  struct FreeContext {
+    void operator()(ZSTD_DCtx* context) const noexcept { ZSTD_freeDCtx(context); }
+  };
+  std::unique_ptr<ZSTD_DCtx, FreeContext> context_;
+  ZSTD_inBuffer input_{nullptr, 0, 0};
+  bool at_frame_end_ = true;
+  bool flushing_ = false;  // the decoder may still hold output although all input was taken
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
+  std::error_code failure;
+  if (std::filesystem::is_directory(path, failure)) {
+    return Error{fmt::format("{}: is a folder; name one of the files in it", path)};
+  }
+  File file(std::fopen(path.c_str(), "rb"));
+  if (file == nullptr) {
+    return Error{fmt::format("{}: cannot be opened: {}; check the path", path, std::strerror(errno))};
+  }
+  std::array<unsigned char, 4> magic{};
+  const std::size_t count = std::fread(magic.data(), 1, magic.size(), file.get());
+  std::rewind(file.get());
+  const std::uintmax_t size = std::filesystem::file_size(path, failure);
+  auto plain = std::make_unique<PlainSource>(path, std::move(file), failure ? 0 : size);
+  constexpr std::array<unsigned char, 2> kGzip = {0x1f, 0x8b};
+  constexpr std::array<unsigned char, 4> kZstd = {0x28, 0xb5, 0x2f, 0xfd};
+  std::unique_ptr<ByteSource> source;
+  if (count >= kGzip.size() && std::equal(kGzip.begin(), kGzip.end(), magic.begin())) {
+    source = std::make_unique<GzipSource>(std::move(plain));
+  } else if (count >= kZstd.size() && std::equal(kZstd.begin(), kZstd.end(), magic.begin())) {
+    source = std::make_unique<ZstdSource>(std::move(plain));
+  } else {
+    source = std::move(plain);
+  }
+  return source;
+}
+
+std::unique_ptr<ByteSource> ByteSource::from_memory(std::span<const char> bytes) {
+  return std::make_unique<MemorySource>(bytes);
+}
+
+}  // namespace accelscope::capture

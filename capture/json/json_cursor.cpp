@@ -1,0 +1,258 @@
+#include "capture/json/json_cursor.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+
+#include "core/base/bytes.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
+[[nodiscard]] bool is_blank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+// The length of the UTF-8 sequence at the start of the text, 0 if there is none.
+[[nodiscard]] std::size_t sequence_length(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Overlong forms, surrogates and what lies above U+10FFFF.
+  const bool forbidden = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f) ||
+                         (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f);
+  return forbidden ? 0 : length;
+}
+
+void append_code_point(std::string& out, std::uint32_t code) {
+  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xc0 | (code >> 6));
+    put(0x80 | (code & 0x3f));
+  } else if (code < 0x10000) {
+    put(0xe0 | (code >> 12));
+    put(0x80 | ((code >> 6) & 0x3f));
+    put(0x80 | (code & 0x3f));
+  } else {
+    put(0xf0 | (code >> 18));
+    put(0x80 | ((code >> 12) & 0x3f));
+    put(0x80 | ((code >> 6) & 0x3f));
+    put(0x80 | (code & 0x3f));
+  }
+}
+
+// Four hexadecimal digits, or nothing usable (then above 0xffff).
+[[nodiscard]] std::uint32_t four_digits(std::string_view text) noexcept {
+  std::uint32_t code = 0x10000;
+  if (text.size() < 4) return code;
+  const auto [stop, failure] = std::from_chars(text.data(), text.data() + 4, code, 16);
+  return failure == std::errc() && stop == text.data() + 4 ? code : 0x10000;
+}
+
+[[nodiscard]] JsonKind kind_of_word(std::string_view word) noexcept {
+  struct Word {
+    std::string_view text;
+    JsonKind kind;
+  };
+  static constexpr std::array<Word, 8> kWords = {{{"null", JsonKind::null},
+                                                  {"true", JsonKind::boolean},
+                                                  {"false", JsonKind::boolean},
+                                                  {"NaN", JsonKind::not_finite},
+                                                  {"nan", JsonKind::not_finite},
+                                                  {"Infinity", JsonKind::not_finite},
+                                                  {"-Infinity", JsonKind::not_finite},
+                                                  {"-NaN", JsonKind::not_finite}}};
+  for (const Word& known : kWords) {
+    if (word == known.text) return known.kind;
+  }
+  const bool number = !word.empty() && (word[0] == '-' || word[0] == '+' || word[0] == '.' || (word[0] >= '0' && word[0] <= '9')) &&
+                      word.find_first_not_of("0123456789+-.eExXabcdefABCDEF") == std::string_view::npos;
+  return number ? JsonKind::number : JsonKind::object;  // object: no word at all
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string mend_utf8(std::string_view text) {
+  std::string mended;
+  mended.reserve(text.size() + 8);
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    mended += length == 0 ? kReplacement : text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return mended;
+}
+
+void JsonCursor::skip_blanks() noexcept {
+  while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+}
+
+bool JsonCursor::at_end() noexcept {
+  skip_blanks();
+  return at_ == text_.size();
+}
+
+bool JsonCursor::enter(char bracket) noexcept {
+  skip_blanks();
+  if (at_ == text_.size() || text_[at_] != bracket) return false;
+  ++at_;
+  return true;
+}
+
+bool JsonCursor::next_element(char bracket) noexcept {
+  const char closing = bracket == '{' ? '}' : ']';
+  bool comma = false;
+  while (ok_) {
+    skip_blanks();
+    if (at_ == text_.size()) {
+      fail();
+    } else if (text_[at_] == ',') {
+      mended_ = mended_ || comma;
+      comma = true;
+      ++at_;
+    } else if (text_[at_] == closing) {
+      mended_ = mended_ || comma;
+      ++at_;
+      return false;
+    } else {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string_view JsonCursor::key() {
+  skip_blanks();
+  if (at_ == text_.size() || text_[at_] != '"') {
+    fail();
+    return {};
+  }
+  const std::string_view text = string();
+  skip_blanks();
+  if (at_ == text_.size() || text_[at_] != ':') {
+    fail();
+    return {};
+  }
+  ++at_;
+  return text;
+}
+
+JsonField JsonCursor::value() {
+  JsonField field;
+  skip_blanks();
+  if (at_ == text_.size()) {
+    fail();
+    return field;
+  }
+  const char c = text_[at_];
+  const std::size_t begin = at_;
+  if (c == '"') {
+    field.kind = JsonKind::string;
+    field.text = string();
+  } else if (c == '{' || c == '[') {
+    field.kind = c == '{' ? JsonKind::object : JsonKind::array;
+    std::size_t depth = 0;
+    for (; at_ < text_.size() && ok_; ++at_) {
+      const char here = text_[at_];
+      if (here == '"') {
+        (void)string();
+        --at_;
+      } else if (here == '{' || here == '[') {
+        ++depth;
+      } else if ((here == '}' || here == ']') && --depth == 0) {
+        ++at_;
+        field.text = text_.substr(begin, at_ - begin);
+        return field;
+      }
+    }
+    fail();
+  } else {
+    while (at_ < text_.size() && !is_blank(text_[at_]) && text_[at_] != ',' && text_[at_] != '}' && text_[at_] != ']') {
+      ++at_;
+    }
+    field.text = text_.substr(begin, at_ - begin);
+    field.kind = kind_of_word(field.text);
+    if (field.kind == JsonKind::object) fail();
+    if (field.kind == JsonKind::not_finite) mended_ = true;
+  }
+  return field;
+}
+
+std::string_view JsonCursor::string() {
+  const std::size_t begin = ++at_;
+  bool plain = true;
+  for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+    const auto byte = static_cast<unsigned char>(text_[at_]);
+    if (text_[at_] == '\\') {
+      plain = false;
+      ++at_;
+    } else if (byte < 0x20) {
+      mended_ = true;
+    }
+  }
+  if (at_ >= text_.size()) {
+    at_ = text_.size();
+    fail();
+    return {};
+  }
+  const std::string_view raw = text_.substr(begin, at_ - begin);
+  ++at_;
+  return plain ? raw : unescape(raw);
+}
+
+std::string_view JsonCursor::unescape(std::string_view raw) {
+  std::string& text = kept_.emplace_back();
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    if (raw[i] != '\\' || i + 1 == raw.size()) {
+      text += raw[i];
+      continue;
+    }
+    static constexpr std::string_view kLetters = "\"\\/bfnrt";
+    static constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+    const char letter = raw[++i];
+    if (const std::size_t index = kLetters.find(letter); index != std::string_view::npos) {
+      text += kMeanings[index];
+      continue;
+    }
+    std::uint32_t code = letter == 'u' ? four_digits(raw.substr(i + 1)) : 0x10000;
+    if (code > 0xffff) {  // an unknown escape stays as it is written
+      mended_ = true;
+      text += '\\';
+      text += letter;
+      continue;
+    }
+    i += 4;
+    if (code >= 0xd800 && code < 0xdc00 && raw.substr(i + 1, 2) == "\\u") {
+      const std::uint32_t low = four_digits(raw.substr(i + 3));
+      if (low >= 0xdc00 && low < 0xe000) {
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        i += 6;
+      }
+    }
+    if (code >= 0xd800 && code < 0xe000) {
+      mended_ = true;
+      code = 0xfffd;
+    }
+    append_code_point(text, code);
+  }
+  return text;
+}
+
+}  // namespace accelscope::capture

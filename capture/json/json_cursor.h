@@ -1,0 +1,51 @@
+// Walks a small piece of JSON (a nested value of a row) value by value, leniently: trailing commas, NaN, bad UTF-8
+// and control characters are taken. Texts stay views of the piece unless they hold escapes. Recursion is the caller's.
+//
+//   JsonCursor cursor(text);
+//   if (cursor.enter('[')) while (cursor.next_element('[')) { JsonField value = cursor.value(); ... }
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+
+#include "capture/json/json_field.h"
+
+namespace accelscope::capture {
+
+class JsonCursor {
+ public:
+  explicit JsonCursor(std::string_view text) noexcept : text_(text) {}
+
+  // Takes the opening bracket if it is the next thing.
+  [[nodiscard]] bool enter(char bracket) noexcept;
+  // Skips commas; false at (and past) the closing bracket, at the end of the text, or after a mistake: see ok().
+  [[nodiscard]] bool next_element(char bracket) noexcept;
+  // The next key and its colon.
+  [[nodiscard]] std::string_view key();
+  // The next value; an array or object is taken whole.
+  [[nodiscard]] JsonField value();
+
+  [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] bool mended() const noexcept { return mended_; }
+  [[nodiscard]] bool at_end() noexcept;
+
+ private:
+  void skip_blanks() noexcept;
+  [[nodiscard]] std::string_view string();
+  [[nodiscard]] std::string_view unescape(std::string_view raw);
+  void fail() noexcept { ok_ = false; }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool ok_ = true;
+  bool mended_ = false;
+  std::deque<std::string> kept_;  // unescaped texts
+};
+
+// A copy in which every byte that is not UTF-8 is U+FFFD.
+[[nodiscard]] std::string mend_utf8(std::string_view text);
+[[nodiscard]] bool is_utf8(std::string_view text) noexcept;
+
+}  // namespace accelscope::capture

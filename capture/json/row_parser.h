@@ -1,0 +1,44 @@
+// Reads the rows of a JsonWindow: simdjson over the whole window, and row by row with a lenient reader from the first
+// row on that simdjson does not take. The handler gets each row as a list of fields; nested values stay JSON text
+// (see json_cursor.h). Keeps its buffers between windows; one parser per thread.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "capture/json/json_field.h"
+#include "capture/json/table_reader.h"
+
+namespace accelscope::capture {
+
+class JsonRowHandler {
+ public:
+  JsonRowHandler() = default;
+  JsonRowHandler(const JsonRowHandler&) = delete;
+  JsonRowHandler& operator=(const JsonRowHandler&) = delete;
+  virtual ~JsonRowHandler() = default;
+
+  // The fields in the order of the file, valid during the call. A row that is not an object has one field without a
+  // key and `is_object` false.
+  virtual void on_row(std::span<const JsonField> fields, bool is_object, const RowPlace& place) = 0;
+  // Not JSON even leniently. The text is the row as it lies in the file.
+  virtual void on_bad_row(std::string_view text, const RowPlace& place) = 0;
+  // The row was read, but only after mending: bad UTF-8, stray commas, control characters.
+  virtual void on_mended_row(const RowPlace& place) = 0;
+};
+
+class JsonRowParser {
+ public:
+  JsonRowParser();
+  ~JsonRowParser();
+  JsonRowParser(const JsonRowParser&) = delete;
+  JsonRowParser& operator=(const JsonRowParser&) = delete;
+
+  void parse(const JsonWindow& window, JsonRowHandler& handler);
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> impl_;
+};
+
+}  // namespace accelscope::capture

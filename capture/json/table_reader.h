@@ -1,0 +1,121 @@
+// Cuts a JSON file of tables into windows of whole rows, reading it once in order with bounded memory. It finds
+// structure only; JsonRowParser reads the rows. Whatever the bytes are, it goes on to the end of the file and keeps
+// a list of what was wrong and where.
+//
+//   {"table": [row, row, ...], "other": {...}, "scalar": 3}      each table's rows, in the order of the file
+//   [row, row, ...]                                              one table with an empty name
+//
+//   JsonTableReader reader(std::move(bytes), {});
+//   JsonWindow window;
+//   while (reader.next(window)) parser.parse(window, handler);
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/json/balanced_scan.h"
+#include "capture/json/byte_source.h"
+
+namespace accelscope::capture {
+
+struct RowPlace {
+  std::uint32_t begin = 0;   // in JsonWindow::text
+  std::uint32_t end = 0;
+  std::uint64_t offset = 0;  // of the row in the (inflated) file
+};
+
+// Rows of one table, one after another, as the text of one JSON array.
+struct JsonWindow {
+  std::string table;
+  bool in_array = true;           // false: the table is a single value, not an array of rows
+  bool first_of_table = false;    // the first window since the table's key; an empty table has a window without rows
+  std::vector<char> text;         // "[row,row]" and kScanPadding bytes that may be read
+  std::size_t size = 0;           // of the text without the padding
+  std::vector<RowPlace> rows;
+
+  [[nodiscard]] std::string_view row(std::size_t index) const noexcept {
+    return {text.data() + rows[index].begin, rows[index].end - rows[index].begin};
+  }
+};
+
+// What was wrong with the structure, the same kind in the same table counted together.
+struct JsonProblem {
+  enum class Kind : std::uint8_t {
+    truncated,       // the file ends inside a value
+    unreadable,      // reading or inflating failed; `what` says how
+    stray_bytes,     // bytes that are not JSON between rows or tables; count is bytes
+    trailing_bytes,  // after the end of the document; count is bytes
+    oversize_row,    // longer than Options::max_row_bytes, skipped
+    deep_row,        // nested deeper than Options::max_depth, skipped
+  };
+  Kind kind = Kind::truncated;
+  std::string table;
+  std::uint64_t count = 0;
+  std::uint64_t first_offset = 0;
+  std::string what;
+};
+
+class JsonTableReader {
+ public:
+  struct Options {
+    std::size_t window_bytes = 4U << 20;
+    std::size_t max_row_bytes = 16U << 20;
+    std::uint32_t max_depth = 128;
+  };
+
+  JsonTableReader(std::unique_ptr<ByteSource> source, Options options);
+
+  // The next rows; false at the end of the file. Reuses the window's memory.
+  [[nodiscard]] bool next(JsonWindow& window);
+
+  [[nodiscard]] const std::vector<JsonProblem>& problems() const noexcept { return problems_; }
+  // The document began with an object or an array.
+  [[nodiscard]] bool is_json() const noexcept { return is_json_; }
+  [[nodiscard]] std::uint64_t bytes_read() const noexcept { return buffer_offset_ + end_; }  // inflated
+  [[nodiscard]] const ByteSource& source() const noexcept { return *source_; }
+
+ private:
+  enum class Place : std::uint8_t { document, key, colon, value, rows, skipping, after, finished };
+  enum class Step : std::uint8_t { advanced, emit, need_more };
+
+  [[nodiscard]] bool fill();  // more bytes behind end_; false at the end of the file
+  [[nodiscard]] Step step(JsonWindow& window);
+  [[nodiscard]] Step step_document();
+  [[nodiscard]] Step step_key();
+  [[nodiscard]] Step step_value(JsonWindow& window);
+  [[nodiscard]] Step step_rows(JsonWindow& window);
+  // The extent of the value at begin_: 0 if more bytes are needed. Sets `depth`.
+  [[nodiscard]] std::size_t value_length(std::uint32_t& depth) const noexcept;
+  [[nodiscard]] Step step_skipping();
+  [[nodiscard]] bool skip_oversize();
+  void begin_window(JsonWindow& window) const;
+  void take_row(JsonWindow& window, std::size_t length, std::uint32_t depth);
+  void close_window(JsonWindow& window) const;
+  void skip_blanks() noexcept;
+  void skip_stray_byte(JsonProblem::Kind kind);
+  void problem(JsonProblem::Kind kind, std::uint64_t count, std::uint64_t offset, std::string what = {});
+  void report_end();
+  [[nodiscard]] std::uint64_t offset() const noexcept { return buffer_offset_ + begin_; }
+
+  std::unique_ptr<ByteSource> source_;
+  Options options_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::uint64_t buffer_offset_ = 0;  // of buffer_[0] in the file
+  bool source_ended_ = false;
+  bool failed_ = false;
+  bool is_json_ = false;
+  bool top_is_array_ = false;
+  bool first_of_table_ = false;
+  Place place_ = Place::document;
+  Place after_skipping_ = Place::key;
+  BalancedScan skipped_;
+  std::string table_;
+  std::vector<JsonProblem> problems_;
+};
+
+}  // namespace accelscope::capture

@@ -326,6 +326,45 @@ constexpr ColumnText kFlow[] = {
     {"gap_time", kInt, "ns", kTiming, "Gap", "Time between the end of the first and the start of the second."},
 };
 
+constexpr ColumnText kCcStream[] = {
+    {"stream_index", kInt, "", kIds, "Index", "Number of the stream within the execution."},
+    {"cc_core_ids", kString, "", kOperation, "CC-cores", "Collective cores that serve the stream."},
+};
+constexpr ColumnText kCoreBarrier[] = {
+    {"id", kId, "", kIds, "Barrier", "Number of the barrier.", Role::key},
+    {"semaphore", kInt, "", kOperation, "Semaphore", "Semaphore that the barrier is made of."},
+    {"compiler_pc", kInt, "", kIds, "Compiler PC", "Place in the instruction stream as the compiler laid it out."},
+    {"compiler_opcode", kString, "", kOperation, "Compiler opcode", "Opcode that the compiler emitted."},
+    {"compiler_operands", kText, "", kOperation, "Compiler operands", "Operands that the compiler emitted."},
+    {"pcore_idx", kInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
+};
+constexpr ColumnText kTraceEvent[] = {
+    {"group", kString, "", kOperation, "Group", "Part of the software stack that reported the event."},
+    {"type", kInt, "", kOperation, "Type", "Number of the event's kind; 99999 stands for events of the framework."},
+    {"size", kInt, "B", kMemory, "Size", "Bytes that the call moved or allocated.", Role::bytes},
+    {"tensor_id", kId, "", kIds, "Tensor number", "The runtime's number of the tensor."},
+    {"tensor_name", kString, "", kMemory, "Tensor", "Tensor that the call worked on.", Role::tensor},
+    {"id", kId, "", kIds, "Event", "The profile's own number of the event.", Role::key},
+    {"parent_id", kId, "", kIds, "Parent", "Number of the event that this one is part of."},
+    {"instance_id", kString, "", kIds, "Instance", "Machine that the event happened on."},
+    {"process_id", kInt, "", kIds, "Process", "Process that made the call."},
+    {"thread_id", kInt, "", kIds, "Thread", "Thread that made the call."},
+    {"lnc_idx", kInt, "", kIds, "Logical core", "Logical core that the call was for."},
+};
+constexpr ColumnText kHostMemory[] = {
+    {"usage", kInt, "B", kMemory, "Used", "Memory of the machine in use.", Role::value, true},
+    {"percent_usage", kReal, "%", kMemory, "Share used", "The same as a percentage of all memory."},
+    {"duration", kInt, "ns", kTiming, "Sampled over", "Time that the sample stands for."},
+    {"instance_id", kString, "", kIds, "Instance", "Machine that was sampled."},
+};
+constexpr ColumnText kCpuUtil[] = {
+    {"util", kReal, "%", kOperation, "Utilisation", "How busy the processor core was since the sample before.",
+     Role::value, true},
+    {"cpu_id", kString, "", kIds, "Processor core", "Number of the core; average stands for all of them."},
+    {"duration", kInt, "ns", kTiming, "Sampled over", "Time that the sample stands for."},
+    {"instance_id", kString, "", kIds, "Instance", "Machine that was sampled."},
+};
+
 struct TableText {
   std::string_view name;
   EventKind kind;
@@ -363,6 +402,11 @@ constexpr std::array<TableText, kNeuronTableCount> kTables = {{
     {"error", EventKind::instant, "description", "What went wrong.", kError},
     {"memory_event", EventKind::memory, "tensor_name", "Tensor that the block holds.", kMemoryEvents},
     {"dependency", EventKind::flow, "dependency_type", "Why the second event had to wait for the first.", kFlow},
+    {"cc_stream", EventKind::table, "stream_id", "The stream of collectives.", kCcStream},
+    {"core_barrier", EventKind::slice, "engine_name", "Engine that waited for its twin on the other core.", kCoreBarrier},
+    {"trace_event", EventKind::slice, "name", "The call or phase.", kTraceEvent},
+    {"host_memory", EventKind::counter, "counter", "The counter.", kHostMemory},
+    {"cpu_util", EventKind::counter, "counter", "The counter.", kCpuUtil},
 }};
 
 void append_columns(Schema& schema, std::span<const ColumnText> columns) {

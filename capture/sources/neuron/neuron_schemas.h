@@ -44,8 +44,13 @@ enum class NeuronTable : std::uint8_t {
   error,             // JSON error; instants of kind "error"
   memory,            // scratchpad (HBM) allocations and releases; "memory"; a release repeats the address
   flow,              // JSON instruction.predecessors; "flow": instants at the start of the dependent event
+  cc_stream,         // JSON cc_stream; "table"
+  core_barrier,      // JSON core_barriers; "barrier", one track per engine
+  trace_event,       // JSON trace_events of a system profile; "host_thread", one track per process and thread
+  host_memory,       // JSON mem_usage of a system profile; "counter", one track per instance
+  cpu_util,          // JSON cpu_util of a system profile; "counter", one track per processor core
 };
-inline constexpr std::size_t kNeuronTableCount = 24;
+inline constexpr std::size_t kNeuronTableCount = 29;
 
 // Number 0; add_schema assigns one.
 [[nodiscard]] Schema neuron_schema(NeuronTable table);

@@ -1,0 +1,100 @@
+#include "capture/sources/neuron/track_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace accelscope::capture {
+namespace {
+
+// Matrix work first, then what feeds it, then control.
+constexpr std::array<std::string_view, 6> kEngineOrder = {"TensorMatrix", "Tensor", "Vector", "Scalar", "GpSimd", "Sync"};
+
+[[nodiscard]] std::size_t engine_rank(std::string_view name) noexcept {
+  return static_cast<std::size_t>(std::find(kEngineOrder.begin(), kEngineOrder.end(), name) - kEngineOrder.begin());
+}
+
+[[nodiscard]] bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+[[nodiscard]] std::string_view leading_digits(std::string_view text) noexcept {
+  std::size_t count = 0;
+  while (count < text.size() && is_digit(text[count])) ++count;
+  return text.substr(0, count);
+}
+
+[[nodiscard]] std::string_view without_zeros(std::string_view digits) noexcept {
+  while (digits.size() > 1 && digits.front() == '0') digits.remove_prefix(1);
+  return digits;
+}
+
+}  // namespace
+
+bool natural_less(std::string_view a, std::string_view b) noexcept {
+  while (!a.empty() && !b.empty()) {
+    const std::string_view a_digits = leading_digits(a);
+    const std::string_view b_digits = leading_digits(b);
+    if (!a_digits.empty() && !b_digits.empty()) {
+      const std::string_view a_number = without_zeros(a_digits);
+      const std::string_view b_number = without_zeros(b_digits);
+      if (a_number.size() != b_number.size()) return a_number.size() < b_number.size();
+      if (a_number != b_number) return a_number < b_number;
+      a.remove_prefix(a_digits.size());
+      b.remove_prefix(b_digits.size());
+      continue;
+    }
+    if (a.front() != b.front()) return a.front() < b.front();
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  return a.size() < b.size();
+}
+
+std::uint32_t TrackPlan::track(SchemaNumber schema, std::string_view kind, std::string_view name, std::int64_t core) {
+  key_.clear();
+  key_.append(kind).append(1, '\0').append(name).append(1, '\0');
+  fmt::format_to(std::back_inserter(key_), "{} {}", schema, core);
+  if (const auto found = by_key_.find(key_); found != by_key_.end()) return found->second;
+  const auto number = static_cast<std::uint32_t>(tracks_.size());
+  Planned planned;
+  planned.track.name = name;
+  planned.track.kind = kind;
+  planned.track.schema = schema;
+  planned.core = core;
+  tracks_.push_back(std::move(planned));
+  by_key_.emplace(key_, number);
+  return number;
+}
+
+bool TrackPlan::comes_before(std::size_t a, std::size_t b) const {
+  const Planned& left = tracks_[a];
+  const Planned& right = tracks_[b];
+  if (left.core != right.core) return left.core < right.core;
+  if (left.track.kind != right.track.kind) return left.track.kind < right.track.kind;
+  const bool engines = left.track.kind == "engine";
+  const std::size_t left_rank = engines ? engine_rank(left.track.name) : 0;
+  const std::size_t right_rank = engines ? engine_rank(right.track.name) : 0;
+  if (left_rank != right_rank) return left_rank < right_rank;
+  return natural_less(left.track.name, right.track.name);
+}
+
+void TrackPlan::write(SessionWriter& writer, const std::string& device, ClockNumber clock) {
+  std::vector<std::size_t> order(tracks_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return comes_before(a, b); });
+  std::int64_t last_core = 0;
+  for (const Planned& planned : tracks_) last_core = std::max(last_core, planned.core);
+  std::int64_t place = 0;
+  for (const std::size_t index : order) {
+    Planned& planned = tracks_[index];
+    Track track = planned.track;
+    if (last_core > 0 && planned.core >= 0) track.name += fmt::format(" (nc{})", planned.core);
+    if (track.host.empty()) track.device = device;
+    track.clock = clock;
+    track.order = place++;
+    planned.number = writer.add_track(std::move(track));
+  }
+}
+
+}  // namespace accelscope::capture

@@ -197,19 +197,19 @@ void EventSorter::start_packing() {
 
 Result<void> EventSorter::wait_for_packing() {
   if (pending_.valid()) {
-    Result<std::vector<std::size_t>> run = pending_.get();
-    if (run) {
-      runs_.push_back(std::move(run.value()));
+    PackedRun run = pending_.get();
+    if (run.status.ok()) {
+      runs_.push_back(std::move(run));
     } else if (!failed_) {
       failed_ = true;
-      failure_ = run.error();
+      failure_ = run.status.error();
     }
   }
   if (failed_) return failure_;
   return {};
 }
 
-Result<std::vector<std::size_t>> EventSorter::pack(const Batch& batch) const {
+EventSorter::PackedRun EventSorter::pack(const Batch& batch) const {
   const std::size_t count = batch.words.size() / stride_;
   std::vector<SortKey> keys(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -219,19 +219,20 @@ Result<std::vector<std::size_t>> EventSorter::pack(const Batch& batch) const {
   if (!std::is_sorted(keys.begin(), keys.end())) std::sort(keys.begin(), keys.end());
 
   const std::size_t columns = schema_.columns.size();
-  std::vector<std::size_t> chunks;
+  PackedRun run;
   ChunkBuilder builder(run_schema_, 0);
-  const auto seal = [&]() -> Result<void> {
-    Result<std::size_t> index = spill_.add(builder.seal().bytes);
-    if (!index) return index.error();
-    chunks.push_back(index.value());
-    return {};
+  const auto seal = [&] {
+    const Result<std::size_t> index = spill_.add(builder.seal().bytes);
+    if (index) {
+      run.chunks.push_back(index.value());
+    } else {
+      run.status = index.error();
+    }
+    return index.ok();
   };
   for (const SortKey& key : keys) {
     const std::uint64_t* row = batch.words.data() + key.index * stride_;
-    if (builder.full()) {
-      if (const Result<void> sealed = seal(); !sealed) return sealed.error();
-    }
+    if (builder.full() && !seal()) return run;
     const std::uint32_t at = builder.append(0, 0, static_cast<StringId>(row[kName]));
     for (std::size_t column = 0; column < columns; ++column) {
       if ((row[kValid + column / 64] >> (column % 64) & 1) == 0) continue;
@@ -247,10 +248,8 @@ Result<std::vector<std::size_t>> EventSorter::pack(const Batch& batch) const {
     builder.set_int64(columns + 1, at, key.start);
     builder.set_int64(columns + 2, at, key.duration);
   }
-  if (!builder.empty()) {
-    if (const Result<void> sealed = seal(); !sealed) return sealed.error();
-  }
-  return chunks;
+  if (!builder.empty()) (void)seal();
+  return run;
 }
 
 Result<void> EventSorter::flush() {
@@ -266,9 +265,9 @@ Result<void> EventSorter::merge(const std::function<bool(const SortedEvent&)>& v
   std::vector<std::unique_ptr<SortRun>> runs;
   std::vector<SortRun*> heap;
   const auto later = [](const SortRun* a, const SortRun* b) { return b->key < a->key; };
-  for (const std::vector<std::size_t>& chunks : runs_) {
+  for (const PackedRun& packed : runs_) {
     auto run = std::make_unique<SortRun>();
-    run->chunks = &chunks;
+    run->chunks = &packed.chunks;
     run->columns = run_schema_.columns.size();
     run->blocks.resize(run->columns);
     const Result<bool> loaded = run->load_chunk(spill_);

@@ -112,13 +112,18 @@ class EventSorter {
     std::string text;
   };
 
+  struct PackedRun {
+    std::vector<std::size_t> chunks;  // indices in the spill
+    Result<void> status;
+  };
+
   void set(std::size_t column, std::uint64_t stored) noexcept {
     row_[kValid + column / 64] |= std::uint64_t{1} << (column % 64);
     row_[columns_at_ + column] = stored;
   }
   void start_packing();
   [[nodiscard]] Result<void> wait_for_packing();
-  [[nodiscard]] Result<std::vector<std::size_t>> pack(const Batch& batch) const;
+  [[nodiscard]] PackedRun pack(const Batch& batch) const;
 
   Schema schema_;
   Schema run_schema_;  // the same and track, start, duration
@@ -130,8 +135,8 @@ class EventSorter {
   std::size_t committed_text_ = 0;  // of the batch, without that of the event at hand
   Batch batch_;
   Batch packing_;
-  std::future<Result<std::vector<std::size_t>>> pending_;
-  std::vector<std::vector<std::size_t>> runs_;  // indices of chunks
+  std::future<PackedRun> pending_;
+  std::vector<PackedRun> runs_;
   Error failure_;
   bool failed_ = false;
   std::uint64_t event_count_ = 0;

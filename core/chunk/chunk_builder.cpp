@@ -322,6 +322,18 @@ void ChunkBuilder::set_text(std::size_t column, std::uint32_t row, std::string_v
   set(column, row, buffer.text.size());
 }
 
+void ChunkBuilder::release_buffers() noexcept {
+  assert(empty());
+  capacity_ = 0;
+  gaps_.reset();
+  durations_.reset();
+  names_.reset();
+  for (ColumnBuffer& buffer : columns_) {
+    buffer.values.reset();
+    std::string().swap(buffer.text);
+  }
+}
+
 SealedChunk ChunkBuilder::seal() {
   assert(count_ > 0);
   const std::uint32_t blocks = (count_ + kBlockEvents - 1) / kBlockEvents;

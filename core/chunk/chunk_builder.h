@@ -54,6 +54,8 @@ class ChunkBuilder {
 
   // The chunk of everything appended since the last call; the builder goes on with the next ordinal.
   [[nodiscard]] SealedChunk seal();
+  // Gives memory back that the next events would take again. Needs empty().
+  void release_buffers() noexcept;
 
  private:
   static constexpr std::size_t kMaxTextBytes = 1U << 20;

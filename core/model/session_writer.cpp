@@ -156,6 +156,11 @@ void SessionWriter::flush() {
   }
 }
 
+void SessionWriter::release_buffers() {
+  flush();
+  for (const auto& lane : lanes_) lane->builder.release_buffers();
+}
+
 Result<void> SessionWriter::finish() {
   flush();
   if (overflowing_strings_ > 0) {

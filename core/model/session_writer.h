@@ -70,6 +70,8 @@ class SessionWriter {
   void add_quality(QualityEntry entry);
   void add_metric(Metric metric);
 
+  // Seals every open chunk and gives the buffers' memory back; for sources that write one table after another.
+  void release_buffers();
   void flush();                               // seals every open chunk (live sources: every 100 ms)
   Result<void> finish();                      // flush, then the final state
   [[nodiscard]] Result<void> status() const;  // the sink's first failure

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, kCapturedCount> kCapturedKeys = {
     "hbm_transfer_rate", "hbm_total_transfer_bytes", "message",
     "size",        "usage_avg",     "input_size",
     "output_size", "replica_group", "algorithm_bandwidth",
-    "bus_bandwidth"};
+    "bus_bandwidth", "stack_frame_ids"};
 
 // Newer exports say the same under other names.
 struct Alias {

@@ -68,6 +68,7 @@ enum class Captured : std::uint8_t {
   replica_group,
   algorithm_bandwidth,
   bus_bandwidth,
+  stack_frame_ids,
   count_,
 };
 inline constexpr std::size_t kCapturedCount = static_cast<std::size_t>(Captured::count_);

@@ -22,6 +22,7 @@ class TrackPlan {
   void set_unit(std::uint32_t track, std::string unit) { tracks_[track].track.unit = std::move(unit); }
   void set_host(std::uint32_t track, std::string host) { tracks_[track].track.host = std::move(host); }
   [[nodiscard]] const std::string& name(std::uint32_t track) const noexcept { return tracks_[track].track.name; }
+  [[nodiscard]] SchemaNumber schema(std::uint32_t track) const noexcept { return tracks_[track].track.schema; }
   [[nodiscard]] std::int64_t core(std::uint32_t track) const noexcept { return tracks_[track].core; }
 
   // Defines every track; the names get "(nc0)" and "(nc1)" if more than one physical core was seen.

@@ -9,10 +9,10 @@ namespace accelscope::capture {
 
 // Kept between calls for a value that comes in pieces.
 struct BalancedScan {
-  std::uint32_t depth = 0;      // brackets open after the bytes seen so far
+  std::uint32_t depth = 0;  // brackets open after the bytes seen so far
   std::uint32_t max_depth = 0;
   bool in_string = false;
-  bool escaped = false;         // the next byte follows a backslash
+  bool escaped = false;  // the next byte follows a backslash
 };
 
 // Goes on through the next piece; the first one begins at the opening bracket. Returns the number of bytes up to and

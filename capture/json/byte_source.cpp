@@ -79,8 +79,9 @@ class PackedSource : public ByteSource {
     return std::span(buffer_).first(count.value());
   }
   [[nodiscard]] Error broken(std::string_view what) const {
-    return Error{fmt::format("{}: {} near byte {} of the packed file; the copy or download may be incomplete: fetch it again",
-                             packed_->path(), what, packed_->file_bytes_read())};
+    return Error{
+        fmt::format("{}: {} near byte {} of the packed file; the copy or download may be incomplete: fetch it again",
+                    packed_->path(), what, packed_->file_bytes_read())};
   }
 
  private:

@@ -73,7 +73,8 @@ void append_code_point(std::string& out, std::uint32_t code) {
   for (const Word& known : kWords) {
     if (word == known.text) return known.kind;
   }
-  const bool number = !word.empty() && (word[0] == '-' || word[0] == '+' || word[0] == '.' || (word[0] >= '0' && word[0] <= '9')) &&
+  const bool number = !word.empty() &&
+                      (word[0] == '-' || word[0] == '+' || word[0] == '.' || (word[0] >= '0' && word[0] <= '9')) &&
                       word.find_first_not_of("0123456789+-.eExXabcdefABCDEF") == std::string_view::npos;
   return number ? JsonKind::number : JsonKind::object;  // object: no word at all
 }

@@ -25,7 +25,8 @@ struct JsonField {
   JsonKind kind = JsonKind::null;
 };
 
-// A whole number from 42, "42", 42.0, 4.2e1 or "0x2a". Nothing if the value has a fraction, does not fit or is no number.
+// A whole number from 42, "42", 42.0, 4.2e1 or "0x2a". Nothing if the value has a fraction, does not fit or is no
+// number.
 [[nodiscard]] std::optional<std::int64_t> to_int64(const JsonField& field) noexcept;
 [[nodiscard]] std::optional<std::uint64_t> to_uint64(const JsonField& field) noexcept;
 // The nearest whole number of a finite value with a fraction too; for times.

@@ -12,7 +12,8 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 
 [[nodiscard]] std::string_view trimmed(std::string_view token) noexcept {
-  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t')) {
+  while (!token.empty() &&
+         (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t')) {
     token.remove_suffix(1);
   }
   return token;
@@ -86,7 +87,8 @@ struct JsonRowParser::Implementation {
   std::size_t parse_fast(const JsonWindow& window, JsonRowHandler& handler) {
     ondemand::document document;
     ondemand::array rows;
-    if (parser.iterate(window.text.data(), window.size, window.text.size()).get(document) != simdjson::SUCCESS) return 0;
+    if (parser.iterate(window.text.data(), window.size, window.text.size()).get(document) != simdjson::SUCCESS)
+      return 0;
     if (document.get_array().get(rows) != simdjson::SUCCESS) return 0;
     std::size_t done = 0;
     for (auto element : rows) {

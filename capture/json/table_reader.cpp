@@ -19,8 +19,8 @@ constexpr std::size_t kReadBytes = 1U << 20;
 [[nodiscard]] std::string unescaped_key(std::string_view text) {
   std::string key;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool plain_escape = text[i] == '\\' && i + 1 < text.size() &&
-                              (text[i + 1] == '"' || text[i + 1] == '\\' || text[i + 1] == '/');
+    const bool plain_escape =
+        text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == '"' || text[i + 1] == '\\' || text[i + 1] == '/');
     if (plain_escape) ++i;
     key += text[i];
   }

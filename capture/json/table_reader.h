@@ -22,7 +22,7 @@
 namespace accelscope::capture {
 
 struct RowPlace {
-  std::uint32_t begin = 0;   // in JsonWindow::text
+  std::uint32_t begin = 0;  // in JsonWindow::text
   std::uint32_t end = 0;
   std::uint64_t offset = 0;  // of the row in the (inflated) file
 };
@@ -30,10 +30,10 @@ struct RowPlace {
 // Rows of one table, one after another, as the text of one JSON array.
 struct JsonWindow {
   std::string table;
-  bool in_array = true;           // false: the table is a single value, not an array of rows
-  bool first_of_table = false;    // the first window since the table's key; an empty table has a window without rows
-  std::vector<char> text;         // "[row,row]" and kScanPadding bytes that may be read
-  std::size_t size = 0;           // of the text without the padding
+  bool in_array = true;         // false: the table is a single value, not an array of rows
+  bool first_of_table = false;  // the first window since the table's key; an empty table has a window without rows
+  std::vector<char> text;       // "[row,row]" and kScanPadding bytes that may be read
+  std::size_t size = 0;         // of the text without the padding
   std::vector<RowPlace> rows;
 
   [[nodiscard]] std::string_view row(std::size_t index) const noexcept {

@@ -47,9 +47,10 @@ Result<std::size_t> ChunkSpill::add(Bytes chunk) {
 Result<void> ChunkSpill::write(Place& place) {
   if (file_ == nullptr) file_.reset(std::tmpfile());
   const auto failed = [] {
-    return Error{fmt::format("the temporary file for sorting cannot be written: {}; free space in the folder for "
-                             "temporary files or point TMPDIR to a larger one",
-                             std::strerror(errno))};
+    return Error{
+        fmt::format("the temporary file for sorting cannot be written: {}; free space in the folder for "
+                    "temporary files or point TMPDIR to a larger one",
+                    std::strerror(errno))};
   };
   if (file_ == nullptr) return failed();
   place.offset = file_bytes_;
@@ -134,8 +135,12 @@ struct SortRun {
   }
 };
 
-bool SortedEvent::has(std::size_t column) const noexcept { return (run->blocks[column].valid >> run->place() & 1) != 0; }
-std::uint64_t SortedEvent::uint64(std::size_t column) const noexcept { return run->blocks[column].values[run->place()]; }
+bool SortedEvent::has(std::size_t column) const noexcept {
+  return (run->blocks[column].valid >> run->place() & 1) != 0;
+}
+std::uint64_t SortedEvent::uint64(std::size_t column) const noexcept {
+  return run->blocks[column].values[run->place()];
+}
 std::int64_t SortedEvent::int64(std::size_t column) const noexcept {
   return static_cast<std::int64_t>(uint64(column) ^ (std::uint64_t{1} << 63));
 }

@@ -30,8 +30,8 @@ class ChunkSpill {
  public:
   explicit ChunkSpill(std::size_t memory_limit) : memory_limit_(memory_limit) {}
 
-  [[nodiscard]] Result<std::size_t> add(Bytes chunk);       // its index
-  [[nodiscard]] Result<Bytes> take(std::size_t index);      // once
+  [[nodiscard]] Result<std::size_t> add(Bytes chunk);   // its index
+  [[nodiscard]] Result<Bytes> take(std::size_t index);  // once
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_bytes_; }
 
  private:

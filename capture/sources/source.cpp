@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "capture/sources/neuron/neuron_source.h"
 #include "capture/sources/session/session_source.h"
 
 namespace accelscope::capture {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::array kFormats = {
     SourceFormat{"session", "Accelscope session", probe_session, replay_session},
+    SourceFormat{"neuron-json", "Neuron Profile JSON", probe_neuron_json, import_neuron_json},
 };
 
 std::string known_names() {

@@ -26,7 +26,8 @@ using FilesByName = std::map<std::string, std::vector<fs::path>>;
   for (const std::string& root : roots) {
     std::error_code failure;
     fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied, failure);
-    for (; !failure && entry != fs::recursive_directory_iterator() && ++visited < kMaxFilesVisited; entry.increment(failure)) {
+    for (; !failure && entry != fs::recursive_directory_iterator() && ++visited < kMaxFilesVisited;
+         entry.increment(failure)) {
       const auto found = files.find(entry->path().filename().string());
       std::error_code ignored;  // an entry that cannot be looked at is not a source file
       if (found != files.end() && entry->is_regular_file(ignored)) found->second.push_back(entry->path());

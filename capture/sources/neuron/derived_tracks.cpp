@@ -27,8 +27,7 @@ void PeUtilization::add(std::int64_t start, std::int64_t duration, std::int64_t 
   for (std::int64_t bucket = first; bucket <= last; ++bucket) {
     const std::int64_t from = std::max(start, begin_ + bucket * bucket_);
     const std::int64_t until = std::min(start + duration, begin_ + (bucket + 1) * bucket_);
-    const double share =
-        first == last ? 1.0 : static_cast<double>(until - from) / static_cast<double>(duration);
+    const double share = first == last ? 1.0 : static_cast<double>(until - from) / static_cast<double>(duration);
     macs_[static_cast<std::size_t>(bucket)] += share * static_cast<double>(macs);
   }
 }
@@ -65,7 +64,8 @@ void TriggerLinks::links(
   }
 }
 
-void SpillLifetimes::add(std::string_view variable, std::int64_t start, std::int64_t end, std::int64_t bytes, bool is_save) {
+void SpillLifetimes::add(std::string_view variable, std::int64_t start, std::int64_t end, std::int64_t bytes,
+                         bool is_save) {
   auto found = moves_.find(variable);
   if (found == moves_.end()) found = moves_.emplace(std::string(variable), std::vector<Move>{}).first;
   found->second.push_back({start, end, bytes, is_save});

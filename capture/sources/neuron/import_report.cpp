@@ -70,7 +70,8 @@ void ImportReport::add(const JsonProblem& problem) {
       break;
     case JsonProblem::Kind::oversize_row:
       note("rows_skipped",
-           fmt::format("a single value {} that begins at byte {} is longer than 16 MiB; is a quote missing there?", where, at),
+           fmt::format("a single value {} that begins at byte {} is longer than 16 MiB; is a quote missing there?",
+                       where, at),
            Severity::error, problem.count);
       break;
     case JsonProblem::Kind::deep_row:

@@ -31,7 +31,7 @@ class ImportReport {
     std::uint64_t count = 0;
     std::uint64_t offset = 0;
   };
-  std::map<std::pair<std::string, std::string>, Entry> entries_;             // by kind and detail
+  std::map<std::pair<std::string, std::string>, Entry> entries_;                 // by kind and detail
   std::map<std::pair<std::string, std::string>, Skipped, std::less<>> skipped_;  // by table and reason
 };
 

@@ -29,8 +29,8 @@ class ImportTable {
   [[nodiscard]] std::size_t column(std::string_view name) const noexcept;
 
   // The track of that kind and name for this schema; fast for names seen before.
-  [[nodiscard]] std::uint32_t track(TrackPlan& plan, std::string_view kind, std::string_view prefix, std::string_view name,
-                                    std::int64_t core);
+  [[nodiscard]] std::uint32_t track(TrackPlan& plan, std::string_view kind, std::string_view prefix,
+                                    std::string_view name, std::int64_t core);
 
   // Sees every event before it is written and may add columns to its row.
   using Visitor = std::function<void(const SortedEvent&, Row&)>;

@@ -22,8 +22,9 @@ constexpr std::array<std::string_view, 6> kNameKeys = {"name", "opcode", "operat
 
 // Usable as a table name in SQL without quotes, and apart from the product's own tables.
 [[nodiscard]] std::string table_name(std::string_view table) {
-  constexpr std::array<std::string_view, 13> kTaken = {"track", "slice",       "counter",     "flow",   "memory", "marker", "source_file",
-                                                       "meta",  "source_line", "quality",     "metric", "table",  "dma_transfer"};
+  constexpr std::array<std::string_view, 13> kTaken = {"track",  "slice",       "counter",     "flow",        "memory",
+                                                       "marker", "source_file", "meta",        "source_line", "quality",
+                                                       "metric", "table",       "dma_transfer"};
   std::string name;
   for (const char c : table.substr(0, 80)) {
     name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
@@ -88,7 +89,8 @@ ColumnType SchemaInference::type_of(const Seen& seen) {
   if (seen.nested > 0) return ColumnType::text;
   if (seen.strings > 0 || (seen.booleans > 0 && numbers > 0)) {
     constexpr std::uint64_t kLongText = 100;
-    const bool mostly_unique = seen.strings > 64 && seen.distinct.size() * 2 > std::min<std::uint64_t>(seen.strings, kMaxDistinct);
+    const bool mostly_unique =
+        seen.strings > 64 && seen.distinct.size() * 2 > std::min<std::uint64_t>(seen.strings, kMaxDistinct);
     const bool long_texts = seen.strings > 0 && seen.text_bytes / seen.strings > kLongText;
     return mostly_unique || long_texts ? ColumnType::text : ColumnType::string;
   }
@@ -112,7 +114,8 @@ Schema SchemaInference::schema(std::string_view table) const {
   const auto name_key = std::find_if(kNameKeys.begin(), kNameKeys.end(), has);
   schema.name_column = name_key == kNameKeys.end() ? "row" : std::string(*name_key);
   for (const std::string& key : order_) {
-    const bool built_in = key == schema.name_column || (timed && (is_one_of(kStartKeys, key) || is_one_of(kLengthKeys, key)));
+    const bool built_in =
+        key == schema.name_column || (timed && (is_one_of(kStartKeys, key) || is_one_of(kLengthKeys, key)));
     if (built_in) continue;
     schema.columns.push_back({.name = key,
                               .type = type_of(keys_.find(key)->second),

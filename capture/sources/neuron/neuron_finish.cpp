@@ -15,7 +15,8 @@ Result<void> NeuronImporter::finish() {
   derive_trigger_flows();
   derive_memory();
   facts_.write(writer_, report_, path_);
-  for (const auto& [table, rows] : row_counts_) writer_.set_meta("source.rows." + table.substr(0, 80), fmt::format("{}", rows));
+  for (const auto& [table, rows] : row_counts_)
+    writer_.set_meta("source.rows." + table.substr(0, 80), fmt::format("{}", rows));
   if (const Result<void> written = write_tables(); !written) return written;
   report_sources();
   report_quality();
@@ -34,15 +35,17 @@ void NeuronImporter::settle_time_unit() {
   if (std::fabs(ratio / 1000 - 1) < kTolerance) {
     ticks_per_ns_ = 1000;
     clock_ = writer_.add_clock({.name = "profile (ps)", .ticks_per_ns = 1000});
-    report_.note("time_unit", "the times of the file are picoseconds: its last event ends at a thousand times the last "
-                              "hardware time stamp; they were converted",
+    report_.note("time_unit",
+                 "the times of the file are picoseconds: its last event ends at a thousand times the last "
+                 "hardware time stamp; they were converted",
                  Severity::note);
   } else if (std::fabs(ratio - 1) > kTolerance) {
-    report_.note("time_check",
-                 fmt::format("the last event ends at {} but the file states {} as the last hardware time stamp; times are "
-                             "taken as ns, rows may be missing",
-                             last_ticks_, *stated),
-                 Severity::warning);
+    report_.note(
+        "time_check",
+        fmt::format("the last event ends at {} but the file states {} as the last hardware time stamp; times are "
+                    "taken as ns, rows may be missing",
+                    last_ticks_, *stated),
+        Severity::warning);
   }
 }
 
@@ -69,7 +72,8 @@ void NeuronImporter::derive_memory() {
   const std::size_t tensor = neuron_column(NeuronTable::memory, "tensor");
   const std::size_t pool = neuron_column(NeuronTable::memory, "pool");
   EventSorter& sorter = memory.sorter();
-  const auto add = [&](std::string_view where, std::string_view name, std::int64_t begin, std::int64_t end, std::int64_t size) {
+  const auto add = [&](std::string_view where, std::string_view name, std::int64_t begin, std::int64_t end,
+                       std::int64_t size) {
     sorter.begin();
     sorter.set_int64(bytes, size);
     sorter.set_string(tensor, writer_.intern(name));
@@ -80,18 +84,21 @@ void NeuronImporter::derive_memory() {
   for (const StaticTensor& known : static_tensors_) {
     add("HBM tensors", known.name, first_ticks_, last_ticks_, known.bytes);
   }
-  for (const SpillLifetimes::Block& block : spills) add("HBM scratchpad", block.variable, block.begin, block.end, block.bytes);
+  for (const SpillLifetimes::Block& block : spills)
+    add("HBM scratchpad", block.variable, block.begin, block.end, block.bytes);
   if (!spills.empty()) {
-    report_.note("memory_estimated",
-                 "device memory of spilled tensors is estimated from the DMA transfers that save and reload them; for the "
-                 "allocations themselves capture with --enable-dge-notifs and view with --enable-memory-tracker",
-                 Severity::note, spills.size());
+    report_.note(
+        "memory_estimated",
+        "device memory of spilled tensors is estimated from the DMA transfers that save and reload them; for the "
+        "allocations themselves capture with --enable-dge-notifs and view with --enable-memory-tracker",
+        Severity::note, spills.size());
   }
   if (!static_tensors_.empty()) {
-    report_.note("memory_estimated",
-                 "inputs, outputs and weights are shown in device memory from the first to the last event: the file has "
-                 "their sizes but not their lifetimes",
-                 Severity::note, static_tensors_.size());
+    report_.note(
+        "memory_estimated",
+        "inputs, outputs and weights are shown in device memory from the first to the last event: the file has "
+        "their sizes but not their lifetimes",
+        Severity::note, static_tensors_.size());
   }
 }
 
@@ -115,7 +122,8 @@ Result<void> NeuronImporter::write_tables() {
     if (into == nullptr) continue;
     ImportTable::Visitor visitor;
     if (into == instructions) {
-      visitor = [this, from = into.get(), elements = into->column("elements"), stack_ids = into->column("stack_frame_ids"),
+      visitor = [this, from = into.get(), elements = into->column("elements"),
+                 stack_ids = into->column("stack_frame_ids"),
                  stacks = into->column("stack_frames")](const SortedEvent& event, Row& row) {
         if (!frames_.empty() && event.has(stack_ids) && !event.has(stacks)) {
           row.string(stacks, stack_of(static_cast<StringId>(event.uint64(stack_ids))));
@@ -134,10 +142,11 @@ Result<void> NeuronImporter::write_tables() {
     const TrackNumber track = plan_.written(utilization_tracks.at(core));
     if (shares.empty()) continue;
     shares.samples([&](std::int64_t ticks, double share) { writer_.sample(track, ticks, share); });
-    report_.note("utilization_estimated",
-                 "the use of the systolic array over time is computed from the elements of the matrix multiplications and "
-                 "the clock that the file states",
-                 Severity::note);
+    report_.note(
+        "utilization_estimated",
+        "the use of the systolic array over time is computed from the elements of the matrix multiplications and "
+        "the clock that the file states",
+        Severity::note);
   }
   return writer_.status();
 }
@@ -158,30 +167,33 @@ void NeuronImporter::report_sources() {
   if (search.missing.empty()) return;
   std::string names;
   for (std::size_t i = 0; i < search.missing.size() && i < 5; ++i) names += (i == 0 ? "" : ", ") + search.missing[i];
-  report_.note("source_files_missing",
-               fmt::format("source files that the profile names were not found ({}{}); name the folder that holds them with "
-                           "--source-root",
-                           names, search.missing.size() > 5 ? ", ..." : ""),
-               Severity::note, search.missing.size());
+  report_.note(
+      "source_files_missing",
+      fmt::format("source files that the profile names were not found ({}{}); name the folder that holds them with "
+                  "--source-root",
+                  names, search.missing.size() > 5 ? ", ..." : ""),
+      Severity::note, search.missing.size());
 }
 
 void NeuronImporter::report_quality() {
   if (counts_.undescribed_packets > 0) {
-    report_.note("missing_dge_notifications",
-                 fmt::format("{} of {} DMA packets have no tensor, source or destination: they were described while running "
-                             "and their notifications were not captured. Capture again with neuron-profile capture "
-                             "--enable-dge-notifs, or set NEURON_RT_ENABLE_DGE_NOTIFICATIONS=1",
-                             counts_.undescribed_packets, counts_.packets),
-                 Severity::warning, counts_.undescribed_packets);
+    report_.note(
+        "missing_dge_notifications",
+        fmt::format("{} of {} DMA packets have no tensor, source or destination: they were described while running "
+                    "and their notifications were not captured. Capture again with neuron-profile capture "
+                    "--enable-dge-notifs, or set NEURON_RT_ENABLE_DGE_NOTIFICATIONS=1",
+                    counts_.undescribed_packets, counts_.packets),
+        Severity::warning, counts_.undescribed_packets);
   }
   if (counts_.without_location > 0) {
-    report_.note("missing_source_locations",
-                 fmt::format("{} of {} instructions name no line of source. Set NEURON_FRAMEWORK_DEBUG=1 before compiling "
-                             "(and XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 for lines of the framework), then compile and capture "
-                             "again",
-                             counts_.without_location, counts_.instructions),
-                 counts_.without_location == counts_.instructions ? Severity::warning : Severity::note,
-                 counts_.without_location);
+    report_.note(
+        "missing_source_locations",
+        fmt::format("{} of {} instructions name no line of source. Set NEURON_FRAMEWORK_DEBUG=1 before compiling "
+                    "(and XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 for lines of the framework), then compile and capture "
+                    "again",
+                    counts_.without_location, counts_.instructions),
+        counts_.without_location == counts_.instructions ? Severity::warning : Severity::note,
+        counts_.without_location);
   }
   for (const auto& [core, last] : last_pending_) {
     if (last.value == 0) continue;
@@ -193,7 +205,8 @@ void NeuronImporter::report_quality() {
                  Severity::warning, static_cast<std::uint64_t>(std::abs(last.value)));
   }
   if (counts_.duplicate_moves > 0) {
-    report_.note("duplicate_dma", "DMA rows that the file marks as duplicates of others; sums over all rows count them twice",
+    report_.note("duplicate_dma",
+                 "DMA rows that the file marks as duplicates of others; sums over all rows count them twice",
                  Severity::note, counts_.duplicate_moves);
   }
   if (counts_.negative_durations > 0) {
@@ -205,11 +218,12 @@ void NeuronImporter::report_quality() {
 void NeuronImporter::report_bindings() {
   const auto report = [&](const std::string& name, const BindingCounts& counts) {
     if (counts.unknown_keys > 0) {
-      report_.note("unknown_fields",
-                   fmt::format("values of fields of \"{}\" that this version has no column for, such as {}; they are kept "
-                               "in its column \"extra\"",
-                               name, counts.first_unknown_key.substr(0, 80)),
-                   Severity::note, counts.unknown_keys);
+      report_.note(
+          "unknown_fields",
+          fmt::format("values of fields of \"{}\" that this version has no column for, such as {}; they are kept "
+                      "in its column \"extra\"",
+                      name, counts.first_unknown_key.substr(0, 80)),
+          Severity::note, counts.unknown_keys);
     }
     if (counts.wrong_types > 0) {
       report_.note("wrong_types",
@@ -219,7 +233,8 @@ void NeuronImporter::report_bindings() {
                    Severity::warning, counts.wrong_types);
     }
     if (counts.duplicate_keys > 0) {
-      report_.note("duplicate_keys", fmt::format("keys that come twice in one row of \"{}\"; the last one counts", name),
+      report_.note("duplicate_keys",
+                   fmt::format("keys that come twice in one row of \"{}\"; the last one counts", name),
                    Severity::warning, counts.duplicate_keys);
     }
     if (counts.not_finite > 0) {
@@ -232,10 +247,11 @@ void NeuronImporter::report_bindings() {
   }
   for (const auto& [json_name, into] : inferred_) {
     report(into->schema().name, into->binding().counts());
-    report_.note("unknown_table",
-                 fmt::format("the table \"{}\" is not known to this version; its columns were inferred from its first rows",
-                             json_name.substr(0, 80)),
-                 Severity::note, into->sorter().event_count());
+    report_.note(
+        "unknown_table",
+        fmt::format("the table \"{}\" is not known to this version; its columns were inferred from its first rows",
+                    json_name.substr(0, 80)),
+        Severity::note, into->sorter().event_count());
   }
 }
 

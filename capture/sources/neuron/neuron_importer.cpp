@@ -22,12 +22,9 @@ struct ConsumedKeys {
   std::array<std::string_view, 4> keys;
 };
 constexpr ConsumedKeys kConsumed[] = {
-    {NeuronTable::instruction, {"predecessors"}},
-    {NeuronTable::dma, {"aggregated"}},
-    {NeuronTable::dma_transfer, {"aggregated"}},
-    {NeuronTable::sbuf_usage, {"type"}},
-    {NeuronTable::psum_usage, {"type"}},
-    {NeuronTable::memory, {"start_address", "end_address", "partition"}},
+    {NeuronTable::instruction, {"predecessors"}}, {NeuronTable::dma, {"aggregated"}},
+    {NeuronTable::dma_transfer, {"aggregated"}},  {NeuronTable::sbuf_usage, {"type"}},
+    {NeuronTable::psum_usage, {"type"}},          {NeuronTable::memory, {"start_address", "end_address", "partition"}},
 };
 
 [[nodiscard]] std::span<const std::string_view> consumed_by(NeuronTable table) noexcept {
@@ -74,8 +71,8 @@ Result<void> NeuronImporter::run(std::unique_ptr<ByteSource> source, const JsonT
   }
   for (const JsonProblem& problem : reader.problems()) report_.add(problem);
   if (!any) {
-    return Error{fmt::format("{}: holds no tables at all; a profile is made with: neuron-profile view --output-format json",
-                             path_)};
+    return Error{fmt::format(
+        "{}: holds no tables at all; a profile is made with: neuron-profile view --output-format json", path_)};
   }
   return finish();
 }
@@ -165,11 +162,12 @@ void NeuronImporter::on_bad_row(std::string_view text, const RowPlace& place) {
 
 void NeuronImporter::on_mended_row(const RowPlace& place) {
   (void)place;
-  report_.note("rows_mended",
-               fmt::format("rows of \"{}\" hold bytes that are not UTF-8, stray commas or control characters and were read "
-                           "after mending; texts in them may differ",
-                           current_.json_name.substr(0, 80)),
-               Severity::note);
+  report_.note(
+      "rows_mended",
+      fmt::format("rows of \"{}\" hold bytes that are not UTF-8, stray commas or control characters and were read "
+                  "after mending; texts in them may differ",
+                  current_.json_name.substr(0, 80)),
+      Severity::note);
 }
 
 // Packets and transfers share one JSON table, and so do the two on-chip memories.
@@ -192,7 +190,8 @@ void NeuronImporter::import_row(ImportTable& into, std::span<const JsonField> fi
   if (!settle_times(into, row, place)) return;
   if (known && !look_at(kind, into, row, place)) return;
   const std::uint32_t track =
-      known ? track_of(into, kind, row) : into.track(plan_, "table", "", current_.json_name.empty() ? "rows" : current_.json_name, -1);
+      known ? track_of(into, kind, row)
+            : into.track(plan_, "table", "", current_.json_name.empty() ? "rows" : current_.json_name, -1);
   const StringId name = known ? name_of(kind, row) : writer_.intern(row.name);
   into.sorter().commit(track, row.start.value_or(0), row.duration.value_or(0), name);
 }
@@ -231,7 +230,8 @@ std::uint32_t NeuronImporter::track_of(ImportTable& into, NeuronTable kind, cons
   if (kind == NeuronTable::instruction && name.empty()) name = row.text(Captured::subgroup);
   if (kind == NeuronTable::trace_event) {
     scratch_ = fmt::format("process {} thread {}", row.text(Captured::process_id), row.text(Captured::thread_id));
-    if (const std::string_view host = row.text(Captured::instance_id); !host.empty()) scratch_ += fmt::format(" · {}", host);
+    if (const std::string_view host = row.text(Captured::instance_id); !host.empty())
+      scratch_ += fmt::format(" · {}", host);
     const std::uint32_t track = into.track(plan_, rule.track_kind, "", scratch_, -1);
     plan_.set_host(track, std::string(row.text(Captured::instance_id)));
     return track;

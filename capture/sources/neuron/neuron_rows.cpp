@@ -32,9 +32,8 @@ constexpr std::size_t kMaxLocations = 1'000'000;
   if (ranks < 2) return 1;
   const double share = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
   const auto is = [&](std::string_view word) {
-    return std::search(operation.begin(), operation.end(), word.begin(), word.end(), [](char a, char b) {
-             return (a | 0x20) == b;
-           }) != operation.end();
+    return std::search(operation.begin(), operation.end(), word.begin(), word.end(),
+                       [](char a, char b) { return (a | 0x20) == b; }) != operation.end();
   };
   if (is("allreduce") || is("all-reduce")) return 2 * share;
   if (is("gather") || is("scatter") || is("alltoall") || is("all-to-all")) return share;
@@ -169,7 +168,8 @@ void NeuronImporter::remember_location(std::string_view location) {
 
 void NeuronImporter::look_at_move(ImportTable& into, const BoundRow& row, bool is_transfer) {
   (void)into;
-  if (const JsonField* duplicate = row.get(Captured::duplicate); duplicate != nullptr && to_boolean(*duplicate) == true) {
+  if (const JsonField* duplicate = row.get(Captured::duplicate);
+      duplicate != nullptr && to_boolean(*duplicate) == true) {
     ++counts_.duplicate_moves;
   }
   if (!is_transfer) {

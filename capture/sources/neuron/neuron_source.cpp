@@ -10,14 +10,15 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr int kCertain = 90;   // the first table is one of the profile's
-constexpr int kLikely = 60;    // a table of the profile comes later, or the keys of its rows do
+constexpr int kCertain = 90;  // the first table is one of the profile's
+constexpr int kLikely = 60;   // a table of the profile comes later, or the keys of its rows do
 
 [[nodiscard]] std::string first_key(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   const auto skip_blanks = [&] {
-    while (!text.empty() && std::string_view(" \t\r\n").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
+    while (!text.empty() && std::string_view(" \t\r\n").find(text.front()) != std::string_view::npos)
+      text.remove_prefix(1);
   };
   skip_blanks();
   if (!text.starts_with('{')) return {};
@@ -51,12 +52,11 @@ constexpr int kLikely = 60;    // a table of the profile comes later, or the key
   const bool known = find_table_rule(key) != nullptr || is_fact_table(key) || is_summary_key(key);
   if (known && !common) return kCertain;
   constexpr std::array<std::string_view, 12> kTelling = {
-      "\"instruction\":[", "\"semaphore_update\":[", "\"dma_queues_info\":[", "\"neff_header\":[",
-      "\"pe_clock_freq\":", "\"last_hw_timestamp\":", "\"dma_throughput\":[", "\"layer_summary\":[",
-      "\"trace_events\":[", "\"cpu_util\":[", "\"neff_node\":[", "\"total_active_time_percent\":"};
-  const bool telling = std::any_of(kTelling.begin(), kTelling.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
+      "\"instruction\":[",  "\"semaphore_update\":[", "\"dma_queues_info\":[", "\"neff_header\":[",
+      "\"pe_clock_freq\":", "\"last_hw_timestamp\":", "\"dma_throughput\":[",  "\"layer_summary\":[",
+      "\"trace_events\":[", "\"cpu_util\":[",         "\"neff_node\":[",       "\"total_active_time_percent\":"};
+  const bool telling = std::any_of(kTelling.begin(), kTelling.end(),
+                                   [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
   return telling ? kLikely : 0;
 }
 
@@ -71,8 +71,8 @@ int probe_neuron_json(ByteView first_bytes, const std::string& path) {
   return probe_text(text);
 }
 
-Result<void> import_neuron_json(std::unique_ptr<ByteSource> bytes, const std::string& name, const ImportOptions& options,
-                                EventSink& sink) {
+Result<void> import_neuron_json(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                const ImportOptions& options, EventSink& sink) {
   NeuronImporter importer(name, options, sink);
   return importer.run(std::move(bytes), {});
 }

@@ -17,7 +17,7 @@ namespace accelscope::capture {
 Result<void> import_neuron_json(const std::string& path, const ImportOptions& options, EventSink& sink);
 
 // The same for bytes from anywhere; `name` is what messages call them.
-Result<void> import_neuron_json(std::unique_ptr<ByteSource> bytes, const std::string& name, const ImportOptions& options,
-                                EventSink& sink);
+Result<void> import_neuron_json(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                const ImportOptions& options, EventSink& sink);
 
 }  // namespace accelscope::capture

@@ -143,9 +143,10 @@ void ProfileFacts::write(SessionWriter& writer, ImportReport& report, const std:
   for (const auto& [key, value] : facts_) writer.set_meta(key, value);
   const std::string* profile_name = fact("profile_info.profile_name");
   const std::string file_name = std::filesystem::path(path).filename().string();
-  writer.set_meta("name", profile_name != nullptr && !profile_name->empty()
-                              ? fmt::format("{} ({})", std::filesystem::path(*profile_name).filename().string(), file_name)
-                              : file_name);
+  writer.set_meta("name",
+                  profile_name != nullptr && !profile_name->empty()
+                      ? fmt::format("{} ({})", std::filesystem::path(*profile_name).filename().string(), file_name)
+                      : file_name);
   writer.set_meta("source.format", "neuron-json");
   writer.set_meta("source.file", file_name);
   write_metrics(writer, report);

@@ -94,10 +94,10 @@ struct BoundRow {
 
 // Counted while binding, told to the user at the end.
 struct BindingCounts {
-  std::uint64_t unknown_keys = 0;     // values kept in "extra" because the schema has no such column
-  std::uint64_t wrong_types = 0;      // kept in "extra" because the value does not fit its column
-  std::uint64_t duplicate_keys = 0;   // the last one counts
-  std::uint64_t not_finite = 0;       // NaN and the like: no value
+  std::uint64_t unknown_keys = 0;    // values kept in "extra" because the schema has no such column
+  std::uint64_t wrong_types = 0;     // kept in "extra" because the value does not fit its column
+  std::uint64_t duplicate_keys = 0;  // the last one counts
+  std::uint64_t not_finite = 0;      // NaN and the like: no value
   std::string first_unknown_key;
   std::string first_wrong_type;
 };

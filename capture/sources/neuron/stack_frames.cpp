@@ -20,7 +20,8 @@ constexpr std::size_t kMaxDepth = 256;  // a damaged file may link frames in a c
   std::vector<std::string> ids;
   std::string id;
   for (const char c : list) {
-    const bool part = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+    const bool part =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
     if (part) {
       id += c;
     } else if (!id.empty()) {

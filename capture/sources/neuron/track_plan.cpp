@@ -10,7 +10,8 @@ namespace accelscope::capture {
 namespace {
 
 // Matrix work first, then what feeds it, then control.
-constexpr std::array<std::string_view, 6> kEngineOrder = {"TensorMatrix", "Tensor", "Vector", "Scalar", "GpSimd", "Sync"};
+constexpr std::array<std::string_view, 6> kEngineOrder = {"TensorMatrix", "Tensor", "Vector",
+                                                          "Scalar",       "GpSimd", "Sync"};
 
 [[nodiscard]] std::size_t engine_rank(std::string_view name) noexcept {
   return static_cast<std::size_t>(std::find(kEngineOrder.begin(), kEngineOrder.end(), name) - kEngineOrder.begin());

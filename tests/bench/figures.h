@@ -10,6 +10,8 @@ namespace accelscope::bench {
 
 void bench_codec(const BenchOptions& options);
 void bench_session_file(const BenchOptions& options);
+void bench_range_statistics(const BenchOptions& options);
+void bench_search(const BenchOptions& options);
 
 struct FigureEntry {
   std::string_view name;
@@ -20,6 +22,8 @@ struct FigureEntry {
 inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"codec", "sealing, checking and inserting chunks in one thread", bench_codec},
     {"session_file", "saving while capturing, opening", bench_session_file},
+    {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
+    {"search", "a regular expression over names: hits counted and stepped", bench_search},
 });
 
 [[nodiscard]] inline const FigureEntry* find_figure(std::string_view name) {

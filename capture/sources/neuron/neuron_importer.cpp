@@ -36,6 +36,10 @@ constexpr ConsumedKeys kConsumed[] = {
   return {};
 }
 
+[[nodiscard]] bool is_truncation(const JsonProblem& problem) noexcept {
+  return problem.kind == JsonProblem::Kind::truncated;
+}
+
 [[nodiscard]] std::string_view value_of(std::span<const JsonField> fields, std::string_view key) noexcept {
   for (const JsonField& field : fields) {
     if (field.key == key) return field.text;
@@ -70,6 +74,10 @@ Result<void> NeuronImporter::run(std::unique_ptr<ByteSource> source, const JsonT
                              reader.bytes_read() == 0 ? "the file is empty" : "this is not JSON")};
   }
   for (const JsonProblem& problem : reader.problems()) report_.add(problem);
+  if (!any && std::any_of(reader.problems().begin(), reader.problems().end(), is_truncation)) {
+    return Error{fmt::format("{}: the file ends at byte {} before the first row; copy it completely or export it again",
+                             path_, reader.bytes_read())};
+  }
   if (!any) {
     return Error{fmt::format(
         "{}: holds no tables at all; a profile is made with: neuron-profile view --output-format json", path_)};

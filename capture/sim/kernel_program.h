@@ -59,13 +59,13 @@ struct Operation {
 };
 
 struct OperationText {
-  std::string operands;
-  std::string compiler_opcode;
-  std::string compiler_operands;
-  std::string_view hlo;
-  std::string_view activation;
-  std::string_view source;  // transfers: WEIGHT, INPUT, SB, VIRTUAL
-  std::string_view dest;
+  std::string operands = {};
+  std::string compiler_opcode = {};
+  std::string compiler_operands = {};
+  std::string_view hlo = {};
+  std::string_view activation = {};
+  std::string_view source = {};  // transfers: WEIGHT, INPUT, SB, VIRTUAL
+  std::string_view dest = {};
   Site caller = Site::none;  // the line that called the function of `site`
   std::uint16_t layer = 0;   // into KernelProgram::layers
   std::uint16_t tile = 0;    // counts the tiles of the program: the penguin id
@@ -77,7 +77,7 @@ struct OperationText {
   std::uint32_t triggers = 0;  // the transfer or collective that the instruction sets off
   std::uint32_t triggered_by = 0;
   std::int64_t signal = 0;  // value of the unit's or queue's semaphore after it, from 0 at the kernel's start
-  std::vector<std::uint32_t> predecessors;  // everything it depends on, waits apart
+  std::vector<std::uint32_t> predecessors = {};  // everything it depends on, waits apart
 };
 
 enum class Pool : std::uint8_t { sbuf, hbm };

@@ -15,13 +15,13 @@ namespace accelscope::capture {
 
 struct Step {
   Unit unit = Unit::vector;
-  std::string_view opcode;
+  std::string_view opcode = {};
   Site site = Site::none;
   Site caller = Site::none;
   std::int64_t duration_ns = 0;
   std::uint32_t jitter_mask = 0;
   std::uint8_t flags = 0;
-  std::vector<std::uint32_t> needs;  // at most three
+  std::vector<std::uint32_t> needs = {};  // at most three
 };
 
 struct Move {
@@ -32,7 +32,7 @@ struct Move {
   std::int64_t bytes = 0;
   bool to_sbuf = true;
   std::uint64_t address = 0;
-  std::vector<std::uint32_t> needs;
+  std::vector<std::uint32_t> needs = {};
 };
 
 class ProgramBuilder {

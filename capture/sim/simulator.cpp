@@ -1,5 +1,6 @@
 #include "capture/sim/simulator.h"
 
+#include "capture/sim/session_run.h"
 #include "capture/sim/slim_run.h"
 
 namespace accelscope::capture {
@@ -9,7 +10,7 @@ Result<void> simulate(const SimulationOptions& options, EventSink& sink) {
     return Error{"simulate: " + std::to_string(options.devices) + " devices; choose 1 to 64"};
   }
   if (!(options.rate_events_per_second > 0)) return Error{"simulate: the rate must be above zero, or max"};
-  return run_slim(options, sink);
+  return options.detail == Detail::slim ? run_slim(options, sink) : run_session(options, sink);
 }
 
 }  // namespace accelscope::capture

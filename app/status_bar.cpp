@@ -31,6 +31,8 @@ std::string saved_text(const SessionTab& tab, bool saving) {
 
 namespace {
 
+constexpr float kLeastForStore = 520;  // units of width below which only the counts are shown
+
 struct Chip {
   const char* icon = nullptr;
   Colour icon_colour = Colour::text2;
@@ -80,16 +82,19 @@ Chip quality_chip(const Snapshot& snapshot) {
 
 void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
   const std::size_t index = *state.workspace.active_index();
-  const StoreStatus status = tab.store->status();
-  const Chip memory{.icon = icon::kDatabase,
-                    .text = format_bytes(static_cast<double>(status.memory_bytes)) + " in memory",
-                    .tooltip = status.in_memory ? "The session lies in memory" : "The session lies in " + status.path};
-  draw_chip(ui, "status.memory", row.cut_right(chip_width_of(ui, memory)), memory);
-  row.cut_right(ui.px(16));
-  const Chip saved{.text = saved_text(tab, state.workspace.saving(index)),
-                   .tooltip = tab.path.empty() ? "Save it with Ctrl+S" : tab.path};
-  if (draw_chip(ui, "status.saved", row.cut_right(chip_width_of(ui, saved)), saved)) state.commands.run("save");
-  row.cut_right(ui.px(16));
+  if (row.width() > ui.px(kLeastForStore)) {
+    const StoreStatus status = tab.store->status();
+    const Chip memory{
+        .icon = icon::kDatabase,
+        .text = format_bytes(static_cast<double>(status.memory_bytes)) + " in memory",
+        .tooltip = status.in_memory ? "The session lies in memory" : "The session lies in " + status.path};
+    draw_chip(ui, "status.memory", row.cut_right(chip_width_of(ui, memory)), memory);
+    row.cut_right(ui.px(16));
+    const Chip saved{.text = saved_text(tab, state.workspace.saving(index)),
+                     .tooltip = tab.path.empty() ? "Save it with Ctrl+S" : tab.path};
+    if (draw_chip(ui, "status.saved", row.cut_right(chip_width_of(ui, saved)), saved)) state.commands.run("save");
+    row.cut_right(ui.px(16));
+  }
 
   left_chip(ui, "status.events", row, {.text = events_text(tab)}, false);
   left_chip(ui, "status.active", row,

@@ -49,7 +49,7 @@ void StartPage::draw(Ui& ui, Workspace& workspace, ConnectForm& form, const Rect
   if (area.width() >= ui.px(kLeastWithForm)) {
     Rect card = rest.cut_right(std::clamp(rest.width() * 0.5F, ui.px(kLeastForm), ui.px(kFormWidth)));
     rest.cut_right(ui.px(kMargin));
-    card.y1 = std::min(card.y1, card.y0 + ui.px(560));
+    card.y1 = std::min(card.y1, card.y0 + ui.px(500));
     outline(ui, card, ui.colour(Colour::line2), size::kCardRadius);
     Rect inside = card.inset(ui.px(24), ui.px(12));
     draw_text(ui, inside.cut_top(ui.px(36)), "Connect and record", {.style = TextStyle::title});
@@ -115,48 +115,108 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::
     }
     return;
   }
-  const Rect hint = area.cut_bottom(ui.px(26));
-  const std::array<TableColumn, 5> columns = {
-      {{.title = "Session", .sortable = false},
-       {.title = "Device", .width = 130, .sortable = false},
-       {.title = "Active", .width = 90, .align = Align::right, .sortable = false},
-       {.title = "Events", .width = 96, .align = Align::right, .sortable = false},
-       {.title = "Opened", .width = 120, .align = Align::right, .sortable = false}}};
-  const std::int64_t now = now_unix_s();
-  const std::string home = home_directory(process_environment());
-  const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
-    const RecentSession& session = *rows[row];
-    switch (column) {
-      case 0:
-        return {.text = session.title + "   " + shorten_home(session.path, home),
-                .style = TextStyle::heading,
-                .fit = Fit::middle,
-                .icon = session.warnings > 0 ? icon::kWarning : icon::kCheckCircle,
-                .icon_colour = session.warnings > 0 ? Colour::warning_line : Colour::ok};
-      case 1:
-        return {.text = session.device, .colour = Colour::text2, .style = TextStyle::body};
-      case 2:
-        return {.text = format_duration(static_cast<double>(session.active_ns))};
-      case 3:
-        return {.text = format_count(session.events)};
-      default:
-        return {.text = format_when(session.opened_unix_s, now), .colour = Colour::text2, .style = TextStyle::body};
-    }
-  };
-  const float wanted = ui.px(size::kTableHead) + static_cast<float>(rows.size()) * ui.px(32);
-  const TableResult result =
-      table(ui, "start.recent", area.cut_top(std::min(area.height(), wanted)), columns, rows.size(), content, table_,
-            {.row_height = 32, .stripes = false, .selected = [&](std::size_t row) { return table_.cursor == row; }});
-  draw_text(ui, hint, "Double click or Enter opens. Del takes a session off this list (the file stays).",
+  const float wanted = ui.px(size::kTableHead) + static_cast<float>(rows.size()) * ui.px(size::kSessionRow);
+  const float hint_height = ui.px(28);
+  Rect list = area.cut_top(std::min(area.height() - hint_height, wanted));
+  draw_text(ui, area.cut_top(hint_height),
+            "Double click or Enter opens, arrows move. Del takes a session off this list (the file stays).",
             {.style = TextStyle::small, .colour = Colour::text3});
-  if (result.clicked) table_.cursor = result.clicked;
-  if (result.double_clicked) {
-    workspace.open(rows[*result.double_clicked]->path);
-  } else if (table_.cursor && *table_.cursor < rows.size() && !ui.typing() && ui.pressed(Key::del)) {
-    if (auto done = workspace.recent().forget(rows[*table_.cursor]->path); !done) {
-      workspace.notify(Severity::warning, done.message());
+  draw_recent_head(ui, list.cut_top(ui.px(size::kTableHead)));
+  move_cursor(ui, rows.size());
+  std::optional<std::size_t> opened;
+  {
+    ScrollArea scroll(ui, "start.recent", list, static_cast<float>(rows.size()) * ui.px(size::kSessionRow));
+    Rect content = scroll.content();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Rect row = content.cut_top(ui.px(size::kSessionRow));
+      if (cursor_ == i && cursor_moved_) scroll.show(row);
+      if (draw_recent_row(ui, row, i, *rows[i])) opened = i;
     }
   }
+  cursor_moved_ = false;
+  if (!opened && cursor_ && *cursor_ < rows.size() && !ui.typing()) {
+    if (ui.pressed(Key::enter)) opened = cursor_;
+    if (!opened && ui.pressed(Key::del)) {
+      if (auto done = workspace.recent().forget(rows[*cursor_]->path); !done) {
+        workspace.notify(Severity::warning, done.message());
+      }
+      return;
+    }
+  }
+  if (opened) workspace.open(rows[*opened]->path);
+}
+
+void StartPage::move_cursor(Ui& ui, std::size_t rows) {
+  if (ui.typing() || rows == 0) return;
+  const int step = (ui.pressed(Key::down) ? 1 : 0) - (ui.pressed(Key::up) ? 1 : 0);
+  if (step == 0) return;
+  const auto last = static_cast<std::ptrdiff_t>(rows) - 1;
+  const std::ptrdiff_t now = cursor_ ? static_cast<std::ptrdiff_t>(*cursor_) : -1;
+  cursor_ = static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(now + step, 0, last));
+  cursor_moved_ = true;
+}
+
+namespace {
+
+struct RecentCells {
+  Rect session, device, active, events, opened, verdict;
+};
+
+RecentCells recent_cells(const Ui& ui, Rect row) {
+  RecentCells cells;
+  row = row.inset(ui.px(12), 0);
+  cells.verdict = row.cut_right(ui.px(44));
+  cells.opened = row.cut_right(ui.px(110));
+  cells.events = row.cut_right(ui.px(100));
+  cells.active = row.cut_right(ui.px(90));
+  cells.device = row.cut_right(ui.px(110));
+  row.cut_right(ui.px(12));
+  cells.session = row;
+  return cells;
+}
+
+}  // namespace
+
+void StartPage::draw_recent_head(Ui& ui, const Rect& row) {
+  fill(ui, row, ui.colour(Colour::bg3));
+  const RecentCells cells = recent_cells(ui, row);
+  const TextOptions left{.style = TextStyle::body, .colour = Colour::text2};
+  const TextOptions right{.style = TextStyle::body, .colour = Colour::text2, .align = Align::right};
+  draw_text(ui, cells.session, "Session", left);
+  draw_text(ui, cells.device, "Device", left);
+  draw_text(ui, cells.active, "Active", right);
+  draw_text(ui, cells.events, "Events", right);
+  draw_text(ui, cells.opened, "Opened", right);
+}
+
+bool StartPage::draw_recent_row(Ui& ui, const Rect& row, std::size_t index, const RecentSession& session) {
+  const Interaction hand = interact(ui, "start.recent.row." + std::to_string(index), row);
+  const bool chosen = cursor_ == index;
+  if (chosen || hand.hovered) fill(ui, row, ui.colour(chosen ? Colour::accent_bg : Colour::bg3));
+  if (chosen) fill(ui, {row.x0, row.y0, row.x0 + ui.px(size::kAccentLine), row.y1}, ui.colour(Colour::accent));
+  horizontal_line(ui, row.x0, row.x1, row.y1 - 1, ui.colour(Colour::line1));
+  RecentCells cells = recent_cells(ui, row);
+  Rect lines = cells.session.inset(0, ui.px(4));
+  draw_text(ui, lines.cut_top(lines.height() / 2), session.title, {.style = TextStyle::heading, .fit = Fit::middle});
+  draw_text(ui, lines, shorten_home(session.path, home_directory(process_environment())),
+            {.style = TextStyle::small, .colour = Colour::text3, .fit = Fit::middle});
+  const std::int64_t now = now_unix_s();
+  const TextOptions figure{.style = TextStyle::mono, .align = Align::right};
+  draw_text(ui, cells.device, session.device, {.colour = Colour::text2});
+  draw_text(ui, cells.active, format_duration(static_cast<double>(session.active_ns)), figure);
+  draw_text(ui, cells.events, format_count(session.events), figure);
+  draw_text(ui, cells.opened, format_when(session.opened_unix_s, now),
+            {.colour = Colour::text2, .align = Align::right});
+  const bool fine = session.warnings == 0;
+  if (!fine) {
+    draw_text(ui, cells.verdict.cut_right(text_width(ui, TextStyle::mono, format_count(session.warnings))),
+              format_count(session.warnings), figure);
+  }
+  draw_icon(ui, cells.verdict.cut_right(ui.px(22)), fine ? icon::kCheckCircle : icon::kWarning,
+            ui.colour(fine ? Colour::ok : Colour::warning_line));
+  if (hand.hovered) set_cursor(Cursor::hand);
+  if (hand.clicked) cursor_ = index;
+  return hand.double_clicked;
 }
 
 }  // namespace accelscope::app

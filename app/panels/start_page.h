@@ -3,12 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "app/connect_form.h"
 #include "app/workspace.h"
 #include "render/ui.h"
-#include "render/widgets/table.h"
 
 namespace accelscope::app {
 
@@ -23,8 +23,14 @@ class StartPage {
   void draw_recent(render::Ui& ui, Workspace& workspace, render::Rect area,
                    const std::function<void(std::string_view)>& run);
 
+  void draw_recent_head(render::Ui& ui, const render::Rect& row);
+  // True when the session is to be opened.
+  bool draw_recent_row(render::Ui& ui, const render::Rect& row, std::size_t index, const RecentSession& session);
+  void move_cursor(render::Ui& ui, std::size_t rows);
+
   std::string filter_;
-  render::TableState table_;
+  std::optional<std::size_t> cursor_;  // the chosen row
+  bool cursor_moved_ = false;          // by keys: scroll it into view
 };
 
 }  // namespace accelscope::app

@@ -78,7 +78,8 @@ std::string text_of_role(const EventRecord& record, Role role) {
 
 bool has_value(const FieldValue& value) {
   const auto* text = std::get_if<std::string>(&value);
-  return !std::holds_alternative<std::monostate>(value) && (text == nullptr || !text->empty());
+  const bool blank = text != nullptr && text->find_first_not_of(' ') == std::string::npos;
+  return !std::holds_alternative<std::monostate>(value) && !blank;
 }
 
 }  // namespace

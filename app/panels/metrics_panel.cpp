@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <vector>
 
@@ -22,12 +23,31 @@ std::string metric_text(const Metric& metric) {
   if (metric.unit == "s") return format_duration(metric.value * 1e9);
   if (metric.unit == "B") return format_bytes(metric.value);
   if (metric.unit == "B/s") return format_rate(metric.value);
+  if (metric.unit == "share") return format_share(metric.value);
   if (metric.unit == "%") return format_share(metric.value / 100);
   const bool whole = std::abs(metric.value) < 9e15 && metric.value == std::floor(metric.value);
   const std::string number =
       whole ? format_signed(static_cast<std::int64_t>(metric.value)) : format_number(metric.value);
   return metric.unit.empty() ? number : number + " " + metric.unit;
 }
+
+std::string exact_text(const Metric& metric) {
+  if (!metric.text.empty()) return "–";
+  std::array<char, 32> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), metric.value);
+  const std::string number = error == std::errc{} ? std::string(digits.data(), end) : std::string("–");
+  return metric.unit.empty() ? number : number + " " + metric.unit;
+}
+
+namespace {
+
+// "cc_engine" -> "cc engine"
+std::string words_of(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+}  // namespace
 
 void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
@@ -59,7 +79,9 @@ void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
   if (table_.sort_column == 1) std::stable_sort(rows.begin(), rows.end(), by_name);
   if (table_.sort_column == 2) std::stable_sort(rows.begin(), rows.end(), by_value);
   if (table_.sort_column <= 0) {
-    std::stable_sort(rows.begin(), rows.end(), [](const Metric* a, const Metric* b) { return a->group < b->group; });
+    std::stable_sort(rows.begin(), rows.end(), [](const Metric* a, const Metric* b) {
+      return a->group != b->group ? a->group < b->group : a->name < b->name;
+    });
   }
   if (table_.sort_column > 0 && table_.descending) std::reverse(rows.begin(), rows.end());
 
@@ -72,20 +94,15 @@ void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
     switch (column) {
       case 0: {
         const bool repeated = table_.sort_column <= 0 && row > 0 && rows[row - 1]->group == metric.group;
-        return {.text = repeated ? "" : metric.group, .colour = Colour::text2, .style = TextStyle::small_strong};
+        return {
+            .text = repeated ? "" : words_of(metric.group), .colour = Colour::text2, .style = TextStyle::small_strong};
       }
       case 1:
         return {.text = metric.name, .style = TextStyle::body};
       case 2:
         return {.text = metric_text(metric)};
-      default: {
-        std::array<char, 40> exact{};
-        const int size = std::snprintf(exact.data(), exact.size(), "%.17g %s", metric.value, metric.unit.c_str());
-        return {.text = metric.text.empty()
-                            ? std::string(exact.data(), static_cast<std::size_t>(std::clamp(size, 0, 39)))
-                            : std::string("–"),
-                .colour = Colour::text3};
-      }
+      default:
+        return {.text = exact_text(metric), .colour = Colour::text3};
     }
   };
   const TableResult result = table(ui, "metrics.table", rest, columns, rows.size(), content, table_);

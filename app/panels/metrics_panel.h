@@ -10,6 +10,8 @@ namespace accelscope::app {
 
 // "198 GB/s", "23.8 %", "1,986 ns": a figure with its unit as users read it.
 [[nodiscard]] std::string metric_text(const Metric& metric);
+// Every digit: "3.8940199999999998e-07 s"
+[[nodiscard]] std::string exact_text(const Metric& metric);
 
 class MetricsPanel {
  public:

@@ -237,6 +237,9 @@ TEST_CASE("metrics: figures read in the unit of their size") {
   CHECK(metric_text({.name = "", .group = "", .value = 23.8, .unit = "%", .text = ""}) == "23.8 %");
   CHECK(metric_text({.name = "", .group = "", .value = 38'412, .unit = "", .text = ""}) == "38,412");
   CHECK(metric_text({.name = "", .group = "", .value = 0, .unit = "", .text = "trn1"}) == "trn1");
+  CHECK(metric_text({.name = "", .group = "", .value = 0.103, .unit = "share", .text = ""}) == "10.3 %");
+  CHECK(exact_text({.name = "", .group = "", .value = 0.5, .unit = "s", .text = ""}) == "0.5 s");
+  CHECK(exact_text({.name = "", .group = "", .value = 34, .unit = "", .text = ""}) == "34");
 }
 
 TEST_CASE("quality: one sentence says the worst") {

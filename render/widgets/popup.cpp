@@ -23,7 +23,9 @@ constexpr ImGuiWindowFlags kCardFlags = ImGuiWindowFlags_Tooltip | ImGuiWindowFl
 bool begin_card(Ui& ui, const char* id, const Rect& box) {
   ImGui::SetNextWindowPos(ImVec2(box.x0, box.y0));
   ImGui::SetNextWindowSize(ImVec2(box.width(), box.height()));
+  ImGui::PushStyleVar(ImGuiStyleVar_PopupBorderSize, 0);  // ImGui would clip our own border by the width of its border
   const bool visible = ImGui::Begin(id, nullptr, kCardFlags);
+  ImGui::PopStyleVar();
   if (visible) {
     fill(ui, box, ui.colour(Colour::bg4), size::kControlRadius);
     outline(ui, box, ui.colour(Colour::line2), size::kControlRadius);

@@ -1,0 +1,79 @@
+// Read-only SQL over one snapshot: a private SQLite connection whose virtual tables read the snapshot's index and
+// chunks. It stores nothing and sees nothing but the session; only SELECT is let through.
+//
+//   SqlSession sql(store, snapshot, pool);
+//   Result<SqlResult> result = sql.run("SELECT name, sum(dur_ns) FROM slice GROUP BY name", limits, control);
+//
+// Conditions on time, duration, track, id, name and on number and dictionary columns are answered inside the scan,
+// where whole chunks and blocks are skipped by their statistics. Integers are exact. Unsigned values of 2^63 and more,
+// which SQLite has no integer for, come as decimal text, in results and in conditions. One run at a time per session.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/query/worker_pool.h"
+#include "core/store/store.h"
+
+namespace accelscope {
+
+struct SqlBlob {
+  std::string bytes;
+  bool operator==(const SqlBlob&) const = default;
+};
+using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string, SqlBlob>;  // monostate: NULL
+
+struct SqlLimits {
+  std::uint64_t max_rows = 1'000'000;
+  std::uint64_t max_bytes = std::uint64_t{512} << 20;  // of the values kept in a SqlResult
+};
+
+struct SqlResult {
+  std::vector<std::string> columns;
+  std::vector<SqlValue> cells;  // row by row
+  bool truncated = false;       // a limit was reached: there are more rows
+
+  [[nodiscard]] std::size_t row_count() const noexcept { return columns.empty() ? 0 : cells.size() / columns.size(); }
+  [[nodiscard]] const SqlValue& at(std::size_t row, std::size_t column) const {
+    return cells[row * columns.size() + column];
+  }
+};
+
+// What a table offers, for completion and for a list of the tables.
+struct SqlTable {
+  std::string name;
+  std::vector<std::string> columns;
+  std::vector<std::string> hidden_columns;  // may be named, but SELECT * leaves them out
+  std::uint64_t row_estimate = 0;
+};
+
+// Takes the rows of a result as they come. Returning false ends the run without an error.
+class SqlRowVisitor {
+ public:
+  virtual ~SqlRowVisitor() = default;
+  virtual bool columns(const std::vector<std::string>& names) = 0;
+  virtual bool row(const std::vector<SqlValue>& values) = 0;
+};
+
+class SqlSession {
+ public:
+  SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool);
+  ~SqlSession();
+  SqlSession(const SqlSession&) = delete;
+  SqlSession& operator=(const SqlSession&) = delete;
+
+  // Done and total of the control count chunks. A cancelled run fails with cancelled_error().
+  [[nodiscard]] Result<SqlResult> run(std::string_view sql, const SqlLimits& limits, TaskControl& control);
+  [[nodiscard]] Result<void> visit(std::string_view sql, SqlRowVisitor& visitor, TaskControl& control);
+  [[nodiscard]] const std::vector<SqlTable>& tables() const noexcept;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> impl_;
+};
+
+}  // namespace accelscope

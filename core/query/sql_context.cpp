@@ -1,0 +1,67 @@
+#include "core/query/sql_context.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace accelscope::sql {
+
+Result<std::shared_ptr<const LoadedChunk>> ChunkCache::load(const Store& store, const LaneSnapshot& lane,
+                                                            std::uint32_t chunk) {
+  Entry* oldest = nullptr;
+  for (Entry& entry : entries_) {
+    if (entry.lane == lane.number() && entry.chunk == chunk) {
+      entry.used = ++uses_;
+      return entry.loaded;
+    }
+    if (oldest == nullptr || entry.used < oldest->used) oldest = &entry;
+  }
+  Result<Bytes> bytes = store.read_chunk(lane, chunk);
+  if (!bytes) return bytes.error();
+  Result<ChunkView> view = ChunkView::parse(*bytes);
+  if (!view) return view.error();
+  // The view keeps pointers into the bytes, which stay where they are when the vector moves.
+  auto loaded = std::make_shared<LoadedChunk>(std::move(*bytes), std::move(*view));
+  if (entries_.size() < kKept) {
+    entries_.push_back({lane.number(), chunk, ++uses_, loaded});
+  } else {
+    *oldest = {lane.number(), chunk, ++uses_, loaded};
+  }
+  return std::shared_ptr<const LoadedChunk>(std::move(loaded));
+}
+
+void result_text(sqlite3_context* context, std::string_view text) {
+  sqlite3_result_text64(context, text.empty() ? "" : text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+void result_pooled_text(sqlite3_context* context, std::string_view text) {
+  sqlite3_result_text64(context, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+}
+
+void result_uint64(sqlite3_context* context, std::uint64_t value) {
+  if (value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    sqlite3_result_int64(context, static_cast<std::int64_t>(value));
+  } else {
+    result_text(context, fmt::format("{}", value));
+  }
+}
+
+std::string quoted_name(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  quoted += '"';
+  return quoted;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+}  // namespace accelscope::sql

@@ -1,0 +1,35 @@
+// The virtual table over events: slice, counter, and one table per schema. What a table shows is an EventTableSpec;
+// one SQLite module serves them all.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/query/sql_context.h"
+
+namespace accelscope::sql {
+
+enum class EventField : std::uint8_t { id, track_id, lane, ts_ns, dur_ns, end_ns, name, category, schema, column };
+
+struct EventColumn {
+  std::string name;
+  EventField field = EventField::column;
+  ColumnType type = ColumnType::int64;  // of EventField::column
+  bool hidden = false;
+  bool mixed = false;  // schemas of the same name disagree about the type: no tests in the scan
+};
+
+struct EventTableSpec {
+  std::string name;
+  std::vector<EventColumn> columns;
+  std::vector<std::uint32_t> lanes;  // indices into Snapshot::lanes, by lane number
+  // For each schema, its column for each table column; -1 where it has none.
+  std::unordered_map<const Schema*, std::vector<int>> schema_columns;
+  std::uint64_t event_count = 0;
+};
+
+// Registers the module; CREATE VIRTUAL TABLE x USING accelscope_events(i) makes the table of specs[i].
+int register_event_tables(sqlite3* database, Context& context, const std::vector<EventTableSpec>& specs);
+
+}  // namespace accelscope::sql

@@ -1,0 +1,273 @@
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include "core/query/sql.h"
+#include "core/query/sql_tables.h"
+
+namespace accelscope {
+namespace {
+
+using sql::Context;
+
+constexpr int kStepsBetweenChecks = 20'000;  // of SQLite's virtual machine: well below a millisecond
+
+// Queries read the session's tables and compute; everything else is refused.
+int authorise(void*, int action, const char*, const char* detail, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return detail != nullptr && sqlite3_stricmp(detail, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+int check_progress(void* context) { return static_cast<Context*>(context)->cancelled() ? 1 : 0; }
+
+std::string_view value_text(sqlite3_value* value) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+  return text == nullptr ? std::string_view()
+                         : std::string_view(text, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+}
+
+// regexp(pattern, text), which is what `text REGEXP pattern` calls. The compiled pattern is kept with the statement.
+void regexp(sqlite3_context* context, int, sqlite3_value** values) {
+  if (sqlite3_value_type(values[0]) == SQLITE_NULL || sqlite3_value_type(values[1]) == SQLITE_NULL) return;
+  auto* expression = static_cast<re2::RE2*>(sqlite3_get_auxdata(context, 0));
+  if (expression == nullptr) {
+    re2::RE2::Options options;
+    options.set_log_errors(false);
+    const std::string_view pattern = value_text(values[0]);
+    expression = new re2::RE2({pattern.data(), pattern.size()}, options);
+    if (!expression->ok()) {
+      const std::string message = fmt::format("regular expression \"{}\": {}", pattern, expression->error());
+      delete expression;
+      return sqlite3_result_error(context, message.c_str(), -1);
+    }
+    sqlite3_set_auxdata(context, 0, expression, [](void* kept) { delete static_cast<re2::RE2*>(kept); });
+    expression = static_cast<re2::RE2*>(sqlite3_get_auxdata(context, 0));
+    if (expression == nullptr) return sqlite3_result_error_nomem(context);
+  }
+  const std::string_view text = value_text(values[1]);
+  sqlite3_result_int(context, re2::RE2::PartialMatch({text.data(), text.size()}, *expression) ? 1 : 0);
+}
+
+SqlValue cell(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      return static_cast<std::int64_t>(sqlite3_column_int64(statement, column));
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, column);
+    case SQLITE_TEXT: {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+      return std::string(text == nullptr ? "" : text,
+                         static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
+    }
+    case SQLITE_BLOB: {
+      const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
+      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+      return SqlBlob{bytes == nullptr ? std::string() : std::string(bytes, size)};
+    }
+    default:
+      return std::monostate();
+  }
+}
+
+// Collects rows until a limit is reached.
+class ResultCollector final : public SqlRowVisitor {
+ public:
+  ResultCollector(SqlResult& result, const SqlLimits& limits) : result_(result), limits_(limits) {}
+  bool columns(const std::vector<std::string>& names) override {
+    result_.columns = names;
+    return true;
+  }
+  bool row(const std::vector<SqlValue>& values) override {
+    if (result_.row_count() >= limits_.max_rows || bytes_ > limits_.max_bytes) {
+      result_.truncated = true;
+      return false;
+    }
+    for (const SqlValue& value : values) {
+      bytes_ += sizeof value;
+      if (const auto* text = std::get_if<std::string>(&value)) bytes_ += text->size();
+      if (const auto* blob = std::get_if<SqlBlob>(&value)) bytes_ += blob->bytes.size();
+      result_.cells.push_back(value);
+    }
+    return true;
+  }
+
+ private:
+  SqlResult& result_;
+  const SqlLimits& limits_;
+  std::uint64_t bytes_ = 0;
+};
+
+struct StatementDeleter {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Statement = std::unique_ptr<sqlite3_stmt, StatementDeleter>;
+
+bool only_blanks(std::string_view text) { return text.find_first_not_of(" \t\r\n;") == std::string_view::npos; }
+
+}  // namespace
+
+struct SqlSession::Implementation {
+  Implementation(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool)
+      : context{store, std::move(snapshot), pool} {}
+  ~Implementation() { sqlite3_close(database); }
+
+  void open();
+  bool create(const std::string& table, std::string_view module, std::size_t index);
+  void list_tables();
+  Error error_of(std::string_view sql);
+  Result<Statement> prepare(std::string_view sql);
+  Result<void> step_through(sqlite3_stmt* statement, std::string_view sql, SqlRowVisitor& visitor);
+
+  Context context;
+  std::vector<sql::RowTableSpec> row_specs;
+  std::vector<sql::EventTableSpec> event_specs;
+  std::vector<SqlTable> tables;
+  sqlite3* database = nullptr;
+  std::string open_failure;
+};
+
+void SqlSession::Implementation::open() {
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
+  if (sqlite3_open_v2(":memory:", &database, kFlags, nullptr) != SQLITE_OK) {
+    open_failure = "SQLite could not open a connection";
+    return;
+  }
+  sqlite3_exec(database, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 256 << 20);
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  row_specs = sql::row_tables(*context.snapshot);
+  event_specs = sql::event_tables(*context.snapshot, row_specs);
+  sql::register_row_tables(database, context, row_specs);
+  sql::register_event_tables(database, context, event_specs);
+  sqlite3_create_function_v2(database, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
+                             regexp, nullptr, nullptr, nullptr);
+  bool created = true;
+  for (std::size_t i = 0; i < event_specs.size(); ++i)
+    created = created && create(event_specs[i].name, "accelscope_events", i);
+  for (std::size_t i = 0; i < row_specs.size(); ++i)
+    created = created && create(row_specs[i].name, "accelscope_rows", i);
+  list_tables();
+  sqlite3_set_authorizer(database, authorise, nullptr);
+  sqlite3_progress_handler(database, kStepsBetweenChecks, check_progress, &context);
+}
+
+bool SqlSession::Implementation::create(const std::string& table, std::string_view module, std::size_t index) {
+  const std::string statement =
+      fmt::format("CREATE VIRTUAL TABLE {} USING {}({})", sql::quoted_name(table), module, index);
+  if (sqlite3_exec(database, statement.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return true;
+  open_failure = fmt::format("the table {} cannot be made: {}", table, sqlite3_errmsg(database));
+  return false;
+}
+
+void SqlSession::Implementation::list_tables() {
+  for (const sql::EventTableSpec& spec : event_specs) {
+    SqlTable& table = tables.emplace_back();
+    table.name = spec.name;
+    table.row_estimate = spec.event_count;
+    for (const sql::EventColumn& column : spec.columns) {
+      (column.hidden ? table.hidden_columns : table.columns).push_back(column.name);
+    }
+  }
+  for (const sql::RowTableSpec& spec : row_specs) {
+    SqlTable& table = tables.emplace_back();
+    table.name = spec.name;
+    table.row_estimate = spec.row_estimate;
+    for (const sql::RowColumn& column : spec.columns) table.columns.push_back(column.name);
+  }
+}
+
+// SQLite's message, with what can be tried where that is plain.
+Error SqlSession::Implementation::error_of(std::string_view sql) {
+  if (context.cancelled()) return cancelled_error();
+  if (!context.failure.empty()) return Error{std::exchange(context.failure, {})};
+  const int code = sqlite3_errcode(database);
+  std::string message = sqlite3_errmsg(database);
+  if (code == SQLITE_AUTH) return Error{"only SELECT is allowed: a session is read-only to SQL"};
+  if (message.starts_with("no such table")) {
+    std::string names;
+    for (const SqlTable& table : tables) names += (names.empty() ? "" : ", ") + table.name;
+    message += "; there are " + names;
+  } else if (message.starts_with("no such column")) {
+    for (const SqlTable& table : tables) {
+      if (sql.find(table.name) == std::string_view::npos) continue;
+      message += fmt::format("; {} has {}", table.name, fmt::join(table.columns, ", "));
+    }
+  }
+  return Error{std::move(message)};
+}
+
+Result<Statement> SqlSession::Implementation::prepare(std::string_view sql) {
+  if (!open_failure.empty()) return Error{open_failure};
+  if (only_blanks(sql)) return Error{"the query is empty; try SELECT * FROM slice LIMIT 10"};
+  if (sql.size() > 1'000'000) return Error{"the query is longer than 1,000,000 characters"};
+  const char* rest = nullptr;
+  sqlite3_stmt* raw = nullptr;
+  const int code = sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &raw, &rest);
+  Statement statement(raw);
+  if (code != SQLITE_OK) return error_of(sql);
+  if (!statement) return Error{"the query holds nothing but a comment"};
+  if (!only_blanks(sql.substr(static_cast<std::size_t>(rest - sql.data())))) {
+    sqlite3_stmt* second = nullptr;
+    const auto left = static_cast<int>(sql.data() + sql.size() - rest);
+    const int second_code = sqlite3_prepare_v2(database, rest, left, &second, nullptr);
+    const Statement other(second);
+    if (second_code != SQLITE_OK || other) return Error{"one statement at a time: there is more after the first ';'"};
+  }
+  if (sqlite3_stmt_readonly(statement.get()) == 0 || sqlite3_column_count(statement.get()) == 0) {
+    return Error{"only SELECT is allowed: a session is read-only to SQL"};
+  }
+  return statement;
+}
+
+Result<void> SqlSession::Implementation::step_through(sqlite3_stmt* statement, std::string_view sql,
+                                                      SqlRowVisitor& visitor) {
+  const int count = sqlite3_column_count(statement);
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) names.emplace_back(sqlite3_column_name(statement, i));
+  if (!visitor.columns(names)) return {};
+  std::vector<SqlValue> values(static_cast<std::size_t>(count));
+  while (true) {
+    const int code = sqlite3_step(statement);
+    if (code == SQLITE_DONE) return {};
+    if (code != SQLITE_ROW) return error_of(sql);
+    for (int i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = cell(statement, i);
+    if (!visitor.row(values)) return {};
+  }
+}
+
+SqlSession::SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool)
+    : impl_(std::make_unique<Implementation>(store, std::move(snapshot), pool)) {
+  impl_->open();
+}
+SqlSession::~SqlSession() = default;
+
+Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, TaskControl& control) {
+  impl_->context.control = &control;
+  impl_->context.failure.clear();
+  Result<void> done = [&]() -> Result<void> {
+    Result<Statement> statement = impl_->prepare(sql);
+    if (!statement) return statement.error();
+    return impl_->step_through(statement->get(), sql, visitor);
+  }();
+  impl_->context.control = nullptr;
+  return done;
+}
+
+Result<SqlResult> SqlSession::run(std::string_view sql, const SqlLimits& limits, TaskControl& control) {
+  SqlResult result;
+  ResultCollector collector(result, limits);
+  const Result<void> done = visit(sql, collector, control);
+  if (!done) return done.error();
+  return result;
+}
+
+const std::vector<SqlTable>& SqlSession::tables() const noexcept { return impl_->tables; }
+
+}  // namespace accelscope

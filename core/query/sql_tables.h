@@ -1,0 +1,20 @@
+// Which tables a snapshot has, and what is in those that do not hold events. The event tables are read off the
+// snapshot's schemas, so a vendor's new field is a new column without any code.
+#pragma once
+
+#include <vector>
+
+#include "core/query/sql_event_table.h"
+#include "core/query/sql_row_table.h"
+
+namespace accelscope::sql {
+
+// slice, counter, and a table per schema name over every scope. A schema that is named like another table is called
+// <name>_event; a vendor's column that is named like one of ours wins, and ours is then found as event_<name>.
+[[nodiscard]] std::vector<EventTableSpec> event_tables(const Snapshot& snapshot,
+                                                       const std::vector<RowTableSpec>& others);
+
+// track, flow, memory, marker, source_file, source_line, metric, meta, quality.
+[[nodiscard]] std::vector<RowTableSpec> row_tables(const Snapshot& snapshot);
+
+}  // namespace accelscope::sql

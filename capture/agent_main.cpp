@@ -1,1 +1,3 @@
-int main() { return 0; }
+#include "capture/agent/agent_command.h"
+
+int main(int argc, char** argv) { return accelscope::capture::run_agent_command(argc, argv); }

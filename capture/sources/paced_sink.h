@@ -1,0 +1,35 @@
+// Passes a stream on at the pace it was captured at: a chunk is held back until as much time has gone by as lies
+// between the first event and the chunk's last one, divided by the speed. Definitions pass at once.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+
+#include "core/model/event_sink.h"
+
+namespace accelscope::capture {
+
+class PacedSink final : public EventSink {
+ public:
+  // speed 2.0: twice as fast as it was. The target must outlive this sink.
+  PacedSink(EventSink& target, double speed) : target_(target), speed_(speed) {}
+
+  Result<void> define(const Definition& definition) override;
+  Result<void> append(SealedChunk chunk) override;
+  [[nodiscard]] bool cancelled() const override { return target_.cancelled(); }
+
+ private:
+  [[nodiscard]] std::int64_t to_ns(LaneNumber lane, std::int64_t ticks) const;
+  void wait_until(std::chrono::steady_clock::time_point due) const;
+
+  EventSink& target_;
+  double speed_;
+  std::map<ClockNumber, ClockMap> clocks_;
+  std::map<TrackNumber, ClockNumber> track_clocks_;
+  std::map<LaneNumber, TrackNumber> lane_tracks_;
+  std::optional<std::int64_t> first_ns_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+}  // namespace accelscope::capture

@@ -114,18 +114,21 @@ bool JsonCursor::enter(char bracket) noexcept {
   skip_blanks();
   if (at_ == text_.size() || text_[at_] != bracket) return false;
   ++at_;
+  first_ = true;
   return true;
 }
 
 bool JsonCursor::next_element(char bracket) noexcept {
   const char closing = bracket == '{' ? '}' : ']';
+  const bool first = first_;
+  first_ = false;
   bool comma = false;
   while (ok_) {
     skip_blanks();
     if (at_ == text_.size()) {
       fail();
     } else if (text_[at_] == ',') {
-      mended_ = mended_ || comma;
+      mended_ = mended_ || comma || first;
       comma = true;
       ++at_;
     } else if (text_[at_] == closing) {
@@ -133,6 +136,7 @@ bool JsonCursor::next_element(char bracket) noexcept {
       ++at_;
       return false;
     } else {
+      mended_ = mended_ || !(comma || first);
       return true;
     }
   }
@@ -191,7 +195,6 @@ JsonField JsonCursor::value() {
     field.text = text_.substr(begin, at_ - begin);
     field.kind = kind_of_word(field.text);
     if (field.kind == JsonKind::object) fail();
-    if (field.kind == JsonKind::not_finite) mended_ = true;
   }
   return field;
 }

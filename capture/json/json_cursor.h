@@ -41,6 +41,7 @@ class JsonCursor {
   std::size_t at_ = 0;
   bool ok_ = true;
   bool mended_ = false;
+  bool first_ = false;            // no element was taken since the last opening bracket
   std::deque<std::string> kept_;  // unescaped texts
 };
 

@@ -19,6 +19,22 @@ namespace {
   return text;
 }
 
+// Up to 18 digits with a sign: nearly every number of a profile, and several times as fast as the general way.
+[[nodiscard]] bool short_decimal(std::string_view text, std::int64_t& value) noexcept {
+  const bool negative = !text.empty() && text.front() == '-';
+  const std::string_view digits = text.substr(negative ? 1 : 0);
+  constexpr std::size_t kMaxDigits = 18;
+  if (digits.empty() || digits.size() > kMaxDigits) return false;
+  std::int64_t magnitude = 0;
+  for (const char c : digits) {
+    const auto digit = static_cast<unsigned>(c) - '0';
+    if (digit > 9) return false;
+    magnitude = magnitude * 10 + digit;
+  }
+  value = negative ? -magnitude : magnitude;
+  return true;
+}
+
 template <typename Integer>
 [[nodiscard]] std::optional<Integer> whole(std::string_view text, int base) noexcept {
   Integer value{};
@@ -43,6 +59,10 @@ template <typename Integer>
 [[nodiscard]] std::optional<Integer> to_integer(const JsonField& field) noexcept {
   if (!may_be_number(field)) return std::nullopt;
   const std::string_view text = trimmed(field.text);
+  if (std::int64_t value = 0; short_decimal(text, value)) {
+    if (!std::is_signed_v<Integer> && value < 0) return std::nullopt;
+    return static_cast<Integer>(value);
+  }
   if (const auto value = whole<Integer>(text, 10)) return value;
   if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
     return whole<Integer>(text.substr(2), 16);

@@ -20,7 +20,11 @@ namespace ondemand = simdjson::ondemand;
 }
 
 [[nodiscard]] bool is_number(std::string_view token) noexcept {
-  return token.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
+  for (const char c : token) {
+    const bool fits = (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E';
+    if (!fits) return false;
+  }
+  return true;
 }
 
 // The text of a string token; true if it could be read. Only one with escapes goes through simdjson's decoder.

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/sources/async_sink.h"
 #include "capture/sources/neuron/neuron_importer.h"
 
 namespace accelscope::capture {
@@ -73,8 +74,11 @@ int probe_neuron_json(ByteView first_bytes, const std::string& path) {
 
 Result<void> import_neuron_json(std::unique_ptr<ByteSource> bytes, const std::string& name,
                                 const ImportOptions& options, EventSink& sink) {
-  NeuronImporter importer(name, options, sink);
-  return importer.run(std::move(bytes), {});
+  AsyncSink receiver(sink);
+  NeuronImporter importer(name, options, receiver);
+  const Result<void> done = importer.run(std::move(bytes), {});
+  if (!done) return done;
+  return receiver.finish();
 }
 
 Result<void> import_neuron_json(const std::string& path, const ImportOptions& options, EventSink& sink) {

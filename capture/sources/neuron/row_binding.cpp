@@ -1,6 +1,7 @@
 #include "capture/sources/neuron/row_binding.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstring>
 
@@ -83,16 +84,6 @@ constexpr Alias kAliases[] = {
   return static_cast<Captured>(found - kCapturedKeys.begin());
 }
 
-[[nodiscard]] std::size_t hash_of(std::string_view key) noexcept {
-  std::uint64_t head = 0;
-  std::uint64_t tail = 0;
-  const std::size_t count = std::min<std::size_t>(key.size(), sizeof head);
-  std::memcpy(&head, key.data(), count);
-  std::memcpy(&tail, key.data() + key.size() - count, count);
-  std::uint64_t hash = (head ^ (tail << 21) ^ (tail >> 11) ^ key.size()) * 0x9e3779b97f4a7c15U;
-  return static_cast<std::size_t>(hash >> 40);
-}
-
 // [["WEIGHT"]] -> WEIGHT, ["a","b"] -> a, b: how a list of words reads. Anything else stays JSON.
 [[nodiscard]] bool join_words(std::string_view json, std::string& out, int depth = 0) {
   JsonCursor cursor(json);
@@ -152,18 +143,38 @@ RowBinding::RowBinding(const Schema& schema, std::span<const std::string_view> c
   for (const std::string_view key : consumed) add({std::string(key), Role::nothing, captured_by(key)});
 }
 
+RowBinding::Digest RowBinding::digest_of(std::string_view key) noexcept {
+  Digest digest;
+  if (key.size() >= sizeof digest.head) {
+    std::memcpy(&digest.head, key.data(), sizeof digest.head);
+    std::memcpy(&digest.tail, key.data() + key.size() - sizeof digest.tail, sizeof digest.tail);
+  } else {
+    for (const char c : key) digest.head = digest.head << 8 | static_cast<unsigned char>(c);
+  }
+  return digest;
+}
+
+std::size_t RowBinding::place_of(std::string_view key, const Digest& digest) const noexcept {
+  const std::uint64_t mixed = digest.head ^ std::rotl(digest.tail, 21) ^ key.size();
+  return static_cast<std::size_t>((mixed * 0x9e3779b97f4a7c15U) >> 40) % table_.size();
+}
+
 void RowBinding::add(Slot slot) {
   if (slot.key.empty() || find(slot.key) != nullptr) return;
-  std::size_t at = hash_of(slot.key) % table_.size();
+  slot.digest = digest_of(slot.key);
+  std::size_t at = place_of(slot.key, slot.digest);
   while (table_[at] != 0) at = (at + 1) % table_.size();
   slots_.push_back(std::move(slot));
   table_[at] = static_cast<std::uint16_t>(slots_.size());
 }
 
 const RowBinding::Slot* RowBinding::find(std::string_view key) const noexcept {
-  for (std::size_t at = hash_of(key) % table_.size(); table_[at] != 0; at = (at + 1) % table_.size()) {
+  constexpr std::size_t kDigestedBytes = 2 * sizeof(std::uint64_t);
+  const Digest digest = digest_of(key);
+  for (std::size_t at = place_of(key, digest); table_[at] != 0; at = (at + 1) % table_.size()) {
     const Slot& slot = slots_[table_[at] - 1U];
-    if (slot.key == key) return &slot;
+    if (slot.key.size() != key.size() || slot.digest != digest) continue;
+    if (key.size() <= kDigestedBytes || slot.key == key) return &slot;
   }
   return nullptr;
 }

@@ -114,14 +114,23 @@ class RowBinding {
 
  private:
   enum class Role : std::uint8_t { unknown, start, duration, end, name, column, nothing };
+  // A key's first and last eight bytes: with its size they tell keys of up to sixteen bytes apart.
+  struct Digest {
+    std::uint64_t head = 0;
+    std::uint64_t tail = 0;
+    bool operator==(const Digest&) const = default;
+  };
   struct Slot {
     std::string key;
     Role role = Role::unknown;
     Captured captured = Captured::count_;
     std::uint16_t column = 0;
     ColumnType type = ColumnType::int64;
+    Digest digest;
   };
 
+  [[nodiscard]] static Digest digest_of(std::string_view key) noexcept;
+  [[nodiscard]] std::size_t place_of(std::string_view key, const Digest& digest) const noexcept;
   [[nodiscard]] const Slot* find(std::string_view key) const noexcept;
   void add(Slot slot);
   void bind_field(const JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer, BoundRow& row);

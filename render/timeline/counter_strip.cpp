@@ -1,0 +1,176 @@
+#include "render/timeline/counter_strip.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace accelscope::render {
+namespace {
+
+constexpr double kNodePixels = 1;  // nodes up to this width are drawn as a whole
+constexpr double kLeafEvents = 64;
+constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
+
+template <typename Ticks>
+class Walk {
+ public:
+  Walk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, CounterStrip& strip)
+      : lane_(lane), detail_(detail), ticks_(ticks), width_(width), strip_(strip) {}
+
+  void run() {
+    for (std::size_t level = kTreeLevels; level-- > 0;) {
+      const std::size_t parents = level + 1 < kTreeLevels ? lane_.tree.nodes[level + 1] : 0;
+      for (std::size_t i = parents * kTreeFanout; i < lane_.tree.nodes[level]; ++i) {
+        if (!visit(level, i)) return finish();
+      }
+    }
+    finish();
+  }
+
+ private:
+  bool visit(std::size_t level, std::size_t index) {
+    const CounterNode& node = lane_.data->counters.node(level, index);
+    const double x1 = ticks_.x(node.end);
+    if (x1 < 0) {
+      hold(0, node.last);
+      before_ = static_cast<float>(node.last);
+      return true;
+    }
+    const double x0 = ticks_.x(node.begin);
+    if (x0 >= width_) return false;
+    if (x1 - x0 <= kNodePixels) {
+      add(node, x0, x1);
+      return true;
+    }
+    if (level == 0) {
+      visit_leaf(node, static_cast<std::uint32_t>(index), x0, x1);
+      return true;
+    }
+    for (std::size_t child = index * kTreeFanout; child < (index + 1) * kTreeFanout; ++child) {
+      if (!visit(level - 1, child)) return false;
+    }
+    return true;
+  }
+
+  void visit_leaf(const CounterNode& leaf, std::uint32_t index, double x0, double x1) {
+    if (detail_ == nullptr) return add(leaf, x0, x1);
+    const bool samples = (x1 - x0) * kMicroEvents > kNodePixels * kLeafEvents;
+    const LaneWindow* window = detail_->find(index, samples ? WindowDetail::events : WindowDetail::micro);
+    if (window == nullptr) {
+      strip_.complete = false;
+      window = detail_->ready(index, samples ? WindowDetail::micro : WindowDetail::events);
+      if (window == nullptr) return add(leaf, x0, x1);
+    }
+    const std::uint32_t place = index - window->first_leaf;
+    for (std::uint32_t i = window->first_entry[place]; i < window->first_entry[place + 1]; ++i) {
+      if (window->detail == WindowDetail::events) {
+        const WindowSample& sample = window->samples[i];
+        const auto value = static_cast<float>(sample.value);
+        add_if_seen({sample.ticks, sample.ticks, value, value, sample.value, 0});
+      } else {
+        add_if_seen(window->counter_nodes[i]);
+      }
+    }
+  }
+
+  void add_if_seen(const CounterNode& node) {
+    const double x1 = ticks_.x(node.end);
+    const double x0 = ticks_.x(node.begin);
+    if (x1 < 0) {
+      hold(0, node.last);
+      before_ = static_cast<float>(node.last);
+    } else if (x0 < width_) {
+      add(node, x0, x1);
+    }
+  }
+
+  void add(const CounterNode& node, double x0, double x1) {
+    hold(std::max(x0, 0.0), node.last);
+    const double end = std::min<double>(x1, width_);
+    if (x1 > x0) {
+      const double area = ticks_.extent(node.integral, x0, x1, node.end - node.begin);
+      area_ += area * (end - std::max(x0, 0.0)) / (x1 - x0);
+    }
+    held_from_ = end;
+    const int first = std::max(0, static_cast<int>(x0));
+    const int last = std::min(width_ - 1, static_cast<int>(x1));
+    for (int pixel = first; pixel <= last; ++pixel) {
+      const auto p = static_cast<std::size_t>(pixel);
+      // fmin and fmax ignore the NaN of an untouched pixel.
+      strip_.low[p] = std::fmin(strip_.low[p], node.min);
+      strip_.high[p] = std::fmax(strip_.high[p], node.max);
+      strip_.last[p] = static_cast<float>(node.last);
+    }
+  }
+
+  // The value so far holds up to x; from there on it is `value`.
+  void hold(double x, double value) {
+    if (has_value_) {
+      area_ += value_ * (x - held_from_);
+    } else {
+      first_x_ = x;
+    }
+    held_from_ = x;
+    value_ = value;
+    has_value_ = true;
+  }
+
+  void finish() {
+    if (!has_value_) return;
+    area_ += value_ * (width_ - held_from_);
+    strip_.mean = width_ > first_x_ ? area_ / (width_ - first_x_) : value_;
+    fill_held();
+  }
+
+  // Pixels without a sample take the value that holds there; the others also touch the one they begin with.
+  void fill_held() {
+    float held = before_;
+    strip_.lowest = std::numeric_limits<double>::max();
+    strip_.highest = std::numeric_limits<double>::lowest();
+    for (std::size_t p = 0; p < strip_.last.size(); ++p) {
+      if (std::isnan(strip_.last[p])) strip_.last[p] = held;
+      strip_.low[p] = std::fmin(strip_.low[p], held);
+      strip_.high[p] = std::fmax(strip_.high[p], held);
+      held = strip_.last[p];
+      if (std::isnan(held)) continue;
+      strip_.any = true;
+      strip_.lowest = std::min<double>(strip_.lowest, strip_.low[p]);
+      strip_.highest = std::max<double>(strip_.highest, strip_.high[p]);
+    }
+  }
+
+  const LaneSnapshot& lane_;
+  LaneDetail* detail_;
+  const Ticks& ticks_;
+  int width_;
+  CounterStrip& strip_;
+  bool has_value_ = false;
+  float before_ = kNothing;  // the value at the left edge of the view
+  double value_ = 0;
+  double held_from_ = 0;
+  double first_x_ = 0;
+  double area_ = 0;
+};
+
+}  // namespace
+
+void build_counter_strip(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, CounterStrip& strip) {
+  const auto width = static_cast<std::size_t>(view.width);
+  strip.low.assign(width, kNothing);
+  strip.high.assign(width, kNothing);
+  strip.last.assign(width, kNothing);
+  strip.any = false;
+  strip.lowest = strip.highest = strip.mean = 0;
+  strip.complete = true;
+  static const ClockMap kIdentity;
+  const ClockMap& clock = lane.clock ? *lane.clock : kIdentity;
+  if (clock.is_affine()) {
+    const AffineTicks ticks(clock, view);
+    Walk<AffineTicks>(lane, detail, ticks, view.width, strip).run();
+  } else {
+    const MappedTicks ticks(clock, view);
+    Walk<MappedTicks>(lane, detail, ticks, view.width, strip).run();
+  }
+}
+
+}  // namespace accelscope::render

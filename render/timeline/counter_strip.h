@@ -1,0 +1,28 @@
+// One lane of counter samples on its way to pixels: lowest, highest and last value of each pixel. A sample holds
+// until the next. Walks the lane's tree like LaneStripBuilder, so the cost follows the pixels. Pure.
+#pragma once
+
+#include <vector>
+
+#include "core/query/lane_window.h"
+#include "core/store/snapshot.h"
+#include "render/timeline/time_view.h"
+
+namespace accelscope::render {
+
+struct CounterStrip {
+  // One of each per pixel; NaN before the first sample of the lane.
+  std::vector<float> low;
+  std::vector<float> high;
+  std::vector<float> last;
+  bool any = false;   // a value holds somewhere in the view
+  double lowest = 0;  // of the view
+  double highest = 0;
+  double mean = 0;       // by time, of the part of the view that has a value
+  bool complete = true;  // false: a leaf stands for samples that are still being decoded
+};
+
+// `detail` may be null: then leaves are the finest there is.
+void build_counter_strip(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, CounterStrip& strip);
+
+}  // namespace accelscope::render

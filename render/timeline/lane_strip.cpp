@@ -37,7 +37,7 @@ template <typename Ticks>
 class Walk {
  public:
   Walk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, std::uint64_t* cover,
-       std::uint16_t* wait, LaneStrip& strip)
+       std::uint8_t* wait, LaneStrip& strip)
       : lane_(lane), detail_(detail), ticks_(ticks), width_(width), cover_(cover), wait_(wait), strip_(strip) {}
 
   void run() {
@@ -45,17 +45,17 @@ class Walk {
     for (std::size_t level = kTreeLevels; level-- > 0;) {
       const std::size_t parents = level + 1 < kTreeLevels ? lane_.tree.nodes[level + 1] : 0;
       for (std::size_t i = parents * kTreeFanout; i < lane_.tree.nodes[level]; ++i) {
-        if (!visit(tree, level, i)) return;
+        if (!visit(tree.node(level, i), level, i)) return close_pixel();
       }
     }
+    close_pixel();
   }
   [[nodiscard]] double busy_pixels() const noexcept { return busy_pixels_; }
   [[nodiscard]] double wait_pixels() const noexcept { return wait_pixels_; }
 
  private:
   // False: this and everything after it lies right of the view.
-  bool visit(const LaneTree<SliceNode>& tree, std::size_t level, std::size_t index) {
-    const SliceNode& node = tree.node(level, index);
+  bool visit(const SliceNode& node, std::size_t level, std::size_t index) {
     const double x1 = ticks_.x(node.end);
     if (x1 < 0) return true;
     const double x0 = ticks_.x(node.begin);
@@ -68,8 +68,10 @@ class Walk {
       visit_leaf(node, static_cast<std::uint32_t>(index), x0, x1);
       return true;
     }
-    for (std::size_t child = index * kTreeFanout; child < (index + 1) * kTreeFanout; ++child) {
-      if (!visit(tree, level - 1, child)) return false;
+    // Children lie side by side: see AppendOnlyArray.
+    const SliceNode* children = &lane_.data->slices.node(level - 1, index * kTreeFanout);
+    for (std::size_t i = 0; i < kTreeFanout; ++i) {
+      if (!visit(children[i], level - 1, index * kTreeFanout + i)) return false;
     }
     return true;
   }
@@ -158,44 +160,56 @@ class Walk {
   }
 
   void cover(int pixel, std::uint32_t amount, std::uint64_t colour) noexcept {
-    const auto free = static_cast<std::uint32_t>(kFull - (cover_[pixel] >> 48));
-    cover_[pixel] += colour * std::min(std::max(amount, 1U), free);
+    if (pixel != open_pixel_) {
+      close_pixel();
+      open_pixel_ = pixel;
+      open_cover_ = cover_[pixel];
+    }
+    const auto free = static_cast<std::uint32_t>(kFull - (open_cover_ >> 48));
+    open_cover_ += colour * std::min(std::max(amount, 1U), free);
   }
+  void close_pixel() noexcept { cover_[open_pixel_] = open_cover_; }
 
   // Spreads `pixels` of busy time evenly over [x0, x1).
   void add_busy(double x0, double x1, double pixels, std::uint64_t colour) noexcept {
-    const int first = x0 > 0 ? static_cast<int>(x0) : 0;
-    if (x1 <= first + 1) {  // all of it in one pixel, the usual case
-      busy_pixels_ += x0 < 0 ? pixels * x1 / (x1 - x0) : pixels;
-      return cover(first, static_cast<std::uint32_t>(pixels * kFull + 0.5), colour);
+    const int first = static_cast<int>(std::max(x0, 0.0));
+    if (x0 >= 0 && x1 <= first + 1) {  // all of it in one pixel, the usual case
+      const int amount = static_cast<int>(pixels * kFull + 0.5);
+      busy_pixels_ += pixels;
+      return cover(first, static_cast<std::uint32_t>(amount), colour);
     }
-    const double share = pixels / (x1 - x0);
+    spread_busy(x0, x1, pixels, colour);
+  }
+
+  void spread_busy(double x0, double x1, double pixels, std::uint64_t colour) noexcept {
+    const double share = x1 > x0 ? pixels / (x1 - x0) : 0;
+    const double begin = std::max(x0, 0.0);
     const double end = std::min<double>(x1, width_);
-    busy_pixels_ += share * (end - std::max(x0, 0.0));
-    for (int pixel = first; pixel < end; ++pixel) {
-      const double seen = std::min<double>(end, pixel + 1) - std::max<double>(x0, pixel);
+    busy_pixels_ += share * (end - begin);
+    for (int pixel = static_cast<int>(begin); pixel < end; ++pixel) {
+      const double seen = std::min<double>(end, pixel + 1) - std::max<double>(begin, pixel);
       cover(pixel, static_cast<std::uint32_t>(seen * share * kFull + 0.5), colour);
     }
   }
 
   void add_wait(double x0, double x1, double pixels) noexcept {
+    const int first = static_cast<int>(std::max(x0, 0.0));
+    if (x0 >= 0 && x1 <= first + 1) {
+      wait_pixels_ += pixels;
+      wait_[first] = 1;
+      return;
+    }
     const double begin = std::max(x0, 0.0);
     const double end = std::min<double>(x1, width_);
-    const double share = x1 > x0 ? pixels / (x1 - x0) : 0;
-    wait_pixels_ += share * (end - begin);
-    const auto amount = static_cast<std::uint32_t>(share * kFull);
-    int pixel = static_cast<int>(begin);
-    do {
-      wait_[pixel] = static_cast<std::uint16_t>(std::min(kFull, wait_[pixel] + std::max(amount, 1U)));
-    } while (++pixel < end);
+    wait_pixels_ += x1 > x0 ? pixels * (end - begin) / (x1 - x0) : 0;
+    for (int pixel = first; pixel < end; ++pixel) wait_[pixel] = 1;
   }
 
   // A slice too narrow for a rectangle of its own: whole pixels, with a gap on its right.
   void add_block(double x0, double x1, std::uint64_t colour) noexcept {
-    const int begin = std::max(0, static_cast<int>(std::lround(x0)));
-    const int end = std::min(width_, std::max(begin + 1, static_cast<int>(std::lround(x1)) - 1));
+    const int begin = std::clamp(static_cast<int>(std::lround(x0)), 0, width_ - 1);
+    const int end = std::clamp(static_cast<int>(std::lround(x1)) - 1, begin + 1, width_);
     for (int pixel = begin; pixel < end; ++pixel) cover(pixel, kFull, colour);
-    if (begin >= end && begin < width_) cover(begin, kFull, colour);
   }
 
   const LaneSnapshot& lane_;
@@ -203,8 +217,10 @@ class Walk {
   const Ticks& ticks_;
   int width_;
   std::uint64_t* cover_;
-  std::uint16_t* wait_;
+  std::uint8_t* wait_;
   LaneStrip& strip_;
+  int open_pixel_ = 0;  // the pixel being covered is kept out of memory until the next one begins
+  std::uint64_t open_cover_ = 0;
   double busy_pixels_ = 0;
   double wait_pixels_ = 0;
 };
@@ -218,7 +234,7 @@ class Walk {
   return channel(0) | channel(16) << 8 | channel(32) << 16 | kTables.alpha[cover];
 }
 
-void collect_runs(const std::vector<std::uint16_t>& wait, std::vector<PixelRun>& runs) {
+void collect_runs(const std::vector<std::uint8_t>& wait, std::vector<PixelRun>& runs) {
   const int width = static_cast<int>(wait.size());
   for (int pixel = 0; pixel < width; ++pixel) {
     if (wait[static_cast<std::size_t>(pixel)] == 0) continue;
@@ -230,7 +246,7 @@ void collect_runs(const std::vector<std::uint16_t>& wait, std::vector<PixelRun>&
 
 template <typename Ticks>
 void walk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, const TimeView& view,
-          std::vector<std::uint64_t>& cover, std::vector<std::uint16_t>& wait, LaneStrip& strip) {
+          std::vector<std::uint64_t>& cover, std::vector<std::uint8_t>& wait, LaneStrip& strip) {
   Walk<Ticks> walk(lane, detail, ticks, view.width, cover.data(), wait.data(), strip);
   walk.run();
   strip.busy_share = std::min(1.0, walk.busy_pixels() / view.width);

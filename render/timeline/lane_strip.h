@@ -54,7 +54,7 @@ class LaneStripBuilder {
 
  private:
   std::vector<std::uint64_t> cover_;  // per pixel: 16 bits each of cover * 256 and the three channels times that
-  std::vector<std::uint16_t> wait_;   // per pixel: waiting share * 256
+  std::vector<std::uint8_t> wait_;    // per pixel: whether something waits there
 };
 
 }  // namespace accelscope::render

@@ -235,12 +235,11 @@ class Walk {
 }
 
 void collect_runs(const std::vector<std::uint8_t>& wait, std::vector<PixelRun>& runs) {
-  const int width = static_cast<int>(wait.size());
-  for (int pixel = 0; pixel < width; ++pixel) {
-    if (wait[static_cast<std::size_t>(pixel)] == 0) continue;
-    const int begin = pixel;
-    while (pixel < width && wait[static_cast<std::size_t>(pixel)] != 0) ++pixel;
-    runs.push_back({begin, pixel});
+  auto begin = std::find(wait.begin(), wait.end(), 1);
+  while (begin != wait.end()) {
+    const auto end = std::find(begin, wait.end(), 0);
+    runs.push_back({static_cast<int>(begin - wait.begin()), static_cast<int>(end - wait.begin())});
+    begin = std::find(end, wait.end(), 1);
   }
 }
 
@@ -273,7 +272,7 @@ void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const
   for (std::size_t pixel = 0; pixel < width; ++pixel) {
     strip.texels[pixel] = cover_[pixel] == 0 ? 0 : texel(cover_[pixel]);
   }
-  if (strip.wait_share > 0) collect_runs(wait_, strip.waits);
+  collect_runs(wait_, strip.waits);
 }
 
 }  // namespace accelscope::render

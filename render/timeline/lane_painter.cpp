@@ -1,0 +1,116 @@
+#include "render/timeline/lane_painter.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/format.h"
+#include "render/draw.h"
+
+namespace accelscope::render {
+namespace {
+
+constexpr float kLabelInset = 6;      // from the visible left edge, so that a slice cut by the view keeps its label
+constexpr float kLabelMargin = 4;     // free on both sides
+constexpr float kWaitLabelFree = 20;  // free on both sides of a waiting label
+constexpr float kWaitInset = 2;       // a wait is lower than a slice
+constexpr std::size_t kFewestCharacters = 3;
+constexpr float kEdgeFrom = 10;  // light theme: slices of this width get an edge
+constexpr float kRoundFrom = 6;  // narrower slices have square corners
+
+// Characters, not bytes.
+[[nodiscard]] std::size_t length_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+}  // namespace
+
+LanePainter::LanePainter(Ui& ui, ImDrawList* list, const StripTexture& texture, const StringPool& strings)
+    : ui_(ui),
+      list_(list),
+      texture_(texture),
+      strings_(strings),
+      advance_(ui.fonts()[TextStyle::mono_small]->GetCharAdvance('M')),
+      text_top_(std::round(ui.fonts().baseline_offset(TextStyle::mono_small)) -
+                std::round(ui.fonts()[TextStyle::mono_small]->Ascent)),
+      radius_(size::kSliceRadius * ui.scale()),
+      gap_(ui.px(1)),
+      light_(ui.theme().kind() == ThemeKind::light) {}
+
+void LanePainter::paint(const LanePaint& lane) const {
+  const float inset = ui_.px(kWaitInset);
+  for (const PixelRun& run : lane.strip.waits) {
+    texture_.draw_hatch(list_, {lane.rect.x0 + static_cast<float>(run.begin), lane.rect.y0 + inset,
+                                lane.rect.x0 + static_cast<float>(run.end), lane.rect.y1 - inset});
+  }
+  for (const WideSlice& slice : lane.strip.slices) {
+    if (slice.waits) paint_wait(lane, slice);
+  }
+  texture_.draw_row(list_, lane.rect, lane.texture_row, lane.dimmed ? with_alpha(0xffffffff, 0.26F) : 0xffffffff);
+  for (const WideSlice& slice : lane.strip.slices) {
+    if (!slice.waits) paint_slice(lane, slice);
+  }
+}
+
+void LanePainter::paint_wait(const LanePaint& lane, const WideSlice& slice) const {
+  const float inset = ui_.px(kWaitInset);
+  const float x0 = std::max(0.0F, std::round(static_cast<float>(std::max(slice.x0, 0.0))));
+  const float x1 = std::round(static_cast<float>(std::min<double>(slice.x1, lane.rect.width())));
+  if (x1 <= x0) return;
+  const Rect box{lane.rect.x0 + x0, lane.rect.y0 + inset, lane.rect.x0 + x1, lane.rect.y1 - inset};
+  texture_.draw_hatch(list_, box);
+  if (!lane.labels) return;
+  const std::string_view name = strings_.text(slice.name);
+  const float width = advance_ * static_cast<float>(length_of(name));
+  if (box.width() < width + 2 * ui_.px(kWaitLabelFree)) return;
+  const float left = std::round(box.centre().x - width / 2);
+  const float margin = ui_.px(kLabelMargin);
+  list_->AddRectFilled(ImVec2(left - margin, box.y0), ImVec2(left + width + margin, box.y1), ui_.colour(Colour::bg1));
+  const ImFont* font = ui_.fonts()[TextStyle::mono_small];
+  const float top = std::round(box.centre().y - 0.01F) + text_top_;
+  list_->AddText(font, font->FontSize, ImVec2(left, top), ui_.colour(lane.dimmed ? Colour::text3 : Colour::text2),
+                 name.data(), name.data() + name.size());
+  ui_.note_text(name, {left, box.y0, left + width, box.y1});
+}
+
+void LanePainter::paint_slice(const LanePaint& lane, const WideSlice& slice) const {
+  // Far outside the view coordinates would lose their precision as floats.
+  const auto x0 = static_cast<float>(std::max(slice.x0, -8.0));
+  const auto x1 = static_cast<float>(std::min<double>(slice.x1, lane.rect.width() + 8.0F));
+  const Rect box{lane.rect.x0 + std::round(x0), lane.rect.y0,
+                 std::max(lane.rect.x0 + std::round(x1) - gap_, lane.rect.x0 + std::round(x0) + 1), lane.rect.y1};
+  Pixel fill_colour = ui_.theme().slice(slice.slot);
+  if (lane.dimmed) fill_colour = ui_.theme().dimmed(fill_colour);
+  const float radius = box.width() >= kRoundFrom * ui_.scale() ? radius_ : 0;
+  list_->AddRectFilled(ImVec2(box.x0, box.y0), ImVec2(box.x1, box.y1), fill_colour, radius);
+  if (light_ && box.width() >= kEdgeFrom * ui_.scale()) {
+    list_->AddRect(ImVec2(box.x0, box.y0), ImVec2(box.x1, box.y1), ui_.theme().slice_edge(fill_colour), radius, 0,
+                   std::max(1.0F, std::floor(ui_.scale())));
+  }
+  if (!lane.labels) return;
+  const Rect seen{std::max(box.x0, lane.rect.x0), box.y0, std::min(box.x1, lane.rect.x1), box.y1};
+  if (seen.width() < advance_ * kFewestCharacters) return;
+  paint_label(strings_.text(slice.name), seen, ui_.colour(lane.dimmed ? Colour::text2 : Colour::ink));
+}
+
+void LanePainter::paint_label(std::string_view name, const Rect& box, Pixel colour) const {
+  const float left = std::round(box.x0 + ui_.px(kLabelInset));
+  const float room = box.x1 - ui_.px(kLabelMargin) - left;
+  if (room < advance_ * kFewestCharacters) return;
+  const auto fitting = static_cast<std::size_t>(room / advance_ + 0.01F);
+  std::string shorter;
+  std::size_t characters = length_of(name);
+  if (characters > fitting) {
+    shorter = shorten_middle(name, fitting);
+    name = shorter;
+    characters = fitting;
+  }
+  const ImFont* font = ui_.fonts()[TextStyle::mono_small];
+  const float top = std::round(box.centre().y - 0.01F) + text_top_;
+  list_->AddText(font, font->FontSize, ImVec2(left, top), colour, name.data(), name.data() + name.size());
+  ui_.note_text(name, {left, box.y0, left + advance_ * static_cast<float>(characters), box.y1});
+}
+
+}  // namespace accelscope::render

@@ -1,0 +1,272 @@
+// The overview of the session with its brush, and the ruler.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/timeline_frame.h"
+#include "core/base/format.h"
+#include "render/icons.h"
+#include "render/timeline/ruler.h"
+#include "render/timeline/summary_strip.h"
+#include "render/widgets/controls.h"
+
+namespace accelscope::app {
+namespace {
+
+using namespace render;
+
+constexpr double kFoldFrom = 0.3;       // share of the session that must be idle before the work to be folded
+constexpr double kRenewSeconds = 0.25;  // how often the overview of a live session is made anew
+constexpr float kStub = 88;             // units
+constexpr double kTickPixels = 90;      // least distance of labelled ticks at 100 %
+
+[[nodiscard]] ImVec2 low(const Rect& rect) { return {rect.x0, rect.y0}; }
+[[nodiscard]] ImVec2 high(const Rect& rect) { return {rect.x1, rect.y1}; }
+
+// Lanes of each group, in the order of the rows; groups that are collapsed count all the same.
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> bands_of(const TimelineState& state) {
+  std::vector<std::vector<std::uint32_t>> bands;
+  for (const TimelineRow& row : state.rows) {
+    if (row.kind == RowKind::group && !row.lanes.empty()) bands.push_back(row.lanes);
+  }
+  return bands;
+}
+
+void choose_stretch(TimelineFrame& frame, const Rect& canvas) {
+  Overview& overview = frame.state.overview;
+  double begin = frame.session.begin_ns;
+  overview.idle_ns = 0;
+  overview.stub = 0;
+  if (frame.tab.active) {
+    const auto work = static_cast<double>(frame.tab.active->begin_ns);
+    if (work - begin > kFoldFrom * (frame.session.end_ns - begin)) {
+      const double lead = (frame.session.end_ns - work) * 0.02;
+      overview.idle_ns = work - lead - begin;
+      overview.stub = frame.ui.px(kStub);
+      begin = work - lead;
+    }
+  }
+  overview.view = {begin, frame.session.end_ns, std::max(1, static_cast<int>(canvas.width() - overview.stub))};
+}
+
+void renew(TimelineFrame& frame, const Rect& canvas) {
+  Overview& overview = frame.state.overview;
+  const TimeView before = overview.view;
+  const double idle_before = overview.idle_ns;
+  choose_stretch(frame, canvas);
+  const bool moved = before.begin_ns != overview.view.begin_ns || before.end_ns != overview.view.end_ns ||
+                     before.width != overview.view.width || idle_before != overview.idle_ns;
+  const bool newer = overview.version != frame.snapshot.version;
+  if ((moved || newer) && (before.width != overview.view.width || overview.made_at_s < 0 ||
+                           frame.ui.time() - overview.made_at_s > kRenewSeconds)) {
+    overview.complete = false;
+    overview.next_band = 0;
+    overview.version = frame.snapshot.version;
+    overview.made_at_s = frame.ui.time();
+  }
+  if (overview.complete) return;
+  const auto bands = bands_of(frame.state);
+  if (overview.bands.size() != bands.size()) overview.bands.assign(bands.size(), {});
+  if (overview.next_band < bands.size()) {
+    const bool whole = summary_texels(frame.snapshot, bands[overview.next_band], frame.state.windows, overview.view,
+                                      frame.state.builder, overview.bands[overview.next_band]);
+    // While windows are missing the band is drawn from leaves and made again in the next frames.
+    if (whole || frame.tab.live == LiveState::recording) ++overview.next_band;
+    frame.ui.request_frame();
+  }
+  overview.complete = overview.next_band >= bands.size();
+}
+
+// Overview pixels of a time, the folded stretch included.
+[[nodiscard]] float overview_x(const TimelineFrame& frame, const Rect& canvas, double ns) {
+  const Overview& overview = frame.state.overview;
+  if (ns >= overview.view.begin_ns || overview.idle_ns <= 0) {
+    return canvas.x0 + overview.stub + static_cast<float>(overview.view.x(ns));
+  }
+  const double share = (ns - frame.session.begin_ns) / overview.idle_ns;
+  return canvas.x0 + static_cast<float>(share) * overview.stub;
+}
+
+[[nodiscard]] double overview_ns(const TimelineFrame& frame, const Rect& canvas, float x) {
+  const Overview& overview = frame.state.overview;
+  const float from_left = x - canvas.x0;
+  if (from_left >= overview.stub || overview.stub <= 0) {
+    return overview.view.ns(static_cast<double>(from_left - overview.stub));
+  }
+  return frame.session.begin_ns + overview.idle_ns * static_cast<double>(from_left / overview.stub);
+}
+
+void paint_bands(TimelineFrame& frame, const Rect& canvas) {
+  Overview& overview = frame.state.overview;
+  Ui& ui = frame.ui;
+  const auto width = static_cast<std::size_t>(overview.view.width);
+  std::vector<std::size_t> ready;
+  for (std::size_t i = 0; i < overview.bands.size(); ++i) {
+    if (overview.bands[i].size() == width) ready.push_back(i);
+  }
+  overview.texture.begin(
+      static_cast<int>(canvas.width()), static_cast<int>(canvas.x0), static_cast<int>(ui.px(size::kOverview)),
+      {static_cast<int>(ui.px(size::kHatchStep)), ui.scale(), ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
+  std::vector<int> rows;
+  for (const std::size_t band : ready) {
+    std::vector<Pixel> texels(static_cast<std::size_t>(overview.stub), 0);
+    texels.insert(texels.end(), overview.bands[band].begin(), overview.bands[band].end());
+    texels.resize(static_cast<std::size_t>(canvas.width()), 0);
+    rows.push_back(overview.texture.add(texels));
+  }
+  overview.texture.upload(ui.textures());
+  if (!rows.empty()) {
+    const float room = canvas.height() - ui.px(10);
+    const float step = std::min(ui.px(9), room / static_cast<float>(rows.size()));
+    float y = canvas.y0 + ui.px(5) + (room - step * static_cast<float>(rows.size())) / 2;
+    for (const int row : rows) {
+      const Rect band{canvas.x0, std::round(y), canvas.x1, std::round(y + step) - ui.px(1)};
+      overview.texture.draw_row(frame.list, band, row);
+      y += step;
+    }
+  }
+  if (overview.stub > 0) {
+    const Rect stub{canvas.x0, canvas.y0, canvas.x0 + overview.stub, canvas.y1};
+    overview.texture.draw_hatch(frame.list, stub);
+    const std::string text = format_duration(overview.idle_ns) + " idle";
+    const float text_room = std::min(text_width(ui, TextStyle::mono_small, text) + ui.px(8), stub.width());
+    const Rect chip{stub.x0 + (stub.width() - text_room) / 2, stub.y0 + ui.px(11), stub.x1, stub.y1 - ui.px(11)};
+    frame.list->AddRectFilled(low(chip), ImVec2(chip.x0 + text_room, chip.y1), ui.colour(Colour::bg1));
+    draw_text(ui, frame.list, {chip.x0, chip.y0, chip.x0 + text_room, chip.y1}, text,
+              {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::centre});
+  }
+}
+
+void move_brush(TimelineFrame& frame, const Rect& canvas) {
+  TimelineState& state = frame.state;
+  Ui& ui = frame.ui;
+  const Interaction touch = interact(ui, "timeline.overview", canvas);
+  const float mouse = ui.input().mouse.x;
+  const float left = overview_x(frame, canvas, frame.tab.view.begin_ns);
+  const float right = overview_x(frame, canvas, frame.tab.view.end_ns);
+  if (touch.pressed) {
+    const bool inside = mouse >= left - ui.px(4) && mouse <= right + ui.px(4);
+    state.gesture = inside ? Gesture::brush : Gesture::brush_new;
+    state.pressed_at = state.last_mouse = ui.input().mouse;
+    state.pressed_ns = overview_ns(frame, canvas, mouse);
+  }
+  if (touch.double_clicked) {
+    move_view(frame.tab, state, fitted(frame.session.begin_ns, frame.session.end_ns, frame.session, 0.01));
+    finish_move(frame.tab, state);
+    state.gesture = Gesture::none;
+    return;
+  }
+  if (state.gesture == Gesture::brush) {
+    const double by = overview_ns(frame, canvas, mouse) - overview_ns(frame, canvas, state.last_mouse.x);
+    if (by != 0) move_view(frame.tab, state, panned(frame.tab.view, by, frame.session));
+    state.last_mouse = ui.input().mouse;
+  } else if (state.gesture == Gesture::brush_new && std::abs(mouse - state.pressed_at.x) > ui.px(4)) {
+    const double at = overview_ns(frame, canvas, std::clamp(mouse, canvas.x0, canvas.x1));
+    move_view(frame.tab, state,
+              fitted(std::min(at, state.pressed_ns), std::max(at, state.pressed_ns), frame.session, 0));
+  }
+  const bool released = !ui.input().down(MouseButton::left);
+  if (released && (state.gesture == Gesture::brush || state.gesture == Gesture::brush_new)) {
+    if (state.gesture == Gesture::brush_new && std::abs(mouse - state.pressed_at.x) <= ui.px(4)) {
+      const double by = state.pressed_ns - (frame.tab.view.begin_ns + frame.tab.view.end_ns) / 2;
+      move_view(frame.tab, state, panned(frame.tab.view, by, frame.session));
+    }
+    finish_move(frame.tab, state);
+    state.gesture = Gesture::none;
+  }
+}
+
+void paint_brush(TimelineFrame& frame, const Rect& canvas) {
+  Ui& ui = frame.ui;
+  const float left = std::clamp(overview_x(frame, canvas, frame.tab.view.begin_ns), canvas.x0, canvas.x1);
+  const float right = std::clamp(overview_x(frame, canvas, frame.tab.view.end_ns), canvas.x0, canvas.x1);
+  // Never too thin to be seen or taken hold of.
+  const float middle = (left + right) / 2;
+  const float half = std::max((right - left) / 2, ui.px(3));
+  const Rect brush{std::round(middle - half), canvas.y0, std::round(middle + half), canvas.y1};
+  frame.list->AddRectFilled(low(brush), high(brush), with_alpha(ui.colour(Colour::accent), 0.16F));
+  outline(ui, brush, ui.colour(Colour::accent), 0, 1.5F);
+  ui.register_widget("timeline.brush", brush);
+}
+
+[[nodiscard]] std::string active_text(const TimelineFrame& frame) {
+  if (frame.tab.active) {
+    return format_duration(static_cast<double>(frame.tab.active->end_ns - frame.tab.active->begin_ns)) + " active";
+  }
+  return format_duration(frame.session.end_ns - frame.session.begin_ns) + " long";
+}
+
+void draw_follow_button(TimelineFrame& frame) {
+  if (frame.tab.live != LiveState::recording) return;
+  Ui& ui = frame.ui;
+  const Rect label = frame.label(frame.markers);
+  const ButtonOptions options{.label = frame.tab.follow ? "Following" : "Follow",
+                              .kind = ButtonKind::flat,
+                              .active = frame.tab.follow,
+                              .tooltip = "Keep the newest events in sight; any zoom or pan stops it"};
+  const float width = button_width(ui, options);
+  const Rect rect{label.x1 - width - ui.px(6), label.y0, label.x1 - ui.px(6), label.y1};
+  if (button(ui, "timeline.follow", rect, options)) frame.tab.follow = !frame.tab.follow;
+}
+
+}  // namespace
+
+void draw_overview(TimelineFrame& frame) {
+  Ui& ui = frame.ui;
+  const Rect canvas = frame.canvas(frame.overview);
+  const Rect label = frame.label(frame.overview);
+  frame.list->AddRectFilled(low(label), high(label), ui.colour(Colour::bg2));
+  frame.list->AddRectFilled(low(canvas), high(canvas), ui.colour(Colour::bg1));
+  const float inset = ui.px(size::kPanelPadding);
+  Rect text{label.x0 + inset, label.y0 + ui.px(4), label.x1 - inset, label.y1 - ui.px(2)};
+  draw_text(ui, text.cut_top(ui.px(17)), "Session", {.style = TextStyle::heading});
+  draw_text(ui, text.cut_top(ui.px(16)), active_text(frame), {.style = TextStyle::mono_small, .colour = Colour::text3});
+
+  renew(frame, canvas);
+  move_brush(frame, canvas);
+  frame.list->PushClipRect(low(canvas), high(canvas), true);
+  paint_bands(frame, canvas);
+  for (const Marker& marker : frame.tab.markers) {
+    const float x = std::round(overview_x(frame, canvas, static_cast<double>(marker.ts_ns)));
+    frame.list->AddTriangleFilled(ImVec2(x - ui.px(4), canvas.y0), ImVec2(x + ui.px(4), canvas.y0),
+                                  ImVec2(x, canvas.y0 + ui.px(6)), ui.colour(Colour::marker));
+  }
+  paint_brush(frame, canvas);
+  frame.list->PopClipRect();
+  horizontal_line(ui, frame.overview.x0, frame.overview.x1, frame.overview.y1 - ui.px(1), ui.colour(Colour::line2));
+}
+
+void draw_ruler(TimelineFrame& frame) {
+  Ui& ui = frame.ui;
+  const Rect label = frame.label(frame.ruler);
+  const Rect canvas = frame.canvas(frame.ruler);
+  const float inset = ui.px(size::kPanelPadding);
+  frame.list->AddRectFilled(low(label), ImVec2(label.x1, frame.markers.y1), ui.colour(Colour::bg2));
+  frame.list->AddRectFilled(low(canvas), ImVec2(canvas.x1, frame.markers.y1), ui.colour(Colour::bg1));
+  const Rect text = label.inset(inset, 0);
+  draw_text(ui, text, "since start", {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, text, format_duration(frame.view.span_ns()),
+            {.style = TextStyle::mono_small, .colour = Colour::text1, .align = Align::right});
+
+  const Ruler ruler = make_ruler(frame.view, kTickPixels * static_cast<double>(ui.scale()));
+  frame.list->PushClipRect(low(canvas), ImVec2(canvas.x1, frame.rows.y1), true);
+  for (const RulerTick& tick : ruler.ticks) {
+    const float x = std::floor(frame.canvas_x + static_cast<float>(tick.x));
+    const bool major = !tick.label.empty();
+    const float height = ui.px(major ? 8 : 4);
+    frame.list->AddRectFilled(ImVec2(x, canvas.y1 - height), ImVec2(x + ui.px(1), canvas.y1),
+                              ui.colour(major ? Colour::text3 : Colour::line2));
+    if (!major) continue;
+    draw_text(ui, frame.list, {x + ui.px(5), canvas.y0, x + ui.px(200), canvas.y1 - ui.px(2)}, tick.label,
+              {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::clip});
+  }
+  frame.list->PopClipRect();
+  horizontal_line(ui, frame.ruler.x0, frame.ruler.x1, frame.ruler.y1 - ui.px(1), ui.colour(Colour::line1));
+  draw_text(ui, frame.label(frame.markers).inset(inset, 0), "markers",
+            {.style = TextStyle::small, .colour = Colour::text3});
+  draw_follow_button(frame);
+}
+
+}  // namespace accelscope::app

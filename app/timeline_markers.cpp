@@ -1,0 +1,181 @@
+// The marker row: flags that are dragged, renamed and deleted, measured spans, and the time between neighbours.
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/timeline_frame.h"
+#include "core/base/format.h"
+#include "render/widgets/menu.h"
+#include "render/widgets/text_input.h"
+
+namespace accelscope::app {
+namespace {
+
+using namespace render;
+
+constexpr float kDistanceRoom = 90;  // units between two flags from which their distance is shown
+
+void store_marker(SessionTab& tab, Marker& marker) {
+  Result<std::int64_t> id = tab.store->put_marker(marker);
+  if (!id) {
+    tab.last_error = id.message();
+    return;
+  }
+  marker.id = *id;
+}
+
+[[nodiscard]] std::string letter_of(std::size_t index) {
+  std::string letter(1, static_cast<char>('A' + index % 26));
+  if (index >= 26) letter += std::to_string(index / 26);
+  return letter;
+}
+
+[[nodiscard]] std::string flag_text(std::size_t index, const Marker& marker) {
+  return marker.name.empty() ? letter_of(index) : letter_of(index) + "  " + marker.name;
+}
+
+void rename_in_place(TimelineFrame& frame, Marker& marker, const Rect& flag) {
+  TimelineState& state = frame.state;
+  const Rect box{flag.x0, flag.y0, std::max(flag.x1, flag.x0 + frame.ui.px(140)), flag.y1};
+  const TextInputResult input = text_input(frame.ui, "timeline.marker.name", box, state.marker_edit.text,
+                                           {.placeholder = "name", .focus_now = state.marker_edit.focus});
+  state.marker_edit.focus = false;
+  if (input.submitted) {
+    marker.name = state.marker_edit.text;
+    store_marker(frame.tab, marker);
+  }
+  if (input.submitted || input.cancelled) state.marker_edit = {};
+}
+
+// True when the flag was dragged: the marker has moved.
+void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker) {
+  Ui& ui = frame.ui;
+  TimelineState& state = frame.state;
+  const Rect band = frame.canvas(frame.markers);
+  const float x = std::floor(frame.x(static_cast<double>(marker.ts_ns)));
+  const std::string text = flag_text(index, marker);
+  const float width = text_width(ui, TextStyle::mono_small, text) + ui.px(12);
+  const Rect flag{x, band.y0 + ui.px(2), x + width, band.y1 - ui.px(2)};
+  const float end = marker.end_ns ? frame.x(static_cast<double>(*marker.end_ns)) : x;
+  if (std::max(flag.x1, end) < band.x0 || flag.x0 > band.x1) return;
+  const Pixel colour = ui.colour(Colour::marker);
+  if (marker.end_ns) {
+    frame.list->AddRectFilled(ImVec2(x, flag.y0), ImVec2(end, flag.y1), with_alpha(colour, 0.2F));
+    const std::string length = format_duration(static_cast<double>(*marker.end_ns - marker.ts_ns));
+    draw_text(ui, frame.list, {flag.x1 + ui.px(6), flag.y0, end - ui.px(4), flag.y1}, length,
+              {.style = TextStyle::mono_small, .align = Align::centre});
+  }
+  const std::string name = "timeline.marker." + std::to_string(index);
+  const Interaction touch = interact(ui, name, flag);
+  if (state.marker_edit.id == marker.id && marker.id != 0) return rename_in_place(frame, marker, flag);
+  if (touch.hovered) set_cursor(Cursor::resize_horizontal);
+  if (touch.double_clicked) {
+    state.marker_edit = {marker.id, marker.name, true};
+    state.gesture = Gesture::none;
+    return;
+  }
+  if (touch.pressed) {
+    state.gesture = Gesture::marker;
+    state.held_marker = marker.id;
+    state.pressed_at = ui.input().mouse;
+    state.pressed_ns = static_cast<double>(marker.ts_ns);
+  }
+  if (touch.right_clicked) {
+    state.menu_marker = marker.id;
+    state.menu_ns = marker.ts_ns;
+    state.menu_event.reset();
+    open_menu(ui, "timeline.menu");
+  }
+  frame.list->AddRectFilled(ImVec2(flag.x0, flag.y0), ImVec2(flag.x1, flag.y1), colour);
+  draw_text(ui, frame.list, {flag.x0 + ui.px(6), flag.y0, flag.x1, flag.y1}, text,
+            {.style = TextStyle::mono_small, .colour = Colour::on_accent, .fit = Fit::clip});
+}
+
+void drag_marker(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  if (state.gesture != Gesture::marker) return;
+  const auto held = std::find_if(frame.tab.markers.begin(), frame.tab.markers.end(),
+                                 [&](const Marker& marker) { return marker.id == state.held_marker; });
+  const float by = frame.ui.input().mouse.x - state.pressed_at.x;
+  if (held != frame.tab.markers.end() && std::abs(by) > frame.ui.px(3)) {
+    const auto to = static_cast<std::int64_t>(state.pressed_ns + static_cast<double>(by) * frame.view.ns_per_pixel());
+    if (held->end_ns) *held->end_ns += to - held->ts_ns;
+    held->ts_ns = to;
+  }
+  if (frame.ui.input().down(MouseButton::left)) return;
+  if (held != frame.tab.markers.end()) store_marker(frame.tab, *held);
+  state.gesture = Gesture::none;
+}
+
+// The time between two neighbours, where there is room for it.
+void draw_distance(TimelineFrame& frame, float from, float to, const Marker& left, const Marker& right) {
+  Ui& ui = frame.ui;
+  if (to - from < ui.px(kDistanceRoom)) return;
+  const Rect band = frame.canvas(frame.markers);
+  const float y = std::round(band.centre().y);
+  const Pixel colour = ui.colour(Colour::marker);
+  const std::string text = format_time_exact(right.ts_ns - left.ts_ns);
+  const float half = text_width(ui, TextStyle::mono_strong, text) / 2 + ui.px(8);
+  const float middle = (from + to) / 2;
+  frame.list->AddRectFilled(ImVec2(from, band.y0 + ui.px(2)), ImVec2(to, band.y1 - ui.px(2)),
+                            with_alpha(colour, 0.14F));
+  if (middle - half > from + ui.px(8)) {
+    frame.list->AddRectFilled(ImVec2(from + ui.px(2), y), ImVec2(middle - half, y + ui.px(1)), colour);
+    frame.list->AddRectFilled(ImVec2(middle + half, y), ImVec2(to - ui.px(2), y + ui.px(1)), colour);
+    const float head = ui.px(4);
+    frame.list->AddTriangleFilled(ImVec2(from, y + 0.5F), ImVec2(from + 2 * head, y - head),
+                                  ImVec2(from + 2 * head, y + head + 1), colour);
+    frame.list->AddTriangleFilled(ImVec2(to, y + 0.5F), ImVec2(to - 2 * head, y - head),
+                                  ImVec2(to - 2 * head, y + head + 1), colour);
+  }
+  draw_text(ui, frame.list, {middle - half, band.y0, middle + half, band.y1}, text,
+            {.style = TextStyle::mono_strong, .align = Align::centre, .fit = Fit::clip});
+}
+
+}  // namespace
+
+void drop_marker(SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> end_ns) {
+  Marker marker;
+  marker.ts_ns = ns;
+  marker.end_ns = end_ns;
+  store_marker(tab, marker);
+  if (marker.id == 0) return;
+  tab.markers.push_back(std::move(marker));
+  std::sort(tab.markers.begin(), tab.markers.end(), [](const Marker& a, const Marker& b) { return a.ts_ns < b.ts_ns; });
+}
+
+void remove_marker(SessionTab& tab, std::int64_t id) {
+  if (Result<void> removed = tab.store->remove_marker(id); !removed) {
+    tab.last_error = removed.message();
+    return;
+  }
+  std::erase_if(tab.markers, [id](const Marker& marker) { return marker.id == id; });
+}
+
+void draw_markers(TimelineFrame& frame) {
+  Ui& ui = frame.ui;
+  const Rect band = frame.canvas(frame.markers);
+  drag_marker(frame);
+  frame.list->PushClipRect(ImVec2(band.x0, band.y0), ImVec2(band.x1, frame.rows.y1), true);
+  const std::vector<Marker>& markers = frame.tab.markers;
+  for (std::size_t i = 0; i + 1 < markers.size(); ++i) {
+    if (markers[i].end_ns) continue;
+    const float from = frame.x(static_cast<double>(markers[i].ts_ns)) +
+                       text_width(ui, TextStyle::mono_small, flag_text(i, markers[i])) + ui.px(14);
+    const float to = frame.x(static_cast<double>(markers[i + 1].ts_ns));
+    if (to > band.x0 && from < band.x1) draw_distance(frame, from, to, markers[i], markers[i + 1]);
+  }
+  for (std::size_t i = 0; i < frame.tab.markers.size(); ++i) draw_flag(frame, i, frame.tab.markers[i]);
+  for (const Marker& marker : markers) {
+    for (const std::optional<std::int64_t>& at : {std::optional(marker.ts_ns), marker.end_ns}) {
+      if (!at) continue;
+      const float x = std::floor(frame.x(static_cast<double>(*at)));
+      frame.list->AddRectFilled(ImVec2(x, band.y0), ImVec2(x + ui.px(1), frame.rows.y1), ui.colour(Colour::marker));
+    }
+  }
+  frame.list->PopClipRect();
+  horizontal_line(ui, frame.markers.x0, frame.markers.x1, frame.markers.y1 - ui.px(1), ui.colour(Colour::line2));
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,191 @@
+// What lies over the lanes: the cursor, the box being zoomed to, outlines of hovered, selected and related events,
+// arrows along dependencies, and the hover card.
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/session_analysis.h"
+#include "app/timeline_frame.h"
+#include "core/base/format.h"
+#include "core/query/event_reader.h"
+#include "render/widgets/menu.h"
+#include "render/widgets/popup.h"
+
+namespace accelscope::app {
+namespace {
+
+using namespace render;
+
+constexpr std::size_t kMostOutlines = 400;  // related events that are outlined
+constexpr std::size_t kMostArrows = 12;     // to and from the selected event
+
+[[nodiscard]] ImVec2 low(const Rect& rect) { return {rect.x0, rect.y0}; }
+[[nodiscard]] ImVec2 high(const Rect& rect) { return {rect.x1, rect.y1}; }
+
+[[nodiscard]] std::optional<EventRecord> read(const TimelineFrame& frame, EventId id) {
+  if (!frame.tab.reader) return {};
+  Result<EventRecord> event = frame.tab.reader->read(id);
+  if (!event) return {};
+  return std::move(event).value();
+}
+
+void outline_event(TimelineFrame& frame, EventId id, Colour colour, float grow, float thickness) {
+  const auto event = read(frame, id);
+  if (!event) return;
+  const auto rect = event_rect(frame, *event);
+  if (!rect || rect->x1 < frame.canvas_x || rect->x0 > frame.rows.x1) return;
+  outline(frame.ui, rect->inset(-grow * frame.ui.scale()), frame.ui.colour(colour), size::kSliceRadius + grow,
+          thickness);
+}
+
+// From the right end of one event to the left end of another, leaving and arriving level.
+void draw_arrow(TimelineFrame& frame, const EventRecord& from, const EventRecord& to, Colour colour) {
+  const auto start = event_rect(frame, from);
+  const auto end = event_rect(frame, to);
+  if (!start || !end) return;
+  Ui& ui = frame.ui;
+  const bool down = end->y0 >= start->y1 - 1;
+  const Point a{std::clamp(start->x1 - ui.px(3), frame.canvas_x, frame.rows.x1), down ? start->y1 : start->y0};
+  const Point b{std::clamp(end->x0 + ui.px(5), frame.canvas_x, frame.rows.x1), down ? end->y0 : end->y1};
+  const float bend = std::max(std::abs(b.y - a.y) / 2, ui.px(10)) * (down ? 1.0F : -1.0F);
+  const ImVec2 p1(a.x, a.y);
+  const ImVec2 p2(a.x, a.y + bend);
+  const ImVec2 p3(b.x, b.y - bend);
+  const ImVec2 p4(b.x, b.y);
+  frame.list->AddBezierCubic(p1, p2, p3, p4, ui.colour(Colour::bg1), 3 * ui.scale());
+  frame.list->AddBezierCubic(p1, p2, p3, p4, ui.colour(colour), 1.5F * ui.scale());
+  const float head = ui.px(4);
+  const float tail = down ? -head * 1.5F : head * 1.5F;
+  frame.list->AddTriangleFilled(p4, ImVec2(b.x - head, b.y + tail), ImVec2(b.x + head, b.y + tail), ui.colour(colour));
+}
+
+void draw_dependencies(TimelineFrame& frame, const EventRecord& selected) {
+  const auto dependencies = frame.tab.analysis ? frame.tab.analysis->dependencies() : nullptr;
+  if (!dependencies) return;
+  for (const Dependency& each : dependencies->predecessors(selected.id, kMostArrows).dependencies) {
+    const auto other = read(frame, each.source);
+    if (!other) continue;
+    draw_arrow(frame, *other, selected, Colour::accent);
+    outline_event(frame, other->id, Colour::accent, 0, 2);
+  }
+  for (const Dependency& each : dependencies->successors(selected.id, kMostArrows).dependencies) {
+    const auto other = read(frame, each.target);
+    if (!other) continue;
+    draw_arrow(frame, selected, *other, Colour::selection);
+    outline_event(frame, other->id, Colour::accent, 0, 2);
+  }
+}
+
+void draw_outlines(TimelineFrame& frame) {
+  const std::size_t related = std::min(frame.tab.related.size(), kMostOutlines);
+  for (std::size_t i = 0; i < related; ++i) outline_event(frame, frame.tab.related[i], Colour::accent, 0, 2);
+  for (const EventId id : frame.tab.also_selected) outline_event(frame, id, Colour::selection, 2, 2);
+  if (frame.tab.selected) {
+    if (const auto selected = read(frame, *frame.tab.selected)) draw_dependencies(frame, *selected);
+    outline_event(frame, *frame.tab.selected, Colour::selection, 2, 2);
+  }
+  if (frame.tab.hovered && frame.tab.hovered != frame.tab.selected) {
+    outline_event(frame, *frame.tab.hovered, Colour::text2, 0, 1);
+  }
+}
+
+void draw_zoom_box(TimelineFrame& frame) {
+  const TimelineState& state = frame.state;
+  if (state.gesture != Gesture::zoom_box) return;
+  Ui& ui = frame.ui;
+  const float at = std::clamp(ui.input().mouse.x, frame.canvas_x, frame.rows.x1);
+  const Rect box{std::min(state.pressed_at.x, at), frame.rows.y0, std::max(state.pressed_at.x, at), frame.rows.y1};
+  frame.list->AddRectFilled(low(box), high(box), with_alpha(ui.colour(Colour::accent), 0.16F));
+  vertical_line(ui, box.x0, box.y0, box.y1, ui.colour(Colour::accent));
+  vertical_line(ui, box.x1, box.y0, box.y1, ui.colour(Colour::accent));
+  const std::string text = format_duration(static_cast<double>(box.width()) * frame.view.ns_per_pixel());
+  const float width = text_width(ui, TextStyle::mono_strong, text) + ui.px(16);
+  const float middle = box.centre().x;
+  const Rect chip{middle - width / 2, frame.markers.y0 + ui.px(1), middle + width / 2, frame.markers.y1 - ui.px(1)};
+  fill(ui, chip, ui.colour(Colour::accent_bg), size::kChipRadius);
+  draw_text(ui, chip, text, {.style = TextStyle::mono_strong, .align = Align::centre, .fit = Fit::clip});
+}
+
+void draw_cursor(TimelineFrame& frame) {
+  if (!frame.tab.cursor_ns || frame.state.gesture == Gesture::zoom_box) return;
+  const float x = std::floor(frame.x(static_cast<double>(*frame.tab.cursor_ns)));
+  if (x < frame.canvas_x || x > frame.rows.x1) return;
+  vertical_line(frame.ui, x, frame.ruler.y1, frame.rows.y1, with_alpha(frame.ui.colour(Colour::accent), 0.45F));
+}
+
+void draw_hover_card(TimelineFrame& frame, const EventRecord& event, const Rect& slice) {
+  HoverCard card;
+  card.title = event.name_text.empty() ? "(no name)" : event.name_text;
+  card.title_value = format_duration(static_cast<double>(event.end_ns - event.begin_ns));
+  card.swatch = frame.ui.theme().slice(frame.snapshot.strings->slot(event.name));
+  card.rows.push_back({"Start", format_time_exact(event.begin_ns)});
+  card.rows.push_back({"Duration", format_time_exact(event.end_ns - event.begin_ns)});
+  if (event.waits) card.rows.push_back({"State", "waiting", Colour::warning});
+  const Schema* schema = event.lane != nullptr ? event.lane->schema.get() : nullptr;
+  const auto add = [&](Role role, const char* label, Colour colour) {
+    const auto column = schema != nullptr ? schema->find(role) : std::nullopt;
+    if (!column || *column >= event.fields.size()) return;
+    if (std::holds_alternative<std::monostate>(event.fields[*column])) return;
+    card.rows.push_back({label, field_text(schema->columns[*column], event.fields[*column]), colour});
+  };
+  add(Role::wait_ns, "Waited", Colour::warning);
+  add(Role::tensor, "Tensor", Colour::text1);
+  add(Role::bytes, "Bytes", Colour::text1);
+  add(Role::source_location, "Source", Colour::accent);
+  if (event.lane != nullptr) {
+    if (const TrackSnapshot* track = frame.snapshot.find_track(event.lane->track)) {
+      card.rows.push_back({"Lane", track->track->name});
+    }
+  }
+  hover_card(frame.ui, card, slice, frame.label({frame.rows.x0, slice.y0, frame.rows.x1, slice.y1}));
+}
+
+// The card opens when the pointer has rested on an event; in dense parts only then is the event looked for.
+void hover(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  Ui& ui = frame.ui;
+  const bool over = frame.canvas(frame.rows).contains(ui.input().mouse) && ImGui::IsWindowHovered() &&
+                    state.gesture == Gesture::none && !menu_is_open("timeline.menu");
+  const Point mouse = ui.input().mouse;
+  if (!over) {
+    frame.tab.hovered.reset();
+    state.hover_since_s = ui.time();
+    return;
+  }
+  frame.tab.cursor_ns = static_cast<std::int64_t>(std::llround(frame.ns(mouse.x)));
+  const bool moved = mouse.x != state.last_mouse.x || mouse.y != state.last_mouse.y;
+  if (moved) {
+    state.last_mouse = mouse;
+    state.hover_since_s = ui.time();
+    frame.tab.hovered = event_under(frame, mouse, false);
+    ui.request_frame_after(kHoverCardDelay);
+    return;
+  }
+  if (ui.time() - state.hover_since_s < kHoverCardDelay) return ui.request_frame_after(kHoverCardDelay);
+  if (!frame.tab.hovered) {
+    frame.tab.hovered = event_under(frame, mouse, true);
+    if (!frame.tab.hovered) state.hover_since_s = 1e18;  // nothing here: look again when the pointer moves
+  }
+  if (!frame.tab.hovered) return;
+  const auto event = read(frame, *frame.tab.hovered);
+  if (!event) return;
+  if (const auto rect = event_rect(frame, *event)) draw_hover_card(frame, *event, rect->intersected(frame.rows));
+}
+
+}  // namespace
+
+void draw_overlay(TimelineFrame& frame) {
+  const bool inside = frame.area.contains(frame.ui.input().mouse);
+  if (!inside && frame.state.gesture == Gesture::none) frame.tab.cursor_ns.reset();
+  frame.list->PushClipRect(ImVec2(frame.canvas_x, frame.markers.y0), high(frame.rows), true);
+  draw_cursor(frame);
+  frame.list->PushClipRect(low(frame.canvas(frame.rows)), high(frame.rows), true);
+  draw_outlines(frame);
+  frame.list->PopClipRect();
+  draw_zoom_box(frame);
+  frame.list->PopClipRect();
+  hover(frame);
+}
+
+}  // namespace accelscope::app

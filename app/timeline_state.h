@@ -1,0 +1,98 @@
+// What the timeline remembers of one session between frames: scroll position, open groups, decoded windows, the
+// gesture under way. Kept in the session's tab; used by the files named timeline_* only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session_tab.h"
+#include "app/timeline_rows.h"
+#include "core/query/lane_window.h"
+#include "render/geometry.h"
+#include "render/timeline/counter_strip.h"
+#include "render/timeline/lane_strip.h"
+#include "render/timeline/strip_texture.h"
+
+namespace accelscope::app {
+
+enum class Gesture : std::uint8_t { none, press, zoom_box, pan, brush, brush_new, marker };
+
+// A lane of slices as it was drawn in this frame, for hit tests and outlines. Rectangles are in the window.
+struct DrawnLane {
+  std::uint32_t lane = 0;  // index into Snapshot::lanes
+  std::size_t row = 0;     // index into TimelineState::rows
+  render::Rect rect;       // of its slices
+  render::LaneStrip strip;
+  int texture_row = 0;
+};
+
+struct DrawnRow {
+  std::size_t row = 0;                         // index into TimelineState::rows
+  render::Rect rect;                           // label column and canvas, clipped to the rows' area by the list
+  std::size_t first_lane = 0, lane_count = 0;  // in TimelineState::lanes
+  int summary_row = -1;                        // texture row of a collapsed group
+};
+
+// Values of a counter over the whole session: its scale stays when the view changes.
+struct CounterScale {
+  std::uint64_t version = 0;
+  double highest = 0;
+};
+
+// The whole session at a glance: a row of texels for each group. Made anew band by band, one in a frame, so that a
+// large session costs no frame much.
+struct Overview {
+  std::vector<std::vector<render::Pixel>> bands;
+  std::size_t next_band = 0;
+  bool complete = false;  // every band is of this version and width
+  std::uint64_t version = 0;
+  render::TimeView view;
+  double made_at_s = -1;
+  double idle_ns = 0;  // folded before the view begins; 0: nothing is folded
+  float stub = 0;      // pixels that stand for it
+  render::StripTexture texture;
+};
+
+struct MarkerEdit {
+  std::int64_t id = 0;  // 0: none
+  std::string text;
+  bool focus = false;
+};
+
+struct TimelineState {
+  LaneWindows windows;
+  render::LaneStripBuilder builder;
+  render::StripTexture texture;
+
+  RowChoices choices;
+  std::vector<TimelineRow> rows;
+  float content_height = 0;  // of all rows, pixels
+  float scroll = 0;          // pixels
+  std::optional<EventId> reveal;
+
+  std::vector<DrawnRow> drawn_rows;
+  std::vector<DrawnLane> lanes;  // the first lane_count are of this frame; kept to reuse their memory
+  std::size_t lane_count = 0;
+  std::unordered_map<LaneNumber, CounterScale> counter_scales;
+  Overview overview;
+  bool complete = false;  // nothing in the last frame stood for something finer
+
+  Gesture gesture = Gesture::none;
+  render::Point pressed_at;  // pixels
+  render::Point last_mouse;
+  double pressed_ns = 0;
+  bool right_press = false;  // a right press that has not moved: it opens the menu
+  std::int64_t held_marker = 0;
+  std::int64_t menu_marker = 0;
+  std::int64_t menu_ns = 0;
+  std::optional<EventId> menu_event;
+  MarkerEdit marker_edit;
+  std::optional<double> settle_at_s;  // when a wheel or key movement counts as finished
+
+  std::optional<EventId> hover_event;
+  render::Rect hover_rect;
+  double hover_since_s = 0;
+};
+
+}  // namespace accelscope::app

@@ -17,8 +17,8 @@ namespace {
 constexpr float kLabelWidth = 110;
 constexpr const char* kAgentCommand = "accelscope-agent simulate --listen 127.0.0.1:7420";
 
-void section(Ui& ui, Rect& rest, std::string_view title, std::string_view hint) {
-  horizontal_line(ui, rest.x0 - ui.px(24), rest.x1 + ui.px(24), rest.y0, ui.colour(Colour::line1));
+void section(Ui& ui, Rect& rest, std::string_view title, std::string_view hint, bool line_above = true) {
+  if (line_above) horizontal_line(ui, rest.x0 - ui.px(24), rest.x1 + ui.px(24), rest.y0, ui.colour(Colour::line1));
   rest.cut_top(ui.px(12));
   Rect row = rest.cut_top(ui.px(24));
   draw_text(ui, row.cut_left(ui.px(kLabelWidth)), title, {.style = TextStyle::heading});
@@ -49,7 +49,7 @@ bool ConnectForm::draw(Ui& ui, Workspace& workspace, Rect area, const std::strin
                        const std::function<void(std::string)>& say) {
   Rect rest = area;
   const auto address = check_address(address_);
-  section(ui, rest, "Where", "The agent that runs beside the device. For now it must run on this machine.");
+  section(ui, rest, "Where", "The agent that runs beside the device. For now it must run on this machine.", false);
   rest.cut_top(ui.px(6));
   Rect row = rest.cut_top(ui.px(size::kControl));
   draw_text(ui, row.cut_left(ui.px(kLabelWidth)), "Host and port", {.colour = Colour::text2});

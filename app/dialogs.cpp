@@ -16,6 +16,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
+constexpr float kKeyColumn = 216;
+
 void draw_connect(AppState& state, Ui& ui) {
   Modal modal(ui, "connect", "Connect and record", 720, 470);
   if (!modal.open()) {
@@ -31,7 +33,7 @@ void draw_connect(AppState& state, Ui& ui) {
 }
 
 void draw_key_row(Ui& ui, Rect row, const Command& command) {
-  Rect keys = row.cut_left(ui.px(170));
+  Rect keys = row.cut_left(ui.px(kKeyColumn));
   const float width = key_cap(ui, keys, command.key);
   keys.cut_right(width + ui.px(6));
   if (!command.second_key.empty()) key_cap(ui, keys, command.second_key);
@@ -52,7 +54,7 @@ void draw_mouse_rows(Ui& ui, Rect& column) {
   group_heading(ui, column, "Mouse");
   for (const auto& [what, does] : kMouse) {
     Rect row = column.cut_top(ui.px(22));
-    key_cap(ui, row.cut_left(ui.px(170)), what);
+    key_cap(ui, row.cut_left(ui.px(kKeyColumn)), what);
     row.cut_left(ui.px(12));
     draw_text(ui, row, does);
   }

@@ -82,8 +82,7 @@ Result<OpenedSession> import(const std::string& path, const OpenSessionOptions& 
   import_options.progress = [&control](std::uint64_t done, std::uint64_t total) { control.report(done, total); };
   if (auto done = (*format)->run(path, import_options, sink); !done) return done.error();
   if (control.cancelled()) return Error{path + ": the import was cancelled"};
-  session.modified = true;
-  name_session(session, path);
+  name_session(session, path);  // not modified: what was imported still lies in its file
   return session;
 }
 

@@ -25,7 +25,7 @@ std::string active_text(const SessionTab& tab) {
 std::string saved_text(const SessionTab& tab, bool saving) {
   if (saving) return "Saving";
   const std::string name = std::filesystem::path(tab.path).filename().string();
-  if (tab.path.empty()) return "Not saved";
+  if (tab.path.empty()) return tab.modified ? "Not saved" : "Imported, not saved";
   return (tab.modified ? "Changed  " : "Saved  ") + name;
 }
 

@@ -104,7 +104,7 @@ void MarkersPanel::put(const PanelContext& context, const Marker& marker) {
     return;
   }
   context.tab.markers = context.tab.store->markers();
-  context.tab.modified = true;
+  if (context.tab.path.empty()) context.tab.modified = true;  // else the file has it already
 }
 
 void MarkersPanel::draw_editor(const PanelContext& context, Rect area) {
@@ -144,7 +144,7 @@ void MarkersPanel::draw_editor(const PanelContext& context, Rect area) {
       context.actions.notify(Severity::error, done.message());
     }
     context.tab.markers = context.tab.store->markers();
-    context.tab.modified = true;
+    if (context.tab.path.empty()) context.tab.modified = true;  // else the file has it already
   }
 }
 

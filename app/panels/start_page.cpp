@@ -54,6 +54,7 @@ void StartPage::draw(Ui& ui, Workspace& workspace, ConnectForm& form, const Rect
     Rect inside = card.inset(ui.px(24), ui.px(12));
     draw_text(ui, inside.cut_top(ui.px(36)), "Connect and record", {.style = TextStyle::title});
     inside.cut_top(ui.px(4));
+    horizontal_line(ui, card.x0, card.x1, inside.y0, ui.colour(Colour::line1));
     inside.cut_bottom(ui.px(8));
     form.draw(ui, workspace, inside, "start.form", say);
   }

@@ -24,7 +24,7 @@ void SessionAnalysis::begin_frame(std::shared_ptr<const Snapshot> snapshot, doub
 
 bool SessionAnalysis::pending() const {
   return memory_.task.valid() || lines_.task.valid() || dependencies_.task.valid() || active_.task.valid() ||
-         line_events_.valid() || search_task_.valid();
+         line_events_.valid() || search_task_.valid() || status_task_.valid();
 }
 
 // The work gets a query context whose store and snapshot live as long as it runs.
@@ -74,6 +74,15 @@ std::optional<TimeRange> SessionAnalysis::active() {
         return std::shared_ptr<const std::optional<TimeRange>>(std::make_shared<std::optional<TimeRange>>(*stretch));
       });
   return found ? *found : std::nullopt;
+}
+
+const StoreStatus& SessionAnalysis::store_status() {
+  if (status_task_.valid() && status_task_.ready()) status_ = status_task_.take();
+  if (!status_task_.valid() && now_s_ - status_asked_s_ >= kRenewSeconds) {
+    status_asked_s_ = std::max(now_s_, 0.0);
+    status_task_ = pool_.start([store = store_](TaskControl&) { return store->status(); });
+  }
+  return status_;
 }
 
 void SessionAnalysis::ask_line_events(std::string path, std::uint32_t line) {

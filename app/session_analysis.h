@@ -36,6 +36,8 @@ class SessionAnalysis {
   std::shared_ptr<const SourceLines> source_lines();  // over the whole session
   std::shared_ptr<const Dependencies> dependencies();
   std::optional<TimeRange> active();
+  // Of at most kRenewSeconds ago: asking the store itself may wait for a save or a chunk.
+  const StoreStatus& store_status();
 
   // Events of a line, for lighting them; a new line replaces the one that is under way.
   void ask_line_events(std::string path, std::uint32_t line);
@@ -72,6 +74,9 @@ class SessionAnalysis {
   Answer<SourceLines> lines_;
   Answer<Dependencies> dependencies_;
   Answer<std::optional<TimeRange>> active_;
+  StoreStatus status_;
+  Task<StoreStatus> status_task_;
+  double status_asked_s_ = -1e9;
   Task<Result<LineEvents>> line_events_;
   std::string search_text_, search_error_;
   Task<Result<std::shared_ptr<EventSearch>>> search_task_;

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "app/app_state.h"
+#include "app/session_analysis.h"
 #include "core/base/format.h"
 #include "render/icons.h"
 #include "render/widgets/popup.h"
@@ -83,7 +84,7 @@ Chip quality_chip(const Snapshot& snapshot) {
 void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
   const std::size_t index = *state.workspace.active_index();
   if (row.width() > ui.px(kLeastForStore)) {
-    const StoreStatus status = tab.store->status();
+    const StoreStatus& status = tab.analysis->store_status();
     const Chip memory{
         .icon = icon::kDatabase,
         .text = format_bytes(static_cast<double>(status.memory_bytes)) + " in memory",

@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double kRateWindowSeconds = 0.5;
+constexpr double kMarkersSeconds = 1;
 constexpr double kViewMargin = 0.01;
 constexpr double kFollowSeconds = 2e-3;  // a live view that follows shows at least this much session time
 
@@ -250,7 +251,12 @@ void Workspace::refresh(OpenTab& tab, double now_s) {
   if (session.store->version() != session.snapshot->version) {
     session.snapshot = session.store->snapshot();
     session.reader = std::make_unique<EventReader>(*session.store, session.snapshot);
-    session.markers = session.store->markers();
+    // Markers are rows of the database: while chunks stream in, asking for them in every frame would wait for ingest.
+    const bool streaming = tab.link && delivering(*tab.link);
+    if (!streaming || now_s - tab.markers_read_s >= kMarkersSeconds) {
+      tab.markers_read_s = now_s;
+      session.markers = session.store->markers();
+    }
     if (session.device.empty()) session.device = device_of(*session.snapshot);
   }
   session.analysis->begin_frame(session.snapshot, now_s);

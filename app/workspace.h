@@ -109,6 +109,7 @@ class Workspace {
     bool close_when_saved = false;
     bool fitted = false;  // the first view has been chosen
     std::uint64_t saved_version = 0;
+    double markers_read_s = 0;
     double rate_since_s = 0;  // window in which the ingest rate is counted
     std::uint64_t rate_since_events = 0;
   };

@@ -359,10 +359,21 @@ std::vector<MemoryPanel::AliveRow> MemoryPanel::alive_rows(const std::vector<Ali
   return rows;
 }
 
+void MemoryPanel::refresh_alive(std::int64_t ns) {
+  const bool same = alive_usage_ == usage_ && alive_pool_ == chosen_pool_ && alive_ns_ == ns;
+  if (same && alive_min_bytes_ == min_bytes_) return;
+  alive_usage_ = usage_;
+  alive_pool_ = chosen_pool_;
+  alive_ns_ = ns;
+  alive_min_bytes_ = min_bytes_;
+  alive_ = alive_by_tensor(*usage_, chosen_pool_, ns, min_bytes_);
+}
+
 void MemoryPanel::draw_alive(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   const std::int64_t at = cursor(context);
-  const std::vector<AliveTensor> tensors = alive_by_tensor(*usage_, chosen_pool_, at, min_bytes_);
+  refresh_alive(at);
+  const std::vector<AliveTensor>& tensors = alive_;
   const std::vector<AliveRow> rows = alive_rows(tensors);
   std::size_t count = 0;
   std::uint64_t bytes = 0;

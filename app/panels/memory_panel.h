@@ -55,6 +55,7 @@ class MemoryPanel {
   void draw_addresses(const PanelContext& context, const render::Rect& area);
   void handle_plot(const PanelContext& context, const Plot& plot, const char* name);
   void draw_alive(const PanelContext& context, render::Rect area);
+  void refresh_alive(std::int64_t ns);
   void refresh_stack(const PanelContext& context, const Plot& plot);
   [[nodiscard]] TimeRange time_range(const PanelContext& context) const;
   [[nodiscard]] std::vector<AliveRow> alive_rows(const std::vector<AliveTensor>& tensors) const;
@@ -74,6 +75,11 @@ class MemoryPanel {
   PlotKey stack_key_;
   Task<std::shared_ptr<const StackedUsage>> task_;
   std::set<std::uint32_t> expanded_;
+  std::shared_ptr<const MemoryUsage> alive_usage_;  // what alive_ was computed for, with the three below
+  std::uint32_t alive_pool_ = 0;
+  std::int64_t alive_ns_ = 0;
+  std::uint64_t alive_min_bytes_ = 0;
+  std::vector<AliveTensor> alive_;
   render::TableState table_;
 };
 

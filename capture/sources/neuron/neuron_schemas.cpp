@@ -314,7 +314,7 @@ constexpr ColumnText kError[] = {
 constexpr ColumnText kMemoryEvents[] = {
     {"allocation_bytes", kInt, "B", kMemory, "Size", "Bytes allocated, or released where negative.", Role::allocation,
      true},
-    {"address", kId, "", kMemory, "Address", "First byte of the block within its pool.", Role::address, true},
+    {"address", kId, "", kMemory, "Address", "First byte of the block within its pool.", Role::address},
     {"tensor", kString, "", kMemory, "Tensor", "Tensor that the block holds.", Role::tensor, true},
     {"pool", kString, "", kMemory, "Pool", "Memory that the block lies in.", Role::pool, true},
     {"nki_source_location", kString, "", kSource, "Source", "Line of the kernel that needs the block.",

@@ -79,7 +79,13 @@ Result<OpenedSession> import(const std::string& path, const OpenSessionOptions& 
   ImportSink sink(*session.store, control);
   capture::ImportOptions import_options;
   import_options.source_roots = options.source_roots;
-  import_options.progress = [&control](std::uint64_t done, std::uint64_t total) { control.report(done, total); };
+  std::error_code no_size;  // of a folder: progress then has a share, but no rate in bytes
+  const std::uint64_t file_bytes = fs::is_regular_file(path, no_size) ? fs::file_size(path, no_size) : 0;
+  import_options.progress = [&control, file_bytes](std::uint64_t done, std::uint64_t total) {
+    if (file_bytes == 0 || total == 0) return void(control.report(done, total));
+    const double share = static_cast<double>(done) / static_cast<double>(total);
+    control.report(static_cast<std::uint64_t>(share * static_cast<double>(file_bytes)), file_bytes);
+  };
   if (auto done = (*format)->run(path, import_options, sink); !done) return done.error();
   if (control.cancelled()) return Error{path + ": the import was cancelled"};
   name_session(session, path);  // not modified: what was imported still lies in its file

@@ -247,6 +247,42 @@ TEST_CASE("workspace: a live session shows its rate, follows the newest events, 
   CHECK(workspace.question().has_value());  // an unsaved recording is not thrown away silently
 }
 
+TEST_CASE("workspace: an import can be cancelled, which is neither an error nor a tab") {
+  const test::TemporaryFolder folder;
+  std::ofstream json(folder.file("large.json"));
+  json << "{\"instruction\":[";
+  for (int i = 0; i < 400'000; ++i) {
+    json << (i == 0 ? "" : ",") << "{\"timestamp\":" << i * 10 << ",\"duration\":5,\"opcode\":\"MATMUL\",\"id\":" << i
+         << ",\"label\":\"Tensor\"}";
+  }
+  json << "]}";
+  json.close();
+  Workspace workspace;
+  workspace.open(folder.file("large.json"));
+  REQUIRE(workspace.jobs().size() == 1);
+  const BackgroundJob* job = workspace.jobs()[0].job;
+  CHECK(job->title() == "Opening large.json");
+  CHECK_FALSE(workspace.settled());
+  workspace.cancel_job(job);
+  frames_until(workspace, [&] { return workspace.jobs().empty(); });
+  CHECK(workspace.tab_count() == 0);
+  CHECK(workspace.notices().empty());
+}
+
+TEST_CASE("workspace: a Neuron profile imports, and is safe in its own file") {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder.file("profile.json"))
+      << R"({"instruction":[{"timestamp":100,"duration":50,"opcode":"MATMUL","id":7,"label":"Tensor"}]})";
+  Workspace workspace;
+  open_and_wait(workspace, folder.file("profile.json"));
+  REQUIRE(workspace.tab_count() == 1);
+  CHECK(workspace.tab(0).snapshot->event_count >= 1);
+  CHECK_FALSE(workspace.tab(0).modified);
+  CHECK(workspace.tab(0).path.empty());
+  workspace.close(0);
+  CHECK(workspace.tab_count() == 0);
+}
+
 TEST_CASE("workspace: a wrong address is an error, not a tab") {
   Workspace workspace;
   workspace.connect("not an address");

@@ -1,0 +1,57 @@
+// The viewer in the null shell, as most GUI tests want it: empty, or with a small session open.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <utility>
+
+#include "app/app.h"
+#include "render/null_shell.h"
+#include "tests/support/small_session.h"
+
+namespace accelscope::test {
+
+struct Viewer {
+  explicit Viewer(app::AppOptions options = {}) : app(std::move(options)), shell(app) { shell.frame(3); }
+
+  void open(const std::string& path) {
+    app.open(path);
+    REQUIRE(shell.settle());
+  }
+  [[nodiscard]] app::SessionTab& tab() { return *app.workspace().active(); }
+  void run(const char* command) {
+    REQUIRE(app.commands().run(command));
+    shell.frame(3);
+  }
+  // Frames until the condition holds; false after a long while.
+  template <typename Condition>
+  [[nodiscard]] bool wait_for(Condition condition) {
+    for (int i = 0; i < 200; ++i) {
+      if (condition()) return true;
+      if (!shell.settle()) return false;
+    }
+    return condition();
+  }
+
+  app::App app;
+  render::NullShell shell;
+};
+
+struct OpenViewer : Viewer {
+  explicit OpenViewer(app::AppOptions options = {})
+      : Viewer(std::move(options)), path(save_small_session(folder.path())) {
+    open(path);
+  }
+  void select(EventId id) {
+    tab().selected = id;
+    shell.frame(2);
+    REQUIRE(shell.settle());
+  }
+  TemporaryFolder folder;
+  std::string path;
+};
+
+inline constexpr EventId kFirstMatmul = make_event_id(0, 0);  // of the small session: first lane, first event
+
+}  // namespace accelscope::test

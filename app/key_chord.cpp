@@ -10,7 +10,7 @@ using render::Key;
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Key>, 27> kNamedKeys = {{
+constexpr std::array<std::pair<std::string_view, Key>, 28> kNamedKeys = {{
     {"Tab", Key::tab},
     {"Left", Key::left},
     {"Right", Key::right},
@@ -25,6 +25,7 @@ constexpr std::array<std::pair<std::string_view, Key>, 27> kNamedKeys = {{
     {"Space", Key::space},
     {"Enter", Key::enter},
     {"Esc", Key::escape},
+    {"Escape", Key::escape},
     {",", Key::comma},
     {".", Key::period},
     {"/", Key::slash},

@@ -29,7 +29,7 @@ constexpr std::array<TimelineCommandInfo, 18> kCommands = {{
     {TimelineCommand::next_same_name, "next_same_name", "Next event of the same name", "Shift+.", ""},
     {TimelineCommand::previous_same_name, "previous_same_name", "Previous event of the same name", "Shift+,", ""},
     {TimelineCommand::drop_marker, "drop_marker", "Drop a marker, or measure the selection", "M", ""},
-    {TimelineCommand::clear_selection, "clear_selection", "Clear the selection", "Escape", ""},
+    {TimelineCommand::clear_selection, "clear_selection", "Clear the selection", "Esc", ""},
     {TimelineCommand::toggle_follow, "toggle_follow", "Follow the newest events", "", ""},
     {TimelineCommand::scroll_up, "scroll_up", "Scroll the lanes up", "Up", ""},
     {TimelineCommand::scroll_down, "scroll_down", "Scroll the lanes down", "Down", ""},

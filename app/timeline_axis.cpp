@@ -19,8 +19,7 @@ using namespace render;
 
 constexpr double kFoldFrom = 0.3;       // share of the session that must be idle before the work to be folded
 constexpr double kRenewSeconds = 0.25;  // how often the overview of a live session is made anew
-constexpr float kStub = 88;             // units
-constexpr double kTickPixels = 90;      // least distance of labelled ticks at 100 %
+constexpr float kStubMargin = 8;        // units on both sides of its text
 
 [[nodiscard]] ImVec2 low(const Rect& rect) { return {rect.x0, rect.y0}; }
 [[nodiscard]] ImVec2 high(const Rect& rect) { return {rect.x1, rect.y1}; }
@@ -34,6 +33,8 @@ constexpr double kTickPixels = 90;      // least distance of labelled ticks at 1
   return bands;
 }
 
+[[nodiscard]] std::string idle_text(double ns) { return format_duration(ns) + " idle"; }
+
 void choose_stretch(TimelineFrame& frame, const Rect& canvas) {
   Overview& overview = frame.state.overview;
   double begin = frame.session.begin_ns;
@@ -44,7 +45,8 @@ void choose_stretch(TimelineFrame& frame, const Rect& canvas) {
     if (work - begin > kFoldFrom * (frame.session.end_ns - begin)) {
       const double lead = (frame.session.end_ns - work) * 0.02;
       overview.idle_ns = work - lead - begin;
-      overview.stub = frame.ui.px(kStub);
+      overview.stub = std::ceil(text_width(frame.ui, TextStyle::mono_small, idle_text(overview.idle_ns))) +
+                      2 * frame.ui.px(kStubMargin);
       begin = work - lead;
     }
   }
@@ -130,12 +132,10 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
   if (overview.stub > 0) {
     const Rect stub{canvas.x0, canvas.y0, canvas.x0 + overview.stub, canvas.y1};
     overview.texture.draw_hatch(frame.list, stub);
-    const std::string text = format_duration(overview.idle_ns) + " idle";
-    const float text_room = std::min(text_width(ui, TextStyle::mono_small, text) + ui.px(8), stub.width());
-    const Rect chip{stub.x0 + (stub.width() - text_room) / 2, stub.y0 + ui.px(11), stub.x1, stub.y1 - ui.px(11)};
-    frame.list->AddRectFilled(low(chip), ImVec2(chip.x0 + text_room, chip.y1), ui.colour(Colour::bg1));
-    draw_text(ui, frame.list, {chip.x0, chip.y0, chip.x0 + text_room, chip.y1}, text,
-              {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::centre});
+    const Rect chip = stub.inset(ui.px(kStubMargin / 2), ui.px(11));
+    frame.list->AddRectFilled(low(chip), high(chip), ui.colour(Colour::bg1));
+    draw_text(ui, frame.list, chip, idle_text(overview.idle_ns),
+              {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::centre, .fit = Fit::clip});
   }
 }
 
@@ -250,9 +250,8 @@ void draw_ruler(TimelineFrame& frame) {
   draw_text(ui, text, format_duration(frame.view.span_ns()),
             {.style = TextStyle::mono_small, .colour = Colour::text1, .align = Align::right});
 
-  const Ruler ruler = make_ruler(frame.view, kTickPixels * static_cast<double>(ui.scale()));
   frame.list->PushClipRect(low(canvas), ImVec2(canvas.x1, frame.rows.y1), true);
-  for (const RulerTick& tick : ruler.ticks) {
+  for (const RulerTick& tick : frame.time_ruler.ticks) {
     const float x = std::floor(frame.canvas_x + static_cast<float>(tick.x));
     const bool major = !tick.label.empty();
     const float height = ui.px(major ? 8 : 4);

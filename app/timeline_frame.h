@@ -5,6 +5,7 @@
 #include "app/timeline_state.h"
 #include "app/view_motion.h"
 #include "render/draw.h"
+#include "render/timeline/ruler.h"
 #include "render/ui.h"
 
 struct ImDrawList;
@@ -25,6 +26,7 @@ struct TimelineFrame {
   float canvas_x = 0;  // where the label column ends
   render::TimeView view;
   SessionSpan session;
+  render::Ruler time_ruler;
 
   [[nodiscard]] render::Rect canvas(const render::Rect& band) const { return {canvas_x, band.y0, band.x1, band.y1}; }
   [[nodiscard]] render::Rect label(const render::Rect& band) const { return {band.x0, band.y0, canvas_x, band.y1}; }

@@ -107,11 +107,21 @@ void summarise(TimelineFrame& frame, DrawnRow& drawn) {
   return fmt::format("{:.0f} %", value);
 }
 
+// Three digits are enough beside a plot; the exact value is in Details.
+[[nodiscard]] double rounded_to_three_digits(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
+  return std::round(value / step) * step;
+}
+
 [[nodiscard]] std::string counter_value(double value, const std::string& unit) {
-  if (unit == "B") return format_bytes(value);
-  if (unit == "B/s") return format_rate(value);
-  if (unit == "ns") return format_duration(value);
-  const std::string number = format_number(value);
+  if (unit == "share") return percent(value);
+  if (unit == "%") return percent(value / 100);
+  const double shown = rounded_to_three_digits(value);
+  if (unit == "B") return format_bytes(shown);
+  if (unit == "B/s") return format_rate(shown);
+  if (unit == "ns") return format_duration(shown);
+  const std::string number = format_number(shown);
   return unit.empty() ? number : number + " " + unit;
 }
 
@@ -126,8 +136,10 @@ void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& 
   Rect name{label.x0 + indent, label.y0, right - value_width - ui.px(8), label.y1};
   Rect number{right - value_width, label.y0, right, label.y1};
   if (row.kind == RowKind::memory) name.y1 = number.y1 = label.y0 + ui.px(size::kLane);
-  if (row.kind == RowKind::group) {
-    const Rect caret{label.x0 + ui.px(8), label.y0, label.x0 + ui.px(22), label.y1};
+  name.x0 += static_cast<float>(row.depth) * ui.px(12);
+  if (row.kind == RowKind::group || row.has_children) {
+    const float left = name.x0 - ui.px(row.kind == RowKind::group ? 18 : 16);
+    const Rect caret{left, name.y0, left + ui.px(14), name.y1};
     draw_icon(ui, caret, row.open ? icon::kCaretDown : icon::kCaretRight, ui.colour(Colour::text2), TextStyle::icon12);
   }
   draw_text(ui, frame.list, name, row.label,
@@ -239,6 +251,11 @@ std::string draw_slices(TimelineFrame& frame, const DrawnRow& drawn, const LaneP
 void draw_grid(TimelineFrame& frame, const Rect& canvas, const TimelineRow& row) {
   Ui& ui = frame.ui;
   if (row.kind == RowKind::group) return;
+  for (const RulerTick& tick : frame.time_ruler.ticks) {
+    if (tick.label.empty()) continue;
+    const float x = std::floor(frame.canvas_x + static_cast<float>(tick.x));
+    frame.list->AddRectFilled(ImVec2(x, canvas.y0), ImVec2(x + ui.px(1), canvas.y1), ui.colour(Colour::line1));
+  }
   frame.list->AddRectFilled(ImVec2(canvas.x0, canvas.y1 - ui.px(1)), high(canvas), ui.colour(Colour::line1));
 }
 
@@ -282,6 +299,7 @@ void draw_lanes(TimelineFrame& frame) {
     const bool hovered = touch.hovered || canvas.intersected(frame.rows).contains(ui.input().mouse);
     frame.list->AddRectFilled(low(canvas), high(canvas), row_background(frame, row, false));
     draw_grid(frame, canvas, row);
+    if (touch.clicked && (row.kind == RowKind::group || row.has_children)) state.choices.open[row.key] = !row.open;
     std::string value;
     switch (row.kind) {
       case RowKind::group:
@@ -289,7 +307,6 @@ void draw_lanes(TimelineFrame& frame) {
         if (drawn.summary_row >= 0) {
           state.texture.draw_row(frame.list, canvas.inset(0, ui.px(3)), drawn.summary_row);
         }
-        if (touch.clicked) state.choices.open[row.key] = !row.open;
         break;
       case RowKind::slices:
         value = draw_slices(frame, drawn, painter);

@@ -35,6 +35,7 @@ constexpr std::array<TimelineCommandInfo, 18> kCommands = {{
     {TimelineCommand::scroll_down, "scroll_down", "Scroll the lanes down", "Down", ""},
 }};
 
+constexpr double kTickPixels = 90;                // least distance of labelled ticks at 100 %
 constexpr float kKeyScroll = 60;                  // units
 constexpr std::uint64_t kFarthestStep = 200'000;  // events looked at for one of the same name
 
@@ -56,6 +57,7 @@ constexpr std::uint64_t kFarthestStep = 200'000;  // events looked at for one of
   frame.session = session_span(*tab.snapshot);
   frame.view = {tab.view.begin_ns, std::max(tab.view.end_ns, tab.view.begin_ns + kLeastSpanNs),
                 std::max(1, static_cast<int>(rect.x1 - frame.canvas_x))};
+  frame.time_ruler = make_ruler(frame.view, kTickPixels * static_cast<double>(ui.scale()));
   return frame;
 }
 

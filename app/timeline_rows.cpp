@@ -137,6 +137,36 @@ struct TrackPlace {
   return row;
 }
 
+// Whether the track shows below another one of its group.
+[[nodiscard]] bool belongs_to_track(const Snapshot& snapshot, const TrackPlace& place) {
+  const Track& track = *place.track->track;
+  if (track.parent == kNone || track.parent == track.number) return false;
+  const TrackSnapshot* parent = snapshot.find_track(track.parent);
+  return parent != nullptr && place_of(parent->track->kind).group == place.group;
+}
+
+using Children = std::unordered_map<TrackNumber, std::vector<const TrackSnapshot*>>;
+
+[[nodiscard]] bool is_open(const RowChoices& choices, const std::string& key, bool by_default) {
+  const auto chosen = choices.open.find(key);
+  return chosen == choices.open.end() ? by_default : chosen->second;
+}
+
+// The track's row and, if it is open, those of the tracks below it. Sources may nest; a cycle ends at kDeepest.
+void add_track(const TrackSnapshot& track, const Children& children, const RowChoices& choices, int depth,
+               std::vector<TimelineRow>& rows) {
+  constexpr int kDeepest = 8;
+  TimelineRow row = track_row(track);
+  row.depth = depth;
+  const auto below = children.find(track.track->number);
+  row.has_children = below != children.end() && depth < kDeepest;
+  row.open = row.has_children && is_open(choices, row.key, false);
+  const bool open = row.open;
+  rows.push_back(std::move(row));
+  if (!open) return;
+  for (const TrackSnapshot* child : below->second) add_track(*child, children, choices, depth + 1, rows);
+}
+
 [[nodiscard]] std::vector<TimelineRow> memory_rows(const MemoryUsage& memory) {
   std::vector<TimelineRow> rows;
   for (std::uint32_t pool = 0; pool < memory.pools.size(); ++pool) {
@@ -153,13 +183,18 @@ struct TrackPlace {
 
 [[nodiscard]] std::string count_text(const Group& group, const std::vector<TimelineRow>& rows,
                                      const Snapshot& snapshot) {
-  const std::size_t used = static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [&](const auto& row) {
-    return row.kind == RowKind::memory || std::any_of(row.lanes.begin(), row.lanes.end(), [&](std::uint32_t lane) {
-             return snapshot.lanes[lane].event_count > 0;
-           });
-  }));
-  if (used != rows.size()) return fmt::format("{} of {}", used, rows.size());
-  return fmt::format("{} {}", format_count(rows.size()), rows.size() == 1 ? group.one : group.many);
+  std::size_t total = 0;
+  std::size_t used = 0;
+  for (const TimelineRow& row : rows) {
+    if (row.depth > 0) continue;
+    ++total;
+    const bool has_events = row.kind == RowKind::memory ||
+                            std::any_of(row.lanes.begin(), row.lanes.end(),
+                                        [&](std::uint32_t lane) { return snapshot.lanes[lane].event_count > 0; });
+    if (has_events) ++used;
+  }
+  if (used != total) return fmt::format("{} of {}", used, total);
+  return fmt::format("{} {}", format_count(total), total == 1 ? group.one : group.many);
 }
 
 }  // namespace
@@ -173,6 +208,10 @@ SubLaneSizes sub_lane_sizes(std::size_t lanes) noexcept {
 std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices) {
   const std::vector<TrackPlace> places = placed_tracks(snapshot);
   const bool several = !places.empty() && places.front().device != places.back().device;
+  Children children;
+  for (const TrackPlace& place : places) {
+    if (belongs_to_track(snapshot, place)) children[place.track->track->parent].push_back(place.track);
+  }
   std::vector<TimelineRow> rows;
   bool pools_placed = false;
   for (std::size_t first = 0; first < places.size();) {
@@ -181,7 +220,8 @@ std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsag
     const Group& group = kGroups[places[first].group];
     while (end < places.size() && places[end].group == places[first].group &&
            places[end].device == places[first].device) {
-      members.push_back(track_row(*places[end++].track));
+      const TrackPlace& place = places[end++];
+      if (!belongs_to_track(snapshot, place)) add_track(*place.track, children, choices, 0, members);
     }
     // The tracker's pools, of all devices, stand for the allocations they were made from.
     if (places[first].group == kMemory && memory != nullptr && !memory->pools.empty()) {
@@ -202,10 +242,10 @@ std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsag
     heading.key = "group:" + heading.label;
     heading.count = count_text(group, members, snapshot);
     heading.height = size::kGroupRow;
-    const auto chosen = choices.open.find(heading.key);
-    heading.open = chosen == choices.open.end() ? group.open : chosen->second;
+    heading.open = is_open(choices, heading.key, group.open);
     for (const TimelineRow& row : members) {
-      if (row.kind == RowKind::slices) heading.lanes.insert(heading.lanes.end(), row.lanes.begin(), row.lanes.end());
+      if (row.kind == RowKind::slices && row.depth == 0)
+        heading.lanes.insert(heading.lanes.end(), row.lanes.begin(), row.lanes.end());
     }
     const bool open = heading.open;
     rows.push_back(std::move(heading));

@@ -1,5 +1,6 @@
 // Which rows the timeline has: tracks grouped by kind and device in the order users know from their vendor's tools,
-// groups that are open or collapsed, the sub-lanes of a track in one row. Product rules only; no drawing.
+// groups that are open or collapsed, tracks below their parents, the sub-lanes of a track in one row. Product rules
+// only; no drawing.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +22,16 @@ struct TimelineRow {
   std::string count;                 // of a group: "4 queues"; else empty
   std::vector<std::uint32_t> lanes;  // indices into Snapshot::lanes: by depth; of a group: all of its rows
   const Track* track = nullptr;      // lives as long as the snapshot; null for groups and memory pools
-  bool open = true;                  // of a group
+  bool open = true;                  // of a group, or of a track that has others below it
+  bool has_children = false;         // a track: other tracks belong to it and show when it is open
+  int depth = 0;                     // of tracks below tracks
   std::uint32_t pool = 0;            // of a memory row: index into MemoryUsage::pools
   float height = 0;                  // units at 100 %
 };
 
-// What the user has changed: groups that are not as they are by default.
+// What the user has changed: rows that are not open or closed as they are by default.
 struct RowChoices {
-  std::unordered_map<std::string, bool> open;  // by the group's key
+  std::unordered_map<std::string, bool> open;  // by the row's key
 };
 
 // `memory` may be null: then tracks of kind memory have no area yet, only their events.

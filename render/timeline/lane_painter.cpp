@@ -15,7 +15,7 @@ constexpr float kLabelInset = 6;      // from the visible left edge, so that a s
 constexpr float kLabelMargin = 4;     // free on both sides
 constexpr float kWaitLabelFree = 20;  // free on both sides of a waiting label
 constexpr float kWaitInset = 2;       // a wait is lower than a slice
-constexpr std::size_t kFewestCharacters = 3;
+constexpr std::size_t kFewestCharacters = 4;
 constexpr float kEdgeFrom = 10;  // light theme: slices of this width get an edge
 constexpr float kRoundFrom = 6;  // narrower slices have square corners
 

@@ -27,10 +27,11 @@ constexpr std::array<Unit, 4> kUnits = {{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {
   return power * 10;
 }
 
-// Steps of 10 ns and more are labelled in µs, of 10 µs in ms, of 10 ms in s.
+// The largest unit of which the step is at least a tenth: 1,984.5 µs by steps of 500 ns, but 1,900 µs by steps of 50
+// µs.
 [[nodiscard]] const Unit& unit_of(double step_ns) {
   std::size_t unit = 0;
-  while (unit + 1 < kUnits.size() && step_ns >= kUnits[unit].ns * 10) ++unit;
+  while (unit + 1 < kUnits.size() && step_ns * 10 >= kUnits[unit + 1].ns * (1 - 1e-9)) ++unit;
   return kUnits[unit];
 }
 

@@ -155,6 +155,10 @@ void ChunkView::times(std::uint32_t block, BlockTimes& out) const noexcept {
   }
 }
 
+void ChunkView::durations(std::uint32_t block, std::uint64_t* ticks) const noexcept {
+  decode(columns_[1], block, ticks);
+}
+
 void ChunkView::names(std::uint32_t block, std::uint64_t* local_string_ids) const noexcept {
   decode(columns_[2], block, local_string_ids);
 }

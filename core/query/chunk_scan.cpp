@@ -24,6 +24,10 @@ double ticks_between(std::int64_t begin, std::int64_t end) noexcept {
 
 }  // namespace
 
+StringMap::StringMap(std::vector<StringId> ids) : ids_(std::move(ids)) {
+  for (std::size_t i = 0; same_ && i < ids_.size(); ++i) same_ = ids_[i] == i;
+}
+
 LaneIndices all_lanes(const Snapshot& snapshot) {
   return select_lanes(snapshot, [](const LaneSnapshot&) { return true; });
 }
@@ -134,10 +138,10 @@ Result<void> scan_chunks(const QueryContext& query, const LaneIndices& lanes, co
 
 Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkRequest>& requests, const ChunkBody& body) {
   const Snapshot& snapshot = *query.snapshot;
-  std::map<std::uint32_t, std::vector<StringId>> strings;  // by scope
+  std::map<std::uint32_t, StringMap> strings;  // by scope
   for (const ChunkRequest& request : requests) {
     const std::uint32_t scope = scope_of(snapshot.lanes[request.lane].number());
-    if (!strings.contains(scope)) strings.emplace(scope, snapshot.strings->scope_map(scope));
+    if (!strings.contains(scope)) strings.emplace(scope, StringMap(snapshot.strings->scope_map(scope)));
   }
   query.control.add_total(requests.size());
   std::mutex failure_mutex;

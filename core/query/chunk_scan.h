@@ -35,6 +35,22 @@ using LaneIndices = std::vector<std::uint32_t>;  // indices into Snapshot::lanes
 
 // Ticks of the lane that lie in the range.
 [[nodiscard]] TickRange tick_range(const LaneSnapshot& lane, const TimeRange& range) noexcept;
+// The strings of one scope: local id -> session-wide id. Most sessions have one source and so the same ids, which
+// saves a look-up per value.
+class StringMap {
+ public:
+  StringMap() = default;
+  explicit StringMap(std::vector<StringId> ids);
+  [[nodiscard]] StringId operator[](std::uint64_t local) const noexcept {
+    if (local >= ids_.size()) return 0;
+    return same_ ? static_cast<StringId>(local) : ids_[local];
+  }
+
+ private:
+  std::vector<StringId> ids_;
+  bool same_ = true;
+};
+
 // Mean rate over a stretch; exact for a clock of one rate.
 [[nodiscard]] double mean_ns_per_tick(const ClockMap& clock, std::int64_t begin_ticks, std::int64_t end_ticks) noexcept;
 // Chunks of the lane that hold an event of the range: [first, last).
@@ -64,16 +80,14 @@ struct ScannedChunk {
   const ChunkPlace& place;
   const ChunkView& view;
   TickRange range;
-  std::size_t request;                   // index of the ChunkRequest that it answers
-  const std::vector<StringId>& strings;  // the scope's local string ids -> the session's
-  double ns_per_tick;                    // mean over the chunk
+  std::size_t request;  // index of the ChunkRequest that it answers
+  const StringMap& strings;
+  double ns_per_tick;  // mean over the chunk
 
   [[nodiscard]] EventId event_id(std::uint32_t row) const noexcept {
     return make_event_id(lane.number(), place.first_ordinal + row);
   }
-  [[nodiscard]] StringId session_string(std::uint64_t local) const noexcept {
-    return local < strings.size() ? strings[local] : 0;
-  }
+  [[nodiscard]] StringId session_string(std::uint64_t local) const noexcept { return strings[local]; }
   // Blocks that hold an event of the range, in order.
   template <typename Body>
   void for_each_block(Body&& body) const {

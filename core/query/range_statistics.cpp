@@ -148,7 +148,7 @@ struct Sum {
 // The sums of one thread, by session-wide name.
 class Sums {
  public:
-  explicit Sums(std::size_t names) : sums_(names) {}
+  explicit Sums(std::size_t names) : sums_(names), packed_(names) {}
   void add(const StretchItem& item) noexcept {
     const std::int64_t sign = item.weight < 0 ? -1 : 1;
     for (const NameTotal& total : std::span(item.totals.totals, item.totals.size)) {
@@ -158,36 +158,19 @@ class Sums {
     }
   }
   void add(const ScannedChunk& chunk, const DecodeItem& item) noexcept {
+    const auto ticks =
+        static_cast<std::uint64_t>(chunk.place.end_ticks) - static_cast<std::uint64_t>(chunk.place.begin_ticks);
     const bool whole = item.part == Part::inside && chunk.range.covers(chunk.place.begin_ticks, chunk.place.end_ticks);
-    const std::int64_t sign = item.take_away ? -1 : 1;
-    const double weight = item.take_away ? -chunk.ns_per_tick : chunk.ns_per_tick;
-    std::uint64_t names[kBlockEvents];
-    BlockTimes times;
-    for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
-      const std::uint32_t size = chunk.view.block_size(block);
-      chunk.view.times(block, times);
-      if (!whole && skip(chunk.range, times, size, item.part)) continue;
-      chunk.view.names(block, names);
-      for (std::uint32_t i = 0; i < size; ++i) {
-        const auto duration = static_cast<std::uint64_t>(times.ends[i] - times.begins[i]);
-        std::uint64_t ticks = duration;
-        if (!whole) {
-          const bool inside = chunk.range.holds(times.begins[i], times.ends[i]);
-          const std::uint64_t shared = chunk.range.shared(times.begins[i], times.ends[i]);
-          ticks = item.part == Part::inside ? shared : duration - shared;
-          // An event across the edge counts as inside, with only some of its time.
-          if (inside == (item.part == Part::outside)) {
-            sums_[chunk.session_string(names[i])].time_ns += weight * static_cast<double>(ticks);
-            continue;
-          }
-        }
-        Sum& sum = sums_[chunk.session_string(names[i])];
-        sum.count += sign;
-        sum.time_ns += weight * static_cast<double>(ticks);
-      }
+    if (whole && !item.take_away && chunk.lane.clock->is_affine() && ticks < kPackedTicks) {
+      add_whole(chunk, ticks);
+    } else {
+      add_part(chunk, item);
     }
   }
-  void add(const Sums& other, std::size_t begin, std::size_t end) noexcept {
+  // Takes over names [begin, end) of the other sums; of itself only what is still packed. Threads may each take a part.
+  void add(Sums& other, std::size_t begin, std::size_t end) noexcept {
+    other.unpack(begin, end);
+    if (&other == this) return;
     for (std::size_t i = begin; i < end; ++i) {
       sums_[i].count += other.sums_[i].count;
       sums_[i].time_ns += other.sums_[i].time_ns;
@@ -196,17 +179,91 @@ class Sums {
   [[nodiscard]] const std::vector<Sum>& values() const noexcept { return sums_; }
 
  private:
+  // With a million names the sums do not fit the caches, and memory is what adding up waits for. So the count and
+  // the ticks of whole chunks share one word, until either might overflow or the clock's rate is another; and the
+  // words of the next block are fetched while this one is added.
+  static constexpr std::uint64_t kPackedTicks = std::uint64_t{1} << 40;
+  static constexpr std::uint64_t kPackedEvents = std::uint64_t{1} << 24;
+
+  void unpack(std::size_t begin, std::size_t end) noexcept {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (packed_[i] == 0) continue;
+      sums_[i].count += static_cast<std::int64_t>(packed_[i] / kPackedTicks);
+      sums_[i].time_ns += packed_ns_per_tick_ * static_cast<double>(packed_[i] % kPackedTicks);
+      packed_[i] = 0;
+    }
+  }
+  void add_whole(const ScannedChunk& chunk, std::uint64_t ticks) noexcept {
+    if (packed_ticks_ + ticks >= kPackedTicks || packed_events_ + chunk.view.count() >= kPackedEvents ||
+        packed_ns_per_tick_ != chunk.ns_per_tick) {
+      unpack(0, packed_.size());
+      packed_ticks_ = 0;
+      packed_events_ = 0;
+    }
+    packed_ns_per_tick_ = chunk.ns_per_tick;
+    packed_ticks_ += ticks;  // no less than the durations of the chunk, as its events do not overlap
+    packed_events_ += chunk.view.count();
+    const std::uint32_t blocks = chunk.view.block_count();
+    std::uint64_t* const sums = packed_.data();
+    std::uint64_t names[kBlockEvents];
+    std::uint64_t durations[kBlockEvents];
+    std::uint32_t places[2][kBlockEvents];
+    const auto prepare = [&](std::uint32_t block) {
+      chunk.view.names(block, names);
+      for (std::uint32_t i = 0; i < chunk.view.block_size(block); ++i) {
+        const StringId place = chunk.session_string(names[i]);
+        places[block % 2][i] = place;
+        __builtin_prefetch(sums + place, 1);
+      }
+    };
+    prepare(0);
+    for (std::uint32_t block = 0; block < blocks; ++block) {
+      chunk.view.durations(block, durations);
+      if (block + 1 < blocks) prepare(block + 1);
+      for (std::uint32_t i = 0; i < chunk.view.block_size(block); ++i) {
+        sums[places[block % 2][i]] += kPackedTicks + durations[i];
+      }
+    }
+  }
+  void add_part(const ScannedChunk& chunk, const DecodeItem& item) noexcept {
+    const std::int64_t sign = item.take_away ? -1 : 1;
+    const double weight = item.take_away ? -chunk.ns_per_tick : chunk.ns_per_tick;
+    std::uint64_t names[kBlockEvents];
+    BlockTimes times;
+    for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
+      const std::uint32_t size = chunk.view.block_size(block);
+      chunk.view.times(block, times);
+      if (skip(chunk.range, times, size, item.part)) continue;
+      chunk.view.names(block, names);
+      for (std::uint32_t i = 0; i < size; ++i) {
+        const auto duration = static_cast<std::uint64_t>(times.ends[i] - times.begins[i]);
+        const bool inside = chunk.range.holds(times.begins[i], times.ends[i]);
+        const std::uint64_t shared = chunk.range.shared(times.begins[i], times.ends[i]);
+        const std::uint64_t ticks = item.part == Part::inside ? shared : duration - shared;
+        Sum& sum = sums_[chunk.session_string(names[i])];
+        sum.time_ns += weight * static_cast<double>(ticks);
+        // An event across the edge counts as inside, with only some of its time.
+        if (inside == (item.part == Part::inside)) sum.count += sign;
+      }
+    }
+  }
   // True if a block has nothing of the wanted part.
   static bool skip(const TickRange& range, const BlockTimes& times, std::uint32_t size, Part part) noexcept {
     if (part == Part::outside) return range.covers(times.begins[0], times.ends[size - 1]);
     return times.begins[0] >= range.end || times.ends[size - 1] < range.begin;
   }
   std::vector<Sum> sums_;
+  std::vector<std::uint64_t> packed_;  // count * kPackedTicks + ticks
+  double packed_ns_per_tick_ = 0;
+  std::uint64_t packed_ticks_ = 0;
+  std::uint64_t packed_events_ = 0;
 };
 
 NameStatistics collect(const Sums& sums) {
   NameStatistics result;
   const std::vector<Sum>& values = sums.values();
+  result.names.reserve(static_cast<std::size_t>(
+      std::count_if(values.begin(), values.end(), [](const Sum& sum) { return sum.count > 0; })));
   for (std::size_t name = 0; name < values.size(); ++name) {
     if (values[name].count <= 0) continue;
     const auto time_ns = static_cast<std::int64_t>(std::llround(std::max(0.0, values[name].time_ns)));
@@ -257,10 +314,15 @@ Result<NameStatistics> name_statistics(const QueryContext& query, const LaneIndi
     sums_of(worker).add(chunk, plan.decodes[chunk.request]);
   });
   if (!scanned) return scanned.error();
-  Sums total(names);
-  for (std::size_t worker = 0; worker < sums.size(); ++worker) {
-    if (used[worker] != 0) total.add(sums[worker], 0, names);
-  }
+  Sums& total = sums_of(0);
+  constexpr std::size_t kNamesAtOnce = 65536;
+  TaskControl merging;  // once all is read, it is too late to cancel
+  query.pool.for_each((names + kNamesAtOnce - 1) / kNamesAtOnce, merging, [&](std::size_t part, std::size_t) {
+    const std::size_t end = std::min(names, (part + 1) * kNamesAtOnce);
+    for (std::size_t worker = 0; worker < sums.size(); ++worker) {
+      if (used[worker] != 0) total.add(sums[worker], part * kNamesAtOnce, end);
+    }
+  });
   NameStatistics result = collect(total);
   result.decoded_chunks = plan.chunks.size();
   return result;

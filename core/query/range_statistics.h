@@ -20,7 +20,7 @@ struct NameStatistic {
 struct NameStatistics {
   // Sorting a million names takes longer than adding them up: only the first so many are sorted, longest time
   // first, then most events, then by id; none of the rest is longer than those.
-  static constexpr std::size_t kSortedNames = 65536;
+  static constexpr std::size_t kSortedNames = 16384;
 
   std::vector<NameStatistic> names;
   std::uint64_t event_count = 0;

@@ -26,7 +26,7 @@ struct EventSearch::Implementation {
   StringSet names;
   std::vector<LaneHits> lanes;  // by lane index
   std::uint64_t total = 0;
-  std::map<std::uint32_t, std::vector<StringId>> strings;  // by scope: local string ids -> the session's
+  std::map<std::uint32_t, StringMap> strings;  // by scope: local string ids -> the session's
 
   [[nodiscard]] bool matches_name(std::uint64_t name) const noexcept { return any_name || names.contains(name); }
   // Hits among the events first..last of the block, one bit each.
@@ -235,7 +235,8 @@ Result<EventSearch> EventSearch::run(const QueryContext& context, const SearchQu
   search->lanes.resize(context.snapshot->lanes.size());
   for (const std::uint32_t lane : lanes) {
     const std::uint32_t scope = scope_of(context.snapshot->lanes[lane].number());
-    if (!search->strings.contains(scope)) search->strings.emplace(scope, context.snapshot->strings->scope_map(scope));
+    if (!search->strings.contains(scope))
+      search->strings.emplace(scope, StringMap(context.snapshot->strings->scope_map(scope)));
   }
   if (const Result<void> set = search->set_names(context, query); !set) return set.error();
   if (const Result<void> set = search->set_conditions(context, query, lanes); !set) return set.error();
@@ -259,7 +260,7 @@ Result<void> EventSearch::Implementation::find_in_lane(EventReader& reader, std:
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
   const std::int64_t ticks_after = from.begin_ns == kEnd ? kEnd : lane.clock->to_ticks(from.begin_ns + 1);
   const std::uint32_t start = forward ? chunks_before(lane, ticks) : chunks_before(lane, ticks_after);
-  const std::vector<StringId>& lane_strings = strings.find(scope_of(lane.number()))->second;
+  const StringMap& lane_strings = strings.find(scope_of(lane.number()))->second;
   for (std::uint32_t i = start == 0 ? 0 : start - 1; i < lane.chunk_count; forward ? ++i : --i) {
     const ChunkPlace& place = lane.chunk(i);
     if (best && (forward ? lane.clock->to_ns(place.begin_ticks) > best->begin_ns

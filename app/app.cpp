@@ -1,6 +1,7 @@
 #include "app/app.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "app/app_state.h"
@@ -59,7 +60,10 @@ AppState::AppState(AppOptions app_options)
   if (options.theme) theme = *options.theme;
   zoom = std::clamp(static_cast<float>(settings.number(kZoomSetting, 1)), 0.5F, 3.0F);
   layout = PanelLayout::from_text(settings.value(kLayoutSetting));
-  actions.run = [this](std::string_view id) { commands.run(id); };
+  actions.run = [this](std::string_view id) {
+    assert(commands.find(id) != nullptr);
+    commands.run(id);
+  };
   actions.show_panel = [this](PanelId panel) { layout.show(panel); };
   actions.say = [this](std::string text) { say(std::move(text)); };
   actions.notify = [this](Severity severity, std::string text) { workspace.notify(severity, std::move(text)); };
@@ -151,7 +155,8 @@ void prepare_first_session(AppState& state) {
   }
   if (options.select) {
     if (auto record = tab->reader->read(*options.select)) {
-      select_event(*tab, *options.select);
+      tab->selected = *options.select;
+      if (options.range.empty()) select_event(*tab, *options.select);  // a range that was asked for stays
       state.timeline.reveal(*tab, *options.select);
     } else {
       state.workspace.notify(Severity::error, record.message());
@@ -217,10 +222,6 @@ void App::frame(Ui& ui) {
   state.workspace.update(state.now_s);
   forget_closed_tabs(state);
   prepare_first_session(state);
-  if (SessionTab* tab = state.tab()) {
-    tab->cursor_ns.reset();
-    tab->hovered.reset();
-  }
   run_key_commands(state, ui);
 
   Rect rest = ui.window();

@@ -148,12 +148,12 @@ void draw_range(AppState& state, Ui& ui, Rect& row, const SessionTab& tab) {
   const Rect forward = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
   if (icon_button(ui, "top.forward", forward, icon::kArrowRight, "Forward to the next view",
                   {.kind = ButtonKind::flat, .disabled = !tab.history.can_go_forward(), .shortcut = "Alt+Right"})) {
-    state.commands.run("forward");
+    state.commands.run("view_forward");
   }
   const Rect back = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
   if (icon_button(ui, "top.back", back, icon::kArrowLeft, "Back to the view before",
                   {.kind = ButtonKind::flat, .disabled = !tab.history.can_go_back(), .shortcut = "Alt+Left"})) {
-    state.commands.run("back");
+    state.commands.run("view_back");
   }
 }
 

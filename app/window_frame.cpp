@@ -157,6 +157,8 @@ void draw_session(AppState& state, Ui& ui, const Rect& area) {
   const PanelContext context{ui, tab, state.actions};
   const PanelLayout::Rects rects = state.layout.rects(area, ui.scale());
   for (const TimelineCommand command : std::exchange(state.timeline_queue, {})) state.timeline.run(ui, tab, command);
+  tab.cursor_ns.reset();  // only now: commands act at the pointer of the last frame
+  tab.hovered.reset();
   if (!rects.centre.empty()) state.timeline.draw(ui, tab, rects.centre);
   draw_splitter(state, ui, Place::right, rects.right_splitter, area);
   draw_splitter(state, ui, Place::bottom, rects.bottom_splitter, area);

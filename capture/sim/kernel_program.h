@@ -43,6 +43,7 @@ inline constexpr std::uint8_t kAfterWeights = 1;  // a MATMUL begins when the we
 inline constexpr std::uint8_t kAfterMatmul = 2;   // LDWEIGHTS may begin when the MATMUL before it has begun
 inline constexpr std::uint8_t kThrottled = 4;     // slowed down by throttling, and counts towards it
 
+inline constexpr std::uint8_t kAfterScalar = 8;  // a table is loaded when the Scalar engine comes to it
 inline constexpr std::uint32_t kNoOperation = 0;
 
 struct Operation {

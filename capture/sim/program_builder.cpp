@@ -36,16 +36,6 @@ std::string semaphore_text(int semaphore, std::string_view owner) {
   return "S[" + std::to_string(semaphore) + "] (" + std::string(owner) + ")";
 }
 
-std::string hex(std::uint64_t value) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  do {
-    text.insert(text.begin(), kDigits[value & 15]);
-    value >>= 4;
-  } while (value != 0);
-  return "0x" + text;
-}
-
 // Whether an engine must be told by a semaphore: not about what it did itself.
 bool needs_signal(const KernelProgram& program, Unit unit, std::uint32_t need) {
   if (need == kNoOperation) return false;
@@ -59,6 +49,16 @@ const QueueText& queue_text(Queue queue) noexcept { return kQueues[static_cast<s
 std::string_view unit_name(Unit unit) noexcept { return kUnits[static_cast<std::size_t>(unit)].row; }
 std::string_view engine_name(Unit unit) noexcept { return kUnits[static_cast<std::size_t>(unit)].engine; }
 int unit_semaphore(Unit unit) noexcept { return kUnits[static_cast<std::size_t>(unit)].semaphore; }
+
+std::string hex_text(std::uint64_t value) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  do {
+    text.insert(text.begin(), kDigits[value & 15]);
+    value >>= 4;
+  } while (value != 0);
+  return "0x" + text;
+}
 
 std::int64_t cycles_to_ns(std::int64_t cycles, double ghz) noexcept {
   return std::llround(static_cast<double>(cycles) / ghz);
@@ -202,7 +202,7 @@ std::uint32_t ProgramBuilder::move(const Move& move) {
   moved.source = move.to_sbuf ? memory : "SB";
   moved.dest = move.to_sbuf ? "SB" : memory;
   moved.operands = std::string(move.tile);
-  moved.compiler_operands = "[" + hex(move.address) + "]";
+  moved.compiler_operands = "[" + hex_text(move.address) + "]";
   moved.triggered_by = trigger;
   moved.predecessors = {trigger};
   (move.to_sbuf ? moved.hbm_read : moved.hbm_write) = move.bytes;

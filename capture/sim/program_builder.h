@@ -13,6 +13,8 @@ namespace accelscope::capture {
 
 [[nodiscard]] std::int64_t cycles_to_ns(std::int64_t cycles, double ghz) noexcept;
 
+[[nodiscard]] std::string hex_text(std::uint64_t value);  // "0x2f700"
+
 struct Step {
   Unit unit = Unit::vector;
   std::string_view opcode = {};

@@ -85,10 +85,12 @@ struct CoreState {
 template <typename Visitor>
 void run_instruction(CoreState& core, const Operation& operation, std::uint32_t index, Visitor& visitor) {
   std::int64_t& free = core.unit_free[static_cast<std::size_t>(operation.unit)];
-  const std::int64_t issue = free + kIssueNs;
-  std::int64_t ready = latest(core, operation) + kSemaphoreNs;
-  if (operation.flags & kAfterWeights) ready = std::max(ready, core.unit_free[static_cast<std::size_t>(Unit::tensor)]);
-  if (operation.flags & kAfterMatmul) ready = std::max(ready, core.matmul_start);
+  // Ready to issue: the instructions before it have left, and the array's halves are free. The rest is waiting.
+  std::int64_t issue = free + kIssueNs;
+  if (operation.flags & kAfterWeights) issue = std::max(issue, core.unit_free[static_cast<std::size_t>(Unit::tensor)]);
+  if (operation.flags & kAfterMatmul) issue = std::max(issue, core.matmul_start);
+  if (operation.flags & kAfterScalar) issue = std::max(issue, core.unit_free[static_cast<std::size_t>(Unit::scalar)]);
+  const std::int64_t ready = latest(core, operation) + kSemaphoreNs;
 
   std::int64_t start = std::max(issue, ready);
   std::int64_t duration = operation.duration_ns + static_cast<std::int64_t>(core.jitter.next() & operation.jitter_mask);

@@ -265,7 +265,9 @@ bool App::settled() const {
   SessionTab* tab = state_->tab();
   if (tab == nullptr) return true;
   const auto panels = state_->panels.find(tab);
-  return panels != state_->panels.end() && !panels->second->memory.pending() && state_->timeline.settled(*tab);
+  // Behind a maximised panel the timeline is not drawn and asks for nothing.
+  const bool timeline_settled = state_->layout.maximised().has_value() || state_->timeline.settled(*tab);
+  return panels != state_->panels.end() && !panels->second->memory.pending() && timeline_settled;
 }
 
 void App::set_wake(std::function<void()> wake) { state_->bell->set(std::move(wake)); }

@@ -101,7 +101,9 @@ void MemoryPanel::draw_head(const PanelContext& context, Rect row) {
   horizontal_line(ui, row.x0, row.x1, row.y1 - 1, ui.colour(Colour::line2));
   Rect place = row.inset(ui.px(size::kPanelPadding), 0);
   std::vector<Segment> pools;
-  for (const PoolUsage& pool : usage_->pools) pools.push_back({.label = pool.name.empty() ? "memory" : pool.name});
+  for (const PoolUsage& pool : usage_->pools) {
+    pools.push_back({.label = pool.name.empty() ? std::string_view("memory") : std::string_view(pool.name)});
+  }
   int chosen = static_cast<int>(chosen_pool_);
   const float pools_width = std::min(segmented_width(ui, pools), place.width() / 2);
   if (segmented(ui, "memory.pool", place.cut_left(pools_width).middle(ui.px(size::kControl)), pools, chosen)) {

@@ -1,0 +1,74 @@
+// The program's command line as data: a command is one row of a table, with a function that declares its options and
+// returns what runs once they are read. A new command adds its file and its row in command_line.cpp; the list of
+// commands, --help, --quiet, --json and the exit codes come by themselves.
+//
+// An action prints to the streams it is given and returns an exit code; it never ends the program.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace accelscope::app {
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;  // the input or the run
+inline constexpr int kExitUsage = 2;
+
+struct CommandStreams {
+  std::ostream& out;
+  std::ostream& err;
+  bool err_is_terminal = false;  // progress lines are shown only then
+  bool out_is_terminal = false;
+};
+
+struct CommandRun {
+  CommandStreams streams;
+  bool quiet = false;
+  bool json = false;
+
+  // "accelscope: FILE: what is wrong; what to try"
+  int fail(const std::string& message) const;
+  int fail_usage(const std::string& command, const std::string& message) const;
+  void say(const std::string& line) const;  // to err, unless quiet
+  [[nodiscard]] bool shows_progress() const noexcept { return streams.err_is_terminal && !quiet; }
+};
+
+using CommandAction = std::function<int(const CommandRun&)>;
+
+struct ProgramCommand {
+  std::string_view name;
+  std::string_view summary;  // one line
+  std::string_view example;
+  CommandAction (*declare)(CLI::App& options);
+};
+
+[[nodiscard]] std::span<const ProgramCommand> program_commands();
+
+// The whole program. `arguments` without the program's name.
+int run_program(std::vector<std::string> arguments, const CommandStreams& streams);
+
+// One per command, each in its file.
+CommandAction declare_import(CLI::App& options);
+CommandAction declare_record(CLI::App& options);
+CommandAction declare_view(CLI::App& options);
+CommandAction declare_query(CLI::App& options);
+CommandAction declare_screenshot(CLI::App& options);
+CommandAction declare_simulate(CLI::App& options);
+CommandAction declare_ingest_check(CLI::App& options);
+CommandAction declare_doctor(CLI::App& options);
+CommandAction declare_demo(CLI::App& options);
+
+// `accelscope [SESSION | FILE | DIR | HOST:PORT]...`
+int open_viewer(const std::vector<std::string>& targets, const CommandRun& run);
+
+}  // namespace accelscope::app

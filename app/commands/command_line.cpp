@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+#include "app/commands/command.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::array kCommands = {
+    ProgramCommand{"import", "Read profiles of any known format into a session file",
+                   "accelscope import profile.json -o kernel.accel --source-root ~/kernels", declare_import},
+    ProgramCommand{"record", "Capture from an agent into a session file, without a window",
+                   "accelscope record 127.0.0.1:7420 -o run.accel --duration 10", declare_record},
+    ProgramCommand{"view", "Print a profile's figures, or convert it",
+                   "accelscope view profile.json --output-format summary-json | jq '.[] | .total_time'", declare_view},
+    ProgramCommand{
+        "query", "Ask a session in SQL",
+        "accelscope query run.accel \"SELECT name, count(*), sum(dur_ns) FROM slice GROUP BY name ORDER BY 3 DESC\"",
+        declare_query},
+    ProgramCommand{"screenshot", "Draw a session into a PNG; needs no display",
+                   "accelscope screenshot run.accel -o run.png --range 10%:20% --theme light", declare_screenshot},
+    ProgramCommand{"simulate", "Write a session or a profile of a simulated accelerator",
+                   "accelscope simulate -o demo.accel --events 100000 --devices 2", declare_simulate},
+    ProgramCommand{"ingest-check", "Say what of a file is read, what is skipped and why",
+                   "accelscope ingest-check profile.json", declare_ingest_check},
+    ProgramCommand{"doctor", "Say what works on this computer and what to do about the rest", "accelscope doctor",
+                   declare_doctor},
+    ProgramCommand{"demo", "Run the main job from end to end against a running agent",
+                   "accelscope demo 127.0.0.1:7420 --output-dir demo-results", declare_demo},
+};
+
+void print_help(std::ostream& out) {
+  out << "Accelscope " << ACCELSCOPE_VERSION
+      << ", a profiler for AI accelerators.\n\n"
+         "  accelscope [SESSION | FILE | DIR | HOST:PORT]...   the viewer, opened on these\n";
+  for (const ProgramCommand& command : kCommands) {
+    out << fmt::format("  accelscope {:<38} {}\n", command.name, command.summary);
+  }
+  out << "\nEvery command has --help with an example, --quiet, and where it makes sense --json.\n"
+         "Time ranges are written 12.5us:40us or 10%:20%, sizes 512MiB, rates 2M.\n";
+}
+
+int run_command(const ProgramCommand& command, std::vector<std::string> arguments, const CommandStreams& streams) {
+  CLI::App options(std::string(command.summary), fmt::format("accelscope {}", command.name));
+  options.footer(fmt::format("Example:\n  {}", command.example));
+  CommandRun run{streams};
+  options.add_flag("--quiet", run.quiet, "Print results and errors only");
+  options.add_flag("--json", run.json, "Print the result as JSON");
+  const CommandAction action = command.declare(options);
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    options.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    streams.out << options.help();
+    return kExitDone;
+  } catch (const CLI::ParseError& error) {
+    return run.fail_usage(std::string(command.name), error.what());
+  }
+  return action(run);
+}
+
+}  // namespace
+
+int CommandRun::fail(const std::string& message) const {
+  streams.err << "accelscope: " << message << '\n';
+  return kExitFailed;
+}
+
+int CommandRun::fail_usage(const std::string& command, const std::string& message) const {
+  const std::string help = command.empty() ? "accelscope --help" : fmt::format("accelscope {} --help", command);
+  streams.err << "accelscope: " << message << "; try " << help << '\n';
+  return kExitUsage;
+}
+
+void CommandRun::say(const std::string& line) const {
+  if (!quiet) streams.err << line << '\n';
+}
+
+std::span<const ProgramCommand> program_commands() { return kCommands; }
+
+int run_program(std::vector<std::string> arguments, const CommandStreams& streams) {
+  const CommandRun run{streams};
+  if (!arguments.empty()) {
+    const std::string& first = arguments.front();
+    if (first == "--help" || first == "-h" || first == "help") {
+      print_help(streams.out);
+      return kExitDone;
+    }
+    if (first == "--version") {
+      streams.out << "accelscope " << ACCELSCOPE_VERSION << '\n';
+      return kExitDone;
+    }
+    for (const ProgramCommand& command : kCommands) {
+      if (first != command.name) continue;
+      arguments.erase(arguments.begin());
+      return run_command(command, std::move(arguments), streams);
+    }
+    for (const std::string& argument : arguments) {
+      if (argument.size() > 1 && argument.starts_with('-')) {
+        return run.fail_usage("", fmt::format("{}: the viewer has no such option", argument));
+      }
+    }
+  }
+  return open_viewer(arguments, run);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,73 @@
+#include "app/commands/quality_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "core/base/format.h"
+
+namespace accelscope::app {
+
+std::string_view severity_name(Severity severity) noexcept {
+  switch (severity) {
+    case Severity::note:
+      return "note";
+    case Severity::warning:
+      return "warning";
+    case Severity::error:
+      return "error";
+  }
+  return "note";
+}
+
+std::string quality_json(const Snapshot& snapshot) {
+  std::string json = "[";
+  for (const QualityEntry& entry : snapshot.quality) {
+    if (json.size() > 1) json += ", ";
+    json += fmt::format("{{\"kind\": {}, \"severity\": \"{}\", \"count\": {}, \"detail\": {}}}", json_quote(entry.kind),
+                        severity_name(entry.severity), entry.count, json_quote(entry.detail));
+  }
+  return json + "]";
+}
+
+std::vector<TableCount> table_counts(const Snapshot& snapshot) {
+  constexpr std::string_view kRowsPrefix = "source.rows.";
+  std::vector<TableCount> counts;
+  const auto place = [&](std::string_view name) -> TableCount& {
+    for (TableCount& count : counts) {
+      if (count.name == name) return count;
+    }
+    return counts.emplace_back(TableCount{std::string(name), 0, ""});
+  };
+  for (const auto& schema : snapshot.schemas) (void)place(schema->name);
+  for (const LaneSnapshot& lane : snapshot.lanes) place(lane.schema->name).events += lane.event_count;
+  for (const MetaEntry& entry : snapshot.meta) {
+    if (entry.key.starts_with(kRowsPrefix))
+      place(std::string_view(entry.key).substr(kRowsPrefix.size())).source_rows = entry.value;
+  }
+  std::erase_if(counts, [](const TableCount& count) { return count.events == 0 && count.source_rows.empty(); });
+  return counts;
+}
+
+void print_quality_report(std::ostream& out, const Snapshot& snapshot) {
+  out << fmt::format("{:<28} {:>14} {:>14}\n", "table", "rows in file", "events");
+  for (const TableCount& count : table_counts(snapshot)) {
+    const std::string events = count.events == 0 ? "–" : format_count(count.events);
+    // Widths count characters; the dash has three bytes.
+    out << fmt::format("{:<28} {:>14} {}{}\n", shorten_middle(count.name, 28), count.source_rows,
+                       std::string(count.events == 0 ? 13 : 14 - events.size(), ' '), events);
+  }
+  std::vector<const QualityEntry*> entries;
+  for (const QualityEntry& entry : snapshot.quality) entries.push_back(&entry);
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const QualityEntry* a, const QualityEntry* b) { return a->severity > b->severity; });
+  out << '\n';
+  if (entries.empty()) out << "Nothing was skipped, estimated or missing.\n";
+  for (const QualityEntry* entry : entries) {
+    out << fmt::format("{:<8} {} × {}: {}\n", severity_name(entry->severity), format_count(entry->count), entry->kind,
+                       entry->detail);
+  }
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,179 @@
+#include "app/commands/query_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+// Shortest form that reads back as the same number, and still looks like one that is not an integer.
+std::string real_text(double value) {
+  std::string text = fmt::format("{}", value);
+  if (std::isfinite(value) && text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string plain_text(const SqlValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
+  if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* blob = std::get_if<SqlBlob>(&value)) return hex(blob->bytes);
+  return {};
+}
+
+// RFC 4180: CRLF lines; fields with commas, quotes or line ends are quoted, quotes doubled.
+class CsvOutput final : public QueryOutput {
+ public:
+  explicit CsvOutput(std::ostream& out) : out_(out) {}
+  bool columns(const std::vector<std::string>& names) override {
+    for (std::size_t i = 0; i < names.size(); ++i) field(i, names[i]);
+    out_ << "\r\n";
+    return out_.good();
+  }
+  bool row(const std::vector<SqlValue>& values) override {
+    for (std::size_t i = 0; i < values.size(); ++i) field(i, plain_text(values[i]));
+    out_ << "\r\n";
+    return out_.good();
+  }
+  void finish() override { out_.flush(); }
+
+ private:
+  void field(std::size_t index, const std::string& text) {
+    if (index > 0) out_ << ',';
+    if (text.find_first_of(",\"\r\n") == std::string::npos) {
+      out_ << text;
+      return;
+    }
+    out_ << '"';
+    for (const char c : text) {
+      if (c == '"') out_ << '"';
+      out_ << c;
+    }
+    out_ << '"';
+  }
+  std::ostream& out_;
+};
+
+class JsonOutput final : public QueryOutput {
+ public:
+  explicit JsonOutput(std::ostream& out) : out_(out) {}
+  bool columns(const std::vector<std::string>& names) override {
+    for (const std::string& name : names) names_.push_back(json_quote(name));
+    out_ << '[';
+    return out_.good();
+  }
+  bool row(const std::vector<SqlValue>& values) override {
+    out_ << (first_ ? "\n{" : ",\n{");
+    first_ = false;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i > 0) out_ << ", ";
+      out_ << names_[i] << ": " << json_value(values[i]);
+    }
+    out_ << '}';
+    return out_.good();
+  }
+  void finish() override { out_ << (names_.empty() ? "[]\n" : first_ ? "]\n" : "\n]\n") << std::flush; }
+
+ private:
+  static std::string json_value(const SqlValue& value) {
+    if (std::holds_alternative<std::monostate>(value)) return "null";
+    if (const auto* real = std::get_if<double>(&value)) return std::isfinite(*real) ? real_text(*real) : "null";
+    if (std::holds_alternative<std::int64_t>(value)) return plain_text(value);
+    return json_quote(plain_text(value));
+  }
+  std::ostream& out_;
+  std::vector<std::string> names_;
+  bool first_ = true;
+};
+
+// Characters, not bytes, so that columns line up whatever the names are made of.
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+
+class TableOutput final : public QueryOutput {
+ public:
+  explicit TableOutput(std::ostream& out) : out_(out) {}
+  bool columns(const std::vector<std::string>& names) override {
+    rows_.push_back(names);
+    numeric_.assign(names.size(), true);
+    return true;
+  }
+  bool row(const std::vector<SqlValue>& values) override {
+    if (rows_.size() > kTableRows) {
+      cut_ = true;
+      return false;
+    }
+    std::vector<std::string>& cells = rows_.emplace_back();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool number = std::holds_alternative<std::int64_t>(values[i]) || std::holds_alternative<double>(values[i]);
+      if (!number && !std::holds_alternative<std::monostate>(values[i])) numeric_[i] = false;
+      cells.push_back(cell_text(values[i]));
+    }
+    return true;
+  }
+  void finish() override {
+    if (rows_.empty()) return;
+    std::vector<std::size_t> widths(rows_.front().size());
+    for (const auto& cells : rows_) {
+      for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], display_width(cells[i]));
+    }
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      std::string line;
+      for (std::size_t i = 0; i < widths.size(); ++i) {
+        const std::string padding(widths[i] - display_width(rows_[r][i]), ' ');
+        line += (i > 0 ? "  " : "") + (numeric_[i] ? padding + rows_[r][i] : rows_[r][i] + padding);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      out_ << line << '\n';
+      if (r == 0) out_ << rule(widths) << '\n';
+    }
+    out_.flush();
+  }
+  [[nodiscard]] std::string note() const override {
+    return cut_ ? fmt::format("only the first {} rows are shown; use LIMIT, or --format csv for all",
+                              format_count(kTableRows))
+                : std::string();
+  }
+
+ private:
+  // On one line, and no wider than a screen.
+  static std::string cell_text(const SqlValue& value) {
+    if (std::holds_alternative<std::monostate>(value)) return "–";
+    std::string text = plain_text(value);
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    return shorten_middle(text, 100);
+  }
+  static std::string rule(const std::vector<std::size_t>& widths) {
+    std::string line;
+    for (std::size_t i = 0; i < widths.size(); ++i) line += (i > 0 ? "  " : "") + std::string(widths[i], '-');
+    return line;
+  }
+  std::ostream& out_;
+  std::vector<std::vector<std::string>> rows_;
+  std::vector<bool> numeric_;
+  bool cut_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ostream& out) {
+  if (format == "csv") return std::make_unique<CsvOutput>(out);
+  if (format == "json") return std::make_unique<JsonOutput>(out);
+  return std::make_unique<TableOutput>(out);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,33 @@
+// A session's figures in the two forms of neuron-profile's `view`: text of one figure a line by group, and JSON
+// {"n_<40 hex digits>": {figure: value}}. Both carry the vendor's value beside ours where both exist.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/analysis/metrics.h"
+#include "core/store/store.h"
+
+namespace accelscope::app {
+
+struct SessionSummary {
+  std::string title;
+  std::string key;  // "n_" and 40 hex digits that name the contents
+  std::vector<SessionMetric> metrics;
+  std::vector<std::pair<std::string, std::uint64_t>> event_counts;  // by schema
+  std::uint64_t event_count = 0;
+  std::int64_t duration_ns = 0;
+};
+
+[[nodiscard]] Result<SessionSummary> summarise(const Store& store, const std::string& title);
+
+// The figure itself is the vendor's value where it states one, else ours. "accelscope" holds every figure that we
+// compute, so that scripts written for the vendor's tool go on working and can compare.
+void write_summary_json(std::ostream& out, const std::vector<SessionSummary>& summaries);
+
+// Figures by group: name, vendor's value, ours, difference; above 1 % it is marked with '!'.
+void write_summary_text(std::ostream& out, const std::vector<SessionSummary>& summaries);
+
+}  // namespace accelscope::app

@@ -126,7 +126,7 @@ EventTableSpec schema_table(const std::string& name, const std::vector<std::shar
   add_built_in(spec, taken, "dur_ns", EventField::dur_ns, false);
   add_built_in(spec, taken, name_column.empty() ? "name" : name_column, EventField::name, false);
   // Always there, whatever the vendor's columns are called, so that any row can be found on the timeline.
-  add_built_in(spec, taken, "event_id", EventField::id, true);
+  if (spec.columns.front().name != "event_id") add_built_in(spec, taken, "event_id", EventField::id, true);
   add_built_in(spec, taken, "end_ns", EventField::end_ns, true);
   if (name_column != "name") add_built_in(spec, taken, "name", EventField::name, true);
   spec.columns.insert(spec.columns.end(), std::make_move_iterator(vendor.begin()),

@@ -189,7 +189,8 @@ Error SqlSession::Implementation::error_of(std::string_view sql) {
   if (!context.failure.empty()) return Error{std::exchange(context.failure, {})};
   const int code = sqlite3_errcode(database);
   std::string message = sqlite3_errmsg(database);
-  if (code == SQLITE_AUTH) return Error{"only SELECT is allowed: a session is read-only to SQL"};
+  if (code == SQLITE_AUTH || message.ends_with("may not be modified"))
+    return Error{"only SELECT is allowed: a session is read-only to SQL"};
   if (message.starts_with("no such table")) {
     std::string names;
     for (const SqlTable& table : tables) names += (names.empty() ? "" : ", ") + table.name;

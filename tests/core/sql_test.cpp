@@ -256,6 +256,10 @@ TEST_CASE("SQL: a table per schema carries the vendor's column names, ours give 
   CHECK(session.text("SELECT opcode FROM op WHERE id = 5 LIMIT 1") == session.events[5].name);
   CHECK(session.number("SELECT count(*) FROM op WHERE size IS NULL") ==
         std::count_if(session.events.begin(), session.events.end(), [](const WrittenEvent& e) { return !e.has_size; }));
+  for (const SqlTable& table : session.sql.tables()) {
+    CAPTURE(table.name);
+    for (const std::string& column : table.hidden_columns) CHECK(column.find("event_event") == std::string::npos);
+  }
   const SqlResult keys = session.ask("SELECT key FROM op ORDER BY event_id");
   for (std::size_t i = 0; i < keys.row_count(); ++i) {
     const std::uint64_t key = session.events[i].key;

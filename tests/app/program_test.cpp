@@ -1,0 +1,219 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "app/commands/command.h"
+#include "app/commands/query_output.h"
+#include "app/commands/summary_output.h"
+#include "core/store/store.h"
+#include "tests/support/small_session.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+
+namespace {
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+Outcome run(const std::vector<std::string>& arguments, bool terminal = false) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = run_program(arguments, {out, err, terminal, terminal});
+  return {code, out.str(), err.str()};
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void write_file(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+}  // namespace
+
+TEST_CASE("every command has help with its example, on the standard output") {
+  const Outcome help = run({"--help"});
+  CHECK(help.code == kExitDone);
+  for (const ProgramCommand& command : program_commands()) {
+    CAPTURE(std::string(command.name));
+    CHECK(holds(help.out, std::string(command.name)));
+    const Outcome own = run({std::string(command.name), "--help"});
+    CHECK(own.code == kExitDone);
+    CHECK(own.err.empty());
+    CHECK(holds(own.out, std::string(command.example)));
+    CHECK(holds(own.out, "--quiet"));
+  }
+  CHECK(holds(run({"--version"}).out, "accelscope "));
+}
+
+TEST_CASE("wrong usage exits with 2 and says what to try") {
+  const std::vector<std::vector<std::string>> wrong = {{"frobnicate"},
+                                                       {"--frobnicate"},
+                                                       {"query"},
+                                                       {"query", "a.accel", "SELECT 1", "--format", "xml"},
+                                                       {"query", "a.accel", "SELECT 1", "surplus"},
+                                                       {"import", "a.json"},
+                                                       {"simulate", "-o", "x", "--devices", "0"},
+                                                       {"screenshot", "a.accel", "-o", "x.png", "--size", "huge"},
+                                                       {"view", "a.json", "--output-format", "perfetto"},
+                                                       {"view", "a.json", "--output-format", "nonsense"},
+                                                       {"ssh://me@host"},
+                                                       {"record", "-o", "x.accel"}};
+  for (const auto& arguments : wrong) {
+    CAPTURE(arguments.front());
+    const Outcome outcome = run(arguments);
+    CHECK(outcome.code == kExitUsage);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.starts_with("accelscope: "));
+    CHECK(holds(outcome.err, "; try accelscope"));
+  }
+  CHECK(holds(run({"view", "a.json", "--output-format", "perfetto"}).err, "summary-text and summary-json"));
+}
+
+TEST_CASE("input that cannot be read exits with 1 and names the file") {
+  const test::TemporaryFolder folder;
+  const std::string absent = folder.file("absent.accel");
+  const std::string empty = folder.file("empty.json");
+  const std::string noise = folder.file("noise.bin");
+  write_file(empty, "");
+  write_file(noise, std::string("\x01\x02\xff\xfe garbage", 12));
+  for (const std::string& file : {absent, empty, noise}) {
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"query", file, "SELECT 1"}, {"view", file}, {"ingest-check", file}}) {
+      CAPTURE(file);
+      const Outcome outcome = run(arguments);
+      CHECK(outcome.code == kExitFailed);
+      CHECK(outcome.out.empty());
+      CHECK(outcome.err.starts_with("accelscope: " + file));
+    }
+  }
+  CHECK(run({"import", absent, "-o", folder.file("out.accel")}).code == kExitFailed);
+  CHECK_FALSE(std::filesystem::exists(folder.file("out.accel")));
+}
+
+TEST_CASE("query prints a table, CSV by RFC 4180, or one JSON array") {
+  const test::TemporaryFolder folder;
+  const std::string session = test::save_small_session(folder.path());
+  const std::string sql = "SELECT 1 AS a, 'x,\"y\"' AS \"b c\", NULL AS d, 2.0 AS e, 9007199254740993 AS f";
+  CHECK(run({"query", session, sql, "--format", "csv"}).out ==
+        "a,b c,d,e,f\r\n1,\"x,\"\"y\"\"\",,2.0,9007199254740993\r\n");
+  const std::string json =
+      "[\n{\"a\": 1, \"b c\": \"x,\\\"y\\\"\", \"d\": null, \"e\": 2.0, \"f\": 9007199254740993}\n]\n";
+  CHECK(run({"query", session, sql, "--format", "json"}).out == json);
+  CHECK(run({"query", session, sql, "--json"}).out == json);
+  CHECK(run({"query", session, "SELECT 1 WHERE 0", "--json"}).out == "[]\n");
+  const Outcome table = run({"query", session, "SELECT name, count(*) AS n FROM slice GROUP BY name ORDER BY name"});
+  CHECK(table.code == kExitDone);
+  CHECK(table.err.empty());
+  CHECK(holds(table.out, "MATMUL"));
+  const Outcome wrong = run({"query", session, "SELECT colour FROM slice"});
+  CHECK(wrong.code == kExitFailed);
+  CHECK(wrong.out.empty());
+  CHECK(holds(wrong.err, "no such column: colour; slice has id"));
+  CHECK(holds(run({"query", session, "DELETE FROM slice"}).err, "only SELECT"));
+  CHECK(holds(run({"query", session, "--tables"}).out,
+              "slice(id, track_id, lane, ts_ns, dur_ns, name, category, schema)"));
+}
+
+TEST_CASE("simulate, import, ingest-check and view work on each other's files") {
+  const test::TemporaryFolder folder;
+  const std::string session = folder.file("s.accel");
+  const Outcome simulated = run({"simulate", "-o", session, "--kernels", "1"});
+  CHECK(simulated.code == kExitDone);
+  CHECK(simulated.out.empty());
+  CHECK(holds(simulated.err, "events over"));
+  CHECK(run({"simulate", "-o", session, "--kernels", "1", "--quiet"}).err.empty());
+
+  const Outcome count =
+      run({"query", session, "SELECT count(*) AS n FROM instruction WHERE opcode = 'MATMUL'", "--json"});
+  CHECK(count.code == kExitDone);
+  CHECK_FALSE(holds(count.out, "\"n\": 0}"));
+  const Outcome check = run({"ingest-check", session});
+  CHECK(check.code == kExitDone);
+  CHECK(holds(check.out, "instruction"));
+  CHECK(holds(run({"ingest-check", session, "--json"}).out, "\"tables\": [{\"name\": "));
+
+  const std::string copy = folder.file("copy.accel");
+  CHECK(run({"import", session, "-o", copy, "--name", "mine", "--tag", "a", "--tag", "b"}).code == kExitDone);
+  const Outcome again = run({"import", session, "-o", copy});
+  CHECK(again.code == kExitFailed);
+  CHECK(holds(again.err, "--force"));
+  CHECK(run({"import", session, "-o", copy, "--force", "--quiet"}).code == kExitDone);
+  const std::string all = "SELECT id, ts_ns, dur_ns, name FROM slice ORDER BY id";
+  CHECK(run({"query", session, all, "--format", "csv"}).out == run({"query", copy, all, "--format", "csv"}).out);
+
+  const Outcome text = run({"view", session});
+  CHECK(text.code == kExitDone);
+  CHECK(holds(text.out, "tensor_engine_instruction_count"));
+  const Outcome json = run({"view", session, "--output-format", "summary-json"});
+  CHECK(json.out.starts_with("{\"n_"));
+  CHECK(holds(json.out, "\"hardware_flops\": "));
+}
+
+TEST_CASE("figures of a real Neuron profile agree with the vendor's") {
+  const char* root = std::getenv("ACCELSCOPE_REAL_DATA");
+  if (root == nullptr) return;
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(root) / "neuron")) {
+    if (entry.path().extension() != ".json") continue;
+    CAPTURE(entry.path().string());
+    const test::TemporaryFolder folder;
+    const std::string session = folder.file("n.accel");
+    REQUIRE(run({"import", entry.path().string(), "-o", session}).code == kExitDone);
+    const auto store = Store::open(session);
+    REQUIRE(store.ok());
+    const auto summary = summarise(**store, "n");
+    REQUIRE(summary.ok());
+    std::size_t compared = 0;
+    for (const SessionMetric& metric : summary->metrics) {
+      const auto difference = relative_difference(metric);
+      if (!difference) continue;
+      CAPTURE(metric.name);
+      // Times lack the vendor's fractions of a ns: at most one per interval, 3 % in profiles of a few microseconds.
+      const bool is_time = holds(metric.name, "_time");
+      CHECK(std::abs(*difference) <= (is_time ? 0.035 : 0.001));
+      ++compared;
+    }
+    CHECK(compared > 40);
+    ++files;
+  }
+  CHECK(files > 0);
+}
+
+TEST_CASE("progress lines are for terminals, and never for --quiet") {
+  const test::TemporaryFolder folder;
+  const auto simulate = [&](bool terminal, bool quiet) {
+    std::vector<std::string> arguments{"simulate", "-o", folder.file("s.accel"), "--kernels", "1"};
+    if (quiet) arguments.emplace_back("--quiet");
+    return run(arguments, terminal).err;
+  };
+  CHECK_FALSE(holds(simulate(false, false), "\x1b"));
+  CHECK(holds(simulate(true, false), "\x1b"));
+  CHECK(simulate(true, true).empty());
+}
+
+TEST_CASE("record says why no agent answers") {
+  const test::TemporaryFolder folder;
+  const Outcome refused = run({"record", "127.0.0.1:1", "-o", folder.file("r.accel")});
+  CHECK(refused.code == kExitFailed);
+  CHECK(holds(refused.err, "127.0.0.1:1"));
+  CHECK(run({"record", "192.0.2.1:7420", "-o", folder.file("r.accel")}).code == kExitFailed);
+  CHECK_FALSE(std::filesystem::exists(folder.file("r.accel")));
+}
+
+TEST_CASE("doctor names every finding and what to do") {
+  const Outcome text = run({"doctor"});
+  CHECK(text.code == kExitDone);
+  for (const char* subject : {"version", "display", "OpenGL", "agent", "settings", "temporary files"}) {
+    CAPTURE(subject);
+    CHECK(holds(text.out, subject));
+  }
+  CHECK(run({"doctor", "--json"}).out.starts_with("[{\"subject\": \"version\", \"works\": true"));
+}

@@ -163,8 +163,9 @@ void DetailsPanel::draw_head(const PanelContext& context, Rect row) {
     }
   }
   row.cut_left(draw_swatch(ui, row, ui.theme().slice(details_->palette_slot)) + ui.px(10));
-  row.cut_left(draw_text(ui, row, details_->name, {.style = TextStyle::heading}) + ui.px(16));
-  row.cut_left(draw_text(ui, row, details_->track, {.colour = Colour::text2}) + ui.px(16));
+  const bool named = !details_->name.empty();
+  row.cut_left(draw_text(ui, row, named ? details_->name : details_->track, {.style = TextStyle::heading}) + ui.px(16));
+  if (named) row.cut_left(draw_text(ui, row, details_->track, {.colour = Colour::text2}) + ui.px(16));
   draw_text(ui, row, format_duration(static_cast<double>(details_->end_ns - details_->begin_ns)),
             {.style = TextStyle::mono, .colour = Colour::text3});
 }

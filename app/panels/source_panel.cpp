@@ -83,7 +83,17 @@ void SourcePanel::refresh_costs(const PanelContext& context) {
     hottest_of_ = heat_;
     costs_ = file_ ? line_costs(*lines, file_->path, lines_.size()) : std::vector<LineCost>{};
     hottest_ = 0;
-    for (const LineCost& cost : costs_) hottest_ = std::max(hottest_, heat_value(cost, heat_));
+    std::uint32_t hottest_line = 0;
+    for (std::uint32_t i = 0; i < costs_.size(); ++i) {
+      if (heat_value(costs_[i], heat_) <= hottest_) continue;
+      hottest_ = heat_value(costs_[i], heat_);
+      hottest_line = i + 1;
+    }
+    const bool first_costs = file_ && shown_first_ != file_;
+    if (first_costs && hottest_line > 0) {  // something useful at once: the line that costs most
+      shown_first_ = file_;
+      if (!lit_line_) scroll_to_ = hottest_line;
+    }
   }
   if (auto events = context.analysis().take_line_events()) {
     context.tab.related = std::move(events->events);

@@ -28,6 +28,7 @@ class SourcePanel {
   void light_line(const PanelContext& context, std::uint32_t line);
 
   std::shared_ptr<const SourceFile> file_;
+  std::shared_ptr<const SourceFile> shown_first_;  // the file whose hottest line was scrolled to
   std::vector<CodeLine> lines_;
   std::shared_ptr<const SourceLines> costs_of_;  // what costs_ was made from
   std::vector<LineCost> costs_;                  // one per line of lines_

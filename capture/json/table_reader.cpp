@@ -9,6 +9,7 @@ namespace accelscope::capture {
 namespace {
 
 constexpr std::size_t kReadBytes = 1U << 20;
+constexpr std::size_t kFirstBufferBytes = 64U << 10;  // most files are small; the buffer grows with what comes
 
 [[nodiscard]] bool is_blank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 [[nodiscard]] bool ends_scalar(char c) noexcept {
@@ -31,7 +32,7 @@ constexpr std::size_t kReadBytes = 1U << 20;
 
 JsonTableReader::JsonTableReader(std::unique_ptr<ByteSource> source, Options options)
     : source_(std::move(source)), options_(options) {
-  buffer_.resize(options_.window_bytes + kReadBytes + kScanPadding);
+  buffer_.resize(kFirstBufferBytes + kScanPadding);
 }
 
 bool JsonTableReader::next(JsonWindow& window) {
@@ -60,8 +61,11 @@ bool JsonTableReader::fill() {
     end_ -= begin_;
     begin_ = 0;
   }
-  // A value that does not fit makes the buffer grow; skip_oversize() sets the limit.
-  if (buffer_.size() - end_ < kReadBytes + kScanPadding) buffer_.resize(buffer_.size() * 2);
+  // The buffer grows up to a window's size while the file fills it, and beyond for a value that does not fit:
+  // skip_oversize() sets the limit.
+  const std::size_t full = options_.window_bytes + kReadBytes + kScanPadding;
+  const bool cramped = buffer_.size() - end_ < std::min(kReadBytes, buffer_.size() / 2) + kScanPadding;
+  if (cramped || (filled_ && buffer_.size() < full)) buffer_.resize(buffer_.size() * 2);
   const std::size_t room = buffer_.size() - kScanPadding - end_;
   std::size_t got = 0;
   while (got < room) {
@@ -77,6 +81,7 @@ bool JsonTableReader::fill() {
     got += count.value();
   }
   end_ += got;
+  filled_ = got == room;
   std::fill_n(buffer_.begin() + static_cast<std::ptrdiff_t>(end_), kScanPadding, ' ');
   return got > 0;
 }

@@ -107,6 +107,7 @@ class JsonTableReader {
   std::size_t end_ = 0;
   std::uint64_t buffer_offset_ = 0;  // of buffer_[0] in the file
   bool source_ended_ = false;
+  bool filled_ = false;  // the last read filled the buffer
   bool failed_ = false;
   bool is_json_ = false;
   bool top_is_array_ = false;

@@ -12,6 +12,7 @@ void bench_codec(const BenchOptions& options);
 void bench_session_file(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
 void bench_search(const BenchOptions& options);
+void bench_neuron_import(const BenchOptions& options);
 
 struct FigureEntry {
   std::string_view name;
@@ -24,6 +25,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"session_file", "saving while capturing, opening", bench_session_file},
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
     {"search", "a regular expression over names: hits counted and stepped", bench_search},
+    {"neuron_import", "importing a generated Neuron Profile JSON file of 1 GB", bench_neuron_import},
 });
 
 [[nodiscard]] inline const FigureEntry* find_figure(std::string_view name) {

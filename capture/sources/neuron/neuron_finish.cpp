@@ -85,7 +85,7 @@ void NeuronImporter::derive_memory() {
     add("HBM tensors", known.name, first_ticks_, last_ticks_, known.bytes);
   }
   for (const SpillLifetimes::Block& block : spills)
-    add("HBM scratchpad", block.variable, block.begin, block.end, block.bytes);
+    add("Scratchpad", block.variable, block.begin, block.end, block.bytes);
   if (!spills.empty()) {
     report_.note(
         "memory_estimated",
@@ -247,6 +247,7 @@ void NeuronImporter::report_bindings() {
   }
   for (const auto& [json_name, into] : inferred_) {
     report(into->schema().name, into->binding().counts());
+    if (StackFrames::is_frame_table(json_name)) continue;  // read into stacks, and kept as tables beside
     report_.note(
         "unknown_table",
         fmt::format("the table \"{}\" is not known to this version; its columns were inferred from its first rows",

@@ -246,7 +246,16 @@ std::uint32_t NeuronImporter::track_of(ImportTable& into, NeuronTable kind, cons
   }
   if (kind == NeuronTable::psum_usage) return into.track(plan_, rule.track_kind, "PSUM usage", "", core);
   if (name.empty() && rule.track_name.empty()) name = "unnamed";
-  return into.track(plan_, rule.track_kind, rule.track_name, name, core);
+  const std::size_t tracks_before = plan_.size();
+  const std::uint32_t track = into.track(plan_, rule.track_kind, rule.track_name, name, core);
+  if (kind == NeuronTable::dma && plan_.size() > tracks_before) {
+    // Packets of "queue-Q1-E0" lie below the transfers of "queue".
+    const std::size_t ring = name.rfind("-Q");
+    if (ring != std::string_view::npos && ring > 0) {
+      plan_.set_parent_name(track, table(NeuronTable::dma_transfer).number(), std::string(name.substr(0, ring)));
+    }
+  }
+  return track;
 }
 
 StringId NeuronImporter::name_of(NeuronTable kind, const BoundRow& row) {

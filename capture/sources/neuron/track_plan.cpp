@@ -52,11 +52,25 @@ bool natural_less(std::string_view a, std::string_view b) noexcept {
   return a.size() < b.size();
 }
 
+std::string TrackPlan::key_of(SchemaNumber schema, std::string_view kind, std::string_view name,
+                              std::int64_t core) const {
+  return fmt::format("{} {} {} {}", schema, core, kind, name);
+}
+
+void TrackPlan::set_parent_name(std::uint32_t track, SchemaNumber schema, std::string name) {
+  tracks_[track].parent_schema = schema;
+  tracks_[track].parent_name = std::move(name);
+}
+
+TrackNumber TrackPlan::parent_of(const Planned& planned) const {
+  if (planned.parent_name.empty()) return kNone;
+  const auto found = by_key_.find(key_of(planned.parent_schema, planned.track.kind, planned.parent_name, planned.core));
+  return found == by_key_.end() ? kNone : tracks_[found->second].number;
+}
+
 std::uint32_t TrackPlan::track(SchemaNumber schema, std::string_view kind, std::string_view name, std::int64_t core) {
-  key_.clear();
-  key_.append(kind).append(1, '\0').append(name).append(1, '\0');
-  fmt::format_to(std::back_inserter(key_), "{} {}", schema, core);
-  if (const auto found = by_key_.find(key_); found != by_key_.end()) return found->second;
+  std::string key = key_of(schema, kind, name, core);
+  if (const auto found = by_key_.find(key); found != by_key_.end()) return found->second;
   const auto number = static_cast<std::uint32_t>(tracks_.size());
   Planned planned;
   planned.track.name = name;
@@ -64,7 +78,7 @@ std::uint32_t TrackPlan::track(SchemaNumber schema, std::string_view kind, std::
   planned.track.schema = schema;
   planned.core = core;
   tracks_.push_back(std::move(planned));
-  by_key_.emplace(key_, number);
+  by_key_.emplace(std::move(key), number);
   return number;
 }
 
@@ -93,6 +107,7 @@ void TrackPlan::write(SessionWriter& writer, const std::string& device, ClockNum
     if (last_core > 0 && planned.core >= 0) track.name += fmt::format(" (nc{})", planned.core);
     if (track.host.empty()) track.device = device;
     track.clock = clock;
+    track.parent = parent_of(planned);  // comes first in natural order: its name begins this one's
     track.order = place++;
     planned.number = writer.add_track(std::move(track));
   }

@@ -25,6 +25,9 @@ class TrackPlan {
   [[nodiscard]] SchemaNumber schema(std::uint32_t track) const noexcept { return tracks_[track].track.schema; }
   [[nodiscard]] std::int64_t core(std::uint32_t track) const noexcept { return tracks_[track].core; }
 
+  // Puts a track below another in the timeline if a track of that kind, name and physical core exists at the end.
+  void set_parent_name(std::uint32_t track, SchemaNumber schema, std::string name);
+
   // Defines every track; the names get "(nc0)" and "(nc1)" if more than one physical core was seen.
   void write(SessionWriter& writer, const std::string& device, ClockNumber clock);
   [[nodiscard]] TrackNumber written(std::uint32_t track) const noexcept { return tracks_[track].number; }
@@ -35,12 +38,16 @@ class TrackPlan {
     Track track;
     std::int64_t core = -1;
     TrackNumber number = kNone;
+    std::string parent_name;  // among the tracks of parent_schema
+    SchemaNumber parent_schema = kNone;
   };
+  [[nodiscard]] std::string key_of(SchemaNumber schema, std::string_view kind, std::string_view name,
+                                   std::int64_t core) const;
+  [[nodiscard]] TrackNumber parent_of(const Planned& planned) const;
   [[nodiscard]] bool comes_before(std::size_t a, std::size_t b) const;
 
   std::vector<Planned> tracks_;
   std::unordered_map<std::string, std::uint32_t> by_key_;
-  std::string key_;
 };
 
 // Names as people sort them: runs of digits count as numbers.

@@ -60,6 +60,22 @@ TEST_CASE("TensorMatrix rows have their own track and physical cores are told ap
   CHECK(names == std::vector<std::string>{"TensorMatrix (nc0)", "TensorMatrix (nc1)"});
 }
 
+TEST_CASE("packets lie below the transfers of their queue, in the natural order of engines") {
+  const Imported session = Imported::text(
+      R"({"dma":[{"timestamp":5,"duration":7,"aggregated":"no","subgroup":"qSync0-Q1-E10"},
+          {"timestamp":5,"duration":7,"aggregated":"no","subgroup":"qSync0-Q1-E2"},
+          {"timestamp":5,"duration":7,"aggregated":"no","subgroup":"Q0-E0"},
+          {"timestamp":5,"duration":9,"aggregated":"yes","subgroup":"qSync0"}]})");
+  const auto& tracks = session.snapshot().tracks;
+  REQUIRE(tracks.size() == 4);
+  CHECK(tracks[0].track->name == "Q0-E0");
+  CHECK(tracks[0].track->parent == kNone);
+  CHECK(tracks[1].track->name == "qSync0");
+  CHECK(tracks[2].track->name == "qSync0-Q1-E2");
+  CHECK(tracks[2].track->parent == tracks[1].track->number);
+  CHECK(tracks[3].track->name == "qSync0-Q1-E10");
+}
+
 TEST_CASE("a profile in picoseconds is recognised by its last hardware time stamp") {
   const Imported session = Imported::text(
       R"({"instruction":[{"timestamp":1000000,"duration":500000,"opcode":"ADD","label":"Vector","evt_wait_time":2000}],

@@ -68,7 +68,8 @@ CommandAction declare_ingest_check(CLI::App& options);
 CommandAction declare_doctor(CLI::App& options);
 CommandAction declare_demo(CLI::App& options);
 
-// `accelscope [SESSION | FILE | DIR | HOST:PORT]...`
-int open_viewer(const std::vector<std::string>& targets, const CommandRun& run);
+// `accelscope [SESSION | FILE | DIR | HOST:PORT]...`. With a dump file, what was open and seen is written there as
+// JSON when the window closes: for tests that drive the window from outside.
+int open_viewer(const std::vector<std::string>& targets, const std::string& dump_file, const CommandRun& run);
 
 }  // namespace accelscope::app

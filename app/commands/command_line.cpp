@@ -63,6 +63,15 @@ int run_command(const ProgramCommand& command, std::vector<std::string> argument
   return action(run);
 }
 
+// The viewer's only option; takes it and its value out of the arguments. "" when it is not given.
+std::string take_dump_file(std::vector<std::string>& arguments) {
+  const auto option = std::find(arguments.begin(), arguments.end(), "--dump-state");
+  if (option == arguments.end() || option + 1 == arguments.end()) return "";
+  std::string file = *(option + 1);
+  arguments.erase(option, option + 2);
+  return file;
+}
+
 }  // namespace
 
 int CommandRun::fail(const std::string& message) const {
@@ -84,6 +93,7 @@ std::span<const ProgramCommand> program_commands() { return kCommands; }
 
 int run_program(std::vector<std::string> arguments, const CommandStreams& streams) {
   const CommandRun run{streams};
+  std::string dump_file;
   if (!arguments.empty()) {
     const std::string& first = arguments.front();
     if (first == "--help" || first == "-h" || first == "help") {
@@ -99,13 +109,14 @@ int run_program(std::vector<std::string> arguments, const CommandStreams& stream
       arguments.erase(arguments.begin());
       return run_command(command, std::move(arguments), streams);
     }
+    dump_file = take_dump_file(arguments);
     for (const std::string& argument : arguments) {
       if (argument.size() > 1 && argument.starts_with('-')) {
         return run.fail_usage("", fmt::format("{}: the viewer has no such option", argument));
       }
     }
   }
-  return open_viewer(arguments, run);
+  return open_viewer(arguments, dump_file, run);
 }
 
 }  // namespace accelscope::app

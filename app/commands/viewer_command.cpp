@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "app/app.h"
 #include "app/commands/command.h"
@@ -29,13 +30,18 @@ Result<void> check_target(const std::string& target) {
 
 }  // namespace
 
-int open_viewer(const std::vector<std::string>& targets, const CommandRun& run) {
+int open_viewer(const std::vector<std::string>& targets, const std::string& dump_file, const CommandRun& run) {
   for (const std::string& target : targets) {
     if (const auto fits = check_target(target); !fits) return run.fail_usage("", fits.message());
   }
   App app({.state_directory = state_directory(process_environment())});
   for (const std::string& target : targets) app.open(target);
   const Result<void> done = render::run_in_window(app, {});
+  if (!dump_file.empty()) {
+    std::ofstream file(dump_file);
+    file << app.dump_state() << '\n';
+    if (!file.flush()) return run.fail(dump_file + ": cannot be written; check the folder");
+  }
   return done ? kExitDone : run.fail(done.message());
 }
 

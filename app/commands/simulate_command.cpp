@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
 #include "app/commands/command.h"
 #include "app/commands/session_input.h"
+#include "capture/sim/neuron_json_writer.h"
 #include "capture/sim/simulator.h"
 #include "core/base/format.h"
 
@@ -14,9 +16,11 @@ namespace {
 
 struct SimulateCommand {
   std::string output;
+  std::string format = "session";
   bool slim = false;
   capture::SimulationOptions simulation;
 
+  int run(const CommandRun& run) const;
   int write_session(const CommandRun& run) const;
 };
 
@@ -55,11 +59,24 @@ int SimulateCommand::write_session(const CommandRun& run) const {
   return kExitDone;
 }
 
+int SimulateCommand::run(const CommandRun& run) const {
+  if (format == "session") return write_session(run);
+  const Result<void> done = with_progress("Simulating into " + output, run,
+                                          [&](JobControl&) { return capture::write_neuron_json(simulation, output); });
+  if (!done) return run.fail(done.message());
+  std::error_code error;
+  const auto size = std::filesystem::file_size(output, error);
+  if (!error) run.say(fmt::format("{}: {}", output, format_bytes(static_cast<double>(size))));
+  return kExitDone;
+}
+
 }  // namespace
 
 CommandAction declare_simulate(CLI::App& options) {
   auto command = std::make_shared<SimulateCommand>();
   options.add_option("-o,--output", command->output, "File to write")->required();
+  options.add_option("--format", command->format, "session, or neuron-json as neuron-profile writes it")
+      ->check(CLI::IsMember({"session", "neuron-json"}));
   options.add_option("--seed", command->simulation.seed, "The same seed gives the same file");
   options.add_option("--events", command->simulation.events, "End after about so many events");
   options.add_option("--kernels", command->simulation.kernels, "End after so many passes through the layer");
@@ -67,7 +84,7 @@ CommandAction declare_simulate(CLI::App& options) {
   options.add_flag("--slim", command->slim, "One schema of six columns instead of everything a profile holds");
   return [command](const CommandRun& run) {
     if (command->slim) command->simulation.detail = capture::Detail::slim;
-    return command->write_session(run);
+    return command->run(run);
   };
 }
 

@@ -157,6 +157,19 @@ TEST_CASE("simulate, import, ingest-check and view work on each other's files") 
   CHECK(holds(json.out, "\"hardware_flops\": "));
 }
 
+TEST_CASE("a simulated profile in the vendor's format reads back as the same events") {
+  const test::TemporaryFolder folder;
+  const std::string json = folder.file("p.json");
+  const std::string session = folder.file("p.accel");
+  CHECK(run({"simulate", "-o", json, "--format", "neuron-json", "--kernels", "1"}).code == kExitDone);
+  CHECK(run({"simulate", "-o", session, "--kernels", "1"}).code == kExitDone);
+  for (const char* table : {"instruction", "dma", "dma_transfer"}) {
+    CAPTURE(table);
+    const std::string sql = std::string("SELECT count(*), sum(dur_ns), min(ts_ns), max(ts_ns) FROM ") + table;
+    CHECK(run({"query", json, sql, "--format", "csv"}).out == run({"query", session, sql, "--format", "csv"}).out);
+  }
+}
+
 TEST_CASE("figures of a real Neuron profile agree with the vendor's") {
   const char* root = std::getenv("ACCELSCOPE_REAL_DATA");
   if (root == nullptr) return;

@@ -59,7 +59,8 @@ void RunMetrics::add_instructions(const KernelTrace& trace) {
     const std::string_view opcode = trace.program->names[operation.name];
     EngineUse& use = engines_[static_cast<std::size_t>(engine_of(operation.unit))];
     use.instructions += 1;
-    use.instruction_ns += record.duration;
+    // As in real profiles: what a semaphore wait lasted counts for no engine.
+    if (opcode != "EVENT_SEMAPHORE") use.instruction_ns += record.duration;
     last_ns_ = std::max(last_ns_, record.start + record.duration);
     if (!is_setup(opcode)) {
       if (first_work_ns_ < 0) first_work_ns_ = record.start;
@@ -246,7 +247,9 @@ std::vector<Metric> RunMetrics::summary() const {
   count("psum_read_sbuf_write_count", kMove, drains_);
 
   const auto part = [&](const std::string& prefix, std::string_view group, const Dma& dma) {
-    time(prefix + "_dma_active_time", group, dma.active_ns);
+    // Its share is that of the time in which any DMA was active, not of the whole run.
+    add(prefix + "_dma_active_time", group, seconds(dma.active_ns), "s");
+    add(prefix + "_dma_active_time_percent", group, share(seconds(dma.active_ns), seconds(all_.active_ns)), "share");
     count(prefix + "_dma_packet_count", group, dma.packets);
     add(prefix + "_dma_packet_percent", group,
         share(static_cast<double>(dma.packets), static_cast<double>(all_.packets)), "share");

@@ -19,6 +19,9 @@ class ScopeStrings {
   ScopeStrings(const StringPool& pool, std::uint32_t scope)
       : pool_(pool), ids_(pool.scope_map(scope)), texts_(ids_.size()) {}
   [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
+  [[nodiscard]] StringId session_id(std::uint64_t local) const noexcept {
+    return local < ids_.size() ? ids_[local] : StringId{0};
+  }
   [[nodiscard]] std::string_view text(std::uint64_t local) {
     if (local >= texts_.size()) return "";
     std::string_view& text = texts_[local];

@@ -1,25 +1,60 @@
 #include "core/query/sql_event_cursor.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace accelscope::sql {
 
-int EventCursor::start(EventFilter filter, bool by_time) {
+int EventCursor::start(EventFilter filter, RowOrder order, const std::vector<EventField>& used) {
   scans_.clear();
   heads_.clear();
+  groups_.reset();
   filter_ = std::move(filter);
-  by_time_ = by_time;
+  order_ = order;
   next_lane_ = 0;
   current_ = nullptr;
   if (filter_.nothing) return SQLITE_OK;
-  return by_time_ ? start_merge() : next_lane();
+  if (order_ == RowOrder::time) return start_merge();
+  return order_ == RowOrder::name ? gather(used) : next_lane();
 }
 
 int EventCursor::next() {
-  if (by_time_) return next_merged();
+  if (groups_) {
+    groups_->next();
+    return SQLITE_OK;
+  }
+  if (order_ == RowOrder::time) return next_merged();
   if (current_->next()) return SQLITE_OK;
   if (current_->status() != SQLITE_OK) return current_->status();
   return next_lane();
+}
+
+int EventCursor::gather(const std::vector<EventField>& used) {
+  std::vector<EventField> kept;
+  std::copy_if(used.begin(), used.end(), std::back_inserter(kept), is_number);
+  auto groups = std::make_unique<NameGroups>(std::move(kept));
+  if (const int code = next_lane(); code != SQLITE_OK) return code;
+  while (current_ != nullptr) {
+    groups->add(*current_);
+    if (current_->next()) continue;
+    if (current_->status() != SQLITE_OK) return current_->status();
+    if (const int code = next_lane(); code != SQLITE_OK) return code;
+  }
+  groups->rewind();
+  groups_ = std::move(groups);
+  return SQLITE_OK;
+}
+
+int EventCursor::row_id(std::int64_t& id) {
+  if (groups_) return context_.fail("rowid cannot be used with GROUP BY or DISTINCT of the name; use the column id");
+  id = static_cast<std::int64_t>(current_->id());
+  return SQLITE_OK;
+}
+
+void EventCursor::group_result(sqlite3_context* context, const EventColumn& column) const {
+  if (column.field == EventField::name)
+    return result_pooled_text(context, context_.snapshot->strings->text(groups_->name()));
+  sqlite3_result_int64(context, groups_->number(column.field));
 }
 
 bool EventCursor::may_hold_rows(const LaneSnapshot& lane) const {
@@ -84,30 +119,13 @@ int EventCursor::next_merged() {
 }
 
 void EventCursor::result(sqlite3_context* context, std::size_t table_column) {
-  LaneScan& scan = *current_;
   const EventColumn& column = spec_.columns[table_column];
+  if (groups_) return group_result(context, column);
+  LaneScan& scan = *current_;
   const LaneSnapshot& lane = scan.lane();
-  switch (column.field) {
-    case EventField::id:
-      return sqlite3_result_int64(context, static_cast<std::int64_t>(scan.id()));
-    case EventField::track_id:
-      return sqlite3_result_int64(context, lane.track);
-    case EventField::lane:
-      return sqlite3_result_int64(context, lane.data->lane.depth);
-    case EventField::ts_ns:
-      return sqlite3_result_int64(context, scan.begin_ns());
-    case EventField::dur_ns:
-      return sqlite3_result_int64(context, scan.end_ns() - scan.begin_ns());
-    case EventField::end_ns:
-      return sqlite3_result_int64(context, scan.end_ns());
-    case EventField::name:
-      return result_pooled_text(context, scan.name());
-    case EventField::schema:
-      return result_pooled_text(context, lane.schema->name);
-    case EventField::category:
-    case EventField::column:
-      break;
-  }
+  if (is_number(column.field)) return sqlite3_result_int64(context, number_of(scan, column.field));
+  if (column.field == EventField::name) return result_pooled_text(context, scan.name());
+  if (column.field == EventField::schema) return result_pooled_text(context, lane.schema->name);
   const int schema_column = spec_.schema_columns.at(lane.schema.get())[table_column];
   if (schema_column >= 0) return scan.result(context, static_cast<std::size_t>(schema_column));
   if (column.field == EventField::category) {

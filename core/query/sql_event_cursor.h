@@ -7,18 +7,24 @@
 
 #include "core/query/sql_event_table.h"
 #include "core/query/sql_lane_scan.h"
+#include "core/query/sql_name_groups.h"
 
 namespace accelscope::sql {
+
+enum class RowOrder : std::uint8_t { any, time, name };
 
 class EventCursor {
  public:
   EventCursor(Context& context, const EventTableSpec& spec) : context_(context), spec_(spec) {}
 
   // SQLITE_OK with the first row in place, or an error.
-  int start(EventFilter filter, bool by_time);
+  // used: the table's columns that are asked for; matters for RowOrder::name only, where they must be numbers or the
+  // name.
+  int start(EventFilter filter, RowOrder order, const std::vector<EventField>& used);
   int next();
-  [[nodiscard]] bool at_end() const noexcept { return current_ == nullptr; }
-  [[nodiscard]] LaneScan& scan() noexcept { return *current_; }
+  [[nodiscard]] bool at_end() const noexcept { return groups_ ? groups_->at_end() : current_ == nullptr; }
+  // The event's id; fails where rows are gathered by name and the id was not asked for as a column.
+  int row_id(std::int64_t& id);
   void result(sqlite3_context* context, std::size_t table_column);
 
  private:
@@ -26,6 +32,8 @@ class EventCursor {
   [[nodiscard]] std::unique_ptr<LaneScan> open(std::uint32_t lane_index);
   int next_lane();
   int start_merge();
+  int gather(const std::vector<EventField>& used);
+  void group_result(sqlite3_context* context, const EventColumn& column) const;
   int next_merged();
   struct Head {
     std::int64_t begin_ns;
@@ -39,7 +47,8 @@ class EventCursor {
   Context& context_;
   const EventTableSpec& spec_;
   EventFilter filter_;
-  bool by_time_ = false;
+  RowOrder order_ = RowOrder::any;
+  std::unique_ptr<NameGroups> groups_;  // RowOrder::name
   std::vector<std::unique_ptr<LaneScan>> scans_;
   std::vector<Head> heads_;  // a heap, the earliest in front
   std::size_t next_lane_ = 0;

@@ -25,7 +25,11 @@ struct Cursor : sqlite3_vtab_cursor {
   EventCursor events;
 };
 
-constexpr int kByTime = 1;  // idxNum: rows in the order of ts_ns
+// idxNum: the order of the rows, then a bit for each of the first columns that are asked for.
+constexpr unsigned kOrderBits = 2;
+constexpr unsigned kColumnBits = 24;
+// Above this, gathering by name would take more memory than SQLite's own sorting, which goes on in a file.
+constexpr std::uint64_t kMaxGathered = 100'000'000;
 
 std::string_view sql_type(const EventColumn& column) {
   switch (column.field) {
@@ -154,6 +158,36 @@ Selectivity selectivity(const EventColumn& column, int op, std::size_t lane_coun
   }
 }
 
+// All columns that are asked for can be kept as numbers beside the name.
+bool can_gather(const EventTableSpec& spec, sqlite3_uint64 used) {
+  if (spec.event_count > kMaxGathered || (used >> kColumnBits) != 0) return false;
+  for (std::size_t i = 0; i < spec.columns.size() && i < kColumnBits; ++i) {
+    const EventField field = spec.columns[i].field;
+    if (((used >> i) & 1U) != 0 && !is_number(field) && field != EventField::name) return false;
+  }
+  return true;
+}
+
+void choose_order(const EventTableSpec& spec, sqlite3_index_info* info) {
+  info->idxNum = 0;
+  if (info->nOrderBy != 1 || info->aOrderBy[0].iColumn < 0) return;
+  const EventField field = spec.columns[static_cast<std::size_t>(info->aOrderBy[0].iColumn)].field;
+  const int distinct = sqlite3_vtab_distinct(info);
+  RowOrder order = RowOrder::any;
+  if (field == EventField::name && (distinct == 1 || distinct == 2) && can_gather(spec, info->colUsed)) {
+    order = RowOrder::name;  // equal names side by side are all that GROUP BY and DISTINCT need
+  } else if (info->aOrderBy[0].desc != 0) {
+    return;
+  } else if (field == EventField::ts_ns) {
+    order = RowOrder::time;
+  } else if (field != EventField::id) {
+    return;
+  }
+  info->orderByConsumed = 1;
+  info->idxNum = static_cast<int>(order);
+  if (order == RowOrder::name) info->idxNum |= static_cast<int>(info->colUsed << kOrderBits);
+}
+
 // Says which conditions the scan answers: one "column:op:in" per argument in idxStr.
 int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
   const EventTableSpec& spec = *static_cast<Table*>(base)->spec;
@@ -188,12 +222,7 @@ int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
     rows *= share.rows;
     visited *= std::max(share.visited, share.rows);
   }
-  info->idxNum = 0;
-  if (info->nOrderBy == 1 && info->aOrderBy[0].desc == 0 && info->aOrderBy[0].iColumn >= 0) {
-    const EventField field = spec.columns[static_cast<std::size_t>(info->aOrderBy[0].iColumn)].field;
-    if (field == EventField::ts_ns) info->idxNum = kByTime;
-    info->orderByConsumed = field == EventField::ts_ns || field == EventField::id;
-  }
+  choose_order(spec, info);
   info->idxStr = sqlite3_mprintf("%s", plan.c_str());
   if (info->idxStr == nullptr) return SQLITE_NOMEM;
   info->needToFreeIdxStr = 1;
@@ -291,7 +320,12 @@ int filter_rows(sqlite3_vtab_cursor* base, int index_number, const char* plan, i
   for (const auto& test : filter.names) {
     if (!test->failure().empty()) return table.context->fail(test->failure());
   }
-  return cursor.events.start(std::move(filter), (index_number & kByTime) != 0);
+  const auto plan_bits = static_cast<unsigned>(index_number);
+  std::vector<EventField> used;
+  for (std::size_t i = 0; i < table.spec->columns.size() && i < kColumnBits; ++i) {
+    if (((plan_bits >> (kOrderBits + i)) & 1U) != 0) used.push_back(table.spec->columns[i].field);
+  }
+  return cursor.events.start(std::move(filter), static_cast<RowOrder>(plan_bits & ((1U << kOrderBits) - 1)), used);
 }
 
 int open_cursor(sqlite3_vtab* base, sqlite3_vtab_cursor** out) {
@@ -314,8 +348,10 @@ int column_value(sqlite3_vtab_cursor* cursor, sqlite3_context* context, int colu
 }
 
 int row_id(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) {
-  *id = static_cast<sqlite3_int64>(static_cast<Cursor*>(cursor)->events.scan().id());
-  return SQLITE_OK;
+  std::int64_t event = 0;
+  const int code = static_cast<Cursor*>(cursor)->events.row_id(event);
+  *id = event;
+  return code;
 }
 
 const sqlite3_module kModule = [] {

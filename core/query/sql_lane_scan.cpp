@@ -316,6 +316,7 @@ const LaneScan::DecodedColumn& LaneScan::column(std::size_t schema_column) {
 std::int64_t LaneScan::begin_ns() { return lane_.clock->to_ns(times().begins[row_in_block_]); }
 std::int64_t LaneScan::end_ns() { return lane_.clock->to_ns(times().ends[row_in_block_]); }
 std::string_view LaneScan::name() { return strings_.text(names()[row_in_block_]); }
+StringId LaneScan::name_id() { return strings_.session_id(names()[row_in_block_]); }
 
 void LaneScan::result(sqlite3_context* context, std::size_t schema_column) {
   const DecodedColumn& decoded = column(schema_column);

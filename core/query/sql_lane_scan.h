@@ -59,6 +59,7 @@ class LaneScan {
   [[nodiscard]] std::int64_t begin_ns();
   [[nodiscard]] std::int64_t end_ns();
   [[nodiscard]] std::string_view name();
+  [[nodiscard]] StringId name_id();  // session-wide
   void result(sqlite3_context* context, std::size_t schema_column);
 
  private:

@@ -139,7 +139,8 @@ void SqlSession::Implementation::open() {
     open_failure = "SQLite could not open a connection";
     return;
   }
-  sqlite3_exec(database, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
+  // Sorting keeps this much in memory and goes on in a temporary file, however many rows there are.
+  sqlite3_exec(database, "PRAGMA cache_size = -131072", nullptr, nullptr, nullptr);
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 256 << 20);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
   row_specs = sql::row_tables(*context.snapshot);

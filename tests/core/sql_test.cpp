@@ -233,6 +233,36 @@ TEST_CASE("SQL: random combinations of conditions agree with a plain loop") {
   }
 }
 
+TEST_CASE("SQL: grouping by name gives what a plain loop adds up") {
+  Session session(5000);
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> expected;
+  for (const WrittenEvent& event : session.events) {
+    if (event.dur <= 20) continue;
+    expected[event.name].first += 1;
+    expected[event.name].second += event.dur;
+  }
+  for (const char* query :
+       {"SELECT name, count(*), sum(dur_ns) FROM slice WHERE dur_ns > 20 GROUP BY name",
+        "SELECT name, count(*), sum(dur_ns) FROM slice WHERE dur_ns > 20 GROUP BY name ORDER BY name DESC",
+        "SELECT name, count(*), sum(dur_ns) FROM slice WHERE dur_ns > 20 GROUP BY name || ''",
+        "SELECT opcode, count(*), sum(end_ns - ts_ns) FROM op WHERE dur_ns > 20 GROUP BY opcode"}) {
+    CAPTURE(query);
+    const SqlResult result = session.ask(query);
+    CHECK(result.row_count() == expected.size());
+    for (std::size_t row = 0; row < result.row_count(); ++row) {
+      const auto& [count, sum] = expected[std::get<std::string>(result.at(row, 0))];
+      CHECK(result.at(row, 1) == SqlValue(count));
+      CHECK(result.at(row, 2) == SqlValue(sum));
+    }
+  }
+  CHECK(session.ask("SELECT DISTINCT name FROM slice WHERE name <> 'name_0'").row_count() == 39);
+  CHECK(session.ask("SELECT DISTINCT name FROM slice ORDER BY name").at(0, 0) == SqlValue("name_0"));
+  CHECK(session.ask("SELECT opcode, max(size) FROM op GROUP BY opcode").row_count() == 40);
+  CHECK(session.ask("SELECT name, track_id, count(*) FROM slice GROUP BY name, track_id").row_count() == 120);
+  CHECK(session.failure("SELECT name, min(rowid) FROM slice GROUP BY name").find("use the column id") !=
+        std::string::npos);
+}
+
 TEST_CASE("SQL: an event is found by its id, and rows come in time order over all lanes") {
   Session session(5000);
   const WrittenEvent& event = session.events[7777];

@@ -188,10 +188,12 @@ void tally_tensors(const ScannedChunk& chunk, const StringPool& pool, Tally& tal
 
 void tally_collectives(const ScannedChunk& chunk, const TimeRange& range, std::string_view prefix, Tally& tally) {
   Intervals& active = tally.interval(fmt::format("{}_active_time", prefix));
+  Intervals& total = tally.interval("total_active_time");
   for_each_event(chunk, range, [&](std::uint32_t, StringId, const Span& span) {
     tally.add(fmt::format("{}_count", prefix), 1);
     tally.add(fmt::format("{}_time", prefix), span.length() / 1e9);
     active.add(span.begin, span.end);
+    if (prefix == "cc_op") total.add(span.begin, span.end);
   });
 }
 

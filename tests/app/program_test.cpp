@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +11,8 @@
 #include "app/commands/query_output.h"
 #include "app/commands/summary_output.h"
 #include "core/store/store.h"
+#include "render/platform.h"
+#include "tests/support/process.h"
 #include "tests/support/small_session.h"
 
 using namespace accelscope;
@@ -229,4 +232,26 @@ TEST_CASE("doctor names every finding and what to do") {
     CHECK(holds(text.out, subject));
   }
   CHECK(run({"doctor", "--json"}).out.starts_with("[{\"subject\": \"version\", \"works\": true"));
+}
+
+TEST_CASE("record captures from an agent, and Ctrl+C ends it in an orderly way with the file saved") {
+  const test::TemporaryFolder folder;
+  const std::string programs = render::program_directory();
+  auto agent = test::Process::start(
+      {programs + "/accelscope-agent", "simulate", "--listen", "127.0.0.1:0", "--once", "--rate", "1M"});
+  REQUIRE(agent.ok());
+  const auto listening = agent->wait_for("listening on ", std::chrono::seconds(20));
+  REQUIRE(listening.has_value());
+  const std::size_t begin = listening->find("listening on ") + std::string("listening on ").size();
+  const std::string address = listening->substr(begin, listening->find_first_not_of("0123456789.:", begin) - begin);
+  auto record = test::Process::start({programs + "/accelscope", "record", address, "-o", folder.file("r.accel")});
+  REQUIRE(record.ok());
+  REQUIRE(agent->wait_for("the capture begins", std::chrono::seconds(20)).has_value());
+  record->interrupt();
+  CHECK(record->finish(std::chrono::seconds(30)) == kExitDone);
+  CHECK(holds(record->output(), "events in "));
+  CHECK_FALSE(holds(record->output(), "\x1b"));  // no progress line: the output is a pipe
+  const Outcome count = run({"query", folder.file("r.accel"), "SELECT count(*) > 0 AS any FROM slice", "--json"});
+  CHECK(holds(count.out, "\"any\": 1"));
+  CHECK(agent->finish(std::chrono::seconds(30)) == 0);
 }

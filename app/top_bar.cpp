@@ -98,12 +98,6 @@ void draw_connection(AppState& state, Ui& ui, Rect& row) {
   if (button(ui, "top.stop", row.cut_left(button_width(ui, stop)).middle(ui.px(size::kControl)), stop)) {
     state.commands.run("stop");
   }
-  row.cut_left(ui.px(8));
-  const ButtonOptions follow{
-      .label = "Follow", .active = state.tab()->follow, .tooltip = "Keep the newest events in view"};
-  if (button(ui, "top.follow", row.cut_left(button_width(ui, follow)).middle(ui.px(size::kControl)), follow)) {
-    state.commands.run("toggle_follow");
-  }
 }
 
 void draw_settings(AppState& state, Ui& ui, Rect& row) {

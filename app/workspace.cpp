@@ -91,7 +91,9 @@ void Workspace::update(double now_s) {
   }
   for (std::size_t i = tabs_.size(); i-- > 0;) {
     const OpenTab& tab = *tabs_[i];
-    if (tab.close_when_saved && !tab.saving && !tab.session->modified) remove_tab(i);
+    const bool nothing_came =
+        tab.link && tab.session->live == LiveState::failed && tab.session->snapshot->event_count == 0;
+    if (nothing_came || (tab.close_when_saved && !tab.saving && !tab.session->modified)) remove_tab(i);
   }
 }
 
@@ -220,7 +222,6 @@ SessionTab& Workspace::adopt_live(std::unique_ptr<LiveLink> link, std::shared_pt
   tab.link = std::move(link);
   tab.session->live = live_state(tab.link->state());
   tab.session->follow = true;
-  tab.session->modified = true;
   return *tab.session;
 }
 
@@ -277,6 +278,7 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   }
   if (!delivering(*tab.link)) session.events_per_second = 0;
   if (events == 0) return;
+  if (tab.saved_version == 0) session.modified = true;  // something came, and it is in no file yet
 
   if (auto active = session.analysis->active()) session.active = active;
   if (!tab.fitted) {
@@ -317,6 +319,7 @@ void Workspace::take_saved(OpenTab& tab) {
   session.path = tab.saving_path;
   const bool still_growing = tab.link && delivering(*tab.link);
   session.modified = still_growing || session.store->version() != tab.saved_version;
+  tab.saved_version = std::max<std::uint64_t>(tab.saved_version, 1);
   if (session.title.empty() || tab.link) session.title = title_of_path(session.path);
   remember(tab, session.path);
 }

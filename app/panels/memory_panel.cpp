@@ -82,11 +82,7 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   chosen_pool_ = std::min(chosen_pool_, static_cast<std::uint32_t>(usage_->pools.size() - 1));
   Rect rest = area;
   draw_head(context, rest.cut_top(ui.px(kHeadRow)));
-  if (rest.width() >= ui.px(kLeastForTable)) {
-    const Rect side = rest.cut_right(ui.px(kAliveWidth));
-    vertical_line(ui, side.x0, side.y0, side.y1, ui.colour(Colour::line2));
-    draw_alive(context, side);
-  }
+  const Rect side = rest.width() >= ui.px(kLeastForTable) ? rest.cut_right(ui.px(kAliveWidth)) : Rect{};
   if (rest.height() >= ui.px(kLeastForMap)) {
     draw_usage(context, rest.cut_top(rest.height() * 0.45F));
     horizontal_line(ui, rest.x0, rest.x1, rest.y0, ui.colour(Colour::line2));
@@ -94,6 +90,9 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   } else {
     draw_usage(context, rest);
   }
+  if (side.empty()) return;
+  vertical_line(ui, side.x0, side.y0, side.y1, ui.colour(Colour::line2));
+  draw_alive(context, side);  // after the plots, which say where the cursor is
 }
 
 void MemoryPanel::draw_head(const PanelContext& context, Rect row) {
@@ -383,11 +382,15 @@ void MemoryPanel::draw_alive(const PanelContext& context, Rect area) {
     count += tensor.allocations.size();
     bytes += tensor.bytes;
   }
+  const char* where = pinned_ns_              ? "Alive at the cursor (held)"
+                      : context.tab.cursor_ns ? "Alive at the cursor"
+                                              : "Alive at the peak";
   Rect head = area.cut_top(ui.px(32)).inset(ui.px(size::kPanelPadding), 0);
   draw_text(ui, head.cut_right(ui.px(230)),
-            format_count(count) + " allocations, " + format_bytes(static_cast<double>(bytes)),
+            format_count(count) + (count == 1 ? " allocation, " : " allocations, ") +
+                format_bytes(static_cast<double>(bytes)),
             {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
-  draw_text(ui, head, pinned_ns_ ? "Alive at the cursor (held)" : "Alive at the cursor", {.style = TextStyle::heading});
+  draw_text(ui, head, where, {.style = TextStyle::heading});
   if (bytes > 0) {
     Rect bar = area.cut_top(ui.px(22)).inset(ui.px(size::kPanelPadding), ui.px(4));
     const double peak = std::max(1.0, static_cast<double>(usage_->pools[chosen_pool_].peak_bytes));

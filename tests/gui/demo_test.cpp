@@ -46,3 +46,13 @@ TEST_CASE("demo: agent, TCP, live timelines, stop, save and reopen, from the sta
   CHECK(viewer.tab().snapshot->event_count == events);
   CHECK_FALSE(viewer.tab().snapshot->sources.empty());
 }
+
+TEST_CASE("connect: nobody listens, so the banner says where and what to try, and no empty tab stays behind") {
+  Viewer viewer;
+  viewer.app.workspace().connect("127.0.0.1:1");
+  frames_until(viewer, [&] { return !viewer.app.workspace().notices().empty(); });
+  viewer.shell.frame(2);
+  CHECK(viewer.shell.shows("127.0.0.1:1"));
+  CHECK(viewer.app.workspace().tab_count() == 0);
+  CHECK(viewer.shell.shows("Connect to a device"));
+}

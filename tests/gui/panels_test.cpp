@@ -90,12 +90,18 @@ TEST_CASE("memory: shows use, peak and who is alive; a click on an allocation se
   viewer.run("panel_memory");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("Peak 160 KiB"); }));
   CHECK(viewer.shell.shows("SBUF"));
-  CHECK(viewer.shell.shows("Alive at the cursor"));
+  CHECK(viewer.shell.shows("Alive at the peak"));
   CHECK(viewer.shell.shows("3 allocations"));
   REQUIRE(viewer.shell.click("memory.alive.row.1"));
   REQUIRE(viewer.tab().selected.has_value());
   CHECK(viewer.tab().reader->read(*viewer.tab().selected)->name_text == "x");
   const render::Rect plot = *viewer.shell.find("memory.plot");
+  viewer.shell.click({plot.x1 - 5, plot.centre().y});  // lets the held cursor go
+  viewer.shell.move({plot.x1 - 5, plot.centre().y});
+  viewer.shell.frame(2);
+  CHECK(viewer.shell.shows("Alive at the cursor"));
+  CHECK(viewer.shell.shows("1 allocations") == false);
+  CHECK(viewer.shell.shows("64 KiB"));
   viewer.shell.drag({plot.x0 + 10, plot.centre().y}, {plot.centre().x, plot.centre().y});
   CHECK(viewer.tab().view.span_ns() < 3'000);
 }

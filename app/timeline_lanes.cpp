@@ -273,10 +273,14 @@ void prepare_lanes(TimelineFrame& frame) {
       frame.view.width, static_cast<int>(frame.canvas_x), static_cast<int>(ui.px(size::kLane)),
       {static_cast<int>(ui.px(size::kHatchStep)), ui.scale(), ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
   state.complete = true;
+  std::vector<StripTask> tasks;
+  for (std::size_t i = 0; i < state.lane_count; ++i) {
+    const LaneSnapshot& lane = frame.snapshot.lanes[state.lanes[i].lane];
+    tasks.push_back({&lane, &state.windows.lane(lane), &state.lanes[i].strip});
+  }
+  state.crew.build(tasks, frame.view);
   for (std::size_t i = 0; i < state.lane_count; ++i) {
     DrawnLane& drawn = state.lanes[i];
-    const LaneSnapshot& lane = frame.snapshot.lanes[drawn.lane];
-    state.builder.build(lane, &state.windows.lane(lane), frame.view, drawn.strip);
     drawn.texture_row = state.texture.add(drawn.strip.texels);
     state.complete = state.complete && drawn.strip.complete;
   }

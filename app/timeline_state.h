@@ -12,6 +12,7 @@
 #include "render/geometry.h"
 #include "render/timeline/counter_strip.h"
 #include "render/timeline/lane_strip.h"
+#include "render/timeline/strip_crew.h"
 #include "render/timeline/strip_texture.h"
 
 namespace accelscope::app {
@@ -62,7 +63,8 @@ struct MarkerEdit {
 
 struct TimelineState {
   LaneWindows windows;
-  render::LaneStripBuilder builder;
+  render::StripCrew crew;
+  render::LaneStripBuilder builder;  // of what the UI thread draws by itself: summaries
   render::StripTexture texture;
 
   RowChoices choices;

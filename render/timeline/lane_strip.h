@@ -14,14 +14,14 @@
 
 #include "core/query/lane_window.h"
 #include "core/store/snapshot.h"
+#include "render/timeline/pixel_cover.h"
 #include "render/timeline/time_view.h"
 
 namespace accelscope::render {
 
-inline constexpr double kNodePixels = 2;     // nodes up to this width are drawn as a whole
-inline constexpr double kSlicePixels = 3;    // narrower slices join the strip
-inline constexpr double kSinglePixels = 8;   // wider slices are drawn one by one, those between as blocks of texels
-inline constexpr double kLeastCover = 0.34;  // strength of a texel with hardly any cover
+inline constexpr double kNodePixels = 2;    // nodes up to this width are drawn as a whole
+inline constexpr double kSlicePixels = 3;   // narrower slices join the strip
+inline constexpr double kSinglePixels = 8;  // wider slices are drawn one by one, those between as blocks of texels
 
 // x0 and x1 may lie far outside the view: begin and end are true.
 struct WideSlice {
@@ -31,11 +31,6 @@ struct WideSlice {
   bool waits = false;
   double x0 = 0;
   double x1 = 0;
-};
-
-struct PixelRun {
-  int begin = 0;
-  int end = 0;
 };
 
 struct LaneStrip {
@@ -53,8 +48,7 @@ class LaneStripBuilder {
   void build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip);
 
  private:
-  std::vector<std::uint64_t> cover_;  // per pixel: 16 bits each of cover * 256 and the three channels times that
-  std::vector<std::uint8_t> wait_;    // per pixel: whether something waits there
+  PixelCover cover_;
 };
 
 }  // namespace accelscope::render

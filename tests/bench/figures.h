@@ -13,6 +13,8 @@ void bench_session_file(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
 void bench_search(const BenchOptions& options);
 void bench_neuron_import(const BenchOptions& options);
+void bench_draw_lists(const BenchOptions& options);
+void bench_draw_lists_large(const BenchOptions& options);
 
 struct FigureEntry {
   std::string_view name;
@@ -26,6 +28,8 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
     {"search", "a regular expression over names: hits counted and stepped", bench_search},
     {"neuron_import", "importing a generated Neuron Profile JSON file of 1 GB", bench_neuron_import},
+    {"draw_lists", "one frame's draw lists, 64 lanes of a million events", bench_draw_lists},
+    {"draw_lists_large", "the same for ten times the events", bench_draw_lists_large},
 });
 
 [[nodiscard]] inline const FigureEntry* find_figure(std::string_view name) {

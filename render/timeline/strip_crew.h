@@ -1,0 +1,31 @@
+// Builds the strips of a frame on several threads: the caller works too and returns when all are built. For work of
+// a millisecond or so; nothing in it waits for disk or locks.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/query/worker_pool.h"
+#include "render/timeline/lane_strip.h"
+
+namespace accelscope::render {
+
+// Different tasks have different lanes.
+struct StripTask {
+  const LaneSnapshot* lane = nullptr;
+  LaneDetail* detail = nullptr;
+  LaneStrip* strip = nullptr;
+};
+
+class StripCrew {
+ public:
+  StripCrew();
+  void build(std::span<const StripTask> tasks, const TimeView& view);
+
+ private:
+  std::unique_ptr<WorkerPool> pool_;  // made when a frame first has enough to share
+  std::vector<LaneStripBuilder> builders_;
+};
+
+}  // namespace accelscope::render

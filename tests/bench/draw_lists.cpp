@@ -13,6 +13,7 @@
 #include <ctime>
 #endif
 
+#include "core/chunk/chunk_view.h"
 #include "core/model/session_writer.h"
 #include "core/store/store.h"
 #include "render/null_shell.h"

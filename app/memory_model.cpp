@@ -31,6 +31,38 @@ std::vector<AliveTensor> alive_by_tensor(const MemoryUsage& usage, std::uint32_t
   return tensors;
 }
 
+AddressMap address_map(const MemoryUsage& usage, std::uint32_t pool, const TimeRange& range, std::size_t pixels,
+                       std::uint64_t min_bytes, std::int64_t session_end_ns) {
+  AddressMap map;
+  std::unordered_map<std::uint64_t, std::size_t> last_at;  // address -> its newest block
+  const double scale = static_cast<double>(pixels) / std::max(1.0, static_cast<double>(range.length_ns()));
+  const auto pixel_of = [&](std::int64_t ns) {
+    const double x = (static_cast<double>(ns) - static_cast<double>(range.begin_ns)) * scale;
+    return static_cast<float>(std::clamp(x, -2.0, static_cast<double>(pixels) + 2.0));
+  };
+  bool any = false;
+  for (std::uint32_t i = 0; i < usage.allocations.size(); ++i) {
+    const Allocation& allocation = usage.allocations[i];
+    if (allocation.pool != pool || !allocation.address) continue;
+    map.lowest = any ? std::min(map.lowest, *allocation.address) : *allocation.address;
+    map.highest = std::max(map.highest, *allocation.address + allocation.bytes);
+    any = true;
+    const std::int64_t end_ns = allocation.end_ns.value_or(session_end_ns);
+    if (allocation.bytes < min_bytes || allocation.begin_ns > range.end_ns || end_ns < range.begin_ns) continue;
+    const float x0 = pixel_of(allocation.begin_ns);
+    const float x1 = std::max(pixel_of(end_ns), x0 + 1);
+    const auto [place, is_new] = last_at.try_emplace(*allocation.address, map.blocks.size());
+    AddressBlock* last = is_new ? nullptr : &map.blocks[place->second];
+    if (last != nullptr && last->bytes == allocation.bytes && last->tensor == allocation.tensor && x0 < last->x1) {
+      last->x1 = std::max(last->x1, x1);
+      continue;
+    }
+    place->second = map.blocks.size();
+    map.blocks.push_back({x0, x1, *allocation.address, allocation.bytes, allocation.tensor, i});
+  }
+  return map;
+}
+
 std::vector<std::uint64_t> byte_ticks(std::uint64_t most, std::size_t count) {
   if (most == 0 || count == 0) return {};
   const std::uint64_t step = std::bit_ceil(std::max<std::uint64_t>(most / count, 1));

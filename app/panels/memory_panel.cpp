@@ -24,8 +24,7 @@ namespace {
 constexpr float kHeadRow = 40, kAxisRow = 20, kScaleWidth = 88, kAliveWidth = 460;
 constexpr float kLeastForTable = 760, kLeastForMap = 460;  // units of width and height
 constexpr std::size_t kMostSeries = 10;
-constexpr std::size_t kMostTiles = 12;       // allocations listed under one tensor
-constexpr std::size_t kMostMapped = 20'000;  // rectangles in the address map
+constexpr std::size_t kMostTiles = 12;  // allocations listed under one tensor
 
 float to_pixels(double value) { return static_cast<float>(value); }
 
@@ -126,18 +125,20 @@ void MemoryPanel::draw_head(const PanelContext& context, Rect row) {
   checkbox(ui, "memory.follow", follow_rect, "Follow timeline range", follow_view_);
 }
 
-void MemoryPanel::refresh_stack(const PanelContext& context, const Plot& plot) {
+void MemoryPanel::refresh_plot(const PanelContext& context, const Plot& plot) {
   if (task_.valid() && task_.ready()) {
-    stack_ = task_.take();
-    stack_key_ = key_;
+    data_ = task_.take();
+    data_key_ = key_;
   }
   const PlotKey wanted{usage_->snapshot_version, chosen_pool_, plot.range,
                        static_cast<std::size_t>(std::max(1.0F, plot.rect.width())), min_bytes_};
-  if (wanted == stack_key_ || task_.valid()) return;
+  if (wanted == data_key_ || task_.valid()) return;
   key_ = wanted;
-  task_ = pool_.start([usage = usage_, wanted](TaskControl&) -> std::shared_ptr<const StackedUsage> {
-    return std::make_shared<StackedUsage>(
-        usage->stacked(wanted.pool, wanted.range, wanted.pixels, kMostSeries, wanted.min_bytes));
+  const std::int64_t end_ns = context.tab.snapshot->end_ns;
+  task_ = pool_.start([usage = usage_, wanted, end_ns](TaskControl&) -> std::shared_ptr<const PlotData> {
+    return std::make_shared<PlotData>(
+        PlotData{usage, usage->stacked(wanted.pool, wanted.range, wanted.pixels, kMostSeries, wanted.min_bytes),
+                 address_map(*usage, wanted.pool, wanted.range, wanted.pixels, wanted.min_bytes, end_ns)});
   });
   context.ui.request_frame_after(0.01);
 }
@@ -164,7 +165,7 @@ void MemoryPanel::draw_usage(const PanelContext& context, const Rect& area) {
     draw_text(ui, {x + ui.px(4), axis.y0, plot.rect.x1, axis.y1}, tick.text,
               {.style = TextStyle::mono_small, .colour = Colour::text3});
   }
-  refresh_stack(context, plot);
+  refresh_plot(context, plot);
   handle_plot(context, plot, "memory.plot");
   draw_areas(context, plot);
   draw_peak(context, plot);
@@ -187,16 +188,17 @@ void MemoryPanel::draw_scale(const PanelContext& context, const Plot& plot, cons
 
 void MemoryPanel::draw_areas(const PanelContext& context, const Plot& plot) {
   Ui& ui = context.ui;
-  if (!stack_ || stack_->total.empty()) return;
+  if (!data_ || data_->stack.total.empty()) return;
+  const StackedUsage& stack = data_->stack;
   ImDrawList* list = ui.draw();
-  const std::size_t pixels = stack_->total.size();
+  const std::size_t pixels = stack.total.size();
   const float step = plot.rect.width() / static_cast<float>(pixels);
   list->PushClipRect({plot.rect.x0, plot.rect.y0}, {plot.rect.x1, plot.rect.y1}, true);
   std::vector<std::uint64_t> below(pixels, 0);
-  for (std::size_t series = 0; stacked_ && series < stack_->names.size(); ++series) {
-    const std::vector<std::uint64_t>& values = stack_->values[series];
-    const bool other = series + 1 == stack_->names.size() && stack_->names[series] == "other";
-    const Pixel slice = other ? ui.colour(Colour::bg4) : ui.theme().slice(palette_slot(stack_->names[series]));
+  for (std::size_t series = 0; stacked_ && series < stack.names.size(); ++series) {
+    const std::vector<std::uint64_t>& values = stack.values[series];
+    const bool other = series + 1 == stack.names.size() && stack.names[series] == "other";
+    const Pixel slice = other ? ui.colour(Colour::bg4) : ui.theme().slice(palette_slot(stack.names[series]));
     const Pixel colour = ui.theme().area(slice);
     for (std::size_t begin = 0; begin < pixels;) {  // runs of equal height are one rectangle
       std::size_t end = begin + 1;
@@ -213,7 +215,7 @@ void MemoryPanel::draw_areas(const PanelContext& context, const Plot& plot) {
   }
   std::vector<ImVec2> line;
   for (std::size_t i = 0; i < pixels; ++i) {
-    const float y = std::round(plot.y_of(static_cast<double>(stack_->total[i]))) + 0.5F;
+    const float y = std::round(plot.y_of(static_cast<double>(stack.total[i]))) + 0.5F;
     const float x = plot.rect.x0 + step * static_cast<float>(i);
     if (!line.empty() && line.back().y != y) line.push_back({x, line.back().y});
     if (line.empty() || line.back().y != y) line.push_back({x, y});
@@ -290,12 +292,8 @@ void MemoryPanel::handle_plot(const PanelContext& context, const Plot& plot, con
 void MemoryPanel::draw_addresses(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   Rect rest = area;
-  std::uint64_t lowest = ~std::uint64_t{0}, highest = 0;
-  for (const Allocation& allocation : usage_->allocations) {
-    if (allocation.pool != chosen_pool_ || !allocation.address) continue;
-    lowest = std::min(lowest, *allocation.address);
-    highest = std::max(highest, *allocation.address + allocation.bytes);
-  }
+  const std::uint64_t lowest = data_ ? data_->map.lowest : 0;
+  const std::uint64_t highest = data_ ? data_->map.highest : 0;
   heading(ui, rest.cut_top(ui.px(26)).inset(ui.px(size::kPanelPadding + 4), 0), "Address map",
           "which addresses are taken, and for how long");
   if (highest <= lowest) {
@@ -318,23 +316,15 @@ void MemoryPanel::draw_addresses(const PanelContext& context, const Rect& area) 
   }
   ImDrawList* list = ui.draw();
   list->PushClipRect({plot.rect.x0, plot.rect.y0}, {plot.rect.x1, plot.rect.y1}, true);
-  std::size_t drawn = 0;
-  for (const Allocation& allocation : usage_->allocations) {
-    if (allocation.begin_ns > plot.range.end_ns || drawn > kMostMapped) break;  // they come sorted by begin
-    const std::int64_t end = allocation.end_ns.value_or(context.tab.snapshot->end_ns);
-    if (allocation.pool != chosen_pool_ || !allocation.address || end < plot.range.begin_ns ||
-        allocation.bytes < min_bytes_) {
-      continue;
-    }
-    const float y0 = plot.y_of(static_cast<double>(*allocation.address - lowest + allocation.bytes));
-    const float y1 = std::max(plot.y_of(static_cast<double>(*allocation.address - lowest)), y0 + 1);
-    const float x0 = plot.x_of(allocation.begin_ns);
-    const float x1 = std::max(plot.x_of(end), x0 + 1);
-    const bool selected = context.tab.selected == allocation.event;
-    list->AddRectFilled({x0, y0}, {x1, y1 - (y1 - y0 > 3 ? 1.0F : 0.0F)},
-                        ui.theme().area(tensor_colour(context, allocation.tensor)));
-    if (selected) list->AddRect({x0, y0}, {x1, y1}, ui.colour(Colour::selection), 0, 0, ui.px(2));
-    ++drawn;
+  const float pixel = plot.rect.width() / static_cast<float>(std::max<std::size_t>(data_key_.pixels, 1));
+  for (const AddressBlock& block : data_->map.blocks) {
+    const float y0 = plot.y_of(static_cast<double>(block.address - lowest + block.bytes));
+    const float y1 = std::max(plot.y_of(static_cast<double>(block.address - lowest)), y0 + 1);
+    const ImVec2 from{plot.rect.x0 + block.x0 * pixel, y0};
+    const ImVec2 to{plot.rect.x0 + block.x1 * pixel, y1 - (y1 - y0 > 3 ? 1.0F : 0.0F)};
+    list->AddRectFilled(from, to, ui.theme().area(ui.theme().slice(palette_slot(data_->usage->tensors[block.tensor]))));
+    const bool selected = context.tab.selected == data_->usage->allocations[block.allocation].event;
+    if (selected) list->AddRect(from, to, ui.colour(Colour::selection), 0, 0, ui.px(2));
   }
   list->PopClipRect();
   const std::int64_t at = cursor(context);

@@ -32,6 +32,11 @@ class MemoryPanel {
     std::uint64_t min_bytes = 0;
     bool operator==(const PlotKey&) const = default;
   };
+  struct PlotData {
+    std::shared_ptr<const MemoryUsage> usage;  // what it was made from
+    StackedUsage stack;
+    AddressMap map;
+  };
   struct AliveRow {
     std::uint32_t tensor = 0;
     std::optional<std::uint32_t> allocation;  // none: the tensor's own row
@@ -56,7 +61,7 @@ class MemoryPanel {
   void handle_plot(const PanelContext& context, const Plot& plot, const char* name);
   void draw_alive(const PanelContext& context, render::Rect area);
   void refresh_alive(std::int64_t ns);
-  void refresh_stack(const PanelContext& context, const Plot& plot);
+  void refresh_plot(const PanelContext& context, const Plot& plot);
   [[nodiscard]] TimeRange time_range(const PanelContext& context) const;
   [[nodiscard]] std::vector<AliveRow> alive_rows(const std::vector<AliveTensor>& tensors) const;
   [[nodiscard]] render::Pixel tensor_colour(const PanelContext& context, std::uint32_t tensor) const;
@@ -71,9 +76,9 @@ class MemoryPanel {
   std::optional<std::int64_t> pinned_ns_;  // a click holds the cursor here
   std::optional<float> drag_from_x_;
   PlotKey key_;
-  std::shared_ptr<const StackedUsage> stack_;
-  PlotKey stack_key_;
-  Task<std::shared_ptr<const StackedUsage>> task_;
+  std::shared_ptr<const PlotData> data_;
+  PlotKey data_key_;
+  Task<std::shared_ptr<const PlotData>> task_;
   std::set<std::uint32_t> expanded_;
   std::shared_ptr<const MemoryUsage> alive_usage_;  // what alive_ was computed for, with the three below
   std::uint32_t alive_pool_ = 0;

@@ -179,6 +179,32 @@ TEST_CASE("memory: what is alive is grouped by tensor, largest first, small ones
   CHECK(alive_by_tensor(usage, 0, 15, 0)[0].bytes == 60);
 }
 
+TEST_CASE("memory: the address map shows every allocation, and a million of them as no more than can be seen") {
+  MemoryUsage usage;
+  usage.tensors = {"w1", "x"};
+  usage.pools = {{.name = "SBUF", .steps = {}, .peak_bytes = 100, .peak_ns = 5, .allocation_count = 3}};
+  for (std::int64_t i = 0; i < 100'000; ++i) {
+    usage.allocations.push_back(
+        {.pool = 0, .tensor = 0, .address = 0x1000, .bytes = 64, .begin_ns = i * 10, .end_ns = i * 10 + 10});
+  }
+  usage.allocations.push_back(
+      {.pool = 0, .tensor = 1, .address = 0x2000, .bytes = 256, .begin_ns = 990'000, .end_ns = {}});
+  usage.allocations.push_back({.pool = 0, .tensor = 1, .address = {}, .bytes = 8, .begin_ns = 0, .end_ns = {}});
+  const AddressMap map = address_map(usage, 0, {0, 1'000'000}, 1'000, 0, 1'000'000);
+  CHECK(map.lowest == 0x1000);
+  CHECK(map.highest == 0x2100);
+  CHECK(map.blocks.size() <= 1'001);
+  float reach = 0;
+  for (const AddressBlock& block : map.blocks) {
+    if (block.address == 0x1000) reach = std::max(reach, block.x1);
+  }
+  CHECK(reach >= 999);
+  CHECK(map.blocks.back().address == 0x2000);
+  CHECK(map.blocks.back().x0 == doctest::Approx(990));
+  CHECK(address_map(usage, 0, {0, 1'000'000}, 1'000, 100, 1'000'000).blocks.size() == 1);
+  CHECK(address_map(usage, 0, {0, 900'000}, 1'000, 100, 1'000'000).blocks.empty());
+}
+
 TEST_CASE("memory: the slider runs from everything to 16 MiB and back") {
   CHECK(slider_to_bytes(0) == 0);
   CHECK(slider_to_bytes(1) == 16U << 20);

@@ -68,6 +68,16 @@ float draw_text(Ui& ui, const Rect& row, std::string_view text, const TextOption
   return draw_text(ui, ui.draw(), row, text, options);
 }
 
+// Moves each glyph (four vertices) to a whole pixel. Advances are fractions of pixels and the atlas is sampled at the
+// nearest texel: a glyph that begins half way between two pixels may otherwise lose a column, and an "l" is only one.
+static void snap_glyphs(ImDrawList* list, int first_vertex) {
+  for (int i = first_vertex; i + 3 < list->VtxBuffer.Size; i += 4) {
+    const float left = list->VtxBuffer[i].pos.x;
+    const float shift = std::round(left) - left;
+    for (int corner = 0; corner < 4; ++corner) list->VtxBuffer[i + corner].pos.x += shift;
+  }
+}
+
 float draw_text(Ui& ui, ImDrawList* list, const Rect& row, std::string_view text, const TextOptions& options) {
   if (text.empty() || row.x1 <= row.x0) return 0;
   const ImFont* font = ui.fonts()[options.style];
@@ -90,8 +100,10 @@ float draw_text(Ui& ui, ImDrawList* list, const Rect& row, std::string_view text
   if (!box.overlaps({clip_low.x, clip_low.y, clip_high.x, clip_high.y})) return width;
   const bool cut = options.fit == Fit::clip && width > row.width();
   const ImVec4 fine(row.x0, clip_low.y, row.x1, clip_high.y);
+  const int first_vertex = list->VtxBuffer.Size;
   list->AddText(font, font->FontSize, ImVec2(std::round(x), y), colour, text.data(), text.data() + text.size(), 0,
                 cut ? &fine : nullptr);
+  if (!cut) snap_glyphs(list, first_vertex);
   ui.note_text(text, box);
   return width;
 }

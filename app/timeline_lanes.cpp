@@ -275,8 +275,15 @@ void prepare_lanes(TimelineFrame& frame) {
   state.complete = true;
   std::vector<StripTask> tasks;
   for (std::size_t i = 0; i < state.lane_count; ++i) {
-    const LaneSnapshot& lane = frame.snapshot.lanes[state.lanes[i].lane];
-    tasks.push_back({&lane, &state.windows.lane(lane), &state.lanes[i].strip});
+    DrawnLane& drawn = state.lanes[i];
+    const LaneSnapshot& lane = frame.snapshot.lanes[drawn.lane];
+    const bool same = drawn.built_from == lane.data.get() && drawn.built_events == lane.event_count &&
+                      drawn.built_view == frame.view && drawn.strip.complete;
+    if (same) continue;
+    drawn.built_from = lane.data.get();
+    drawn.built_events = lane.event_count;
+    drawn.built_view = frame.view;
+    tasks.push_back({&lane, &state.windows.lane(lane), &drawn.strip});
   }
   state.crew.build(tasks, frame.view);
   for (std::size_t i = 0; i < state.lane_count; ++i) {

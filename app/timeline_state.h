@@ -26,6 +26,10 @@ struct DrawnLane {
   render::Rect rect;       // of its slices
   render::LaneStrip strip;
   int texture_row = 0;
+  // What the strip was built from: a frame that changes none of it keeps the strip.
+  const LaneData* built_from = nullptr;
+  std::uint64_t built_events = 0;
+  render::TimeView built_view;
 };
 
 struct DrawnRow {

@@ -41,10 +41,20 @@ class Walk {
       visit_leaf(node, static_cast<std::uint32_t>(index), x0, x1);
       return true;
     }
-    // Children lie side by side: see AppendOnlyArray.
-    const SliceNode* children = &lane_.data->slices.node(level - 1, index * kTreeFanout);
+    return visit_children(level - 1, index * kTreeFanout);
+  }
+
+  // Children lie side by side: see AppendOnlyArray. Most of them end here, so this loop is kept tight.
+  bool visit_children(std::size_t level, std::size_t first) {
+    const SliceNode* children = &lane_.data->slices.node(level, first);
     for (std::size_t i = 0; i < kTreeFanout; ++i) {
-      if (!visit(children[i], level - 1, index * kTreeFanout + i)) return false;
+      const double x0 = ticks_.x(children[i].begin);
+      const double x1 = ticks_.x(children[i].end);
+      if (x0 >= 0 && x1 < width_ && x1 - x0 <= kNodePixels) {
+        add_inner_node(children[i], x0, x1);
+      } else if (!visit(children[i], level, first + i)) {
+        return false;
+      }
     }
     return true;
   }
@@ -122,28 +132,36 @@ class Walk {
     }
   }
 
-  void add_node(const SliceNode& node, double x0, double x1) {
-    const std::int64_t length = node.end - node.begin;
-    const double busy = ticks_.extent(static_cast<double>(node.busy), x0, x1, length);
-    const double wait = ticks_.extent(static_cast<double>(node.wait), x0, x1, length);
+  // At most two pixels wide and inside the view.
+  void add_inner_node(const SliceNode& node, double x0, double x1) {
+    const double busy = ticks_.extent(static_cast<double>(node.busy), x0, x1, node.end - node.begin);
+    busy_pixels_ += busy;
+    const int from = static_cast<int>(x0 * PixelCover::kParts);
+    const int to = static_cast<int>(x1 * PixelCover::kParts);
     const bool is_busy = node.busy > 0 || node.wait == 0;  // what only holds instants is busy too
-    if (x0 >= 0 && x1 <= width_ && x1 - x0 <= kNodePixels) {
-      busy_pixels_ += busy;
-      wait_pixels_ += wait;
-      cover_.add_narrow(x0, x1, busy, is_busy, node.wait > 0, PixelCover::spread(node.colour));
-    } else {
-      add_wide_node(node, x0, x1, busy, wait, is_busy);
-    }
+    const auto parts =
+        static_cast<std::uint32_t>(std::min(static_cast<int>(busy * PixelCover::kParts + 0.5), to - from));
+    cover_.add_narrow(from, to, parts, is_busy, PixelCover::spread(node.colour));
+    if (node.wait == 0) return;
+    wait_pixels_ += ticks_.extent(static_cast<double>(node.wait), x0, x1, node.end - node.begin);
+    cover_.add_narrow_wait(from, to);
+  }
+
+  void add_node(const SliceNode& node, double x0, double x1) {
+    if (x0 >= 0 && x1 < width_ && x1 - x0 <= kNodePixels) return add_inner_node(node, x0, x1);
+    const std::int64_t length = node.end - node.begin;
+    add_wide_node(node, x0, x1, ticks_.extent(static_cast<double>(node.busy), x0, x1, length),
+                  ticks_.extent(static_cast<double>(node.wait), x0, x1, length));
   }
 
   // A leaf without its window, or a node that an edge of the view cuts.
-  void add_wide_node(const SliceNode& node, double x0, double x1, double busy, double wait, bool is_busy) {
+  void add_wide_node(const SliceNode& node, double x0, double x1, double busy, double wait) {
     if (x1 <= 0 && x0 < 0) return;
     const double seen = x1 > x0 ? (std::min<double>(x1, width_) - std::max(x0, 0.0)) / (x1 - x0) : 1;
     busy_pixels_ += busy * seen;
     wait_pixels_ += wait * seen;
     if (node.wait > 0) cover_.add_wait(x0, x1);
-    if (is_busy) cover_.add_busy(x0, x1, busy, PixelCover::spread(node.colour));
+    if (node.busy > 0 || node.wait == 0) cover_.add_busy(x0, x1, busy, PixelCover::spread(node.colour));
   }
 
   const LaneSnapshot& lane_;

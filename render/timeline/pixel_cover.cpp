@@ -6,7 +6,6 @@
 namespace accelscope::render {
 namespace {
 
-constexpr std::uint32_t kFullCover = 128;
 constexpr std::size_t kCovers = 512;  // more than a sum can hold
 
 struct Tables {
@@ -18,7 +17,7 @@ struct Tables {
   Tables tables;
   for (std::uint32_t cover = 1; cover < kCovers; ++cover) {
     tables.reciprocal[cover] = 65536 / cover;
-    const double share = cover < kFullCover ? static_cast<double>(cover) / kFullCover : 1;
+    const double share = std::min(1.0, static_cast<double>(cover) / PixelCover::kParts);
     const double strength = kLeastCover + (1 - kLeastCover) * share;
     tables.alpha[cover] = static_cast<std::uint32_t>(strength * 255 + 0.5) << 24;
   }
@@ -63,6 +62,10 @@ void PixelCover::write_texels(std::vector<std::uint32_t>& texels) const {
   texels.resize(static_cast<std::size_t>(width_));
   for (std::size_t i = 0; i < texels.size(); ++i) {
     const std::uint64_t sum = cover_[i];
+    if (sum == 0) {
+      texels[i] = 0;
+      continue;
+    }
     const std::uint32_t reciprocal = kTables.reciprocal[sum >> 48 & (kCovers - 1)];
     const std::uint32_t red = (static_cast<std::uint32_t>(sum & 0xffff) * reciprocal + 0x8000U) >> 16;
     const std::uint32_t green = (static_cast<std::uint32_t>(sum >> 16 & 0xffff) * reciprocal + 0x8000U) >> 16;

@@ -18,6 +18,7 @@ struct TimeView {
   [[nodiscard]] double ns_per_pixel() const noexcept { return span_ns() / width; }
   [[nodiscard]] double x(double ns) const noexcept { return (ns - begin_ns) / ns_per_pixel(); }
   [[nodiscard]] double ns(double x) const noexcept { return begin_ns + x * ns_per_pixel(); }
+  bool operator==(const TimeView&) const = default;
 };
 
 // Ticks to pixels where the clock is one straight line: exact at the left edge of the view, so that nothing is lost

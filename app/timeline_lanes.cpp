@@ -277,10 +277,11 @@ void prepare_lanes(TimelineFrame& frame) {
   for (std::size_t i = 0; i < state.lane_count; ++i) {
     DrawnLane& drawn = state.lanes[i];
     const LaneSnapshot& lane = frame.snapshot.lanes[drawn.lane];
-    const bool same = drawn.built_from == lane.data.get() && drawn.built_events == lane.event_count &&
-                      drawn.built_view == frame.view && drawn.strip.complete;
+    const bool same = drawn.built_from == lane.data.get() && drawn.built_clock == lane.clock.get() &&
+                      drawn.built_events == lane.event_count && drawn.built_view == frame.view && drawn.strip.complete;
     if (same) continue;
     drawn.built_from = lane.data.get();
+    drawn.built_clock = lane.clock.get();
     drawn.built_events = lane.event_count;
     drawn.built_view = frame.view;
     tasks.push_back({&lane, &state.windows.lane(lane), &drawn.strip});

@@ -28,6 +28,7 @@ struct DrawnLane {
   int texture_row = 0;
   // What the strip was built from: a frame that changes none of it keeps the strip.
   const LaneData* built_from = nullptr;
+  const ClockMap* built_clock = nullptr;
   std::uint64_t built_events = 0;
   render::TimeView built_view;
 };

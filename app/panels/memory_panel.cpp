@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "app/selection.h"
 #include "app/time_axis.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"
@@ -24,7 +23,6 @@ namespace {
 constexpr float kHeadRow = 40, kAxisRow = 20, kScaleWidth = 88, kAliveWidth = 460;
 constexpr float kLeastForTable = 760, kLeastForMap = 460;  // units of width and height
 constexpr std::size_t kMostSeries = 10;
-constexpr std::size_t kMostTiles = 12;  // allocations listed under one tensor
 
 float to_pixels(double value) { return static_cast<float>(value); }
 
@@ -52,10 +50,6 @@ TimeRange MemoryPanel::time_range(const PanelContext& context) const {
   range.begin_ns = static_cast<std::int64_t>(std::floor(context.tab.view.begin_ns));
   range.end_ns = std::max(range.begin_ns + 1, static_cast<std::int64_t>(std::ceil(context.tab.view.end_ns)));
   return range;
-}
-
-Pixel MemoryPanel::tensor_colour(const PanelContext& context, std::uint32_t tensor) const {
-  return context.ui.theme().slice(palette_slot(usage_->tensors[tensor]));
 }
 
 std::int64_t MemoryPanel::cursor(const PanelContext& context) const {
@@ -106,7 +100,7 @@ void MemoryPanel::draw_head(const PanelContext& context, Rect row) {
   const float pools_width = std::min(segmented_width(ui, pools), place.width() / 2);
   if (segmented(ui, "memory.pool", place.cut_left(pools_width).middle(ui.px(size::kControl)), pools, chosen)) {
     chosen_pool_ = static_cast<std::uint32_t>(chosen);
-    expanded_.clear();
+    alive_.fold_all();
   }
   place.cut_left(ui.px(20));
   place.cut_left(draw_text(ui, place, "Smallest shown", {.colour = Colour::text2}) + ui.px(10));
@@ -333,131 +327,12 @@ void MemoryPanel::draw_addresses(const PanelContext& context, const Rect& area) 
   }
 }
 
-std::vector<MemoryPanel::AliveRow> MemoryPanel::alive_rows(const std::vector<AliveTensor>& tensors) const {
-  std::vector<AliveRow> rows;
-  for (std::uint32_t t = 0; t < tensors.size(); ++t) {
-    const AliveTensor& tensor = tensors[t];
-    if (tensor.allocations.size() == 1) {
-      rows.push_back({t, tensor.allocations.front(), 0});
-      continue;
-    }
-    rows.push_back({t, std::nullopt, 0});
-    if (!expanded_.contains(tensor.tensor)) continue;
-    const std::size_t shown = std::min(kMostTiles, tensor.allocations.size());
-    for (std::size_t i = 0; i < shown; ++i) rows.push_back({t, tensor.allocations[i], 0});
-    if (tensor.allocations.size() > shown) rows.push_back({t, std::nullopt, tensor.allocations.size() - shown});
-  }
-  return rows;
-}
-
-void MemoryPanel::refresh_alive(std::int64_t ns) {
-  const bool same = alive_usage_ == usage_ && alive_pool_ == chosen_pool_ && alive_ns_ == ns;
-  if (same && alive_min_bytes_ == min_bytes_) return;
-  alive_usage_ = usage_;
-  alive_pool_ = chosen_pool_;
-  alive_ns_ = ns;
-  alive_min_bytes_ = min_bytes_;
-  alive_ = alive_by_tensor(*usage_, chosen_pool_, ns, min_bytes_);
-}
-
-void MemoryPanel::draw_alive(const PanelContext& context, Rect area) {
-  Ui& ui = context.ui;
+void MemoryPanel::draw_alive(const PanelContext& context, const Rect& area) {
   const std::int64_t at = cursor(context);
-  refresh_alive(at);
-  const std::vector<AliveTensor>& tensors = alive_;
-  const std::vector<AliveRow> rows = alive_rows(tensors);
-  std::size_t count = 0;
-  std::uint64_t bytes = 0;
-  for (const AliveTensor& tensor : tensors) {
-    count += tensor.allocations.size();
-    bytes += tensor.bytes;
-  }
-  const char* where = pinned_ns_              ? "Alive at the cursor (held)"
+  const char* title = pinned_ns_              ? "Alive at the cursor (held)"
                       : context.tab.cursor_ns ? "Alive at the cursor"
                                               : "Alive at the peak";
-  Rect head = area.cut_top(ui.px(32)).inset(ui.px(size::kPanelPadding), 0);
-  draw_text(ui, head.cut_right(ui.px(230)),
-            format_count(count) + (count == 1 ? " allocation, " : " allocations, ") +
-                format_bytes(static_cast<double>(bytes)),
-            {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
-  draw_text(ui, head, where, {.style = TextStyle::heading});
-  if (bytes > 0) {
-    Rect bar = area.cut_top(ui.px(22)).inset(ui.px(size::kPanelPadding), ui.px(4));
-    const double peak = std::max(1.0, static_cast<double>(usage_->pools[chosen_pool_].peak_bytes));
-    fill(ui, bar, ui.colour(Colour::bg4));
-    const float whole = bar.width();
-    for (const AliveTensor& tensor : tensors) {
-      Rect part = bar.cut_left(to_pixels(static_cast<double>(tensor.bytes) / peak) * whole);
-      fill(ui, part, ui.theme().area(tensor_colour(context, tensor.tensor)));
-      if (part.width() > ui.px(30)) {
-        draw_text(ui, part.inset(ui.px(4), 0), usage_->tensors[tensor.tensor],
-                  {.style = TextStyle::mono_small, .colour = Colour::ink, .align = Align::centre, .fit = Fit::middle});
-      }
-    }
-  }
-  if (rows.empty()) {
-    empty_state(ui, "memory.none_alive", area, icon::kAreaChart,
-                "Nothing is alive here. Move the cursor over the plot.");
-    return;
-  }
-  const std::array<TableColumn, 5> columns = {
-      {{.title = "Tensor", .sortable = false},
-       {.title = "Tiles", .width = 48, .align = Align::right, .sortable = false},
-       {.title = "Size", .width = 78, .align = Align::right, .sortable = false},
-       {.title = "Address", .width = 84, .align = Align::right, .sortable = false},
-       {.title = "Lives", .width = 84, .align = Align::right, .sortable = false}}};
-  const auto content = [&](std::size_t index, std::size_t column) -> TableCell {
-    const AliveRow& row = rows[index];
-    const AliveTensor& tensor = tensors[row.tensor];
-    if (row.hidden > 0) {
-      return {
-          .text = column == 0 ? format_count(row.hidden) + " more tiles" : "", .colour = Colour::text3, .indent = 1};
-    }
-    const Allocation* allocation = row.allocation ? &usage_->allocations[*row.allocation] : nullptr;
-    const bool is_tile = allocation != nullptr && tensor.allocations.size() > 1;
-    switch (column) {
-      case 0: {
-        TableCell cell{.text = usage_->tensors[tensor.tensor], .indent = is_tile ? 1 : 0};
-        if (cell.text.empty()) cell.text = "unnamed";
-        if (!is_tile) cell.swatch = tensor_colour(context, tensor.tensor);
-        if (allocation == nullptr) cell.expanded = expanded_.contains(tensor.tensor);
-        return cell;
-      }
-      case 1:
-        return {.text = is_tile ? "" : format_count(tensor.allocations.size())};
-      case 2:
-        return {.text = format_bytes(static_cast<double>(allocation ? allocation->bytes : tensor.bytes))};
-      case 3: {
-        if (allocation == nullptr || !allocation->address) return {.text = "–", .colour = Colour::text3};
-        std::array<char, 24> text{};
-        std::snprintf(text.data(), text.size(), "0x%llX", static_cast<unsigned long long>(*allocation->address));
-        return {.text = text.data()};
-      }
-      default: {
-        if (allocation == nullptr || !allocation->end_ns) return {.text = "–", .colour = Colour::text3};
-        return {.text = format_duration(static_cast<double>(*allocation->end_ns - allocation->begin_ns))};
-      }
-    }
-  };
-  const auto is_selected = [&](std::size_t index) {
-    return rows[index].allocation && context.tab.selected == usage_->allocations[*rows[index].allocation].event;
-  };
-  const TableResult result =
-      table(ui, "memory.alive", area, columns, rows.size(), content, table_, {.selected = is_selected});
-  const auto toggle = [&](std::uint32_t tensor) {
-    if (!expanded_.erase(tensor)) expanded_.insert(tensor);
-  };
-  if (result.toggled) {
-    toggle(tensors[rows[*result.toggled].tensor].tensor);
-  } else if (result.clicked) {
-    const AliveRow& row = rows[*result.clicked];
-    if (row.allocation) {
-      pinned_ns_ = at;
-      select_event(context.tab, usage_->allocations[*row.allocation].event);
-    } else {
-      toggle(tensors[row.tensor].tensor);
-    }
-  }
+  if (alive_.draw(context, {usage_, chosen_pool_, at, min_bytes_}, title, area)) pinned_ns_ = at;
 }
 
 }  // namespace accelscope::app

@@ -5,14 +5,13 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "app/memory_model.h"
+#include "app/panels/alive_table.h"
 #include "app/panels/panel_context.h"
 #include "core/query/worker_pool.h"
-#include "render/widgets/table.h"
 
 namespace accelscope::app {
 
@@ -37,11 +36,6 @@ class MemoryPanel {
     StackedUsage stack;
     AddressMap map;
   };
-  struct AliveRow {
-    std::uint32_t tensor = 0;
-    std::optional<std::uint32_t> allocation;  // none: the tensor's own row
-    std::size_t hidden = 0;                   // > 0: a row that says how many more there are
-  };
   struct Plot {  // pixels of the time axis
     render::Rect rect;
     TimeRange range;
@@ -59,12 +53,9 @@ class MemoryPanel {
   void draw_cursor(const PanelContext& context, const Plot& plot, const render::Rect& whole);
   void draw_addresses(const PanelContext& context, const render::Rect& area);
   void handle_plot(const PanelContext& context, const Plot& plot, const char* name);
-  void draw_alive(const PanelContext& context, render::Rect area);
-  void refresh_alive(std::int64_t ns);
+  void draw_alive(const PanelContext& context, const render::Rect& area);
   void refresh_plot(const PanelContext& context, const Plot& plot);
   [[nodiscard]] TimeRange time_range(const PanelContext& context) const;
-  [[nodiscard]] std::vector<AliveRow> alive_rows(const std::vector<AliveTensor>& tensors) const;
-  [[nodiscard]] render::Pixel tensor_colour(const PanelContext& context, std::uint32_t tensor) const;
   [[nodiscard]] std::int64_t cursor(const PanelContext& context) const;
 
   WorkerPool& pool_;
@@ -79,13 +70,7 @@ class MemoryPanel {
   std::shared_ptr<const PlotData> data_;
   PlotKey data_key_;
   Task<std::shared_ptr<const PlotData>> task_;
-  std::set<std::uint32_t> expanded_;
-  std::shared_ptr<const MemoryUsage> alive_usage_;  // what alive_ was computed for, with the three below
-  std::uint32_t alive_pool_ = 0;
-  std::int64_t alive_ns_ = 0;
-  std::uint64_t alive_min_bytes_ = 0;
-  std::vector<AliveTensor> alive_;
-  render::TableState table_;
+  AliveTable alive_;
 };
 
 }  // namespace accelscope::app

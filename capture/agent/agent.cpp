@@ -75,9 +75,8 @@ struct Agent::Implementation final : SessionHost {
     if (verdict && options_.once) {
       verdict_ = *verdict;
       begin_stop("the agent serves one capture only");
-    } else if (stopping_ && sessions_.empty()) {
-      loop_.stop();
     }
+    if (stopping_ && sessions_.empty()) loop_.stop();
   }
 
   void begin_stop(const std::string& reason) {

@@ -158,11 +158,27 @@ void ViewerSession::refuse(ErrorCode code, const std::string& text) {
 void ViewerSession::on_tick() {
   const auto now = std::chrono::steady_clock::now();
   if (stopping_ && !source_runs_ && now - stopped_at_ > kStopLimit) return link_->finish();
+  if (sink_ && !acknowledges()) {
+    return link_->fail(fmt::format("has acknowledged nothing for {} s",
+                                   std::chrono::duration<double>(host_.options().limits.stall).count()));
+  }
   if (!source_runs_ || now - last_progress_ < kProgressInterval) return;
   last_progress_ = now;
   const WireSink::Totals totals = sink_->totals();
   link_->send(encode(ProgressReport{totals.events, totals.waiting_bytes,
                                     static_cast<std::uint64_t>(totals.waited.count()), host_.options().description}));
+}
+
+// A viewer may read, or the system may read for it, and still take nothing in.
+bool ViewerSession::acknowledges() {
+  const WireSink::Totals totals = sink_->totals();
+  if (totals.acknowledged == totals.frames || totals.acknowledged != acknowledged_at_tick_) {
+    acknowledged_at_tick_ = totals.acknowledged;
+    unacknowledged_for_ = std::chrono::milliseconds(0);
+    return true;
+  }
+  unacknowledged_for_ += host_.options().limits.tick;
+  return unacknowledged_for_ <= host_.options().limits.stall;
 }
 
 void ViewerSession::on_closed(Closed how, const std::string& text) {
@@ -192,7 +208,7 @@ bool ViewerSession::delivered() const {
 
 void ViewerSession::end_if_over() {
   if (closed_) {
-    if (!source_runs_) host_.on_done(*this);
+    if (!source_runs_ && !std::exchange(done_, true)) host_.on_done(*this);
   } else if (stopping_ && !source_runs_ && (!sink_ || delivered())) {
     link_->finish();
   }

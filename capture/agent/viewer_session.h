@@ -55,6 +55,7 @@ class ViewerSession final : public LinkHandler {
   void run_source();
   void on_source_done(const Result<void>& result);
   [[nodiscard]] bool delivered() const;
+  [[nodiscard]] bool acknowledges();
   [[nodiscard]] std::string loss_report(Closed how, const std::string& text) const;
   void end_if_over();
 
@@ -68,11 +69,14 @@ class ViewerSession final : public LinkHandler {
   std::chrono::steady_clock::time_point last_progress_;
   std::chrono::steady_clock::time_point stopped_at_;
   std::uint64_t durable_ = 0;
+  std::uint64_t acknowledged_at_tick_ = 0;
+  std::chrono::milliseconds unacknowledged_for_{0};
   bool greeted_ = false;
   bool controls_ = false;
   bool source_runs_ = false;
   bool closed_ = false;
   bool stopping_ = false;
+  bool done_ = false;  // the host was told
   std::optional<Result<void>> source_result_;
   std::string lost_;  // what was not delivered when the connection ended
 };

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kAcknowledgeEvery = 2ULL << 20;
 constexpr std::chrono::milliseconds kRateInterval{1000};
+constexpr std::chrono::milliseconds kLastWords{250};
 
 // Events and bytes per second over about the last second.
 class RateMeter {
@@ -307,6 +308,12 @@ Connection::Connection(ConnectionOptions options, EventSink& sink)
 }
 
 Connection::~Connection() {
+  {
+    // The agent should learn that everything came: the last acknowledgement may still be on its way out.
+    std::unique_lock lock(impl_->mutex);
+    const bool ended = impl_->shared.state == ConnectionState::ended && !impl_->options.stay_after_end;
+    if (ended) impl_->changed.wait_for(lock, kLastWords, [this] { return impl_->link_closed; });
+  }
   impl_->loop.stop();
   impl_->thread.join();
   impl_->link.reset();  // before the loop that it lives on

@@ -7,7 +7,8 @@
 //   connection.stop();   // orderly: what the agent has sealed still comes
 //   connection.wait();   // until it has ended or failed
 //
-// All functions may be called from any thread. The destructor closes at once.
+// All functions may be called from any thread. The destructor closes at once (after an end: as soon as the last
+// acknowledgement is out).
 #pragma once
 
 #include <chrono>

@@ -16,7 +16,7 @@ namespace accelscope::capture {
 
 inline constexpr std::chrono::seconds kPatience{20};  // no awaited condition takes so long unless it is broken
 
-// The definitions and chunks of `lanes` lanes with six typed columns; every lane gets events / lanes of them.
+// The definitions and chunks of `lanes` lanes with six typed columns; the lanes take turns of a whole chunk.
 struct SyntheticStream {
   std::uint64_t events = 100'000;
   std::uint32_t lanes = 4;

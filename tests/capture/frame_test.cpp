@@ -1,0 +1,156 @@
+#include "capture/wire/frame.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <random>
+
+#include "capture/wire/address.h"
+#include "capture/wire/messages.h"
+#include "wire_support.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr FrameType kAllTypes[] = {FrameType::hello,   FrameType::error,    FrameType::heartbeat,
+                                   FrameType::start,   FrameType::stop,     FrameType::received,
+                                   FrameType::durable, FrameType::progress, FrameType::definition,
+                                   FrameType::chunk,   FrameType::end};
+
+Bytes random_bytes(std::mt19937& random, std::size_t size) {
+  Bytes bytes(size);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  return bytes;
+}
+
+ByteView header_bytes(const FrameHeader& header) { return std::as_bytes(std::span(&header, 1)); }
+
+TEST_CASE("a frame of any type and size is read as it was written") {
+  std::mt19937 random(1);
+  for (int round = 0; round < 2'000; ++round) {
+    const FrameType type = kAllTypes[random() % std::size(kAllTypes)];
+    const FrameTypeFacts* facts = find_frame_type(type);
+    const std::size_t size = random() % (std::min(facts->max_length, 5'000U) + 1);
+    const Frame frame = make_frame(type, random_bytes(random, size), facts->numbered ? 1 + random() % 1'000 : 0);
+    const Result<FrameHeader> header = parse_frame_header(header_bytes(frame.header));
+    REQUIRE(header.ok());
+    CHECK(header.value().type == type);
+    CHECK(header.value().length == size);
+    CHECK(header.value().sequence == frame.header.sequence);
+    CHECK(verify_frame(header.value(), frame.body).ok());
+  }
+}
+
+TEST_CASE("any single flipped bit of a frame is noticed") {
+  std::mt19937 random(2);
+  const Frame frame = make_frame(FrameType::chunk, random_bytes(random, 300), 7);
+  Bytes bytes(header_bytes(frame.header).begin(), header_bytes(frame.header).end());
+  bytes.insert(bytes.end(), frame.body.begin(), frame.body.end());
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    Bytes damaged = bytes;
+    damaged[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    const Result<FrameHeader> header = parse_frame_header(ByteView(damaged).first(kFrameHeaderBytes));
+    const bool noticed = !header || !verify_frame(header.value(), ByteView(damaged).subspan(kFrameHeaderBytes));
+    REQUIRE_MESSAGE(noticed, "bit ", bit);
+  }
+}
+
+TEST_CASE("a frame that claims to be larger than its type may be is refused before its body is read") {
+  FrameHeader header = make_frame(FrameType::chunk, {}, 1).header;
+  header.length = 0xffffffffU;
+  CHECK(contains(parse_frame_header(header_bytes(header)).message(), "at most"));
+  header = make_frame(FrameType::hello, {}).header;
+  header.length = 1U << 20;
+  CHECK_FALSE(parse_frame_header(header_bytes(header)).ok());
+}
+
+TEST_CASE("a frame type of a later version is skipped if it may be, else refused") {
+  FrameHeader header = make_frame(FrameType::heartbeat, {}).header;
+  header.type = static_cast<FrameType>(900);
+  CHECK(contains(parse_frame_header(header_bytes(header)).message(), "does not know"));
+  header.flags = kMayBeSkipped;
+  CHECK(parse_frame_header(header_bytes(header)).ok());
+}
+
+TEST_CASE("exactly data frames carry numbers") {
+  FrameHeader header = make_frame(FrameType::chunk, {}, 1).header;
+  header.sequence = 0;
+  CHECK_FALSE(parse_frame_header(header_bytes(header)).ok());
+  header = make_frame(FrameType::start, {}).header;
+  header.sequence = 4;
+  CHECK_FALSE(parse_frame_header(header_bytes(header)).ok());
+}
+
+TEST_CASE("every message is read as it was written, and fails when it is cut anywhere") {
+  Hello hello = agent_hello();
+  hello.window_bytes = 1'234;
+  hello.capabilities = {"stop", "durable"};
+  const StreamEnd end{Outcome::stopped, 9, 100, 3, "enough", {{0, 60}, {5, 40}}};
+  const ProgressReport progress{1, 2, 3, "text"};
+  const ErrorMessage error{ErrorCode::busy, "later"};
+  CHECK(decode_hello(encode(hello).body).value() == hello);
+  CHECK(decode_end(encode(end).body).value() == end);
+  CHECK(decode_progress(encode(progress).body).value() == progress);
+  CHECK(decode_error(encode(error).body).value() == error);
+  CHECK(decode_stop(encode(Stop{"why"}).body).value() == Stop{"why"});
+  CHECK(decode_start(encode(Start{5}).body).value() == Start{5});
+  CHECK(decode_acknowledgement(encode_received({8}).body).value() == Acknowledgement{8});
+  CHECK(encode_durable({8}).header.type == FrameType::durable);
+  const Bytes hello_bytes = encode(hello).body;
+  for (std::size_t cut = 0; cut < hello_bytes.size(); ++cut) {
+    REQUIRE_FALSE(decode_hello(ByteView(hello_bytes).first(cut)).ok());
+  }
+  const Bytes end_bytes = encode(end).body;
+  for (std::size_t cut = 0; cut < end_bytes.size(); ++cut) {
+    REQUIRE_FALSE(decode_end(ByteView(end_bytes).first(cut)).ok());
+  }
+}
+
+TEST_CASE("a message with fields that a newer minor version added is understood") {
+  Bytes body = encode(agent_hello()).body;
+  body.resize(body.size() + 40, std::byte{0x5a});
+  CHECK(decode_hello(body).value() == agent_hello());
+}
+
+TEST_CASE("a peer cannot make this side keep long texts or print control characters") {
+  ByteWriter writer;
+  for (const std::uint16_t number : {kProtocolMajor, kProtocolMinor}) writer.number(number);
+  writer.number(static_cast<std::uint8_t>(PeerRole::agent));
+  writer.text(std::string(60'000, 'x'));
+  CHECK(contains(decode_hello(writer.view()).message(), "too long"));
+  CHECK(printable("a\x1b[31m\nb") == "a [31m b");
+  CHECK(printable(std::string(5'000, 'x')).size() == 1'024);
+}
+
+TEST_CASE("another major version gets a message that names the side to update") {
+  Hello agent = agent_hello();
+  const Hello viewer = viewer_hello();
+  CHECK(check_versions(viewer, agent).ok());
+  agent.minor = kProtocolMinor + 3;
+  CHECK(check_versions(viewer, agent).ok());
+  agent.major = kProtocolMajor + 1;
+  CHECK(contains(check_versions(viewer, agent).message(), "; update accelscope"));
+  CHECK_FALSE(contains(check_versions(viewer, agent).message(), "; update accelscope-agent"));
+  agent.major = kProtocolMajor - 1;
+  CHECK(contains(check_versions(viewer, agent).message(), "; update accelscope-agent"));
+}
+
+TEST_CASE("only this machine's own addresses are taken, and the reason is said") {
+  CHECK(parse_address("127.0.0.1:7420").value() == Address{"127.0.0.1", 7420});
+  CHECK(parse_address("localhost:99").value() == Address{"127.0.0.1", 99});
+  CHECK(parse_address("127.3.2.1").value() == Address{"127.3.2.1", kDefaultPort});
+  CHECK(parse_address("[::1]:80").value() == Address{"::1", 80});
+  CHECK(parse_address("[::1]:80").value().text() == "[::1]:80");
+  for (const char* other : {"0.0.0.0:1", "192.168.1.5:7420", "trn1-07:7420", "[::]:1", "", "1.1.1.1"}) {
+    const Result<Address> address = parse_address(other);
+    REQUIRE_FALSE(address.ok());
+    CHECK(contains(address.message(), "not encrypted"));
+    CHECK(contains(address.message(), "ssh -L"));
+  }
+  for (const char* port : {"127.0.0.1:x", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:-1", "[::1]:8 0"}) {
+    CHECK(contains(parse_address(port).message(), "not a port"));
+  }
+}
+
+}  // namespace
+}  // namespace accelscope::capture

@@ -108,7 +108,7 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
   for (std::size_t i = 0; i < overview.bands.size(); ++i) {
     if (overview.bands[i].size() == width) ready.push_back(i);
   }
-  overview.texture.begin(
+  frame.overview_texture.begin(
       static_cast<int>(canvas.width()), static_cast<int>(canvas.x0), static_cast<int>(ui.px(size::kOverview)),
       {static_cast<int>(ui.px(size::kHatchStep)), ui.scale(), ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
   std::vector<int> rows;
@@ -116,22 +116,22 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
     std::vector<Pixel> texels(static_cast<std::size_t>(overview.stub), 0);
     texels.insert(texels.end(), overview.bands[band].begin(), overview.bands[band].end());
     texels.resize(static_cast<std::size_t>(canvas.width()), 0);
-    rows.push_back(overview.texture.add(texels));
+    rows.push_back(frame.overview_texture.add(texels));
   }
-  overview.texture.upload(ui.textures());
+  frame.overview_texture.upload(ui.textures());
   if (!rows.empty()) {
     const float room = canvas.height() - ui.px(10);
     const float step = std::min(ui.px(9), room / static_cast<float>(rows.size()));
     float y = canvas.y0 + ui.px(5) + (room - step * static_cast<float>(rows.size())) / 2;
     for (const int row : rows) {
       const Rect band{canvas.x0, std::round(y), canvas.x1, std::round(y + step) - ui.px(1)};
-      overview.texture.draw_row(frame.list, band, row);
+      frame.overview_texture.draw_row(frame.list, band, row);
       y += step;
     }
   }
   if (overview.stub > 0) {
     const Rect stub{canvas.x0, canvas.y0, canvas.x0 + overview.stub, canvas.y1};
-    overview.texture.draw_hatch(frame.list, stub);
+    frame.overview_texture.draw_hatch(frame.list, stub);
     const Rect chip = stub.inset(ui.px(kStubMargin / 2), ui.px(11));
     frame.list->AddRectFilled(low(chip), high(chip), ui.colour(Colour::bg1));
     draw_text(ui, frame.list, chip, idle_text(overview.idle_ns),

@@ -17,6 +17,8 @@ struct TimelineFrame {
   SessionTab& tab;
   TimelineState& state;
   const Snapshot& snapshot;
+  render::StripTexture& lanes_texture;
+  render::StripTexture& overview_texture;
   ImDrawList* list = nullptr;
   render::Rect area;      // everything
   render::Rect overview;  // with its part of the label column

@@ -92,7 +92,7 @@ void summarise(TimelineFrame& frame, DrawnRow& drawn) {
   const TimelineRow& row = frame.state.rows[drawn.row];
   std::vector<Pixel> texels;
   summary_texels(frame.snapshot, row.lanes, frame.state.windows, frame.view, frame.state.builder, texels);
-  drawn.summary_row = frame.state.texture.add(texels);
+  drawn.summary_row = frame.lanes_texture.add(texels);
 }
 
 [[nodiscard]] Pixel row_background(const TimelineFrame& frame, const TimelineRow& row, bool hovered) {
@@ -172,7 +172,7 @@ std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn) {
   const TimelineRow& row = frame.state.rows[drawn.row];
   if (row.lanes.empty()) return "–";
   const LaneSnapshot& lane = frame.snapshot.lanes[row.lanes.front()];
-  static thread_local CounterStrip strip;  // scratch memory
+  CounterStrip& strip = frame.state.counter;
   build_counter_strip(lane, &frame.state.windows.lane(lane), frame.view, strip);
   frame.state.complete = frame.state.complete && strip.complete;
   if (!strip.any) return "–";
@@ -220,11 +220,15 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
   }
   // The legend: the largest tensors below the name.
   const Rect label = frame.label(drawn.rect);
-  for (std::size_t series = 0; series < std::min<std::size_t>(stack.names.size(), 6); ++series) {
-    const float column = static_cast<float>(series % 3) * ui.px(46);
-    const float line = static_cast<float>(series / 3) * ui.px(16);
+  const std::size_t named = std::min<std::size_t>(stack.names.size(), 6);
+  const std::size_t columns = std::clamp<std::size_t>((named + 1) / 2, 1, 3);
+  const float column_width =
+      (label.width() - ui.px(size::kLaneIndent + size::kLaneValueInset)) / static_cast<float>(columns);
+  for (std::size_t series = 0; series < named; ++series) {
+    const float column = static_cast<float>(series % columns) * column_width;
+    const float line = static_cast<float>(series / columns) * ui.px(16);
     Rect entry{label.x0 + ui.px(size::kLaneIndent) + column, label.y0 + ui.px(size::kLane) + line, 0, 0};
-    entry.x1 = entry.x0 + ui.px(44);
+    entry.x1 = entry.x0 + column_width - ui.px(4);
     entry.y1 = entry.y0 + ui.px(16);
     const Pixel colour = ui.theme().slice(palette_slot(stack.names[series]));
     const float side = ui.px(8);
@@ -234,8 +238,10 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
     draw_text(ui, frame.list, entry, stack.names[series],
               {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::middle});
   }
-  const std::int64_t at = frame.tab.cursor_ns.value_or(range.end_ns);
-  return format_bytes(static_cast<double>(memory->used_at(row.pool, at)));
+  // At the cursor, else the most in the view.
+  if (frame.tab.cursor_ns) return format_bytes(static_cast<double>(memory->used_at(row.pool, *frame.tab.cursor_ns)));
+  const auto most = std::max_element(stack.total.begin(), stack.total.end());
+  return format_bytes(most == stack.total.end() ? 0 : static_cast<double>(*most));
 }
 
 std::string draw_slices(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter) {
@@ -269,7 +275,7 @@ void prepare_lanes(TimelineFrame& frame) {
   reveal_event(frame);
   state.scroll = std::round(std::clamp(state.scroll, 0.0F, std::max(0.0F, state.content_height - frame.rows.height())));
   place_rows(frame);
-  state.texture.begin(
+  frame.lanes_texture.begin(
       frame.view.width, static_cast<int>(frame.canvas_x), static_cast<int>(ui.px(size::kLane)),
       {static_cast<int>(ui.px(size::kHatchStep)), ui.scale(), ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
   state.complete = true;
@@ -289,7 +295,7 @@ void prepare_lanes(TimelineFrame& frame) {
   state.crew.build(tasks, frame.view);
   for (std::size_t i = 0; i < state.lane_count; ++i) {
     DrawnLane& drawn = state.lanes[i];
-    drawn.texture_row = state.texture.add(drawn.strip.texels);
+    drawn.texture_row = frame.lanes_texture.add(drawn.strip.texels);
     state.complete = state.complete && drawn.strip.complete;
   }
   for (DrawnRow& drawn : state.drawn_rows) {
@@ -301,7 +307,7 @@ void prepare_lanes(TimelineFrame& frame) {
 void draw_lanes(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   Ui& ui = frame.ui;
-  const LanePainter painter(ui, frame.list, state.texture, *frame.snapshot.strings);
+  const LanePainter painter(ui, frame.list, frame.lanes_texture, *frame.snapshot.strings);
   frame.list->PushClipRect(low(frame.rows), high(frame.rows), true);
   for (const DrawnRow& drawn : state.drawn_rows) {
     TimelineRow& row = state.rows[drawn.row];
@@ -317,7 +323,7 @@ void draw_lanes(TimelineFrame& frame) {
       case RowKind::group:
         value = row.count;
         if (drawn.summary_row >= 0) {
-          state.texture.draw_row(frame.list, canvas.inset(0, ui.px(3)), drawn.summary_row);
+          frame.lanes_texture.draw_row(frame.list, canvas.inset(0, ui.px(3)), drawn.summary_row);
         }
         break;
       case RowKind::slices:

@@ -44,8 +44,14 @@ constexpr std::uint64_t kFarthestStep = 200'000;  // events looked at for one of
   return *tab.timeline;
 }
 
-[[nodiscard]] TimelineFrame layout(Ui& ui, SessionTab& tab, const Rect& rect) {
-  TimelineFrame frame{.ui = ui, .tab = tab, .state = state_of(tab), .snapshot = *tab.snapshot};
+[[nodiscard]] TimelineFrame layout(Ui& ui, SessionTab& tab, const Rect& rect, StripTexture& lanes,
+                                   StripTexture& overview) {
+  TimelineFrame frame{.ui = ui,
+                      .tab = tab,
+                      .state = state_of(tab),
+                      .snapshot = *tab.snapshot,
+                      .lanes_texture = lanes,
+                      .overview_texture = overview};
   frame.list = ui.draw();
   frame.area = rect;
   Rect rest = rect;
@@ -146,7 +152,7 @@ TimelinePanel::~TimelinePanel() = default;
 
 void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   if (!tab.snapshot || !tab.store || rect.width() < ui.px(size::kLabelColumn) + 1 || rect.height() < ui.px(100)) return;
-  TimelineFrame frame = layout(ui, tab, rect);
+  TimelineFrame frame = layout(ui, tab, rect, lanes_texture_, overview_texture_);
   TimelineState& state = frame.state;
   state.windows.begin_frame(tab.store, tab.snapshot);
   const auto memory = tab.analysis ? tab.analysis->memory() : nullptr;
@@ -156,7 +162,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   frame.list->AddRectFilled(ImVec2(rect.x0, rect.y0), ImVec2(frame.canvas_x, rect.y1), ui.colour(Colour::bg2));
   frame.list->AddRectFilled(ImVec2(frame.canvas_x, rect.y0), ImVec2(rect.x1, rect.y1), ui.colour(Colour::bg1));
   prepare_lanes(frame);
-  state.texture.upload(ui.textures());
+  lanes_texture_.upload(ui.textures());
   draw_lanes(frame);
   draw_scroll_bar(frame);
   draw_overview(frame);

@@ -14,6 +14,7 @@
 #include <span>
 
 #include "app/session_tab.h"
+#include "render/timeline/strip_texture.h"
 #include "render/ui.h"
 
 namespace accelscope::app {
@@ -61,6 +62,10 @@ class TimelinePanel {
   [[nodiscard]] bool settled(const SessionTab& tab) const;
   // Scrolls the lane of the event into sight in the next frame (it may lie outside the view in time).
   void reveal(SessionTab& tab, EventId event);
+
+ private:
+  render::StripTexture lanes_texture_;  // one session is in front at a time
+  render::StripTexture overview_texture_;
 };
 
 }  // namespace accelscope::app

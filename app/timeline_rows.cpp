@@ -31,7 +31,7 @@ constexpr std::array<Group, 12> kGroups = {{{"Collectives", "row", "rows"},
                                             {"Counters", "counter", "counters"},
                                             {"Memory", "pool", "pools"},
                                             {"Throttling", "row", "rows"},
-                                            {"Semaphores", "semaphore", "semaphores", false},
+                                            {"Semaphores", "row", "rows", false},
                                             {"Errors", "row", "rows"},
                                             {"Other", "row", "rows"}}};
 constexpr std::size_t kOther = kGroups.size() - 1;

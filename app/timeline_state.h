@@ -57,7 +57,6 @@ struct Overview {
   double made_at_s = -1;
   double idle_ns = 0;  // folded before the view begins; 0: nothing is folded
   float stub = 0;      // pixels that stand for it
-  render::StripTexture texture;
 };
 
 struct MarkerEdit {
@@ -70,7 +69,6 @@ struct TimelineState {
   LaneWindows windows;
   render::StripCrew crew;
   render::LaneStripBuilder builder;  // of what the UI thread draws by itself: summaries
-  render::StripTexture texture;
 
   RowChoices choices;
   std::vector<TimelineRow> rows;
@@ -82,6 +80,7 @@ struct TimelineState {
   std::vector<DrawnLane> lanes;  // the first lane_count are of this frame; kept to reuse their memory
   std::size_t lane_count = 0;
   std::unordered_map<LaneNumber, CounterScale> counter_scales;
+  render::CounterStrip counter;  // scratch memory
   Overview overview;
   bool complete = false;  // nothing in the last frame stood for something finer
 

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "capture/json/table_reader.h"
+#include "capture/sim/neuron_json_writer.h"
 #include "capture/sim/simulator.h"
 #include "core/store/store.h"
 
@@ -40,6 +42,33 @@ capture::SimulationOptions small(capture::Detail detail) {
   return options;
 }
 
+// The first rows of every table of a simulated profile, alone and all together.
+Result<void> make_profiles(const std::filesystem::path& folder) {
+  const std::string whole = (folder / "whole.json").string();
+  std::filesystem::create_directories(folder);
+  if (Result<void> done = capture::write_neuron_json(small(capture::Detail::full), whole); !done) return done;
+  Result<std::unique_ptr<capture::ByteSource>> bytes = capture::ByteSource::open(whole);
+  if (!bytes) return bytes.error();
+  capture::JsonTableReader reader(std::move(bytes.value()), {});
+  std::string all;
+  capture::JsonWindow window;
+  while (reader.next(window)) {
+    if (!window.first_of_table) continue;
+    std::string rows;
+    for (std::size_t i = 0; i < window.rows.size() && i < 3; ++i) {
+      rows.append(i == 0 ? "" : ",").append(window.row(i));
+    }
+    const std::string table = fmt::format("\"{}\":[{}]", window.table, rows);
+    all.append(all.empty() ? "" : ",").append(table);
+    const std::string alone = "{" + table + "}";
+    write(folder / window.table, std::as_bytes(std::span(alone)));
+  }
+  all = "{" + all + "}";
+  write(folder / "all", std::as_bytes(std::span(all)));
+  std::filesystem::remove(whole);
+  return {};
+}
+
 Result<void> make(const std::filesystem::path& folder) {
   for (const capture::Detail detail : {capture::Detail::full, capture::Detail::slim}) {
     Collect collect;
@@ -55,7 +84,7 @@ Result<void> make(const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder / "session_fuzz");
     if (Result<void> saved = (*store)->save((folder / "session_fuzz" / name).string()); !saved) return saved;
   }
-  return {};
+  return make_profiles(folder / "neuron_json_fuzz");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <set>
 
 #include "capture/sim/neuron_json_writer.h"
@@ -17,7 +18,9 @@ namespace {
 
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const char* name) : path_((std::filesystem::temp_directory_path() / name).string()) {}
+  // Tests run side by side: each has its own file.
+  explicit TemporaryFile(const char* name)
+      : path_((std::filesystem::temp_directory_path() / (std::to_string(std::random_device{}()) + name)).string()) {}
   ~TemporaryFile() { std::remove(path_.c_str()); }
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string content() const {

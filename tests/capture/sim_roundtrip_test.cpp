@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <random>
 
 #include "capture/sim/neuron_json_writer.h"
 #include "capture/sim/simulator.h"
@@ -41,7 +42,9 @@ TEST_CASE("a simulated Neuron JSON file imports into the events that the simulat
   RecordingSink simulated;
   REQUIRE(simulate(options, simulated).ok());
 
-  const std::string path = (std::filesystem::temp_directory_path() / "accelscope_sim_import.json").string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / (std::to_string(std::random_device{}()) + "accelscope_sim_import.json"))
+          .string();
   REQUIRE(write_neuron_json(options, path).ok());
   const Result<const SourceFormat*> format = guess_format(path);
   REQUIRE(format.ok());

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <random>
 
 #include "capture/client/record.h"
 #include "core/store/store.h"
@@ -38,7 +39,8 @@ TEST_CASE("every event that the agent makes is in the viewer's store, lane by la
 
 TEST_CASE("a recording is a session file with every event, and the agent learns that it is safe") {
   RunningAgent agent(synthetic_source({.events = 50'000}), {.once = true});
-  const std::string path = std::filesystem::temp_directory_path() / "accelscope_record_test.accel";
+  const std::string path = std::filesystem::temp_directory_path() /
+                           (std::to_string(std::random_device{}()) + "accelscope_record_test.accel");
   RecordOptions options;
   options.address = agent.address().text();
   options.output_path = path;

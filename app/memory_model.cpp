@@ -63,6 +63,17 @@ AddressMap address_map(const MemoryUsage& usage, std::uint32_t pool, const TimeR
   return map;
 }
 
+std::optional<std::uint32_t> allocation_at(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
+                                           std::uint64_t address) {
+  for (const std::uint32_t index : usage.alive_at(pool, ns)) {
+    const Allocation& allocation = usage.allocations[index];
+    if (allocation.address && *allocation.address <= address && address - *allocation.address < allocation.bytes) {
+      return index;
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<std::uint64_t> byte_ticks(std::uint64_t most, std::size_t count) {
   if (most == 0 || count == 0) return {};
   const std::uint64_t step = std::bit_ceil(std::max<std::uint64_t>(most / count, 1));

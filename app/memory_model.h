@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,10 @@ struct AddressMap {
 // Allocations that are never released end at session_end_ns.
 [[nodiscard]] AddressMap address_map(const MemoryUsage& usage, std::uint32_t pool, const TimeRange& range,
                                      std::size_t pixels, std::uint64_t min_bytes, std::int64_t session_end_ns);
+
+// The allocation that holds the address at the time: an index into MemoryUsage::allocations.
+[[nodiscard]] std::optional<std::uint32_t> allocation_at(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
+                                                         std::uint64_t address);
 
 // Axis steps for a plot up to `most`: at most `count` round figures (1, 2, 4 or 8 times a power of 1024 or of two).
 [[nodiscard]] std::vector<std::uint64_t> byte_ticks(std::uint64_t most, std::size_t count);

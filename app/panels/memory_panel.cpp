@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/selection.h"
 #include "app/time_axis.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"
@@ -160,7 +161,7 @@ void MemoryPanel::draw_usage(const PanelContext& context, const Rect& area) {
               {.style = TextStyle::mono_small, .colour = Colour::text3});
   }
   refresh_plot(context, plot);
-  handle_plot(context, plot, "memory.plot");
+  static_cast<void>(handle_plot(context, plot, "memory.plot", usage_drag_from_x_));
   draw_areas(context, plot);
   draw_peak(context, plot);
   draw_cursor(context, plot, {area.x0, axis.y0, area.x1, area.y1});
@@ -253,34 +254,37 @@ void MemoryPanel::draw_cursor(const PanelContext& context, const Plot& plot, con
   draw_text(ui, chip, text, {.style = TextStyle::mono_small, .colour = Colour::on_accent, .align = Align::centre});
 }
 
-void MemoryPanel::handle_plot(const PanelContext& context, const Plot& plot, const char* name) {
+std::optional<std::int64_t> MemoryPanel::handle_plot(const PanelContext& context, const Plot& plot, const char* name,
+                                                     std::optional<float>& drag_from_x) {
   Ui& ui = context.ui;
   SessionTab& tab = context.tab;
   const Interaction hand = interact(ui, name, plot.rect);
+  std::optional<std::int64_t> clicked_ns;
   if (hand.hovered) tab.cursor_ns = plot.time_at(ui.input().mouse.x);
-  if (hand.pressed) drag_from_x_ = ui.input().mouse.x;
-  if (hand.held && drag_from_x_ && std::abs(ui.input().mouse.x - *drag_from_x_) > ui.px(4)) {
-    const Rect box{std::min(*drag_from_x_, ui.input().mouse.x), plot.rect.y0,
-                   std::max(*drag_from_x_, ui.input().mouse.x), plot.rect.y1};
+  if (hand.pressed) drag_from_x = ui.input().mouse.x;
+  if (hand.held && drag_from_x && std::abs(ui.input().mouse.x - *drag_from_x) > ui.px(4)) {
+    const Rect box{std::min(*drag_from_x, ui.input().mouse.x), plot.rect.y0, std::max(*drag_from_x, ui.input().mouse.x),
+                   plot.rect.y1};
     fill(ui, box, with_alpha(ui.colour(Colour::accent), 0.25F));
   }
-  if (hand.clicked && drag_from_x_) {
+  if (hand.clicked && drag_from_x) {
     const float to = ui.input().mouse.x;
-    if (std::abs(to - *drag_from_x_) > ui.px(4)) {  // a drag zooms, as on the timeline
-      tab.show({static_cast<double>(plot.time_at(std::min(to, *drag_from_x_))),
-                static_cast<double>(plot.time_at(std::max(to, *drag_from_x_)))});
+    if (std::abs(to - *drag_from_x) > ui.px(4)) {  // a drag zooms, as on the timeline
+      tab.show({static_cast<double>(plot.time_at(std::min(to, *drag_from_x))),
+                static_cast<double>(plot.time_at(std::max(to, *drag_from_x)))});
     } else {
-      const std::int64_t at = plot.time_at(to);
-      pinned_ns_ = pinned_ns_ ? std::nullopt : std::optional(at);
+      clicked_ns = plot.time_at(to);
+      pinned_ns_ = pinned_ns_ ? std::nullopt : clicked_ns;
     }
   }
-  if (!hand.held) drag_from_x_.reset();
+  if (!hand.held) drag_from_x.reset();
   const float notches = ui.input().wheel.y;
   if (hand.hovered && notches != 0 && follow_view_) {
     const double factor = std::pow(0.8, notches);
     const auto centre = static_cast<double>(plot.time_at(ui.input().mouse.x));
     tab.show({centre - (centre - tab.view.begin_ns) * factor, centre + (tab.view.end_ns - centre) * factor});
   }
+  return clicked_ns;
 }
 
 void MemoryPanel::draw_addresses(const PanelContext& context, const Rect& area) {
@@ -299,7 +303,15 @@ void MemoryPanel::draw_addresses(const PanelContext& context, const Rect& area) 
   rest.cut_right(ui.px(8));
   const Plot plot{rest, time_range(context), highest - lowest};
   fill(ui, plot.rect, ui.colour(Colour::bg1));
-  handle_plot(context, plot, "memory.map");
+  if (const auto clicked_ns = handle_plot(context, plot, "memory.map", map_drag_from_x_)) {
+    const float height = plot.rect.y1 - ui.input().mouse.y;
+    const auto offset =
+        static_cast<std::uint64_t>(std::max(0.0F, height / plot.rect.height()) * static_cast<float>(plot.most));
+    if (const auto hit = allocation_at(*usage_, chosen_pool_, *clicked_ns, lowest + offset)) {
+      pinned_ns_ = clicked_ns;
+      select_event(context.tab, usage_->allocations[*hit].event);
+    }
+  }
   for (const std::uint64_t tick : byte_ticks(plot.most, static_cast<std::size_t>(plot.rect.height() / ui.px(48)) + 1)) {
     const float y = std::round(plot.y_of(static_cast<double>(tick)));
     std::array<char, 24> text{};

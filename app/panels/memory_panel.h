@@ -52,7 +52,9 @@ class MemoryPanel {
   void draw_peak(const PanelContext& context, const Plot& plot);
   void draw_cursor(const PanelContext& context, const Plot& plot, const render::Rect& whole);
   void draw_addresses(const PanelContext& context, const render::Rect& area);
-  void handle_plot(const PanelContext& context, const Plot& plot, const char* name);
+  // The time of a plain click, after the cursor has been moved there; drags and the wheel zoom.
+  std::optional<std::int64_t> handle_plot(const PanelContext& context, const Plot& plot, const char* name,
+                                          std::optional<float>& drag_from_x);
   void draw_alive(const PanelContext& context, const render::Rect& area);
   void refresh_plot(const PanelContext& context, const Plot& plot);
   [[nodiscard]] TimeRange time_range(const PanelContext& context) const;
@@ -64,8 +66,8 @@ class MemoryPanel {
   std::uint64_t min_bytes_ = 0;
   bool follow_view_ = true;
   bool stacked_ = true;
-  std::optional<std::int64_t> pinned_ns_;  // a click holds the cursor here
-  std::optional<float> drag_from_x_;
+  std::optional<std::int64_t> pinned_ns_;                     // a click holds the cursor here
+  std::optional<float> usage_drag_from_x_, map_drag_from_x_;  // where a press began
   PlotKey key_;
   std::shared_ptr<const PlotData> data_;
   PlotKey data_key_;

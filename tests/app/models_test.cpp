@@ -188,9 +188,13 @@ TEST_CASE("memory: the address map shows every allocation, and a million of them
         {.pool = 0, .tensor = 0, .address = 0x1000, .bytes = 64, .begin_ns = i * 10, .end_ns = i * 10 + 10});
   }
   usage.allocations.push_back(
-      {.pool = 0, .tensor = 1, .address = 0x2000, .bytes = 256, .begin_ns = 990'000, .end_ns = {}});
+      {.pool = 0, .tensor = 1, .address = 0x2000, .bytes = 256, .begin_ns = 999'995, .end_ns = {}});
   usage.allocations.push_back({.pool = 0, .tensor = 1, .address = {}, .bytes = 8, .begin_ns = 0, .end_ns = {}});
   const AddressMap map = address_map(usage, 0, {0, 1'000'000}, 1'000, 0, 1'000'000);
+  CHECK(allocation_at(usage, 0, 995, 0x1010) == 99U);
+  CHECK(allocation_at(usage, 0, 999'997, 0x2000 + 255) == 100'000U);
+  CHECK_FALSE(allocation_at(usage, 0, 999'997, 0x2000 + 256).has_value());
+  CHECK_FALSE(allocation_at(usage, 0, 995, 0x2000).has_value());
   CHECK(map.lowest == 0x1000);
   CHECK(map.highest == 0x2100);
   CHECK(map.blocks.size() <= 1'001);
@@ -200,7 +204,7 @@ TEST_CASE("memory: the address map shows every allocation, and a million of them
   }
   CHECK(reach >= 999);
   CHECK(map.blocks.back().address == 0x2000);
-  CHECK(map.blocks.back().x0 == doctest::Approx(990));
+  CHECK(map.blocks.back().x0 == doctest::Approx(999.995));
   CHECK(address_map(usage, 0, {0, 1'000'000}, 1'000, 100, 1'000'000).blocks.size() == 1);
   CHECK(address_map(usage, 0, {0, 900'000}, 1'000, 100, 1'000'000).blocks.empty());
 }

@@ -106,6 +106,18 @@ TEST_CASE("memory: shows use, peak and who is alive; a click on an allocation se
   CHECK(viewer.tab().view.span_ns() < 3'000);
 }
 
+TEST_CASE("memory: maximised, a click on a block of the address map selects its allocation") {
+  OpenViewer viewer;
+  viewer.app.layout().maximise(PanelId::memory);
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("memory.map") != nullptr; }));
+  const render::Rect map = *viewer.shell.find("memory.map");
+  viewer.tab().show({1'000, 5'000});
+  REQUIRE(viewer.shell.settle());
+  viewer.shell.click({map.x0 + map.width() * 0.25F, map.y0 + 10});  // 2,000 ns, the highest address: x
+  REQUIRE(viewer.tab().selected.has_value());
+  CHECK(viewer.tab().reader->read(*viewer.tab().selected)->name_text == "x");
+}
+
 TEST_CASE("markers: an empty panel says how to make one; names and notes are kept, deleting removes") {
   OpenViewer viewer;
   viewer.run("panel_markers");

@@ -37,6 +37,10 @@ class Walk {
       add_node(node, x0, x1);
       return true;
     }
+    if (level == 0 && x1 - x0 <= kLeafPixels) {
+      add_node(node, x0, x1);
+      return true;
+    }
     if (level == 0) {
       visit_leaf(node, static_cast<std::uint32_t>(index), x0, x1);
       return true;

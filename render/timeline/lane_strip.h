@@ -20,6 +20,7 @@
 namespace accelscope::render {
 
 inline constexpr double kNodePixels = 2;    // nodes up to this width are drawn as a whole
+inline constexpr double kLeafPixels = 4;    // leaves too: finding their windows is dearer than walking the tree
 inline constexpr double kSlicePixels = 3;   // narrower slices join the strip
 inline constexpr double kSinglePixels = 8;  // wider slices are drawn one by one, those between as blocks of texels
 

@@ -3,9 +3,9 @@
 
 #include "core/chunk/chunk_builder.h"
 #include "core/model/session_writer.h"
-#include "core/store/database.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
+#include "tests/bench/plain_rows.h"
 
 namespace accelscope::bench {
 namespace {
@@ -45,29 +45,6 @@ std::vector<Event> make_events() {
          static_cast<std::uint32_t>(random() % 512)};
   }
   return events;
-}
-
-double plain_rows_per_second(const std::vector<Event>& events, std::size_t count) {
-  Result<std::unique_ptr<Database>> database = Database::open("", OpenMode::memory);
-  if (!database || !(*database)->execute(
-                       "PRAGMA page_size = 8192; CREATE TABLE e(a INT, b INT, c INT, d INT, e INT, f INT); BEGIN;")) {
-    return 0;
-  }
-  Result<Statement> insert = (*database)->prepare("INSERT INTO e VALUES(?, ?, ?, ?, ?, ?)");
-  if (!insert) return 0;
-  bool failed = false;
-  const double time = seconds([&] {
-    std::int64_t at = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Event& e = events[i % events.size()];
-      insert->bind(1, at += e.gap).bind(2, std::int64_t{e.duration}).bind(3, std::int64_t{e.name});
-      insert->bind(4, std::int64_t{e.line}).bind(5, std::int64_t{e.bytes}).bind(6, std::int64_t{e.wait});
-      failed |= !insert->run();
-      at += e.duration;
-    }
-    failed |= !(*database)->execute("COMMIT;");
-  });
-  return failed ? 0 : static_cast<double>(count) / time;
 }
 
 }  // namespace
@@ -122,7 +99,7 @@ void bench_codec(const BenchOptions& options) {
     for (SealedChunk& chunk : chunks) failed |= !sink.append(std::move(chunk));
   });
   if (failed) return;
-  const double rows = plain_rows_per_second(events, count / 10) / 1e6;
+  const double rows = plain_rows_per_second(count / 10) / 1e6;
   const double in_millions = 1e-6 * static_cast<double>(sealed);
   report({"seal", in_millions / make, "M events/s", "", "plain-row SQLite inserts of the same columns", rows, kRecipe});
   report({"append", in_millions / insert, "M events/s", "", "plain-row SQLite inserts of the same columns", rows,

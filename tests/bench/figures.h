@@ -8,6 +8,7 @@
 
 namespace accelscope::bench {
 
+void bench_stream(const BenchOptions& options);
 void bench_codec(const BenchOptions& options);
 void bench_session_file(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
@@ -23,6 +24,7 @@ struct FigureEntry {
 };
 
 inline constexpr auto kFigures = std::to_array<FigureEntry>({
+    {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},
     {"codec", "sealing, checking and inserting chunks in one thread", bench_codec},
     {"session_file", "saving while capturing, opening", bench_session_file},
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},

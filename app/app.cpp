@@ -260,6 +260,11 @@ bool App::animates() const {
   return tab != nullptr && (tab->live == LiveState::recording || tab->live == LiveState::connecting);
 }
 
+bool App::timeline_complete() const {
+  SessionTab* tab = state_->tab();
+  return tab != nullptr && state_->workspace.settled() && state_->timeline.settled(*tab);
+}
+
 bool App::settled() const {
   if (state_->frames < 3 || !state_->workspace.settled() || state_->file_dialog.loading()) return false;
   SessionTab* tab = state_->tab();

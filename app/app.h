@@ -45,6 +45,8 @@ class App final : public render::FrameClient {
   [[nodiscard]] bool wants_to_quit() const override;
   [[nodiscard]] bool animates() const override;
   [[nodiscard]] bool settled() const override;
+  // Every pixel of the timeline in front is final; panels may still be adding up.
+  [[nodiscard]] bool timeline_complete() const;
   void set_wake(std::function<void()> wake) override;
 
   [[nodiscard]] Workspace& workspace() noexcept;

@@ -72,11 +72,17 @@ void add_chunk(const ScannedChunk& chunk, const StringPool& strings, CostsByLoca
   const WaitNames waits(&schema, strings);
   std::uint64_t names[kBlockEvents];
   std::uint64_t locations[kBlockEvents];
+  NumberBlock waited;
+  std::vector<NumberBlock> moved(columns->bytes.size());
   chunk.for_each_block([&](const ScannedBlock& block) {
     const std::uint64_t valid = chunk.view.validity(columns->location, block.block);
     if (valid == 0) return;
     chunk.view.names(block.block, names);
     chunk.view.values(columns->location, block.block, locations);
+    if (columns->wait) waited.read(chunk.view, *columns->wait, schema.columns[*columns->wait].type, block.block);
+    for (std::size_t k = 0; k < moved.size(); ++k) {
+      moved[k].read(chunk.view, columns->bytes[k], schema.columns[columns->bytes[k]].type, block.block);
+    }
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       if ((valid >> i & 1) == 0) continue;
       const std::uint32_t row = block.first_row + i;
@@ -90,14 +96,10 @@ void add_chunk(const ScannedChunk& chunk, const StringPool& strings, CostsByLoca
         cost.wait_ns += time_ns;
       } else {
         cost.busy_ns += time_ns;
-        if (columns->wait) {
-          const auto waited = number_at(chunk.view, *columns->wait, schema.columns[*columns->wait].type, row);
-          if (waited && *waited > 0) cost.wait_ns += static_cast<double>(*waited);
-        }
+        cost.wait_ns += static_cast<double>(std::max<std::int64_t>(waited[i], 0));
       }
-      for (const std::size_t column : columns->bytes) {
-        const auto bytes = number_at(chunk.view, column, schema.columns[column].type, row);
-        if (bytes && *bytes > 0) cost.bytes += static_cast<std::uint64_t>(*bytes);
+      for (const NumberBlock& bytes : moved) {
+        cost.bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(bytes[i], 0));
       }
     }
   });

@@ -101,6 +101,11 @@ Result<Picture> render_offscreen(FrameClient& client, const OffscreenOptions& op
   while (settled_frames < kSettledFrames) {
     if (loop.prepare(options.width, options.height, options.scale)) renderer.upload_fonts();
     loop.draw(client, Input{}, 1.0 / 60, false);
+    if (const auto requests = loop.take_picture_requests(); !requests.empty()) {
+      renderer.render(options.width, options.height, loop.ui().colour(Colour::bg2));
+      const Picture picture = GlRenderer::read_back(options.width, options.height);
+      for (const auto& done : requests) done(picture);
+    }
     settled_frames = client.settled() ? settled_frames + 1 : 0;
     if (settled_frames == 0) {
       if (Clock::now() > deadline) {
@@ -111,9 +116,7 @@ Result<Picture> render_offscreen(FrameClient& client, const OffscreenOptions& op
     }
   }
   renderer.render(options.width, options.height, loop.ui().colour(Colour::bg2));
-  Picture picture = GlRenderer::read_back(options.width, options.height);
-  for (auto& done : loop.take_picture_requests()) done(picture);
-  return picture;
+  return GlRenderer::read_back(options.width, options.height);
 }
 
 }  // namespace accelscope::render

@@ -8,6 +8,7 @@
 #include "capture/json/table_reader.h"
 #include "capture/sim/neuron_json_writer.h"
 #include "capture/sim/simulator.h"
+#include "capture/wire/messages.h"
 #include "core/store/store.h"
 
 using namespace accelscope;
@@ -69,6 +70,41 @@ Result<void> make_profiles(const std::filesystem::path& folder) {
   return {};
 }
 
+// One seed per message, and a whole stream; the first byte is the fuzz target's choice of decoder.
+void make_wire_seeds(const std::filesystem::path& folder, const Collect& collect) {
+  using namespace capture;
+  const auto seed = [&folder](const std::string& name, std::uint8_t choice, ByteView bytes) {
+    Bytes whole{static_cast<std::byte>(choice)};
+    whole.insert(whole.end(), bytes.begin(), bytes.end());
+    write(folder / "wire_fuzz" / name, whole);
+  };
+  Hello hello;
+  hello.program = "accelscope-agent";
+  hello.capabilities = {"stop", "durable"};
+  std::vector<Frame> frames = {encode(hello),
+                               encode(Start{}),
+                               encode(Stop{"enough"}),
+                               encode_received({3}),
+                               encode_durable({3}),
+                               encode(ProgressReport{1, 2, 3, "text"}),
+                               encode(ErrorMessage{ErrorCode::busy, "later"})};
+  std::uint64_t number = 0;
+  for (const Definition& definition : collect.definitions) {
+    frames.push_back(make_frame(FrameType::definition, encode(definition), ++number));
+  }
+  for (const SealedChunk& chunk : collect.chunks) frames.push_back(make_frame(FrameType::chunk, chunk.bytes, ++number));
+  frames.push_back(encode(StreamEnd{Outcome::complete, number, 300, 1, "done", {{0, 300}}}));
+  Bytes stream;
+  for (const Frame& frame : frames) {
+    const auto header = std::as_bytes(std::span(&frame.header, 1));
+    stream.insert(stream.end(), header.begin(), header.end());
+    stream.insert(stream.end(), frame.body.begin(), frame.body.end());
+    if (frame.header.sequence != 0) continue;
+    seed(std::string(frame_type_name(frame.header.type)), static_cast<std::uint8_t>(frame.header.type), frame.body);
+  }
+  seed("stream", 0, stream);
+}
+
 Result<void> make(const std::filesystem::path& folder) {
   for (const capture::Detail detail : {capture::Detail::full, capture::Detail::slim}) {
     Collect collect;
@@ -77,6 +113,7 @@ Result<void> make(const std::filesystem::path& folder) {
     for (std::size_t i = 0; i < collect.chunks.size() && i < 40; ++i) {
       write(folder / "chunk_fuzz" / fmt::format("{}-{}", name, i), collect.chunks[i].bytes);
     }
+    make_wire_seeds(folder, collect);
     Result<std::unique_ptr<Store>> store = Store::create();
     if (!store) return store.error();
     StoreSink sink(**store);

@@ -220,7 +220,7 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
 SessionTab& Workspace::adopt_live(std::unique_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title) {
   OpenTab& tab = add_tab(std::move(title), std::move(store));
   tab.link = std::move(link);
-  tab.session->live = live_state(tab.link->state());
+  tab.session->live = LiveState::connecting;  // even if it has failed already: update() tells the user so
   tab.session->follow = true;
   return *tab.session;
 }

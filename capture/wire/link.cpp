@@ -27,6 +27,9 @@ constexpr std::size_t kFramesPerWrite = 8;
 // The most bytes one read may ask for; asio's own default of 64 KiB would cut a chunk into three reads.
 constexpr std::size_t kReadSize = std::size_t{1} << 30;
 
+// Ticks without a byte after which a connection that cannot be written to has nothing more to read either.
+constexpr int kTicksToDrain = 2;
+
 bool may_come_first(FrameType type) { return type == FrameType::hello || type == FrameType::error; }
 
 int ticks_in(std::chrono::milliseconds time, std::chrono::milliseconds tick) {
@@ -217,11 +220,13 @@ void Link::Implementation::tick() {
   const auto over = [this](int ticks, std::chrono::milliseconds limit) { return ticks > ticks_in(limit, limits.tick); };
   const auto seconds = [](std::chrono::milliseconds time) { return static_cast<double>(time.count()) / 1000.0; };
   if (finishing && over(++ticks_finishing, limits.farewell)) return close(Closed::finished, "");
-  if (!write_failure.empty() && ++ticks_since_write_failure > 2) return fail("is gone (" + write_failure + ")");
   if (!greeted && over(++ticks_ungreeted, limits.hello)) {
     return fail(fmt::format("has not said hello within {} s", seconds(limits.hello)));
   }
-  if (over(++ticks_silent, limits.silence)) {
+  ++ticks_silent;
+  // What the peer sent before it went is still read; only then is its going the end.
+  if (!write_failure.empty() && ticks_silent > kTicksToDrain) return fail("is gone (" + write_failure + ")");
+  if (over(ticks_silent, limits.silence)) {
     const std::string place = in_body                 ? place_in_frame(kFrameHeaderBytes + body_bytes_read)
                               : header_bytes_read > 0 ? place_in_frame(header_bytes_read)
                                                       : std::string();

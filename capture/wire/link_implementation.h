@@ -67,7 +67,6 @@ struct Link::Implementation : std::enable_shared_from_this<Implementation> {
   int ticks_unsent = 0;
   int ticks_ungreeted = 0;
   int ticks_finishing = 0;
-  int ticks_since_write_failure = 0;
 };
 
 }  // namespace accelscope::capture

@@ -6,6 +6,7 @@
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/plain_rows.h"
+#include "tests/support/recording_sink.h"
 
 namespace accelscope::bench {
 namespace {
@@ -14,20 +15,6 @@ constexpr int kLanes = 8;
 constexpr const char* kRecipe =
     "8 lanes; columns start, duration, name (20 names), source line (60 strings), bytes (1 to 4 x 64 KiB), wait_ns "
     "(0 to 511); gaps 0 to 127, durations 64 to 575, uniform";
-
-class Discard final : public EventSink {
- public:
-  Result<void> define(const Definition& definition) override {
-    definitions.push_back(definition);
-    return {};
-  }
-  Result<void> append(SealedChunk chunk) override {
-    chunks.push_back(std::move(chunk));
-    return {};
-  }
-  std::vector<Definition> definitions;
-  std::vector<SealedChunk> chunks;
-};
 
 struct Event {
   std::uint32_t gap, duration, name, line, bytes, wait;
@@ -52,8 +39,8 @@ std::vector<Event> make_events() {
 void bench_codec(const BenchOptions& options) {
   const auto count = static_cast<std::size_t>(20e6 * options.scale);
   const std::vector<Event> events = make_events();
-  Discard discard;
-  SessionWriter writer(discard);
+  test::RecordingSink made;
+  SessionWriter writer(made);
   Schema schema;
   schema.name = "slice";
   schema.columns = {{.name = "line", .type = ColumnType::string, .required = true},
@@ -69,7 +56,7 @@ void bench_codec(const BenchOptions& options) {
     builders.push_back(std::make_unique<ChunkBuilder>(schema, static_cast<LaneNumber>(i)));
   }
   writer.flush();
-  discard.chunks.clear();
+  made.chunks.clear();
 
   std::vector<SealedChunk> chunks;
   std::vector<std::int64_t> at(kLanes);
@@ -94,7 +81,7 @@ void bench_codec(const BenchOptions& options) {
   if (!store) return;
   StoreSink sink(**store);
   bool failed = false;
-  for (const Definition& definition : discard.definitions) failed |= !sink.define(definition);
+  for (const Definition& definition : made.definitions) failed |= !sink.define(definition);
   const double insert = seconds([&] {
     for (SealedChunk& chunk : chunks) failed |= !sink.append(std::move(chunk));
   });

@@ -10,6 +10,7 @@
 #include "core/model/palette.h"
 #include "core/model/session_writer.h"
 #include "core/store/store.h"
+#include "tests/support/recording_sink.h"
 
 using namespace accelscope;
 
@@ -204,19 +205,7 @@ TEST_CASE("two sources keep their lanes, strings and ids apart and share equal n
 }
 
 TEST_CASE("a chunk that comes twice is dropped and counted, a missing one is counted as lost") {
-  class Recorder final : public EventSink {
-   public:
-    Result<void> define(const Definition& definition) override {
-      definitions.push_back(definition);
-      return {};
-    }
-    Result<void> append(SealedChunk chunk) override {
-      chunks.push_back(std::move(chunk));
-      return {};
-    }
-    std::vector<Definition> definitions;
-    std::vector<SealedChunk> chunks;
-  } recorder;
+  test::RecordingSink recorder;
   SessionWriter writer(recorder);
   const TrackNumber track =
       writer.add_track({.name = "t", .kind = "engine", .schema = writer.add_schema({.name = "s"})});

@@ -10,24 +10,11 @@
 #include "capture/sim/simulator.h"
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
+#include "tests/support/recording_sink.h"
 
 using namespace accelscope;
 
 namespace {
-
-class Collect final : public EventSink {
- public:
-  Result<void> define(const Definition& definition) override {
-    definitions.push_back(definition);
-    return {};
-  }
-  Result<void> append(SealedChunk chunk) override {
-    chunks.push_back(std::move(chunk));
-    return {};
-  }
-  std::vector<Definition> definitions;
-  std::vector<SealedChunk> chunks;
-};
 
 void write(const std::filesystem::path& path, ByteView bytes) {
   std::filesystem::create_directories(path.parent_path());
@@ -71,7 +58,7 @@ Result<void> make_profiles(const std::filesystem::path& folder) {
 }
 
 // One seed per message, and a whole stream; the first byte is the fuzz target's choice of decoder.
-void make_wire_seeds(const std::filesystem::path& folder, const Collect& collect) {
+void make_wire_seeds(const std::filesystem::path& folder, const test::RecordingSink& collect) {
   using namespace capture;
   const auto seed = [&folder](const std::string& name, std::uint8_t choice, ByteView bytes) {
     Bytes whole{static_cast<std::byte>(choice)};
@@ -107,7 +94,7 @@ void make_wire_seeds(const std::filesystem::path& folder, const Collect& collect
 
 Result<void> make(const std::filesystem::path& folder) {
   for (const capture::Detail detail : {capture::Detail::full, capture::Detail::slim}) {
-    Collect collect;
+    test::RecordingSink collect;
     if (Result<void> done = capture::simulate(small(detail), collect); !done) return done;
     const char* name = detail == capture::Detail::full ? "full" : "slim";
     for (std::size_t i = 0; i < collect.chunks.size() && i < 40; ++i) {

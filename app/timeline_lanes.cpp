@@ -19,7 +19,6 @@ namespace {
 
 using namespace render;
 
-constexpr float kMemoryAlpha = 0.78F;  // VISUAL: areas are 22 % toward bg1
 constexpr std::size_t kMemorySeries = 8;
 
 [[nodiscard]] ImVec2 low(const Rect& rect) { return {rect.x0, rect.y0}; }
@@ -226,7 +225,8 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
       (label.width() - ui.px(size::kLaneIndent + size::kLaneValueInset)) / static_cast<float>(columns);
   for (std::size_t series = 0; series < named; ++series) {
     const float column = static_cast<float>(series % columns) * column_width;
-    const float line = static_cast<float>(series / columns) * ui.px(16);
+    const std::size_t line_number = series / columns;
+    const float line = static_cast<float>(line_number) * ui.px(16);
     Rect entry{label.x0 + ui.px(size::kLaneIndent) + column, label.y0 + ui.px(size::kLane) + line, 0, 0};
     entry.x1 = entry.x0 + column_width - ui.px(4);
     entry.y1 = entry.y0 + ui.px(16);

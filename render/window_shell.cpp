@@ -153,7 +153,8 @@ Result<void> WindowShell::open() {
       {ImGuiMouseCursor_ResizeNS, GLFW_VRESIZE_CURSOR}, {ImGuiMouseCursor_ResizeEW, GLFW_HRESIZE_CURSOR},
       {ImGuiMouseCursor_Hand, GLFW_HAND_CURSOR},        {ImGuiMouseCursor_ResizeAll, GLFW_CROSSHAIR_CURSOR},
   };
-  for (const auto& [cursor, shape] : kCursors) cursors_[cursor] = glfwCreateStandardCursor(shape);
+  for (const auto& [cursor, shape] : kCursors)
+    cursors_[static_cast<std::size_t>(cursor)] = glfwCreateStandardCursor(shape);
   client_.set_wake([woken = woken_] {
     woken->store(true);
     glfwPostEmptyEvent();

@@ -190,8 +190,9 @@ std::uint32_t ProgramBuilder::move(const Move& move) {
   Operation transfer;
   transfer.kind = OperationKind::transfer;
   transfer.queue = move.queue;
+  const std::int64_t bytes_per_engine = move.bytes / kDmaEngines;
   transfer.duration_ns =
-      static_cast<std::uint32_t>(std::llround(static_cast<double>(move.bytes / kDmaEngines) / kDmaEngineBytesPerNs));
+      static_cast<std::uint32_t>(std::llround(static_cast<double>(bytes_per_engine) / kDmaEngineBytesPerNs));
   transfer.after = {trigger, kNoOperation, kNoOperation};
   transfer.bytes = static_cast<std::uint32_t>(move.bytes);
   transfer.name = name(move.tensor);
@@ -217,8 +218,9 @@ std::uint32_t ProgramBuilder::collective(std::string_view operation, Site site, 
   Operation collective;
   collective.kind = OperationKind::collective;
   collective.unit = Unit::collective;
+  const std::int64_t bytes_per_rank = bytes / kModelledRanks;
   collective.duration_ns = static_cast<std::uint32_t>(
-      steps * (kRingStepNs + std::llround(static_cast<double>(bytes / kModelledRanks) / kLinkBytesPerNs)));
+      steps * (kRingStepNs + std::llround(static_cast<double>(bytes_per_rank) / kLinkBytesPerNs)));
   collective.jitter_mask = 511;
   collective.after = {trigger, needs, kNoOperation};
   collective.bytes = static_cast<std::uint32_t>(bytes);

@@ -24,12 +24,13 @@ struct FigureEntry {
 };
 
 inline constexpr auto kFigures = std::to_array<FigureEntry>({
+    // First: its memory is the peak of this process.
+    {"neuron_import", "importing a generated Neuron Profile JSON file of 1 GB", bench_neuron_import},
     {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},
     {"codec", "sealing, checking and inserting chunks in one thread", bench_codec},
     {"session_file", "saving while capturing, opening", bench_session_file},
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
     {"search", "a regular expression over names: hits counted and stepped", bench_search},
-    {"neuron_import", "importing a generated Neuron Profile JSON file of 1 GB", bench_neuron_import},
     {"draw_lists", "one frame's draw lists, 64 lanes of a million events", bench_draw_lists},
     {"draw_lists_large", "the same for ten times the events", bench_draw_lists_large},
 });

@@ -28,6 +28,13 @@ struct End {
   Key key;
 };
 
+// The columns in which a schema names one end of its dependencies.
+struct EndColumns {
+  std::optional<std::size_t> key;
+  std::optional<std::size_t> event;
+  [[nodiscard]] bool any() const noexcept { return key || event; }
+};
+
 struct RawDependency {
   End source;
   End target;
@@ -46,6 +53,25 @@ std::optional<Key> key_at(const ScannedChunk& chunk, const StringPool& strings, 
   return Key{scope, checksum(std::as_bytes(std::span(text)))};
 }
 
+// The end that a row names, if it names one.
+std::optional<End> end_at(const ScannedChunk& chunk, const StringPool& strings, const EndColumns& columns,
+                          std::uint32_t row) {
+  if (const auto key = key_at(chunk, strings, columns.key, row)) return End{kNoEvent, *key};
+  if (!columns.event) return std::nullopt;
+  const ColumnType type = chunk.lane.schema->columns[*columns.event].type;
+  const std::optional<std::int64_t> number = number_at(chunk.view, *columns.event, type, row);
+  if (!number || *number < 0) return std::nullopt;
+  const auto id = static_cast<EventId>(*number);
+  const LaneNumber lane = scoped_number(scope_of(chunk.lane.number()), local_of(lane_of(id)));
+  return End{make_event_id(lane, ordinal_of(id)), {}};
+}
+
+bool is_event(const Snapshot& snapshot, EventId id) noexcept {
+  if (id == kNoEvent) return false;
+  const LaneSnapshot* lane = snapshot.find_lane(lane_of(id));
+  return lane != nullptr && ordinal_of(id) < lane->event_count;
+}
+
 template <typename Body>
 void for_each_row(const ScannedChunk& chunk, Body&& body) {
   for (std::uint32_t row = 0; row < chunk.view.count(); ++row) body(row);
@@ -53,17 +79,17 @@ void for_each_row(const ScannedChunk& chunk, Body&& body) {
 
 void collect_chunk(const ScannedChunk& chunk, const StringPool& strings, std::vector<RawDependency>& found) {
   const Schema& schema = *chunk.lane.schema;
-  const std::optional<std::size_t> source_column = schema.find(Role::flow_source);
-  const std::optional<std::size_t> target_column = schema.find(Role::flow_target);
-  const bool states_both = source_column && target_column;
+  const EndColumns source_columns{schema.find(Role::flow_source), schema.find(Role::flow_source_event)};
+  const EndColumns target_columns{schema.find(Role::flow_target), schema.find(Role::flow_target_event)};
+  const bool states_both = source_columns.any() && target_columns.any();
   for_each_row(chunk, [&](std::uint32_t row) {
     const EventId id = chunk.event_id(row);
-    const std::optional<Key> source = key_at(chunk, strings, source_column, row);
-    const std::optional<Key> target = key_at(chunk, strings, target_column, row);
+    const std::optional<End> source = end_at(chunk, strings, source_columns, row);
+    const std::optional<End> target = end_at(chunk, strings, target_columns, row);
     if (states_both ? !source || !target : !source && !target) return;
     RawDependency dependency;
-    dependency.source = source ? End{kNoEvent, *source} : End{id, {}};
-    dependency.target = target ? End{kNoEvent, *target} : End{id, {}};
+    dependency.source = source.value_or(End{id, {}});
+    dependency.target = target.value_or(End{id, {}});
     dependency.flow = id;
     dependency.kind = chunk.session_string(chunk.view.name(row));
     found.push_back(dependency);
@@ -104,9 +130,11 @@ class KeyIndex {
 };
 
 LaneIndices lanes_that_depend(const Snapshot& snapshot) {
-  LaneIndices lanes = lanes_with_role(snapshot, Role::flow_source);
-  const LaneIndices targets = lanes_with_role(snapshot, Role::flow_target);
-  lanes.insert(lanes.end(), targets.begin(), targets.end());
+  LaneIndices lanes;
+  for (const Role role : {Role::flow_source, Role::flow_target, Role::flow_source_event, Role::flow_target_event}) {
+    const LaneIndices more = lanes_with_role(snapshot, role);
+    lanes.insert(lanes.end(), more.begin(), more.end());
+  }
   std::sort(lanes.begin(), lanes.end());
   lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
   return lanes;
@@ -146,7 +174,7 @@ Result<std::shared_ptr<const Dependencies>> Dependencies::build(const QueryConte
   for (const auto& worker : workers) {
     for (const RawDependency& raw : worker) {
       const Dependency dependency{index.find(raw.source), index.find(raw.target), raw.flow, raw.kind};
-      if (dependency.source == kNoEvent || dependency.target == kNoEvent) {
+      if (!is_event(snapshot, dependency.source) || !is_event(snapshot, dependency.target)) {
         ++result->unresolved_;
       } else {
         result->by_target_.push_back(dependency);

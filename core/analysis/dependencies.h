@@ -1,6 +1,7 @@
 // Which events had to come before an event, and which waited for it. Flows name events by their source's own keys
-// (Role::key); they are resolved here, once per snapshot, on the pool. A flow is an event with Role::flow_source and
-// Role::flow_target; an event of another kind with only one of the two depends on, or is needed by, the named event.
+// (Role::key) or by id; they are resolved here, once per snapshot, on the pool. A flow is an event with both ends,
+// Role::flow_source or flow_source_event and Role::flow_target or flow_target_event; an event of another kind with
+// only one of the two depends on, or is needed by, the named event.
 #pragma once
 
 #include <memory>
@@ -29,7 +30,9 @@ class Dependencies {
   [[nodiscard]] DependencyList predecessors(EventId event, std::size_t limit) const;
   [[nodiscard]] DependencyList successors(EventId event, std::size_t limit) const;
   [[nodiscard]] std::uint64_t total() const noexcept { return by_target_.size(); }
-  [[nodiscard]] std::uint64_t unresolved() const noexcept { return unresolved_; }  // flows whose key no event has
+  [[nodiscard]] std::uint64_t unresolved() const noexcept {
+    return unresolved_;
+  }  // flows that name no event of the session
   [[nodiscard]] std::uint64_t snapshot_version() const noexcept { return snapshot_version_; }
   // All of them, by target, for tables and exports.
   [[nodiscard]] const std::vector<Dependency>& all() const noexcept { return by_target_; }

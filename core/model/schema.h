@@ -19,7 +19,8 @@ enum class EventKind : std::uint8_t {
   counter,  // a sample; column 0 has Role::value
   instant,  // a point in time (duration 0)
   memory,   // an allocation or a release; see Role::allocation, address, size
-  flow,     // a dependency: Role::flow_source and Role::flow_target hold keys of other events (Role::key)
+  flow,     // a dependency: Role::flow_source and Role::flow_target hold keys of other events (Role::key), or
+            // Role::flow_source_event and Role::flow_target_event their ids
   table,    // a row without time (a tensor, a queue); start and duration are 0
 };
 
@@ -49,7 +50,9 @@ enum class Role : std::uint8_t {
   pool,   // memory it lies in
   stack,  // stack frames, innermost first, separated by '\n'
   flops,
-  operands,  // operand text in the vendor's grammar
+  operands,           // operand text in the vendor's grammar
+  flow_source_event,  // as flow_source, but the id (uint64, scope 0) of an event of the same source: Row::id()
+  flow_target_event,
 };
 
 struct Column {

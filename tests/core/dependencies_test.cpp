@@ -104,3 +104,45 @@ TEST_CASE("predecessors and successors of every event are those that the flows n
     CHECK(bounded.dependencies.size() == std::min<std::size_t>(2, after.size()));
   }
 }
+
+TEST_CASE("flows that name events by id find them in every source, and those that name none are counted") {
+  auto store = Store::create();
+  REQUIRE(store.ok());
+  std::vector<PlainFlow> flows;
+  for (int source = 0; source < 3; ++source) {
+    StoreSink sink(**store);
+    SessionWriter writer(sink);
+    const SchemaNumber kernel = writer.add_schema({.name = "kernel"});
+    const SchemaNumber flow =
+        writer.add_schema({.name = "flow",
+                           .kind = EventKind::flow,
+                           .columns = {{.name = "from", .type = ColumnType::uint64, .role = Role::flow_source_event},
+                                       {.name = "to", .type = ColumnType::uint64, .role = Role::flow_target_event}}});
+    const TrackNumber host = writer.add_track({.name = "thread 1", .kind = "host_thread", .schema = kernel});
+    const TrackNumber stream = writer.add_track({.name = "stream 7", .kind = "stream", .schema = kernel});
+    const TrackNumber arrows = writer.add_track({.name = "flows", .kind = "flow", .schema = flow});
+    const auto in_scope = [&](EventId id) {
+      return make_event_id(scoped_number(sink.scope(), lane_of(id)), ordinal_of(id));
+    };
+    for (std::int64_t i = 0; i < 200; ++i) {
+      const EventId launch = writer.begin_event(host, i * 10, 3, writer.intern("launch")).id();
+      const EventId run = writer.begin_event(stream, i * 10 + 5, 8, writer.intern("run")).id();
+      Row row = writer.begin_event(arrows, i * 10, 0, writer.intern("ac2g"));
+      row.unsigned_integer(0, launch);
+      row.unsigned_integer(1, i == 7 ? make_event_id(lane_of(run), 1'000'000) : run);
+      if (i != 7) flows.push_back({in_scope(launch), in_scope(run)});
+    }
+    REQUIRE(writer.finish().ok());
+  }
+  WorkerPool pool(2);
+  TaskControl control;
+  const auto built = Dependencies::build({**store, (*store)->snapshot(), pool, control});
+  REQUIRE(built.ok());
+  CHECK((*built)->unresolved() == 3);
+  REQUIRE((*built)->total() == flows.size());
+  for (const PlainFlow& flow : flows) {
+    const DependencyList after = (*built)->successors(flow.source, 10);
+    REQUIRE(after.dependencies.size() == 1);
+    CHECK(after.dependencies[0].target == flow.target);
+  }
+}

@@ -233,6 +233,7 @@ void App::frame(Ui& ui) {
   if (SessionTab* tab = state.tab()) {
     state.panels_of(*tab).follower.update(*tab);
     draw_session(state, ui, rest);
+    if (state.layout.maximised() || state.timeline.settled(*tab)) tab->analysis->timeline_drawn();
   } else {
     state.start_page.draw(ui, state.workspace, state.connect_form, rest, state.actions.run, state.actions.say);
   }
@@ -262,7 +263,8 @@ bool App::animates() const {
 
 bool App::timeline_complete() const {
   SessionTab* tab = state_->tab();
-  return tab != nullptr && state_->workspace.settled() && state_->timeline.settled(*tab);
+  return tab != nullptr && !state_->workspace.opening() && !tab->analysis->timeline_pending() &&
+         state_->timeline.settled(*tab);
 }
 
 bool App::settled() const {

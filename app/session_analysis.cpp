@@ -19,11 +19,14 @@ SessionAnalysis::~SessionAnalysis() = default;
 void SessionAnalysis::begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s) {
   snapshot_ = std::move(snapshot);
   now_s_ = now_s;
+  held_ = false;
   take_search();
 }
 
+bool SessionAnalysis::timeline_pending() const { return memory_.task.valid() || active_.task.valid(); }
+
 bool SessionAnalysis::pending() const {
-  return memory_.task.valid() || lines_.task.valid() || dependencies_.task.valid() || active_.task.valid() ||
+  return held_ || memory_.task.valid() || lines_.task.valid() || dependencies_.task.valid() || active_.task.valid() ||
          line_events_.valid() || search_task_.valid() || status_task_.valid();
 }
 
@@ -58,11 +61,19 @@ std::shared_ptr<const MemoryUsage> SessionAnalysis::memory() {
   return ask(memory_, [](const QueryContext& query) { return memory_usage(query); });
 }
 
+bool SessionAnalysis::hold() {
+  if (held_since_s_ < 0) held_since_s_ = std::max(now_s_, 0.0);
+  held_ = !timeline_drawn_ && now_s_ - held_since_s_ < kMostHeldSeconds;
+  return held_;
+}
+
 std::shared_ptr<const SourceLines> SessionAnalysis::source_lines() {
+  if (hold()) return nullptr;
   return ask(lines_, [](const QueryContext& query) { return accelscope::source_lines(query, TimeRange{}); });
 }
 
 std::shared_ptr<const Dependencies> SessionAnalysis::dependencies() {
+  if (hold()) return nullptr;
   return ask(dependencies_, [](const QueryContext& query) { return Dependencies::build(query); });
 }
 

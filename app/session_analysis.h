@@ -19,6 +19,7 @@ namespace accelscope::app {
 class SessionAnalysis {
  public:
   static constexpr double kRenewSeconds = 0.5;
+  static constexpr double kMostHeldSeconds = 1;
 
   // The pool must outlive it; the store is kept by the work that needs it.
   SessionAnalysis(WorkerPool& pool, std::shared_ptr<const Store> store);
@@ -28,8 +29,13 @@ class SessionAnalysis {
 
   // Once per frame, before anything is asked.
   void begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s);
+  // Source lines and dependencies read every chunk. They wait for the timeline's first whole picture, which is what the
+  // user waits for, but never longer than kMostHeldSeconds.
+  void timeline_drawn() noexcept { timeline_drawn_ = true; }
   // Work under way; a frame is due when it ends.
   [[nodiscard]] bool pending() const;
+  // The part of it that the timeline shows.
+  [[nodiscard]] bool timeline_pending() const;
 
   // The last answer, null until there is one. Asking is what starts the work.
   std::shared_ptr<const MemoryUsage> memory();
@@ -65,11 +71,15 @@ class SessionAnalysis {
   template <typename Work>
   auto start(Work work);
   void take_search();
+  [[nodiscard]] bool hold();  // true: not yet
 
   WorkerPool& pool_;
   std::shared_ptr<const Store> store_;
   std::shared_ptr<const Snapshot> snapshot_;
   double now_s_ = 0;
+  bool timeline_drawn_ = false;
+  bool held_ = false;  // something was asked for and not begun
+  double held_since_s_ = -1;
   Answer<MemoryUsage> memory_;
   Answer<SourceLines> lines_;
   Answer<Dependencies> dependencies_;

@@ -98,13 +98,15 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
 }
 
 struct TrackPlace {
+  std::string device_order;  // natural
   std::string device;
   std::size_t group = 0;
   std::tuple<int, std::size_t, std::int64_t, std::string> order;  // kind, engine, the source's own order, name
   const TrackSnapshot* track = nullptr;
 
   [[nodiscard]] bool operator<(const TrackPlace& other) const {
-    return std::tie(device, group, order) < std::tie(other.device, other.group, other.order);
+    return std::tie(device_order, device, group, order) <
+           std::tie(other.device_order, other.device, other.group, other.order);
   }
 };
 
@@ -116,7 +118,9 @@ struct TrackPlace {
     const EventKind kind = track.schema ? track.schema->kind : EventKind::slice;
     if (kind == EventKind::flow || kind == EventKind::table) continue;
     const KindPlace place = place_of(definition.kind);
-    places.push_back({device_of(definition),
+    std::string device = device_of(definition);
+    places.push_back({natural(device),
+                      device,
                       place.group,
                       {place.order, engine_order(definition), definition.order, natural(definition.name)},
                       &track});

@@ -81,6 +81,7 @@ class Workspace {
   };
   [[nodiscard]] std::vector<JobView> jobs() const;
   void cancel_job(const BackgroundJob* job);
+  [[nodiscard]] bool opening() const noexcept { return !opening_.empty(); }
   // Nothing under way: no job and no capture that is still delivering.
   [[nodiscard]] bool settled() const;
 

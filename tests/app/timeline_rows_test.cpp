@@ -48,6 +48,12 @@ TEST_CASE("several devices get groups of their own") {
   CHECK(tracks.labels() == Labels{"nc0 Engines", "Tensor", "nc1 Engines", "Tensor"});
 }
 
+TEST_CASE("the tenth device comes after the second") {
+  Tracks tracks;
+  for (const char* device : {"rank 10", "rank 2"}) tracks.add("Tensor", "engine", device);
+  CHECK(tracks.labels() == Labels{"rank 2 Engines", "Tensor", "rank 10 Engines", "Tensor"});
+}
+
 TEST_CASE("semaphores are closed until asked for, and a closed group hides its rows") {
   Tracks tracks;
   tracks.add("S[0]", "semaphore");

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "app/session_analysis.h"
-#include "capture/sources/source.h"
+#include "capture/sources/import_input.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -69,50 +69,52 @@ Result<OpenedSession> open_in_place(const std::string& path) {
   return session;
 }
 
-Result<OpenedSession> import(const std::string& path, const OpenSessionOptions& options, JobControl& control) {
-  auto format = capture::guess_format(path);
-  if (!format) return format.error();
+Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSessionOptions& options,
+                             JobControl& control) {
   auto store = Store::create();
   if (!store) return store.error();
   OpenedSession session;
   session.store = std::move(*store);
-  ImportSink sink(*session.store, control);
-  capture::ImportOptions import_options;
-  import_options.source_roots = options.source_roots;
-  std::error_code no_size;  // of a folder: progress then has a share, but no rate in bytes
-  const std::uint64_t file_bytes = fs::is_regular_file(path, no_size) ? fs::file_size(path, no_size) : 0;
-  import_options.progress = [&control, file_bytes](std::uint64_t done, std::uint64_t total) {
-    if (file_bytes == 0 || total == 0) return void(control.report(done, total));
-    const double share = static_cast<double>(done) / static_cast<double>(total);
-    control.report(static_cast<std::uint64_t>(share * static_cast<double>(file_bytes)), file_bytes);
-  };
-  if (auto done = (*format)->run(path, import_options, sink); !done) return done.error();
-  if (control.cancelled()) return Error{path + ": the import was cancelled"};
-  name_session(session, path);  // not modified: what was imported still lies in its file
+  capture::InputOptions input;
+  input.format = options.format;
+  input.import.source_roots = options.source_roots;
+  input.import.progress = [&control](std::uint64_t done, std::uint64_t total) { control.report(done, total); };
+  const Result<void> done =
+      capture::import_input(paths, input, [&] { return std::make_unique<ImportSink>(*session.store, control); });
+  if (!done) return done.error();
+  name_session(session, paths.front());  // not modified: what was imported still lies in its file
   return session;
 }
 
-Result<OpenedSession> open_any(const std::string& path, const OpenSessionOptions& options, JobControl& control) {
+// Nothing: the path is not one of a session file.
+std::optional<Result<OpenedSession>> open_session_file(const std::string& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) {
-    return Error{path + ": there is no such file; check the path, or open it from the file dialog (Ctrl+O)"};
-  }
-  const bool is_folder = fs::is_directory(path, error);
-  if (!is_folder && fs::file_size(path, error) == 0 && !error) {
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  if (fs::file_size(path, error) == 0 && !error) {
     return Error{path + ": the file is empty; the program that wrote it may not have finished, so record it again"};
   }
-  if (!is_folder && begins_like_session(path)) return open_in_place(path);
-  if (!is_folder && fs::path(path).extension() == kSessionSuffix) {
-    return salvage(path, path + ": this is not a session file, or its beginning is damaged");
-  }
-  return import(path, options, control);
+  if (begins_like_session(path)) return open_in_place(path);
+  if (fs::path(path).extension() != kSessionSuffix) return std::nullopt;
+  return salvage(path, path + ": this is not a session file, or its beginning is damaged");
 }
 
 }  // namespace
 
+Result<OpenedSession> load_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
+                                   JobControl& control) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::exists(path, error)) return Error{path + ": there is no such file; check the path"};
+  }
+  if (paths.size() == 1 && options.format.empty()) {
+    if (auto session = open_session_file(paths.front())) return std::move(*session);
+  }
+  return import(paths, options, control);
+}
+
 Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options, WorkerPool& pool,
                                    JobControl& control) {
-  auto session = open_any(path, options, control);
+  auto session = load_session({path}, options, control);
   if (!session) return session;
   TaskControl task;
   auto active = find_active_stretch({*session->store, session->store->snapshot(), pool, task});

@@ -1,5 +1,6 @@
-// From a path to a session: a session file opens in place, a damaged one is salvaged with a report, any known format
-// is imported into a new store. Runs on a worker thread; the errors name the file and what to try.
+// From paths to a session, for the viewer and for every command: a session file opens in place, a damaged one is
+// salvaged with a report, any known format and any folder of them is imported into a new store. Runs on a worker
+// thread; the errors name the file and what to try.
 #pragma once
 
 #include <functional>
@@ -27,8 +28,14 @@ struct OpenedSession {
 
 struct OpenSessionOptions {
   std::vector<std::string> source_roots;
+  std::string format;  // of the input; "": guessed from the content
 };
 
+// The one place where inputs are read. A single session file opens in place; anything else - several paths, folders of
+// ranks, profiles - becomes a new store. `active` is left to open_session.
+[[nodiscard]] Result<OpenedSession> load_session(const std::vector<std::string>& paths,
+                                                 const OpenSessionOptions& options, JobControl& control);
+// What the viewer opens in a tab: one path, and where the session does its work.
 [[nodiscard]] Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options,
                                                  WorkerPool& pool, JobControl& control);
 

@@ -19,10 +19,11 @@ struct ImportCommand {
   std::string output;
   std::string name;
   std::vector<std::string> tags;
-  SessionInputOptions input_options;
+  OpenSessionOptions input_options;
   bool force = false;
 
   int run(const CommandRun& run) const;
+  Result<void> name_output() const;
 };
 
 std::string format_names() {
@@ -39,25 +40,27 @@ std::string join(const std::vector<std::string>& tags) {
   return all;
 }
 
+// Names and tags belong to the new file: the input may be a session file itself, and stays as it is.
+Result<void> ImportCommand::name_output() const {
+  if (name.empty() && tags.empty()) return {};
+  const auto store = Store::open(output);
+  if (!store) return store.error();
+  if (!name.empty()) {
+    if (Result<void> named = (*store)->define(0, MetaEntry{"name", name}); !named) return named;
+  }
+  return tags.empty() ? Result<void>{} : (*store)->set_overlay_value("tags", join(tags));
+}
+
 int ImportCommand::run(const CommandRun& run) const {
   std::error_code error;
   if (!force && std::filesystem::exists(output, error)) {
     return run.fail(output + ": the file exists already; name another with -o, or replace it with --force");
   }
-  auto store = Store::create();
-  if (!store) return run.fail(store.message());
-  for (const std::string& input : inputs) {
-    if (auto done = import_into(**store, input, input_options, run); !done) return run.fail(done.message());
-  }
-  if (!name.empty()) {
-    const Result<void> named = (*store)->define((*store)->new_scope(), MetaEntry{"name", name});
-    if (!named) return run.fail(named.message());
-  }
-  if (!tags.empty()) {
-    if (auto set = (*store)->set_overlay_value("tags", join(tags)); !set) return run.fail(set.message());
-  }
-  if (auto saved = save_session(**store, output, run); !saved) return run.fail(saved.message());
-  const auto snapshot = (*store)->snapshot();
+  const auto session = open_input(inputs, input_options, run);
+  if (!session) return run.fail(session.message());
+  if (auto saved = save_session(*session->store, output, run); !saved) return run.fail(saved.message());
+  if (auto named = name_output(); !named) return run.fail(named.message());
+  const auto snapshot = session->store->snapshot();
   if (run.json) {
     run.streams.out << fmt::format("{{\"output\": {}, \"events\": {}, \"duration_ns\": {}, \"quality\": {}}}\n",
                                    json_quote(output), snapshot->event_count, snapshot->end_ns - snapshot->begin_ns,
@@ -78,7 +81,7 @@ int ImportCommand::run(const CommandRun& run) const {
 
 CommandAction declare_import(CLI::App& options) {
   auto command = std::make_shared<ImportCommand>();
-  options.add_option("FILE", command->inputs, "Profiles to read; several become one session")->required();
+  options.add_option("FILE", command->inputs, "Profiles, or folders of ranks; several become one session")->required();
   options.add_option("-o,--output", command->output, "Session file to write")->required();
   options.add_option("--name", command->name, "Name of the session");
   options.add_option("--tag", command->tags, "Tag, may be given several times")->expected(1)->take_all();

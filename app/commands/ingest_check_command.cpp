@@ -14,7 +14,7 @@ namespace {
 
 struct IngestCheckCommand {
   std::string input;
-  SessionInputOptions input_options;
+  OpenSessionOptions input_options;
 
   int run(const CommandRun& run) const;
 };
@@ -32,7 +32,7 @@ void print_json(std::ostream& out, const std::string& input, const Snapshot& sna
 }
 
 int IngestCheckCommand::run(const CommandRun& run) const {
-  const auto session = open_input(input, input_options, run);
+  const auto session = open_input({input}, input_options, run);
   if (!session) return run.fail(session.message());
   const auto snapshot = session->store->snapshot();
   if (run.json) {

@@ -30,7 +30,7 @@ void print_tables(std::ostream& out, const SqlSession& sql) {
 
 int QueryCommand::run(const CommandRun& run) const {
   if (sql.empty() && !tables) return run.fail_usage("query", "a query is missing");
-  const auto session = open_input(input, {}, run);
+  const auto session = open_input({input}, {}, run);
   if (!session) return run.fail(session.message());
   WorkerPool pool;
   SqlSession sql_session(*session->store, session->store->snapshot(), pool);

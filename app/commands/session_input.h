@@ -1,36 +1,18 @@
-// What commands read: a session file in place, a damaged one as far as it can be recovered, any known format
-// imported. Shows a progress line on a terminal while it works.
+// What commands read and write, with a progress line on a terminal: sessions opened as the viewer opens them
+// (app/session_opening.h), and session files saved.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/background_job.h"
 #include "app/commands/command.h"
-#include "core/query/worker_pool.h"
-#include "core/store/store.h"
+#include "app/session_opening.h"
 
 namespace accelscope::app {
 
-struct SessionInput {
-  std::unique_ptr<Store> store;
-  std::string title;
-  bool imported = false;  // not a session file
-};
-
-struct SessionInputOptions {
-  std::string format;  // "": guessed from the content
-  std::vector<std::string> source_roots;
-};
-
-[[nodiscard]] Result<SessionInput> open_input(const std::string& path, const SessionInputOptions& options,
-                                              const CommandRun& run);
-
-// Reads a file or folder into a store that may hold others already.
-Result<void> import_into(Store& store, const std::string& path, const SessionInputOptions& options,
-                         const CommandRun& run);
+[[nodiscard]] Result<OpenedSession> open_input(const std::vector<std::string>& paths, const OpenSessionOptions& options,
+                                               const CommandRun& run);
 
 Result<void> save_session(Store& store, const std::string& path, const CommandRun& run);
 

@@ -24,7 +24,7 @@ struct ViewCommand {
   std::vector<std::string> inputs;
   std::string format = "summary-text";
   std::string output_file;
-  SessionInputOptions input_options;
+  OpenSessionOptions input_options;
 
   int run(const CommandRun& run) const;
   int check_format(const CommandRun& run) const;
@@ -41,7 +41,7 @@ int ViewCommand::run(const CommandRun& run) const {
   if (const int wrong = check_format(run); wrong != kExitDone) return wrong;
   std::vector<SessionSummary> summaries;
   for (const std::string& input : inputs) {
-    const auto session = open_input(input, input_options, run);
+    const auto session = open_input({input}, input_options, run);
     if (!session) return run.fail(session.message());
     auto summary = summarise(*session->store, session->title);
     if (!summary) return run.fail(fmt::format("{}: {}", input, summary.message()));

@@ -36,6 +36,7 @@ struct SourceFormat {
   // Writes the whole input into the sink: definitions before the chunks that use them, partial input as far as it goes
   // with quality entries. Fails only if nothing could be read or the sink failed.
   Result<void> (*run)(const std::string& path, const ImportOptions& options, EventSink& sink);
+  bool raw = false;  // what a vendor's tool has to convert first; its conversion beside it is read in its place
 };
 
 [[nodiscard]] std::span<const SourceFormat> source_formats();

@@ -4,42 +4,22 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "app/commands/command.h"
 #include "app/commands/query_output.h"
 #include "app/commands/summary_output.h"
 #include "core/store/store.h"
 #include "render/platform.h"
+#include "tests/app/program_run.h"
 #include "tests/support/process.h"
 #include "tests/support/small_session.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
-
-namespace {
-
-struct Outcome {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
-Outcome run(const std::vector<std::string>& arguments, bool terminal = false) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int code = run_program(arguments, {out, err, terminal, terminal});
-  return {code, out.str(), err.str()};
-}
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-void write_file(const std::string& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
-
-}  // namespace
+using test::holds;
+using test::Outcome;
+using test::run;
+using test::write_file;
 
 TEST_CASE("every command has help with its example, on the standard output") {
   const Outcome help = run({"--help"});

@@ -50,7 +50,8 @@ constexpr int kLikely = 60;   // a table of the profile comes later, or the keys
   // "metadata" and "summary" alone are words that other formats use too.
   constexpr std::array<std::string_view, 4> kCommon = {"metadata", "summary", "error", "errors"};
   const bool common = std::find(kCommon.begin(), kCommon.end(), key) != kCommon.end();
-  const bool known = find_table_rule(key) != nullptr || is_fact_table(key) || is_summary_key(key);
+  const bool known =
+      find_table_rule(key) != nullptr || is_fact_table(key) || is_summary_key(key) || StackFrames::is_frame_table(key);
   if (known && !common) return kCertain;
   constexpr std::array<std::string_view, 12> kTelling = {
       "\"instruction\":[",  "\"semaphore_update\":[", "\"dma_queues_info\":[", "\"neff_header\":[",

@@ -50,7 +50,4 @@ class TrackPlan {
   std::unordered_map<std::string, std::uint32_t> by_key_;
 };
 
-// Names as people sort them: runs of digits count as numbers.
-[[nodiscard]] bool natural_less(std::string_view a, std::string_view b) noexcept;
-
 }  // namespace accelscope::capture

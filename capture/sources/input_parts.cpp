@@ -1,0 +1,189 @@
+#include "capture/sources/input_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "core/base/natural_order.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMaxDepth = 4;  // of folders below the named one
+constexpr std::size_t kMaxFiles = 10'000;
+constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
+
+// The number that follows the word, at most one of "_-" between: "3" of "profile_rank_3.json" for "rank".
+[[nodiscard]] std::string_view number_after(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    std::string_view rest = text.substr(at + word.size());
+    if (!rest.empty() && (rest.front() == '_' || rest.front() == '-')) rest.remove_prefix(1);
+    const std::size_t end = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (end > 0) return rest.substr(0, end);
+  }
+  return {};
+}
+
+[[nodiscard]] bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+
+// Everything but folders, in natural order of their paths.
+[[nodiscard]] std::vector<fs::path> files_below(const std::string& folder) {
+  std::vector<fs::path> files;
+  std::error_code failure;
+  fs::recursive_directory_iterator entry(folder, fs::directory_options::skip_permission_denied, failure);
+  for (; !failure && entry != fs::recursive_directory_iterator() && files.size() < kMaxFiles;
+       entry.increment(failure)) {
+    std::error_code unknown;  // an entry that cannot be looked at is left to the reader, which says why
+    if (is_hidden(entry->path())) {
+      entry.disable_recursion_pending();
+    } else if (entry->is_directory(unknown)) {
+      if (entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
+    } else {
+      files.push_back(entry->path());
+    }
+  }
+  std::sort(files.begin(), files.end(),
+            [](const fs::path& a, const fs::path& b) { return natural_less(a.string(), b.string()); });
+  return files;
+}
+
+[[nodiscard]] std::string stem_of(const std::string& path) { return fs::path(path).stem().string(); }
+
+// A raw trace beside its own conversion would be the same events twice.
+void drop_converted(InputParts& found) {
+  const auto same_run = [](const InputPart& a, const InputPart& b) {
+    if (!a.label.empty() || !b.label.empty()) return a.label == b.label;
+    return fs::path(a.path).replace_extension() == fs::path(b.path).replace_extension();
+  };
+  const auto is_converted = [&](const InputPart& part) {
+    return part.format->raw && std::any_of(found.parts.begin(), found.parts.end(), [&](const InputPart& other) {
+             return !other.format->raw && same_run(part, other);
+           });
+  };
+  std::vector<InputPart> kept;
+  for (InputPart& part : found.parts) {
+    if (is_converted(part)) {
+      found.skipped.push_back(part.path);
+    } else {
+      kept.push_back(part);
+    }
+  }
+  found.parts = std::move(kept);
+}
+
+// Parts that could not be told apart get their file's name.
+void tell_apart(std::vector<InputPart>& parts) {
+  std::map<std::pair<const SourceFormat*, std::string>, std::size_t> seen;
+  for (const InputPart& part : parts) ++seen[{part.format, part.label}];
+  for (InputPart& part : parts) {
+    if (seen[{part.format, part.label}] == 1) continue;
+    part.label += part.label.empty() ? stem_of(part.path) : fmt::format(" {}", stem_of(part.path));
+  }
+}
+
+[[nodiscard]] Error nothing_found(const std::string& path, std::size_t files) {
+  std::string formats;
+  for (const SourceFormat& format : source_formats()) {
+    formats += fmt::format("{}{}", formats.empty() ? "" : ", ", format.title);
+  }
+  return Error{fmt::format(
+      "{}: nothing in this folder can be read ({}); looked for folders or files profile_rank_<n>, "
+      "system_profile.json and device_profile_model_<id>.json, and files of these formats: {}. Name the folder that "
+      "holds them, or the file itself",
+      path, files == 0 ? "it holds no files" : fmt::format("{} files looked at", files), formats)};
+}
+
+// Files that no format recognises: one that is named as a rank that nothing else holds is a damaged rank.
+struct Stranger {
+  std::string path;
+  std::string label;
+  std::string why;
+};
+
+void sort_out(const std::vector<Stranger>& strangers, InputParts& found) {
+  for (const Stranger& stranger : strangers) {
+    const bool known =
+        stranger.label.empty() || std::any_of(found.parts.begin(), found.parts.end(),
+                                              [&](const InputPart& part) { return part.label == stranger.label; });
+    if (known) {
+      found.skipped.push_back(stranger.path);
+    } else {
+      found.unreadable.push_back(stranger.why);
+    }
+  }
+}
+
+Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* only) {
+  InputParts found;
+  std::vector<Stranger> strangers;
+  const std::vector<fs::path> files = files_below(path);
+  for (const fs::path& file : files) {
+    if (file.extension() == ".neff") continue;  // the program that a trace belongs to
+    const std::string label = label_of_path(file.lexically_relative(path).string());
+    const Result<const SourceFormat*> format = guess_format(file.string());
+    if (!format) {
+      strangers.push_back({file.string(), label, format.message()});
+    } else if (only != nullptr && *format != only) {
+      found.skipped.push_back(file.string());
+    } else {
+      found.parts.push_back({file.string(), *format, label});
+    }
+  }
+  drop_converted(found);
+  sort_out(strangers, found);
+  if (found.parts.empty()) return nothing_found(path, files.size());
+  if (found.parts.size() > kMaxParts) {
+    return Error{fmt::format("{}: holds {} profiles; at most {} become one session, so open fewer of them", path,
+                             found.parts.size(), kMaxParts)};
+  }
+  tell_apart(found.parts);
+  std::stable_sort(found.parts.begin(), found.parts.end(),
+                   [](const InputPart& a, const InputPart& b) { return natural_less(a.label, b.label); });
+  return found;
+}
+
+}  // namespace
+
+std::string label_of_path(std::string_view path) {
+  const fs::path whole(path);
+  std::vector<std::string> names;
+  for (const fs::path& name : whole) names.push_back(name.string());
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    std::string lower = *name;
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (const std::string_view rank = number_after(lower, "rank"); !rank.empty()) {
+      const std::string_view run = number_after(lower, "exec");
+      return run.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} run {}", rank, run);
+    }
+    if (const std::string_view model = number_after(lower, "device_profile_model"); !model.empty()) {
+      return fmt::format("model {}", model);
+    }
+  }
+  return {};
+}
+
+Result<InputParts> find_input_parts(const std::string& path, std::string_view format) {
+  std::error_code failure;
+  if (!fs::exists(path, failure)) return Error{path + ": there is no such file; check the path"};
+  const SourceFormat* named = nullptr;
+  if (!format.empty()) {
+    const Result<const SourceFormat*> known = find_format(format);
+    if (!known) return known.error();
+    named = *known;
+  }
+  const bool is_folder = fs::is_directory(path, failure);
+  // A format may claim a folder as a whole; else the folder is the sum of its files.
+  const Result<const SourceFormat*> guessed = guess_format(path);
+  if (is_folder && !guessed) return parts_of_folder(path, named);
+  if (named != nullptr) return InputParts{{{path, named, {}}}, {}, {}};
+  if (!guessed) return guessed.error();
+  return InputParts{{{path, *guessed, {}}}, {}, {}};
+}
+
+}  // namespace accelscope::capture

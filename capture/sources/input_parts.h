@@ -1,0 +1,32 @@
+// What lies behind a path that a user names: a file, or a folder whose files become one session. In a folder are
+// looked for: `profile_rank_<n>` folders or files, `device_profile_model_<id>.json` beside `system_profile.json`, one
+// trace per rank, and any other file of a known format. Reads names and first bytes only.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/sources/source.h"
+
+namespace accelscope::capture {
+
+struct InputPart {
+  std::string path;
+  const SourceFormat* format = nullptr;
+  std::string label;  // "rank 3", "model 7": tells its devices from those of the other parts; "" where that is needless
+};
+
+struct InputParts {
+  std::vector<InputPart> parts;         // by label in natural order: rank 2 before rank 10
+  std::vector<std::string> skipped;     // files of the folder that are no profiles, or are there twice
+  std::vector<std::string> unreadable;  // why files that are named as profiles cannot be read, a sentence each
+};
+
+// `format`: what --format takes, "" to guess. Fails if nothing can be read there, and says what was looked for.
+[[nodiscard]] Result<InputParts> find_input_parts(const std::string& path, std::string_view format = {});
+
+// "rank 3" of "profile_rank_3/ntff.json", "model 7" of "device_profile_model_7.json"; "" if the name says neither.
+[[nodiscard]] std::string label_of_path(std::string_view path);
+
+}  // namespace accelscope::capture

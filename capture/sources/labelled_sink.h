@@ -1,0 +1,39 @@
+// Lets several sources of one kind - the ranks of a run - share a session without their devices, facts and findings
+// running into one another: devices, the groups of figures and findings get the source's label. Facts that a source
+// shares with the ones before it are kept once, others under "label.key".
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "core/model/event_sink.h"
+
+namespace accelscope::capture {
+
+// The facts of the sources that were there before; shared by the sinks of one session, used from one thread at a time.
+class SharedFacts {
+ public:
+  // What to define for this fact of this source; a key of "" if it is known already.
+  [[nodiscard]] MetaEntry place(const MetaEntry& entry, const std::string& label);
+
+ private:
+  std::map<std::string, std::string, std::less<>> first_values_;
+};
+
+class LabelledSink final : public EventSink {
+ public:
+  LabelledSink(EventSink& target, std::string label, SharedFacts& facts)
+      : target_(target), label_(std::move(label)), facts_(facts) {}
+
+  Result<void> define(const Definition& definition) override;
+  Result<void> append(SealedChunk chunk) override { return target_.append(std::move(chunk)); }
+  [[nodiscard]] bool cancelled() const override { return target_.cancelled(); }
+
+ private:
+  EventSink& target_;
+  std::string label_;
+  SharedFacts& facts_;
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,151 @@
+// What commands and the viewer take as input: folders of ranks, damaged members, several files.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "core/base/natural_order.h"
+#include "tests/app/program_run.h"
+#include "tests/support/small_session.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using test::csv;
+using test::holds;
+using test::Outcome;
+using test::run;
+using test::write_file;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A simulated profile; different seeds give different times.
+void write_profile(const std::string& path, int seed) {
+  fs::create_directories(fs::path(path).parent_path());
+  const Outcome made = run(
+      {"simulate", "-o", path, "--format", "neuron-json", "--kernels", "1", "--seed", std::to_string(seed), "--quiet"});
+  REQUIRE(made.code == kExitDone);
+}
+
+constexpr const char* kDevices = "SELECT DISTINCT device FROM track WHERE kind = 'engine' ORDER BY id";
+
+}  // namespace
+
+TEST_CASE("natural order: rank 2 comes before rank 10, and order is total") {
+  CHECK(natural_less("rank 2", "rank 10"));
+  CHECK_FALSE(natural_less("rank 10", "rank 2"));
+  CHECK(natural_less("rank 9", "rank 010"));
+  CHECK_FALSE(natural_less("a", "a"));
+  CHECK(natural_less("a", "a1"));
+}
+
+TEST_CASE("a folder of ranks opens as one session with the rank in every device, in order of number") {
+  const test::TemporaryFolder folder;
+  write_profile(folder.file("run/profile_rank_10/ntff.json"), 10);
+  write_profile(folder.file("run/profile_rank_2.json"), 2);
+  write_profile(folder.file("run/profile_rank_0/ntff.json"), 1);
+  write_file(folder.file("run/notes.txt"), "of no interest");
+  write_file(folder.file("run/profile_rank_0/graph.neff"), "a program");
+  const std::string run_folder = folder.file("run");
+  CHECK(csv(run_folder, kDevices) == "rank 0 nc0\r\nrank 2 nc0\r\nrank 10 nc0\r\n");
+
+  const auto count_in = [&](const std::string& path) { return csv(path, "SELECT count(*) FROM instruction"); };
+  const auto sum = std::stoll(count_in(folder.file("run/profile_rank_0/ntff.json"))) +
+                   std::stoll(count_in(folder.file("run/profile_rank_2.json"))) +
+                   std::stoll(count_in(folder.file("run/profile_rank_10/ntff.json")));
+  CHECK(std::stoll(count_in(run_folder)) == sum);
+  // Equal keys of different ranks do not meet: as many dependencies as the ranks have by themselves.
+  CHECK(csv(run_folder, "SELECT count(*) FROM flow") ==
+        std::to_string(std::stoll(csv(folder.file("run/profile_rank_0/ntff.json"), "SELECT count(*) FROM flow")) +
+                       std::stoll(csv(folder.file("run/profile_rank_2.json"), "SELECT count(*) FROM flow")) +
+                       std::stoll(csv(folder.file("run/profile_rank_10/ntff.json"), "SELECT count(*) FROM flow"))) +
+            "\r\n");
+  CHECK(csv(run_folder, "SELECT value FROM meta WHERE key = 'name'") == "run\r\n");
+  CHECK(csv(run_folder, "SELECT value FROM meta WHERE key = 'rank 2.source.file'") == "profile_rank_2.json\r\n");
+  CHECK(csv(run_folder, "SELECT count, severity FROM quality WHERE kind = 'files_skipped'") == "1,note\r\n");
+  // What the file says of its rows adds up as well.
+  CHECK(csv(run_folder, "SELECT value FROM meta WHERE key = 'source.rows.instruction'") ==
+        std::to_string(sum) + "\r\n");
+
+  const std::string session = folder.file("run.accel");
+  REQUIRE(run({"import", run_folder, "-o", session, "--name", "all ranks"}).code == kExitDone);
+  CHECK(csv(session, kDevices) == csv(run_folder, kDevices));
+  CHECK(csv(session, "SELECT value FROM meta WHERE key = 'name'") == "all ranks\r\n");
+  CHECK(run({"view", run_folder}).code == kExitDone);
+  CHECK(holds(run({"ingest-check", run_folder}).out, "files_skipped"));
+  CHECK(run({"screenshot", run_folder, "-o", folder.file("run.png"), "--size", "640x400"}).code == kExitDone);
+}
+
+TEST_CASE("one unreadable rank does not spoil the others") {
+  const test::TemporaryFolder folder;
+  write_profile(folder.file("run/profile_rank_0/ntff.json"), 1);
+  write_profile(folder.file("run/profile_rank_3/ntff.json"), 3);
+  fs::create_directories(folder.file("run/profile_rank_1"));
+  fs::create_directories(folder.file("run/profile_rank_2"));
+  write_file(folder.file("run/profile_rank_1/ntff.json"), "");
+  write_file(folder.file("run/profile_rank_2/ntff.json"), "{\"instruction\":[");
+  const std::string run_folder = folder.file("run");
+  CHECK(csv(run_folder, kDevices) == "rank 0 nc0\r\nrank 3 nc0\r\n");
+  const std::string found = csv(run_folder, "SELECT severity, detail FROM quality WHERE kind = 'unreadable_input'");
+  CHECK(holds(found, "error,"));
+  CHECK(holds(found, "profile_rank_1/ntff.json: the file is empty"));
+  CHECK(holds(found, "profile_rank_2/ntff.json: the file ends at byte"));
+}
+
+TEST_CASE("a folder without profiles says what was looked for; one with only damaged ones says what is wrong") {
+  const test::TemporaryFolder folder;
+  fs::create_directories(folder.file("empty"));
+  const Outcome empty = run({"view", folder.file("empty")});
+  CHECK(empty.code == kExitFailed);
+  for (const char* part : {"it holds no files", "profile_rank_<n>", "system_profile.json",
+                           "device_profile_model_<id>.json", "Neuron Profile JSON"}) {
+    CAPTURE(part);
+    CHECK(holds(empty.err, part));
+  }
+  fs::create_directories(folder.file("bad/profile_rank_0"));
+  write_file(folder.file("bad/profile_rank_0/ntff.json"), "{\"instruction\":[");
+  const Outcome bad = run({"view", folder.file("bad")});
+  CHECK(bad.code == kExitFailed);
+  CHECK(holds(bad.err, "profile_rank_0/ntff.json: the file ends at byte"));
+}
+
+TEST_CASE("the results of a system capture open as one session, each model under its name") {
+  const test::TemporaryFolder folder;
+  write_profile(folder.file("run/device_profile_model_12.json"), 1);
+  write_profile(folder.file("run/device_profile_model_7.json"), 2);
+  write_file(folder.file("run/system_profile.json"),
+             R"({"trace_events":[{"timestamp":1700000000000000000,"duration":900,"name":"nrt_execute","id":7,)"
+             R"("instance_id":"i-1","process_id":4,"thread_id":5,"type":3,"group":"api"}]})");
+  CHECK(csv(folder.file("run"), kDevices) == "model 7 nc0\r\nmodel 12 nc0\r\n");
+  CHECK(csv(folder.file("run"), "SELECT count(*) FROM trace_event") == "1\r\n");
+}
+
+TEST_CASE("several named files become one session, and one that cannot be read fails the import") {
+  const test::TemporaryFolder folder;
+  write_profile(folder.file("profile_rank_0.json"), 1);
+  write_profile(folder.file("profile_rank_1.json"), 2);
+  const std::string session = folder.file("two.accel");
+  REQUIRE(run({"import", folder.file("profile_rank_0.json"), folder.file("profile_rank_1.json"), "-o", session}).code ==
+          kExitDone);
+  CHECK(csv(session, kDevices) == "rank 0 nc0\r\nrank 1 nc0\r\n");
+  write_file(folder.file("bad.json"), "{\"instruction\":[");
+  const Outcome bad =
+      run({"import", folder.file("profile_rank_0.json"), folder.file("bad.json"), "-o", folder.file("bad.accel")});
+  CHECK(bad.code == kExitFailed);
+  CHECK(bad.err.starts_with("accelscope: " + folder.file("bad.json")));
+  CHECK_FALSE(fs::exists(folder.file("bad.accel")));
+}
+
+TEST_CASE("a session file of several sources is copied with all of them, and its own name stays as it is") {
+  const test::TemporaryFolder folder;
+  write_profile(folder.file("run/profile_rank_0.json"), 1);
+  write_profile(folder.file("run/profile_rank_1.json"), 2);
+  const std::string session = folder.file("run.accel");
+  REQUIRE(run({"import", folder.file("run"), "-o", session}).code == kExitDone);
+  const std::string copy = folder.file("copy.accel");
+  REQUIRE(run({"import", session, "-o", copy, "--name", "mine"}).code == kExitDone);
+  CHECK(csv(copy, kDevices) == csv(session, kDevices));
+  CHECK(csv(copy, "SELECT count(*) FROM slice") == csv(session, "SELECT count(*) FROM slice"));
+  CHECK(csv(session, "SELECT value FROM meta WHERE key = 'name'") == "run\r\n");
+  CHECK(csv(copy, "SELECT value FROM meta WHERE key = 'name'") == "mine\r\n");
+}

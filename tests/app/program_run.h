@@ -1,0 +1,40 @@
+// The command line in this process, and what it printed.
+#pragma once
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/commands/command.h"
+
+namespace accelscope::test {
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+inline Outcome run(const std::vector<std::string>& arguments, bool terminal = false) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = app::run_program(arguments, {out, err, terminal, terminal});
+  return {code, out.str(), err.str()};
+}
+
+inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+inline void write_file(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+// The rows of a query as CSV without the header.
+inline std::string csv(const std::string& session, const std::string& sql) {
+  const Outcome outcome = run({"query", session, sql, "--format", "csv"});
+  const std::size_t header = outcome.out.find("\r\n");
+  return outcome.code == app::kExitDone && header != std::string::npos ? outcome.out.substr(header + 2)
+                                                                       : "failed: " + outcome.err;
+}
+
+}  // namespace accelscope::test

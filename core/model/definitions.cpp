@@ -189,6 +189,7 @@ void put(ByteWriter& out, const Metric& metric) {
   out.number(metric.value);
   out.text(metric.unit);
   out.text(metric.text);
+  out.text(metric.device);
 }
 
 void get(ByteReader& in, Metric& metric) {
@@ -197,6 +198,7 @@ void get(ByteReader& in, Metric& metric) {
   metric.value = in.number<double>();
   metric.unit = in.text();
   metric.text = in.text();
+  if (in.remaining() > 0) metric.device = in.text();  // sessions of the first version have none
 }
 
 // The kind number of a record is its alternative's place in the variant + 1.

@@ -80,6 +80,7 @@ struct Metric {
   double value = 0;
   std::string unit;
   std::string text;
+  std::string device;  // as in Track; empty: of the session or its only device
   bool operator==(const Metric&) const = default;
 };
 

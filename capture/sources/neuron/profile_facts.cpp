@@ -116,6 +116,7 @@ void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report) co
     metric.group = group_of(field.name);
     if (!field.graph.empty()) metric.group += " · " + field.graph.substr(0, 12);
     metric.unit = metric_unit(field.name);
+    metric.device = device();
     const std::optional<double> value =
         field.kind == JsonKind::number ? to_double({.key = {}, .text = field.text, .kind = field.kind}) : std::nullopt;
     if (value) {

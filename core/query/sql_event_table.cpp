@@ -32,6 +32,7 @@ constexpr unsigned kColumnBits = 24;
 constexpr std::uint64_t kMaxGathered = 100'000'000;
 
 std::string_view sql_type(const EventColumn& column) {
+  if (column.expression) return "BLOB";  // no affinity; HIDDEN alone would be read as a numeric type
   switch (column.field) {
     case EventField::name:
     case EventField::category:
@@ -121,7 +122,7 @@ Pushdown pushdown(const EventColumn& column, int op) {
     case EventField::column:
       break;
     default:
-      return Pushdown::exact;
+      return column.expression ? Pushdown::checked_again : Pushdown::exact;
   }
   switch (column.type) {
     case ColumnType::int64:
@@ -280,6 +281,8 @@ IntegerBounds* bounds_of(EventFilter& filter, EventField field) {
 void add_condition(EventFilter& filter, const EventColumn& column, std::size_t index, int op, bool in,
                    sqlite3_value* value) {
   if (IntegerBounds* bounds = bounds_of(filter, column.field)) {
+    // A sum is compared with text as it is, a column with the number that the text spells.
+    if (column.expression && sqlite3_value_type(value) == SQLITE_TEXT) return;
     narrow(*bounds, op, value);
     filter.nothing = filter.nothing || bounds->empty();
     return;

@@ -12,12 +12,16 @@ namespace accelscope::sql {
 
 enum class EventField : std::uint8_t { id, track_id, lane, ts_ns, dur_ns, end_ns, name, category, schema, column };
 
+// A hidden column of this name holds this sum where both are ours, so that a condition on it reaches the scan.
+inline constexpr std::string_view kEndExpression = "ts_ns + dur_ns";
+
 struct EventColumn {
   std::string name;
   EventField field = EventField::column;
   ColumnType type = ColumnType::int64;  // of EventField::column
   bool hidden = false;
-  bool mixed = false;  // schemas of the same name disagree about the type: no tests in the scan
+  bool mixed = false;       // schemas of the same name disagree about the type: no tests in the scan
+  bool expression = false;  // stands for kEndExpression, which has no affinity; not listed
 };
 
 struct EventTableSpec {

@@ -7,6 +7,10 @@
 namespace accelscope::sql {
 namespace {
 
+EventColumn end_expression() {
+  return {std::string(kEndExpression), EventField::end_ns, ColumnType::int64, true, false, true};
+}
+
 std::vector<EventColumn> slice_columns() {
   return {{"id", EventField::id},
           {"track_id", EventField::track_id},
@@ -16,7 +20,8 @@ std::vector<EventColumn> slice_columns() {
           {"name", EventField::name},
           {"category", EventField::category, ColumnType::string},
           {"schema", EventField::schema},
-          {"end_ns", EventField::end_ns, ColumnType::int64, true}};
+          {"end_ns", EventField::end_ns, ColumnType::int64, true},
+          end_expression()};
 }
 
 std::vector<EventColumn> counter_columns() {
@@ -129,6 +134,10 @@ EventTableSpec schema_table(const std::string& name, const std::vector<std::shar
   if (spec.columns.front().name != "event_id") add_built_in(spec, taken, "event_id", EventField::id, true);
   add_built_in(spec, taken, "end_ns", EventField::end_ns, true);
   if (name_column != "name") add_built_in(spec, taken, "name", EventField::name, true);
+  const bool times_are_ours = std::count_if(spec.columns.begin(), spec.columns.end(), [](const EventColumn& column) {
+                                return column.name == "ts_ns" || column.name == "dur_ns";
+                              }) == 2;
+  if (times_are_ours && !taken.contains(std::string(kEndExpression))) spec.columns.push_back(end_expression());
   spec.columns.insert(spec.columns.end(), std::make_move_iterator(vendor.begin()),
                       std::make_move_iterator(vendor.end()));
   return spec;

@@ -1,7 +1,9 @@
+#include "core/query/sql.h"
+
 #include <fmt/format.h>
 #include <re2/re2.h>
 
-#include "core/query/sql.h"
+#include "core/query/sql_end_column.h"
 #include "core/query/sql_tables.h"
 
 namespace accelscope {
@@ -109,6 +111,12 @@ struct StatementDeleter {
 };
 using Statement = std::unique_ptr<sqlite3_stmt, StatementDeleter>;
 
+std::vector<std::string> column_names(sqlite3_stmt* statement) {
+  std::vector<std::string> names;
+  for (int i = 0; i < sqlite3_column_count(statement); ++i) names.emplace_back(sqlite3_column_name(statement, i));
+  return names;
+}
+
 bool only_blanks(std::string_view text) { return text.find_first_not_of(" \t\r\n;") == std::string_view::npos; }
 
 }  // namespace
@@ -123,6 +131,7 @@ struct SqlSession::Implementation {
   void list_tables();
   Error error_of(std::string_view sql);
   Result<Statement> prepare(std::string_view sql);
+  Statement improved(Statement statement, std::string_view sql);
   Result<void> step_through(sqlite3_stmt* statement, std::string_view sql, SqlRowVisitor& visitor);
 
   Context context;
@@ -173,6 +182,7 @@ void SqlSession::Implementation::list_tables() {
     table.name = spec.name;
     table.row_estimate = spec.event_count;
     for (const sql::EventColumn& column : spec.columns) {
+      if (column.expression) continue;
       (column.hidden ? table.hidden_columns : table.columns).push_back(column.name);
     }
   }
@@ -228,12 +238,19 @@ Result<Statement> SqlSession::Implementation::prepare(std::string_view sql) {
   return statement;
 }
 
+// The statement that gives the same rows with conditions that the tables can answer; the statement itself if that
+// is as good.
+Statement SqlSession::Implementation::improved(Statement statement, std::string_view sql) {
+  const std::string rewritten = sql::with_end_column(sql, event_specs);
+  if (rewritten.empty()) return statement;
+  sqlite3_stmt* better = nullptr;
+  sqlite3_prepare_v2(database, rewritten.c_str(), -1, &better, nullptr);
+  return better == nullptr ? std::move(statement) : Statement(better);
+}
+
 Result<void> SqlSession::Implementation::step_through(sqlite3_stmt* statement, std::string_view sql,
                                                       SqlRowVisitor& visitor) {
   const int count = sqlite3_column_count(statement);
-  std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) names.emplace_back(sqlite3_column_name(statement, i));
-  if (!visitor.columns(names)) return {};
   std::vector<SqlValue> values(static_cast<std::size_t>(count));
   while (true) {
     const int code = sqlite3_step(statement);
@@ -256,7 +273,9 @@ Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, Tas
   Result<void> done = [&]() -> Result<void> {
     Result<Statement> statement = impl_->prepare(sql);
     if (!statement) return statement.error();
-    return impl_->step_through(statement->get(), sql, visitor);
+    if (!visitor.columns(column_names(statement->get()))) return {};
+    const Statement run = impl_->improved(std::move(*statement), sql);
+    return impl_->step_through(run.get(), sql, visitor);
   }();
   impl_->context.control = nullptr;
   return done;

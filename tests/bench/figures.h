@@ -13,6 +13,7 @@ void bench_codec(const BenchOptions& options);
 void bench_session_file(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
 void bench_search(const BenchOptions& options);
+void bench_sql_filter(const BenchOptions& options);
 void bench_neuron_import(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
@@ -31,6 +32,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"session_file", "saving while capturing, opening", bench_session_file},
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
     {"search", "a regular expression over names: hits counted and stepped", bench_search},
+    {"sql_filter", "SQL with WHERE: rate of the scan, ranges of time, cost of a row", bench_sql_filter},
     {"draw_lists", "one frame's draw lists, 64 lanes of a million events", bench_draw_lists},
     {"draw_lists_large", "the same for ten times the events", bench_draw_lists_large},
 });

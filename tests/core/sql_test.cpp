@@ -167,6 +167,11 @@ TEST_CASE("SQL: a condition answered inside the scan gives the rows that an unfi
       "ts_ns = (SELECT max(ts_ns) FROM slice)",
       "ts_ns BETWEEN 1000000 AND 400000",
       "end_ns >= 700000 AND end_ns <= 800000",
+      "ts_ns < 800000 AND ts_ns + dur_ns > 700000",
+      "dur_ns + ts_ns = (SELECT max(end_ns) FROM slice)",
+      "ts_ns + dur_ns > '700000'",
+      "ts_ns + dur_ns < '7'",
+      "ts_ns + dur_ns BETWEEN 3000.5 AND 4000",
       "dur_ns > 5000",
       "dur_ns = 17",
       "dur_ns <= 1",
@@ -208,6 +213,23 @@ TEST_CASE("SQL: a condition answered inside the scan gives the rows that an unfi
     const auto plain = session.ids("SELECT event_id FROM " + all + " WHERE " + condition + " ORDER BY +event_id");
     CHECK(pushed == plain);
   }
+}
+
+TEST_CASE("SQL: a condition on ts_ns + dur_ns reads as little as one on end_ns") {
+  Session session(40'000);
+  const auto chunks_read = [&](const std::string& condition) {
+    TaskControl control;
+    const auto result = session.sql.run("SELECT count(*) FROM slice WHERE " + condition, {}, control);
+    REQUIRE(result.ok());
+    CHECK(std::get<std::int64_t>(result->at(0, 0)) > 0);
+    return control.total();
+  };
+  const std::uint64_t all = chunks_read("ts_ns + dur_ns + 0 > 100");
+  const std::string last = std::to_string(session.number("SELECT max(ts_ns) FROM slice"));
+  CHECK(chunks_read("ts_ns + dur_ns > " + last) < all);
+  CHECK(chunks_read("ts_ns + dur_ns < 5000") < all);
+  const SqlResult named = session.ask("SELECT count(*) FILTER (WHERE ts_ns + dur_ns > 5) FROM slice");
+  CHECK(named.columns[0] == "count(*) FILTER (WHERE ts_ns + dur_ns > 5)");
 }
 
 TEST_CASE("SQL: random combinations of conditions agree with a plain loop") {

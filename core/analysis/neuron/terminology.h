@@ -1,0 +1,30 @@
+// What every figure of a Neuron profile's summary means, and every general figure of any session, in our own words,
+// and how we compute it: for the metrics panel's tooltips and `view --terminology`. Names that differ in one word
+// are one term, a family: "<engine>_engine_active_time".
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace accelscope::neuron {
+
+struct Term {
+  std::string_view name;   // of a metric; what stands in <> is one or more characters
+  std::string_view group;  // overall_stats, data_movement, <engine>_engine ...; "general" for any source's
+  std::string_view unit;   // "s", "share" (1 = all), "B", "flop", "flop/B", "cycles"; "" for counts and texts
+  std::string_view text;   // one or two plain sentences
+  std::string_view how;    // one sentence: how we compute it; empty where we only pass the vendor's on
+  bool exact = true;       // false: the events do not hold all that the vendor's figure is made of
+};
+
+// By group, in the order in which the vendor shows them.
+[[nodiscard]] std::span<const Term> terms();
+
+// The term of a metric: its own, else the family that it belongs to, else null. Case does not matter.
+[[nodiscard]] const Term* find_term(std::string_view metric);
+
+// The group of a metric: that of its term, with the family's word filled in; "overall_stats" for unknown names.
+[[nodiscard]] std::string metric_group(std::string_view metric);
+
+}  // namespace accelscope::neuron

@@ -9,94 +9,120 @@ namespace accelscope::sql {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word_part(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '$' ||
-         static_cast<unsigned char>(c) >= 0x80;
+bool is_word_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
 
-// Length of the blanks or the comment that the text begins with.
-std::size_t blank_length(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n\f";
-  if (const std::size_t blanks = text.find_first_not_of(kBlanks); blanks != 0) return std::min(blanks, text.size());
-  if (text.starts_with("--")) return std::min(text.find('\n'), text.size());
-  if (text.starts_with("/*")) {
-    const std::size_t end = text.find("*/", 2);
-    return end == std::string_view::npos ? text.size() : end + 2;
+class Tokenizer {
+ public:
+  explicit Tokenizer(std::string_view sql) : sql_(sql) {}
+
+  std::optional<std::vector<Token>> run() {
+    while (true) {
+      if (!skip_blanks()) return std::nullopt;
+      if (at_ >= sql_.size()) return std::move(tokens_);
+      const std::size_t begin = at_;
+      Token token;
+      if (!read(token)) return std::nullopt;
+      token.begin = begin;
+      token.end = at_;
+      tokens_.push_back(std::move(token));
+    }
   }
-  return 0;
-}
 
-// A doubled quote stands for itself, except in brackets.
-std::size_t quoted_length(std::string_view text) {
-  const char close = text.front() == '[' ? ']' : text.front();
-  for (std::size_t i = 1; i < text.size(); ++i) {
-    if (text[i] != close) continue;
-    if (close == ']' || i + 1 >= text.size() || text[i + 1] != close) return i + 1;
-    ++i;
+ private:
+  [[nodiscard]] char peek(std::size_t ahead = 0) const { return at_ + ahead < sql_.size() ? sql_[at_ + ahead] : '\0'; }
+
+  // False for a comment that does not end.
+  bool skip_blanks() {
+    while (at_ < sql_.size()) {
+      if (is_blank(peek())) {
+        ++at_;
+      } else if (peek() == '-' && peek(1) == '-') {
+        at_ = std::min(sql_.find('\n', at_), sql_.size());
+      } else if (peek() == '/' && peek(1) == '*') {
+        const std::size_t close = sql_.find("*/", at_ + 2);
+        if (close == std::string_view::npos) return false;
+        at_ = close + 2;
+      } else {
+        return true;
+      }
+    }
+    return true;
   }
-  return text.size();
-}
 
-std::size_t symbol_length(std::string_view text) {
-  constexpr std::array<std::string_view, 10> kLong = {"->>", "->", "||", "<=", ">=", "<>", "<<", ">>", "==", "!="};
-  for (const std::string_view symbol : kLong) {
-    if (text.starts_with(symbol)) return symbol.size();
+  bool read(Token& token) {
+    const char c = peek();
+    if (is_word_start(c)) return read_word(token);
+    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return read_number(token);
+    if (c == '\'') return read_quoted(token, TokenKind::text, '\'');
+    if (c == '"' || c == '`') return read_quoted(token, TokenKind::quoted, c);
+    if (c == '[') return read_quoted(token, TokenKind::quoted, ']');
+    return read_mark(token);
   }
-  return 1;
-}
 
-std::size_t number_length(std::string_view text) {
-  std::size_t length = 1;
-  while (length < text.size()) {
-    const bool exponent_sign = (text[length] == '+' || text[length] == '-') &&
-                               (text[length - 1] == 'e' || text[length - 1] == 'E') && !text.starts_with("0x");
-    if (!is_word_part(text[length]) && text[length] != '.' && !exponent_sign) break;
-    ++length;
+  bool read_word(Token& token) {
+    const std::size_t begin = at_;
+    while (is_word_start(peek()) || is_digit(peek()) || peek() == '$') ++at_;
+    if (peek() == '\'' && at_ == begin + 1) return false;  // x'00'
+    token.kind = TokenKind::word;
+    token.text = lower_case(sql_.substr(begin, at_ - begin));
+    return true;
   }
-  return length;
-}
 
-SqlToken first_token(std::string_view text) {
-  using Kind = SqlToken::Kind;
-  const char c = text.front();
-  if (c == '\'') return {Kind::string, text.substr(0, quoted_length(text))};
-  if (c == '"' || c == '`' || c == '[') return {Kind::quoted_name, text.substr(0, quoted_length(text))};
-  if (is_digit(c) || (c == '.' && text.size() > 1 && is_digit(text[1])))
-    return {Kind::number, text.substr(0, number_length(text))};
-  if (!is_word_part(c)) return {Kind::symbol, text.substr(0, symbol_length(text))};
-  const auto end = std::find_if_not(text.begin(), text.end(), is_word_part);
-  return {Kind::word, text.substr(0, static_cast<std::size_t>(end - text.begin()))};
-}
+  bool read_number(Token& token) {
+    const std::size_t begin = at_;
+    while (is_digit(peek()) || is_word_start(peek()) || peek() == '.' ||
+           ((peek() == '+' || peek() == '-') && (sql_[at_ - 1] == 'e' || sql_[at_ - 1] == 'E') && !is_hex(begin))) {
+      ++at_;
+    }
+    token.kind = TokenKind::number;
+    token.text = sql_.substr(begin, at_ - begin);
+    return true;
+  }
+  [[nodiscard]] bool is_hex(std::size_t begin) const {
+    return sql_[begin] == '0' && begin + 1 < sql_.size() && (sql_[begin + 1] == 'x' || sql_[begin + 1] == 'X');
+  }
+
+  // A doubled closing quote stands for itself, except in brackets.
+  bool read_quoted(Token& token, TokenKind kind, char close) {
+    token.kind = kind;
+    ++at_;
+    while (at_ < sql_.size()) {
+      const char c = sql_[at_++];
+      if (c == '\0') return false;
+      if (c == close) {
+        if (close == ']' || peek() != close) return true;
+        ++at_;
+      }
+      token.text += c;
+    }
+    return false;
+  }
+
+  bool read_mark(Token& token) {
+    constexpr std::array<std::string_view, 8> kPairs{"<=", ">=", "<>", "!=", "==", "||", "<<", ">>"};
+    constexpr std::string_view kSingles = "()+-*/%,.;<>=&|~";
+    const std::string_view pair = sql_.substr(at_, 2);
+    std::size_t size = 1;
+    if (std::find(kPairs.begin(), kPairs.end(), pair) != kPairs.end()) {
+      size = 2;
+    } else if (kSingles.find(peek()) == std::string_view::npos || peek() == '\0') {
+      return false;
+    }
+    token.text = sql_.substr(at_, size);
+    at_ += size;
+    return true;
+  }
+
+  std::string_view sql_;
+  std::size_t at_ = 0;
+  std::vector<Token> tokens_;
+};
 
 }  // namespace
 
-bool SqlToken::is_word(std::string_view lower) const {
-  return kind == Kind::word && text.size() == lower.size() && lower_case(text) == lower;
-}
-
-std::string SqlToken::name() const {
-  if (kind == Kind::word) return lower_case(text);
-  if (kind != Kind::quoted_name || text.size() < 2) return {};
-  const char close = text.back();
-  std::string name;
-  for (std::size_t i = 1; i + 1 < text.size(); ++i) {
-    name += text[i];
-    if (text[i] == close && close != ']') ++i;
-  }
-  return lower_case(name);
-}
-
-std::vector<SqlToken> sql_tokens(std::string_view sql) {
-  std::vector<SqlToken> tokens;
-  while (!sql.empty()) {
-    if (const std::size_t blanks = blank_length(sql); blanks > 0) {
-      sql.remove_prefix(blanks);
-      continue;
-    }
-    tokens.push_back(first_token(sql));
-    sql.remove_prefix(tokens.back().text.size());
-  }
-  return tokens;
-}
+std::optional<std::vector<Token>> tokens_of(std::string_view sql) { return Tokenizer(sql).run(); }
 
 }  // namespace accelscope::sql

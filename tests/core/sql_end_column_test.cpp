@@ -2,8 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "core/query/sql_tokens.h"
-
 using namespace accelscope::sql;
 
 namespace {
@@ -25,19 +23,6 @@ std::vector<EventTableSpec> tables() {
 std::string rewritten(const std::string& sql) { return with_end_column(sql, tables()); }
 
 }  // namespace
-
-TEST_CASE("SQL: tokens are words, names in quotes, strings, numbers and symbols, without comments") {
-  std::vector<std::string> texts;
-  for (const SqlToken& token : sql_tokens("SELECT a.\"b \"\"c\" /* x */,'it''s'||[d e]>=1.5e-3--end\n+x'")) {
-    texts.emplace_back(token.text);
-  }
-  CHECK(texts == std::vector<std::string>{"SELECT", "a", ".", "\"b \"\"c\"", ",", "'it''s'", "||", "[d e]",
-                                          ">=", "1.5e-3", "+", "x", "'"});
-  CHECK(sql_tokens("\"b \"\"C\"")[0].name() == "b \"c");
-  CHECK(sql_tokens("[D e]")[0].name() == "d e");
-  CHECK(sql_tokens("/* open").empty());
-  CHECK(sql_tokens("-- open").empty());
-}
 
 TEST_CASE("SQL: the end of an event as a sum is found in conditions, with any names and blanks") {
   CHECK(rewritten("SELECT id FROM slice WHERE ts_ns < 9 AND ts_ns + dur_ns > 5") ==

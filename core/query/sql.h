@@ -70,6 +70,9 @@ class SqlSession {
   [[nodiscard]] Result<SqlResult> run(std::string_view sql, const SqlLimits& limits, TaskControl& control);
   [[nodiscard]] Result<void> visit(std::string_view sql, SqlRowVisitor& visitor, TaskControl& control);
   [[nodiscard]] const std::vector<SqlTable>& tables() const noexcept;
+  // Off: every query goes row by row through SQLite. The answers are the same.
+  void set_native(bool on) noexcept;
+  [[nodiscard]] std::uint64_t native_answers() const noexcept;  // runs that needed no row-by-row scan so far
 
  private:
   struct Implementation;

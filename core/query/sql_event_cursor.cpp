@@ -15,7 +15,7 @@ int EventCursor::start(EventFilter filter, RowOrder order, const std::vector<Eve
   current_ = nullptr;
   if (filter_.nothing) return SQLITE_OK;
   if (order_ == RowOrder::time) return start_merge();
-  return order_ == RowOrder::name ? gather(used) : next_lane();
+  return order_ == RowOrder::any ? next_lane() : gather(used);
 }
 
 int EventCursor::next() {
@@ -40,7 +40,7 @@ int EventCursor::gather(const std::vector<EventField>& used) {
     if (current_->status() != SQLITE_OK) return current_->status();
     if (const int code = next_lane(); code != SQLITE_OK) return code;
   }
-  groups->rewind();
+  groups->sort(*context_.snapshot->strings, order_ == RowOrder::name_descending);
   groups_ = std::move(groups);
   return SQLITE_OK;
 }

@@ -11,15 +11,15 @@
 
 namespace accelscope::sql {
 
-enum class RowOrder : std::uint8_t { any, time, name };
+enum class RowOrder : std::uint8_t { any, time, name, name_descending };
 
 class EventCursor {
  public:
   EventCursor(Context& context, const EventTableSpec& spec) : context_(context), spec_(spec) {}
 
   // SQLITE_OK with the first row in place, or an error.
-  // used: the table's columns that are asked for; matters for RowOrder::name only, where they must be numbers or the
-  // name.
+  // used: the table's columns that are asked for; matters where rows come by name: they must be numbers or the name
+  // then.
   int start(EventFilter filter, RowOrder order, const std::vector<EventField>& used);
   int next();
   [[nodiscard]] bool at_end() const noexcept { return groups_ ? groups_->at_end() : current_ == nullptr; }
@@ -48,7 +48,7 @@ class EventCursor {
   const EventTableSpec& spec_;
   EventFilter filter_;
   RowOrder order_ = RowOrder::any;
-  std::unique_ptr<NameGroups> groups_;  // RowOrder::name
+  std::unique_ptr<NameGroups> groups_;  // rows by name
   std::vector<std::unique_ptr<LaneScan>> scans_;
   std::vector<Head> heads_;  // a heap, the earliest in front
   std::size_t next_lane_ = 0;

@@ -31,35 +31,6 @@ constexpr unsigned kColumnBits = 24;
 // Above this, gathering by name would take more memory than SQLite's own sorting, which goes on in a file.
 constexpr std::uint64_t kMaxGathered = 100'000'000;
 
-std::string_view sql_type(const EventColumn& column) {
-  if (column.expression) return "BLOB";  // no affinity; HIDDEN alone would be read as a numeric type
-  switch (column.field) {
-    case EventField::name:
-    case EventField::category:
-    case EventField::schema:
-      return "TEXT";
-    case EventField::column:
-      break;
-    default:
-      return "INTEGER";
-  }
-  if (column.mixed) return "";
-  switch (column.type) {
-    case ColumnType::int64:
-      return "INTEGER";
-    case ColumnType::uint64:
-      return "";  // integers and, from 2^63 on, text: no conversion may come between
-    case ColumnType::boolean:
-      return "BOOLEAN";
-    case ColumnType::float64:
-      return "REAL";
-    case ColumnType::string:
-    case ColumnType::text:
-      return "TEXT";
-  }
-  return "";
-}
-
 std::string declaration(const EventTableSpec& spec) {
   std::string sql = "CREATE TABLE x(";
   for (const EventColumn& column : spec.columns) {
@@ -176,7 +147,7 @@ void choose_order(const EventTableSpec& spec, sqlite3_index_info* info) {
   const int distinct = sqlite3_vtab_distinct(info);
   RowOrder order = RowOrder::any;
   if (field == EventField::name && (distinct == 1 || distinct == 2) && can_gather(spec, info->colUsed)) {
-    order = RowOrder::name;  // equal names side by side are all that GROUP BY and DISTINCT need
+    order = info->aOrderBy[0].desc != 0 ? RowOrder::name_descending : RowOrder::name;
   } else if (info->aOrderBy[0].desc != 0) {
     return;
   } else if (field == EventField::ts_ns) {
@@ -186,7 +157,8 @@ void choose_order(const EventTableSpec& spec, sqlite3_index_info* info) {
   }
   info->orderByConsumed = 1;
   info->idxNum = static_cast<int>(order);
-  if (order == RowOrder::name) info->idxNum |= static_cast<int>(info->colUsed << kOrderBits);
+  if (order == RowOrder::name || order == RowOrder::name_descending)
+    info->idxNum |= static_cast<int>(info->colUsed << kOrderBits);
 }
 
 // Says which conditions the scan answers: one "column:op:in" per argument in idxStr.
@@ -376,6 +348,35 @@ const sqlite3_module kModule = [] {
 }();
 
 }  // namespace
+
+std::string_view sql_type(const EventColumn& column) {
+  if (column.expression) return "BLOB";  // no affinity; HIDDEN alone would be read as a numeric type
+  switch (column.field) {
+    case EventField::name:
+    case EventField::category:
+    case EventField::schema:
+      return "TEXT";
+    case EventField::column:
+      break;
+    default:
+      return "INTEGER";
+  }
+  if (column.mixed) return "";
+  switch (column.type) {
+    case ColumnType::int64:
+      return "INTEGER";
+    case ColumnType::uint64:
+      return "";  // integers and, from 2^63 on, text: no conversion may come between
+    case ColumnType::boolean:
+      return "BOOLEAN";
+    case ColumnType::float64:
+      return "REAL";
+    case ColumnType::string:
+    case ColumnType::text:
+      return "TEXT";
+  }
+  return "";
+}
 
 int register_event_tables(sqlite3* database, Context& context, const std::vector<EventTableSpec>& specs) {
   return sqlite3_create_module_v2(database, "accelscope_events", &kModule, new Module{context, specs},

@@ -33,6 +33,9 @@ struct EventTableSpec {
   std::uint64_t event_count = 0;
 };
 
+// The type that the table declares for the column.
+[[nodiscard]] std::string_view sql_type(const EventColumn& column);
+
 // Registers the module; CREATE VIRTUAL TABLE x USING accelscope_events(i) makes the table of specs[i].
 int register_event_tables(sqlite3* database, Context& context, const std::vector<EventTableSpec>& specs);
 

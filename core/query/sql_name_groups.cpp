@@ -1,5 +1,7 @@
 #include "core/query/sql_name_groups.h"
 
+#include <algorithm>
+
 namespace accelscope::sql {
 
 bool is_number(EventField field) noexcept {
@@ -48,7 +50,10 @@ void NameGroups::add(LaneScan& scan) {
   for (const EventField field : fields_) place.numbers.push_back(number_of(scan, field));
 }
 
-void NameGroups::rewind() {
+void NameGroups::sort(const StringPool& strings, bool descending) {
+  std::sort(groups_.begin(), groups_.end(), [&](const Group& a, const Group& b) {
+    return descending ? strings.text(b.name) < strings.text(a.name) : strings.text(a.name) < strings.text(b.name);
+  });
   group_ = 0;
   row_ = 0;
 }

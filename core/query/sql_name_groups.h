@@ -19,7 +19,8 @@ class NameGroups {
   // fields: what is kept of each event.
   explicit NameGroups(std::vector<EventField> fields) : fields_(std::move(fields)) {}
   void add(LaneScan& scan);
-  void rewind();  // to the first row
+  // To the first row, groups by the texts of their names: ORDER BY may rely on the order that GROUP BY asked for.
+  void sort(const StringPool& strings, bool descending);
 
   [[nodiscard]] bool at_end() const noexcept { return group_ >= groups_.size(); }
   void next() noexcept;

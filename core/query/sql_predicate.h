@@ -58,6 +58,7 @@ class StringTest {
   StringTest& operator=(const StringTest&) = delete;
 
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }  // a bad regular expression
+  [[nodiscard]] bool keeps(std::string_view text) const;
   // The answers for one scope, by local string id: 0 unknown, 1 keep, 2 leave out.
   class Answers {
    public:
@@ -78,7 +79,6 @@ class StringTest {
   [[nodiscard]] bool keeps_session_string(const StringPool& pool, StringId id);
 
  private:
-  [[nodiscard]] bool keeps(std::string_view text) const;
   int op_;
   std::vector<std::string> operands_;  // sorted for EQ
   std::unique_ptr<re2::RE2> expression_;

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include <algorithm>
+
 #include "core/query/sql_end_column.h"
+#include "core/query/sql_native_groups.h"
+#include "core/query/sql_native_reader.h"
 #include "core/query/sql_tables.h"
 
 namespace accelscope {
@@ -133,6 +137,10 @@ struct SqlSession::Implementation {
   Result<Statement> prepare(std::string_view sql);
   Statement improved(Statement statement, std::string_view sql);
   Result<void> step_through(sqlite3_stmt* statement, std::string_view sql, SqlRowVisitor& visitor);
+  sql::Constant evaluate(std::string_view expression);
+  Result<bool> answer_natively(std::string_view sql, std::size_t columns, SqlRowVisitor& visitor);
+  Result<bool> query_made_table(const sql::NativeQuery& query, std::shared_ptr<const sql::Rows> rows,
+                                std::size_t columns, SqlRowVisitor& visitor);
 
   Context context;
   std::vector<sql::RowTableSpec> row_specs;
@@ -140,6 +148,8 @@ struct SqlSession::Implementation {
   std::vector<SqlTable> tables;
   sqlite3* database = nullptr;
   std::string open_failure;
+  bool native = true;
+  std::uint64_t native_answers = 0;
 };
 
 void SqlSession::Implementation::open() {
@@ -154,6 +164,8 @@ void SqlSession::Implementation::open() {
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
   row_specs = sql::row_tables(*context.snapshot);
   event_specs = sql::event_tables(*context.snapshot, row_specs);
+  list_tables();
+  row_specs.push_back({.name = std::string(sql::kMadeTable), .changes = true});  // filled and created when it is used
   sql::register_row_tables(database, context, row_specs);
   sql::register_event_tables(database, context, event_specs);
   sqlite3_create_function_v2(database, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
@@ -161,9 +173,8 @@ void SqlSession::Implementation::open() {
   bool created = true;
   for (std::size_t i = 0; i < event_specs.size(); ++i)
     created = created && create(event_specs[i].name, "accelscope_events", i);
-  for (std::size_t i = 0; i < row_specs.size(); ++i)
+  for (std::size_t i = 0; i + 1 < row_specs.size(); ++i)
     created = created && create(row_specs[i].name, "accelscope_rows", i);
-  list_tables();
   sqlite3_set_authorizer(database, authorise, nullptr);
   sqlite3_progress_handler(database, kStepsBetweenChecks, check_progress, &context);
 }
@@ -261,6 +272,61 @@ Result<void> SqlSession::Implementation::step_through(sqlite3_stmt* statement, s
   }
 }
 
+sql::Constant SqlSession::Implementation::evaluate(std::string_view expression) {
+  const std::string sql = fmt::format("SELECT {}", expression);
+  sqlite3_stmt* raw = nullptr;
+  sqlite3_prepare_v2(database, sql.c_str(), -1, &raw, nullptr);
+  const Statement statement(raw);
+  const bool one = statement && sqlite3_column_count(raw) == 1 && sqlite3_step(raw) == SQLITE_ROW;
+  return sql::Constant(one ? sqlite3_value_dup(sqlite3_column_value(raw, 0)) : nullptr);
+}
+
+// False if the query is not simple enough, or only SQLite can answer it exactly.
+Result<bool> SqlSession::Implementation::answer_natively(std::string_view sql, std::size_t columns,
+                                                         SqlRowVisitor& visitor) {
+  const auto is_track = [](const sql::RowTableSpec& spec) { return spec.name == "track"; };
+  const auto track = std::find_if(row_specs.begin(), row_specs.end(), is_track);
+  const sql::NativeTables readable{event_specs, *track,
+                                   [this](std::string_view expression) { return evaluate(expression); }};
+  const auto query = sql::read_native_query(sql, readable);
+  if (!query || query->shape != sql::NativeQuery::Shape::groups) return false;
+  Result<std::shared_ptr<const sql::Rows>> rows = sql::native_groups(context, *query);
+  if (context.cancelled()) return cancelled_error();
+  if (!rows || *rows == nullptr) return false;  // a chunk that cannot be read is reported by the tables
+  return query_made_table(*query, std::move(*rows), columns, visitor);
+}
+
+// Lets SQLite do what is left: expressions over the aggregates, HAVING, ORDER BY, LIMIT.
+Result<bool> SqlSession::Implementation::query_made_table(const sql::NativeQuery& query,
+                                                          std::shared_ptr<const sql::Rows> rows, std::size_t columns,
+                                                          SqlRowVisitor& visitor) {
+  sql::RowTableSpec& spec = row_specs.back();
+  spec.columns.clear();
+  for (const std::size_t key : query.keys) spec.columns.push_back({fmt::format("k{}", key), query.inputs[key].type});
+  for (std::size_t i = 0; i < query.aggregates.size(); ++i) spec.columns.push_back({fmt::format("a{}", i), ""});
+  spec.row_estimate = rows->size();
+  spec.make = [&rows](Context&) { return Result<std::shared_ptr<const sql::Rows>>(rows); };
+  sqlite3_set_authorizer(database, nullptr, nullptr);
+  const bool created = create(spec.name, "accelscope_rows", row_specs.size() - 1);
+  sqlite3_set_authorizer(database, authorise, nullptr);
+  if (!created) return Error{std::exchange(open_failure, {})};
+
+  Result<bool> answered = [&]() -> Result<bool> {
+    sqlite3_stmt* raw = nullptr;
+    const int code = sqlite3_prepare_v2(database, query.sql.data(), static_cast<int>(query.sql.size()), &raw, nullptr);
+    const Statement statement(raw);
+    if (code != SQLITE_OK || static_cast<std::size_t>(sqlite3_column_count(raw)) != columns) return false;
+    const Result<void> done = step_through(raw, query.sql, visitor);
+    if (!done) return done.error();
+    return true;
+  }();
+  sqlite3_set_authorizer(database, nullptr, nullptr);
+  sqlite3_exec(database, fmt::format("DROP TABLE {}", spec.name).c_str(), nullptr, nullptr, nullptr);
+  sqlite3_set_authorizer(database, authorise, nullptr);
+  spec.make = nullptr;
+  return answered;
+}
+
 SqlSession::SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool)
     : impl_(std::make_unique<Implementation>(store, std::move(snapshot), pool)) {
   impl_->open();
@@ -273,7 +339,16 @@ Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, Tas
   Result<void> done = [&]() -> Result<void> {
     Result<Statement> statement = impl_->prepare(sql);
     if (!statement) return statement.error();
-    if (!visitor.columns(column_names(statement->get()))) return {};
+    const std::vector<std::string> names = column_names(statement->get());
+    if (!visitor.columns(names)) return {};
+    if (impl_->native) {
+      const Result<bool> answered = impl_->answer_natively(sql, names.size(), visitor);
+      if (!answered) return answered.error();
+      if (*answered) {
+        ++impl_->native_answers;
+        return {};
+      }
+    }
     const Statement run = impl_->improved(std::move(*statement), sql);
     return impl_->step_through(run.get(), sql, visitor);
   }();
@@ -288,6 +363,9 @@ Result<SqlResult> SqlSession::run(std::string_view sql, const SqlLimits& limits,
   if (!done) return done.error();
   return result;
 }
+
+void SqlSession::set_native(bool on) noexcept { impl_->native = on; }
+std::uint64_t SqlSession::native_answers() const noexcept { return impl_->native_answers; }
 
 const std::vector<SqlTable>& SqlSession::tables() const noexcept { return impl_->tables; }
 

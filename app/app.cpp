@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <filesystem>
 #include <utility>
 
 #include "app/app_state.h"
@@ -54,7 +55,11 @@ AppState::AppState(AppOptions app_options)
       workspace({.state_directory = options.state_directory,
                  .source_roots = options.source_roots,
                  .wake = [bell = bell] { bell->ring(); }}),
+      queries(options.state_directory.empty()
+                  ? std::string()
+                  : (std::filesystem::path(options.state_directory) / "queries.txt").string()),
       file_dialog(workspace.pool()) {
+  if (auto loaded = queries.load(); !loaded) workspace.notify(Severity::warning, loaded.message());
   Settings& settings = workspace.settings();
   theme = settings.value(kThemeSetting, "dark") == "light" ? ThemeKind::light : ThemeKind::dark;
   if (options.theme) theme = *options.theme;
@@ -75,7 +80,7 @@ AppState::AppState(AppOptions app_options)
 
 TabPanels& AppState::panels_of(SessionTab& session) {
   auto& entry = panels[&session];
-  if (!entry) entry = std::make_unique<TabPanels>(workspace.pool());
+  if (!entry) entry = std::make_unique<TabPanels>(workspace.pool(), queries);
   return *entry;
 }
 
@@ -274,7 +279,8 @@ bool App::settled() const {
   const auto panels = state_->panels.find(tab);
   // Behind a maximised panel the timeline is not drawn and asks for nothing.
   const bool timeline_settled = state_->layout.maximised().has_value() || state_->timeline.settled(*tab);
-  return panels != state_->panels.end() && !panels->second->memory.pending() && timeline_settled;
+  return panels != state_->panels.end() && !panels->second->memory.pending() && !panels->second->sql.pending() &&
+         timeline_settled;
 }
 
 void App::set_wake(std::function<void()> wake) { state_->bell->set(std::move(wake)); }

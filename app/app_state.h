@@ -21,6 +21,7 @@
 #include "app/panels/panel_context.h"
 #include "app/panels/quality_panel.h"
 #include "app/panels/source_panel.h"
+#include "app/panels/sql_panel.h"
 #include "app/panels/stack_panel.h"
 #include "app/panels/start_page.h"
 #include "app/selection.h"
@@ -41,7 +42,7 @@ class WakeBell {
 
 // The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
 struct TabPanels {
-  explicit TabPanels(WorkerPool& pool) : memory(pool) {}
+  TabPanels(WorkerPool& pool, QueryBook& book) : memory(pool), sql(pool, book) {}
   DetailsPanel details;
   SourcePanel source;
   StackPanel stack;
@@ -49,6 +50,7 @@ struct TabPanels {
   MarkersPanel markers;
   QualityPanel quality;
   MetricsPanel metrics;
+  SqlPanel sql;
   SelectionFollower follower;
 };
 
@@ -60,6 +62,7 @@ struct AppState {
   AppOptions options;
   std::shared_ptr<WakeBell> bell = std::make_shared<WakeBell>();
   Workspace workspace;
+  QueryBook queries;
   PanelLayout layout;
   CommandTable commands;
   PanelActions actions;

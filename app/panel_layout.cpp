@@ -18,6 +18,7 @@ constexpr std::array<PanelInfo, kPanelCount> kPanels = {{
     {PanelId::markers, "markers", "Markers", Place::bottom},
     {PanelId::quality, "quality", "Data quality", Place::bottom},
     {PanelId::metrics, "metrics", "Metrics", Place::bottom},
+    {PanelId::sql, "sql", "SQL", Place::bottom},
 }};
 
 // At 100 %: less than this and a place cannot be read; the timeline keeps its own least size.

@@ -23,11 +23,21 @@ void SessionAnalysis::begin_frame(std::shared_ptr<const Snapshot> snapshot, doub
   take_search();
 }
 
-bool SessionAnalysis::timeline_pending() const { return memory_.task.valid() || active_.task.valid(); }
+namespace {
+
+// An answer that is there and that nobody asks for any more keeps no one waiting.
+template <typename T>
+bool under_way(const Task<T>& task) {
+  return task.valid() && !task.ready();
+}
+
+}  // namespace
+
+bool SessionAnalysis::timeline_pending() const { return under_way(memory_.task) || under_way(active_.task); }
 
 bool SessionAnalysis::pending() const {
-  return held_ || memory_.task.valid() || lines_.task.valid() || dependencies_.task.valid() || active_.task.valid() ||
-         line_events_.valid() || search_task_.valid() || status_task_.valid();
+  return held_ || timeline_pending() || under_way(lines_.task) || under_way(dependencies_.task) ||
+         under_way(line_events_) || under_way(search_task_) || under_way(status_task_);
 }
 
 // The work gets a query context whose store and snapshot live as long as it runs.

@@ -40,6 +40,8 @@ void draw_panel(AppState& state, const PanelContext& context, PanelId id, const 
       return panels.quality.draw(context, area);
     case PanelId::metrics:
       return panels.metrics.draw(context, area);
+    case PanelId::sql:
+      return panels.sql.draw(context, area);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "render/imgui_compat.h"
@@ -58,6 +59,32 @@ EditedText edit_in_place(Ui& ui, const Rect& inside, TextStyle style, float padd
   return result;
 }
 
+// ImGui's callback: takes and gives the caret. Tab comes as a wish for completion.
+int follow_caret(ImGuiInputTextCallbackData* data) {
+  TextCaret& caret = *static_cast<TextCaret*>(data->UserData);
+  if (data->EventFlag == ImGuiInputTextFlags_CallbackCompletion) {
+    caret.tab = true;
+    return 0;
+  }
+  if (caret.replace) {
+    const auto length = static_cast<std::size_t>(data->BufTextLen);
+    const std::size_t begin = std::min(caret.replace->begin, length);
+    const std::size_t end = std::clamp(caret.replace->end, begin, length);
+    data->DeleteChars(static_cast<int>(begin), static_cast<int>(end - begin));
+    data->InsertChars(static_cast<int>(begin), caret.replace->text.c_str());
+    data->CursorPos = static_cast<int>(begin + caret.replace->text.size());
+    data->ClearSelection();
+    caret.replace.reset();
+  }
+  const bool arrow = compat::key_pressed(Key::up, true) || compat::key_pressed(Key::down, true);
+  if (caret.hold_keys && arrow) {
+    data->CursorPos = static_cast<int>(std::min(caret.at, static_cast<std::size_t>(data->BufTextLen)));
+    data->ClearSelection();
+  }
+  caret.at = static_cast<std::size_t>(data->CursorPos);
+  return 0;
+}
+
 }  // namespace
 
 TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std::string& text,
@@ -104,7 +131,7 @@ TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std:
   return {text != before, edited.submitted, edited.focused, edited.cancelled};
 }
 
-TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::string& text,
+TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::string& text, TextCaret& caret,
                           const TextInputOptions& options) {
   ui.register_widget(name, rect);
   const std::string id = "##" + std::string(name);
@@ -120,9 +147,12 @@ TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::
     ui.note_text(text, inside);
   }
   const std::string before = text;
+  constexpr ImGuiInputTextFlags kFlags = ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways |
+                                         ImGuiInputTextFlags_CallbackCompletion;
+  caret.tab = false;
   const EditedText edited = edit_in_place(ui, inside, TextStyle::mono, 0, options, [&] {
-    return ImGui::InputTextMultiline(id.c_str(), &text, ImVec2(inside.width(), inside.height()),
-                                     ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AllowTabInput);
+    return ImGui::InputTextMultiline(id.c_str(), &text, ImVec2(inside.width(), inside.height()), kFlags, follow_caret,
+                                     &caret);
   });
   focused_before = edited.focused ? 1.0F : 0.0F;
   return {text != before, edited.submitted, edited.focused, edited.cancelled};

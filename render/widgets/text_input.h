@@ -2,6 +2,7 @@
 // The focus ring is 1.5 px accent. Editing, selection and the clipboard are ImGui's.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,8 +31,21 @@ struct TextInputResult {
 };
 TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std::string& text,
                            const TextInputOptions& options = {});
+// What a text area tells of its caret, and what it is asked to do, for completion.
+struct TextCaret {
+  std::size_t at = 0;      // bytes into the text
+  bool hold_keys = false;  // in: Up and Down belong to a list, they leave the caret where it is
+  bool tab = false;        // out: Tab was pressed, and it was not typed
+  // In: bytes [begin, end) become `text` and the caret goes behind it. Cleared when done.
+  struct Replacement {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string text;
+  };
+  std::optional<Replacement> replace;
+};
 // Several lines in mono; Ctrl+Enter submits.
-TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::string& text,
+TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::string& text, TextCaret& caret,
                           const TextInputOptions& options = {});
 
 }  // namespace accelscope::render

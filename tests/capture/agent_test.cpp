@@ -118,7 +118,7 @@ TEST_CASE("a source that throws is an error, not the end of the agent") {
   CHECK(contains(connection.status().message, "no such driver"));
 }
 
-TEST_CASE("a second viewer is told that the agent is busy and with whom; later it is served") {
+TEST_CASE("a second viewer is told that the agent is busy and with whom, and later it is served") {
   WatchedSource source;
   RunningAgent agent([&source, runs = std::make_shared<int>(0)](EventSink& sink) {
     return (*runs)++ == 0 ? source.function()(sink) : write_stream({.events = 10, .lanes = 1}, sink);

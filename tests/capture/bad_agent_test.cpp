@@ -234,7 +234,7 @@ TEST_CASE("a chunk that is damaged inside is refused although its frame is whole
   CHECK(seen.stored_events == count_events(frames, frames.size() - 1));
 }
 
-TEST_CASE("an agent of a newer minor version works; of another major version it is refused with what to update") {
+TEST_CASE("an agent of a newer minor version works, and of another major version it is refused with what to update") {
   Hello hello = agent_hello();
   hello.minor = kProtocolMinor + 1;
   const std::vector<Frame> frames = frames_of({.events = 10, .lanes = 1});

@@ -49,7 +49,7 @@ TEST_CASE("details: a click on a dependency, and ] and [, walk along the depende
   CHECK(viewer.tab().selected != kFirstMatmul);
 }
 
-TEST_CASE("source: selecting an event lights its line; clicking a line lights its events and can zoom to them") {
+TEST_CASE("source: selecting an event lights its line, and clicking a line lights its events and can zoom to them") {
   OpenViewer viewer;
   viewer.select(kFirstMatmul);
   CHECK(viewer.shell.shows("Line 3"));
@@ -85,7 +85,7 @@ TEST_CASE("stack: the frames of the selected event are listed, and a click opens
   CHECK(viewer.tab().selected_source == "kernel.py:3");
 }
 
-TEST_CASE("memory: shows use, peak and who is alive; a click on an allocation selects its event") {
+TEST_CASE("memory: shows use, peak and who is alive, and a click on an allocation selects its event") {
   OpenViewer viewer;
   viewer.run("panel_memory");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("Peak 160 KiB"); }));
@@ -118,7 +118,7 @@ TEST_CASE("memory: maximised, a click on a block of the address map selects its 
   CHECK(viewer.tab().reader->read(*viewer.tab().selected)->name_text == "x");
 }
 
-TEST_CASE("markers: an empty panel says how to make one; names and notes are kept, deleting removes") {
+TEST_CASE("markers: an empty panel says how to make one, and names and notes are kept, deleting removes") {
   OpenViewer viewer;
   viewer.run("panel_markers");
   CHECK(viewer.shell.shows("No markers yet."));

@@ -27,7 +27,7 @@ render::Point place_of(OpenViewer& viewer, const std::string& lane, double ns) {
 
 }  // namespace
 
-TEST_CASE("timeline: a click on an event shows its details and lights its source line; Esc clears") {
+TEST_CASE("timeline: a click on an event shows its details and lights its source line, and Esc clears") {
   OpenViewer viewer;
   viewer.shell.click(place_of(viewer, "Tensor", 1'050));
   REQUIRE(viewer.shell.settle());

@@ -101,7 +101,7 @@ TEST_CASE("menus: a menu opens, shows the keys, and runs what is chosen") {
   CHECK(viewer.shell.shows("mfu"));
 }
 
-TEST_CASE("palette: Ctrl+P, some letters and Enter run a command; Esc runs nothing") {
+TEST_CASE("palette: Ctrl+P, some letters and Enter run a command, and Esc runs nothing") {
   OpenViewer viewer;
   viewer.shell.key(Key::p, {.ctrl = true});
   viewer.shell.type("metri");

@@ -92,7 +92,7 @@ TEST_CASE("one unreadable rank does not spoil the others") {
   CHECK(holds(found, "profile_rank_2/ntff.json: the file ends at byte"));
 }
 
-TEST_CASE("a folder without profiles says what was looked for; one with only damaged ones says what is wrong") {
+TEST_CASE("a folder without profiles says what was looked for, and one with only damaged ones says what is wrong") {
   const test::TemporaryFolder folder;
   fs::create_directories(folder.file("empty"));
   const Outcome empty = run({"view", folder.file("empty")});

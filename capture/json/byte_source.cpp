@@ -16,6 +16,8 @@ namespace accelscope::capture {
 namespace {
 
 constexpr std::size_t kPackedBytes = 256U << 10;
+constexpr std::string_view kGzip = "\x1f\x8b";
+constexpr std::string_view kZstd = "\x28\xb5\x2f\xfd";
 
 struct CloseFile {
   void operator()(std::FILE* file) const noexcept { std::fclose(file); }
@@ -179,17 +181,15 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
   if (file == nullptr) {
     return Error{fmt::format("{}: cannot be opened: {}; check the path", path, std::strerror(errno))};
   }
-  std::array<unsigned char, 4> magic{};
-  const std::size_t count = std::fread(magic.data(), 1, magic.size(), file.get());
+  std::array<char, 4> first{};
+  const std::string_view magic(first.data(), std::fread(first.data(), 1, first.size(), file.get()));
   std::rewind(file.get());
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   auto plain = std::make_unique<PlainSource>(path, std::move(file), failure ? 0 : size);
-  constexpr std::array<unsigned char, 2> kGzip = {0x1f, 0x8b};
-  constexpr std::array<unsigned char, 4> kZstd = {0x28, 0xb5, 0x2f, 0xfd};
   std::unique_ptr<ByteSource> source;
-  if (count >= kGzip.size() && std::equal(kGzip.begin(), kGzip.end(), magic.begin())) {
+  if (magic.starts_with(kGzip)) {
     source = std::make_unique<GzipSource>(std::move(plain));
-  } else if (count >= kZstd.size() && std::equal(kZstd.begin(), kZstd.end(), magic.begin())) {
+  } else if (magic.starts_with(kZstd)) {
     source = std::make_unique<ZstdSource>(std::move(plain));
   } else {
     source = std::move(plain);
@@ -199,6 +199,23 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
 
 std::unique_ptr<ByteSource> ByteSource::from_memory(std::span<const char> bytes) {
   return std::make_unique<MemorySource>(bytes);
+}
+
+bool is_packed(std::string_view first_bytes) noexcept {
+  return first_bytes.starts_with(kGzip) || first_bytes.starts_with(kZstd);
+}
+
+std::vector<char> read_head(const std::string& path, std::size_t bytes) {
+  std::vector<char> head(bytes);
+  std::size_t size = 0;
+  const Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
+  while (source && size < head.size()) {
+    const Result<std::size_t> count = source.value()->read(std::span(head).subspan(size));
+    if (!count || count.value() == 0) break;  // what was read before an error is enough to recognise a format
+    size += count.value();
+  }
+  head.resize(size);
+  return head;
 }
 
 }  // namespace accelscope::capture

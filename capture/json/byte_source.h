@@ -7,6 +7,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 
@@ -29,5 +31,10 @@ class ByteSource {
   [[nodiscard]] virtual std::uint64_t file_bytes() const = 0;       // of the file as it lies on the disk
   [[nodiscard]] virtual std::uint64_t file_bytes_read() const = 0;  // of those
 };
+
+// Whether a file that begins with these bytes is packed.
+[[nodiscard]] bool is_packed(std::string_view first_bytes) noexcept;
+// The first bytes of a file, inflated; fewer where it ends or cannot be read further. For probes.
+[[nodiscard]] std::vector<char> read_head(const std::string& path, std::size_t bytes);
 
 }  // namespace accelscope::capture

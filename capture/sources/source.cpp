@@ -10,6 +10,7 @@
 
 #include "capture/sources/neuron/neuron_source.h"
 #include "capture/sources/session/session_source.h"
+#include "capture/sources/tt_metal/device_log_source.h"
 
 namespace accelscope::capture {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 constexpr std::array kFormats = {
     SourceFormat{"session", "Accelscope session", probe_session, replay_session},
     SourceFormat{"neuron-json", "Neuron Profile JSON", probe_neuron_json, import_neuron_json},
+    SourceFormat{"tt-device-log", "tt-metal device log", probe_device_log, import_device_log},
 };
 
 std::string known_names() {

@@ -30,20 +30,6 @@ constexpr int kLikely = 60;   // a table of the profile comes later, or the keys
   return end == std::string_view::npos ? std::string{} : std::string(text.substr(1, end - 1));
 }
 
-// The first bytes of a packed file, inflated.
-[[nodiscard]] std::vector<char> inflated_head(const std::string& path) {
-  std::vector<char> head(kProbeBytes);
-  std::size_t size = 0;
-  const Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
-  while (source && size < head.size()) {
-    const Result<std::size_t> count = source.value()->read(std::span(head).subspan(size));
-    if (!count || count.value() == 0) break;  // what was read before an error is enough to recognise the format
-    size += count.value();
-  }
-  head.resize(size);
-  return head;
-}
-
 [[nodiscard]] int probe_text(std::string_view text) {
   const std::string key = first_key(text);
   if (key.empty()) return 0;
@@ -66,8 +52,8 @@ constexpr int kLikely = 60;   // a table of the profile comes later, or the keys
 
 int probe_neuron_json(ByteView first_bytes, const std::string& path) {
   const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
-  if (text.starts_with("\x1f\x8b") || text.starts_with("\x28\xb5\x2f\xfd")) {
-    const std::vector<char> head = inflated_head(path);
+  if (is_packed(text)) {
+    const std::vector<char> head = read_head(path, kProbeBytes);
     return probe_text({head.data(), head.size()});
   }
   return probe_text(text);

@@ -1,0 +1,76 @@
+// The tables of a tt-metal device log. Column names are the file's field names in the form of SQL names (run_host_id
+// for "run host ID"); one column takes what its eras call by different names. Columns of logs from a dispatch core and
+// those of unknown names follow behind where a file has them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/schema.h"
+
+namespace accelscope::capture {
+
+enum class LogTable : std::uint8_t {
+  zone,          // slices: a begin and its end
+  zone_total,    // instants: cycles summed up over many passes
+  ts_data,       // instants with 64 bits of data
+  ts_event,      // instants; also ends without a begin, and types that are not known
+  perf_counter,  // samples of a performance counter; one track per counter
+};
+inline constexpr std::size_t kLogTableCount = 5;
+
+// What the columns hold; some mean the same in every table, some have a name of their own in each.
+enum class LogField : std::uint8_t {
+  value,  // what the marker carries: perf_counter value, zone_total cycles, "data" of the others
+  pcie_slot,
+  core_x,
+  core_y,
+  risc,
+  timer_id,
+  run_host_id,
+  run_id,
+  trace_id,
+  trace_id_counter,
+  time_cycles,
+  source,
+  own,  // zone: cycles; zone_total: ns; ts_event: type; perf_counter: ref_cnt; ts_data has none
+  meta_data,
+  unfinished,     // zone: it has no end; ts_event: it is an end without a begin
+  end_meta_data,  // zone
+};
+inline constexpr std::size_t kLogFieldCount = 16;
+
+// What dispatch cores write into the meta data about the command they carry out.
+struct DispatchKey {
+  std::string_view name;
+  ColumnType type;
+};
+inline constexpr std::array<DispatchKey, 3> kDispatchKeys = {{{"workers_runtime_id", ColumnType::uint64},
+                                                              {"dispatch_command_type", ColumnType::string},
+                                                              {"dispatch_command_subtype", ColumnType::string}}};
+
+struct LogTableColumns {
+  bool dispatch = false;            // kDispatchKeys have columns
+  std::vector<std::string> extras;  // columns of names that are not known
+};
+
+[[nodiscard]] Schema device_log_schema(LogTable table, const LogTableColumns& more);
+// Where a table's columns lie. The dispatch columns follow behind those of LogField, then those of unknown names.
+class LogColumns {
+ public:
+  explicit LogColumns(LogTable table) noexcept;
+  // The table must have the field.
+  [[nodiscard]] std::size_t operator[](LogField field) const noexcept {
+    return places_[static_cast<std::size_t>(field)];
+  }
+  [[nodiscard]] std::size_t further() const noexcept { return further_; }
+
+ private:
+  std::array<std::size_t, kLogFieldCount> places_{};
+  std::size_t further_ = 0;
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,184 @@
+#include "capture/sources/tt_metal/device_log_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "capture/sources/async_sink.h"
+#include "capture/sources/source_finder.h"
+#include "capture/sources/tt_metal/device_log_reader.h"
+#include "capture/sources/tt_metal/device_log_writer.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kSortMemoryBytes = 192U << 20;  // packed markers beyond this go to a temporary file
+
+class DeviceLogImport {
+ public:
+  DeviceLogImport(std::string name, const ImportOptions& options, EventSink& sink)
+      : name_(std::move(name)), options_(options), writer_(sink), spill_(kSortMemoryBytes) {}
+
+  Result<void> run(std::unique_ptr<ByteSource> source);
+
+ private:
+  Result<void> read(LineBlocks blocks, std::string_view first, std::uint64_t lines);
+  Result<void> add(const LogRowBlock& block);
+  Result<void> write();
+  void write_facts();
+  void write_sources();
+  void progress(double share) const;
+  [[nodiscard]] Error cancelled() const { return Error{fmt::format("{}: the import was cancelled", name_)}; }
+
+  std::string name_;
+  const ImportOptions& options_;
+  SessionWriter writer_;
+  ChunkSpill spill_;
+  DeviceLogLayout layout_;
+  DeviceLogDictionary dictionary_;
+  std::vector<MarkerRuns> markers_;  // by processor
+  DeviceLogCounts counts_;
+  std::uint64_t bytes_total_ = 0;
+};
+
+Result<void> DeviceLogImport::run(std::unique_ptr<ByteSource> source) {
+  LineBlocks blocks(std::move(source));
+  std::vector<char> buffer;
+  const std::string_view first = blocks.next(buffer);
+  if (first.empty()) {
+    return Error{blocks.failure().empty() ? fmt::format("{}: the file is empty; was its writer stopped early?", name_)
+                                          : blocks.failure()};
+  }
+  Result<LogPrologue> prologue = read_prologue(first);
+  if (!prologue) {
+    return Error{fmt::format(
+        "{}: {}; a device log is the file profile_log_device.csv that tt-metal writes with TT_METAL_DEVICE_PROFILER=1",
+        name_, prologue.message())};
+  }
+  layout_ = std::move(prologue.value().layout);
+  const Result<void> done = read(std::move(blocks), first.substr(prologue.value().bytes), prologue.value().lines);
+  if (!done) return done;
+  return write();
+}
+
+Result<void> DeviceLogImport::read(LineBlocks blocks, std::string_view first, std::uint64_t lines) {
+  DeviceLogReader reader(std::move(blocks), first, layout_, dictionary_);
+  bytes_total_ = reader.bytes_total();
+  while (const LogRowBlock* block = reader.next()) {
+    if (writer_.cancelled()) return cancelled();
+    counts_.problems.add(block->problems, lines + 1);
+    counts_.rows += block->lines - block->blank_lines;
+    lines += block->lines;
+    if (const Result<void> added = add(*block); !added) return added;
+    progress(0.5 * static_cast<double>(reader.bytes_done()) /
+             static_cast<double>(std::max(bytes_total_, std::uint64_t{1})));
+  }
+  counts_.long_lines = reader.blocks().long_lines();
+  counts_.unreadable = reader.blocks().failure();
+  return {};
+}
+
+Result<void> DeviceLogImport::add(const LogRowBlock& block) {
+  for (const LogRow& row : block.rows) {
+    if (row.processor >= markers_.size()) markers_.resize(row.processor + 1);
+    if (const Result<void> added = markers_[row.processor].add(row.marker, spill_); !added) return added;
+  }
+  return {};
+}
+
+Result<void> DeviceLogImport::write() {
+  std::uint64_t total = 0;
+  for (MarkerRuns& markers : markers_) {
+    total += markers.count();
+    if (const Result<void> packed = markers.finish(spill_); !packed) return packed;
+  }
+  const std::vector<LogProcessor>& processors = dictionary_.processors();
+  std::vector<std::size_t> order(markers_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto key = [&](const LogProcessor& of) { return std::tie(of.chip, of.core_x, of.core_y, of.risc); };
+    return key(processors[a]) < key(processors[b]);
+  });
+  write_facts();
+  DeviceLogWriter events(layout_, dictionary_, writer_, counts_);
+  std::uint64_t done = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const LogProcessor& processor = processors[order[i]];
+    MarkerRuns& markers = markers_[order[i]];
+    if (markers.count() == 0) continue;
+    if (counts_.chips == 0 || processors[order[i - 1]].chip != processor.chip) {
+      std::int64_t first = markers.first_time();
+      for (std::size_t k = i; k < order.size() && processors[order[k]].chip == processor.chip; ++k)
+        first = std::min(first, markers_[order[k]].first_time());
+      events.begin_chip(processor.chip, first);
+      ++counts_.chips;
+    }
+    if (const Result<void> written = events.write(processor, markers, spill_); !written) return written;
+    if (const Result<void> status = writer_.status(); !status) return status;
+    if (writer_.cancelled()) return cancelled();
+    done += markers.count();
+    progress(0.5 + 0.5 * static_cast<double>(done) / static_cast<double>(total));
+  }
+  counts_.names_left_out = dictionary_.left_out();
+  write_sources();
+  write_report(counts_, layout_, writer_);
+  return writer_.finish();
+}
+
+void DeviceLogImport::write_facts() {
+  if (!layout_.arch.empty()) writer_.set_meta("arch", layout_.arch);
+  if (layout_.frequency_mhz > 0) writer_.set_meta("chip_freq_mhz", fmt::format("{}", layout_.frequency_mhz));
+  if (layout_.max_compute_cores) writer_.set_meta("max_compute_cores", fmt::format("{}", *layout_.max_compute_cores));
+  writer_.set_meta("device_log_rows", fmt::format("{}", counts_.rows));
+}
+
+void DeviceLogImport::write_sources() {
+  std::set<std::string> files;
+  for (const LogSite& site : dictionary_.sites()) {
+    if (!site.file.empty()) files.insert(site.file);
+  }
+  if (files.empty()) return;
+  const SourceSearch search = add_source_files(files, options_.source_roots, writer_);
+  if (search.missing.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < search.missing.size() && i < 5; ++i) names += (i == 0 ? "" : ", ") + search.missing[i];
+  writer_.add_quality({"source_files_missing", search.missing.size(),
+                       fmt::format("source files that the log names were not found ({}{}); name the folder that holds "
+                                   "them, such as a checkout of tt-metal, with --source-root",
+                                   names, search.missing.size() > 5 ? ", ..." : ""),
+                       Severity::note});
+}
+
+void DeviceLogImport::progress(double share) const {
+  if (options_.progress)
+    options_.progress(static_cast<std::uint64_t>(share * static_cast<double>(bytes_total_)), bytes_total_);
+}
+
+}  // namespace
+
+int probe_device_log(ByteView first_bytes, const std::string& path) {
+  const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
+  if (!is_packed(text)) return probe_device_log_text(text);
+  const std::vector<char> head = read_head(path, kProbeBytes);
+  return probe_device_log_text({head.data(), head.size()});
+}
+
+Result<void> import_device_log(std::unique_ptr<ByteSource> bytes, const std::string& name, const ImportOptions& options,
+                               EventSink& sink) {
+  AsyncSink receiver(sink);
+  DeviceLogImport import(name, options, receiver);
+  const Result<void> done = import.run(std::move(bytes));
+  if (!done) return done;
+  return receiver.finish();
+}
+
+Result<void> import_device_log(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
+  if (!source) return source.error();
+  return import_device_log(std::move(source.value()), path, options, sink);
+}
+
+}  // namespace accelscope::capture

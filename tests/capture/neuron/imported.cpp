@@ -16,6 +16,8 @@ std::vector<EventValues> Imported::events(std::string_view table) const {
         EventValues event;
         event.track = track->track->name;
         event.kind = track->track->kind;
+        event.device = track->track->device;
+        event.depth = lane.data->lane.depth;
         std::int64_t begin = 0;
         std::int64_t end = 0;
         view.value().event_times(row, begin, end);

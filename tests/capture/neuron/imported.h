@@ -1,4 +1,5 @@
-// A Neuron profile imported into a store in memory, and its events as plain values for tests.
+// A profile - a Neuron profile, unless another importer is given - imported into a store in memory, and its events as
+// plain values for tests.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -19,6 +20,8 @@ namespace accelscope::capture {
 struct EventValues {
   std::string track;
   std::string kind;  // of the track
+  std::string device;
+  std::uint32_t depth = 0;  // of the lane
   std::string name;
   std::int64_t begin = 0;  // ns
   std::int64_t end = 0;
@@ -52,6 +55,15 @@ class Imported {
   static Imported text(std::string_view json, const ImportOptions& options = {}) {
     Imported session;
     const Result<void> done = import_neuron_json(ByteSource::from_memory(json), "test.json", options, *session.sink_);
+    REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.message()));
+    session.snapshot_ = session.store_->snapshot();
+    return session;
+  }
+  // Through any importer: import(sink) returns Result<void>.
+  template <typename Import>
+  static Imported by(Import&& import) {
+    Imported session;
+    const Result<void> done = import(*session.sink_);
     REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.message()));
     session.snapshot_ = session.store_->snapshot();
     return session;

@@ -27,6 +27,23 @@ bool names_other_ids(std::string_view sql) {
   return !named_tables(sql, others).empty();
 }
 
+// The event of the track, in the sub-lane if it is given, that begins at the time.
+std::optional<EventId> event_of_track(EventReader& reader, std::int64_t track, std::optional<std::int64_t> depth,
+                                      std::int64_t begin_ns) {
+  const TrackSnapshot* found =
+      track < 0 || track > kNone ? nullptr : reader.snapshot().find_track(static_cast<TrackNumber>(track));
+  if (found == nullptr) return std::nullopt;
+  for (const std::uint32_t index : found->lanes) {
+    const LaneSnapshot& lane = reader.snapshot().lanes[index];
+    if (depth && *depth != lane.data->lane.depth) continue;
+    const auto first = reader.first_from(lane, begin_ns);
+    if (!first || !*first) continue;
+    const auto event = reader.read(**first);
+    if (event && event->begin_ns == begin_ns) return **first;
+  }
+  return std::nullopt;
+}
+
 std::shared_ptr<const SqlAnswer> answer_query(const Store& store, const std::shared_ptr<const Snapshot>& snapshot,
                                               WorkerPool& pool, std::string typed, const std::string& sql,
                                               TaskControl& control) {
@@ -56,7 +73,7 @@ SqlRowPlace place_of_row(const SqlAnswer& answer, std::size_t row, EventReader& 
     const auto duration = integer_in(result, row, "dur_ns");
     if (!place.end_ns && duration) place.end_ns = *place.begin_ns + *duration;
   }
-  for (const std::string_view column : {"id", "src_id", "dst_id"}) {
+  for (const std::string_view column : {"event_id", "id", "src_id", "dst_id"}) {
     const auto number = integer_in(result, row, column);
     if (!number || *number < 0) continue;
     if (column == "id" && !place.begin_ns && names_other_ids(answer.sql)) continue;
@@ -67,7 +84,11 @@ SqlRowPlace place_of_row(const SqlAnswer& answer, std::size_t row, EventReader& 
     const bool other_time = column == "id" && place.begin_ns && event && event->begin_ns != *place.begin_ns;
     if (!event || other_time) continue;
     place.event = id;
-    break;
+    return place;
+  }
+  const auto track = integer_in(result, row, "track_id");
+  if (place.begin_ns && track) {
+    place.event = event_of_track(reader, *track, integer_in(result, row, "lane"), *place.begin_ns);
   }
   return place;
 }

@@ -30,9 +30,9 @@ struct SqlRowPlace {
   std::optional<std::int64_t> end_ns;
   [[nodiscard]] bool any() const noexcept { return event || begin_ns; }
 };
-// An event by its column `id`, `src_id` or `dst_id` if there is such an event and, where the row has ts_ns, it begins
-// there; a time by ts_ns with dur_ns or end_ns. An `id` alone says nothing if the query names tracks or markers, which
-// have ids of their own.
+// An event by its column `event_id`, `id`, `src_id` or `dst_id` if there is such an event, or by track_id and ts_ns; a
+// time by ts_ns with dur_ns or end_ns. An `id` must agree with ts_ns: vendors have ids of their own under that name. An
+// `id` alone says nothing if the query names tracks or markers.
 [[nodiscard]] SqlRowPlace place_of_row(const SqlAnswer& answer, std::size_t row, EventReader& reader);
 
 class SqlConsole {

@@ -58,6 +58,14 @@ TEST_CASE("sql: a click on a row selects its event, a double click fits it, and 
   CHECK_FALSE(viewer.tab().selected.has_value());
 }
 
+TEST_CASE("sql: all columns of a vendor's table, whose ids are its own, still find the event by track and time") {
+  SqlViewer viewer;
+  viewer.ask("SELECT * FROM instruction WHERE opcode = 'ACTIVATE' ORDER BY ts_ns LIMIT 2");
+  REQUIRE(viewer.shell.click("sql.rows.row.1"));
+  REQUIRE(viewer.tab().selected.has_value());
+  CHECK(viewer.tab().reader->read(*viewer.tab().selected)->name_text == "ACTIVATE");
+}
+
 TEST_CASE("sql: a row with a time and no event moves the view there") {
   SqlViewer viewer;
   viewer.ask("SELECT min(ts_ns) AS ts_ns, 100 AS dur_ns FROM slice");

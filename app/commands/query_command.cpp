@@ -44,6 +44,7 @@ int QueryCommand::run(const CommandRun& run) const {
   if (!done) return run.fail("SQL: " + done.message());
   output->finish();
   if (!run.streams.out.good()) return run.fail("the output could not be written; is the disk full?");
+  if (const std::string note = sql_session.note(); !note.empty()) run.say("accelscope: " + input + ": " + note);
   if (const std::string note = output->note(); !note.empty()) run.say("accelscope: " + note);
   return kExitDone;
 }

@@ -157,10 +157,15 @@ Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkReque
     const ChunkRequest& request = requests[index];
     const LaneSnapshot& lane = snapshot.lanes[request.lane];
     const Result<Bytes> bytes = query.store.read_chunk(lane, request.chunk);
-    if (!bytes) return fail(bytes.error());
-    const Result<ChunkView> view = ChunkView::parse(*bytes);
-    if (!view) return fail(view.error());
     const ChunkPlace& place = lane.chunk(request.chunk);
+    const auto give_up = [&](const Error& error) {
+      if (query.report == nullptr) return fail(error);
+      query.report->skip(place.count, error.message);
+      query.control.add_done(1);
+    };
+    if (!bytes) return give_up(bytes.error());
+    const Result<ChunkView> view = ChunkView::parse(*bytes);
+    if (!view) return give_up(view.error());
     body(ScannedChunk{lane, request.lane, request.chunk, place, *view, request.range, index,
                       strings.find(scope_of(lane.number()))->second,
                       mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks)},

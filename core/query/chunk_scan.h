@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/chunk/chunk_view.h"
+#include "core/query/scan_report.h"
 #include "core/query/time_range.h"
 #include "core/query/worker_pool.h"
 #include "core/store/store.h"
@@ -24,6 +25,7 @@ struct QueryContext {
   std::shared_ptr<const Snapshot> snapshot;
   WorkerPool& pool;
   TaskControl& control;
+  ScanReport* report = nullptr;  // given: unreadable chunks are skipped and counted there, else they fail the query
 };
 
 using LaneIndices = std::vector<std::uint32_t>;  // indices into Snapshot::lanes
@@ -119,7 +121,8 @@ struct ChunkRequest {
 };
 
 // The body runs on several threads at once; `worker` is below pool.concurrency() and may index per-thread state.
-// Chunks of a lane come in no particular order. Fails with the first unreadable chunk, or when cancelled.
+// Chunks of a lane come in no particular order. Fails with the first unreadable chunk, unless
+// the query has a ScanReport, or when cancelled.
 [[nodiscard]] Result<void> scan_chunks(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
                                        const ChunkBody& body);
 [[nodiscard]] Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkRequest>& requests,

@@ -36,6 +36,9 @@ struct SqlResult {
   std::vector<std::string> columns;
   std::vector<SqlValue> cells;  // row by row
   bool truncated = false;       // a limit was reached: there are more rows
+  // Of chunks that could not be read: their rows are missing. The note says so in a sentence, "" if nothing is missing.
+  std::uint64_t skipped_events = 0;
+  std::string note;
 
   [[nodiscard]] std::size_t row_count() const noexcept { return columns.empty() ? 0 : cells.size() / columns.size(); }
   [[nodiscard]] const SqlValue& at(std::size_t row, std::size_t column) const {
@@ -69,6 +72,7 @@ class SqlSession {
   // Done and total of the control count chunks. A cancelled run fails with cancelled_error().
   [[nodiscard]] Result<SqlResult> run(std::string_view sql, const SqlLimits& limits, TaskControl& control);
   [[nodiscard]] Result<void> visit(std::string_view sql, SqlRowVisitor& visitor, TaskControl& control);
+  [[nodiscard]] std::string note() const;  // of the last run: see SqlResult
   [[nodiscard]] const std::vector<SqlTable>& tables() const noexcept;
   // Off: every query goes row by row through SQLite. The answers are the same.
   void set_native(bool on) noexcept;

@@ -2,14 +2,13 @@
 // strings, looked up once. Internal to core/query/sql_*.
 #pragma once
 
-#include <sqlite3.h>
-
 #include <map>
 #include <string>
 #include <vector>
 
 #include "core/query/chunk_scan.h"
 #include "core/query/event_reader.h"
+#include "core/query/sqlite_api.h"
 
 namespace accelscope::sql {
 
@@ -61,7 +60,8 @@ struct Context {
   std::shared_ptr<const Snapshot> snapshot;
   WorkerPool& pool;
   TaskControl* control = nullptr;  // of the run in progress
-  std::string failure;             // why a table gave up; better than SQLite's own words
+  std::string failure = {};        // why a table gave up; better than SQLite's own words
+  ScanReport report = {};          // what the run in progress had to leave out
   std::map<std::uint32_t, ScopeStrings> scopes = {};
   ChunkCache chunks = {};
 
@@ -73,7 +73,7 @@ struct Context {
     return chunks.load(store, lane, chunk);
   }
   // For tables made by an analysis. Only while a run is in progress.
-  [[nodiscard]] QueryContext query() { return {store, snapshot, pool, *control}; }
+  [[nodiscard]] QueryContext query() { return {store, snapshot, pool, *control, &report}; }
   // Remembers the message and gives the code that a table returns.
   int fail(const std::string& message) {
     if (cancelled()) return SQLITE_INTERRUPT;

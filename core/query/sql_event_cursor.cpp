@@ -5,17 +5,29 @@
 
 namespace accelscope::sql {
 
-int EventCursor::start(EventFilter filter, RowOrder order, const std::vector<EventField>& used) {
+int EventCursor::start(EventRequest request) {
   scans_.clear();
   heads_.clear();
   groups_.reset();
-  filter_ = std::move(filter);
-  order_ = order;
+  filter_ = std::move(request.filter);
+  order_ = request.order;
   next_lane_ = 0;
+  offset_ = 0;
   current_ = nullptr;
   if (filter_.nothing) return SQLITE_OK;
-  if (order_ == RowOrder::time) return start_merge();
-  return order_ == RowOrder::any ? next_lane() : gather(used);
+  if (order_ == RowOrder::any) {
+    offset_ = request.offset;
+    return next_lane();
+  }
+  const int code = order_ == RowOrder::time ? start_merge() : gather(request.used);
+  return code == SQLITE_OK ? skip_rows(request.offset) : code;
+}
+
+int EventCursor::skip_rows(std::uint64_t rows) {
+  for (; rows > 0 && !at_end(); --rows) {
+    if (const int code = next(); code != SQLITE_OK) return code;
+  }
+  return SQLITE_OK;
 }
 
 int EventCursor::next() {
@@ -60,6 +72,8 @@ void EventCursor::group_result(sqlite3_context* context, const EventColumn& colu
 bool EventCursor::may_hold_rows(const LaneSnapshot& lane) const {
   const auto first = static_cast<std::int64_t>(make_event_id(lane.number(), 0));
   const auto last = static_cast<std::int64_t>(make_event_id(lane.number() + 1, 0) - 1);
+  const auto keeps = [&](const auto& test) { return test->keeps(lane.schema->name); };
+  if (!std::all_of(filter_.schemas.begin(), filter_.schemas.end(), keeps)) return false;
   return lane.event_count > 0 && filter_.track.holds(lane.track) && filter_.id.max >= first && filter_.id.min <= last;
 }
 
@@ -77,6 +91,7 @@ int EventCursor::next_lane() {
     const std::uint32_t lane_index = spec_.lanes[next_lane_++];
     if (!may_hold_rows(context_.snapshot->lanes[lane_index])) continue;
     auto scan = open(lane_index);
+    if (offset_ > 0) scan->skip(offset_);
     if (scan->next()) {
       current_ = scan.get();
       scans_.push_back(std::move(scan));
@@ -126,12 +141,9 @@ void EventCursor::result(sqlite3_context* context, std::size_t table_column) {
   if (is_number(column.field)) return sqlite3_result_int64(context, number_of(scan, column.field));
   if (column.field == EventField::name) return result_pooled_text(context, scan.name());
   if (column.field == EventField::schema) return result_pooled_text(context, lane.schema->name);
-  const int schema_column = spec_.schema_columns.at(lane.schema.get())[table_column];
+  const int schema_column = scan.schema_column(table_column);
   if (schema_column >= 0) return scan.result(context, static_cast<std::size_t>(schema_column));
-  if (column.field == EventField::category) {
-    const TrackSnapshot* track = context_.snapshot->find_track(lane.track);
-    return result_pooled_text(context, track == nullptr ? std::string_view() : std::string_view(track->track->kind));
-  }
+  if (column.field == EventField::category) return result_pooled_text(context, track_kind(*context_.snapshot, lane));
   sqlite3_result_null(context);
 }
 

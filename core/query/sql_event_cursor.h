@@ -13,14 +13,20 @@ namespace accelscope::sql {
 
 enum class RowOrder : std::uint8_t { any, time, name, name_descending };
 
+struct EventRequest {
+  EventFilter filter;
+  RowOrder order = RowOrder::any;
+  // The table's columns that are asked for; matters where rows come by name: they must be numbers or the name then.
+  std::vector<EventField> used;
+  std::uint64_t offset = 0;  // matching rows left out at the beginning
+};
+
 class EventCursor {
  public:
   EventCursor(Context& context, const EventTableSpec& spec) : context_(context), spec_(spec) {}
 
   // SQLITE_OK with the first row in place, or an error.
-  // used: the table's columns that are asked for; matters where rows come by name: they must be numbers or the name
-  // then.
-  int start(EventFilter filter, RowOrder order, const std::vector<EventField>& used);
+  int start(EventRequest request);
   int next();
   [[nodiscard]] bool at_end() const noexcept { return groups_ ? groups_->at_end() : current_ == nullptr; }
   // The event's id; fails where rows are gathered by name and the id was not asked for as a column.
@@ -32,6 +38,7 @@ class EventCursor {
   [[nodiscard]] std::unique_ptr<LaneScan> open(std::uint32_t lane_index);
   int next_lane();
   int start_merge();
+  int skip_rows(std::uint64_t rows);  // one by one
   int gather(const std::vector<EventField>& used);
   void group_result(sqlite3_context* context, const EventColumn& column) const;
   int next_merged();
@@ -52,6 +59,7 @@ class EventCursor {
   std::vector<std::unique_ptr<LaneScan>> scans_;
   std::vector<Head> heads_;  // a heap, the earliest in front
   std::size_t next_lane_ = 0;
+  std::uint64_t offset_ = 0;  // rows still to skip, where rows come lane by lane
   LaneScan* current_ = nullptr;
 };
 

@@ -1,5 +1,4 @@
-// The virtual table over events: slice, counter, and one table per schema. What a table shows is an EventTableSpec;
-// one SQLite module serves them all.
+// The virtual table over events: slice, counter, and one table per schema. What a table shows is an EventTableSpec.
 #pragma once
 
 #include <string>
@@ -7,6 +6,7 @@
 #include <vector>
 
 #include "core/query/sql_context.h"
+#include "core/query/sql_virtual_table.h"
 
 namespace accelscope::sql {
 
@@ -36,7 +36,7 @@ struct EventTableSpec {
 // The type that the table declares for the column.
 [[nodiscard]] std::string_view sql_type(const EventColumn& column);
 
-// Registers the module; CREATE VIRTUAL TABLE x USING accelscope_events(i) makes the table of specs[i].
-int register_event_tables(sqlite3* database, Context& context, const std::vector<EventTableSpec>& specs);
+// The specification must outlive the table.
+[[nodiscard]] std::unique_ptr<VirtualTable> make_event_table(Context& context, const EventTableSpec& spec);
 
 }  // namespace accelscope::sql

@@ -61,20 +61,30 @@ std::uint64_t matches_of_candidates(std::uint64_t candidates, Keeps keeps) {
 
 }  // namespace
 
+std::string_view track_kind(const Snapshot& snapshot, const LaneSnapshot& lane) {
+  const TrackSnapshot* track = snapshot.find_track(lane.track);
+  return track == nullptr ? std::string_view() : std::string_view(track->track->kind);
+}
+
 LaneScan::LaneScan(Context& context, const LaneSnapshot& lane, EventFilter& filter,
                    const std::vector<int>& schema_columns)
-    : context_(context), lane_(lane), filter_(filter), strings_(context.strings(scope_of(lane.number()))) {
+    : context_(context),
+      lane_(lane),
+      filter_(filter),
+      schema_columns_(schema_columns),
+      strings_(context.strings(scope_of(lane.number()))) {
   columns_.resize(lane.schema->columns.size());
-  compile(schema_columns);
+  compile();
   choose_chunks();
 }
 
-void LaneScan::compile(const std::vector<int>& schema_columns) {
+void LaneScan::compile() {
   const std::uint32_t scope = scope_of(lane_.number());
   for (const auto& test : filter_.names) name_answers_.push_back(&test->answers(context_, scope));
   for (FieldTest& test : filter_.fields) {
-    const int column = schema_columns[test.table_column];
+    const int column = schema_columns_[test.table_column];
     if (column < 0) {
+      if (test.category && test.strings->keeps(track_kind(*context_.snapshot, lane_))) continue;
       ordinals_.clear();  // null everywhere: no comparison holds
       return;
     }
@@ -139,19 +149,32 @@ bool LaneScan::advance_chunk() {
     place_ = &lane_.chunk(chunk);
     auto loaded = context_.load(lane_, chunk);
     if (!loaded) {
-      status_ = context_.fail(loaded.message());
-      return false;
+      context_.report.skip(place_->count, loaded.message());
+      continue;
     }
     loaded_ = std::move(*loaded);
-    if (loaded_->view.column_count() < columns_.size()) {
-      status_ = context_.fail("a chunk has fewer columns than its schema; the session may be damaged");
-      return false;
-    }
     next_block_ = 0;
     if (!skips_loaded_chunk()) return true;
     loaded_.reset();
   }
   return false;
+}
+
+void LaneScan::skip(std::uint64_t& rows) {
+  const bool all_match = filter_.names.empty() && tests_.empty() && !tests_times_;
+  while (rows > 0) {
+    // Ordinals count the events of chunks that all match.
+    while (all_match && mask_ == 0 && !loaded_ && chunk_ < last_chunk_) {
+      const ChunkPlace& place = lane_.chunk(chunk_);
+      const auto first = static_cast<std::int64_t>(place.first_ordinal);
+      if (place.count > rows || first < ordinals_.min || first + place.count - 1 > ordinals_.max) break;
+      rows -= place.count;
+      ++chunk_;
+      context_.control->add_done(1);
+    }
+    if (rows == 0 || (mask_ == 0 && !advance())) return;
+    for (; mask_ != 0 && rows > 0; mask_ &= mask_ - 1) --rows;
+  }
 }
 
 // By the totals by name, without its bytes.

@@ -19,6 +19,7 @@ struct FieldTest {
   Bounds<std::uint64_t> unsigneds;
   RealBounds reals;
   std::unique_ptr<StringTest> strings;
+  bool category = false;  // where the schema has no such column, the kind of the track
 };
 
 struct EventFilter {
@@ -30,8 +31,11 @@ struct EventFilter {
   IntegerBounds dur_ns;
   IntegerBounds end_ns;
   std::vector<std::unique_ptr<StringTest>> names;
+  std::vector<std::unique_ptr<StringTest>> schemas;  // of the schema's name
   std::vector<FieldTest> fields;
 };
+
+[[nodiscard]] std::string_view track_kind(const Snapshot& snapshot, const LaneSnapshot& lane);
 
 class LaneScan {
  public:
@@ -47,6 +51,9 @@ class LaneScan {
     mask_ &= mask_ - 1;
     return true;
   }
+  // Passes over up to `rows` matching events, reading no chunk that can be passed over as a whole; those that it could
+  // not find are still in `rows`. Before the first next().
+  void skip(std::uint64_t& rows);
   [[nodiscard]] int status() const noexcept { return status_; }
   // Chunks that the filter's times and ids leave; for progress.
   [[nodiscard]] std::uint32_t chunk_count() const noexcept { return last_chunk_ - first_chunk_; }
@@ -60,6 +67,8 @@ class LaneScan {
   [[nodiscard]] std::int64_t end_ns();
   [[nodiscard]] std::string_view name();
   [[nodiscard]] StringId name_id();  // session-wide
+  // The lane's schema column for a table column, -1 where it has none.
+  [[nodiscard]] int schema_column(std::size_t table_column) const noexcept { return schema_columns_[table_column]; }
   void result(sqlite3_context* context, std::size_t schema_column);
 
  private:
@@ -75,7 +84,7 @@ class LaneScan {
     std::array<std::uint64_t, kBlockEvents> values;
   };
 
-  void compile(const std::vector<int>& schema_columns);
+  void compile();
   void choose_chunks();
   [[nodiscard]] bool advance();  // to the next block that may hold a match
   [[nodiscard]] bool advance_chunk();
@@ -95,6 +104,7 @@ class LaneScan {
   Context& context_;
   const LaneSnapshot& lane_;
   EventFilter& filter_;
+  const std::vector<int>& schema_columns_;
   ScopeStrings& strings_;
   std::vector<StringTest::Answers*> name_answers_;
   std::vector<CompiledTest> tests_;

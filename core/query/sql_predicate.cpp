@@ -122,6 +122,16 @@ bool StringTest::keeps(std::string_view text) const {
   switch (op_) {
     case SQLITE_INDEX_CONSTRAINT_EQ:
       return std::binary_search(operands_.begin(), operands_.end(), text, std::less<>());
+    case SQLITE_INDEX_CONSTRAINT_NE:
+      return text != operands_.front();
+    case SQLITE_INDEX_CONSTRAINT_LT:
+      return text < operands_.front();
+    case SQLITE_INDEX_CONSTRAINT_LE:
+      return text <= operands_.front();
+    case SQLITE_INDEX_CONSTRAINT_GT:
+      return text > operands_.front();
+    case SQLITE_INDEX_CONSTRAINT_GE:
+      return text >= operands_.front();
     // SQLite's matchers end at a NUL byte, so does the copy's c_str().
     case SQLITE_INDEX_CONSTRAINT_LIKE:
       return sqlite3_strlike(operands_.front().c_str(), std::string(text).c_str(), 0) == 0;

@@ -51,7 +51,8 @@ void narrow(Bounds<std::uint64_t>& bounds, int op, sqlite3_value* value);
 // One test of a dictionary column. Remembers its answer per scope and string.
 class StringTest {
  public:
-  // EQ with one value or several (IN), LIKE, GLOB, REGEXP. A null pattern keeps no row.
+  // EQ with one value or several (IN); NE, LT, LE, GT, GE by the bytes; LIKE, GLOB, REGEXP. Without an operand (NULL)
+  // it keeps no row.
   StringTest(int op, std::vector<std::string> operands);
   ~StringTest();
   StringTest(const StringTest&) = delete;

@@ -1,7 +1,5 @@
 #include "core/query/sql_row_table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -11,170 +9,108 @@ namespace {
 
 using KeyIndex = std::vector<std::pair<std::int64_t, std::uint32_t>>;  // key and row, sorted
 
-struct Module {
-  Context& context;
-  const std::vector<RowTableSpec>& specs;
+// Either all rows, or those of a range of an index.
+class RowCursor final : public VirtualCursor {
+ public:
+  explicit RowCursor(class RowTable& table) : table_(table) {}
+  int filter(int key_column, const char* plan, std::span<sqlite3_value*> values) override;
+  int next() override {
+    ++position_;
+    return SQLITE_OK;
+  }
+  [[nodiscard]] bool at_end() const override { return position_ >= end_; }
+  void column(sqlite3_context* context, int column) override {
+    rows_->result(context, row(), static_cast<std::size_t>(column));
+  }
+  int row_id(sqlite3_int64& id) override {
+    id = static_cast<sqlite3_int64>(row());
+    return SQLITE_OK;
+  }
+
+ private:
+  [[nodiscard]] std::size_t row() const { return index_ == nullptr ? position_ : (*index_)[position_].second; }
+  RowTable& table_;
+  std::shared_ptr<const Rows> rows_;
+  const KeyIndex* index_ = nullptr;
+  std::size_t position_ = 0;
+  std::size_t end_ = 0;
 };
 
-struct Table : sqlite3_vtab {
-  Context* context = nullptr;
-  const RowTableSpec* spec = nullptr;
-  std::shared_ptr<const Rows> rows;
-  std::map<std::size_t, KeyIndex> indexes;
+class RowTable final : public VirtualTable {
+ public:
+  RowTable(Context& context, const RowTableSpec& spec) : context_(context), spec_(spec) {}
+  [[nodiscard]] std::string declaration() const override {
+    Declaration declaration;
+    for (const RowColumn& column : spec_.columns) declaration.add(column.name, column.type);
+    return declaration.text();
+  }
+  // idxNum: the key column plus one whose value is given, or 0.
+  int best_index(sqlite3_index_info& info) override {
+    const auto rows = static_cast<double>(spec_.row_estimate + 1);
+    info.estimatedCost = rows + 10;
+    info.estimatedRows = static_cast<sqlite3_int64>(rows);
+    for (int i = 0; i < info.nConstraint && info.idxNum == 0; ++i) {
+      const auto& constraint = info.aConstraint[i];
+      if (constraint.usable == 0 || constraint.iColumn < 0 || constraint.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+      if (!spec_.columns[static_cast<std::size_t>(constraint.iColumn)].key) continue;
+      info.aConstraintUsage[i].argvIndex = 1;
+      info.idxNum = constraint.iColumn + 1;
+      info.estimatedCost = 10;
+      info.estimatedRows = 2;
+    }
+    return SQLITE_OK;
+  }
+  [[nodiscard]] std::unique_ptr<VirtualCursor> open() override { return std::make_unique<RowCursor>(*this); }
+  [[nodiscard]] std::string failure() const override { return context_.failure; }
 
   // Makes the rows if there are none yet.
-  int load() {
-    if (rows != nullptr && !spec->changes) return SQLITE_OK;
-    auto made = spec->make(*context);
-    if (!made) return context->fail(made.message());
-    rows = std::move(*made);
-    indexes.clear();
+  int load(std::shared_ptr<const Rows>& rows) {
+    if (rows_ == nullptr || spec_.changes) {
+      auto made = spec_.make(context_);
+      if (!made) return context_.fail(made.message());
+      rows_ = std::move(*made);
+      indexes_.clear();
+    }
+    rows = rows_;
     return SQLITE_OK;
   }
   const KeyIndex& index(std::size_t column) {
-    const auto [place, added] = indexes.try_emplace(column);
+    const auto [place, added] = indexes_.try_emplace(column);
     if (added) {
-      place->second.reserve(rows->size());
-      for (std::size_t row = 0; row < rows->size(); ++row) {
-        place->second.emplace_back(rows->key(row, column), static_cast<std::uint32_t>(row));
+      place->second.reserve(rows_->size());
+      for (std::size_t row = 0; row < rows_->size(); ++row) {
+        place->second.emplace_back(rows_->key(row, column), static_cast<std::uint32_t>(row));
       }
       std::sort(place->second.begin(), place->second.end());
     }
     return place->second;
   }
+
+ private:
+  Context& context_;
+  const RowTableSpec& spec_;
+  std::shared_ptr<const Rows> rows_;
+  std::map<std::size_t, KeyIndex> indexes_;
 };
 
-struct Cursor : sqlite3_vtab_cursor {
-  std::shared_ptr<const Rows> rows;
-  // Either all rows, or those of an index entry range.
-  const KeyIndex* index = nullptr;
-  std::size_t position = 0;
-  std::size_t end = 0;
-  [[nodiscard]] std::size_t row() const { return index == nullptr ? position : (*index)[position].second; }
-};
-
-int connect(sqlite3* database, void* module_pointer, int count, const char* const* arguments, sqlite3_vtab** out,
-            char** message) {
-  const auto& module = *static_cast<Module*>(module_pointer);
-  const std::size_t number = count > 3 ? std::strtoul(arguments[3], nullptr, 10) : module.specs.size();
-  if (number >= module.specs.size()) {
-    *message = sqlite3_mprintf("no such row table");
-    return SQLITE_ERROR;
-  }
-  const RowTableSpec& spec = module.specs[number];
-  std::string sql = "CREATE TABLE x(";
-  for (const RowColumn& column : spec.columns) {
-    if (sql.back() != '(') sql += ", ";
-    sql += fmt::format("{} {}", quoted_name(column.name), column.type);
-  }
-  const int code = sqlite3_declare_vtab(database, (sql + ")").c_str());
-  if (code != SQLITE_OK) return code;
-  auto* table = new Table();
-  table->context = &module.context;
-  table->spec = &spec;
-  *out = table;
-  return SQLITE_OK;
-}
-
-int disconnect(sqlite3_vtab* table) {
-  delete static_cast<Table*>(table);
-  return SQLITE_OK;
-}
-
-// idxNum: the key column plus one whose value is given, or 0.
-int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
-  const RowTableSpec& spec = *static_cast<Table*>(base)->spec;
-  const auto rows = static_cast<double>(spec.row_estimate + 1);
-  info->idxNum = 0;
-  info->estimatedCost = rows + 10;
-  info->estimatedRows = static_cast<sqlite3_int64>(rows);
-  for (int i = 0; i < info->nConstraint; ++i) {
-    const auto& constraint = info->aConstraint[i];
-    if (!constraint.usable || constraint.iColumn < 0 || constraint.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    if (!spec.columns[static_cast<std::size_t>(constraint.iColumn)].key) continue;
-    info->aConstraintUsage[i].argvIndex = 1;
-    info->idxNum = constraint.iColumn + 1;
-    info->estimatedCost = 10;
-    info->estimatedRows = 2;
-    break;
-  }
-  return SQLITE_OK;
-}
-
-int open_cursor(sqlite3_vtab*, sqlite3_vtab_cursor** out) {
-  auto* cursor = new Cursor();
-  *out = cursor;
-  return SQLITE_OK;
-}
-
-int close_cursor(sqlite3_vtab_cursor* cursor) {
-  delete static_cast<Cursor*>(cursor);
-  return SQLITE_OK;
-}
-
-int filter_rows(sqlite3_vtab_cursor* base, int index_number, const char*, int, sqlite3_value** values) {
-  auto& cursor = *static_cast<Cursor*>(base);
-  auto& table = *static_cast<Table*>(cursor.pVtab);
-  if (const int code = table.load(); code != SQLITE_OK) return code;
-  cursor.rows = table.rows;
-  cursor.index = nullptr;
-  cursor.position = 0;
-  cursor.end = cursor.rows->size();
-  if (index_number == 0) return SQLITE_OK;
-  cursor.index = &table.index(static_cast<std::size_t>(index_number - 1));
+int RowCursor::filter(int key_column, const char*, std::span<sqlite3_value*> values) {
+  if (const int code = table_.load(rows_); code != SQLITE_OK) return code;
+  index_ = nullptr;
+  position_ = 0;
+  end_ = rows_->size();
+  if (key_column == 0) return SQLITE_OK;
   if (sqlite3_value_numeric_type(values[0]) == SQLITE_INTEGER) {
+    index_ = &table_.index(static_cast<std::size_t>(key_column - 1));
     const std::int64_t key = sqlite3_value_int64(values[0]);
-    const auto first = std::lower_bound(cursor.index->begin(), cursor.index->end(), std::pair(key, std::uint32_t{0}));
-    const auto last = std::upper_bound(first, cursor.index->end(), std::pair(key, ~std::uint32_t{0}));
-    cursor.position = static_cast<std::size_t>(first - cursor.index->begin());
-    cursor.end = static_cast<std::size_t>(last - cursor.index->begin());
-  } else if (sqlite3_value_type(values[0]) == SQLITE_FLOAT) {
-    cursor.index = nullptr;  // rare: SQLite compares each row
-  } else {
-    cursor.end = 0;
+    const auto first = std::lower_bound(index_->begin(), index_->end(), std::pair(key, std::uint32_t{0}));
+    const auto last = std::upper_bound(first, index_->end(), std::pair(key, ~std::uint32_t{0}));
+    position_ = static_cast<std::size_t>(first - index_->begin());
+    end_ = static_cast<std::size_t>(last - index_->begin());
+  } else if (sqlite3_value_type(values[0]) != SQLITE_FLOAT) {  // rare: SQLite compares each row
+    end_ = 0;
   }
   return SQLITE_OK;
 }
-
-int next_row(sqlite3_vtab_cursor* base) {
-  auto& cursor = *static_cast<Cursor*>(base);
-  ++cursor.position;
-  return SQLITE_OK;
-}
-
-int at_end(sqlite3_vtab_cursor* base) {
-  const auto& cursor = *static_cast<Cursor*>(base);
-  return cursor.position >= cursor.end ? 1 : 0;
-}
-
-int column_value(sqlite3_vtab_cursor* base, sqlite3_context* context, int column) {
-  const auto& cursor = *static_cast<Cursor*>(base);
-  cursor.rows->result(context, cursor.row(), static_cast<std::size_t>(column));
-  return SQLITE_OK;
-}
-
-int row_id(sqlite3_vtab_cursor* base, sqlite3_int64* id) {
-  *id = static_cast<sqlite3_int64>(static_cast<Cursor*>(base)->row());
-  return SQLITE_OK;
-}
-
-const sqlite3_module kModule = [] {
-  sqlite3_module module{};
-  module.iVersion = 2;
-  module.xCreate = connect;
-  module.xConnect = connect;
-  module.xBestIndex = best_index;
-  module.xDisconnect = disconnect;
-  module.xDestroy = disconnect;
-  module.xOpen = open_cursor;
-  module.xClose = close_cursor;
-  module.xFilter = filter_rows;
-  module.xNext = next_row;
-  module.xEof = at_end;
-  module.xColumn = column_value;
-  module.xRowid = row_id;
-  return module;
-}();
 
 }  // namespace
 
@@ -191,9 +127,8 @@ std::int64_t ValueRows::key(std::size_t row, std::size_t column) const {
   return integer == nullptr ? 0 : *integer;
 }
 
-int register_row_tables(sqlite3* database, Context& context, const std::vector<RowTableSpec>& specs) {
-  return sqlite3_create_module_v2(database, "accelscope_rows", &kModule, new Module{context, specs},
-                                  [](void* module) { delete static_cast<Module*>(module); });
+std::unique_ptr<VirtualTable> make_row_table(Context& context, const RowTableSpec& spec) {
+  return std::make_unique<RowTable>(context, spec);
 }
 
 }  // namespace accelscope::sql

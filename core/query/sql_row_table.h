@@ -10,6 +10,7 @@
 
 #include "core/query/sql.h"
 #include "core/query/sql_context.h"
+#include "core/query/sql_virtual_table.h"
 
 namespace accelscope::sql {
 
@@ -55,7 +56,7 @@ struct RowTableSpec {
   bool changes = false;  // made anew for every run (markers); else once per session
 };
 
-// Registers the module; CREATE VIRTUAL TABLE x USING accelscope_rows(i) makes the table of specs[i].
-int register_row_tables(sqlite3* database, Context& context, const std::vector<RowTableSpec>& specs);
+// The specification must outlive the table.
+[[nodiscard]] std::unique_ptr<VirtualTable> make_row_table(Context& context, const RowTableSpec& spec);
 
 }  // namespace accelscope::sql

@@ -1,11 +1,11 @@
 #include "core/query/sql.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 
 #include "core/query/sql_end_column.h"
+#include "core/query/sql_functions.h"
 #include "core/query/sql_native_groups.h"
 #include "core/query/sql_native_reader.h"
 #include "core/query/sql_tables.h"
@@ -32,34 +32,6 @@ int authorise(void*, int action, const char*, const char* detail, const char*, c
 }
 
 int check_progress(void* context) { return static_cast<Context*>(context)->cancelled() ? 1 : 0; }
-
-std::string_view value_text(sqlite3_value* value) {
-  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
-  return text == nullptr ? std::string_view()
-                         : std::string_view(text, static_cast<std::size_t>(sqlite3_value_bytes(value)));
-}
-
-// regexp(pattern, text), which is what `text REGEXP pattern` calls. The compiled pattern is kept with the statement.
-void regexp(sqlite3_context* context, int, sqlite3_value** values) {
-  if (sqlite3_value_type(values[0]) == SQLITE_NULL || sqlite3_value_type(values[1]) == SQLITE_NULL) return;
-  auto* expression = static_cast<re2::RE2*>(sqlite3_get_auxdata(context, 0));
-  if (expression == nullptr) {
-    re2::RE2::Options options;
-    options.set_log_errors(false);
-    const std::string_view pattern = value_text(values[0]);
-    expression = new re2::RE2({pattern.data(), pattern.size()}, options);
-    if (!expression->ok()) {
-      const std::string message = fmt::format("regular expression \"{}\": {}", pattern, expression->error());
-      delete expression;
-      return sqlite3_result_error(context, message.c_str(), -1);
-    }
-    sqlite3_set_auxdata(context, 0, expression, [](void* kept) { delete static_cast<re2::RE2*>(kept); });
-    expression = static_cast<re2::RE2*>(sqlite3_get_auxdata(context, 0));
-    if (expression == nullptr) return sqlite3_result_error_nomem(context);
-  }
-  const std::string_view text = value_text(values[1]);
-  sqlite3_result_int(context, re2::RE2::PartialMatch({text.data(), text.size()}, *expression) ? 1 : 0);
-}
 
 SqlValue cell(sqlite3_stmt* statement, int column) {
   switch (sqlite3_column_type(statement, column)) {
@@ -131,6 +103,10 @@ struct SqlSession::Implementation {
   ~Implementation() { sqlite3_close(database); }
 
   void open();
+  // Only create() makes tables: what it passes is in range.
+  static std::size_t table_number(std::span<const char* const> arguments) {
+    return std::strtoul(arguments.front(), nullptr, 10);
+  }
   bool create(const std::string& table, std::string_view module, std::size_t index);
   void list_tables();
   Error error_of(std::string_view sql);
@@ -166,10 +142,13 @@ void SqlSession::Implementation::open() {
   event_specs = sql::event_tables(*context.snapshot, row_specs);
   list_tables();
   row_specs.push_back({.name = std::string(sql::kMadeTable), .changes = true});  // filled and created when it is used
-  sql::register_row_tables(database, context, row_specs);
-  sql::register_event_tables(database, context, event_specs);
-  sqlite3_create_function_v2(database, "regexp", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS, nullptr,
-                             regexp, nullptr, nullptr, nullptr);
+  sql::register_functions(database);
+  sql::register_tables(database, "accelscope_events", [this](auto arguments) {
+    return sql::make_event_table(context, event_specs[table_number(arguments)]);
+  });
+  sql::register_tables(database, "accelscope_rows", [this](auto arguments) {
+    return sql::make_row_table(context, row_specs[table_number(arguments)]);
+  });
   bool created = true;
   for (std::size_t i = 0; i < event_specs.size(); ++i)
     created = created && create(event_specs[i].name, "accelscope_events", i);
@@ -292,7 +271,7 @@ Result<bool> SqlSession::Implementation::answer_natively(std::string_view sql, s
   if (!query || query->shape != sql::NativeQuery::Shape::groups) return false;
   Result<std::shared_ptr<const sql::Rows>> rows = sql::native_groups(context, *query);
   if (context.cancelled()) return cancelled_error();
-  if (!rows || *rows == nullptr) return false;  // a chunk that cannot be read is reported by the tables
+  if (!rows || *rows == nullptr) return false;
   return query_made_table(*query, std::move(*rows), columns, visitor);
 }
 
@@ -336,6 +315,7 @@ SqlSession::~SqlSession() = default;
 Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, TaskControl& control) {
   impl_->context.control = &control;
   impl_->context.failure.clear();
+  impl_->context.report.clear();
   Result<void> done = [&]() -> Result<void> {
     Result<Statement> statement = impl_->prepare(sql);
     if (!statement) return statement.error();
@@ -348,6 +328,7 @@ Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, Tas
         ++impl_->native_answers;
         return {};
       }
+      impl_->context.report.clear();
     }
     const Statement run = impl_->improved(std::move(*statement), sql);
     return impl_->step_through(run.get(), sql, visitor);
@@ -361,11 +342,14 @@ Result<SqlResult> SqlSession::run(std::string_view sql, const SqlLimits& limits,
   ResultCollector collector(result, limits);
   const Result<void> done = visit(sql, collector, control);
   if (!done) return done.error();
+  result.skipped_events = impl_->context.report.skipped_events();
+  result.note = impl_->context.report.sentence();
   return result;
 }
 
 void SqlSession::set_native(bool on) noexcept { impl_->native = on; }
 std::uint64_t SqlSession::native_answers() const noexcept { return impl_->native_answers; }
+std::string SqlSession::note() const { return impl_->context.report.sentence(); }
 
 const std::vector<SqlTable>& SqlSession::tables() const noexcept { return impl_->tables; }
 

@@ -1,10 +1,12 @@
 #include "core/query/sql.h"
 
 #include <doctest/doctest.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <random>
 
@@ -201,6 +203,12 @@ TEST_CASE("SQL: a condition answered inside the scan gives the rows that an unfi
       "key >= 0",
       "key > '9'",
       "kind = 'odd'",
+      "kind <> 'odd'",
+      "kind <> 'ODD' COLLATE NOCASE",
+      "kind > 'even' AND kind <= 'odd'",
+      "opcode <> 'name_3' AND opcode < 'name_35'",
+      "opcode <> NULL",
+      "opcode >= 5",
       "kind GLOB 'e*'",
       "note = 'note 77'",
       "event_id > (SELECT max(id) FROM slice) - 70",
@@ -230,6 +238,75 @@ TEST_CASE("SQL: a condition on ts_ns + dur_ns reads as little as one on end_ns")
   CHECK(chunks_read("ts_ns + dur_ns < 5000") < all);
   const SqlResult named = session.ask("SELECT count(*) FILTER (WHERE ts_ns + dur_ns > 5) FROM slice");
   CHECK(named.columns[0] == "count(*) FILTER (WHERE ts_ns + dur_ns > 5)");
+}
+
+TEST_CASE("SQL: LIMIT with OFFSET gives the rows that counting them off gives") {
+  Session session(40'000);
+  for (const std::string& rest :
+       {std::string(), std::string("WHERE dur_ns > 100"), std::string("WHERE track_id IN (0, 2)"),
+        std::string("WHERE name <> 'name_7' AND id > 5000"), std::string("WHERE ts_ns > 3000000 ORDER BY id"),
+        std::string("ORDER BY ts_ns"), std::string("WHERE dur_ns > 100 ORDER BY ts_ns, id"),
+        std::string("WHERE category LIKE 'S%' ORDER BY ts_ns DESC")}) {
+    const std::vector<std::int64_t> all = session.ids("SELECT id FROM slice " + rest);
+    for (const std::size_t offset : {0UL, 1UL, 63UL, 16'384UL, 16'390UL, 70'001UL, 500'000UL}) {
+      CAPTURE(rest);
+      CAPTURE(offset);
+      const auto some = session.ids("SELECT id FROM slice " + rest + " LIMIT 5 OFFSET " + std::to_string(offset));
+      const std::size_t first = std::min(offset, all.size());
+      const std::size_t last = std::min(first + 5, all.size());
+      CHECK(some == std::vector<std::int64_t>(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                              all.begin() + static_cast<std::ptrdiff_t>(last)));
+    }
+  }
+  CHECK(session.ids("SELECT id FROM slice LIMIT 3 OFFSET -1").size() == 3);
+}
+
+TEST_CASE("SQL: category and schema are conditions on lanes and dictionaries") {
+  Session session(500);
+  CHECK(session.number("SELECT count(*) FROM slice WHERE schema = 'op'") == 1500);
+  CHECK(session.number("SELECT count(*) FROM slice WHERE schema <> 'op'") == 0);
+  CHECK(session.number("SELECT count(*) FROM slice WHERE schema GLOB 'o*' AND category = 'engine'") == 1000);
+  CHECK(session.number("SELECT count(*) FROM slice WHERE category <> 'engine'") == 500);
+  CHECK(session.failure("SELECT * FROM slice WHERE schema REGEXP '('").find("regular expression") != std::string::npos);
+}
+
+TEST_CASE("SQL: a chunk that cannot be read costs its rows, not the query") {
+  const std::string path = (std::filesystem::temp_directory_path() / "accelscope_sql_damaged.accel").string();
+  {
+    const TestSession whole(40'000);
+    REQUIRE(whole.store->save(path).ok());
+  }
+  sqlite3* file = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &file) == SQLITE_OK);
+  REQUIRE(sqlite3_exec(file, "UPDATE chunk SET payload = zeroblob(length(payload)) WHERE id = 2", nullptr, nullptr,
+                       nullptr) == SQLITE_OK);
+  std::int64_t lost = 0;
+  sqlite3_exec(
+      file, "SELECT count FROM chunk WHERE id = 2",
+      [](void* out, int, char** values, char**) {
+        *static_cast<std::int64_t*>(out) = std::stoll(values[0]);
+        return 0;
+      },
+      &lost, nullptr);
+  sqlite3_close(file);
+  REQUIRE(lost > 0);
+  {
+    auto store = Store::open(path);
+    REQUIRE(store.ok());
+    WorkerPool pool(1);
+    SqlSession sql(**store, (*store)->snapshot(), pool);
+    TaskControl control;
+    const auto result = sql.run("SELECT count(+id) FROM slice", {}, control);
+    REQUIRE(result.ok());
+    CHECK(std::get<std::int64_t>(result->at(0, 0)) == 120'000 - lost);
+    CHECK(result->skipped_events == static_cast<std::uint64_t>(lost));
+    CHECK(result->note.find("1 chunk could not be read and are left out") != std::string::npos);
+    CHECK(sql.note() == result->note);
+    const auto other = sql.run("SELECT count(*) FROM track", {}, control);
+    CHECK(other->note.empty());
+    CHECK(sql.run("SELECT count(*) FROM memory", {}, control).ok());
+  }
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("SQL: random combinations of conditions agree with a plain loop") {

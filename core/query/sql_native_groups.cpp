@@ -35,7 +35,8 @@ class GroupScan {
         lanes_(native_lanes(*context.snapshot, query, texts_)),
         // Asked for after the snapshot was taken, so that it covers every id in its chunks.
         string_count_(context.snapshot->strings->size()),
-        workers_(context.pool.concurrency()) {}
+        workers_(context.pool.concurrency()),
+        names_(texts_, string_count_) {}
 
   Result<std::shared_ptr<const Rows>> run() {
     plan();
@@ -81,6 +82,7 @@ class GroupScan {
         if (!part.any) continue;
         const bool whole = !part.tests_times && !part.tests_ordinals;
         if (summable && whole && summarise(i, chunk)) continue;
+        if (!names_.may_match(lane, chunk)) continue;
         requests_.push_back({lane.index, chunk, {}});
         lane_of_.push_back(i);
       }
@@ -158,26 +160,12 @@ class GroupScan {
     Worker& worker = of(0);
     worker.keys = lane_keys.words;
     for (const NameTotal& total : std::span(stretch.totals, stretch.size)) {
-      if (!keeps_name(lane, total.name)) continue;
+      if (!names_.keeps(lane, total.name)) continue;
       for (const std::size_t key : lane_keys.varying) worker.keys[key + 1] = total.name;
       add_sum(worker.groups, worker.groups.find(worker.keys.data()), lane, total.count, total.busy);
     }
     return true;
   }
-  [[nodiscard]] bool keeps_name(const NativeLane& lane, StringId name) {
-    if (lane.conditions.empty()) return true;
-    name_answers_.resize(string_count_);
-    std::uint8_t& answer = name_answers_[name];
-    if (answer == 0) {
-      const std::string_view text = texts_.text(name);
-      const bool kept = std::all_of(lane.conditions.begin(), lane.conditions.end(), [&](const Condition* condition) {
-        return condition->strings->keeps(text) != condition->negated;
-      });
-      answer = kept ? 1 : 2;
-    }
-    return answer == 1;
-  }
-
   void add_sum(NativeGroups& groups, std::size_t group, const NativeLane& lane, std::uint64_t count,
                std::uint64_t duration) const {
     for (std::size_t i = 0; i < query_.aggregates.size(); ++i) {
@@ -265,7 +253,7 @@ class GroupScan {
   std::vector<LaneKeys> keys_;  // beside lanes_
   std::vector<ChunkRequest> requests_;
   std::vector<std::size_t> lane_of_;  // beside requests_
-  std::vector<std::uint8_t> name_answers_;
+  NameAnswers names_;
   std::atomic<bool> gave_up_{false};
 };
 

@@ -20,6 +20,10 @@ IntegerBounds to_ticks(const LaneSnapshot& lane, const IntegerBounds& bounds) {
   return ticks;
 }
 
+bool tests_name(const NativeLane& lane, const Condition& condition) {
+  return condition.strings && lane.columns[condition.input].source == LaneColumn::Source::name;
+}
+
 void intersect(IntegerBounds& bounds, const IntegerBounds& other) {
   bounds.at_least(other.min);
   bounds.at_most(other.max);
@@ -156,6 +160,7 @@ class LaneMaker {
         break;
     }
     made.conditions.push_back(&condition);
+    made.tests_names = made.tests_names || tests_name(made, condition);
     return true;
   }
 
@@ -190,6 +195,26 @@ NativeLane::Part NativeLane::part(const ChunkPlace& place) const noexcept {
                      !end_ticks.holds(place.begin_ticks) || !end_ticks.holds(place.end_ticks);
   part.tests_ordinals = first < ordinals.min || last > ordinals.max;
   return part;
+}
+
+bool NameAnswers::keeps(const NativeLane& lane, StringId name) {
+  std::uint8_t& answer = answers_[name];
+  if (answer == 0) {
+    const std::string_view text = texts_.text(name);
+    const bool kept = std::all_of(lane.conditions.begin(), lane.conditions.end(), [&](const Condition* condition) {
+      return !tests_name(lane, *condition) || condition->strings->keeps(text) != condition->negated;
+    });
+    answer = kept ? 1 : 2;
+  }
+  return answer == 1;
+}
+
+bool NameAnswers::may_match(const NativeLane& lane, std::uint32_t chunk) {
+  if (!lane.tests_names || chunk >= lane.lane->totals.stretches[0]) return true;
+  const NameTotals::Stretch stretch = lane.lane->data->totals.stretch(0, chunk);
+  if (!stretch.kept) return true;
+  return std::any_of(stretch.totals, stretch.totals + stretch.size,
+                     [&](const NameTotal& total) { return keeps(lane, total.name); });
 }
 
 std::vector<NativeLane> native_lanes(const Snapshot& snapshot, const NativeQuery& query, TextCodes& texts) {

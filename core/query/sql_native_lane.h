@@ -45,6 +45,7 @@ struct NativeLane {
   IntegerBounds end_ticks;
   IntegerBounds ordinals;
   bool exact_durations = false;  // a tick is a ns
+  bool tests_names = false;      // some of its conditions do
 
   struct Part {
     bool any = false;
@@ -57,6 +58,19 @@ struct NativeLane {
 // The lanes that may hold rows of the query.
 [[nodiscard]] std::vector<NativeLane> native_lanes(const Snapshot& snapshot, const NativeQuery& query,
                                                    TextCodes& texts);
+
+// What a lane's conditions on the name say of each name, by session-wide id. For one thread.
+class NameAnswers {
+ public:
+  NameAnswers(const TextCodes& texts, std::size_t string_count) : texts_(texts), answers_(string_count) {}
+  [[nodiscard]] bool keeps(const NativeLane& lane, StringId name);
+  // False if the chunk's totals by name show that no event has such a name.
+  [[nodiscard]] bool may_match(const NativeLane& lane, std::uint32_t chunk);
+
+ private:
+  const TextCodes& texts_;
+  std::vector<std::uint8_t> answers_;  // 0 unknown, 1 keeps, 2 does not
+};
 
 // The values of a column in one block.
 struct BlockValues {
@@ -75,6 +89,8 @@ class BlockReader {
   // Of the events that meet all conditions.
   [[nodiscard]] std::uint64_t matches();
   [[nodiscard]] const BlockValues& values(std::size_t input);
+  // Where a text is: its values are rows of the chunk.
+  [[nodiscard]] std::size_t schema_column(std::size_t input) const noexcept { return lane_->columns[input].column; }
   [[nodiscard]] EventId id(std::uint32_t row_in_block) const noexcept {
     return chunk_->event_id(block_ * kBlockEvents + row_in_block);
   }

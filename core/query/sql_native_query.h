@@ -55,6 +55,7 @@ struct OrderTerm {
 };
 
 struct NativeQuery {
+  static constexpr std::size_t kMaxOrderTerms = 3;
   enum class Shape : std::uint8_t {
     groups,  // keys and aggregates, one row per group
     rows,    // the inputs of `outputs` of every row, by id, from `offset` on, at most `limit`

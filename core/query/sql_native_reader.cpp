@@ -390,7 +390,7 @@ class QueryReader {
   bool read_top() {
     query_.shape = NativeQuery::Shape::top;
     if (query_.joins_tracks || order_ == 0 || limit_ == 0 || query_.offset + query_.limit > kMaxTop) return false;
-    if (!read_order()) return false;
+    if (!read_order() || query_.order.size() > NativeQuery::kMaxOrderTerms) return false;
     // The tables give rows in the order of time as they are asked for.
     if (query_.order.size() == 1 && !query_.order[0].descending &&
         query_.inputs[query_.order[0].input].field == EventField::ts_ns)

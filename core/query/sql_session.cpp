@@ -8,6 +8,7 @@
 #include "core/query/sql_functions.h"
 #include "core/query/sql_native_groups.h"
 #include "core/query/sql_native_reader.h"
+#include "core/query/sql_native_rows.h"
 #include "core/query/sql_tables.h"
 
 namespace accelscope {
@@ -268,8 +269,15 @@ Result<bool> SqlSession::Implementation::answer_natively(std::string_view sql, s
   const sql::NativeTables readable{event_specs, *track,
                                    [this](std::string_view expression) { return evaluate(expression); }};
   const auto query = sql::read_native_query(sql, readable);
-  if (!query || query->shape != sql::NativeQuery::Shape::groups) return false;
-  Result<std::shared_ptr<const sql::Rows>> rows = sql::native_groups(context, *query);
+  if (!query) return false;
+  using Shape = sql::NativeQuery::Shape;
+  if (query->shape == Shape::rows) {
+    const Result<void> done = sql::native_rows(context, *query, visitor);
+    if (!done) return done.error();
+    return true;
+  }
+  Result<std::shared_ptr<const sql::Rows>> rows =
+      query->shape == Shape::top ? sql::native_top(context, *query) : sql::native_groups(context, *query);
   if (context.cancelled()) return cancelled_error();
   if (!rows || *rows == nullptr) return false;
   return query_made_table(*query, std::move(*rows), columns, visitor);
@@ -281,7 +289,11 @@ Result<bool> SqlSession::Implementation::query_made_table(const sql::NativeQuery
                                                           SqlRowVisitor& visitor) {
   sql::RowTableSpec& spec = row_specs.back();
   spec.columns.clear();
-  for (const std::size_t key : query.keys) spec.columns.push_back({fmt::format("k{}", key), query.inputs[key].type});
+  const auto add_input = [&](std::size_t i) { spec.columns.push_back({fmt::format("k{}", i), query.inputs[i].type}); };
+  if (query.shape == sql::NativeQuery::Shape::top) {
+    for (std::size_t i = 0; i < query.inputs.size(); ++i) add_input(i);
+  }
+  for (const std::size_t key : query.keys) add_input(key);
   for (std::size_t i = 0; i < query.aggregates.size(); ++i) spec.columns.push_back({fmt::format("a{}", i), ""});
   spec.row_estimate = rows->size();
   spec.make = [&rows](Context&) { return Result<std::shared_ptr<const sql::Rows>>(rows); };

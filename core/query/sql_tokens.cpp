@@ -23,11 +23,10 @@ class Tokenizer {
       if (!skip_blanks()) return std::nullopt;
       if (at_ >= sql_.size()) return std::move(tokens_);
       const std::size_t begin = at_;
-      Token token;
+      Token& token = tokens_.emplace_back();
       if (!read(token)) return std::nullopt;
       token.begin = begin;
       token.end = at_;
-      tokens_.push_back(std::move(token));
     }
   }
 

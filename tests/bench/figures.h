@@ -14,6 +14,7 @@ void bench_session_file(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
 void bench_search(const BenchOptions& options);
 void bench_sql_filter(const BenchOptions& options);
+void bench_sql_queries(const BenchOptions& options);
 void bench_neuron_import(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
@@ -33,6 +34,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
     {"search", "a regular expression over names: hits counted and stepped", bench_search},
     {"sql_filter", "SQL with WHERE: rate of the scan, ranges of time, cost of a row", bench_sql_filter},
+    {"sql_queries", "simple questions in SQL over ten million slices", bench_sql_queries},
     {"draw_lists", "one frame's draw lists, 64 lanes of a million events", bench_draw_lists},
     {"draw_lists_large", "the same for ten times the events", bench_draw_lists_large},
 });

@@ -42,7 +42,9 @@ class FilterBench {
  public:
   explicit FilterBench(const BenchOptions& options)
       : data_(generate_store(static_cast<std::uint64_t>(50e6 * options.scale), kNames, name_text)) {
-    if (data_) sql_ = std::make_unique<SqlSession>(*data_->store, data_->store->snapshot(), pool_);
+    if (!data_) return;
+    sql_ = std::make_unique<SqlSession>(*data_->store, data_->store->snapshot(), pool_);
+    sql_->set_native(false);  // what every other query goes through
   }
   [[nodiscard]] bool ready() const noexcept { return sql_ != nullptr; }
   void run();

@@ -162,7 +162,9 @@ void hover(TimelineFrame& frame) {
     ui.request_frame_after(kHoverCardDelay);
     return;
   }
-  if (ui.time() - state.hover_since_s < kHoverCardDelay) return ui.request_frame_after(kHoverCardDelay);
+  const double rested_s = ui.time() - state.hover_since_s;
+  if (rested_s < 0) return;  // nothing here, as was found before
+  if (rested_s < kHoverCardDelay) return ui.request_frame_after(kHoverCardDelay - rested_s);
   if (!frame.tab.hovered) {
     frame.tab.hovered = event_under(frame, mouse, true);
     if (!frame.tab.hovered) state.hover_since_s = 1e18;  // nothing here: look again when the pointer moves

@@ -196,6 +196,8 @@ const ImDrawData* NullShell::draw_data() const { return state_->loop.draw_data()
 
 const std::string& NullShell::clipboard() const { return state_->clipboard; }
 
+bool NullShell::idle() const { return !state_->loop.wants_frame() && state_->loop.wants_frame_after() < 0; }
+
 Ui& NullShell::ui() { return state_->loop.ui(); }
 
 }  // namespace accelscope::render

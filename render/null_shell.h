@@ -54,6 +54,7 @@ class NullShell {
   [[nodiscard]] std::string visible_text() const;         // all of it, top to bottom, one line per text
   [[nodiscard]] const ImDrawData* draw_data() const;      // of the last frame
   [[nodiscard]] const std::string& clipboard() const;
+  [[nodiscard]] bool idle() const;  // the last frame asked for no further one
   [[nodiscard]] Ui& ui();
 
  private:

@@ -87,3 +87,15 @@ TEST_CASE("timeline: M drops a marker at the pointer, which the markers panel li
   CHECK(viewer.shell.shows("From "));
   CHECK(viewer.tab().store->markers().size() == 1);
 }
+
+TEST_CASE("no frame is asked for while the pointer rests on an event, on an empty part or on a panel") {
+  OpenViewer viewer;
+  const render::Rect canvas = *viewer.shell.find("timeline.canvas");
+  const render::Point below_all{canvas.centre().x, canvas.y1 - 4};
+  for (const render::Point at : {place_of(viewer, "Tensor", 1'050), below_all, render::Point{1'300, 300}}) {
+    viewer.shell.move(at);
+    viewer.shell.wait(0.5);
+    REQUIRE(viewer.shell.settle());
+    CHECK_MESSAGE(viewer.shell.idle(), "the pointer is at ", at.x, ", ", at.y);
+  }
+}

@@ -13,7 +13,7 @@
 
 #include "capture/json/row_parser.h"
 #include "capture/sources/neuron/derived_tracks.h"
-#include "capture/sources/neuron/import_report.h"
+#include "capture/sources/import_report.h"
 #include "capture/sources/neuron/import_table.h"
 #include "capture/sources/neuron/profile_facts.h"
 #include "capture/sources/neuron/stack_frames.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "capture/json/json_field.h"
-#include "capture/sources/neuron/import_report.h"
+#include "capture/sources/import_report.h"
 #include "core/model/session_writer.h"
 
 namespace accelscope::capture {

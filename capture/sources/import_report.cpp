@@ -1,4 +1,4 @@
-#include "capture/sources/neuron/import_report.h"
+#include "capture/sources/import_report.h"
 
 #include <fmt/format.h>
 

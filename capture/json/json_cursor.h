@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
+#include <list>
 #include <string>
 #include <string_view>
 
@@ -41,8 +41,8 @@ class JsonCursor {
   std::size_t at_ = 0;
   bool ok_ = true;
   bool mended_ = false;
-  bool first_ = false;            // no element was taken since the last opening bracket
-  std::deque<std::string> kept_;  // unescaped texts
+  bool first_ = false;           // no element was taken since the last opening bracket
+  std::list<std::string> kept_;  // unescaped texts; costs nothing while there are none
 };
 
 // A copy in which every byte that is not UTF-8 is U+FFFD.

@@ -63,10 +63,19 @@ Result<void> ChunkSpill::write(Place& place) {
 Result<Bytes> ChunkSpill::take(std::size_t index) {
   const std::scoped_lock lock(mutex_);
   Place& place = places_[index];
-  if (!place.bytes.empty()) {
-    memory_bytes_ -= place.size;
-    return std::move(place.bytes);
-  }
+  if (place.bytes.empty()) return read(place);
+  memory_bytes_ -= place.size;
+  return std::move(place.bytes);
+}
+
+Result<Bytes> ChunkSpill::copy(std::size_t index) {
+  const std::scoped_lock lock(mutex_);
+  const Place& place = places_[index];
+  if (place.bytes.empty()) return read(place);
+  return Bytes(place.bytes);
+}
+
+Result<Bytes> ChunkSpill::read(const Place& place) {
   Bytes bytes(place.size);
   const bool read = std::fseek(file_.get(), static_cast<long>(place.offset), SEEK_SET) == 0 &&
                     std::fread(bytes.data(), 1, place.size, file_.get()) == place.size;

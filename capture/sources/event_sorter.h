@@ -32,6 +32,7 @@ class ChunkSpill {
 
   [[nodiscard]] Result<std::size_t> add(Bytes chunk);   // its index
   [[nodiscard]] Result<Bytes> take(std::size_t index);  // once
+  [[nodiscard]] Result<Bytes> copy(std::size_t index);  // before it is taken
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_bytes_; }
 
  private:
@@ -44,6 +45,7 @@ class ChunkSpill {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };
   [[nodiscard]] Result<void> write(Place& place);
+  [[nodiscard]] Result<Bytes> read(const Place& place);
 
   std::mutex mutex_;
   std::size_t memory_limit_;

@@ -156,6 +156,13 @@ void SessionWriter::flush() {
   }
 }
 
+void SessionWriter::flush(TrackNumber track) {
+  for (LaneState* lane : tracks_[track]->lanes) {
+    if (!lane->builder.empty()) seal(*lane);
+    lane->builder.release_buffers();
+  }
+}
+
 void SessionWriter::release_buffers() {
   flush();
   for (const auto& lane : lanes_) lane->builder.release_buffers();

@@ -73,6 +73,7 @@ class SessionWriter {
   // Seals every open chunk and gives the buffers' memory back; for sources that write one table after another.
   void release_buffers();
   void flush();                               // seals every open chunk (live sources: every 100 ms)
+  void flush(TrackNumber track);              // those of one track
   Result<void> finish();                      // flush, then the final state
   [[nodiscard]] Result<void> status() const;  // the sink's first failure
   [[nodiscard]] bool cancelled() const { return failed_ || sink_.cancelled(); }

@@ -7,6 +7,7 @@ std::vector<EventValues> Imported::events(std::string_view table) const {
   for (const LaneSnapshot& lane : snapshot_->lanes) {
     if (lane.schema->name != table) continue;
     const TrackSnapshot* track = snapshot_->find_track(lane.track);
+    std::uint64_t ordinal = 0;
     for (std::uint32_t chunk = 0; chunk < lane.chunk_count; ++chunk) {
       const Result<Bytes> bytes = store_->read_chunk(lane, chunk);
       REQUIRE(bytes.ok());
@@ -17,7 +18,9 @@ std::vector<EventValues> Imported::events(std::string_view table) const {
         event.track = track->track->name;
         event.kind = track->track->kind;
         event.device = track->track->device;
+        event.host = track->track->host;
         event.depth = lane.data->lane.depth;
+        event.id = make_event_id(local_of(lane.number()), ordinal++);
         std::int64_t begin = 0;
         std::int64_t end = 0;
         view.value().event_times(row, begin, end);

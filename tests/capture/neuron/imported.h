@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,10 +22,12 @@ struct EventValues {
   std::string track;
   std::string kind;  // of the track
   std::string device;
+  std::string host;
   std::uint32_t depth = 0;  // of the lane
   std::string name;
   std::int64_t begin = 0;  // ns
   std::int64_t end = 0;
+  EventId id = kNoEvent;                                      // with scope 0
   std::map<std::string, std::string, std::less<>> strings;    // string and text columns
   std::map<std::string, std::int64_t, std::less<>> integers;  // unsigned ones too, bit by bit
   std::map<std::string, double, std::less<>> reals;
@@ -76,6 +79,8 @@ class Imported {
   }
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
+  [[nodiscard]] std::shared_ptr<const Snapshot> shared_snapshot() const { return snapshot_; }
+  [[nodiscard]] Store& store() const { return *store_; }
   [[nodiscard]] std::size_t count(std::string_view table) const {
     std::size_t events = 0;
     for (const LaneSnapshot& lane : snapshot_->lanes) {

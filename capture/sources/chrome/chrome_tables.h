@@ -1,0 +1,72 @@
+// Which table of the session an event of a Chrome JSON trace goes to, by its category, and the columns that are known
+// of each table. Categories and fields are those of PyTorch's profiler (Kineto) since 2021; everything else goes to
+// the table "event". Column names are the vendor's own keys of "args".
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/model/schema.h"
+
+namespace accelscope::capture {
+
+enum class ChromeTable : std::uint8_t {
+  event,  // any category that is not known
+  kernel,
+  memcpy,
+  memset,
+  runtime_call,
+  cpu_op,
+  user_annotation,
+  gpu_user_annotation,
+  python_function,
+  overhead,
+  sync,
+  collective,
+  mtia_event,
+  hpu_op,
+  range,
+  device_event,  // of other accelerators
+  trace_span,
+  instant,  // i, I, R and n of any category
+  memory,   // the "[memory]" instants
+};
+inline constexpr std::size_t kChromeTableCount = 19;
+
+// Where the events of a table are drawn.
+enum class TablePlace : std::uint8_t {
+  host_thread,
+  stream,      // of a device
+  dma_queue,   // transfers of a stream
+  annotation,  // ranges of the program as the device went through them
+  barrier,     // waits on a device
+  collective,
+  memory,
+};
+
+struct ChromeTableRule {
+  ChromeTable table;
+  std::string_view schema;  // the SQL table
+  EventKind kind;
+  TablePlace place;
+  std::string_view label;  // what a thread's row of these events is called beside the others of that thread
+  int order;               // among the rows of a thread
+};
+
+[[nodiscard]] const ChromeTableRule& rule_of(ChromeTable table) noexcept;
+[[nodiscard]] ChromeTable table_of_category(std::string_view category) noexcept;
+// Flows that lead from a runtime call to what it started on the device; their id is the correlation of both.
+[[nodiscard]] bool is_launch_flow(std::string_view category) noexcept;
+
+struct ChromeColumn {
+  std::string_view key;
+  ColumnType type = ColumnType::int64;
+  std::string_view unit = "";
+  std::string_view group = "";
+  std::string_view explanation = "";
+  Role role = Role::none;
+};
+[[nodiscard]] std::span<const ChromeColumn> known_columns(ChromeTable table) noexcept;
+
+}  // namespace accelscope::capture

@@ -1,0 +1,83 @@
+#include "capture/sources/chrome/open_events.h"
+
+#include <algorithm>
+
+namespace accelscope::capture {
+
+KeptEvent::KeptEvent(const EventRecord& source, const EventBatch& batch) : record(source) {
+  add_values(source.values, batch);
+}
+
+void KeptEvent::add_values(const ValueRange& range, const EventBatch& batch) {
+  for (std::uint32_t i = range.first; i < range.first + range.count; ++i) {
+    BoundValue value = batch.values[i];
+    if (value.size > 0) {  // a text
+      const TextRange place{static_cast<std::uint32_t>(value.value), value.size};
+      value.value = text.size();
+      text += batch.text_at(place);
+    }
+    const auto known = std::find_if(values.begin(), values.end(),
+                                    [&](const BoundValue& other) { return other.column == value.column; });
+    if (known != values.end()) {
+      *known = value;
+    } else {
+      values.push_back(value);
+    }
+  }
+}
+
+void OpenEvents::begin(std::uint64_t key, const EventRecord& record, const EventBatch& batch) {
+  Stack& stack = stacks_[key];
+  stack.open.push_back(stack.waiting.size());
+  stack.waiting.emplace_back(record, batch);
+}
+
+KeptEvent* OpenEvents::find(std::uint64_t key, StringId name) {
+  const auto found = stacks_.find(key);
+  if (found == stacks_.end() || found->second.open.empty()) return nullptr;
+  Stack& stack = found->second;
+  if (name == 0) return &stack.waiting[stack.open.back()];
+  for (auto index = stack.open.rbegin(); index != stack.open.rend(); ++index) {
+    if (stack.waiting[*index].record.name == name) return &stack.waiting[*index];
+  }
+  ++mismatched_names_;
+  return &stack.waiting[stack.open.back()];
+}
+
+void OpenEvents::close(std::uint64_t key, KeptEvent& event, std::int64_t end_ns) {
+  Stack& stack = stacks_[key];
+  event.closed = true;
+  event.record.duration = std::max<std::int64_t>(0, end_ns - event.record.start);
+  const auto index = static_cast<std::size_t>(&event - stack.waiting.data());
+  std::erase(stack.open, index);
+  if (stack.open.empty() || stack.waiting.size() >= kMostWaiting) emit_closed(stack);
+}
+
+void OpenEvents::emit_closed(Stack& stack) {
+  std::vector<KeptEvent> still_open;
+  for (KeptEvent& event : stack.waiting) {
+    if (event.closed) {
+      emit_(event);
+    } else {
+      still_open.push_back(std::move(event));
+    }
+  }
+  stack.waiting = std::move(still_open);
+  for (std::size_t i = 0; i < stack.open.size(); ++i) stack.open[i] = i;
+}
+
+void OpenEvents::close_all(std::int64_t end_ns) {
+  for (auto& [key, stack] : stacks_) {
+    for (const std::size_t index : stack.open) {
+      KeptEvent& event = stack.waiting[index];
+      event.closed = true;
+      event.record.duration = std::max<std::int64_t>(0, end_ns - event.record.start);
+      ++left_open_;
+    }
+    stack.open.clear();
+    emit_closed(stack);
+  }
+  stacks_.clear();
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,57 @@
+// Writes events in any order to tracks that end up sorted. As long as a track's events come sorted by start, the longer
+// of two first, they go straight to its chunks. The first one that comes too late makes the track unordered: what it
+// has is taken back and everything is sorted, with bounded memory, before it is written again.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "capture/sources/chrome/event_batch.h"
+#include "capture/sources/chrome/held_sink.h"
+#include "core/model/session_writer.h"
+
+namespace accelscope::capture {
+
+class TrackEvents {
+ public:
+  TrackEvents(SessionWriter& writer, HeldSink& held) : writer_(writer), held_(held) {}
+
+  // The schema's number comes from the writer; the schema must outlive this object.
+  [[nodiscard]] std::uint32_t add_track(SchemaNumber number, const Schema& schema);
+  // Texts among the values lie in `text`.
+  void write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
+             std::span<const BoundValue> values, std::string_view text);
+  // Sorts what has to be sorted; every track then has its number in the session.
+  Result<void> finish();
+
+  [[nodiscard]] TrackNumber number(std::uint32_t track) const noexcept { return tracks_[track].number; }
+  [[nodiscard]] const Schema& schema(std::uint32_t track) const noexcept { return *tracks_[track].schema; }
+  [[nodiscard]] std::uint64_t events(std::uint32_t track) const noexcept { return tracks_[track].events; }
+  [[nodiscard]] std::size_t size() const noexcept { return tracks_.size(); }
+
+ private:
+  struct TrackState {
+    SchemaNumber schema_number = 0;
+    const Schema* schema = nullptr;
+    TrackNumber number = 0;
+    std::int64_t last_start = 0;
+    std::int64_t last_duration = 0;
+    std::uint64_t events = 0;
+    bool unordered = false;
+  };
+  void take_back(std::uint32_t track);
+  void add_to_sorter(std::uint32_t track, EventSorter& sorter, const ChunkView& chunk, std::uint32_t row);
+  [[nodiscard]] EventSorter& sorter_of(const TrackState& track);
+  void fail(const Error& error);
+
+  SessionWriter& writer_;
+  HeldSink& held_;
+  std::vector<TrackState> tracks_;
+  std::map<SchemaNumber, std::unique_ptr<EventSorter>> sorters_;
+  Result<void> status_;
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,34 @@
+// A Chrome JSON trace imported into a store in memory, and small traces put together from rows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "capture/sources/chrome/chrome_source.h"
+#include "tests/capture/neuron/imported.h"
+
+namespace accelscope::capture {
+
+inline Imported imported_trace(std::string_view json, const ChromeReading& reading = {}) {
+  return Imported::by([&](EventSink& sink) {
+    return import_chrome_json(ByteSource::from_memory(json), "test.json", {}, sink, reading);
+  });
+}
+
+// The message of an import that fails.
+inline std::string failure_of_trace(std::string_view json) {
+  std::unique_ptr<Store> store = std::move(Store::create().value());
+  StoreSink sink(*store);
+  const Result<void> done = import_chrome_json(ByteSource::from_memory(json), "test.json", {}, sink);
+  return done.ok() ? std::string{} : done.message();
+}
+
+inline std::string trace_of(const std::string& rows) { return "{\"traceEvents\":[" + rows + "]}"; }
+
+inline std::uint64_t quality_count(const Imported& session, std::string_view kind) {
+  std::uint64_t count = 0;
+  for (const QualityEntry& entry : session.snapshot().quality) count += entry.kind == kind ? entry.count : 0;
+  return count;
+}
+
+}  // namespace accelscope::capture

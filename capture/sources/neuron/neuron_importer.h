@@ -12,8 +12,8 @@
 #include <unordered_set>
 
 #include "capture/json/row_parser.h"
-#include "capture/sources/neuron/derived_tracks.h"
 #include "capture/sources/import_report.h"
+#include "capture/sources/neuron/derived_tracks.h"
 #include "capture/sources/neuron/import_table.h"
 #include "capture/sources/neuron/profile_facts.h"
 #include "capture/sources/neuron/stack_frames.h"

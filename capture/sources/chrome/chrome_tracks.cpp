@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "capture/json/json_cursor.h"
-#include "capture/sources/neuron/track_plan.h"
+#include "core/base/natural_order.h"
 
 namespace accelscope::capture {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "capture/sources/chrome/chrome_source.h"
 #include "capture/sources/neuron/neuron_source.h"
+#include "capture/sources/neuron/ntff_source.h"
 #include "capture/sources/session/session_source.h"
 #include "capture/sources/tt_metal/device_log_source.h"
 
@@ -19,6 +20,7 @@ namespace {
 constexpr std::array kFormats = {
     SourceFormat{"session", "Accelscope session", probe_session, replay_session},
     SourceFormat{"neuron-json", "Neuron Profile JSON", probe_neuron_json, import_neuron_json},
+    SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", probe_ntff, import_ntff, true},
     SourceFormat{"tt-device-log", "tt-metal device log", probe_device_log, import_device_log},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", probe_chrome_json, import_chrome_json},
 };

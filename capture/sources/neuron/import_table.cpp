@@ -24,6 +24,7 @@ std::uint32_t ImportTable::track(TrackPlan& plan, std::string_view kind, std::st
   const std::uint32_t number = plan.track(number_, kind, std::string(prefix).append(name), core);
   const bool has_unit = schema().kind == EventKind::counter || schema().kind == EventKind::memory;
   if (has_unit) plan.set_unit(number, schema().columns.front().unit);
+  if (!timed()) plan.set_untimed(number);
   if (cached) known.emplace(name, number);
   return number;
 }

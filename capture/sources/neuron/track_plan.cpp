@@ -75,7 +75,7 @@ void TrackPlan::write(SessionWriter& writer, const std::string& device, ClockNum
     Track track = planned.track;
     if (last_core > 0 && planned.core >= 0) track.name += fmt::format(" (nc{})", planned.core);
     if (track.host.empty()) track.device = device;
-    track.clock = clock;
+    track.clock = planned.timed ? clock : kNone;
     track.parent = parent_of(planned);  // comes first in natural order: its name begins this one's
     track.order = place++;
     planned.number = writer.add_track(std::move(track));

@@ -20,6 +20,7 @@ class TrackPlan {
   [[nodiscard]] std::uint32_t track(SchemaNumber schema, std::string_view kind, std::string_view name,
                                     std::int64_t core = -1);
   void set_unit(std::uint32_t track, std::string unit) { tracks_[track].track.unit = std::move(unit); }
+  void set_untimed(std::uint32_t track) { tracks_[track].timed = false; }
   void set_host(std::uint32_t track, std::string host) { tracks_[track].track.host = std::move(host); }
   [[nodiscard]] const std::string& name(std::uint32_t track) const noexcept { return tracks_[track].track.name; }
   [[nodiscard]] SchemaNumber schema(std::uint32_t track) const noexcept { return tracks_[track].track.schema; }
@@ -37,6 +38,7 @@ class TrackPlan {
   struct Planned {
     Track track;
     std::int64_t core = -1;
+    bool timed = true;  // rows of a table have no time that a clock could tell
     TrackNumber number = kNone;
     std::string parent_name;  // among the tracks of parent_schema
     SchemaNumber parent_schema = kNone;

@@ -1,0 +1,180 @@
+#include "capture/sources/neuron/ntff_source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <random>
+#include <vector>
+
+#include "capture/process/child_process.h"
+#include "capture/sources/neuron/neuron_source.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kByEnding = 80;
+constexpr std::array<const char*, 2> kTools = {"neuron-profile", "neuron-explorer"};
+constexpr const char* kToolFolder = "/opt/aws/neuron/bin";  // where the vendor's packages put them
+constexpr std::size_t kShownOutput = 2000;
+
+// A folder for the conversion, gone with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::random_device random;
+    std::error_code failure;
+    path_ = fs::temp_directory_path(failure) / fmt::format("accelscope-ntff-{:08x}{:08x}", random(), random());
+    usable_ = !failure && fs::create_directory(path_, failure);
+    if (usable_) fs::permissions(path_, fs::perms::owner_all, failure);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;  // what the system's clean-up will find
+    if (usable_) fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] bool usable() const noexcept { return usable_; }
+  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
+
+ private:
+  fs::path path_;
+  bool usable_ = false;
+};
+
+[[nodiscard]] std::vector<std::string> files_with_ending(const fs::path& folder, std::string_view ending) {
+  std::vector<std::string> files;
+  std::error_code failure;
+  fs::directory_iterator entry(folder.empty() ? fs::path(".") : folder, failure);
+  for (; !failure && entry != fs::directory_iterator(); entry.increment(failure)) {
+    if (entry->path().extension() == ending) files.push_back(entry->path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The tool gives a trace and its program names that share a long number.
+[[nodiscard]] std::string longest_number(const std::string& text) {
+  std::string longest;
+  std::string run;
+  for (const char c : text + '.') {
+    if (c >= '0' && c <= '9') {
+      run += c;
+      continue;
+    }
+    if (run.size() > longest.size()) longest = run;
+    run.clear();
+  }
+  constexpr std::size_t kTelling = 6;
+  return longest.size() >= kTelling ? longest : std::string{};
+}
+
+[[nodiscard]] std::vector<std::string> conversion(const std::string& tool, const std::string& neff,
+                                                  const std::string& ntff, const std::string& output) {
+  return {tool, "view", "-n", neff, "-s", ntff, "--output-format", "json", "--output-file", output};
+}
+
+[[nodiscard]] std::string tail_of(const std::string& output) {
+  std::string text = output.size() > kShownOutput ? "..." + output.substr(output.size() - kShownOutput) : output;
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text.empty() ? "it printed nothing" : "it printed:\n" + text;
+}
+
+Result<std::string> trace_of(const std::string& path) {
+  if (fs::path(path).extension() != ".neff") return path;
+  const fs::path same = fs::path(path).replace_extension(".ntff");
+  std::error_code failure;
+  if (fs::exists(same, failure)) return same.string();
+  const std::vector<std::string> traces = files_with_ending(fs::path(path).parent_path(), ".ntff");
+  if (traces.size() == 1) return traces.front();
+  return Error{fmt::format("{}: this is a compiled program, and {} in its folder; make a trace of it with: {}", path,
+                           traces.empty() ? "there is no trace of it" : "it is not clear which trace is its own",
+                           shell_command({"neuron-profile", "capture", "-n", path, "-s",
+                                          fs::path(path).replace_extension(".ntff").string()}))};
+}
+
+[[nodiscard]] Error no_tool(const std::string& ntff, const std::string& neff) {
+  return Error{fmt::format(
+      "{}: a raw trace has to be converted by the vendor's tool, and neither neuron-profile nor neuron-explorer is on "
+      "PATH here; where one is, run: {} and open what it writes",
+      ntff, shell_command(conversion(kTools.front(), neff, ntff, fs::path(ntff).replace_extension(".json").string())))};
+}
+
+[[nodiscard]] std::string find_tool() {
+  for (const char* name : kTools) {
+    if (std::string tool = find_program(name, {kToolFolder}); !tool.empty()) return tool;
+  }
+  return {};
+}
+
+}  // namespace
+
+int probe_ntff(ByteView first_bytes, const std::string& path) {
+  const std::string ending = fs::path(path).extension().string();
+  if (ending != ".ntff" && ending != ".neff") return 0;
+  return !first_bytes.empty() && first_bytes.front() == std::byte{'{'} ? 0 : kByEnding;
+}
+
+std::string find_neff(const std::string& ntff_path) {
+  const fs::path ntff(ntff_path);
+  std::error_code failure;
+  const fs::path same = fs::path(ntff).replace_extension(".neff");
+  if (fs::exists(same, failure)) return same.string();
+  const fs::path folder = ntff.parent_path();
+  const std::string number = longest_number(ntff.stem().string());
+  for (const fs::path& place : {folder, folder / ".."}) {
+    const std::vector<std::string> programs = files_with_ending(place, ".neff");
+    if (programs.size() == 1) return fs::path(programs.front()).lexically_normal().string();
+    for (const std::string& program : programs) {
+      if (!number.empty() && longest_number(fs::path(program).stem().string()) == number) {
+        return fs::path(program).lexically_normal().string();
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> import_ntff(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  const Result<std::string> trace = trace_of(path);
+  if (!trace) return trace.error();
+  const std::string& ntff = trace.value();
+  std::string neff = options.neff;
+  if (neff.empty() && ntff != path) neff = path;
+  if (neff.empty()) neff = find_neff(ntff);
+  const std::string tool = find_tool();
+  if (tool.empty()) return no_tool(ntff, neff.empty() ? "PROGRAM.neff" : neff);
+  if (neff.empty()) {
+    return Error{fmt::format(
+        "{}: the program that was traced is needed too, and no .neff beside it is clearly its own; name it with: "
+        "accelscope view -n PROGRAM.neff -s {}",
+        ntff, shell_quote(ntff))};
+  }
+  const TemporaryFolder folder;
+  if (!folder.usable()) {
+    return Error{
+        fmt::format("{}: no folder for its conversion can be made in {}; set TMPDIR to one that can be written", ntff,
+                    folder.path().parent_path().string())};
+  }
+  const std::string converted = (folder.path() / "ntff.json").string();
+  const std::vector<std::string> command = conversion(tool, neff, ntff, converted);
+  const Result<ChildOutcome> ended = run_child(command, [&] { return sink.cancelled(); });
+  if (!ended) return Error{fmt::format("{}: {}", ntff, ended.message())};
+  if (ended->cancelled) return Error{fmt::format("{}: the import was cancelled", ntff)};
+  const std::string rerun =
+      shell_command(conversion(tool, neff, ntff, fs::path(ntff).replace_extension(".json").string()));
+  if (ended->exit_code != 0) {
+    return Error{fmt::format("{}: {} could not convert it (exit code {}); to try by hand: {}; {}", ntff, tool,
+                             ended->exit_code, rerun, tail_of(ended->output))};
+  }
+  Result<std::unique_ptr<ByteSource>> bytes = ByteSource::open(converted);
+  if (!bytes) {
+    return Error{fmt::format("{}: {} ended without an error but wrote no profile; to try by hand: {}; {}", ntff, tool,
+                             rerun, tail_of(ended->output))};
+  }
+  return import_neuron_json(std::move(bytes.value()), ntff, options, sink);
+}
+
+}  // namespace accelscope::capture

@@ -17,21 +17,36 @@ bool JobControl::report(std::uint64_t done, std::uint64_t total) noexcept {
   return !cancelled_;
 }
 
-JobProgress describe_progress(std::uint64_t done, std::uint64_t total, double elapsed_s) {
+JobProgress describe_progress(std::uint64_t done, std::uint64_t total, double elapsed_s, JobUnit unit) {
+  const auto amount = [unit](std::uint64_t count) {
+    return unit == JobUnit::bytes ? format_bytes(static_cast<double>(count)) : format_count(count);
+  };
   JobProgress progress;
   if (total > 0) {
     progress.share = std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0);
     progress.share_text = std::to_string(static_cast<int>(progress.share * 100)) + " %";
   }
   if (done == 0 || elapsed_s < kSecondsBeforeRate) return progress;
+  progress.done_text = amount(done);
+  if (total >= done && total > 0) progress.done_text += " of " + amount(total);
+  if (unit == JobUnit::events) progress.done_text += " events";
   const double rate = static_cast<double>(done) / elapsed_s;
-  progress.rate_text = format_rate(rate);
+  progress.rate_text = unit == JobUnit::bytes ? format_rate(rate) : format_number(rate) + "/s";
   if (total >= done && total > 0) {
     const double left_s = std::ceil(static_cast<double>(total - done) / rate);
-    progress.left_text = left_s < 60 ? std::to_string(static_cast<long>(left_s)) + " s"
-                                     : std::to_string(static_cast<long>(left_s / 60)) + " min";
+    progress.left_text = left_s < 60 ? std::to_string(static_cast<long>(left_s)) + " s left"
+                                     : std::to_string(static_cast<long>(left_s / 60)) + " min left";
   }
   return progress;
+}
+
+std::string progress_text(const JobProgress& progress) {
+  std::string text;
+  for (const std::string* part :
+       {&progress.share_text, &progress.done_text, &progress.rate_text, &progress.left_text}) {
+    if (!part->empty()) text += (text.empty() ? "" : "  ") + *part;
+  }
+  return text;
 }
 
 BackgroundJob::BackgroundJob(std::string title, Work work, std::function<void()> wake) : title_(std::move(title)) {
@@ -52,7 +67,7 @@ double BackgroundJob::elapsed_s() const {
 }
 
 JobProgress BackgroundJob::progress() const {
-  return describe_progress(control_.done(), control_.total(), elapsed_s());
+  return describe_progress(control_.done(), control_.total(), elapsed_s(), control_.unit());
 }
 
 Result<void> BackgroundJob::finish() {

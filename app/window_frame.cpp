@@ -15,14 +15,6 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-std::string progress_details(const JobProgress& progress) {
-  std::string text = progress.share_text;
-  for (const std::string* part : {&progress.rate_text, &progress.left_text}) {
-    if (!part->empty()) text += (text.empty() ? "" : "   ") + *part;
-  }
-  return text;
-}
-
 void draw_panel(AppState& state, const PanelContext& context, PanelId id, const Rect& area) {
   TabPanels& panels = state.panels_of(context.tab);
   switch (id) {
@@ -130,7 +122,7 @@ void draw_notices(AppState& state, Ui& ui, Rect& area) {
     const JobProgress progress = job.job->progress();
     if (job.job->elapsed_s() < 0.2) continue;  // short work shows nothing
     const Rect row = area.cut_top(ui.px(size::kControl));
-    const std::string details = progress_details(progress);
+    const std::string details = progress_text(progress);
     const std::string name = std::string("job.") + job.job->title();
     if (render::progress(ui, name, row,
                          {.label = job.job->title(),

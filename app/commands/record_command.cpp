@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <ostream>
@@ -24,12 +25,16 @@ struct RecordCommand {
   int run(const CommandRun& run) const;
 };
 
-std::string progress_line(const capture::ConnectionStatus& status, std::optional<double> saved) {
+std::string progress_line(const capture::ConnectionStatus& status, std::optional<double> saved,
+                          std::optional<double> duration_s) {
   if (saved) return fmt::format("Saving  {:.0f} %", *saved * 100);
   if (status.state == capture::ConnectionState::connecting) return "Connecting";
-  return fmt::format("Recording  {} events  {}/s  {}  {}", format_count(status.events),
-                     format_number(status.events_per_second), format_rate(status.bytes_per_second),
-                     format_duration(status.streaming_seconds * 1e9));
+  std::string line =
+      fmt::format("Recording  {} events  {}/s  {}  {}  {}", format_count(status.events),
+                  format_number(status.events_per_second), format_bytes(static_cast<double>(status.bytes)),
+                  format_rate(status.bytes_per_second), format_duration(status.streaming_seconds * 1e9));
+  if (duration_s) line += fmt::format("  {:.0f} s left", std::max(0.0, *duration_s - status.streaming_seconds));
+  return line;
 }
 
 void print_report(const CommandRun& run, const capture::RecordReport& report) {
@@ -67,7 +72,8 @@ int RecordCommand::run(const CommandRun& run) const {
   const Interruptible interruptible;
   bool stopping = false;  // a save that has begun is not given up for the interruption that led to it
   record_options.progress = [&](const capture::ConnectionStatus& status, std::optional<double> saved) {
-    if (run.shows_progress()) run.streams.err << kEraseLine << progress_line(status, saved) << std::flush;
+    if (run.shows_progress())
+      run.streams.err << kEraseLine << progress_line(status, saved, record_options.duration_seconds) << std::flush;
     if (saved) return true;
     stopping = stopping || interruptible.interrupted();
     return !stopping;

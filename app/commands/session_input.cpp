@@ -8,6 +8,8 @@
 #include <optional>
 #include <ostream>
 
+#include "app/commands/interrupt.h"
+
 namespace accelscope::app {
 namespace {
 
@@ -15,21 +17,14 @@ constexpr auto kProgressPeriod = std::chrono::milliseconds(200);
 constexpr std::string_view kEraseLine = "\r\x1b[2K";
 
 void print_progress(std::ostream& err, const BackgroundJob& job) {
-  const JobProgress progress = job.progress();
-  std::string line = job.title();
-  if (!progress.share_text.empty()) line += "  " + progress.share_text;
-  if (!progress.rate_text.empty()) line += "  " + progress.rate_text;
-  if (!progress.left_text.empty()) line += "  " + progress.left_text + " left";
-  err << kEraseLine << line << std::flush;
+  const std::string progress = progress_text(job.progress());
+  err << kEraseLine << job.title() << (progress.empty() ? "" : "  ") << progress << std::flush;
 }
 
 }  // namespace
 
 Result<void> with_progress(const std::string& title, const CommandRun& run, const BackgroundJob::Work& work) {
-  if (!run.shows_progress()) {
-    JobControl control;
-    return work(control);
-  }
+  const Interruptible interruptible;
   std::mutex mutex;
   std::condition_variable finished;
   BackgroundJob job(title, work, [&] {
@@ -37,10 +32,12 @@ Result<void> with_progress(const std::string& title, const CommandRun& run, cons
     finished.notify_all();
   });
   std::unique_lock lock(mutex);
-  while (!finished.wait_for(lock, kProgressPeriod, [&] { return job.finished(); }))
-    print_progress(run.streams.err, job);
+  while (!finished.wait_for(lock, kProgressPeriod, [&] { return job.finished(); })) {
+    if (interruptible.interrupted()) job.cancel();
+    if (run.shows_progress()) print_progress(run.streams.err, job);
+  }
   lock.unlock();
-  run.streams.err << kEraseLine << std::flush;
+  if (run.shows_progress()) run.streams.err << kEraseLine << std::flush;
   return job.finish();
 }
 

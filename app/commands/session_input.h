@@ -16,7 +16,8 @@ namespace accelscope::app {
 
 Result<void> save_session(Store& store, const std::string& path, const CommandRun& run);
 
-// Runs the work on a thread while a line like "Reading a.json  59 %  212 MB/s  4 s left" is kept up to date.
+// Runs the work on a thread while a line like "Reading a.json  59 %  312 MiB of 1.2 GiB  212 MB/s  4 s left" is kept
+// up to date on a terminal. Ctrl+C cancels the work, which then ends in an orderly way; a second one ends the program.
 Result<void> with_progress(const std::string& title, const CommandRun& run, const BackgroundJob::Work& work);
 
 }  // namespace accelscope::app

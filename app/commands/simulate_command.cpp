@@ -48,6 +48,7 @@ int SimulateCommand::write_session(const CommandRun& run) const {
   auto store = Store::create();
   if (!store) return run.fail(store.message());
   const Result<void> done = with_progress("Simulating", run, [&](JobControl& control) {
+    control.set_unit(JobUnit::events);
     CountingSink sink(**store, control, simulation.events);
     return capture::simulate(simulation, sink);
   });

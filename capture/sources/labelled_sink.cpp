@@ -10,6 +10,10 @@
 namespace accelscope::capture {
 namespace {
 
+[[nodiscard]] std::string labelled_device(const std::string& label, const std::string& device) {
+  return device.empty() ? label : fmt::format("{} {}", label, device);
+}
+
 constexpr std::string_view kRowCounts = "source.rows.";  // counts of rows by table: these add up
 
 [[nodiscard]] std::optional<std::uint64_t> whole_number(std::string_view text) {
@@ -39,7 +43,7 @@ MetaEntry SharedFacts::place(const MetaEntry& entry, const std::string& label) {
 Result<void> LabelledSink::define(const Definition& definition) {
   if (const auto* track = std::get_if<Track>(&definition)) {
     Track labelled = *track;
-    labelled.device = labelled.device.empty() ? label_ : fmt::format("{} {}", label_, labelled.device);
+    labelled.device = labelled_device(label_, track->device);
     return target_.define(labelled);
   }
   if (const auto* entry = std::get_if<MetaEntry>(&definition)) {
@@ -48,7 +52,7 @@ Result<void> LabelledSink::define(const Definition& definition) {
   }
   if (const auto* metric = std::get_if<Metric>(&definition)) {
     Metric labelled = *metric;
-    labelled.group = fmt::format("{} · {}", metric->group, label_);
+    labelled.device = labelled_device(label_, metric->device);
     return target_.define(labelled);
   }
   if (const auto* finding = std::get_if<QualityEntry>(&definition)) {

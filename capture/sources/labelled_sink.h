@@ -1,5 +1,5 @@
 // Lets several sources of one kind - the ranks of a run - share a session without their devices, facts and findings
-// running into one another: devices, the groups of figures and findings get the source's label. Facts that a source
+// running into one another: devices of tracks and figures, and findings, get the source's label. Facts that a source
 // shares with the ones before it are kept once, others under "label.key".
 #pragma once
 

@@ -246,9 +246,14 @@ TEST_CASE("progress: share, rate and time left appear when they mean something")
   CHECK(half.share == doctest::Approx(0.5));
   CHECK(half.share_text == "50 %");
   CHECK(half.rate_text == "250 MB/s");
-  CHECK(half.left_text == "2 s");
+  CHECK(half.left_text == "2 s left");
+  CHECK(progress_text(half) == "50 %  476.8 MiB of 953.7 MiB  250 MB/s  2 s left");
+  CHECK(progress_text(describe_progress(1 << 20, 0, 2)) == "1 MiB  524.3 kB/s");
+  CHECK(progress_text(describe_progress(2'000, 4'000, 2, JobUnit::events)) ==
+        "50 %  2,000 of 4,000 events  1,000/s  2 s left");
+  CHECK(progress_text(begin).empty());
   CHECK(describe_progress(10, 5, 1).share == 1);
-  CHECK(describe_progress(1'000, 1'000'000'000, 1).left_text.ends_with("min"));
+  CHECK(describe_progress(1'000, 1'000'000'000, 1).left_text.ends_with(" min left"));
 }
 
 TEST_CASE("jobs: a cancelled job stops, and its result comes to the one who asked") {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/app_state.h"
+#include "app/marker_range.h"
 #include "app/session_analysis.h"
 #include "core/base/format.h"
 #include "render/icons.h"
@@ -151,7 +152,8 @@ void prepare_first_session(AppState& state) {
     }
   }
   if (!options.range.empty()) {
-    const auto range = parse_time_range(options.range, {tab->snapshot->begin_ns, tab->snapshot->end_ns});
+    const auto range =
+        parse_marker_range(options.range, {tab->snapshot->begin_ns, tab->snapshot->end_ns}, tab->markers);
     if (range) {
       tab->show({static_cast<double>(range->begin_ns), static_cast<double>(range->end_ns)});
     } else {

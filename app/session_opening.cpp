@@ -78,6 +78,8 @@ Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSe
   capture::InputOptions input;
   input.format = options.format;
   input.import.source_roots = options.source_roots;
+  input.import.neff = options.neff;
+  input.import.converter_options = options.converter_options;
   input.import.progress = [&control](std::uint64_t done, std::uint64_t total) { control.report(done, total); };
   const Result<void> done =
       capture::import_input(paths, input, [&] { return std::make_unique<ImportSink>(*session.store, control); });

@@ -28,7 +28,9 @@ struct OpenedSession {
 
 struct OpenSessionOptions {
   std::vector<std::string> source_roots;
-  std::string format;  // of the input; "": guessed from the content
+  std::string format;                          // of the input; "": guessed from the content
+  std::string neff;                            // program of a raw Neuron trace; "": found beside it
+  std::vector<std::string> converter_options;  // passed on to a vendor's tool that converts the input
 };
 
 // The one place where inputs are read. A single session file opens in place; anything else - several paths, folders of

@@ -76,12 +76,12 @@ void write_metric_line(std::ostream& out, const SessionMetric& metric) {
 
 }  // namespace
 
-Result<SessionSummary> summarise(const Store& store, const std::string& title) {
+Result<SessionSummary> summarise(const Store& store, const std::string& title, const TimeRange& range) {
   WorkerPool pool;
   TaskControl control;
   SessionSummary summary;
   const auto snapshot = store.snapshot();
-  auto metrics = session_metrics({store, snapshot, pool, control});
+  auto metrics = session_metrics({store, snapshot, pool, control}, range);
   if (!metrics) return metrics.error();
   summary.title = title;
   summary.key = summary_key(*snapshot);

@@ -21,7 +21,8 @@ struct SessionSummary {
   std::int64_t duration_ns = 0;
 };
 
-[[nodiscard]] Result<SessionSummary> summarise(const Store& store, const std::string& title);
+[[nodiscard]] Result<SessionSummary> summarise(const Store& store, const std::string& title,
+                                               const TimeRange& range = {});
 
 // The figure itself is the vendor's value where it states one, else ours. "accelscope" holds every figure that we
 // compute, so that scripts written for the vendor's tool go on working and can compare.

@@ -3,79 +3,182 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <ostream>
 
 #include "app/commands/command.h"
+#include "app/commands/output_file.h"
 #include "app/commands/session_input.h"
 #include "app/commands/summary_output.h"
+#include "app/commands/terminology_output.h"
+#include "app/commands/view_json.h"
+#include "core/base/format.h"
 
 namespace accelscope::app {
 namespace {
 
+constexpr std::array<std::string_view, 4> kFormats = {"summary-text", "summary-json", "json", "db"};
 // Names that users of the vendors' tools will try, so that the refusal can say more than "unknown".
-constexpr std::array<std::string_view, 2> kFormats = {"summary-text", "summary-json"};
-constexpr std::array<std::string_view, 11> kLaterFormats = {"db",           "json",           "perfetto",  "csv",
-                                                            "html",         "chrome",         "vtune-csv", "ops-csv",
-                                                            "device-stats", "rearranged-csv", "tt-perf"};
+constexpr std::array<std::string_view, 9> kLaterFormats = {
+    "perfetto", "csv", "html", "chrome", "vtune-csv", "ops-csv", "device-stats", "rearranged-csv", "tt-perf"};
 
 struct ViewCommand {
   std::vector<std::string> inputs;
-  std::string format = "summary-text";
+  std::string neff;
+  std::string trace;
+  std::string folder;
+  std::string format;
   std::string output_file;
+  std::string range;
   OpenSessionOptions input_options;
+  bool force = false;
+  bool ingest_only = false;
+  bool memory_tracker = false;
+  bool perfetto_flows = false;
+  bool terminology = false;
+  // Of the vendor's server.
+  std::string db_endpoint;
+  std::string db_org;
+  std::string port;
 
   int run(const CommandRun& run) const;
-  int check_format(const CommandRun& run) const;
+
+ private:
+  [[nodiscard]] Result<std::string> chosen_format(const CommandRun& run) const;
+  [[nodiscard]] Result<std::vector<std::string>> chosen_inputs() const;
+  void say_unneeded(const CommandRun& run) const;
+  int write_summaries(const std::vector<std::string>& paths, const OpenSessionOptions& options, bool as_json,
+                      const CommandRun& run) const;
+  int write_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
+                    const CommandRun& run) const;
 };
 
-int ViewCommand::check_format(const CommandRun& run) const {
-  if (std::find(kFormats.begin(), kFormats.end(), format) != kFormats.end()) return kExitDone;
+Result<std::string> ViewCommand::chosen_format(const CommandRun& run) const {
+  if (format.empty()) return std::string(ingest_only ? "db" : run.json ? "summary-json" : "summary-text");
+  if (ingest_only && format != "db") {
+    return Error{fmt::format("--ingest-only writes a session file and --output-format {} something else", format)};
+  }
+  if (std::find(kFormats.begin(), kFormats.end(), format) != kFormats.end()) return format;
   const bool later = std::find(kLaterFormats.begin(), kLaterFormats.end(), format) != kLaterFormats.end();
-  return run.fail_usage("view", fmt::format("--output-format {}: this version {} it; there are {}", format,
-                                            later ? "does not write" : "does not know", fmt::join(kFormats, " and ")));
+  return Error{fmt::format("--output-format {}: this version {} it; there are {}", format,
+                           later ? "does not write" : "does not know", fmt::join(kFormats, ", "))};
 }
 
-int ViewCommand::run(const CommandRun& run) const {
-  if (const int wrong = check_format(run); wrong != kExitDone) return wrong;
+Result<std::vector<std::string>> ViewCommand::chosen_inputs() const {
+  const bool pair = !neff.empty() || !trace.empty();
+  if (static_cast<int>(!inputs.empty()) + static_cast<int>(pair) + static_cast<int>(!folder.empty()) > 1) {
+    return Error{"name FILEs, or -n and -s, or -d, not several of them"};
+  }
+  if (!inputs.empty()) return inputs;
+  if (!folder.empty()) return std::vector<std::string>{folder};
+  if (pair) return std::vector<std::string>{trace.empty() ? neff : trace};
+  return Error{"a file is missing: FILE, or -n NEFF -s NTFF, or -d FOLDER"};
+}
+
+void ViewCommand::say_unneeded(const CommandRun& run) const {
+  for (const auto& [name, value] :
+       {std::pair{"--db-endpoint", &db_endpoint}, {"--db-org", &db_org}, {"--port", &port}}) {
+    if (!value->empty()) run.say(fmt::format("{} is not needed: there is no server and no database to reach", name));
+  }
+  if (perfetto_flows) run.say("--show-perfetto-flows has no effect: this version does not write Perfetto traces");
+}
+
+int ViewCommand::write_summaries(const std::vector<std::string>& paths, const OpenSessionOptions& options, bool as_json,
+                                 const CommandRun& run) const {
+  const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
+  if (auto may = may_write(path, force, paths); !may) return run.fail(may.message());
   std::vector<SessionSummary> summaries;
-  for (const std::string& input : inputs) {
-    const auto session = open_input({input}, input_options, run);
+  for (const std::string& input : paths) {
+    const auto session = open_input({input}, options, run);
     if (!session) return run.fail(session.message());
-    auto summary = summarise(*session->store, session->title);
+    if (memory_tracker) run.say(fmt::format("{}: {}", input, memory_tracker_note(*session->store->snapshot())));
+    const auto part = session_range(range, *session->store);
+    if (!part) return run.fail(fmt::format("--range: {}", part.message()));
+    auto summary = summarise(*session->store, session->title, *part);
     if (!summary) return run.fail(fmt::format("{}: {}", input, summary.message()));
     summaries.push_back(std::move(*summary));
   }
-  std::ofstream file;
-  if (!output_file.empty()) {
-    file.open(output_file, std::ios::binary);
-    if (!file) return run.fail(output_file + ": cannot be written; check the folder and its permissions");
-  }
-  std::ostream& out = output_file.empty() ? run.streams.out : file;
-  if (format == "summary-json" || run.json) {
-    write_summary_json(out, summaries);
+  const auto output = OutputFile::open(path, run.streams.out);
+  if (!output) return run.fail(output.message());
+  if (as_json) {
+    write_summary_json((*output)->stream(), summaries);
   } else {
-    write_summary_text(out, summaries);
+    write_summary_text((*output)->stream(), summaries);
   }
-  out.flush();
-  if (!out.good()) return run.fail("the output could not be written; is the disk full?");
+  const Result<void> finished = (*output)->finish();
+  return finished ? kExitDone : run.fail(finished.message());
+}
+
+int ViewCommand::write_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
+                               const CommandRun& run) const {
+  if (output_file == kStandardOutput) {
+    return run.fail_usage("view", "a session file cannot go to the standard output; name one with --output-file");
+  }
+  if (!range.empty()) {
+    return run.fail_usage("view", "--range is for json and the summaries; a session file holds all of the session");
+  }
+  const std::string path = output_file.empty() ? title_of_path(paths.front()) + ".accel" : output_file;
+  if (auto may = may_write(path, force, paths); !may) return run.fail(may.message());
+  const auto session = open_input(paths, options, run);
+  if (!session) return run.fail(session.message());
+  const auto snapshot = session->store->snapshot();
+  if (memory_tracker) run.say(memory_tracker_note(*snapshot));
+  if (auto saved = save_session(*session->store, path, run); !saved) return run.fail(saved.message());
+  run.say(fmt::format("{}: {} events over {}", path, format_count(snapshot->event_count),
+                      format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
   return kExitDone;
+}
+
+int ViewCommand::run(const CommandRun& run) const {
+  if (terminology) {
+    if (inputs.size() > 1) return run.fail_usage("view", "--terminology explains one figure, or all of them");
+    const auto printed = print_terminology(run.streams.out, inputs.empty() ? "" : inputs.front(), run.json);
+    return printed ? kExitDone : run.fail(printed.message());
+  }
+  const auto chosen = chosen_format(run);
+  if (!chosen) return run.fail_usage("view", chosen.message());
+  const auto paths = chosen_inputs();
+  if (!paths) return run.fail_usage("view", paths.message());
+  say_unneeded(run);
+  OpenSessionOptions options = input_options;
+  options.neff = neff;
+  if (memory_tracker) options.converter_options.emplace_back("--enable-memory-tracker");
+  if (*chosen == "db") return write_session(*paths, options, run);
+  if (*chosen == "json") {
+    return view_json({*paths, options, output_file, range, force, memory_tracker}, run);
+  }
+  return write_summaries(*paths, options, *chosen == "summary-json", run);
 }
 
 }  // namespace
 
 CommandAction declare_view(CLI::App& options) {
   auto command = std::make_shared<ViewCommand>();
-  options.add_option("FILE", command->inputs, "Profiles or session files")->required();
-  options.add_option("--output-format", command->format, "summary-text or summary-json");
-  options.add_option("--output-file", command->output_file, "File to write instead of the standard output");
+  options.add_option("FILE", command->inputs, "Profiles, session files or folders of ranks");
+  options.add_option("-n,--neff-path", command->neff, "Program of a raw trace; else found beside it");
+  options.add_option("-s,--session-file", command->trace, "Raw trace (NTFF) or converted profile (JSON)");
+  options.add_option("-d,--session-dir", command->folder, "Folder of profiles");
+  options.add_option("--output-format", command->format,
+                     "summary-text (default), summary-json, json (the vendor's tables) or db (a session file)");
+  options.add_option("--output-file", command->output_file,
+                     "File to write, - for the standard output; a folder where several are written");
+  options.add_option("--range", command->range, "Time range, such as 12.5us:40us, 10%:20% or #marker1:#marker2");
   options.add_option("--format", command->input_options.format, "Format of the input instead of guessing it");
   options
       .add_option("--nki-source-root,--framework-source-root", command->input_options.source_roots,
                   "Folder in which named source files are looked for")
       ->expected(1)
       ->take_all();
+  options.add_flag("--enable-memory-tracker", command->memory_tracker,
+                   "Ask the vendor's tool for allocations, and say what the file holds of them");
+  options.add_flag("--ingest-only", command->ingest_only, "Write the session file and nothing else");
+  options.add_flag("--force", command->force, "Replace existing output");
+  options.add_flag("--terminology", command->terminology, "Explain the figures, or the one named instead of FILE");
+  options.add_flag("--show-perfetto-flows", command->perfetto_flows, "Accepted; of use once Perfetto is written");
+  options.add_option("--db-endpoint", command->db_endpoint, "Accepted and not needed: there is no server");
+  options.add_option("--db-org", command->db_org, "Accepted and not needed");
+  options.add_option("--port", command->port, "Accepted and not needed");
   return [command](const CommandRun& run) { return command->run(run); };
 }
 

@@ -19,8 +19,9 @@
 namespace accelscope::capture {
 
 struct ImportOptions {
-  std::vector<std::string> source_roots;  // folders in which source files that the input names are looked for
-  std::string neff;  // the program of a raw Neuron trace; "": found beside it
+  std::vector<std::string> source_roots;       // folders in which source files that the input names are looked for
+  std::string neff;                            // the program of a raw Neuron trace; "": found beside it
+  std::vector<std::string> converter_options;  // passed on to a vendor's tool that converts the input
   // Called now and then with the done and total parts of the input in any unit (total 0: unknown). Cancelling is the
   // business of the sink.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;

@@ -57,7 +57,8 @@ TEST_CASE("wrong usage exits with 2 and says what to try") {
     CHECK(outcome.err.starts_with("accelscope: "));
     CHECK(holds(outcome.err, "; try accelscope"));
   }
-  CHECK(holds(run({"view", "a.json", "--output-format", "perfetto"}).err, "summary-text and summary-json"));
+  CHECK(holds(run({"view", "a.json", "--output-format", "perfetto"}).err,
+              "there are summary-text, summary-json, json, db"));
 }
 
 TEST_CASE("input that cannot be read exits with 1 and names the file") {

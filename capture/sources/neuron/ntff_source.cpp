@@ -159,7 +159,8 @@ Result<void> import_ntff(const std::string& path, const ImportOptions& options, 
                     folder.path().parent_path().string())};
   }
   const std::string converted = (folder.path() / "ntff.json").string();
-  const std::vector<std::string> command = conversion(tool, neff, ntff, converted);
+  std::vector<std::string> command = conversion(tool, neff, ntff, converted);
+  command.insert(command.end(), options.converter_options.begin(), options.converter_options.end());
   const Result<ChildOutcome> ended = run_child(command, [&] { return sink.cancelled(); });
   if (!ended) return Error{fmt::format("{}: {}", ntff, ended.message())};
   if (ended->cancelled) return Error{fmt::format("{}: the import was cancelled", ntff)};

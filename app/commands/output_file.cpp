@@ -1,0 +1,60 @@
+#include "app/commands/output_file.h"
+
+#include <filesystem>
+
+namespace accelscope::app {
+
+namespace fs = std::filesystem;
+
+Result<void> may_write(const std::string& path, bool replace, const std::vector<std::string>& inputs) {
+  std::error_code error;
+  if (path == kStandardOutput || !fs::exists(path, error)) return {};
+  for (const std::string& input : inputs) {
+    if (fs::equivalent(path, input, error)) {
+      return Error{path + ": this is the input itself; name another file with --output-file"};
+    }
+  }
+  if (replace) return {};
+  return Error{path + ": the file exists already; name another with --output-file, or replace it with --force"};
+}
+
+OutputFile::OutputFile(std::string path, std::ostream& standard)
+    : path_(std::move(path)), temporary_(path_ + ".part"), standard_(standard), is_file_(path_ != kStandardOutput) {
+  if (is_file_) file_.open(temporary_, std::ios::binary);
+}
+
+OutputFile::~OutputFile() {
+  if (!is_file_ || finished_) return;
+  file_.close();
+  std::error_code ignored;  // nothing is worse for a part that stays behind
+  fs::remove(temporary_, ignored);
+}
+
+Result<std::unique_ptr<OutputFile>> OutputFile::open(const std::string& path, std::ostream& standard) {
+  std::unique_ptr<OutputFile> output(new OutputFile(path, standard));
+  if (!output->stream()) return Error{path + ": cannot be written; check the folder and its permissions"};
+  return output;
+}
+
+Error OutputFile::failure() const {
+  return Error{(is_file_ ? path_ : std::string("the output")) + ": cannot be written; is the disk full?"};
+}
+
+Result<void> OutputFile::write(std::string_view text) {
+  stream().write(text.data(), static_cast<std::streamsize>(text.size()));
+  return stream().good() ? Result<void>{} : failure();
+}
+
+Result<void> OutputFile::finish() {
+  stream().flush();
+  if (!stream().good()) return failure();
+  if (!is_file_) return {};
+  file_.close();
+  std::error_code error;
+  fs::rename(temporary_, path_, error);
+  if (error) return failure();
+  finished_ = true;
+  return {};
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,43 @@
+// Where a command's result goes: the standard output ("-"), or a file that appears under its name only when it is
+// complete. An existing file is replaced only where the user asked for it, and never one of the inputs.
+#pragma once
+
+#include <fstream>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace accelscope::app {
+
+inline constexpr std::string_view kStandardOutput = "-";
+
+// Why the file may not be written; nothing to say if it may.
+[[nodiscard]] Result<void> may_write(const std::string& path, bool replace, const std::vector<std::string>& inputs);
+
+class OutputFile {
+ public:
+  [[nodiscard]] static Result<std::unique_ptr<OutputFile>> open(const std::string& path, std::ostream& standard);
+  ~OutputFile();  // what was not finished is removed
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  [[nodiscard]] std::ostream& stream() noexcept { return is_file_ ? file_ : standard_; }
+  [[nodiscard]] Result<void> write(std::string_view text);
+  [[nodiscard]] Result<void> finish();
+
+ private:
+  OutputFile(std::string path, std::ostream& standard);
+  [[nodiscard]] Error failure() const;
+
+  std::string path_;
+  std::string temporary_;
+  std::ostream& standard_;
+  std::ofstream file_;
+  bool is_file_ = false;
+  bool finished_ = false;
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,32 @@
+// `view --output-format json`: a session as the vendor's JSON tables, and a folder of results as one such file for each
+// of its profiles.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/commands/command.h"
+#include "app/session_opening.h"
+
+namespace accelscope::app {
+
+struct JsonViewRequest {
+  std::vector<std::string> inputs;
+  OpenSessionOptions input_options;
+  std::string output_file;  // "": the vendor's default name; a folder for several
+  std::string range;
+  bool force = false;
+  bool memory_tracker = false;
+};
+
+// An exit code.
+[[nodiscard]] int view_json(const JsonViewRequest& request, const CommandRun& run);
+
+// The range in a session; all of it for "".
+[[nodiscard]] Result<TimeRange> session_range(const std::string& text, const Store& store);
+
+// What --enable-memory-tracker finds in this session, in a sentence.
+[[nodiscard]] std::string memory_tracker_note(const Snapshot& snapshot);
+
+}  // namespace accelscope::app

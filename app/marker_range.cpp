@@ -1,0 +1,83 @@
+#include "app/marker_range.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::size_t kListedMarkers = 20;
+
+[[nodiscard]] Error unknown_marker(std::string_view name, const std::vector<Marker>& markers) {
+  if (markers.empty()) {
+    return Error{fmt::format("#{}: the session has no markers; set some in the viewer (M) and save it", name)};
+  }
+  std::string known;
+  for (std::size_t i = 0; i < markers.size() && i < kListedMarkers; ++i)
+    known += (i > 0 ? ", #" : "#") + markers[i].name;
+  if (markers.size() > kListedMarkers) known += ", ...";
+  return Error{fmt::format("#{}: there is no such marker; there are {}", name, known)};
+}
+
+Result<Marker> find_marker(std::string_view name, const std::vector<Marker>& markers) {
+  const auto found = std::find_if(markers.begin(), markers.end(), [&](const Marker& m) { return m.name == name; });
+  if (found == markers.end()) return unknown_marker(name, markers);
+  return *found;
+}
+
+// Where the two sides part: at a colon that no marker's name holds.
+[[nodiscard]] std::size_t middle_of(std::string_view text, const std::vector<Marker>& markers) {
+  if (!text.starts_with('#')) return text.find(':');
+  std::optional<std::size_t> best;
+  for (const Marker& marker : markers) {
+    if (text.substr(1) == marker.name) return std::string_view::npos;
+    const std::size_t end = marker.name.size() + 1;
+    if (text.substr(1).starts_with(marker.name) && end < text.size() && text[end] == ':')
+      best = std::max(best.value_or(0), end);
+  }
+  return best ? *best : text.find(':');
+}
+
+Result<std::int64_t> side(std::string_view text, bool is_end, const TimeRange& session,
+                          const std::vector<Marker>& markers) {
+  if (text.empty()) return is_end ? session.end_ns : session.begin_ns;
+  if (!text.starts_with('#')) return parse_time(text, session.begin_ns, session.end_ns);
+  const Result<Marker> marker = find_marker(text.substr(1), markers);
+  if (!marker) return marker.error();
+  return is_end ? marker->end_ns.value_or(marker->ts_ns) : marker->ts_ns;
+}
+
+}  // namespace
+
+Result<TimeRange> parse_marker_range(std::string_view text, const TimeRange& session,
+                                     const std::vector<Marker>& markers) {
+  if (text.find('#') == std::string_view::npos) return parse_time_range(text, session);
+  TimeRange range;
+  const std::size_t middle = middle_of(text, markers);
+  if (middle == std::string_view::npos) {
+    const Result<Marker> span = find_marker(text.substr(1), markers);
+    if (!span) return span.error();
+    if (!span->end_ns) {
+      return Error{fmt::format("{} is one point in time; a range has two sides, such as {}:#other", text, text)};
+    }
+    range = {span->ts_ns, *span->end_ns};
+  } else {
+    const Result<std::int64_t> begin = side(text.substr(0, middle), false, session, markers);
+    if (!begin) return begin.error();
+    const Result<std::int64_t> end = side(text.substr(middle + 1), true, session, markers);
+    if (!end) return end.error();
+    range = {*begin, *end};
+  }
+  if (range.empty()) {
+    return Error{fmt::format("the range \"{}\" is empty: {} is not before {}", text, format_time_exact(range.begin_ns),
+                             format_time_exact(range.end_ns))};
+  }
+  return range;
+}
+
+}  // namespace accelscope::app

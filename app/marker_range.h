@@ -1,0 +1,17 @@
+// Time ranges as users write them: 12.5us:40us, 10%:20%, and by markers, #start:#end. A marker that spans time stands
+// for its beginning on the left side and its end on the right; #span alone is the whole of it.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/query/time_range.h"
+#include "core/store/store.h"
+
+namespace accelscope::app {
+
+// An unknown marker is an error that lists the known ones.
+[[nodiscard]] Result<TimeRange> parse_marker_range(std::string_view text, const TimeRange& session,
+                                                   const std::vector<Marker>& markers);
+
+}  // namespace accelscope::app

@@ -1,0 +1,256 @@
+#include "core/export/json_tables.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+
+#include "core/base/format.h"
+#include "core/export/json_row.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::size_t kMostChunksAtOnce = 8;  // texts of some ten MiB each
+
+// The lanes of one JSON table.
+struct TableLanes {
+  std::string table;
+  struct Lane {
+    std::uint32_t index = 0;
+    const RowPlan* plan = nullptr;
+    std::string place;
+  };
+  std::vector<Lane> lanes;
+};
+
+class JsonTables {
+ public:
+  JsonTables(const JsonExport& request, const PutText& put)
+      : request_(request), snapshot_(*request.query.snapshot), put_(put) {
+    for (std::size_t i = 0; i < request.query.pool.concurrency(); ++i) {
+      writers_.emplace_back(*snapshot_.strings, request_.forms);
+    }
+  }
+
+  Result<JsonExportReport> run();
+
+ private:
+  void plan();
+  const RowPlan& plan_of(const TrackSnapshot& track);
+  TableLanes& table_named(const std::string& name);
+  [[nodiscard]] std::string place_of(const TrackSnapshot& track, const RowPlan& plan) const;
+  Result<void> put(std::string_view text);
+  Result<void> write_facts();
+  Result<void> write_table(const TableLanes& table);
+  Result<void> write_batch(const TableLanes& table, const std::vector<ChunkRequest>& batch,
+                           const std::vector<const TableLanes::Lane*>& lanes, bool& any);
+  Result<RowFlows> flows_into(const ScannedChunk& chunk, const RowPlan& plan) const;
+  void collect_flows(const ScannedChunk& chunk, const LaneSnapshot& lane, const ChunkView& view,
+                     const std::unordered_map<std::uint64_t, std::uint32_t>& rows, RowFlows& flows) const;
+
+  const JsonExport& request_;
+  const Snapshot& snapshot_;
+  const PutText& put_;
+  std::deque<RowWriter> writers_;
+  std::map<std::pair<const Schema*, std::string>, RowPlan> plans_;
+  std::deque<TableLanes> tables_;
+  std::vector<std::uint32_t> flow_lanes_;
+  bool several_devices_ = false;
+  bool first_table_ = true;
+  std::uint64_t rows_total_ = 0;
+  JsonExportReport report_;
+};
+
+Result<JsonExportReport> JsonTables::run() {
+  plan();
+  if (Result<void> done = put("{"); !done) return done.error();
+  if (Result<void> done = write_facts(); !done) return done.error();
+  for (const TableLanes& table : tables_) {
+    if (Result<void> done = write_table(table); !done) return done.error();
+  }
+  if (Result<void> done = put("}\n"); !done) return done.error();
+  return report_;
+}
+
+void JsonTables::plan() {
+  std::set<std::string> devices;
+  for (const TrackSnapshot& track : snapshot_.tracks) {
+    if (track.schema != nullptr && !track.lanes.empty()) devices.insert(track.track->host + track.track->device);
+  }
+  several_devices_ = devices.size() > 1;
+  for (const TableJson& form : request_.forms.tables) {
+    if (!form.table.empty()) (void)table_named(std::string(form.table));
+  }
+  for (const TrackSnapshot& track : snapshot_.tracks) {
+    if (track.schema == nullptr) continue;
+    const RowPlan& rows = plan_of(track);
+    if (track.schema->kind == EventKind::flow) {
+      flow_lanes_.insert(flow_lanes_.end(), track.lanes.begin(), track.lanes.end());
+    }
+    if (rows.table.empty() || !track.track->name.starts_with(rows.form.track_prefix)) continue;
+    for (const std::uint32_t lane : track.lanes) {
+      table_named(rows.table).lanes.push_back({lane, &rows, place_of(track, rows)});
+      rows_total_ += snapshot_.lanes[lane].event_count;
+    }
+  }
+}
+
+const RowPlan& JsonTables::plan_of(const TrackSnapshot& track) {
+  // Rows of a table that no schema was written for come under the name that their track keeps.
+  const bool is_table = track.track->kind == "table";
+  const std::string name = is_table ? track.track->name : track.schema->name;
+  const auto key = std::make_pair(track.schema.get(), name);
+  auto found = plans_.find(key);
+  if (found == plans_.end()) {
+    found = plans_.emplace(key, make_row_plan(*track.schema, request_.forms, name)).first;
+  }
+  return found->second;
+}
+
+TableLanes& JsonTables::table_named(const std::string& name) {
+  const auto found =
+      std::find_if(tables_.begin(), tables_.end(), [&](const TableLanes& table) { return table.table == name; });
+  return found != tables_.end() ? *found : tables_.emplace_back(TableLanes{name, {}});
+}
+
+std::string JsonTables::place_of(const TrackSnapshot& track, const RowPlan& plan) const {
+  std::string place;
+  if (!plan.form.track_key.empty()) {
+    place = json_quote(plan.form.track_key) + ":" +
+            json_quote(std::string_view(track.track->name).substr(plan.form.track_prefix.size())) + ",";
+  }
+  if (!request_.forms.writes_places) return place;
+  if (!plan.has_form && track.track->kind != "table") place += "\"track\":" + json_quote(track.track->name) + ",";
+  if (several_devices_ && !track.track->device.empty()) {
+    place += "\"device\":" + json_quote(track.track->device) + ",";
+  }
+  return place;
+}
+
+Result<void> JsonTables::put(std::string_view text) {
+  report_.bytes += text.size();
+  return put_(text);
+}
+
+Result<void> JsonTables::write_facts() {
+  for (const FactTable& facts : request_.forms.facts) {
+    std::string text = (first_table_ ? "" : ",\n") + json_quote(facts.table) + ":[";
+    for (const std::string& row : facts.rows) text += (&row == facts.rows.data() ? "\n" : ",\n") + row;
+    first_table_ = false;
+    report_.rows += facts.rows.size();
+    if (Result<void> done = put(text + "]"); !done) return done;
+  }
+  return {};
+}
+
+Result<void> JsonTables::write_table(const TableLanes& table) {
+  const std::size_t at_once = std::min(kMostChunksAtOnce, std::max<std::size_t>(1, writers_.size()));
+  std::vector<ChunkRequest> batch;
+  std::vector<const TableLanes::Lane*> lanes;
+  bool any = false;
+  const auto flush = [&]() -> Result<void> {
+    Result<void> done = batch.empty() ? Result<void>{} : write_batch(table, batch, lanes, any);
+    batch.clear();
+    lanes.clear();
+    return done;
+  };
+  for (const TableLanes::Lane& lane : table.lanes) {
+    const LaneSnapshot& snapshot = snapshot_.lanes[lane.index];
+    // Rows without time are in every range.
+    const TickRange ticks = lane.plan->timed ? tick_range(snapshot, request_.range) : TickRange{};
+    const ChunkSpan span = chunks_in(snapshot, ticks);
+    for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
+      batch.push_back({lane.index, chunk, ticks});
+      lanes.push_back(&lane);
+      if (batch.size() < at_once) continue;
+      if (Result<void> done = flush(); !done) return done;
+    }
+  }
+  if (Result<void> done = flush(); !done) return done;
+  return any ? put("]") : Result<void>{};
+}
+
+Result<void> JsonTables::write_batch(const TableLanes& table, const std::vector<ChunkRequest>& batch,
+                                     const std::vector<const TableLanes::Lane*>& lanes, bool& any) {
+  struct Text {
+    std::string rows;
+    std::uint64_t count = 0;
+    Result<void> status;
+  };
+  std::vector<Text> texts(batch.size());
+  const Result<void> scanned = scan_chunks(request_.query, batch, [&](const ScannedChunk& chunk, std::size_t worker) {
+    Text& text = texts[chunk.request];
+    const TableLanes::Lane& lane = *lanes[chunk.request];
+    Result<RowFlows> flows = flows_into(chunk, *lane.plan);
+    if (!flows) {
+      text.status = flows.error();
+      return;
+    }
+    text.count = writers_[worker].write(chunk, *lane.plan, lane.place, *flows, text.rows);
+  });
+  if (!scanned) return scanned;
+  for (Text& text : texts) {
+    if (!text.status) return text.status;
+    if (text.count == 0) continue;
+    text.rows.resize(text.rows.size() - 2);  // the last ",\n"
+    const std::string before = any ? ",\n" : (first_table_ ? "" : ",\n") + json_quote(table.table) + ":[\n";
+    any = true;
+    first_table_ = false;
+    report_.rows += text.count;
+    if (Result<void> done = put(before); !done) return done;
+    if (Result<void> done = put(text.rows); !done) return done;
+    if (request_.progress) request_.progress(report_.rows, rows_total_);
+  }
+  return {};
+}
+
+// A flow lies at the start of the event that depends on it, so only those of the chunk's stretch are read.
+Result<RowFlows> JsonTables::flows_into(const ScannedChunk& chunk, const RowPlan& plan) const {
+  RowFlows flows;
+  const std::optional<std::size_t> key = chunk.lane.schema->find(Role::key);
+  if (plan.form.flows_key.empty() || !key || flow_lanes_.empty()) return flows;
+  std::unordered_map<std::uint64_t, std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
+    if (chunk.view.has_value(*key, row)) rows.emplace(chunk.view.stored(*key, row), row);
+  }
+  const TimeRange stretch{chunk.lane.clock->to_ns(chunk.place.begin_ticks),
+                          chunk.lane.clock->to_ns(chunk.place.end_ticks) + 1};
+  for (const std::uint32_t index : flow_lanes_) {
+    const LaneSnapshot& lane = snapshot_.lanes[index];
+    if (scope_of(lane.number()) != scope_of(chunk.lane.number())) continue;
+    const ChunkSpan span = chunks_in(lane, tick_range(lane, stretch));
+    for (std::uint32_t i = span.first; i < span.last; ++i) {
+      const Result<Bytes> bytes = request_.query.store.read_chunk(lane, i);
+      if (!bytes) return bytes.error();
+      const Result<ChunkView> view = ChunkView::parse(*bytes);
+      if (!view) return view.error();
+      collect_flows(chunk, lane, *view, rows, flows);
+    }
+  }
+  return flows;
+}
+
+void JsonTables::collect_flows(const ScannedChunk& chunk, const LaneSnapshot& lane, const ChunkView& view,
+                               const std::unordered_map<std::uint64_t, std::uint32_t>& rows, RowFlows& flows) const {
+  const std::optional<std::size_t> source = lane.schema->find(Role::flow_source);
+  const std::optional<std::size_t> target = lane.schema->find(Role::flow_target);
+  if (!source || !target || *source >= view.column_count() || *target >= view.column_count()) return;
+  for (std::uint32_t i = 0; i < view.count(); ++i) {
+    const auto row = rows.find(view.stored(*target, i));
+    if (row == rows.end()) continue;
+    const StringId kind = chunk.session_string(view.name(i));
+    const std::string_view name = snapshot_.strings->text(kind);
+    const auto& derived = request_.forms.derived_flows;
+    if (std::find(derived.begin(), derived.end(), name) != derived.end()) continue;
+    flows[row->second].emplace_back(view.stored(*source, i), kind);
+  }
+}
+
+}  // namespace
+
+Result<JsonExportReport> export_json(const JsonExport& request, const PutText& put) {
+  return JsonTables(request, put).run();
+}
+
+}  // namespace accelscope

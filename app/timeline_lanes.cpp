@@ -124,10 +124,16 @@ void summarise(TimelineFrame& frame, DrawnRow& drawn) {
   return unit.empty() ? number : number + " " + unit;
 }
 
-void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& value, bool hovered) {
+void draw_label(TimelineFrame& frame, const DrawnRow& drawn, std::string value, bool hovered) {
   Ui& ui = frame.ui;
   const TimelineRow& row = frame.state.rows[drawn.row];
   const Rect label = frame.label(drawn.rect);
+  if (row.kind == RowKind::group) {  // its name says more than how many rows it has
+    const float names = text_width(ui, TextStyle::small_strong, row.label);
+    const float counts = text_width(ui, TextStyle::mono_small, value);
+    const float room = label.width() - ui.px(size::kGroupIndent + size::kLaneValueInset + 8);
+    if (names + counts > room) value.clear();
+  }
   frame.list->AddRectFilled(low(label), high(label), ui.colour(hovered ? Colour::bg3 : Colour::bg2));
   const float right = label.x1 - ui.px(size::kLaneValueInset);
   const float value_width = value.empty() ? 0 : text_width(ui, TextStyle::mono_small, value);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/base/format.h"
+#include "core/base/natural_order.h"
 #include "render/theme.h"
 
 namespace accelscope::app {
@@ -78,35 +79,22 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
   return track.device.empty() ? track.host : track.host + " " + track.device;
 }
 
-// "q2" before "q10".
-[[nodiscard]] std::string natural(std::string_view name) {
-  std::string key;
-  std::size_t at = 0;
-  while (at < name.size()) {
-    std::size_t end = at;
-    while (end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
-    if (end > at) {
-      const std::string_view digits = name.substr(at, end - at);
-      key.append(digits.size() < 20 ? 20 - digits.size() : 0, '0');
-      key += digits;
-      at = end;
-    } else {
-      key += name[at++];
-    }
-  }
-  return key;
-}
-
 struct TrackPlace {
-  std::string device_order;  // natural
   std::string device;
   std::size_t group = 0;
-  std::tuple<int, std::size_t, std::int64_t, std::string> order;  // kind, engine, the source's own order, name
+  std::tuple<int, std::size_t, std::int64_t> order;  // kind, engine, the source's own order
   const TrackSnapshot* track = nullptr;
 
   [[nodiscard]] bool operator<(const TrackPlace& other) const {
-    return std::tie(device_order, device, group, order) <
-           std::tie(other.device_order, other.device, other.group, other.order);
+    // What belongs to no device (memory of the host, totals) comes after the devices.
+    if (device != other.device) {
+      if (device.empty() != other.device.empty()) return other.device.empty();
+      return natural_less(device, other.device);
+    }
+    if (std::tie(group, order) != std::tie(other.group, other.order)) {
+      return std::tie(group, order) < std::tie(other.group, other.order);
+    }
+    return natural_less(track->track->name, other.track->track->name);
   }
 };
 
@@ -118,12 +106,8 @@ struct TrackPlace {
     const EventKind kind = track.schema ? track.schema->kind : EventKind::slice;
     if (kind == EventKind::flow || kind == EventKind::table) continue;
     const KindPlace place = place_of(definition.kind);
-    std::string device = device_of(definition);
-    places.push_back({natural(device),
-                      device,
-                      place.group,
-                      {place.order, engine_order(definition), definition.order, natural(definition.name)},
-                      &track});
+    places.push_back(
+        {device_of(definition), place.group, {place.order, engine_order(definition), definition.order}, &track});
   }
   std::stable_sort(places.begin(), places.end());
   return places;

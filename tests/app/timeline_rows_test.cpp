@@ -54,6 +54,13 @@ TEST_CASE("the tenth device comes after the second") {
   CHECK(tracks.labels() == Labels{"rank 2 Engines", "Tensor", "rank 10 Engines", "Tensor"});
 }
 
+TEST_CASE("what belongs to no device comes after the devices") {
+  Tracks tracks;
+  tracks.add("CPU memory", "counter", "");
+  tracks.add("stream 7", "stream", "gpu 0");
+  CHECK(tracks.labels() == Labels{"gpu 0 Streams", "stream 7", "Counters", "CPU memory"});
+}
+
 TEST_CASE("semaphores are closed until asked for, and a closed group hides its rows") {
   Tracks tracks;
   tracks.add("S[0]", "semaphore");

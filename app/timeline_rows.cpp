@@ -226,7 +226,9 @@ std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsag
 
     TimelineRow heading;
     heading.kind = RowKind::group;
-    heading.label = several && !device.empty() ? fmt::format("{} {}", device, group.title) : std::string(group.title);
+    const bool all_pools = members.front().kind == RowKind::memory;
+    const bool names_device = several && !device.empty() && !all_pools;
+    heading.label = names_device ? fmt::format("{} {}", device, group.title) : std::string(group.title);
     heading.key = "group:" + heading.label;
     heading.count = count_text(group, members, snapshot);
     heading.height = size::kGroupRow;

@@ -46,15 +46,24 @@ std::int64_t active_time(const Imported& session, std::string_view engine) {
   return total;
 }
 
+// A real file as plain JSON and as we read it.
+struct RealProfile {
+  explicit RealProfile(const std::string& file) : session(Imported::file(file)) {
+    REQUIRE(parser.load(file).get(document) == simdjson::SUCCESS);
+  }
+  simdjson::dom::parser parser;
+  simdjson::dom::element document;
+  Imported session;
+};
+
 }  // namespace
 
 TEST_CASE("every row of every table of a real profile is in the session") {
   for (const std::string& file : real_files()) {
     CAPTURE(file);
-    simdjson::dom::parser parser;
-    simdjson::dom::element document;
-    REQUIRE(parser.load(file).get(document) == simdjson::SUCCESS);
-    const Imported session = Imported::file(file);
+    const RealProfile profile(file);
+    const simdjson::dom::element& document = profile.document;
+    const Imported& session = profile.session;
     std::size_t transfers = 0;
     std::size_t packets = 0;
     std::size_t psum = 0;
@@ -94,10 +103,9 @@ TEST_CASE("every row of every table of a real profile is in the session") {
 TEST_CASE("sums over a real profile's events equal the figures that the vendor states") {
   for (const std::string& file : real_files()) {
     CAPTURE(file);
-    simdjson::dom::parser parser;
-    simdjson::dom::element document;
-    REQUIRE(parser.load(file).get(document) == simdjson::SUCCESS);
-    const Imported session = Imported::file(file);
+    const RealProfile profile(file);
+    const simdjson::dom::element& document = profile.document;
+    const Imported& session = profile.session;
     std::int64_t flops = 0;
     std::int64_t transposes = 0;
     std::int64_t last = 0;

@@ -11,6 +11,7 @@
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
 #include "tests/support/recording_sink.h"
+#include "tests/support/tt_log_generator.h"
 
 using namespace accelscope;
 
@@ -92,6 +93,18 @@ void make_wire_seeds(const std::filesystem::path& folder, const test::RecordingS
   seed("stream", 0, stream);
 }
 
+// A small device log of every era.
+void make_device_logs(const std::filesystem::path& folder) {
+  for (int era = 0; era < 8; ++era) {
+    test::TtLogOptions options;
+    options.era = static_cast<test::TtLogEra>(era);
+    options.cores_x = options.cores_y = options.programs = 1;
+    options.totals = options.events = options.counters = options.dispatch = options.traced = true;
+    const std::string text = test::tt_log_text(options);
+    write(folder / fmt::format("era-{}", static_cast<char>('a' + era)), std::as_bytes(std::span(text)));
+  }
+}
+
 Result<void> make(const std::filesystem::path& folder) {
   for (const capture::Detail detail : {capture::Detail::full, capture::Detail::slim}) {
     test::RecordingSink collect;
@@ -108,6 +121,7 @@ Result<void> make(const std::filesystem::path& folder) {
     std::filesystem::create_directories(folder / "session_fuzz");
     if (Result<void> saved = (*store)->save((folder / "session_fuzz" / name).string()); !saved) return saved;
   }
+  make_device_logs(folder / "tt_device_log_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");
 }
 

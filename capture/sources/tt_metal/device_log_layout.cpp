@@ -123,8 +123,8 @@ void read_header(const std::vector<std::string_view>& cells, DeviceLogLayout& la
     const std::optional<LogColumn> column = column_named(name);
     if (column && !layout.has(*column)) {
       layout.places[static_cast<std::size_t>(*column)] = static_cast<int>(i);
-    } else if (layout.extras.size() < kMaxExtras) {
-      layout.extras.push_back({static_cast<int>(i), name.empty() ? fmt::format("column {}", i + 1) : name});
+    } else if (!name.empty() && layout.extras.size() < kMaxExtras) {
+      layout.extras.push_back({static_cast<int>(i), name});
     }
   }
 }

@@ -110,8 +110,6 @@ bool DeviceLogRows::split(std::string_view line, RowProblem& problem) {
     }
   }
   begins[count] = line.data() + line.size() + 1;
-  // Commas behind the last column are nobody's cells.
-  while (count > most && begins[count] - begins[count - 1] == 1) --count;
   problem = count == 1 ? RowProblem::not_a_row : count < most ? RowProblem::too_few_cells : RowProblem::too_many_cells;
   return count == most;
 }

@@ -1,6 +1,7 @@
 #include "core/chunk/chunk_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -291,7 +292,10 @@ ChunkBuilder::ChunkBuilder(const Schema& schema, LaneNumber lane)
 }
 
 void ChunkBuilder::begin_column(ColumnBuffer& buffer) const {
-  if (buffer.values == nullptr) buffer.values = grown(buffer.values, 0, capacity_);
+  if (buffer.values == nullptr) {
+    buffer.values = grown(buffer.values, 0, capacity_);
+    buffer.valid = std::make_unique<std::uint64_t[]>(kBlocks);
+  }
   buffer.any = true;
 }
 
@@ -330,6 +334,7 @@ void ChunkBuilder::release_buffers() noexcept {
   names_.reset();
   for (ColumnBuffer& buffer : columns_) {
     buffer.values.reset();
+    buffer.valid.reset();
     std::string().swap(buffer.text);
   }
 }
@@ -370,12 +375,12 @@ SealedChunk ChunkBuilder::seal() {
       entries[i + 3].flags = kAbsent;
       continue;
     }
-    const ColumnInput input{buffer.type, buffer.values.get(), buffer.required ? nullptr : buffer.valid.data(),
+    const ColumnInput input{buffer.type, buffer.values.get(), buffer.required ? nullptr : buffer.valid.get(),
                             &buffer.text};
     pack_column(input, count_, packer, out, entries[i + 3]);
     buffer.any = false;
     buffer.text.clear();
-    std::fill_n(buffer.valid.begin(), blocks, 0);
+    if (!buffer.required) std::fill_n(buffer.valid.get(), blocks, 0);
   }
   out.resize(out.size() + kChunkTail);
 

@@ -5,7 +5,6 @@
 // null there; one that the schema calls `required` must be set for every row.
 #pragma once
 
-#include <array>
 #include <cassert>
 #include <cstdint>
 #include <memory>
@@ -64,7 +63,7 @@ class ChunkBuilder {
     bool required = false;
     bool any = false;                         // some row of the open chunk has a value
     std::unique_ptr<std::uint64_t[]> values;  // capacity_ places; stored form, see chunk_format.h
-    std::array<std::uint64_t, kMaxChunkEvents / kBlockEvents> valid{};
+    std::unique_ptr<std::uint64_t[]> valid;   // a bit per row; with the values of a column that is not required
     std::string text;  // ColumnType::text: all values one after another; values hold end positions
   };
 

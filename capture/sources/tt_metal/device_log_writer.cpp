@@ -75,11 +75,16 @@ Result<void> DeviceLogWriter::write(const LogProcessor& processor, MarkerRuns& m
     return !writer_.cancelled();
   });
   matcher_.finish(last);
-  writer_.release_buffers();
+  for (const TrackState& track : tracks_) seal(track);
+  for (const auto& [name, track] : counter_tracks_) seal(track);
   counts_.unfinished.add(processor, unfinished_);
   counts_.lone_ends.add(processor, lone_ends_);
   counts_.left_out.add(processor, left_out_);
   return merged;
+}
+
+void DeviceLogWriter::seal(const TrackState& track) {
+  if (track.number != kNone) writer_.flush(track.number);
 }
 
 void DeviceLogWriter::add(std::vector<LogMarker>& of_one_time) {

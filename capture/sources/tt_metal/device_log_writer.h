@@ -45,6 +45,7 @@ class DeviceLogWriter {
   [[nodiscard]] TrackState& track_of(LogTable table);
   [[nodiscard]] TrackState& counter_track(const LogSite& site);
   [[nodiscard]] TrackNumber add_track(std::string name, std::string kind, LogTable table, TrackNumber parent);
+  void seal(const TrackState& track);
   [[nodiscard]] bool has_lane(TrackState& track, std::uint32_t depth);
 
   void add(std::vector<LogMarker>& of_one_time);

@@ -1,13 +1,8 @@
 #include "app/session_analysis.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
-#include <string_view>
-#include <vector>
 
-#include "core/analysis/activity.h"
-#include "core/analysis/neuron/setup_names.h"
+#include "core/analysis/session_activity.h"
 
 namespace accelscope::app {
 
@@ -154,20 +149,6 @@ void SessionAnalysis::take_search() {
   } else {
     search_error_ = result.message();
   }
-}
-
-Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query) {
-  // Programs, tables and constants are loaded long before the work: real runs idle for 99 % of their time after it. So
-  // engines and collectives say where the work is; DMA alone only where there is nothing else.
-  constexpr std::array<std::string_view, 3> kEngines = {"engine", "cc_core", "collective"};
-  std::vector<std::string_view> setup(neuron::kSetupOpcodes.begin(), neuron::kSetupOpcodes.end());
-  setup.emplace_back("ACT_TABLE_LOAD");
-  const std::array<std::span<const std::string_view>, 3> choices = {kEngines, neuron::kWorkTrackKinds, {}};
-  for (const std::span<const std::string_view> kinds : choices) {
-    auto stretch = active_stretch(query, {.track_kinds = kinds, .setup_names = setup});
-    if (!stretch || stretch->has_value()) return stretch;
-  }
-  return std::optional<TimeRange>();
 }
 
 }  // namespace accelscope::app

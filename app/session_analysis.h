@@ -96,7 +96,4 @@ class SessionAnalysis {
   std::string error_;
 };
 
-// What counts as work when a session's first view is chosen.
-[[nodiscard]] Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query);
-
 }  // namespace accelscope::app

@@ -8,6 +8,7 @@
 
 #include "app/session_analysis.h"
 #include "capture/sources/import_input.h"
+#include "core/analysis/session_activity.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {

@@ -14,8 +14,6 @@
 namespace accelscope::app {
 namespace {
 
-constexpr double kNotableDifference = 0.01;
-
 // The vendor names a compiled graph by a hash. Where its file states one it is kept; else the contents are hashed.
 std::string summary_key(const Snapshot& snapshot) {
   for (const std::string_view name : {"model_info.graph_hash", "neff_header.hash", "metadata.neff_hash"}) {
@@ -60,18 +58,94 @@ std::string padded(const std::string& text, std::size_t width) {
   return std::string(width > count ? width - count : 0, ' ') + text;
 }
 
+std::string difference_text(const SessionMetric& metric) {
+  const auto relative = relative_difference(metric);
+  if (!relative) return is_flagged(metric) ? "!" : "";
+  std::string text = fmt::format("{:+.2f} %", *relative * 100);
+  if (is_flagged(metric)) text += " !";
+  if (metric.margin > kExactMargin) text += fmt::format(" (±{:.2g} %)", metric.margin * 100);
+  return text;
+}
+
 void write_metric_line(std::ostream& out, const SessionMetric& metric) {
   std::string vendor = shorten_middle(metric.vendor_text, 40);
   if (metric.vendor) vendor = value_text(*metric.vendor, metric.unit);
   const std::string ours = metric.value ? value_text(*metric.value, metric.unit) : "";
-  std::string difference;
-  if (const auto relative = relative_difference(metric)) {
-    difference = fmt::format("{:+.2f} %", *relative * 100);
-    if (std::abs(*relative) > kNotableDifference) difference += " !";
-  }
-  std::string line = fmt::format("  {:<44}{}{}  {}", metric.name, padded(vendor, 18), padded(ours, 18), difference);
+  std::string line =
+      fmt::format("  {:<44}{}{}  {}", metric.name, padded(vendor, 18), padded(ours, 18), difference_text(metric));
   line.erase(line.find_last_not_of(' ') + 1);
   out << line << '\n';
+}
+
+// The figures of one device, or of the session.
+struct Block {
+  std::string device;
+  std::vector<const SessionMetric*> metrics;
+};
+
+std::vector<Block> blocks_of(const SessionSummary& summary) {
+  std::vector<Block> blocks;
+  for (const SessionMetric& metric : summary.metrics) {
+    if (blocks.empty() || blocks.back().device != metric.device) blocks.push_back({metric.device, {}});
+    blocks.back().metrics.push_back(&metric);
+  }
+  return blocks;
+}
+
+bool is_graph(const std::string& device) { return device.size() == 42 && device.starts_with("n_"); }
+
+// The only device has the session's key; further ones have one of their own, made of it and their name.
+std::string key_of(const SessionSummary& summary, const Block& block, std::size_t devices) {
+  if (is_graph(block.device)) return block.device;
+  if (devices <= 1) return summary.key;
+  return "n_" + sha256_hex(summary.key + " " + block.device).substr(0, 40);
+}
+
+void write_json_block(std::ostream& out, const SessionSummary& summary, const Block& block, const Block* of_session) {
+  for (const SessionMetric* metric : block.metrics) {
+    const bool stated = metric->vendor || !metric->vendor_text.empty();
+    out << "\n  " << json_quote(metric->name) << ": " << (stated ? vendor_json(*metric) : json_number(*metric->value))
+        << ',';
+  }
+  out << "\n  \"accelscope\": {\n    \"device\": " << json_quote(is_graph(block.device) ? "" : block.device);
+  out << ",\n    \"duration_ns\": " << summary.duration_ns;
+  for (const Block* part : {of_session, &block}) {
+    if (part == nullptr) continue;
+    for (const SessionMetric* metric : part->metrics) {
+      if (metric->value) out << ",\n    " << json_quote(metric->name) << ": " << json_number(*metric->value);
+    }
+  }
+  out << "\n  }\n }";
+}
+
+void write_verdict(std::ostream& out, const Block& block) {
+  std::array<std::size_t, 4> counts{};
+  std::size_t close = 0;
+  std::size_t flagged = 0;
+  for (const SessionMetric* metric : block.metrics) {
+    ++counts[static_cast<std::size_t>(check(*metric))];
+    const auto difference = relative_difference(*metric);
+    close += difference && std::abs(*difference) <= kExactMargin ? 1 : 0;
+    flagged += is_flagged(*metric) ? 1 : 0;
+  }
+  const std::size_t agree = counts[static_cast<std::size_t>(MetricCheck::agrees)];
+  const std::size_t differ = counts[static_cast<std::size_t>(MetricCheck::differs)];
+  if (agree + differ == 0) return;
+  out << fmt::format("  of {} figures that both state, {} agree within 0.1 %, {} more within their margin, {} differ; ",
+                     agree + differ, close, agree - std::min(agree, close), differ);
+  out << fmt::format("{} lie more than 1 % apart\n", flagged);
+}
+
+void write_text_block(std::ostream& out, const Block& block) {
+  const std::string title = block.device.empty() ? "session" : block.device;
+  out << fmt::format("\n  {:<44}{:>18}{:>18}  difference\n", title, "the file states", "we compute");
+  std::string_view group;
+  for (const SessionMetric* metric : block.metrics) {
+    if (metric->group != group) out << fmt::format("{}\n", metric->group);
+    group = metric->group;
+    write_metric_line(out, *metric);
+  }
+  write_verdict(out, block);
 }
 
 }  // namespace
@@ -90,30 +164,29 @@ Result<SessionSummary> summarise(const Store& store, const std::string& title, c
     if (count.events > 0) summary.event_counts.emplace_back(count.name, count.events);
   }
   summary.event_count = snapshot->event_count;
-  summary.duration_ns = snapshot->end_ns - snapshot->begin_ns;
+  const std::int64_t begin_ns = std::max(range.begin_ns, snapshot->begin_ns);
+  summary.duration_ns = std::max<std::int64_t>(0, std::min(range.end_ns, snapshot->end_ns) - begin_ns);
   return summary;
 }
 
 void write_summary_json(std::ostream& out, const std::vector<SessionSummary>& summaries) {
-  out << '{';
-  for (std::size_t i = 0; i < summaries.size(); ++i) {
-    const SessionSummary& summary = summaries[i];
-    out << (i > 0 ? ",\n " : "") << json_quote(summary.key) << ": {";
-    for (const SessionMetric& metric : summary.metrics) {
-      const bool stated = metric.vendor || !metric.vendor_text.empty();
-      out << "\n  " << json_quote(metric.name) << ": " << (stated ? vendor_json(metric) : json_number(*metric.value))
-          << ',';
+  const char* separator = "{";
+  for (const SessionSummary& summary : summaries) {
+    std::vector<Block> blocks = blocks_of(summary);
+    Block session;
+    if (!blocks.empty() && blocks.front().device.empty()) {
+      session = std::move(blocks.front());
+      blocks.erase(blocks.begin());
     }
-    out << "\n  \"accelscope\": {\n    \"event_count\": " << summary.event_count;
-    out << ",\n    \"duration_ns\": " << summary.duration_ns;
-    for (const SessionMetric& metric : summary.metrics) {
-      if (metric.value && metric.name != "event_count") {
-        out << ",\n    " << json_quote(metric.name) << ": " << json_number(*metric.value);
-      }
+    const bool alone = blocks.empty();  // a session without devices is a block itself
+    if (alone) blocks.push_back(session);
+    for (const Block& block : blocks) {
+      out << separator << json_quote(key_of(summary, block, blocks.size())) << ": {";
+      write_json_block(out, summary, block, alone ? nullptr : &session);
+      separator = ",\n ";
     }
-    out << "\n  }\n }";
   }
-  out << "}\n";
+  out << (summaries.empty() ? "{}\n" : "}\n");
 }
 
 void write_summary_text(std::ostream& out, const std::vector<SessionSummary>& summaries) {
@@ -124,18 +197,7 @@ void write_summary_text(std::ostream& out, const std::vector<SessionSummary>& su
     for (const auto& [schema, count] : summary.event_counts) {
       out << fmt::format("  {:<44}{}\n", schema, padded(format_count(count), 18));
     }
-    std::vector<std::string> groups;
-    for (const SessionMetric& metric : summary.metrics) {
-      if (std::find(groups.begin(), groups.end(), metric.group) == groups.end()) groups.push_back(metric.group);
-    }
-    if (!groups.empty())
-      out << fmt::format("\n  {:<44}{:>18}{:>18}  difference\n", "", "the file states", "we compute");
-    for (const std::string& group : groups) {
-      out << fmt::format("{}\n", group);
-      for (const SessionMetric& metric : summary.metrics) {
-        if (metric.group == group) write_metric_line(out, metric);
-      }
-    }
+    for (const Block& block : blocks_of(summary)) write_text_block(out, block);
     out << '\n';
   }
 }

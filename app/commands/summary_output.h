@@ -1,5 +1,6 @@
 // A session's figures in the two forms of neuron-profile's `view`: text of one figure a line by group, and JSON
-// {"n_<40 hex digits>": {figure: value}}. Both carry the vendor's value beside ours where both exist.
+// {"n_<40 hex digits>": {figure: value}}. Both have a block for every device (core, rank) or compiled graph, and carry
+// the vendor's value beside ours where both exist.
 #pragma once
 
 #include <iosfwd>
@@ -21,14 +22,16 @@ struct SessionSummary {
   std::int64_t duration_ns = 0;
 };
 
+// In a range the figures are ours alone.
 [[nodiscard]] Result<SessionSummary> summarise(const Store& store, const std::string& title,
                                                const TimeRange& range = {});
 
 // The figure itself is the vendor's value where it states one, else ours. "accelscope" holds every figure that we
-// compute, so that scripts written for the vendor's tool go on working and can compare.
+// compute and the session's own, so that scripts written for the vendor's tool go on working and can compare.
 void write_summary_json(std::ostream& out, const std::vector<SessionSummary>& summaries);
 
-// Figures by group: name, vendor's value, ours, difference; above 1 % it is marked with '!'.
+// Figures by group: name, vendor's value, ours, difference. '!' marks more than 1 %, "±" how far ours may lie beside
+// the truth where that is more than 0.1 %. The last lines of a block say how many agree.
 void write_summary_text(std::ostream& out, const std::vector<SessionSummary>& summaries);
 
 }  // namespace accelscope::app

@@ -38,7 +38,7 @@ bool is_setup(std::string_view opcode) {
 }  // namespace
 
 void RunMetrics::add(const KernelTrace& trace) {
-  events_ += static_cast<std::int64_t>(2 * trace.instructions.size());
+  events_ += static_cast<std::int64_t>(trace.semaphores.size());
   traces_ += static_cast<std::int64_t>(trace.instructions.size() + trace.packets.size() + trace.semaphores.size());
   if (trace.pass == 1) {
     for (const Tensor& tensor : trace.program->tensors) {

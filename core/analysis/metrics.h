@@ -1,6 +1,6 @@
 // The figures of a session: what the vendor's file states beside what we compute from the events with the same
-// definition, so that neither has to be taken on trust. The figures of one vendor are made by the tables in
-// core/analysis/<vendor>; the general ones, from the roles that any schema may give its columns, in general_metrics.h.
+// definition, so that neither has to be taken on trust. The figures of one vendor are made in core/analysis/<vendor>;
+// the general ones, from the roles that any schema may give its columns, in general_metrics.h.
 //
 //   const auto metrics = session_metrics(query);                     // whole session: ours beside the vendor's
 //   const auto visible = session_metrics(query, {begin_ns, end_ns});  // ours alone: the vendor's are for the run
@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/query/chunk_scan.h"
@@ -34,7 +35,7 @@ struct SessionMetric {
   std::string how;               // one sentence: how we compute it; empty where we do not
 };
 
-// Of each device: the vendor's metrics in their order, then what only we have; those of the session come first.
+// Those of the session, then of each device, by group in the order of the vendor's viewer; general figures last.
 [[nodiscard]] Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query,
                                                                  const TimeRange& range = {});
 
@@ -48,6 +49,7 @@ enum class MetricCheck : std::uint8_t {
   only_vendor,  // the events do not tell
 };
 [[nodiscard]] MetricCheck check(const SessionMetric& metric) noexcept;
+[[nodiscard]] std::string_view name_of(MetricCheck check) noexcept;  // "only ours"
 // Both are there and lie more than kNotableDifference apart, whatever the margin.
 [[nodiscard]] bool is_flagged(const SessionMetric& metric) noexcept;
 

@@ -63,12 +63,15 @@ MadeRows make_quality(Context& context) {
 MadeRows make_metrics(Context& context) {
   const auto metrics = session_metrics(context.query());
   if (!metrics) return metrics.error();
-  auto rows = std::make_shared<ValueRows>(5);
+  auto rows = std::make_shared<ValueRows>(10);
   for (const SessionMetric& metric : *metrics) {
     SqlValue vendor;
     if (!metric.vendor_text.empty()) vendor = metric.vendor_text;
     if (metric.vendor) vendor = *metric.vendor;
-    rows->add({metric.name, metric.group, metric.value ? SqlValue(*metric.value) : SqlValue(), metric.unit, vendor});
+    const auto difference = relative_difference(metric);
+    rows->add({metric.name, metric.group, metric.value ? SqlValue(*metric.value) : SqlValue(), metric.unit, vendor,
+               metric.device, difference ? SqlValue(*difference) : SqlValue(), std::string(name_of(check(metric))),
+               metric.value ? SqlValue(metric.margin) : SqlValue(), metric.how});
   }
   return std::shared_ptr<const Rows>(rows);
 }
@@ -228,7 +231,16 @@ std::vector<RowTableSpec> row_tables(const Snapshot& snapshot) {
        1000,
        make_source_lines},
       {"metric",
-       {{"name", "TEXT"}, {"group_name", "TEXT"}, {"value", "REAL"}, {"unit", "TEXT"}, {"vendor_value", ""}},
+       {{"name", "TEXT"},
+        {"group_name", "TEXT"},
+        {"value", "REAL"},
+        {"unit", "TEXT"},
+        {"vendor_value", ""},
+        {"device", "TEXT"},
+        {"difference", "REAL"},
+        {"verdict", "TEXT"},
+        {"margin", "REAL"},
+        {"how", "TEXT"}},
        snapshot.metrics.size(),
        make_metrics},
       {"meta", {{"key", "TEXT"}, {"value", "TEXT"}}, snapshot.meta.size(), make_meta},

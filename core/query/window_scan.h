@@ -7,6 +7,8 @@
 //       .end = [&](const ScanWindow& window, std::size_t worker) { ... }});
 #pragma once
 
+#include <algorithm>
+
 #include "core/query/chunk_scan.h"
 
 namespace accelscope {
@@ -21,6 +23,14 @@ struct ScanWindow {
     return begin_ticks >= chunk.range.begin || first;
   }
 };
+
+// How much of an event lies in a range, from 0 to 1; an instant in it lies there as a whole.
+[[nodiscard]] constexpr double share_inside(const TimeRange& range, std::int64_t begin_ns,
+                                            std::int64_t end_ns) noexcept {
+  if (end_ns <= begin_ns || (begin_ns >= range.begin_ns && end_ns <= range.end_ns)) return 1;
+  const std::int64_t inside = std::min(end_ns, range.end_ns) - std::max(begin_ns, range.begin_ns);
+  return inside <= 0 ? 0 : static_cast<double>(inside) / static_cast<double>(end_ns - begin_ns);
+}
 
 struct WindowBody {
   // The part of a chunk that lies in the window; chunk.range is the window in the lane's ticks. The chunks of a lane

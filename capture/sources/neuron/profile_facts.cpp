@@ -114,9 +114,8 @@ void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report) co
     Metric metric;
     metric.name = field.name;
     metric.group = group_of(field.name);
-    if (!field.graph.empty()) metric.group += " · " + field.graph.substr(0, 12);
     metric.unit = metric_unit(field.name);
-    metric.device = device();
+    metric.device = field.graph.empty() ? device() : "n_" + field.graph;  // one block of figures per compiled graph
     const std::optional<double> value =
         field.kind == JsonKind::number ? to_double({.key = {}, .text = field.text, .kind = field.kind}) : std::nullopt;
     if (value) {

@@ -12,6 +12,9 @@ inline constexpr std::array<std::string_view, 10> kSetupOpcodes = {
     "NOTIFY",      "COMPARE_BRANCH",    "DRAIN",           "WRITE",
     "TENSOR_LOAD", "MODIFY_POOL_CONFIG"};
 
+// Loads the Scalar engine's functions: the vendor counts it as work, but it says nothing of where the work begins.
+inline constexpr std::string_view kTableLoadOpcode = "ACT_TABLE_LOAD";
+
 // Tracks whose events are a NeuronCore's work; the others (throttling, layers, semaphores) last as long as the run.
 inline constexpr std::array<std::string_view, 4> kWorkTrackKinds = {"engine", "dma_queue", "cc_core", "collective"};
 

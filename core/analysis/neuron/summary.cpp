@@ -1,362 +1,155 @@
 #include "core/analysis/neuron/summary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <optional>
 
-#include "core/analysis/neuron/intervals.h"
+#include "core/analysis/neuron/formulas.h"
 #include "core/query/column_values.h"
 
 namespace accelscope::neuron {
 namespace {
 
-// Sums of instruction columns, under the same name in the vendor's summary.
-constexpr std::array<std::string_view, 11> kInstructionSums = {"hbm_read_bytes",
-                                                               "hbm_write_bytes",
-                                                               "sbuf_read_bytes",
-                                                               "sbuf_write_bytes",
-                                                               "psum_read_bytes",
-                                                               "psum_write_bytes",
-                                                               "psum_read_sbuf_write_bytes",
-                                                               "spill_save_bytes",
-                                                               "spill_reload_bytes",
-                                                               "weight_queue_bytes",
-                                                               "input_queue_bytes"};
+constexpr std::array<std::string_view, 7> kScannedSchemas = {"instruction",    "dma",      "dma_transfer",    "cc_op",
+                                                             "cc_instruction", "throttle", "semaphore_update"};
+// Schemas whose events say how long a run lasted.
+constexpr std::array<std::string_view, 6> kRunSchemas = {
+    "instruction", "dma", "dma_transfer", "cc_op", "cc_instruction", "semaphore_update"};
 
-// What one worker has seen. Intervals and sums by the name of the figure they end up in.
-struct Tally {
-  std::map<std::string, Intervals, std::less<>> intervals;
-  std::map<std::string, double, std::less<>> sums;
-  std::map<std::uint32_t, std::string> engines;  // session string of the subgroup -> "tensor"
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) noexcept {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
-  void add(std::string_view figure, double amount) {
-    const auto place = sums.find(figure);
-    if (place == sums.end()) {
-      sums.emplace(figure, amount);
-    } else {
-      place->second += amount;
-    }
+// Tracks of cores made of several physical ones end in "(nc1)"; others are of the first.
+std::uint32_t physical_core(std::string_view track) noexcept {
+  const std::size_t at = track.rfind("(nc");
+  std::uint32_t core = 0;
+  if (at != std::string_view::npos) std::from_chars(track.data() + at + 3, track.data() + track.size(), core);
+  return core;
+}
+
+std::optional<double> stated_model_flops(const Snapshot& snapshot, std::size_t index, const std::string& device) {
+  for (const Metric& metric : snapshot.metrics) {
+    if (metric.name == "model_flops" && metric.text.empty() && belongs_to(metric, index, device)) return metric.value;
   }
-  Intervals& interval(std::string_view figure) {
-    const auto place = intervals.find(figure);
-    return place == intervals.end() ? intervals[std::string(figure)] : place->second;
-  }
-};
+  return std::nullopt;
+}
 
-// A schema column as whole numbers or strings; reads as nothing where the schema has no such column.
-class ColumnReader {
+class Summary {
  public:
-  ColumnReader(const ScannedChunk& chunk, std::string_view name) : chunk_(chunk) {
-    const auto index = chunk.lane.schema->find(name);
-    if (index && *index < chunk.view.column_count()) column_ = *index;
-  }
-  [[nodiscard]] bool found() const noexcept { return column_.has_value(); }
-  [[nodiscard]] double number(std::uint32_t row) const {
-    if (!column_) return 0;
-    const auto value = number_at(chunk_.view, *column_, chunk_.lane.schema->columns[*column_].type, row);
-    return value ? static_cast<double>(*value) : 0;
-  }
-  [[nodiscard]] StringId string(std::uint32_t row) const {
-    if (!column_ || chunk_.lane.schema->columns[*column_].type != ColumnType::string) return 0;
-    return chunk_.view.has_value(*column_, row) ? chunk_.session_string(chunk_.view.stored(*column_, row)) : 0;
+  Summary(const QueryContext& query, const TrackDevices& devices, const TimeRange& range)
+      : query_(query),
+        snapshot_(*query.snapshot),
+        devices_(devices),
+        range_(range),
+        known_(*snapshot_.strings),
+        tally_of_device_(devices.count()) {}
+
+  Result<std::vector<DeviceFigures>> run() {
+    choose_lanes();
+    tallies_.assign(query_.pool.concurrency(), std::vector<DeviceTally>(chosen_.size()));
+    if (const Result<void> scanned = scan_events(); !scanned) return scanned.error();
+    if (const Result<void> scanned = scan_tensors(); !scanned) return scanned.error();
+    std::vector<DeviceFigures> all;
+    for (std::size_t i = 0; i < chosen_.size(); ++i) {
+      DeviceTally tally;
+      for (const std::vector<DeviceTally>& worker : tallies_) tally.merge(worker[i]);
+      const std::string& label = devices_.label(chosen_[i]);
+      const std::int64_t total_ns = length_of(i);
+      const bool whole = range_ == TimeRange{};
+      const auto model_flops = whole ? stated_model_flops(snapshot_, i, label) : std::nullopt;
+      all.push_back({label, {}});
+      if (total_ns > 0) all.back().figures = make_figures(tally, {snapshot_, label, total_ns, whole, model_flops});
+    }
+    return all;
   }
 
  private:
-  const ScannedChunk& chunk_;
-  std::optional<std::size_t> column_;
+  void choose_lanes() {
+    for (std::size_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      const std::string& schema = snapshot_.lanes[lane].schema->name;
+      if (schema != "instruction" && schema != "dma") continue;
+      std::optional<std::size_t>& place = tally_of_device_[devices_.of_lane(lane)];
+      if (place) continue;
+      place = chosen_.size();
+      chosen_.push_back(devices_.of_lane(lane));
+    }
+    ends_ns_.assign(chosen_.size(), 0);
+    for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      const LaneSnapshot& one = snapshot_.lanes[lane];
+      const std::optional<std::size_t> tally = tally_of_device_[devices_.of_lane(lane)];
+      if (!tally || one.event_count == 0) continue;
+      if (is_one_of(kScannedSchemas, one.schema->name)) event_lanes_.push_back(lane);
+      if (one.schema->name == "neff_node") tensor_lanes_.push_back(lane);
+      if (is_one_of(kRunSchemas, one.schema->name)) {
+        ends_ns_[*tally] = std::max(ends_ns_[*tally], one.clock->to_ns(one.end_ticks));
+      }
+    }
+  }
+
+  [[nodiscard]] DeviceTally& tally_of(const ScannedChunk& chunk, std::size_t worker) {
+    return tallies_[worker][*tally_of_device_[devices_.of_lane(chunk.lane_index)]];
+  }
+
+  Result<void> scan_events() {
+    return scan_windows(query_, event_lanes_, range_,
+                        {.chunk =
+                             [&](const ScannedChunk& chunk, const ScanWindow& window, std::size_t worker) {
+                               const Track& track = *devices_.track_of_lane(chunk.lane_index).track;
+                               tally_of(chunk, worker).add(chunk, window, range_, known_, physical_core(track.name));
+                             },
+                         .end =
+                             [&](const ScanWindow&, std::size_t worker) {
+                               for (DeviceTally& tally : tallies_[worker]) tally.close_window();
+                             }});
+  }
+
+  // Facts of the model, whatever the range.
+  Result<void> scan_tensors() {
+    return scan_chunks(query_, tensor_lanes_, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
+      const Schema& schema = *chunk.lane.schema;
+      const auto type = schema.find("type");
+      const auto size = schema.find("size");
+      if (!type || !size) return;
+      DeviceTally& tally = tally_of(chunk, worker);
+      for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
+        const std::string_view kind = text_at(chunk, *snapshot_.strings, *type, schema.columns[*type].type, row);
+        const std::int64_t bytes = number_at(chunk.view, *size, schema.columns[*size].type, row).value_or(0);
+        if (kind == "IN") tally.tensor_bytes[0] += bytes;
+        if (kind == "WEIGHT") tally.tensor_bytes[1] += bytes;
+        if (kind == "OUT") tally.tensor_bytes[2] += bytes;
+      }
+    });
+  }
+
+  // total_time counts from the start of the run, which is 0, to the end of the device's last event.
+  [[nodiscard]] std::int64_t length_of(std::size_t tally) const {
+    const std::int64_t begin = std::max(range_.begin_ns, std::min<std::int64_t>(0, snapshot_.begin_ns));
+    return std::min(range_.end_ns, ends_ns_[tally]) - begin;
+  }
+
+  const QueryContext& query_;
+  const Snapshot& snapshot_;
+  const TrackDevices& devices_;
+  const TimeRange range_;
+  const KnownNames known_;
+  std::vector<std::optional<std::size_t>> tally_of_device_;
+  std::vector<std::size_t> chosen_;  // devices with a tally
+  std::vector<std::int64_t> ends_ns_;
+  LaneIndices event_lanes_, tensor_lanes_;
+  std::vector<std::vector<DeviceTally>> tallies_;  // by worker, then as chosen_
 };
-
-// Names that the formulas ask for, as session-wide ids.
-struct KnownNames {
-  explicit KnownNames(const StringPool& pool)
-      : wait(pool.find("EVENT_SEMAPHORE")),
-        matmul(pool.find("MATMUL")),
-        activate(pool.find("ACTIVATE")),
-        transpose(pool.find("TRANSPOSE")),
-        software_dynamic(pool.find("software_dynamic")),
-        hardware_dynamic(pool.find("hardware_dynamic")) {}
-  StringId wait, matmul, activate, transpose, software_dynamic, hardware_dynamic;
-};
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
-// The times of an event in session ns, clipped to the range.
-struct Span {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  [[nodiscard]] double length() const noexcept { return static_cast<double>(end - begin); }
-};
-
-template <typename Body>
-void for_each_event(const ScannedChunk& chunk, const TimeRange& range, Body body) {
-  std::vector<std::uint64_t> names(kBlockEvents);
-  chunk.for_each_block([&](const ScannedBlock& block) {
-    chunk.view.names(block.block, names.data());
-    for (std::uint32_t i = block.first; i < block.last; ++i) {
-      const Span span{std::max(range.begin_ns, chunk.lane.clock->to_ns(block.times.begins[i])),
-                      std::min(range.end_ns, chunk.lane.clock->to_ns(block.times.ends[i]))};
-      body(block.first_row + i, chunk.session_string(names[i]), span);
-    }
-  });
-}
-
-// Counts and times of instructions. A semaphore wait lies inside its instruction's duration, so that waiting
-// instructions have no part in times: active time is the union of the others.
-void tally_instructions(const ScannedChunk& chunk, const TimeRange& range, const KnownNames& known,
-                        const StringPool& pool, Tally& tally) {
-  std::vector<ColumnReader> sums;
-  for (const std::string_view name : kInstructionSums) sums.emplace_back(chunk, name);
-  const ColumnReader engine(chunk, "subgroup");
-  const ColumnReader elements(chunk, "elements");
-  const ColumnReader type(chunk, "instruction_type");
-  const ColumnReader drains(chunk, "is_psum_read_sbuf_write");
-  Intervals& active = tally.interval("total_active_time");
-  for_each_event(chunk, range, [&](std::uint32_t row, StringId name, const Span& span) {
-    const StringId engine_id = engine.string(row);
-    std::string& prefix = tally.engines[engine_id];
-    if (prefix.empty()) prefix = lower(pool.text(engine_id)) + "_engine_";
-    tally.add(prefix + "instruction_count", 1);
-    if (name != known.wait) {
-      tally.add(prefix + "instruction_time", span.length() / 1e9);
-      tally.interval(prefix + "active_time").add(span.begin, span.end);
-      active.add(span.begin, span.end);
-    }
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      if (sums[i].found()) tally.add(kInstructionSums[i], sums[i].number(row));
-    }
-    if (drains.number(row) != 0) tally.add("psum_read_sbuf_write_count", 1);
-    if (name == known.activate) {
-      tally.add("activate_instruction_count", 1);
-      tally.add("activate_instruction_time", span.length() / 1e9);
-    }
-    if (name != known.matmul) return;
-    // hardware_flops = sum of 2 * elements over MATMUL; transposes are the same with that type.
-    const double flops = 2 * elements.number(row);
-    tally.add("matmul_instruction_count", 1);
-    tally.add("hardware_flops", flops);
-    if (known.transpose != kNone && type.string(row) == known.transpose) tally.add("transpose_flops", flops);
-  });
-}
-
-// Packets by the kind of their queue; active time is the union of all packets' intervals.
-void tally_packets(const ScannedChunk& chunk, const TimeRange& range, const KnownNames& known, Tally& tally) {
-  const ColumnReader queue_type(chunk, "queue_type");
-  const ColumnReader size(chunk, "transfer_size");
-  Intervals& active = tally.interval("dma_active_time");
-  Intervals& total = tally.interval("total_active_time");
-  for_each_event(chunk, range, [&](std::uint32_t row, StringId, const Span& span) {
-    const StringId type = queue_type.string(row);
-    const std::string_view kind = type == known.software_dynamic   ? "software_dynamic"
-                                  : type == known.hardware_dynamic ? "hardware_dynamic"
-                                                                   : "static";
-    active.add(span.begin, span.end);
-    total.add(span.begin, span.end);
-    tally.interval(fmt::format("{}_dma_active_time", kind)).add(span.begin, span.end);
-    tally.add("dma_packet_time", span.length() / 1e9);
-    tally.add(fmt::format("{}_dma_packet_count", kind), 1);
-    tally.add(fmt::format("{}_dma_size", kind), size.number(row));
-  });
-}
-
-void tally_transfers(const ScannedChunk& chunk, const TimeRange& range, Tally& tally) {
-  const ColumnReader size(chunk, "transfer_size");
-  for_each_event(chunk, range, [&](std::uint32_t row, StringId, const Span& span) {
-    tally.add("dma_transfer_count", 1);
-    tally.add("dma_transfer_time", span.length() / 1e9);
-    tally.add("dma_transfer_total_bytes", size.number(row));
-  });
-}
-
-// Inputs, weights and outputs by the tensors' own sizes.
-void tally_tensors(const ScannedChunk& chunk, const StringPool& pool, Tally& tally) {
-  const ColumnReader type(chunk, "type");
-  const ColumnReader size(chunk, "size");
-  for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
-    const std::string_view kind = pool.text(type.string(row));
-    const double bytes = size.number(row);
-    if (kind == "WEIGHT") tally.add("weight_size_bytes", bytes);
-    if (kind == "WEIGHT" || kind == "IN") tally.add("inputs_and_weights_size_bytes", bytes);
-    if (kind == "WEIGHT" || kind == "IN" || kind == "OUT") tally.add("inputs_outputs_weights_size_bytes", bytes);
-  }
-}
-
-void tally_collectives(const ScannedChunk& chunk, const TimeRange& range, std::string_view prefix, Tally& tally) {
-  Intervals& active = tally.interval(fmt::format("{}_active_time", prefix));
-  Intervals& total = tally.interval("total_active_time");
-  for_each_event(chunk, range, [&](std::uint32_t, StringId, const Span& span) {
-    tally.add(fmt::format("{}_count", prefix), 1);
-    tally.add(fmt::format("{}_time", prefix), span.length() / 1e9);
-    active.add(span.begin, span.end);
-    if (prefix == "cc_op") total.add(span.begin, span.end);
-  });
-}
-
-// Lanes of the first device with instructions, and the tables of tensors.
-LaneIndices lanes_of_first_device(const Snapshot& snapshot) {
-  const std::string* device = nullptr;
-  for (const TrackSnapshot& track : snapshot.tracks) {
-    if (track.schema && track.schema->name == "instruction") {
-      device = &track.track->device;
-      break;
-    }
-  }
-  LaneIndices lanes;
-  if (device == nullptr) return lanes;
-  for (const TrackSnapshot& track : snapshot.tracks) {
-    if (!track.schema || track.track->device != *device) continue;
-    lanes.insert(lanes.end(), track.lanes.begin(), track.lanes.end());
-  }
-  return lanes;
-}
-
-std::optional<double> meta_number(const Snapshot& snapshot, std::string_view key) {
-  for (const std::string& name : {fmt::format("metadata.{}", key), std::string(key)}) {
-    const std::string_view text = snapshot.meta_value(name);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (!text.empty() && error == std::errc() && end == text.data() + text.size()) return value;
-  }
-  return std::nullopt;
-}
-
-std::optional<double> vendor_number(const Snapshot& snapshot, std::string_view name) {
-  for (const Metric& metric : snapshot.metrics) {
-    if (metric.name == name && metric.text.empty()) return metric.value;
-  }
-  return std::nullopt;
-}
-
-// Figures made of other figures.
-void add_derived(const Snapshot& snapshot, Figures& figures) {
-  const auto get = [&](std::string_view name) {
-    const auto place = figures.find(name);
-    return place == figures.end() ? 0.0 : place->second;
-  };
-  const double total = get("total_time");
-  if (total <= 0) return;
-  // *_active_time_percent = *_active_time / total_time; of the kinds of DMA: share of the DMA's own.
-  const Figures before = figures;
-  for (const auto& [name, value] : before) {
-    if (!name.ends_with("_active_time")) continue;
-    const bool part_of_dma = name.ends_with("_dma_active_time");
-    const double whole = part_of_dma ? get("dma_active_time") : total;
-    if (whole > 0) figures[name + "_percent"] = value / whole;
-  }
-  const double transfers = get("dma_transfer_count");
-  if (transfers > 0) figures["dma_transfer_average_bytes"] = get("dma_transfer_total_bytes") / transfers;
-
-  // neuroncore_cycle_count = total_time * pe_clock_others (GHz)
-  if (const auto clock = meta_number(snapshot, "pe_clock_others"))
-    figures["neuroncore_cycle_count"] = total * *clock * 1e9;
-
-  const double hardware = get("hardware_flops");
-  const double useful = hardware - get("transpose_flops");
-  const double model = vendor_number(snapshot, "model_flops").value_or(useful);
-  const double hbm_bytes = get("hbm_read_bytes") + get("hbm_write_bytes");
-  const auto bandwidth = meta_number(snapshot, "hbm_ddr_bandwidth");
-  // mm_arithmetic_intensity = (hardware_flops - transpose_flops) / (hbm_read + hbm_write)
-  if (hbm_bytes > 0) figures["mm_arithmetic_intensity"] = useful / hbm_bytes;
-  // mbu = (hbm_read + hbm_write) / total_time / hbm_ddr_bandwidth; the least read once is inputs and weights
-  if (bandwidth && *bandwidth > 0) {
-    figures["mbu_estimated_percent"] = hbm_bytes / total / *bandwidth;
-    figures["mbu_min_read_util_percent"] = get("inputs_and_weights_size_bytes") / total / *bandwidth;
-  }
-  // peak_flops = 2 * pe_rows * pe_cols * pe_clock (GHz) * num_physical_cores
-  const auto clock = meta_number(snapshot, "pe_clock_freq");
-  const double rows = meta_number(snapshot, "pe_num_rows").value_or(128);
-  const double columns = meta_number(snapshot, "pe_num_cols").value_or(128);
-  const double cores = meta_number(snapshot, "num_physical_cores").value_or(1);
-  if (!clock || *clock <= 0) return;
-  const double peak = 2 * rows * columns * *clock * 1e9 * cores;
-  // mfu = model_flops / (total_time * peak_flops), hfu the same with hardware_flops
-  figures["mfu_estimated_percent"] = model / (total * peak);
-  figures["hfu_estimated_percent"] = hardware / (total * peak);
-  if (bandwidth && *bandwidth > 0) {
-    figures["peak_flops_bandwidth_ratio"] = peak / *bandwidth;
-    // mfu_max_achievable = model_flops / hbm bytes / ratio
-    if (hbm_bytes > 0) figures["mfu_max_achievable_estimated_percent"] = model / hbm_bytes / (peak / *bandwidth);
-  }
-}
 
 }  // namespace
 
-Result<Figures> summary(const QueryContext& query, const TimeRange& range) {
-  const LaneIndices lanes = lanes_of_first_device(*query.snapshot);
-  if (lanes.empty()) return Figures{};
-  const KnownNames known(*query.snapshot->strings);
-  const StringPool& pool = *query.snapshot->strings;
-  std::vector<Tally> tallies(query.pool.concurrency());
-  const Result<void> scanned = scan_chunks(query, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {
-    Tally& tally = tallies[worker];
-    const std::string& schema = chunk.lane.schema->name;
-    if (schema == "instruction") tally_instructions(chunk, range, known, pool, tally);
-    if (schema == "dma") tally_packets(chunk, range, known, tally);
-    if (schema == "dma_transfer") tally_transfers(chunk, range, tally);
-    if (schema == "neff_node") tally_tensors(chunk, pool, tally);
-    if (schema == "cc_op") tally_collectives(chunk, range, "cc_op", tally);
-    if (schema == "cc_instruction") tally_collectives(chunk, range, "cc_cores_instruction", tally);
-  });
-  if (!scanned) return scanned.error();
-
-  Figures figures;
-  std::map<std::string, Intervals, std::less<>> intervals;
-  for (Tally& tally : tallies) {
-    for (const auto& [name, amount] : tally.sums) figures[name] += amount;
-    for (auto& [name, part] : tally.intervals) intervals[name].add(std::move(part));
-  }
-  for (auto& [name, whole] : intervals) figures[name] = static_cast<double>(whole.covered()) / 1e9;
-  figures.try_emplace("transpose_flops", 0);
-  figures["dma_active_time"] += 0;
-  // last_hw_timestamp = the end of the last event; total_time is measured from the start of the session
-  const std::int64_t begin = std::max(range.begin_ns, std::min<std::int64_t>(0, query.snapshot->begin_ns));
-  figures["total_time"] = static_cast<double>(std::min(range.end_ns, query.snapshot->end_ns) - begin) / 1e9;
-  add_derived(*query.snapshot, figures);
-  return figures;
+Result<std::vector<DeviceFigures>> summary(const QueryContext& query, const TrackDevices& devices,
+                                           const TimeRange& range) {
+  return Summary(query, devices, range).run();
 }
 
-FigureInfo figure_info(std::string_view name) noexcept {
-  struct Rule {
-    std::string_view part;
-    std::string_view group;
-  };
-  static constexpr std::array<Rule, 9> kGroups = {{{"software_dynamic_dma", "software_data_movement"},
-                                                   {"hardware_dynamic_dma", "hardware_data_movement"},
-                                                   {"tensor_engine", "tensor"},
-                                                   {"vector_engine", "vector"},
-                                                   {"scalar_engine", "scalar"},
-                                                   {"sync_engine", "sync"},
-                                                   {"gpsimd_engine", "gpsimd"},
-                                                   {"cc_", "cc_engine"},
-                                                   {"dma", "data_movement"}}};
-  struct UnitRule {
-    std::string_view ending;
-    std::string_view unit;
-  };
-  static constexpr std::array<UnitRule, 7> kUnits = {{{"_percent", "share"},
-                                                      {"_time", "s"},
-                                                      {"_bytes", "B"},
-                                                      {"_size", "B"},
-                                                      {"_flops", "flop"},
-                                                      {"_cycle_count", "cycles"},
-                                                      {"_intensity", "flop/B"}}};
-  FigureInfo info{"overall_stats", ""};
-  for (const Rule& rule : kGroups) {
-    if (name.find(rule.part) == std::string_view::npos) continue;
-    info.group = rule.group;
-    break;
-  }
-  for (const UnitRule& rule : kUnits) {
-    if (!name.ends_with(rule.ending)) continue;
-    info.unit = rule.unit;
-    break;
-  }
-  return info;
+bool belongs_to(const Metric& metric, std::size_t index, const std::string& device) noexcept {
+  return metric.device.empty() ? index == 0 : metric.device == device;
 }
 
 }  // namespace accelscope::neuron

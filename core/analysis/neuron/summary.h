@@ -1,26 +1,26 @@
-// The figures of a Neuron profile's summary, recomputed from its events for any range, with the vendor's names and
-// the formulas that its own values follow on real files (each is written beside its code). Exact where the vendor adds
-// up what the events hold; times agree within about 3 % on profiles of a few microseconds of work, where the
-// vendor's sub-nanosecond times matter, and better on longer ones. One NeuronCore at a time, as in the vendor's file.
+// The figures of a Neuron profile's summary, recomputed from its events for any range, with the vendor's names. One
+// set for each NeuronCore of the session; memory does not grow with its events.
 #pragma once
 
-#include <map>
 #include <string>
+#include <vector>
 
-#include "core/query/chunk_scan.h"
+#include "core/analysis/neuron/figure.h"
+#include "core/analysis/track_devices.h"
 
 namespace accelscope::neuron {
 
-using Figures = std::map<std::string, double, std::less<>>;  // by the vendor's name; times in s, shares as fractions
-
-// Of the first device that has instructions; empty if there are none. Figures whose inputs are missing are left out.
-[[nodiscard]] Result<Figures> summary(const QueryContext& query, const TimeRange& range);
-
-// The vendor's group and the unit of a figure, for those that its file does not list.
-struct FigureInfo {
-  std::string_view group;
-  std::string_view unit;
+struct DeviceFigures {
+  std::string device;  // as TrackDevices names it
+  Figures figures;
 };
-[[nodiscard]] FigureInfo figure_info(std::string_view name) noexcept;
+
+// Of the devices that have instructions or DMA packets, in the order of their tracks. A device without any event in
+// the range has the figures of an idle one; an empty range has none.
+[[nodiscard]] Result<std::vector<DeviceFigures>> summary(const QueryContext& query, const TrackDevices& devices,
+                                                         const TimeRange& range);
+
+// Whether the vendor's metric belongs to the device: metrics of files with one core name none, so they are the first's.
+[[nodiscard]] bool belongs_to(const Metric& metric, std::size_t index, const std::string& device) noexcept;
 
 }  // namespace accelscope::neuron

@@ -1,0 +1,310 @@
+#include "core/analysis/neuron/device_tally.h"
+
+#include <algorithm>
+
+#include "core/analysis/neuron/setup_names.h"
+#include "core/query/column_values.h"
+
+namespace accelscope::neuron {
+namespace {
+
+// The number or string columns of one schema, block by block; nothing where the schema has no such column.
+class NumberColumn {
+ public:
+  NumberColumn(const ScannedChunk& chunk, std::string_view name) : column_(chunk.lane.schema->find(name)) {
+    if (column_) type_ = chunk.lane.schema->columns[*column_].type;
+  }
+  void read(const ScannedChunk& chunk, std::uint32_t block) noexcept {
+    if (column_) values_.read(chunk.view, *column_, type_, block);
+  }
+  [[nodiscard]] bool found() const noexcept { return column_.has_value(); }
+  [[nodiscard]] std::int64_t operator[](std::uint32_t index) const noexcept { return column_ ? values_[index] : 0; }
+
+ private:
+  std::optional<std::size_t> column_;
+  ColumnType type_ = ColumnType::int64;
+  NumberBlock values_;
+};
+
+class StringColumn {
+ public:
+  StringColumn(const ScannedChunk& chunk, std::string_view name) {
+    const auto column = chunk.lane.schema->find(name);
+    if (column && *column < chunk.view.column_count() &&
+        chunk.lane.schema->columns[*column].type == ColumnType::string) {
+      column_ = column;
+    }
+  }
+  void read(const ScannedChunk& chunk, std::uint32_t block) noexcept {
+    if (!column_) return;
+    valid_ = chunk.view.validity(*column_, block);
+    if (valid_ != 0) chunk.view.values(*column_, block, values_);
+  }
+  // Session-wide; 0 ("") where there is none.
+  [[nodiscard]] StringId at(const ScannedChunk& chunk, std::uint32_t index) const noexcept {
+    return (valid_ >> index & 1) != 0 ? chunk.session_string(values_[index]) : 0;
+  }
+
+ private:
+  std::optional<std::size_t> column_;
+  std::uint64_t valid_ = 0;
+  std::uint64_t values_[kBlockEvents];
+};
+
+// An event as a window sees it.
+struct Seen {
+  StringId name = 0;
+  std::int64_t begin_ns = 0, end_ns = 0;  // the part inside the window
+  bool owned = false;                     // counts in this window
+  double share = 1;                       // of the event inside the range; instants lie inside as a whole
+};
+
+void add_time(EventTotals& totals, const Seen& event) {
+  totals.time_ns += std::max<std::int64_t>(0, event.end_ns - event.begin_ns);
+  totals.timed += event.owned ? 1 : 0;
+  totals.active.add(event.begin_ns, event.end_ns);
+}
+
+}  // namespace
+
+struct DeviceTally::Place {
+  const ScanWindow& window;
+  const TimeRange& range;
+
+  // read(block) before the events of a block, body(event, index in its block) for each.
+  template <typename Read, typename Body>
+  void for_each_event(const ScannedChunk& chunk, Read read, Body body) const {
+    std::uint64_t names[kBlockEvents];
+    const ClockMap& clock = *chunk.lane.clock;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      chunk.view.names(block.block, names);
+      read(block.block);
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const std::int64_t begin = clock.to_ns(block.times.begins[i]);
+        const std::int64_t end = clock.to_ns(block.times.ends[i]);
+        body(Seen{.name = chunk.session_string(names[i]),
+                  .begin_ns = std::max(begin, window.range.begin_ns),
+                  .end_ns = std::min(end, window.range.end_ns),
+                  .owned = window.owns(chunk, block.times.begins[i]),
+                  .share = share_inside(range, begin, end)},
+             i);
+      }
+    });
+  }
+};
+
+KnownNames::KnownNames(const StringPool& pool)
+    : wait(pool.find("EVENT_SEMAPHORE")),
+      matmul(pool.find("MATMUL")),
+      activate(pool.find("ACTIVATE")),
+      transpose(pool.find("TRANSPOSE")),
+      software_dynamic(pool.find("software_dynamic")),
+      hardware_dynamic(pool.find("hardware_dynamic")) {
+  for (const std::string_view name : kSetupOpcodes) {
+    if (const StringId id = pool.find(name); id != kNone) setup.push_back(id);
+  }
+  std::sort(setup.begin(), setup.end());
+}
+
+void EventTotals::add(const EventTotals& other) noexcept {
+  count += other.count;
+  timed += other.timed;
+  time_ns += other.time_ns;
+  active.add(other.active);
+}
+
+void DeviceTally::add(const ScannedChunk& chunk, const ScanWindow& window, const TimeRange& range,
+                      const KnownNames& known, std::uint32_t core) {
+  const Place place{window, range};
+  const std::string& schema = chunk.lane.schema->name;
+  if (schema == "instruction") add_instructions(chunk, place, known);
+  if (schema == "dma") add_packets(chunk, place, known);
+  if (schema == "dma_transfer") add_transfers(chunk, place);
+  if (schema == "cc_op") add_collectives(chunk, place, collectives, true);
+  if (schema == "cc_instruction") add_collectives(chunk, place, collective_steps, false);
+  if (schema == "throttle") add_throttling(chunk, place, core);
+  if (schema == "semaphore_update") add_semaphores(chunk, place);
+}
+
+// Waiting for a semaphore is an instruction of its own; it counts, but has no part in times.
+void DeviceTally::add_instructions(const ScannedChunk& chunk, const Place& place, const KnownNames& known) {
+  StringColumn engine(chunk, "subgroup");
+  StringColumn type(chunk, "instruction_type");
+  NumberColumn elements(chunk, "elements");
+  NumberColumn raw_flops(chunk, "raw_flops");
+  NumberColumn drain(chunk, "is_psum_read_sbuf_write");
+  std::vector<NumberColumn> columns;
+  for (const std::string_view name : kSummedColumns) columns.emplace_back(chunk, name);
+  const auto read = [&](std::uint32_t block) {
+    engine.read(chunk, block);
+    type.read(chunk, block);
+    elements.read(chunk, block);
+    raw_flops.read(chunk, block);
+    drain.read(chunk, block);
+    for (NumberColumn& column : columns) column.read(chunk, block);
+  };
+  StringId last_engine = kNone;
+  EventTotals* totals = nullptr;
+  place.for_each_event(chunk, read, [&](const Seen& event, std::uint32_t i) {
+    if (const StringId name = engine.at(chunk, i); totals == nullptr || name != last_engine) {
+      last_engine = name;
+      totals = &engines[name];
+    }
+    if (event.name != known.wait) {
+      add_time(*totals, event);
+      active.add(event.begin_ns, event.end_ns);
+      if (!std::binary_search(known.setup.begin(), known.setup.end(), event.name)) {
+        first_work_ns = std::min(first_work_ns, event.begin_ns);
+        last_work_ns = std::max(last_work_ns, event.end_ns);
+      }
+    }
+    if (event.name == known.activate) {
+      add_time(activations, event);
+      activations.count += event.owned ? 1 : 0;
+    }
+    if (!event.owned) return;
+    ++totals->count;
+    for (std::size_t c = 0; c < columns.size(); ++c) sums[c].add(columns[c][i], event.share);
+    drains += drain[i] != 0 ? 1 : 0;
+    if (event.name != known.matmul) return;
+    // A multiply-accumulate is two operations; files of the newer format state the operations alone.
+    const std::int64_t work = elements[i] != 0 ? 2 * elements[i] : raw_flops[i];
+    ++matmuls;
+    flops.add(work, event.share);
+    if (known.transpose != kNone && type.at(chunk, i) == known.transpose) transpose_flops.add(work, event.share);
+  });
+}
+
+void DeviceTally::add_packets(const ScannedChunk& chunk, const Place& place, const KnownNames& known) {
+  StringColumn type(chunk, "queue_type");
+  NumberColumn size(chunk, "transfer_size");
+  NumberColumn queue(chunk, "dma_queue");
+  NumberColumn engine(chunk, "dma_engine");
+  const auto read = [&](std::uint32_t block) {
+    type.read(chunk, block);
+    size.read(chunk, block);
+    queue.read(chunk, block);
+    engine.read(chunk, block);
+  };
+  std::pair<std::int64_t, std::int64_t> last_ring{-1, -1};
+  place.for_each_event(chunk, read, [&](const Seen& event, std::uint32_t i) {
+    const StringId kind = type.at(chunk, i);
+    const bool is_software = known.software_dynamic != kNone && kind == known.software_dynamic;
+    const bool is_hardware = known.hardware_dynamic != kNone && kind == known.hardware_dynamic;
+    Packets& of_kind = is_software ? software : is_hardware ? hardware : fixed;
+    active.add(event.begin_ns, event.end_ns);
+    if (is_software || is_hardware) add_time(dynamic, event);
+    for (Packets* to : {&packets, &of_kind}) {
+      add_time(to->totals, event);
+      if (!event.owned) continue;
+      ++to->totals.count;
+      to->bytes.add(size[i], event.share);
+    }
+    if (const std::pair ring{queue[i], engine[i]}; ring != last_ring) {
+      last_ring = ring;
+      rings.insert(ring);
+    }
+  });
+}
+
+void DeviceTally::add_transfers(const ScannedChunk& chunk, const Place& place) {
+  NumberColumn size(chunk, "transfer_size");
+  place.for_each_event(
+      chunk, [&](std::uint32_t block) { size.read(chunk, block); },
+      [&](const Seen& event, std::uint32_t i) {
+        add_time(transfers.totals, event);
+        if (!event.owned) return;
+        ++transfers.totals.count;
+        transfers.bytes.add(size[i], event.share);
+      });
+}
+
+void DeviceTally::add_collectives(const ScannedChunk& chunk, const Place& place, EventTotals& totals, bool is_work) {
+  place.for_each_event(
+      chunk, [](std::uint32_t) {},
+      [&](const Seen& event, std::uint32_t) {
+        add_time(totals, event);
+        totals.count += event.owned ? 1 : 0;
+        if (is_work) active.add(event.begin_ns, event.end_ns);
+      });
+}
+
+void DeviceTally::add_throttling(const ScannedChunk& chunk, const Place& place, std::uint32_t core) {
+  NumberColumn k(chunk, "k");
+  NumberColumn n(chunk, "n");
+  const auto read = [&](std::uint32_t block) {
+    k.read(chunk, block);
+    n.read(chunk, block);
+  };
+  place.for_each_event(chunk, read, [&](const Seen& event, std::uint32_t i) {
+    const std::int64_t time = std::max<std::int64_t>(0, event.end_ns - event.begin_ns);
+    // More than all cycles cannot be allowed, and a pattern of no length says nothing.
+    const double limit = n[i] > 0 ? std::clamp(static_cast<double>(k[i]) / static_cast<double>(n[i]), 0.0, 1.0) : 1.0;
+    const auto add_to = [&](ThrottleTotals& totals) {
+      totals.rows += event.owned ? 1 : 0;
+      totals.time_ns += time;
+      totals.allowed_ns += limit * static_cast<double>(time);
+    };
+    add_to(throttling[{core, event.name}]);
+    ThrottleTotals& of_core = throttled[core];  // exists as soon as the core reports anything
+    if (limit < 1) add_to(of_core);
+  });
+}
+
+void DeviceTally::add_semaphores(const ScannedChunk& chunk, const Place& place) {
+  if (chunk.range.covers(chunk.place.begin_ticks, chunk.place.end_ticks)) {
+    semaphore_updates += chunk.place.count;
+    return;
+  }
+  chunk.for_each_block([&](const ScannedBlock& block) {
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      semaphore_updates += place.window.owns(chunk, block.times.begins[i]) ? 1 : 0;
+    }
+  });
+}
+
+void DeviceTally::close_window() {
+  for (auto& [name, totals] : engines) totals.active.close_window();
+  for (EventTotals* totals : {&activations, &packets.totals, &fixed.totals, &software.totals, &hardware.totals,
+                              &dynamic, &transfers.totals, &collectives, &collective_steps}) {
+    totals->active.close_window();
+  }
+  active.close_window();
+}
+
+void DeviceTally::merge(const DeviceTally& other) {
+  for (const auto& [name, totals] : other.engines) engines[name].add(totals);
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i].add(other.sums[i]);
+  flops.add(other.flops);
+  transpose_flops.add(other.transpose_flops);
+  matmuls += other.matmuls;
+  drains += other.drains;
+  activations.add(other.activations);
+  first_work_ns = std::min(first_work_ns, other.first_work_ns);
+  last_work_ns = std::max(last_work_ns, other.last_work_ns);
+  const auto merge_packets = [](Packets& into, const Packets& from) {
+    into.totals.add(from.totals);
+    into.bytes.add(from.bytes);
+  };
+  merge_packets(packets, other.packets);
+  merge_packets(fixed, other.fixed);
+  merge_packets(software, other.software);
+  merge_packets(hardware, other.hardware);
+  merge_packets(transfers, other.transfers);
+  dynamic.add(other.dynamic);
+  rings.insert(other.rings.begin(), other.rings.end());
+  collectives.add(other.collectives);
+  collective_steps.add(other.collective_steps);
+  active.add(other.active);
+  const auto merge_throttling = [](ThrottleTotals& into, const ThrottleTotals& from) {
+    into.rows += from.rows;
+    into.time_ns += from.time_ns;
+    into.allowed_ns += from.allowed_ns;
+  };
+  for (const auto& [key, totals] : other.throttling) merge_throttling(throttling[key], totals);
+  for (const auto& [core, totals] : other.throttled) merge_throttling(throttled[core], totals);
+  semaphore_updates += other.semaphore_updates;
+  for (std::size_t i = 0; i < tensor_bytes.size(); ++i) tensor_bytes[i] += other.tensor_bytes[i];
+}
+
+}  // namespace accelscope::neuron

@@ -1,0 +1,111 @@
+// What the events of one NeuronCore add up to over a range: filled chunk by chunk from the windows of
+// core/query/window_scan.h, on one worker each, and merged. What is made of it is in formulas.h.
+//
+// Events cut by the range's edges give the time that lies inside, and their bytes and FLOPs in proportion to it.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "core/analysis/covered_time.h"
+#include "core/query/window_scan.h"
+
+namespace accelscope::neuron {
+
+// Instruction columns that the vendor sums up under the same name.
+inline constexpr std::array<std::string_view, 12> kSummedColumns = {
+    "hbm_read_bytes",     "hbm_write_bytes",   "sbuf_read_bytes",    "sbuf_write_bytes",           "psum_read_bytes",
+    "psum_write_bytes",   "spill_save_bytes",  "spill_reload_bytes", "psum_read_sbuf_write_bytes", "input_queue_bytes",
+    "output_queue_bytes", "weight_queue_bytes"};
+
+// Names that the formulas ask for, as session-wide ids; kNone for those that no event has.
+struct KnownNames {
+  explicit KnownNames(const StringPool& pool);
+  StringId wait, matmul, activate, transpose, software_dynamic, hardware_dynamic;
+  std::vector<StringId> setup;  // sorted
+};
+
+// A sum that is exact as long as whole events are added.
+struct Amount {
+  std::int64_t whole = 0;
+  double part = 0;
+  void add(std::int64_t value, double share) noexcept {
+    if (share == 1) {
+      whole += value;
+    } else {
+      part += static_cast<double>(value) * share;
+    }
+  }
+  void add(const Amount& other) noexcept {
+    whole += other.whole;
+    part += other.part;
+  }
+  [[nodiscard]] double value() const noexcept { return static_cast<double>(whole) + part; }
+};
+
+// Some events of one kind: how many, their time added up, and the time that at least one covers.
+struct EventTotals {
+  std::uint64_t count = 0;  // events that the range holds
+  std::uint64_t timed = 0;  // of those, with a part in time_ns
+  std::int64_t time_ns = 0;
+  CoveredTime active;
+  void add(const EventTotals& other) noexcept;
+};
+
+struct ThrottleTotals {
+  std::uint64_t rows = 0;
+  std::int64_t time_ns = 0;
+  double allowed_ns = 0;  // time times k / n
+};
+
+class DeviceTally {
+ public:
+  // The chunk must be of the device; `core` is its physical core within a logical one.
+  void add(const ScannedChunk& chunk, const ScanWindow& window, const TimeRange& range, const KnownNames& known,
+           std::uint32_t core);
+  void close_window();
+  void merge(const DeviceTally& other);
+
+  struct Packets {
+    EventTotals totals;
+    Amount bytes;
+  };
+
+  std::map<StringId, EventTotals> engines;  // by the engine's name
+  std::array<Amount, kSummedColumns.size()> sums;
+  Amount flops, transpose_flops;
+  std::uint64_t matmuls = 0, drains = 0;
+  EventTotals activations;
+  std::int64_t first_work_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last_work_ns = std::numeric_limits<std::int64_t>::min();
+  Packets packets, fixed, software, hardware;             // all, and by what lays them out
+  EventTotals dynamic;                                    // software and hardware together
+  std::set<std::pair<std::int64_t, std::int64_t>> rings;  // dma_queue and dma_engine
+  Packets transfers;
+  EventTotals collectives, collective_steps;
+  CoveredTime active;  // of instructions but waits, packets and collectives
+  std::map<std::pair<std::uint32_t, StringId>, ThrottleTotals> throttling;  // by physical core and cause
+  std::map<std::uint32_t, ThrottleTotals> throttled;                        // by physical core, with k below n only
+  std::uint64_t semaphore_updates = 0;
+  std::array<std::int64_t, 3> tensor_bytes{};  // IN, WEIGHT, OUT
+
+  [[nodiscard]] double dynamic_packets() const noexcept {
+    return static_cast<double>(software.totals.count + hardware.totals.count);
+  }
+  [[nodiscard]] double dynamic_bytes() const noexcept { return software.bytes.value() + hardware.bytes.value(); }
+
+ private:
+  struct Place;
+  void add_instructions(const ScannedChunk& chunk, const Place& place, const KnownNames& known);
+  void add_packets(const ScannedChunk& chunk, const Place& place, const KnownNames& known);
+  void add_transfers(const ScannedChunk& chunk, const Place& place);
+  void add_collectives(const ScannedChunk& chunk, const Place& place, EventTotals& totals, bool is_work);
+  void add_throttling(const ScannedChunk& chunk, const Place& place, std::uint32_t core);
+  void add_semaphores(const ScannedChunk& chunk, const Place& place);
+};
+
+}  // namespace accelscope::neuron

@@ -1,0 +1,233 @@
+#include "core/analysis/neuron/formulas.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+
+namespace accelscope::neuron {
+namespace {
+
+// In all real files at hand the vendor's clock begins 170 to 172 ns after the first timestamp.
+constexpr double kVendorStartNs = 200;
+// Start and stop notices that the vendor counts as events; they have no rows. 54 or 55 in all real files at hand.
+constexpr double kUnseenNotices = 60;
+
+Figure seconds(double ns, double slack_ns) { return {ns * 1e-9, slack_ns * 1e-9}; }
+
+Figure time_of(const EventTotals& totals) {
+  return seconds(static_cast<double>(totals.time_ns), static_cast<double>(totals.timed));
+}
+Figure covered(const CoveredTime& time) {
+  return seconds(static_cast<double>(time.length_ns()), static_cast<double>(time.stretches()));
+}
+Figure number(std::uint64_t count) { return {static_cast<double>(count)}; }
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
+class Formulas {
+ public:
+  Formulas(const DeviceTally& tally, const FormulaInput& input)
+      : tally_(tally), input_(input), total_(seconds(static_cast<double>(input.total_ns), kVendorStartNs)) {}
+
+  Figures run() {
+    add_overall();
+    add_engines();
+    add_data_movement();
+    add_collectives();
+    add_throttling();
+    add_utilisation();
+    return std::move(figures_);
+  }
+
+ private:
+  void set(std::string_view name, const Figure& figure) { figures_.insert_or_assign(std::string(name), figure); }
+
+  // *_active_time_percent = *_active_time / total_time
+  void set_active(const std::string& name, const Figure& time) {
+    set(name, time);
+    set(name + "_percent", divided(time, total_));
+  }
+
+  // The first of the names that the metadata has: the older files' and the newer ones'.
+  [[nodiscard]] std::optional<double> metadata(std::initializer_list<std::string_view> names) const {
+    for (const std::string_view name : names) {
+      const std::string key = fmt::format("metadata.{}", name);
+      for (std::size_t space = input_.device.rfind(' '); space != std::string::npos && space > 0;
+           space = input_.device.rfind(' ', space - 1)) {
+        if (const auto value = meta_number(fmt::format("{}.{}", input_.device.substr(0, space), key))) return value;
+      }
+      if (const auto value = meta_number(key)) return value;
+      if (const auto value = meta_number(name)) return value;
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<double> meta_number(std::string_view key) const {
+    const std::string_view text = input_.snapshot.meta_value(key);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+  }
+
+  void add_overall() {
+    set("total_time", total_);
+    set_active("total_active_time", covered(tally_.active));
+    if (tally_.first_work_ns <= tally_.last_work_ns) {
+      set("total_exec_time", seconds(static_cast<double>(tally_.last_work_ns - tally_.first_work_ns), 2));
+    }
+    core_clock_ = metadata({"pe_clock_others", "neuroncore_clock_freq"});  // GHz
+    if (core_clock_) {
+      // neuroncore_cycle_count = total_time * clock, cut to whole cycles
+      set("neuroncore_cycle_count", whole(scaled(total_, *core_clock_ * 1e9)));
+    }
+    std::uint64_t instructions = 0;
+    for (const auto& [name, totals] : tally_.engines) instructions += totals.count;
+    const double records = static_cast<double>(instructions + tally_.packets.totals.count + tally_.semaphore_updates);
+    set("event_count", {static_cast<double>(tally_.semaphore_updates), kUnseenNotices});
+    set("trace_count", {records, kUnseenNotices});
+    set("hardware_flops", {tally_.flops.value()});
+    set("transpose_flops", {tally_.transpose_flops.value()});
+    set("model_flops", {useful_flops()});
+    set("matmul_instruction_count", number(tally_.matmuls));
+  }
+
+  void add_engines() {
+    for (const auto& [name, totals] : tally_.engines) {
+      if (name == 0) continue;  // rows without an engine have no figures of their own
+      const std::string prefix = lower(input_.snapshot.strings->text(name)) + "_engine_";
+      set(prefix + "instruction_count", number(totals.count));
+      set(prefix + "instruction_time", time_of(totals));
+      set_active(prefix + "active_time", covered(totals.active));
+    }
+    set("activate_instruction_count", number(tally_.activations.count));
+    set("activate_instruction_time", time_of(tally_.activations));
+  }
+
+  void add_data_movement() {
+    for (std::size_t i = 0; i < kSummedColumns.size(); ++i) set(kSummedColumns[i], {tally_.sums[i].value()});
+    set("psum_read_sbuf_write_count", number(tally_.drains));
+    const Figure active = covered(tally_.packets.totals.active);
+    set_active("dma_active_time", active);
+    if (core_clock_) set("dma_active_cycles", whole(scaled(active, *core_clock_ * 1e9)));
+    set("dma_packet_time", time_of(tally_.packets.totals));
+    set("dma_queue_count", number(tally_.rings.size()));
+    set("dma_transfer_count", number(tally_.transfers.totals.count));
+    set("dma_transfer_time", time_of(tally_.transfers.totals));
+    const double bytes = tally_.transfers.bytes.value();
+    set("dma_transfer_total_bytes", {bytes});
+    if (tally_.transfers.totals.count > 0) {
+      set("dma_transfer_average_bytes", {bytes / static_cast<double>(tally_.transfers.totals.count)});
+    }
+    add_packets("static", tally_.fixed);
+    add_packets("software_dynamic", tally_.software);
+    add_packets("hardware_dynamic", tally_.hardware);
+    add_shares("dynamic", covered(tally_.dynamic.active), tally_.dynamic_packets(), tally_.dynamic_bytes());
+    const auto& [inputs, weights, outputs] = tally_.tensor_bytes;
+    set("weight_size_bytes", {static_cast<double>(weights)});
+    set("inputs_and_weights_size_bytes", {static_cast<double>(inputs + weights)});
+    set("inputs_outputs_weights_size_bytes", {static_cast<double>(inputs + weights + outputs)});
+  }
+
+  void add_packets(std::string_view kind, const DeviceTally::Packets& packets) {
+    const Figure active = covered(packets.totals.active);
+    set(fmt::format("{}_dma_active_time", kind), active);
+    set(fmt::format("{}_dma_packet_count", kind), number(packets.totals.count));
+    set(fmt::format("{}_dma_size", kind), {packets.bytes.value()});
+    add_shares(kind, active, static_cast<double>(packets.totals.count), packets.bytes.value());
+  }
+
+  // Of the DMA's own time, packets and bytes, not of the run's.
+  void add_shares(std::string_view kind, const Figure& active, double count, double bytes) {
+    const auto share = [&](std::string_view what, const Figure& part, const Figure& all) {
+      if (all.value > 0) set(fmt::format("{}_dma_{}_percent", kind, what), divided(part, all));
+    };
+    share("active_time", active, covered(tally_.packets.totals.active));
+    share("packet", {count}, number(tally_.packets.totals.count));
+    share("size", {bytes}, {tally_.packets.bytes.value()});
+  }
+
+  void add_collectives() {
+    set("cc_op_count", number(tally_.collectives.count));
+    set("cc_op_time", time_of(tally_.collectives));
+    set_active("cc_op_active_time", covered(tally_.collectives.active));
+    set("cc_cores_instruction_count", number(tally_.collective_steps.count));
+    set("cc_cores_instruction_time", time_of(tally_.collective_steps));
+    set_active("cc_cores_instruction_active_time", covered(tally_.collective_steps.active));
+  }
+
+  void add_throttling() {
+    for (const auto& [core, totals] : tally_.throttled) {
+      const auto time = static_cast<double>(totals.time_ns);
+      set(fmt::format("throttle_active_nc{}_time_ns", core), {time, static_cast<double>(totals.rows)});
+      // All cycles are allowed where nothing is recorded. The vendor's own figure counts such time as if none were.
+      const double lost = (time - totals.allowed_ns) * 1e-9;
+      set(fmt::format("throttle_avg_util_limit_nc{}_percent", core), {1 - lost / total_.value});
+    }
+    for (const auto& [key, totals] : tally_.throttling) {
+      const std::string cause(input_.snapshot.strings->text(key.second));
+      const auto time = static_cast<double>(totals.time_ns);
+      set(fmt::format("throttle_{}_active_time_nc{}_percent", cause, key.first),
+          divided(seconds(time, static_cast<double>(totals.rows)), total_));
+      if (totals.time_ns > 0) {
+        set(fmt::format("throttle_{}_avg_util_limit_nc{}_percent", cause, key.first), {totals.allowed_ns / time});
+      }
+    }
+  }
+
+  void add_utilisation() {
+    const Figure hbm_bytes{figures_["hbm_read_bytes"].value + figures_["hbm_write_bytes"].value};
+    // mm_arithmetic_intensity = (hardware_flops - transpose_flops) / (hbm_read_bytes + hbm_write_bytes)
+    if (hbm_bytes.value > 0) set("mm_arithmetic_intensity", divided({useful_flops()}, hbm_bytes));
+    const double bandwidth = metadata({"hbm_ddr_bandwidth"}).value_or(0);  // B/s
+    if (bandwidth > 0) {
+      // mbu = (hbm_read_bytes + hbm_write_bytes) / total_time / hbm_ddr_bandwidth
+      set("mbu_estimated_percent", divided(hbm_bytes, scaled(total_, bandwidth)));
+      if (input_.whole) {
+        set("mbu_min_read_util_percent", divided(figures_["inputs_and_weights_size_bytes"], scaled(total_, bandwidth)));
+      }
+    }
+    // peak = 2 * rows * columns * clock (GHz) * physical cores
+    const double clock = metadata({"pe_clock_freq", "tensor_engine_clock_freq"}).value_or(0);
+    const double rows = metadata({"pe_num_rows", "tensor_engine_num_rows"}).value_or(128);
+    const double columns = metadata({"pe_num_cols", "tensor_engine_num_cols"}).value_or(128);
+    const double peak = 2 * rows * columns * clock * 1e9 * metadata({"num_physical_cores"}).value_or(1);
+    if (peak <= 0) return;
+    const Figure possible = scaled(total_, peak);
+    // hfu = hardware_flops / (total_time * peak); mfu the same with the model's
+    set("hfu_estimated_percent", divided({tally_.flops.value()}, possible));
+    const double ratio = bandwidth > 0 ? peak / bandwidth : 0;
+    if (ratio > 0) set("peak_flops_bandwidth_ratio", {ratio});
+    const auto set_mfu = [&](std::string_view kind, double flops) {
+      set(fmt::format("mfu_{}estimated_percent", kind), divided({flops}, possible));
+      // mfu_max_achievable = model_flops / hbm bytes / ratio
+      if (ratio > 0 && hbm_bytes.value > 0) {
+        set(fmt::format("mfu_{}max_achievable_estimated_percent", kind), {flops / hbm_bytes.value / ratio});
+      }
+    };
+    set_mfu("", input_.model_flops.value_or(useful_flops()));
+    set_mfu("inst_", useful_flops());
+    if (input_.model_flops) set_mfu("hlo_", *input_.model_flops);
+  }
+
+  [[nodiscard]] double useful_flops() const { return tally_.flops.value() - tally_.transpose_flops.value(); }
+  static Figure whole(const Figure& figure) { return {std::floor(figure.value), figure.slack + 1}; }
+
+  const DeviceTally& tally_;
+  const FormulaInput& input_;
+  Figure total_;
+  std::optional<double> core_clock_;
+  Figures figures_;
+};
+
+}  // namespace
+
+Figures make_figures(const DeviceTally& tally, const FormulaInput& input) { return Formulas(tally, input).run(); }
+
+}  // namespace accelscope::neuron

@@ -1,0 +1,29 @@
+// Which device every track of a session belongs to, for figures of one device each. A device is named as its tracks
+// name it ("nc0"), tracks of a host by the host; two sources that name theirs alike get "nc0" and "nc0 (2)".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/query/chunk_scan.h"
+
+namespace accelscope {
+
+class TrackDevices {
+ public:
+  explicit TrackDevices(const Snapshot& snapshot);
+
+  [[nodiscard]] std::size_t count() const noexcept { return labels_.size(); }  // in the order of their first tracks
+  [[nodiscard]] const std::string& label(std::size_t device) const noexcept { return labels_[device]; }
+  [[nodiscard]] std::size_t of_track(std::size_t track) const noexcept { return devices_[track]; }  // of its index
+  [[nodiscard]] std::size_t of_lane(std::size_t lane) const noexcept { return lane_devices_[lane]; }
+  [[nodiscard]] const TrackSnapshot& track_of_lane(std::size_t lane) const noexcept { return *lane_tracks_[lane]; }
+
+ private:
+  std::vector<std::string> labels_;
+  std::vector<std::size_t> devices_;
+  std::vector<std::size_t> lane_devices_;
+  std::vector<const TrackSnapshot*> lane_tracks_;  // of the snapshot, which must outlive this
+};
+
+}  // namespace accelscope

@@ -23,6 +23,7 @@ namespace accelscope::app {
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;  // the input or the run
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInterrupted = 130;  // Ctrl+C, as shells have it
 
 struct CommandStreams {
   std::ostream& out;

@@ -9,18 +9,6 @@
 
 namespace accelscope::app {
 
-std::string_view severity_name(Severity severity) noexcept {
-  switch (severity) {
-    case Severity::note:
-      return "note";
-    case Severity::warning:
-      return "warning";
-    case Severity::error:
-      return "error";
-  }
-  return "note";
-}
-
 std::string quality_json(const Snapshot& snapshot) {
   std::string json = "[";
   for (const QualityEntry& entry : snapshot.quality) {

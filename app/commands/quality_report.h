@@ -8,7 +8,6 @@
 
 namespace accelscope::app {
 
-[[nodiscard]] std::string_view severity_name(Severity severity) noexcept;
 [[nodiscard]] std::string quality_json(const Snapshot& snapshot);  // an array of objects
 // One row per schema with its events, then the findings, most severe first.
 void print_quality_report(std::ostream& out, const Snapshot& snapshot);

@@ -6,6 +6,7 @@
 
 #include "app/commands/command.h"
 #include "app/commands/query_output.h"
+#include "app/commands/query_watch.h"
 #include "app/commands/session_input.h"
 #include "core/base/format.h"
 
@@ -19,6 +20,7 @@ struct QueryCommand {
   bool tables = false;
 
   int run(const CommandRun& run) const;
+  int ask(SqlSession& sql_session, const CommandRun& run) const;
 };
 
 void print_tables(std::ostream& out, const SqlSession& sql) {
@@ -28,24 +30,56 @@ void print_tables(std::ostream& out, const SqlSession& sql) {
   }
 }
 
-int QueryCommand::run(const CommandRun& run) const {
-  if (sql.empty() && !tables) return run.fail_usage("query", "a query is missing");
-  const auto session = open_input({input}, {}, run);
-  if (!session) return run.fail(session.message());
-  WorkerPool pool;
-  SqlSession sql_session(*session->store, session->store->snapshot(), pool);
-  if (tables) {
-    print_tables(run.streams.out, sql_session);
-    return kExitDone;
+// Prints the rows; the first of them takes the progress line's place on a terminal.
+class PrintedRows final : public SqlRowVisitor {
+ public:
+  PrintedRows(QueryOutput& output, QueryWatch& watch, bool out_is_terminal)
+      : output_(output), watch_(watch), out_is_terminal_(out_is_terminal) {}
+  bool columns(const std::vector<std::string>& names) override { return output_.columns(names); }
+  bool row(const std::vector<SqlValue>& values) override {
+    if (rows_++ == 0 && out_is_terminal_) watch_.hide_progress();
+    return output_.row(values);
   }
+  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
+
+ private:
+  QueryOutput& output_;
+  QueryWatch& watch_;
+  bool out_is_terminal_;
+  std::uint64_t rows_ = 0;
+};
+
+int QueryCommand::ask(SqlSession& sql_session, const CommandRun& run) const {
   const auto output = make_query_output(run.json ? "json" : format, run.streams.out);
+  const Interruptible interruptible;
   TaskControl control;
-  const Result<void> done = sql_session.visit(sql, *output, control);
+  Result<void> done;
+  std::uint64_t rows = 0;
+  {
+    QueryWatch watch(control, interruptible, run);
+    PrintedRows printed(*output, watch, run.streams.out_is_terminal);
+    done = sql_session.visit(sql, printed, control);
+    rows = printed.rows();
+  }
+  if (!done && control.cancelled() && interruptible.interrupted()) {
+    output->finish();
+    (void)run.fail(fmt::format("{}: the query was interrupted after {} rows", input, format_count(rows)));
+    return kExitInterrupted;
+  }
   if (!done) return run.fail("SQL: " + done.message());
   output->finish();
   if (!run.streams.out.good()) return run.fail("the output could not be written; is the disk full?");
   if (const std::string note = sql_session.note(); !note.empty()) run.say("accelscope: " + input + ": " + note);
-  if (const std::string note = output->note(); !note.empty()) run.say("accelscope: " + note);
+  return kExitDone;
+}
+
+int QueryCommand::run(const CommandRun& run) const {
+  const auto session = open_input({input}, {}, run);
+  if (!session) return run.fail(session.message());
+  WorkerPool pool;
+  SqlSession sql_session(*session->store, session->store->snapshot(), pool);
+  if (!sql.empty() && !tables) return ask(sql_session, run);
+  print_tables(run.streams.out, sql_session);
   return kExitDone;
 }
 
@@ -54,8 +88,11 @@ int QueryCommand::run(const CommandRun& run) const {
 CommandAction declare_query(CLI::App& options) {
   auto command = std::make_shared<QueryCommand>();
   options.add_option("FILE", command->input, "Session file or profile")->required();
-  options.add_option("SQL", command->sql, "One SELECT");
-  options.add_option("--format", command->format, "table, csv (RFC 4180) or json (one array of objects)")
+  options.add_option("SQL", command->sql, "One SELECT; without it, the tables and their columns are listed");
+  options
+      .add_option("--format", command->format,
+                  "table, csv (RFC 4180) or json (one array of objects); blobs come as hexadecimal digits, infinity in "
+                  "JSON as 1e999")
       ->check(CLI::IsMember({"table", "csv", "json"}));
   options.add_flag("--tables", command->tables, "List the tables and their columns");
   return [command](const CommandRun& run) { return command->run(run); };

@@ -69,7 +69,7 @@ class JsonOutput final : public QueryOutput {
  public:
   explicit JsonOutput(std::ostream& out) : out_(out) {}
   bool columns(const std::vector<std::string>& names) override {
-    for (const std::string& name : names) names_.push_back(json_quote(name));
+    for (const std::string& name : distinct(names)) names_.push_back(json_quote(name));
     out_ << '[';
     return out_.good();
   }
@@ -86,9 +86,29 @@ class JsonOutput final : public QueryOutput {
   void finish() override { out_ << (names_.empty() ? "[]\n" : first_ ? "]\n" : "\n]\n") << std::flush; }
 
  private:
+  // JSON has no infinity, but its numbers may be as large as one likes; SQLite makes NULL of what is not a number.
+  static std::string json_real(double value) {
+    if (std::isnan(value)) return "null";
+    return std::isinf(value) ? (value > 0 ? "1e999" : "-1e999") : real_text(value);
+  }
+  // Columns may be named alike, the keys of an object should not be: id, id_2.
+  static std::vector<std::string> distinct(const std::vector<std::string>& names) {
+    std::vector<std::string> keys;
+    for (const std::string& name : names) {
+      std::string key = name;
+      const auto is_free = [&] {
+        const auto same = [&](const std::string& other) { return other == key; };
+        return std::none_of(keys.begin(), keys.end(), same) &&
+               (key == name || std::none_of(names.begin(), names.end(), same));
+      };
+      for (int number = 2; !is_free(); ++number) key = fmt::format("{}_{}", name, number);
+      keys.push_back(std::move(key));
+    }
+    return keys;
+  }
   static std::string json_value(const SqlValue& value) {
     if (std::holds_alternative<std::monostate>(value)) return "null";
-    if (const auto* real = std::get_if<double>(&value)) return std::isfinite(*real) ? real_text(*real) : "null";
+    if (const auto* real = std::get_if<double>(&value)) return json_real(*real);
     if (std::holds_alternative<std::int64_t>(value)) return plain_text(value);
     return json_quote(plain_text(value));
   }
@@ -107,65 +127,69 @@ class TableOutput final : public QueryOutput {
  public:
   explicit TableOutput(std::ostream& out) : out_(out) {}
   bool columns(const std::vector<std::string>& names) override {
-    rows_.push_back(names);
+    names_ = names;
     numeric_.assign(names.size(), true);
     return true;
   }
   bool row(const std::vector<SqlValue>& values) override {
-    if (rows_.size() > kTableRows) {
-      cut_ = true;
-      return false;
+    std::vector<std::string> cells;
+    for (const SqlValue& value : values) cells.push_back(cell_text(value));
+    if (head_printed_) {
+      print(cells);
+      return out_.good();
     }
-    std::vector<std::string>& cells = rows_.emplace_back();
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool number = std::holds_alternative<std::int64_t>(values[i]) || std::holds_alternative<double>(values[i]);
       if (!number && !std::holds_alternative<std::monostate>(values[i])) numeric_[i] = false;
-      cells.push_back(cell_text(values[i]));
     }
-    return true;
+    sampled_.push_back(std::move(cells));
+    if (sampled_.size() >= kSampledRows) print_sampled();
+    return out_.good();
   }
   void finish() override {
-    if (rows_.empty()) return;
-    std::vector<std::size_t> widths(rows_.front().size());
-    for (const auto& cells : rows_) {
-      for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], display_width(cells[i]));
-    }
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-      std::string line;
-      for (std::size_t i = 0; i < widths.size(); ++i) {
-        const std::string padding(widths[i] - display_width(rows_[r][i]), ' ');
-        line += (i > 0 ? "  " : "") + (numeric_[i] ? padding + rows_[r][i] : rows_[r][i] + padding);
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      out_ << line << '\n';
-      if (r == 0) out_ << rule(widths) << '\n';
-    }
+    if (!head_printed_ && !names_.empty()) print_sampled();
     out_.flush();
-  }
-  [[nodiscard]] std::string note() const override {
-    return cut_ ? fmt::format("only the first {} rows are shown; use LIMIT, or --format csv for all",
-                              format_count(kTableRows))
-                : std::string();
   }
 
  private:
   // On one line, and no wider than a screen.
   static std::string cell_text(const SqlValue& value) {
-    if (std::holds_alternative<std::monostate>(value)) return "–";
+    if (std::holds_alternative<std::monostate>(value)) return "NULL";
+    if (const auto* blob = std::get_if<SqlBlob>(&value)) return shorten_middle("x'" + hex(blob->bytes) + "'", 100);
     std::string text = plain_text(value);
     std::replace_if(
         text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
     return shorten_middle(text, 100);
   }
-  static std::string rule(const std::vector<std::size_t>& widths) {
+  void print_sampled() {
+    for (const std::string& name : names_) widths_.push_back(display_width(name));
+    for (const auto& cells : sampled_) {
+      for (std::size_t i = 0; i < cells.size(); ++i) widths_[i] = std::max(widths_[i], display_width(cells[i]));
+    }
+    print(names_);
+    std::vector<std::string> rule;
+    for (const std::size_t width : widths_) rule.emplace_back(width, '-');
+    print(rule);
+    for (const auto& cells : sampled_) print(cells);
+    sampled_.clear();
+    head_printed_ = true;
+  }
+  void print(const std::vector<std::string>& cells) {
     std::string line;
-    for (std::size_t i = 0; i < widths.size(); ++i) line += (i > 0 ? "  " : "") + std::string(widths[i], '-');
-    return line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::size_t width = display_width(cells[i]);
+      const std::string padding(widths_[i] > width ? widths_[i] - width : 0, ' ');
+      line += (i > 0 ? "  " : "") + (numeric_[i] ? padding + cells[i] : cells[i] + padding);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out_ << line << '\n';
   }
   std::ostream& out_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<std::string> names_;
   std::vector<bool> numeric_;
-  bool cut_ = false;
+  std::vector<std::size_t> widths_;
+  std::vector<std::vector<std::string>> sampled_;
+  bool head_printed_ = false;
 };
 
 }  // namespace

@@ -1,5 +1,9 @@
-// Rows of a query as they are printed: a table for people, CSV by RFC 4180, one JSON array of objects. CSV and JSON
-// stream; a table is kept back until its widths are known, at most kTableRows rows of it.
+// Rows of a query as they are printed: a table for people, CSV by RFC 4180, one JSON array of objects. All stream: a
+// table takes its widths from the first kSampledRows rows, later values that are wider stick out.
+//
+//   NULL       NULL in a table, nothing in CSV, null in JSON
+//   infinity   inf; 1e999 in JSON, which reads back as infinity
+//   blobs      hexadecimal digits: x'00ff' in a table, "00ff" in CSV and JSON
 #pragma once
 
 #include <iosfwd>
@@ -11,13 +15,11 @@
 
 namespace accelscope::app {
 
-inline constexpr std::size_t kTableRows = 10'000;
+inline constexpr std::size_t kSampledRows = 1000;
 
 class QueryOutput : public SqlRowVisitor {
  public:
   virtual void finish() = 0;  // after the last row
-  // What was left out, "" if nothing.
-  [[nodiscard]] virtual std::string note() const { return {}; }
 };
 
 // format: table, csv or json.

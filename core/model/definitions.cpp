@@ -232,6 +232,18 @@ void move_number(std::uint32_t& number, std::uint32_t scope) { number = scoped_n
 
 }  // namespace
 
+std::string_view severity_name(Severity severity) noexcept {
+  switch (severity) {
+    case Severity::note:
+      return "note";
+    case Severity::warning:
+      return "warning";
+    case Severity::error:
+      return "error";
+  }
+  return "note";
+}
+
 Bytes encode(const Definition& definition, std::uint32_t scope) {
   ByteWriter body;
   std::visit([&body](const auto& value) { put(body, value); }, definition);

@@ -63,6 +63,7 @@ struct MetaEntry {
 };
 
 enum class Severity : std::uint8_t { note, warning, error };
+[[nodiscard]] std::string_view severity_name(Severity severity) noexcept;
 
 // What was skipped, estimated, dropped or missing. Counts of the same kind and detail add up.
 struct QualityEntry {

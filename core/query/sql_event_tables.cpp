@@ -89,7 +89,8 @@ EventTableSpec counter_table(const Snapshot& snapshot) {
   return spec;
 }
 
-// Columns of a table of schemas. `taken` holds the names in lower case, as SQLite compares them.
+// Columns of a table of schemas. `taken` holds the names in lower case, as
+// SQLite compares them.
 void add_column(EventTableSpec& spec, std::set<std::string>& taken, EventColumn column) {
   if (taken.insert(lower_case(column.name)).second) spec.columns.push_back(std::move(column));
 }
@@ -107,7 +108,8 @@ void add_vendor_columns(EventTableSpec& spec, std::set<std::string>& taken, cons
   }
 }
 
-// Ours, unless the vendor has a column of that name; then it is hidden and called event_<name>.
+// Ours, unless the vendor has a column of that name; then it is hidden and
+// called event_<name>.
 void add_built_in(EventTableSpec& spec, std::set<std::string>& taken, std::string name, EventField field, bool hidden) {
   if (taken.contains(lower_case(name))) {
     name = "event_" + name;
@@ -116,6 +118,9 @@ void add_built_in(EventTableSpec& spec, std::set<std::string>& taken, std::strin
   add_column(spec, taken, {std::move(name), field, ColumnType::int64, hidden});
 }
 
+// SQLite allows no more.
+constexpr std::size_t kMaxColumns = 2000;
+
 EventTableSpec schema_table(const std::string& name, const std::vector<std::shared_ptr<const Schema>>& schemas) {
   EventTableSpec spec;
   spec.name = name;
@@ -123,24 +128,39 @@ EventTableSpec schema_table(const std::string& name, const std::vector<std::shar
   for (const auto& schema : schemas) add_vendor_columns(spec, taken, *schema);
   std::vector<EventColumn> vendor = std::move(spec.columns);
   spec.columns.clear();
+  // The vendor's word for an event's name is a column of the vendor's like any
+  // other.
   const std::string& name_column = schemas.front()->name_column;
+  const bool vendor_named = !name_column.empty() && taken.insert(lower_case(name_column)).second;
   add_built_in(spec, taken, "id", EventField::id, false);
   add_built_in(spec, taken, "track_id", EventField::track_id, false);
   add_built_in(spec, taken, "lane", EventField::lane, false);
   add_built_in(spec, taken, "ts_ns", EventField::ts_ns, false);
   add_built_in(spec, taken, "dur_ns", EventField::dur_ns, false);
-  add_built_in(spec, taken, name_column.empty() ? "name" : name_column, EventField::name, false);
-  // Always there, whatever the vendor's columns are called, so that any row can be found on the timeline.
-  if (spec.columns.front().name != "event_id") add_built_in(spec, taken, "event_id", EventField::id, true);
+  if (vendor_named) spec.columns.push_back({name_column, EventField::name});
+  if (!vendor_named || lower_case(name_column) != "name")
+    add_built_in(spec, taken, "name", EventField::name, vendor_named);
+  // Always there, whatever the vendor's columns are called, so that any row can
+  // be found on the timeline.
+  const auto is_event_id = [](const EventColumn& column) { return column.name == "event_id"; };
+  if (std::none_of(spec.columns.begin(), spec.columns.end(), is_event_id))
+    add_built_in(spec, taken, "event_id", EventField::id, true);
   add_built_in(spec, taken, "end_ns", EventField::end_ns, true);
-  if (name_column != "name") add_built_in(spec, taken, "name", EventField::name, true);
   const bool times_are_ours = std::count_if(spec.columns.begin(), spec.columns.end(), [](const EventColumn& column) {
                                 return column.name == "ts_ns" || column.name == "dur_ns";
                               }) == 2;
   if (times_are_ours && !taken.contains(std::string(kEndExpression))) spec.columns.push_back(end_expression());
   spec.columns.insert(spec.columns.end(), std::make_move_iterator(vendor.begin()),
                       std::make_move_iterator(vendor.end()));
+  if (spec.columns.size() > kMaxColumns) spec.columns.resize(kMaxColumns);
   return spec;
+}
+
+// Any name will do in quotes, but for an empty one and for those that SQLite
+// keeps to itself.
+std::string allowed_name(const std::string& name) {
+  const std::string text = name.substr(0, name.find('\0'));
+  return text.empty() || lower_case(text).starts_with("sqlite_") ? "event_" + text : text;
 }
 
 std::optional<std::size_t> find_ignoring_case(const Schema& schema, const std::string& name) {
@@ -167,7 +187,7 @@ std::vector<EventTableSpec> event_tables(const Snapshot& snapshot, const std::ve
     schemas.push_back(schema);
   }
   for (const std::string& name : names) {
-    std::string table_name = name;
+    std::string table_name = allowed_name(name);
     while (!taken.insert(lower_case(table_name)).second) table_name += "_event";
     EventTableSpec spec = schema_table(table_name, by_name[lower_case(name)]);
     for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {

@@ -40,22 +40,10 @@ MadeRows make_meta(Context& context) {
   return std::shared_ptr<const Rows>(rows);
 }
 
-std::string severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::note:
-      return "note";
-    case Severity::warning:
-      return "warning";
-    case Severity::error:
-      return "error";
-  }
-  return "";
-}
-
 MadeRows make_quality(Context& context) {
   auto rows = std::make_shared<ValueRows>(4);
   for (const QualityEntry& entry : context.snapshot->quality) {
-    rows->add({entry.kind, number(entry.count), entry.detail, severity_name(entry.severity)});
+    rows->add({entry.kind, number(entry.count), entry.detail, std::string(severity_name(entry.severity))});
   }
   return std::shared_ptr<const Rows>(rows);
 }

@@ -6,6 +6,7 @@
 
 #include "core/query/sql_end_column.h"
 #include "core/query/sql_functions.h"
+#include "core/query/sql_hint.h"
 #include "core/query/sql_native_groups.h"
 #include "core/query/sql_native_reader.h"
 #include "core/query/sql_native_rows.h"
@@ -34,20 +35,21 @@ int authorise(void*, int action, const char*, const char* detail, const char*, c
 
 int check_progress(void* context) { return static_cast<Context*>(context)->cancelled() ? 1 : 0; }
 
+// One look-up for type and value, which may only be asked together because no other thread has this connection.
 SqlValue cell(sqlite3_stmt* statement, int column) {
-  switch (sqlite3_column_type(statement, column)) {
+  sqlite3_value* value = sqlite3_column_value(statement, column);
+  switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
-      return static_cast<std::int64_t>(sqlite3_column_int64(statement, column));
+      return static_cast<std::int64_t>(sqlite3_value_int64(value));
     case SQLITE_FLOAT:
-      return sqlite3_column_double(statement, column);
+      return sqlite3_value_double(value);
     case SQLITE_TEXT: {
-      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
-      return std::string(text == nullptr ? "" : text,
-                         static_cast<std::size_t>(sqlite3_column_bytes(statement, column)));
+      const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+      return std::string(text == nullptr ? "" : text, static_cast<std::size_t>(sqlite3_value_bytes(value)));
     }
     case SQLITE_BLOB: {
-      const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
-      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement, column));
+      const auto* bytes = static_cast<const char*>(sqlite3_value_blob(value));
+      const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
       return SqlBlob{bytes == nullptr ? std::string() : std::string(bytes, size)};
     }
     default:
@@ -193,16 +195,7 @@ Error SqlSession::Implementation::error_of(std::string_view sql) {
   std::string message = sqlite3_errmsg(database);
   if (code == SQLITE_AUTH || message.ends_with("may not be modified"))
     return Error{"only SELECT is allowed: a session is read-only to SQL"};
-  if (message.starts_with("no such table")) {
-    std::string names;
-    for (const SqlTable& table : tables) names += (names.empty() ? "" : ", ") + table.name;
-    message += "; there are " + names;
-  } else if (message.starts_with("no such column")) {
-    for (const SqlTable& table : tables) {
-      if (sql.find(table.name) == std::string_view::npos) continue;
-      message += fmt::format("; {} has {}", table.name, fmt::join(table.columns, ", "));
-    }
-  }
+  message += sql::hint_for(message, sql, tables);
   return Error{std::move(message)};
 }
 

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 
@@ -101,6 +102,45 @@ TEST_CASE("query prints a table, CSV by RFC 4180, or one JSON array") {
   CHECK(holds(run({"query", session, "DELETE FROM slice"}).err, "only SELECT"));
   CHECK(holds(run({"query", session, "--tables"}).out,
               "slice(id, track_id, lane, ts_ns, dur_ns, name, category, schema)"));
+}
+
+TEST_CASE("query shows NULL, blobs and infinity in every format, and keys of JSON once") {
+  const test::TemporaryFolder folder;
+  const std::string session = test::save_small_session(folder.path());
+  const std::string sql = "SELECT NULL AS n, x'00ff' AS b, 9e999 AS i, 1 AS id, 2 AS id, 3 AS id_2";
+  CHECK(run({"query", session, sql, "--format", "csv"}).out == "n,b,i,id,id,id_2\r\n,00ff,inf,1,2,3\r\n");
+  CHECK(run({"query", session, sql, "--format", "json"}).out ==
+        "[\n{\"n\": null, \"b\": \"00ff\", \"i\": 1e999, \"id\": 1, \"id_3\": 2, \"id_2\": 3}\n]\n");
+  CHECK(run({"query", session, sql}).out ==
+        "   n  b          i  id  id  id_2\n----  -------  ---  --  --  ----\nNULL  x'00ff'  inf   1   2     3\n");
+  CHECK(run({"query", session, "SELECT name FROM slice WHERE 0"}).out == "name\n----\n");
+  CHECK(holds(run({"query", session}).out, "track(id, parent_id, name, kind, device, host, unit, lane_count, schema)"));
+  CHECK(holds(run({"query", session, "SELECT dur FROM slice"}).err, "no such column: dur; did you mean dur_ns?"));
+}
+
+TEST_CASE("query prints tables of any length with the widths of the first rows") {
+  const test::TemporaryFolder folder;
+  const std::string session = test::save_small_session(folder.path());
+  const std::string count =
+      "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x * 10 + 1 FROM c LIMIT 5), "
+      "d(y) AS (SELECT 0 UNION ALL SELECT y + 1 FROM d LIMIT 4000) ";
+  const Outcome many = run({"query", session, count + "SELECT y FROM d UNION ALL SELECT x FROM c"});
+  CHECK(std::count(many.out.begin(), many.out.end(), '\n') == 2 + 4000 + 5);
+  CHECK(many.out.starts_with("  y\n---\n  0\n  1\n"));
+  CHECK(many.out.ends_with("\n  1\n 11\n111\n1111\n11111\n"));
+}
+
+TEST_CASE("query is ended by Ctrl+C with what it has printed and a word about it") {
+  const test::TemporaryFolder folder;
+  const std::string session = test::save_small_session(folder.path());
+  const std::string endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c";
+  auto process =
+      test::Process::start({render::program_directory() + "/accelscope", "query", session, endless, "--format", "csv"});
+  REQUIRE(process.ok());
+  REQUIRE(process->wait_for("1000", std::chrono::seconds(60)));
+  process->interrupt();
+  CHECK(process->finish(std::chrono::seconds(60)) == kExitInterrupted);
+  CHECK(holds(process->output(), "the query was interrupted after "));
 }
 
 TEST_CASE("simulate, import, ingest-check and view work on each other's files") {

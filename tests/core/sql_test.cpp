@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <thread>
 
 #include "core/model/session_writer.h"
 
@@ -399,6 +400,47 @@ TEST_CASE("SQL: a table per schema carries the vendor's column names, ours give 
   CHECK(session.number("SELECT count(*) FROM memory_event") == 3);  // the schema is named like a table of ours
 }
 
+TEST_CASE("SQL: schemas of one name in several sources are one table with all their columns") {
+  auto store = Store::create().value();
+  const auto write = [&](std::vector<Column> columns, std::string schema_name, std::string name_column, int value) {
+    StoreSink sink(*store);
+    SessionWriter writer(sink);
+    const SchemaNumber schema = writer.add_schema(
+        {.name = std::move(schema_name), .name_column = std::move(name_column), .columns = std::move(columns)});
+    const TrackNumber track = writer.add_track({.name = "t", .kind = "stream", .schema = schema});
+    for (int i = 0; i < 100; ++i) {
+      Row row = writer.begin_event(track, std::int64_t{i} * 10, 5, writer.intern("e"));
+      row.integer(0, value + i);
+    }
+    REQUIRE(writer.finish().ok());
+  };
+  write({{.name = "grid"}, {.name = "stream"}}, "kernel", "kernel_name", 0);
+  write({{.name = "GRID"}, {.name = "order"}}, "Kernel", "kernel_name", 1000);
+  write({{.name = "value"}}, "group", "id", 0);
+  write({{.name = "name"}}, "sqlite_master", "", 0);
+  write({{.name = "event_id"}}, "", "ts_ns", 7);
+  write({{.name = "x"}}, "Track", "", 0);
+  WorkerPool pool(1);
+  TaskControl control;
+  SqlSession sql(*store, store->snapshot(), pool);
+  const auto number = [&](const char* query) {
+    const auto result = sql.run(query, {}, control);
+    REQUIRE_MESSAGE(result.ok(), std::string(result.ok() ? "" : result.message()));
+    return std::get<std::int64_t>(result->at(0, 0));
+  };
+  CHECK(number("SELECT count(*) FROM kernel WHERE kernel_name = 'e'") == 200);
+  CHECK(number("SELECT sum(grid) FROM kernel") == 100 * 1000 + 2 * 4950);
+  CHECK(number("SELECT count(*) FROM kernel WHERE stream IS NULL AND \"order\" IS NULL") == 200);
+  CHECK(number("SELECT count(DISTINCT id) FROM \"group\" WHERE id = 'e'") == 1);
+  CHECK(number("SELECT count(DISTINCT event_id) FROM \"group\"") == 100);
+  CHECK(number("SELECT max(name) FROM event_sqlite_master WHERE event_name = 'e'") == 99);
+  CHECK(number("SELECT min(event_id) FROM event_ WHERE ts_ns = 'e' AND event_ts_ns >= 0") == 7);
+  CHECK(number("SELECT count(*) FROM track_event") == 100);
+  const auto quoted = sql.run("SELECT * FROM group", {}, control);
+  REQUIRE_FALSE(quoted.ok());
+  CHECK(quoted.message() == "near \"group\": syntax error; group is a word of SQL too: write \"group\"");
+}
+
 TEST_CASE("SQL: tracks, counters, allocations, quality, metrics, sources and markers") {
   Session session(10);
   CHECK(session.number("SELECT count(*) FROM track WHERE kind = 'engine' AND device LIKE 'nc%'") == 2);
@@ -472,8 +514,11 @@ TEST_CASE("SQL: anything but one SELECT is refused with a reason") {
   CHECK(session.failure("DROP TABLE slice") == "only SELECT is allowed: a session is read-only to SQL");
   CHECK(session.failure("SELECT 1; DELETE FROM slice").find("one statement") != std::string::npos);
   CHECK(session.failure("  ;").find("empty") != std::string::npos);
-  CHECK(session.failure("SELECT * FROM slyce").find("there are slice, counter, op") != std::string::npos);
-  CHECK(session.failure("SELECT nam FROM slice").find("slice has id, track_id") != std::string::npos);
+  CHECK(session.failure("SELECT * FROM slyce") == "no such table: slyce; did you mean slice?");
+  CHECK(session.failure("SELECT * FROM xyz").find("there are slice, counter, op") != std::string::npos);
+  CHECK(session.failure("SELECT s.dur FROM slice s") == "no such column: s.dur; did you mean dur_ns?");
+  CHECK(session.failure("SELECT xyz FROM slice").find("slice has id, track_id") != std::string::npos);
+  CHECK(session.failure("SELECT rate FROM slice") == "no such column: rate; it is a column of op");
   CHECK(session.failure("SELECT * FROM slice WHERE name REGEXP '('").find("regular expression") != std::string::npos);
   CHECK_FALSE(session.failure("SELECT " + std::string(100'000, '(') + "1" + std::string(100'000, ')')).empty());
   CHECK(session.number("SELECT count(*) FROM slice") == 30);
@@ -494,6 +539,37 @@ TEST_CASE("SQL: a long query can be cancelled, and the session goes on") {
     CHECK(result.message() == cancelled_error().message);
   }
   CHECK(session.number("SELECT count(*) FROM slice") == 6000);
+}
+
+TEST_CASE("SQL: a query is cancelled in the middle, between rows and inside a scan that finds none") {
+  Session session(20'000);
+  struct CancelsAfter final : SqlRowVisitor {
+    explicit CancelsAfter(TaskControl& given) : control(given) {}
+    bool columns(const std::vector<std::string>&) override { return true; }
+    bool row(const std::vector<SqlValue>&) override {
+      if (++rows == 1000) control.cancel();
+      return true;
+    }
+    TaskControl& control;
+    int rows = 0;
+  };
+  TaskControl control;
+  CancelsAfter visitor(control);
+  const Result<void> stopped = session.sql.visit("SELECT a.id FROM slice a, slice b", visitor, control);
+  REQUIRE_FALSE(stopped.ok());
+  CHECK(stopped.message() == cancelled_error().message);
+  CHECK(visitor.rows < 100'000);
+
+  Task<Result<SqlResult>> task = session.pool.start([&](TaskControl& own) {
+    return session.sql.run("SELECT count(*) FROM slice a, slice b WHERE b.dur_ns > a.ts_ns + 1000000000", {}, own);
+  });
+  while (task.done() == 0 && !task.ready()) std::this_thread::yield();
+  REQUIRE_FALSE(task.ready());
+  task.cancel();
+  const Result<SqlResult> result = task.take();
+  REQUIRE_FALSE(result.ok());
+  CHECK(result.message() == cancelled_error().message);
+  CHECK(session.number("SELECT count(*) FROM slice") == 60'000);
 }
 
 TEST_CASE("SQL: a result is cut at its limit and says so") {

@@ -65,12 +65,47 @@ ClockMap::ClockMap(const Clock& clock) {
   identity_ = false;
 }
 
+const ClockMap::Segment& ClockMap::segment_of(std::int64_t ticks) const noexcept {
+  const auto after = std::upper_bound(segments_.begin() + 1, segments_.end(), ticks,
+                                      [](std::int64_t t, const Segment& s) { return t < s.ticks; });
+  return *(after - 1);
+}
+
 std::int64_t ClockMap::to_ns(std::int64_t ticks) const noexcept {
   if (identity_) return ticks;
-  auto after = std::upper_bound(segments_.begin() + 1, segments_.end(), ticks,
-                                [](std::int64_t t, const Segment& s) { return t < s.ticks; });
-  const Segment& s = *(after - 1);
+  const Segment& s = segment_of(ticks);
   return saturate(Wide{s.ns} + divide_down((Wide{ticks} - s.ticks) * s.numerator, s.denominator));
+}
+
+void ClockMap::to_ns(std::span<const std::int64_t> ticks, std::int64_t* ns) const noexcept {
+  if (ticks.empty()) return;
+  if (identity_) {
+    std::copy(ticks.begin(), ticks.end(), ns);
+    return;
+  }
+  // Doubles hold whole numbers below 2^52 exactly; a quotient computed with them is then at most one off.
+  constexpr Wide kExact = Wide{1} << 52;
+  const std::int64_t first = ticks.front();
+  const Segment& s = segment_of(first);
+  const Wide product = (Wide{first} - s.ticks) * s.numerator;
+  const Wide quotient = divide_down(product, s.denominator);
+  const Wide first_ns = Wide{s.ns} + quotient;
+  const Wide largest = (Wide{ticks.back()} - first) * s.numerator + s.denominator;
+  const bool close = largest < kExact && first_ns >= kSmallest && first_ns + kExact <= kLargest;
+  if (!close || &s != &segment_of(ticks.back())) {
+    for (std::size_t i = 0; i < ticks.size(); ++i) ns[i] = to_ns(ticks[i]);
+    return;
+  }
+  const auto base = static_cast<std::int64_t>(first_ns);
+  const auto rest = static_cast<std::int64_t>(product - quotient * s.denominator);
+  const double inverse = 1.0 / static_cast<double>(s.denominator);
+  for (std::size_t i = 0; i < ticks.size(); ++i) {
+    const std::int64_t distance = (ticks[i] - first) * s.numerator + rest;
+    auto whole = static_cast<std::int64_t>(static_cast<double>(distance) * inverse);
+    const std::int64_t remainder = distance - whole * s.denominator;
+    whole += static_cast<std::int64_t>(remainder >= s.denominator) - static_cast<std::int64_t>(remainder < 0);
+    ns[i] = base + whole;
+  }
 }
 
 std::int64_t ClockMap::to_ticks(std::int64_t ns) const noexcept {

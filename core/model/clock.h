@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ class ClockMap {
   explicit ClockMap(const Clock& clock);
 
   [[nodiscard]] std::int64_t to_ns(std::int64_t ticks) const noexcept;
+  // The same for many ticks that never fall, with one division for all of them where they lie close together.
+  void to_ns(std::span<const std::int64_t> ticks, std::int64_t* ns) const noexcept;
   // The smallest tick whose ns is >= the argument.
   [[nodiscard]] std::int64_t to_ticks(std::int64_t ns) const noexcept;
   [[nodiscard]] bool is_identity() const noexcept { return identity_; }
@@ -49,6 +52,7 @@ class ClockMap {
     std::int64_t denominator = 1;
     double slope = 1.0;
   };
+  [[nodiscard]] const Segment& segment_of(std::int64_t ticks) const noexcept;
   std::vector<Segment> segments_;
   bool identity_ = true;
 };

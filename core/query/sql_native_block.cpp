@@ -141,9 +141,9 @@ void BlockReader::read(const LaneColumn& source, ValueKind kind, BlockValues& ou
     case LaneColumn::Source::end:
       return copy(ends());
     case LaneColumn::Source::duration: {
-      if (lane_->exact_durations) return view.durations(block_, out.values.data());
-      const std::int64_t* from = begins();
-      const std::int64_t* to = ends();
+      if (lane_->exact_durations && ticks_serial_ != serial_) return view.durations(block_, out.values.data());
+      const std::int64_t* from = lane_->exact_durations ? ticks_.begins.data() : begins();
+      const std::int64_t* to = lane_->exact_durations ? ticks_.ends.data() : ends();
       for (std::uint32_t i = 0; i < kBlockEvents; ++i) out.values[i] = static_cast<std::uint64_t>(to[i] - from[i]);
       return;
     }
@@ -200,8 +200,7 @@ const std::int64_t* BlockReader::begins() {
   const BlockTimes& times = ticks();
   if (lane_->lane->clock->is_identity()) return times.begins.data();
   if (begins_serial_ != serial_) {
-    const ClockMap& clock = *lane_->lane->clock;
-    for (std::uint32_t i = 0; i < chunk_->view.block_size(block_); ++i) begins_[i] = clock.to_ns(times.begins[i]);
+    lane_->lane->clock->to_ns({times.begins.data(), chunk_->view.block_size(block_)}, begins_.data());
     begins_serial_ = serial_;
   }
   return begins_.data();
@@ -211,8 +210,7 @@ const std::int64_t* BlockReader::ends() {
   const BlockTimes& times = ticks();
   if (lane_->lane->clock->is_identity()) return times.ends.data();
   if (ends_serial_ != serial_) {
-    const ClockMap& clock = *lane_->lane->clock;
-    for (std::uint32_t i = 0; i < chunk_->view.block_size(block_); ++i) ends_[i] = clock.to_ns(times.ends[i]);
+    lane_->lane->clock->to_ns({times.ends.data(), chunk_->view.block_size(block_)}, ends_.data());
     ends_serial_ = serial_;
   }
   return ends_.data();

@@ -65,6 +65,9 @@ class GroupScan {
     BlockReader reader;
     std::vector<std::uint64_t> keys;
     std::array<std::uint32_t, kBlockEvents> group_of;
+    // The groups of a lane whose only varying key is a string, by its code; 0 for one not met yet, else plus one.
+    std::vector<std::uint32_t> group_of_string;
+    const LaneKeys* strings_of = nullptr;
   };
   Worker& of(std::size_t worker) {
     if (!workers_[worker]) workers_[worker] = std::make_unique<Worker>(query_, texts_, string_count_);
@@ -199,6 +202,8 @@ class GroupScan {
       worker.group_of.fill(static_cast<std::uint32_t>(worker.groups.find(worker.keys.data())));
       return;
     }
+    if (keys.varying.size() == 1 && query_.inputs[query_.keys[keys.varying.front()]].kind == ValueKind::string)
+      return find_groups_of_strings(worker, keys, mask);
     for (std::uint64_t left = mask; left != 0; left &= left - 1) {
       const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
       worker.keys[0] = keys.words[0];
@@ -212,6 +217,27 @@ class GroupScan {
     }
   }
 
+  void find_groups_of_strings(Worker& worker, const LaneKeys& keys, std::uint64_t mask) const {
+    const std::size_t key = keys.varying.front();
+    const BlockValues& values = worker.reader.values(query_.keys[key]);
+    std::vector<std::uint32_t>& known = worker.group_of_string;
+    const bool same = worker.strings_of != nullptr && worker.strings_of->words == keys.words &&
+                      worker.strings_of->varying == keys.varying;
+    if (!same) known.assign(string_count_ + 1, 0);  // the last one is NULL's
+    worker.strings_of = &keys;
+    for (std::uint64_t left = mask; left != 0; left &= left - 1) {
+      const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
+      const bool valid = (values.valid >> i & 1) != 0;
+      std::uint32_t& group = known[valid ? values.values[i] : string_count_];
+      if (group == 0) {
+        worker.keys[0] = keys.words[0] | (valid ? 0 : std::uint64_t{1} << key);
+        worker.keys[key + 1] = valid ? values.values[i] : 0;
+        group = static_cast<std::uint32_t>(worker.groups.find(worker.keys.data()) + 1);
+      }
+      worker.group_of[i] = group - 1;
+    }
+  }
+
   void add_block(Worker& worker, std::size_t aggregate, std::uint64_t mask) const {
     const AggregateCall& call = query_.aggregates[aggregate];
     if (call.kind == AggregateKind::rows) {
@@ -221,9 +247,14 @@ class GroupScan {
       return;
     }
     const BlockValues& values = worker.reader.values(call.input);
+    const bool adds_integers = is_sum(call.kind) && query_.inputs[call.input].kind == ValueKind::integer;
     for (std::uint64_t left = mask & values.valid; left != 0; left &= left - 1) {
       const auto i = static_cast<std::size_t>(std::countr_zero(left));
-      worker.groups.add_value(worker.group_of[i], aggregate, values.values[i]);
+      if (adds_integers) {
+        worker.groups.add_integer(worker.group_of[i], aggregate, static_cast<std::int64_t>(values.values[i]));
+      } else {
+        worker.groups.add_value(worker.group_of[i], aggregate, values.values[i]);
+      }
     }
   }
 

@@ -31,10 +31,6 @@ int lowest_exponent(double value) noexcept {
   return exponent - 53 + std::countr_zero(bits);
 }
 
-bool is_sum(AggregateKind kind) {
-  return kind == AggregateKind::sum || kind == AggregateKind::total || kind == AggregateKind::average;
-}
-
 }  // namespace
 
 std::size_t NativeGroups::find(const std::uint64_t* keys) {

@@ -2,6 +2,7 @@
 // adding in any order gives; where they are not, SQLite must add up the rows in its own order.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct Accumulator {
   int exponent = 2000;   // real sums: 2 to its power divides every value
 };
 
+[[nodiscard]] constexpr bool is_sum(AggregateKind kind) noexcept {
+  return kind == AggregateKind::sum || kind == AggregateKind::total || kind == AggregateKind::average;
+}
+
 class NativeGroups {
  public:
   NativeGroups(const NativeQuery& query, const TextCodes& texts)
@@ -29,6 +34,13 @@ class NativeGroups {
 
   void add_value(std::size_t group, std::size_t aggregate, std::uint64_t value) {
     add_value(accumulators_[group * query_.aggregates.size() + aggregate], aggregate, value);
+  }
+  // The same for the sum of an integer.
+  void add_integer(std::size_t group, std::size_t aggregate, std::int64_t value) noexcept {
+    Accumulator& place = accumulators_[group * query_.aggregates.size() + aggregate];
+    ++place.count;
+    place.value += static_cast<std::uint64_t>(value);
+    place.magnitude += std::abs(static_cast<double>(value));
   }
   void add_count(std::size_t group, std::size_t aggregate, std::uint64_t count) noexcept {
     accumulators_[group * query_.aggregates.size() + aggregate].count += count;

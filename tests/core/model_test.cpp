@@ -1,7 +1,10 @@
 // Clocks, ids and definition records.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "core/model/definitions.h"
@@ -44,6 +47,33 @@ TEST_CASE("a clock fitted from anchors passes through them and stays monotone") 
       monotone &= map.to_ticks(last) <= t;
     }
     CHECK(monotone);
+  }
+}
+
+TEST_CASE("many ticks become the ns that each alone becomes") {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 300; ++round) {
+    Clock clock{.ticks_per_ns = std::array{1.0, 1.4, 0.001, 2.75, 1e6}[random() % 5]};
+    const std::size_t anchors = random() % 4;
+    for (std::size_t i = 0; i < anchors; ++i) {
+      const ClockAnchor last = clock.anchors.empty() ? ClockAnchor{} : clock.anchors.back();
+      clock.anchors.push_back({last.ticks + 1 + static_cast<std::int64_t>(random() % 1'000'000'000),
+                               last.ns + 1 + static_cast<std::int64_t>(random() % 1'000'000'000)});
+    }
+    const ClockMap map(clock);
+    std::vector<std::int64_t> ticks(1 + random() % 64);
+    const std::int64_t spread = std::int64_t{1} << random() % 56;
+    for (std::int64_t& tick : ticks) {
+      tick = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(spread)) - spread / 2;
+      if (random() % 200 == 0) tick = std::numeric_limits<std::int64_t>::max() - tick % 100;
+    }
+    std::sort(ticks.begin(), ticks.end());
+    std::vector<std::int64_t> ns(ticks.size());
+    map.to_ns(ticks, ns.data());
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < ticks.size(); ++i) wrong += ns[i] == map.to_ns(ticks[i]) ? 0 : 1;
+    CAPTURE(round);
+    CHECK(wrong == 0);
   }
 }
 

@@ -32,7 +32,8 @@ bool SessionAnalysis::timeline_pending() const { return under_way(memory_.task) 
 
 bool SessionAnalysis::pending() const {
   return held_ || timeline_pending() || under_way(lines_.task) || under_way(dependencies_.task) ||
-         under_way(line_events_) || under_way(search_task_) || under_way(status_task_);
+         under_way(line_events_) || under_way(search_task_) || under_way(status_task_) ||
+         under_way(whole_figures_.task) || under_way(part_figures_.task);
 }
 
 // The work gets a query context whose store and snapshot live as long as it runs.
@@ -43,16 +44,20 @@ auto SessionAnalysis::start(Work work) {
   });
 }
 
+template <typename T>
+void SessionAnalysis::take(Answer<T>& answer) {
+  if (!answer.task.valid() || !answer.task.ready()) return;
+  auto result = answer.task.take();
+  if (result) {
+    answer.value = std::move(*result);
+  } else {
+    error_ = result.message();
+  }
+}
+
 template <typename T, typename Work>
 std::shared_ptr<const T> SessionAnalysis::ask(Answer<T>& answer, Work work) {
-  if (answer.task.valid() && answer.task.ready()) {
-    auto result = answer.task.take();
-    if (result) {
-      answer.value = std::move(*result);
-    } else {
-      error_ = result.message();
-    }
-  }
+  take(answer);
   const bool stale = answer.version != snapshot_->version || answer.asked_s < 0;
   if (!answer.task.valid() && stale && now_s_ - answer.asked_s >= kRenewSeconds) {
     answer.version = snapshot_->version;
@@ -90,6 +95,34 @@ std::optional<TimeRange> SessionAnalysis::active() {
         return std::shared_ptr<const std::optional<TimeRange>>(std::make_shared<std::optional<TimeRange>>(*stretch));
       });
   return found ? *found : std::nullopt;
+}
+
+std::shared_ptr<const SessionFigures> SessionAnalysis::figures(const TimeRange& range) {
+  FiguresAnswer& answer = range == TimeRange{} ? whole_figures_ : part_figures_;
+  const bool was_under_way = answer.task.valid();
+  take(answer);
+  if (was_under_way && !answer.task.valid()) answer.took_s = now_s_ - answer.asked_s;
+  const bool same_range = answer.asked_s >= 0 && answer.range == range;
+  if (same_range && (answer.task.valid() || answer.version == snapshot_->version)) return answer.value;
+  // A growing session is added up anew for a fraction of the time only, a moving range when it rests: what is under way
+  // for a range that nobody sees any more is dropped, but starting anew each frame would never end.
+  constexpr double kRestSeconds = 0.1, kIdleShare = 4;
+  double pause = answer.task.valid() ? kRenewSeconds : kRestSeconds;
+  if (same_range) pause = std::max(kRenewSeconds, kIdleShare * answer.took_s);
+  if (now_s_ - answer.asked_s < pause) {
+    held_ = true;
+    return answer.value;
+  }
+  answer.range = range;
+  answer.version = snapshot_->version;
+  answer.asked_s = std::max(now_s_, 0.0);
+  answer.task = start([range](const QueryContext& query) -> Result<std::shared_ptr<const SessionFigures>> {
+    auto metrics = session_metrics(query, range);
+    if (!metrics) return metrics.error();
+    return std::shared_ptr<const SessionFigures>(
+        std::make_shared<SessionFigures>(SessionFigures{range, query.snapshot->version, std::move(*metrics)}));
+  });
+  return answer.value;
 }
 
 const StoreStatus& SessionAnalysis::store_status() {

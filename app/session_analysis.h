@@ -9,12 +9,20 @@
 
 #include "core/analysis/dependencies.h"
 #include "core/analysis/memory_usage.h"
+#include "core/analysis/metrics.h"
 #include "core/analysis/source_lines.h"
 #include "core/query/search.h"
 #include "core/query/worker_pool.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {
+
+// The figures of a range, as of a version of the snapshot.
+struct SessionFigures {
+  TimeRange range;
+  std::uint64_t version = 0;
+  std::vector<SessionMetric> metrics;
+};
 
 class SessionAnalysis {
  public:
@@ -42,6 +50,9 @@ class SessionAnalysis {
   std::shared_ptr<const SourceLines> source_lines();  // over the whole session
   std::shared_ptr<const Dependencies> dependencies();
   std::optional<TimeRange> active();
+  // Of the whole session (TimeRange{}) or a part. Until the wanted ones are there the last are given: compare `range`
+  // and `version`. While the range keeps changing, they are renewed when it rests.
+  std::shared_ptr<const SessionFigures> figures(const TimeRange& range);
   // Of at most kRenewSeconds ago: asking the store itself may wait for a save or a chunk.
   const StoreStatus& store_status();
 
@@ -66,6 +77,12 @@ class SessionAnalysis {
     std::uint64_t version = 0;  // of the snapshot it was asked for
     double asked_s = -1e9;
   };
+  struct FiguresAnswer : Answer<SessionFigures> {
+    TimeRange range;  // that it was asked for
+    double took_s = 0;
+  };
+  template <typename T>
+  void take(Answer<T>& answer);
   template <typename T, typename Work>
   std::shared_ptr<const T> ask(Answer<T>& answer, Work work);
   template <typename Work>
@@ -84,6 +101,7 @@ class SessionAnalysis {
   Answer<SourceLines> lines_;
   Answer<Dependencies> dependencies_;
   Answer<std::optional<TimeRange>> active_;
+  FiguresAnswer whole_figures_, part_figures_;
   StoreStatus status_;
   Task<StoreStatus> status_task_;
   double status_asked_s_ = -1e9;

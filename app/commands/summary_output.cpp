@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "app/commands/quality_report.h"
+#include "app/figure_text.h"
 #include "core/base/format.h"
 #include "core/base/sha256.h"
 
@@ -34,23 +35,6 @@ std::string vendor_json(const SessionMetric& metric) {
   return json_quote(metric.vendor_text);
 }
 
-struct UnitForm {
-  std::string_view unit;
-  std::string (*format)(double);
-};
-constexpr std::array<UnitForm, 5> kUnitForms = {{{"s", [](double v) { return format_duration(v * 1e9); }},
-                                                 {"ns", [](double v) { return format_duration(v); }},
-                                                 {"B", [](double v) { return format_bytes(v); }},
-                                                 {"B/s", [](double v) { return format_rate(v); }},
-                                                 {"share", [](double v) { return format_share(v); }}}};
-
-std::string value_text(double value, const std::string& unit) {
-  for (const UnitForm& form : kUnitForms) {
-    if (form.unit == unit) return form.format(value);
-  }
-  return format_number(value) + (unit.empty() ? "" : " " + unit);
-}
-
 // Pads by characters, not bytes.
 std::string padded(const std::string& text, std::size_t width) {
   const auto count = static_cast<std::size_t>(
@@ -58,21 +42,13 @@ std::string padded(const std::string& text, std::size_t width) {
   return std::string(width > count ? width - count : 0, ' ') + text;
 }
 
-std::string difference_text(const SessionMetric& metric) {
-  const auto relative = relative_difference(metric);
-  if (!relative) return is_flagged(metric) ? "!" : "";
-  std::string text = fmt::format("{:+.2f} %", *relative * 100);
-  if (is_flagged(metric)) text += " !";
-  if (metric.margin > kExactMargin) text += fmt::format(" (±{:.2g} %)", metric.margin * 100);
-  return text;
-}
-
 void write_metric_line(std::ostream& out, const SessionMetric& metric) {
   std::string vendor = shorten_middle(metric.vendor_text, 40);
-  if (metric.vendor) vendor = value_text(*metric.vendor, metric.unit);
-  const std::string ours = metric.value ? value_text(*metric.value, metric.unit) : "";
-  std::string line =
-      fmt::format("  {:<44}{}{}  {}", metric.name, padded(vendor, 18), padded(ours, 18), difference_text(metric));
+  if (metric.vendor) vendor = figure_text(*metric.vendor, metric.unit);
+  const std::string ours = metric.value ? figure_text(*metric.value, metric.unit) : "";
+  const char* flag = is_flagged(metric) ? " !" : "";
+  std::string line = fmt::format("  {:<44}{}{}  {}{}", metric.name, padded(vendor, 18), padded(ours, 18),
+                                 difference_text(metric), flag);
   line.erase(line.find_last_not_of(' ') + 1);
   out << line << '\n';
 }

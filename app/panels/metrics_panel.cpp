@@ -1,15 +1,17 @@
 #include "app/panels/metrics_panel.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <vector>
 
-#include "app/text_match.h"
+#include "core/analysis/neuron/terminology.h"
 #include "core/base/format.h"
 #include "render/icons.h"
+#include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
 #include "render/widgets/states.h"
 #include "render/widgets/text_input.h"
 
@@ -17,98 +19,148 @@ namespace accelscope::app {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
-std::string metric_text(const Metric& metric) {
-  if (!metric.text.empty()) return metric.text;
-  if (metric.unit == "ns") return format_duration(metric.value);
-  if (metric.unit == "s") return format_duration(metric.value * 1e9);
-  if (metric.unit == "B") return format_bytes(metric.value);
-  if (metric.unit == "B/s") return format_rate(metric.value);
-  if (metric.unit == "share") return format_share(metric.value);
-  if (metric.unit == "%") return format_share(metric.value / 100);
-  const bool whole = std::abs(metric.value) < 9e15 && metric.value == std::floor(metric.value);
-  const std::string number =
-      whole ? format_signed(static_cast<std::int64_t>(metric.value)) : format_number(metric.value);
-  return metric.unit.empty() ? number : number + " " + metric.unit;
-}
-
-std::string exact_text(const Metric& metric) {
-  if (!metric.text.empty()) return "–";
-  std::array<char, 32> digits{};
-  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), metric.value);
-  const std::string number = error == std::errc{} ? std::string(digits.data(), end) : std::string("–");
-  return metric.unit.empty() ? number : number + " " + metric.unit;
-}
-
 namespace {
 
-// "cc_engine" -> "cc engine"
-std::string words_of(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
+constexpr int kStated = 2, kComputed = 3, kDifference = 4;  // columns of the table
+
+TimeRange wanted_range(const PanelContext& context, bool visible_range) {
+  if (!visible_range) return {};
+  const ViewRange& view = context.tab.view;
+  const auto begin = static_cast<std::int64_t>(std::floor(view.begin_ns));
+  return {begin, std::max(begin + 1, static_cast<std::int64_t>(std::ceil(view.end_ns)))};
+}
+
+FigureOrder order_of(int column) {
+  if (column == 1) return FigureOrder::by_name;
+  if (column == kStated || column == kComputed) return FigureOrder::by_value;
+  return column == kDifference ? FigureOrder::by_difference : FigureOrder::as_given;
 }
 
 }  // namespace
 
 void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  const std::vector<Metric>& metrics = context.tab.snapshot->metrics;
-  if (metrics.empty()) {
-    empty_state(ui, "metrics.empty", area, icon::kTable,
-                "The file states no figures of its own. Profiles written by neuron-profile do.");
+  const TimeRange wanted = wanted_range(context, visible_range_);
+  const auto figures = context.analysis().figures(wanted);
+  const bool stale = figures && (figures->range != wanted || figures->version != context.tab.snapshot->version);
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0), stale);
+  if (!figures) {
+    empty_state(ui, "metrics.loading", rest, icon::kClock, "Adding up the figures ...");
     return;
   }
-  Rect rest = area;
-  Rect head = rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0);
-  text_input(ui, "metrics.filter", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), filter_,
-             {.placeholder = "Name or group", .icon = icon::kSearch});
-  heading(ui, head, "Metrics", "as the vendor's file states them");
-
-  std::vector<const Metric*> rows;
-  for (const Metric& metric : metrics) {
-    if (matches_words(metric.group + " " + metric.name, filter_)) rows.push_back(&metric);
+  refresh_rows(figures);
+  if (figures->metrics.empty()) {
+    empty_state(ui, "metrics.empty", rest, icon::kTable,
+                visible_range_ ? "There are no events in the visible range."
+                               : "The session holds no events and its file states no figures.");
+    return;
   }
-  if (rows.empty()) {
+  if (rows_.empty()) {
     constexpr std::array<std::string_view, 1> kActions = {"Clear the filter"};
     if (empty_state(ui, "metrics.none", rest, icon::kSearch, "No metric matches \"" + filter_ + "\".", kActions)) {
       filter_.clear();
     }
     return;
   }
-  const auto by_name = [](const Metric* a, const Metric* b) { return a->name < b->name; };
-  const auto by_value = [](const Metric* a, const Metric* b) { return a->value < b->value; };
-  if (table_.sort_column == 1) std::stable_sort(rows.begin(), rows.end(), by_name);
-  if (table_.sort_column == 2) std::stable_sort(rows.begin(), rows.end(), by_value);
-  if (table_.sort_column <= 0) {
-    std::stable_sort(rows.begin(), rows.end(), [](const Metric* a, const Metric* b) {
-      return a->group != b->group ? a->group < b->group : a->name < b->name;
-    });
-  }
-  if (table_.sort_column > 0 && table_.descending) std::reverse(rows.begin(), rows.end());
+  draw_table(context, rest, stale);
+}
 
-  const std::array<TableColumn, 4> columns = {{{.title = "Group", .width = 200},
-                                               {.title = "Metric"},
-                                               {.title = "Value", .width = 180, .align = Align::right},
-                                               {.title = "Exact", .width = 240, .align = Align::right}}};
-  const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
-    const Metric& metric = *rows[row];
+void MetricsPanel::draw_head(const PanelContext& context, Rect head, bool stale) {
+  Ui& ui = context.ui;
+  text_input(ui, "metrics.filter", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), filter_,
+             {.placeholder = "Name, group or device", .icon = icon::kSearch});
+  head.cut_right(ui.px(12));
+  const std::array<Segment, 2> choices = {
+      {{.label = "Whole session", .tooltip = "Beside what the file states for the whole run"},
+       {.label = "Visible range",
+        .tooltip = "Of the stretch that the timeline shows; events at its edges by their share"}}};
+  int chosen = visible_range_ ? 1 : 0;
+  const Rect place = head.cut_right(segmented_width(ui, choices)).middle(ui.px(size::kControl));
+  if (segmented(ui, "metrics.range", place, choices, chosen)) visible_range_ = chosen == 1;
+  head.cut_right(ui.px(12));
+  std::string hint = "what the file states, and what we compute from the events";
+  if (visible_range_) hint = "of " + format_duration(context.tab.view.span_ns()) + " in view, computed from the events";
+  if (stale) hint = "updating ...";
+  heading(ui, head, "Metrics", hint);
+}
+
+void MetricsPanel::refresh_rows(std::shared_ptr<const SessionFigures> figures) {
+  if (figures == figures_ && filter_ == rows_filter_ && table_.sort_column == rows_sorted_by_ &&
+      table_.descending == rows_descending_) {
+    return;
+  }
+  figures_ = std::move(figures);
+  rows_filter_ = filter_;
+  rows_sorted_by_ = table_.sort_column;
+  rows_descending_ = table_.descending;
+  rows_ = figure_rows(figures_->metrics, filter_, order_of(table_.sort_column), table_.descending);
+}
+
+void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, bool stale) {
+  Ui& ui = context.ui;
+  const std::array<TableColumn, 5> columns = {
+      {{.title = "Group", .width = 190},
+       {.title = "Metric"},
+       {.title = "The file states", .width = 150, .align = Align::right},
+       {.title = "We compute", .width = 150, .align = Align::right},
+       {.title = "Difference",
+        .width = 170,
+        .align = Align::right,
+        .tooltip = "Ours less the file's, as a share of the file's; ± is how far ours may lie beside the truth"}}};
+  const auto content = [&](std::size_t index, std::size_t column) -> TableCell {
+    const FigureRow& row = rows_[index];
+    const bool flagged = row.mark == FigureMark::flagged;
     switch (column) {
       case 0: {
-        const bool repeated = table_.sort_column <= 0 && row > 0 && rows[row - 1]->group == metric.group;
-        return {
-            .text = repeated ? "" : words_of(metric.group), .colour = Colour::text2, .style = TextStyle::small_strong};
+        const bool repeated =
+            order_of(table_.sort_column) == FigureOrder::as_given && index > 0 && rows_[index - 1].group == row.group;
+        return {.text = repeated ? "" : row.group, .colour = Colour::text2, .style = TextStyle::small_strong};
       }
       case 1:
-        return {.text = metric.name, .style = TextStyle::body};
-      case 2:
-        return {.text = metric_text(metric)};
+        return {.text = row.metric->name, .style = TextStyle::body};
+      case kStated:
+        return {.text = row.stated, .colour = Colour::text2, .fit = Fit::middle};
+      case kComputed:
+        return {.text = row.computed, .colour = stale ? Colour::text3 : Colour::text1};
       default:
-        return {.text = exact_text(metric), .colour = Colour::text3};
+        return {.text = row.difference,
+                .colour = flagged ? Colour::warning : Colour::text3,
+                .icon = flagged ? icon::kWarning : nullptr,
+                .icon_colour = Colour::warning_line};
     }
   };
-  const TableResult result = table(ui, "metrics.table", rest, columns, rows.size(), content, table_);
+  const TableResult result = table(ui, "metrics.table", area, columns, rows_.size(), content, table_);
   if (result.double_clicked) {
-    context.copy(rows[*result.double_clicked]->name + "\t" + metric_text(*rows[*result.double_clicked]), "the metric");
+    const FigureRow& row = rows_[*result.double_clicked];
+    const std::string& value = row.computed.empty() ? row.stated : row.computed;
+    context.copy(row.metric->name + "\t" + value, "the metric");
   }
+  if (!result.hovered || *result.hovered >= rows_.size()) return;
+  const std::string name = fmt::format("metrics.table.row.{}", *result.hovered);
+  const Rect* at = ui.find_widget(name);
+  if (at != nullptr && ui.hovered_for(name) >= kHoverCardDelay) explain(context, rows_[*result.hovered], *at);
+}
+
+void MetricsPanel::explain(const PanelContext& context, const FigureRow& row, const Rect& at) const {
+  const SessionMetric& metric = *row.metric;
+  HoverCard card;
+  card.title = metric.name;
+  card.title_value = metric.device;
+  if (metric.vendor) card.rows.push_back({"The file states", exact_figure(*metric.vendor, metric.unit)});
+  if (!metric.vendor_text.empty()) card.rows.push_back({"The file states", metric.vendor_text});
+  if (metric.value) card.rows.push_back({"We compute", exact_figure(*metric.value, metric.unit)});
+  if (!row.difference.empty()) {
+    const bool flagged = row.mark == FigureMark::flagged;
+    card.rows.push_back({"Difference", row.difference, flagged ? Colour::warning : Colour::text1});
+  }
+  if (const neuron::Term* term = neuron::find_term(metric.name)) card.footer = term->text;
+  if (!metric.how.empty()) card.footer += "\nComputed: " + metric.how;
+  if (metric.value && metric.margin > kExactMargin) {
+    card.footer += metric.exact ? "\nTimes are whole ns: each may lack a part of one."
+                                : "\nThe events do not hold all that the file's figure counts.";
+  }
+  hover_card(context.ui, card, at);
 }
 
 }  // namespace accelscope::app

@@ -1,25 +1,35 @@
-// The figures that the vendor's file states, by group, searchable; exactly as they were delivered.
+// The figures of the session, by group and device: what the vendor's file states, what we compute from the events, and
+// how far they lie apart. By choice of the visible range, where there is only ours. Hovering a figure explains it.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "app/figure_text.h"
 #include "app/panels/panel_context.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
-
-// "198 GB/s", "23.8 %", "1,986 ns": a figure with its unit as users read it.
-[[nodiscard]] std::string metric_text(const Metric& metric);
-// Every digit: "3.8940199999999998e-07 s"
-[[nodiscard]] std::string exact_text(const Metric& metric);
 
 class MetricsPanel {
  public:
   void draw(const PanelContext& context, const render::Rect& area);
 
  private:
+  void draw_head(const PanelContext& context, render::Rect head, bool stale);
+  void refresh_rows(std::shared_ptr<const SessionFigures> figures);
+  void draw_table(const PanelContext& context, const render::Rect& area, bool stale);
+  void explain(const PanelContext& context, const FigureRow& row, const render::Rect& at) const;
+
+  bool visible_range_ = false;
   std::string filter_;
   render::TableState table_;
+  std::shared_ptr<const SessionFigures> figures_;  // that the rows are of
+  std::vector<FigureRow> rows_;
+  std::string rows_filter_;
+  int rows_sorted_by_ = -1;
+  bool rows_descending_ = true;
 };
 
 }  // namespace accelscope::app

@@ -4,7 +4,6 @@
 #include "app/background_job.h"
 #include "app/event_details.h"
 #include "app/memory_model.h"
-#include "app/panels/metrics_panel.h"
 #include "app/panels/quality_panel.h"
 #include "app/python_tokens.h"
 #include "app/source_text.h"
@@ -265,16 +264,6 @@ TEST_CASE("jobs: a cancelled job stops, and its result comes to the one who aske
   const auto done = job.finish();
   CHECK(job.cancelled());
   CHECK(done.message() == "cancelled");
-}
-
-TEST_CASE("metrics: figures read in the unit of their size") {
-  CHECK(metric_text({.name = "", .group = "", .value = 0.000393, .unit = "s", .text = ""}) == "393 µs");
-  CHECK(metric_text({.name = "", .group = "", .value = 23.8, .unit = "%", .text = ""}) == "23.8 %");
-  CHECK(metric_text({.name = "", .group = "", .value = 38'412, .unit = "", .text = ""}) == "38,412");
-  CHECK(metric_text({.name = "", .group = "", .value = 0, .unit = "", .text = "trn1"}) == "trn1");
-  CHECK(metric_text({.name = "", .group = "", .value = 0.103, .unit = "share", .text = ""}) == "10.3 %");
-  CHECK(exact_text({.name = "", .group = "", .value = 0.5, .unit = "s", .text = ""}) == "0.5 s");
-  CHECK(exact_text({.name = "", .group = "", .value = 34, .unit = "", .text = ""}) == "34");
 }
 
 TEST_CASE("quality: one sentence says the worst") {

@@ -149,14 +149,35 @@ TEST_CASE("data quality: the chip in the status bar leads to the entries, with w
   CHECK(viewer.shell.shows("--enable-dge-notifs"));
 }
 
-TEST_CASE("metrics: the vendor's figures by group, narrowed by typing") {
+TEST_CASE("metrics: what the file states and what we compute, narrowed by typing") {
   OpenViewer viewer;
   viewer.run("panel_metrics");
-  CHECK(viewer.shell.shows("23.8 %"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("session_event_count"); }));
+  CHECK(viewer.shell.shows("We compute"));
   REQUIRE(viewer.shell.click("metrics.filter"));
-  viewer.shell.type("time");
-  CHECK_FALSE(viewer.shell.shows("23.8 %"));
-  CHECK(viewer.shell.shows("393 µs"));
+  viewer.shell.type("utilisation");
+  CHECK(viewer.shell.shows("23.8 %"));
+  CHECK_FALSE(viewer.shell.shows("session_event_count"));
   viewer.shell.type("xyz");
   CHECK(viewer.shell.shows("No metric matches"));
+}
+
+TEST_CASE("metrics: of the visible range only ours are shown, and they follow it, and hovering explains") {
+  OpenViewer viewer;
+  viewer.run("panel_metrics");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("session_time"); }));
+  REQUIRE(viewer.shell.click("metrics.filter"));
+  viewer.shell.type("session_time");
+  viewer.tab().show({0, 2'000});
+  REQUIRE(viewer.shell.click("metrics.range.1"));
+  const auto shows = [&](const char* text) {
+    viewer.shell.wait(0.3);
+    return viewer.shell.shows(text);
+  };
+  REQUIRE(viewer.wait_for([&] { return shows("of 2 µs in view"); }));
+  viewer.tab().show({1'000, 1'500});
+  REQUIRE(viewer.wait_for([&] { return shows("500 ns"); }));
+  REQUIRE(viewer.shell.hover("metrics.table.row.0"));
+  viewer.shell.wait(0.3);
+  CHECK(viewer.shell.shows("Computed:"));
 }

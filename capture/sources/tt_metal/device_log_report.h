@@ -2,11 +2,13 @@
 // try.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
 #include "capture/sources/tt_metal/device_log_dictionary.h"
 #include "capture/sources/tt_metal/device_log_layout.h"
+#include "capture/sources/tt_metal/device_log_schemas.h"
 #include "capture/sources/tt_metal/row_problems.h"
 #include "core/model/session_writer.h"
 
@@ -34,8 +36,8 @@ struct DeviceLogCounts {
   std::uint64_t rows = 0;  // lines behind the header that are not blank
   RowProblems problems;
   std::uint64_t long_lines = 0;
-  std::string unreadable;  // why the file ends early; or ""
-  std::uint64_t zones = 0;
+  std::string unreadable;                                  // why the file ends early; or ""
+  std::array<std::uint64_t, kLogTableCount> table_rows{};  // a zone has two; ends without a begin count there too
   std::uint64_t duplicates = 0;
   std::uint64_t unknown_types = 0;
   std::uint64_t names_left_out = 0;

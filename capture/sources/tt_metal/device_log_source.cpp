@@ -102,7 +102,6 @@ Result<void> DeviceLogImport::write() {
     const auto key = [&](const LogProcessor& of) { return std::tie(of.chip, of.core_x, of.core_y, of.risc); };
     return key(processors[a]) < key(processors[b]);
   });
-  write_facts();
   DeviceLogWriter events(layout_, dictionary_, writer_, counts_);
   std::uint64_t done = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -123,6 +122,7 @@ Result<void> DeviceLogImport::write() {
     progress(0.5 + 0.5 * static_cast<double>(done) / static_cast<double>(total));
   }
   counts_.names_left_out = dictionary_.left_out();
+  write_facts();
   write_sources();
   write_report(counts_, layout_, writer_);
   return writer_.finish();
@@ -133,6 +133,11 @@ void DeviceLogImport::write_facts() {
   if (layout_.frequency_mhz > 0) writer_.set_meta("chip_freq_mhz", fmt::format("{}", layout_.frequency_mhz));
   if (layout_.max_compute_cores) writer_.set_meta("max_compute_cores", fmt::format("{}", *layout_.max_compute_cores));
   writer_.set_meta("device_log_rows", fmt::format("{}", counts_.rows));
+  for (std::size_t i = 0; i < kLogTableCount; ++i) {
+    if (counts_.table_rows[i] == 0) continue;
+    writer_.set_meta(fmt::format("source.rows.{}", device_log_schema(static_cast<LogTable>(i), {}).name),
+                     fmt::format("{}", counts_.table_rows[i]));
+  }
 }
 
 void DeviceLogImport::write_sources() {

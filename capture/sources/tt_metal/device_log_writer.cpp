@@ -19,6 +19,24 @@ namespace {
   return core * 16 + (known - kRiscs.begin());
 }
 
+[[nodiscard]] LogTable table_of(MarkerKind kind) noexcept {
+  switch (kind) {
+    case MarkerKind::zone_begin:
+    case MarkerKind::zone_end:
+      return LogTable::zone;
+    case MarkerKind::zone_total:
+      return LogTable::zone_total;
+    case MarkerKind::ts_data:
+      return LogTable::ts_data;
+    case MarkerKind::counter:
+      return LogTable::perf_counter;
+    case MarkerKind::ts_event:
+    case MarkerKind::other:
+      break;
+  }
+  return LogTable::ts_event;
+}
+
 const std::array<LogColumns, kLogTableCount> kColumns = {LogColumns(LogTable::zone), LogColumns(LogTable::zone_total),
                                                          LogColumns(LogTable::ts_data), LogColumns(LogTable::ts_event),
                                                          LogColumns(LogTable::perf_counter)};
@@ -70,8 +88,12 @@ Result<void> DeviceLogWriter::write(const LogProcessor& processor, MarkerRuns& m
   counter_tracks_.clear();
   unfinished_ = lone_ends_ = left_out_ = 0;
   const std::int64_t last = markers.last_time();
+  constexpr std::uint32_t kCancelInterval = 4096;  // asking costs a lock
+  std::uint32_t until_asked = kCancelInterval;
   const Result<void> merged = markers.merge(spill, [&](std::vector<LogMarker>& of_one_time) {
     add(of_one_time);
+    if (--until_asked > 0) return true;
+    until_asked = kCancelInterval;
     return !writer_.cancelled();
   });
   matcher_.finish(last);
@@ -88,6 +110,8 @@ void DeviceLogWriter::seal(const TrackState& track) {
 }
 
 void DeviceLogWriter::add(std::vector<LogMarker>& of_one_time) {
+  for (const LogMarker& marker : of_one_time)
+    ++counts_.table_rows[static_cast<std::size_t>(table_of(dictionary_.site(marker.site).kind))];
   if (of_one_time.size() > 1) {
     std::sort(of_one_time.begin(), of_one_time.end(),
               [&](const LogMarker& a, const LogMarker& b) { return canonical_order(a, b, dictionary_); });
@@ -108,19 +132,10 @@ void DeviceLogWriter::add(std::vector<LogMarker>& of_one_time) {
 }
 
 void DeviceLogWriter::add_event(const LogMarker& marker) {
-  switch (dictionary_.site(marker.site).kind) {
-    case MarkerKind::counter:
-      return add_counter(marker);
-    case MarkerKind::zone_total:
-      return add_instant(marker, LogTable::zone_total, false);
-    case MarkerKind::ts_data:
-      return add_instant(marker, LogTable::ts_data, false);
-    case MarkerKind::other:
-      ++counts_.unknown_types;
-      [[fallthrough]];
-    default:
-      return add_instant(marker, LogTable::ts_event, false);
-  }
+  const MarkerKind kind = dictionary_.site(marker.site).kind;
+  if (kind == MarkerKind::other) ++counts_.unknown_types;
+  if (kind == MarkerKind::counter) return add_counter(marker);
+  add_instant(marker, table_of(kind), false);
 }
 
 TrackNumber DeviceLogWriter::add_track(std::string name, std::string kind, LogTable table, TrackNumber parent) {
@@ -231,7 +246,6 @@ void DeviceLogWriter::add_zone(const MatchedZone& zone) {
   if (zone.end == nullptr) ++unfinished_;
   TrackState& track = track_of(LogTable::zone);
   if (!has_lane(track, zone.depth)) return;
-  ++counts_.zones;
   const LogMarker& begin = *zone.begin;
   const LogColumns& at = columns_of(LogTable::zone);
   const std::int64_t cycles = zone.end_time - begin.time;

@@ -83,11 +83,13 @@ TEST_CASE("a log that was cut anywhere is read as far as it goes, and every row 
     test::TtLogOptions options;
     options.era = era;
     options.cores_x = options.cores_y = 1;
-    options.programs = 2;
+    options.programs = 1;
     const std::string whole = test::tt_log_text(options);
     const std::size_t first_row = test::tt_log_header(options).size();
     CAPTURE(static_cast<int>(era));
-    for (std::size_t size = whole.find('\n', first_row) + 1; size < whole.size(); ++size) {
+    // Every byte of the last row, and some of the others.
+    const std::size_t last_row = whole.rfind('\n', whole.size() - 2);
+    for (std::size_t size = whole.find('\n', first_row) + 1; size < whole.size(); size += size < last_row ? 61 : 1) {
       CAPTURE(size);
       const std::string text = whole.substr(0, size);
       const Imported session = import_log(text);

@@ -22,7 +22,7 @@ std::uint32_t DeviceLogDictionary::add(Numbers& numbers, std::string key, std::v
   const auto found = numbers.find(key);
   if (found != numbers.end()) return found->second;
   if (values.size() >= most) {
-    ++left_out_;
+    if (&numbers != &processor_numbers_) ++left_out_;
     return kFull;
   }
   const auto number = static_cast<std::uint32_t>(values.size());

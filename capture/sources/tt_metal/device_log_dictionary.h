@@ -51,9 +51,9 @@ class DeviceLogDictionary {
  public:
   // Beyond these the file is hostile or broken: the rest is counted and shares what is left.
   static constexpr std::uint32_t kMaxProcessors = 12'000;
-  static constexpr std::uint32_t kMaxSites = 1'000'000;
-  static constexpr std::uint32_t kMaxContexts = 4'000'000;
-  static constexpr std::uint32_t kMaxMetaData = 4'000'000;
+  static constexpr std::uint32_t kMaxSites = 250'000;
+  static constexpr std::uint32_t kMaxContexts = 1'000'000;
+  static constexpr std::uint32_t kMaxMetaData = 1'000'000;
   static constexpr std::uint32_t kFull = 0xffffffffU;
 
   DeviceLogDictionary();
@@ -72,7 +72,7 @@ class DeviceLogDictionary {
   [[nodiscard]] const std::string& meta_data(std::uint64_t number) const noexcept { return meta_data_[number]; }
   [[nodiscard]] const std::vector<std::string>& meta_data() const noexcept { return meta_data_; }
   [[nodiscard]] std::size_t context_count() const noexcept { return contexts_.size(); }
-  [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }  // additions for which there was no room
+  [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }  // of sites, contexts, texts
 
  private:
   using Numbers = std::unordered_map<std::string, std::uint32_t>;

@@ -30,7 +30,7 @@ constexpr ProblemText kProblems[] = {
     {RowProblem::bad_processor, "rows_skipped",
      "rows without the name of a RISC processor were skipped, the first in line {}"},
     {RowProblem::too_many_processors, "rows_skipped",
-     "rows of more processors than a session can hold were skipped, the first in line {}; import the chips one by one"},
+     "rows of more processors than a session can hold were skipped, the first in line {}; split the log by its chips"},
     {RowProblem::prologue, "repeated_header",
      "further headers, the first in line {}: logs of several runs were joined, and their cycles may begin anew; split "
      "the "
@@ -99,7 +99,8 @@ void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, 
        "more different names, ids or meta data than can be kept apart; the later ones are missing from their events",
        Severity::warning);
   note("lanes_left_out", counts.left_out.total(),
-       fmt::format("events found no lane, for a session holds {} of them, on {}; import the chips one by one",
+       fmt::format("events found no lane, for a session holds {} of them, on {}; split the log by its chips and import "
+                   "the parts",
                    kMaxLocalNumber, counts.left_out.names()),
        Severity::warning);
   note("frequency_missing", layout.frequency_mhz > 0 ? 0 : 1,

@@ -103,6 +103,7 @@ Result<void> DeviceLogImport::write() {
     return key(processors[a]) < key(processors[b]);
   });
   DeviceLogWriter events(layout_, dictionary_, writer_, counts_);
+  events.expect(static_cast<std::uint32_t>(order.size()));
   std::uint64_t done = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const LogProcessor& processor = processors[order[i]];

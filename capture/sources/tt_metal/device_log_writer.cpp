@@ -83,6 +83,7 @@ void DeviceLogWriter::begin_chip(std::uint32_t chip, std::int64_t first) {
 
 Result<void> DeviceLogWriter::write(const LogProcessor& processor, MarkerRuns& markers, ChunkSpill& spill) {
   processor_ = &processor;
+  if (processors_left_ > 0) --processors_left_;
   risc_ = writer_.intern(processor.risc);
   tracks_ = {};
   counter_tracks_.clear();
@@ -171,9 +172,13 @@ DeviceLogWriter::TrackState& DeviceLogWriter::counter_track(const LogSite& site)
   return place->second;
 }
 
+// The first lane of a processor's zones is kept free for it; all others go to those that come first.
 bool DeviceLogWriter::has_lane(TrackState& track, std::uint32_t depth) {
   const std::uint32_t needed = depth + 1 > track.lanes ? depth + 1 - track.lanes : 0;
-  if (track.number == kNone || lane_count_ + needed > kMostLanes) {
+  const TrackState& zones = tracks_[static_cast<std::size_t>(LogTable::zone)];
+  const bool is_kept_free = &track == &zones && depth == 0;
+  const std::uint32_t kept_free = is_kept_free ? 0 : processors_left_ + (zones.lanes == 0 && &track != &zones ? 1 : 0);
+  if (track.number == kNone || (needed > 0 && lane_count_ + needed + kept_free > kMostLanes)) {
     ++left_out_;
     return false;
   }

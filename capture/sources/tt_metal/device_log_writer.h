@@ -21,6 +21,8 @@ class DeviceLogWriter {
   DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogDictionary& dictionary, SessionWriter& writer,
                   DeviceLogCounts& counts);
 
+  // So many calls of write() will come: each of them finds a lane at least.
+  void expect(std::uint32_t processors) noexcept { processors_left_ = processors; }
   // The clock of a chip, before its processors: `first` is where its time begins.
   void begin_chip(std::uint32_t chip, std::int64_t first);
   Result<void> write(const LogProcessor& processor, MarkerRuns& markers, ChunkSpill& spill);
@@ -73,6 +75,7 @@ class DeviceLogWriter {
   ClockNumber clock_ = kNone;
   std::uint32_t track_count_ = 0;
   std::uint32_t lane_count_ = 0;
+  std::uint32_t processors_left_ = 0;  // that have no lane yet
 
   // Of the processor at hand.
   const LogProcessor* processor_ = nullptr;

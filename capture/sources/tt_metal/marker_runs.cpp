@@ -24,13 +24,16 @@ void sort_by_time(std::vector<LogMarker>& markers) {
   }
 }
 
+constexpr std::size_t kMostBytes = 40;  // of a packed marker
+
 // Seven bits a byte, the low ones first; the high bit says that more follow.
-void put(Bytes& bytes, std::uint64_t value) {
+[[nodiscard]] std::byte* put(std::byte* at, std::uint64_t value) noexcept {
   while (value >= 0x80) {
-    bytes.push_back(static_cast<std::byte>(value | 0x80));
+    *at++ = static_cast<std::byte>(value | 0x80);
     value >>= 7;
   }
-  bytes.push_back(static_cast<std::byte>(value));
+  *at++ = static_cast<std::byte>(value);
+  return at;
 }
 
 // A run while it is merged: one segment of it in memory.
@@ -84,18 +87,19 @@ Result<void> MarkerRuns::pack(std::size_t count, ChunkSpill& spill) {
   last_time_ = runs_.empty() ? held_.back().time : std::max(last_time_, held_.back().time);
   if (runs_.empty() || held_.front().time < runs_.back().last) runs_.emplace_back();
   Run& run = runs_.back();
-  Bytes bytes;
-  bytes.reserve(count * 10);
+  Bytes bytes(count * kMostBytes);
+  std::byte* at = bytes.data();
   std::int64_t time = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const LogMarker& marker = held_[i];
-    put(bytes, static_cast<std::uint64_t>(marker.time - time));
-    put(bytes, marker.site);
-    put(bytes, marker.context);
-    put(bytes, marker.data);
-    put(bytes, marker.extra);
+    at = put(at, static_cast<std::uint64_t>(marker.time - time));
+    at = put(at, marker.site);
+    at = put(at, marker.context);
+    at = put(at, marker.data);
+    at = put(at, marker.extra);
     time = marker.time;
   }
+  bytes.resize(static_cast<std::size_t>(at - bytes.data()));
   run.last = time;
   held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
   const Result<std::size_t> index = spill.add(std::move(bytes));

@@ -117,6 +117,21 @@ TEST_CASE("what is no device log is refused with a sentence that says why") {
   CHECK(empty.quality("no_rows") != nullptr);
 }
 
+TEST_CASE("a log of more processors than a session has lanes shows all of them, and says what it left out") {
+  std::string text(kHeader);
+  for (int core = 0; core < 7000; ++core) {
+    for (const char* row :
+         {"9,0,1,IN,TS_DATA", "1,0,1,FW,ZONE_START", "2,0,1,IN,ZONE_START", "3,0,1,IN,ZONE_END", "4,0,1,FW,ZONE_END"})
+      text += "0," + std::to_string(core) + ",1,BRISC,7," + row + ",3,,\n";
+  }
+  const Imported session = import_log(text);
+  std::size_t firmware = 0;
+  for (const EventValues& zone : session.events("zone")) firmware += zone.name == "FW" ? 1 : 0;
+  CHECK(firmware == 7000);
+  CHECK(session.snapshot().lanes.size() <= kMaxLocalNumber);
+  CHECK(session.count("zone") + session.count("ts_data") + quality_count(session, "lanes_left_out") == 21000);
+}
+
 TEST_CASE("lines that never end do not fill the memory") {
   std::string text = std::string(kHeader) + std::string(kZone);
   text.append(3U << 20, 'x').append("\n0,1,1,BRISC,7,300,0,1,B,TS_EVENT,3,a.cc,\n");

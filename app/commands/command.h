@@ -62,6 +62,7 @@ int run_program(std::vector<std::string> arguments, const CommandStreams& stream
 CommandAction declare_import(CLI::App& options);
 CommandAction declare_record(CLI::App& options);
 CommandAction declare_view(CLI::App& options);
+CommandAction declare_show_session(CLI::App& options);
 CommandAction declare_query(CLI::App& options);
 CommandAction declare_screenshot(CLI::App& options);
 CommandAction declare_simulate(CLI::App& options);

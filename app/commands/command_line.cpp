@@ -17,6 +17,8 @@ constexpr std::array kCommands = {
                    "accelscope record 127.0.0.1:7420 -o run.accel --duration 10", declare_record},
     ProgramCommand{"view", "Print a profile's figures, or convert it",
                    "accelscope view profile.json --output-format summary-json | jq '.[] | .total_time'", declare_view},
+    ProgramCommand{"show-session", "List what ran: engines, queues, streams and threads with their counts",
+                   "accelscope show-session run.accel", declare_show_session},
     ProgramCommand{
         "query", "Ask a session in SQL",
         "accelscope query run.accel \"SELECT name, count(*), sum(dur_ns) FROM slice GROUP BY name ORDER BY 3 DESC\"",

@@ -68,9 +68,11 @@ std::map<std::string, std::string> tables_of(const std::string& session) {
   return tables;
 }
 
-void check_same_tables(const std::string& a, const std::string& b) {
-  const auto before = tables_of(a);
-  const auto after = tables_of(b);
+void check_same_tables(const std::string& a, const std::string& b, const test::TemporaryFolder& folder) {
+  REQUIRE(run({"import", a, "-o", folder.file("a.accel"), "--force"}).code == kExitDone);
+  REQUIRE(run({"import", b, "-o", folder.file("b.accel"), "--force"}).code == kExitDone);
+  const auto before = tables_of(folder.file("a.accel"));
+  const auto after = tables_of(folder.file("b.accel"));
   REQUIRE(before.size() > 10);
   CHECK(before.size() == after.size());
   for (const auto& [name, rows] : before) {
@@ -95,7 +97,7 @@ TEST_CASE("the vendor's JSON of a session reads back as the same tables, flows, 
     REQUIRE(made.code == kExitDone);
     CHECK(made.out.empty());
     CHECK(holds(made.err, again + ": "));
-    check_same_tables(original, again);
+    check_same_tables(original, again, folder);
     // And once more, from a saved session.
     const std::string session = folder.file("p.accel");
     REQUIRE(run({"import", original, "-o", session}).code == kExitDone);
@@ -129,7 +131,7 @@ TEST_CASE("rows of a real profile come out as they went in") {
     const test::TemporaryFolder folder;
     const std::string again = folder.file("again.json");
     REQUIRE(run({"view", entry.path().string(), "--output-format", "json", "--output-file", again}).code == kExitDone);
-    check_same_tables(entry.path().string(), again);
+    check_same_tables(entry.path().string(), again, folder);
     // Counts by table; the vendor's own prose is left out.
     for (const char* table : {"instruction", "dma", "dma_transfer", "semaphore_update", "active_time"}) {
       const std::string sql = std::string("SELECT count(*) FROM ") + table;

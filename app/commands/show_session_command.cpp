@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <ostream>
+
+#include "app/commands/command.h"
+#include "app/commands/session_input.h"
+#include "capture/sources/neuron/session_listing.h"
+#include "core/analysis/executors.h"
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+struct ShowSessionCommand {
+  std::string input;
+  OpenSessionOptions input_options;
+
+  int run(const CommandRun& run) const;
+};
+
+struct ExecutorColumn {
+  std::string_view title;
+  std::string_view key;  // in JSON
+  bool is_number;
+  std::string (*text)(const Executor& row);  // "" where it is not known
+};
+
+template <typename Number>
+std::string number_text(const std::optional<Number>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+// In the vendor's order.
+constexpr std::array<ExecutorColumn, 8> kColumns = {{
+    {"NODE ID", "node_id", false, [](const Executor& row) { return row.node; }},
+    {"EXEC TIME (NS)", "exec_time_ns", true, [](const Executor& row) { return number_text(row.exec_time_ns); }},
+    {"EXECUTOR", "executor", false, [](const Executor& row) { return row.executor; }},
+    {"NAME", "name", false, [](const Executor& row) { return row.name; }},
+    {"TRACE", "trace", true, [](const Executor& row) { return number_text(row.trace); }},
+    {"CYCLES", "cycles", true, [](const Executor& row) { return number_text(row.cycles); }},
+    {"EVENTS", "events", true, [](const Executor& row) { return number_text(row.events); }},
+    {"ERRORS", "errors", true, [](const Executor& row) { return number_text(row.errors); }},
+}};
+
+void print_table(std::ostream& out, const std::vector<Executor>& rows) {
+  std::array<std::size_t, kColumns.size()> widths{};
+  for (std::size_t i = 0; i < kColumns.size(); ++i) {
+    widths[i] = kColumns[i].title.size();
+    for (const Executor& row : rows) widths[i] = std::max(widths[i], kColumns[i].text(row).size());
+  }
+  const auto line = [&](const auto& cell) {
+    std::string text;
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+      const std::string value = cell(kColumns[i]);
+      const std::string blanks(widths[i] - value.size(), ' ');
+      text += (i > 0 ? "  " : "") + (kColumns[i].is_number ? blanks + value : value + blanks);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out << text << '\n';
+  };
+  line([](const ExecutorColumn& column) { return std::string(column.title); });
+  for (const Executor& row : rows) {
+    line([&](const ExecutorColumn& column) {
+      const std::string text = column.text(row);
+      return text.empty() ? std::string("-") : text;
+    });
+  }
+}
+
+void print_json(std::ostream& out, const std::vector<Executor>& rows) {
+  out << "[";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    out << (i > 0 ? ",\n{" : "\n{");
+    for (const ExecutorColumn& column : kColumns) {
+      const std::string text = column.text(rows[i]);
+      out << (&column == kColumns.data() ? "" : ", ") << json_quote(column.key) << ": "
+          << (!column.is_number ? json_quote(text)
+              : text.empty()    ? "null"
+                                : text);
+    }
+    out << "}";
+  }
+  out << (rows.empty() ? "]\n" : "\n]\n");
+}
+
+// Nothing: the file is not the vendor's listing.
+std::optional<Result<std::vector<Executor>>> read_listing(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(std::size_t{64} << 10, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  if (!capture::is_session_listing(text)) return std::nullopt;
+  text.append(std::istreambuf_iterator<char>(file), {});
+  auto rows = capture::read_session_listing(text);
+  if (!rows) return Error{fmt::format("{}: {}", path, rows.message())};
+  return rows;
+}
+
+int ShowSessionCommand::run(const CommandRun& run) const {
+  std::vector<Executor> rows;
+  if (auto listing = read_listing(input)) {
+    if (!*listing) return run.fail(listing->message());
+    rows = std::move(**listing);
+  } else {
+    const auto session = open_input({input}, input_options, run);
+    if (!session) return run.fail(session.message());
+    rows = executors(*session->store->snapshot());
+  }
+  if (run.json) {
+    print_json(run.streams.out, rows);
+  } else {
+    print_table(run.streams.out, rows);
+  }
+  return run.streams.out.good() ? kExitDone : run.fail("the output could not be written; is the disk full?");
+}
+
+}  // namespace
+
+CommandAction declare_show_session(CLI::App& options) {
+  auto command = std::make_shared<ShowSessionCommand>();
+  options
+      .add_option("FILE,-s,--session-file", command->input,
+                  "Session file, profile, folder of ranks, or the listing of the vendor's show-session -j. CYCLES are "
+                  "ticks of the clock that recorded an executor, from its first event to its last; TRACE counts its "
+                  "records, EVENTS the updates of its semaphores (its records where a session has no semaphores)")
+      ->required();
+  options.add_option("--format", command->input_options.format, "Format of the file instead of guessing it");
+  return [command](const CommandRun& run) { return command->run(run); };
+}
+
+}  // namespace accelscope::app

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 
 #include "capture/sources/input_parts.h"
@@ -24,6 +25,9 @@ struct Input {
   const std::uintmax_t bytes = fs::file_size(part.path, failure);
   return failure ? 0 : static_cast<std::uint64_t>(bytes);
 }
+
+// Sources that began further apart than this are of different runs, or one of their clocks is wrong.
+constexpr std::int64_t kLongestRunNs = std::int64_t{24} * 3600 * 1'000'000'000;
 
 // Knows whether what failed was the receiver, in which case going on is useless.
 class WatchedSink final : public EventSink {
@@ -54,7 +58,7 @@ class InputImport {
   Result<void> import_folder(const Input& input);
   Result<void> import_part(const InputPart& part);
   Result<void> report(const Input& input, const std::vector<std::string>& unreadable);
-  [[nodiscard]] WatchedSink& sink();
+  Result<void> align();
 
   const InputOptions& options_;
   const MakeSink& make_sink_;
@@ -62,7 +66,14 @@ class InputImport {
   std::uint64_t bytes_total_ = 0;
   std::uint64_t bytes_done_ = 0;
   SharedFacts facts_;
-  std::unique_ptr<WatchedSink> sink_;  // of the part at hand
+  struct Source {
+    Source(std::unique_ptr<EventSink> target, const std::string& label, SharedFacts& facts)
+        : sink(std::move(target)), labelled(sink, label, facts) {}
+    WatchedSink sink;
+    LabelledSink labelled;
+    bool read = false;
+  };
+  std::deque<Source> sources_;  // the last one is at hand
 };
 
 Result<void> InputImport::run(const std::vector<std::string>& paths) {
@@ -76,7 +87,7 @@ Result<void> InputImport::run(const std::vector<std::string>& paths) {
       if (Result<void> done = import_part(part); !done) return done;
     }
   }
-  return {};
+  return align();
 }
 
 Result<void> InputImport::find(const std::vector<std::string>& paths) {
@@ -94,13 +105,44 @@ Result<void> InputImport::find(const std::vector<std::string>& paths) {
   return {};
 }
 
-WatchedSink& InputImport::sink() {
-  sink_ = std::make_unique<WatchedSink>(make_sink_());
-  return *sink_;
+// Ranks that say when they began are laid on one time; the others begin where the session does.
+Result<void> InputImport::align() {
+  std::vector<Source*> known;
+  std::size_t unknown = 0;
+  for (Source& source : sources_) {
+    if (!source.read) continue;
+    if (source.labelled.begin_unix_ns()) {
+      known.push_back(&source);
+    } else {
+      ++unknown;
+    }
+  }
+  if (known.size() + unknown < 2) return {};
+  const auto earlier = [](const Source* a, const Source* b) {
+    return *a->labelled.begin_unix_ns() < *b->labelled.begin_unix_ns();
+  };
+  const auto [first, last] = std::minmax_element(known.begin(), known.end(), earlier);
+  const std::int64_t begin = known.empty() ? 0 : *(*first)->labelled.begin_unix_ns();
+  const bool one_run = !known.empty() && *(*last)->labelled.begin_unix_ns() - begin <= kLongestRunNs;
+  for (Source* source : known) {
+    const std::int64_t delay = *source->labelled.begin_unix_ns() - begin;
+    if (!one_run || delay == 0) continue;
+    if (Result<void> done = source->labelled.delay(delay); !done) return done;
+  }
+  if (one_run && unknown == 0) return {};
+  const QualityEntry apart{
+      "clocks_not_aligned", one_run ? unknown : known.size() + unknown,
+      one_run || known.empty()
+          ? "profiles that do not say when they began are shown from their own first event: times of different ones "
+            "cannot be compared"
+          : "profiles that began more than a day apart are shown from their own first events; are they of one run?",
+      Severity::note};
+  return sources_.back().sink.define(apart);
 }
 
 Result<void> InputImport::import_part(const InputPart& part) {
-  WatchedSink& target = sink();
+  Source& source = sources_.emplace_back(make_sink_(), part.label, facts_);
+  WatchedSink& target = source.sink;
   ImportOptions import = options_.import;
   const std::uint64_t bytes = bytes_of(part);
   import.progress = [&](std::uint64_t done, std::uint64_t total) {
@@ -111,13 +153,8 @@ Result<void> InputImport::import_part(const InputPart& part) {
     options_.import.progress(bytes_done_ + static_cast<std::uint64_t>(share * static_cast<double>(bytes)),
                              bytes_total_);
   };
-  Result<void> done;
-  if (part.label.empty()) {
-    done = part.format->run(part.path, import, target);
-  } else {
-    LabelledSink labelled(target, part.label, facts_);
-    done = part.format->run(part.path, import, labelled);
-  }
+  Result<void> done = part.format->run(part.path, import, source.labelled);
+  source.read = done.ok();
   bytes_done_ += bytes;
   if (target.cancelled()) return Error{fmt::format("{}: the import was cancelled", part.path)};
   return done;
@@ -128,7 +165,7 @@ Result<void> InputImport::import_folder(const Input& input) {
   std::size_t read = 0;
   for (const InputPart& part : input.found.parts) {
     const Result<void> done = import_part(part);
-    if (!done && (sink_->broken() || sink_->cancelled())) return done;
+    if (!done && (sources_.back().sink.broken() || sources_.back().sink.cancelled())) return done;
     if (done) {
       ++read;
     } else {
@@ -143,12 +180,12 @@ Result<void> InputImport::report(const Input& input, const std::vector<std::stri
   const std::string name = fs::path(input.path).lexically_normal().filename().string();
   const std::string folder = name.empty() ? fs::path(input.path).parent_path().filename().string() : name;
   if (inputs_.size() == 1 && !folder.empty()) {
-    if (Result<void> done = sink_->define(MetaEntry{"name", folder}); !done) return done;
+    if (Result<void> done = sources_.back().sink.define(MetaEntry{"name", folder}); !done) return done;
   }
   for (const std::string& why : unreadable) {
     const QualityEntry entry{"unreadable_input", 1, fmt::format("{}; what else the folder holds was read", why),
                              Severity::error};
-    if (Result<void> done = sink_->define(entry); !done) return done;
+    if (Result<void> done = sources_.back().sink.define(entry); !done) return done;
   }
   if (input.found.skipped.empty()) return {};
   const QualityEntry skipped{
@@ -157,7 +194,7 @@ Result<void> InputImport::report(const Input& input, const std::vector<std::stri
                   "itself to read it",
                   input.path, input.found.skipped.front()),
       Severity::note};
-  return sink_->define(skipped);
+  return sources_.back().sink.define(skipped);
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 // shares with the ones before it are kept once, others under "label.key".
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <memory>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "core/model/event_sink.h"
@@ -21,6 +23,7 @@ class SharedFacts {
   std::map<std::string, std::string, std::less<>> first_values_;
 };
 
+// A label of "" changes no names.
 class LabelledSink final : public EventSink {
  public:
   LabelledSink(EventSink& target, std::string label, SharedFacts& facts)
@@ -30,10 +33,21 @@ class LabelledSink final : public EventSink {
   Result<void> append(SealedChunk chunk) override { return target_.append(std::move(chunk)); }
   [[nodiscard]] bool cancelled() const override { return target_.cancelled(); }
 
+  // When the source's time 0 was, if it has said so (fact "begin_unix_ns") and its clocks can be moved.
+  [[nodiscard]] std::optional<std::int64_t> begin_unix_ns() const noexcept;
+  // Moves everything that the source has written to a later time of the session.
+  Result<void> delay(std::int64_t ns);
+
  private:
+  Result<void> define_fact(const MetaEntry& entry);
+
   EventSink& target_;
   std::string label_;
   SharedFacts& facts_;
+  std::map<ClockNumber, Clock> clocks_;
+  std::set<SchemaNumber> timed_schemas_;
+  std::optional<std::int64_t> begin_unix_ns_;
+  bool has_unclocked_times_ = false;  // ns of session time, which no clock can move
 };
 
 }  // namespace accelscope::capture

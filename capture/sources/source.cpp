@@ -70,7 +70,9 @@ Result<const SourceFormat*> guess_format(const std::string& path) {
     }
   }
   if (best == nullptr) {
-    return Error{fmt::format("{}: the format was not recognised; name it with --format ({})", path, known_names())};
+    return Error{
+        fmt::format("{}: the format was not recognised; if it is one of {}, read it with accelscope import --format",
+                    path, known_names())};
   }
   return best;
 }

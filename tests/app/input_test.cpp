@@ -149,3 +149,26 @@ TEST_CASE("a session file of several sources is copied with all of them, and its
   CHECK(csv(session, "SELECT value FROM meta WHERE key = 'name'") == "run\r\n");
   CHECK(csv(copy, "SELECT value FROM meta WHERE key = 'name'") == "mine\r\n");
 }
+
+TEST_CASE("ranks that say when they began lie on one time, so that their skew can be seen") {
+  const test::TemporaryFolder folder;
+  const auto write_rank = [&](int rank, const std::string& begin_us) {
+    write_file(folder.file("profile_rank_" + std::to_string(rank) + ".json"),
+               R"({"trace_events":[{"timestamp":17000000000)" + begin_us +
+                   R"(000,"duration":900,"name":"nrt_execute","id":7,"instance_id":"i-1","process_id":4,)"
+                   R"("thread_id":5,"type":3,"group":"api"}]})");
+  };
+  write_rank(0, "00250");
+  write_rank(1, "00100");
+  write_rank(2, "99999");
+  const std::string sql = "SELECT t.device, e.ts_ns FROM trace_event e JOIN track t ON t.id = e.track_id ORDER BY 1";
+  CHECK(csv(folder.path(), sql) == "rank 0,150000\r\nrank 1,0\r\nrank 2,99899000\r\n");
+  CHECK(csv(folder.path(), "SELECT count(*) FROM quality WHERE kind = 'clocks_not_aligned'") == "0\r\n");
+  // And saved: the moved clocks are the session's.
+  const std::string session = folder.file("all.accel");
+  REQUIRE(run({"import", folder.path(), "-o", session}).code == kExitDone);
+  CHECK(csv(session, sql) == csv(folder.path(), sql));
+  fs::remove(session);
+  write_profile(folder.file("profile_rank_3.json"), 3);
+  CHECK(csv(folder.path(), "SELECT count FROM quality WHERE kind = 'clocks_not_aligned'") == "1\r\n");
+}

@@ -31,10 +31,8 @@ void NeuronImporter::settle_time_unit() {
   // A system profile counts from 1970, a session from its own beginning.
   constexpr std::int64_t kUnixTimes = 1'000'000'000'000'000'000;  // ns: 2001
   if (first_ticks_ >= kUnixTimes) {
-    constexpr std::int64_t kSecond = 1'000'000'000;
-    clock_ = writer_.add_clock(
-        {.name = "system (since 1970)", .anchors = {{first_ticks_, 0}, {first_ticks_ + kSecond, kSecond}}});
-    writer_.set_meta("source.unix_begin_ns", fmt::format("{}", first_ticks_));
+    clock_ = writer_.add_clock({.name = "system (since 1970)", .anchors = {{first_ticks_, 0}}});
+    writer_.set_meta("begin_unix_ns", fmt::format("{}", first_ticks_));
     return;
   }
   const std::optional<std::int64_t> stated = facts_.last_hw_timestamp();

@@ -166,7 +166,7 @@ TEST_CASE("a system profile becomes threads, memory and processor counters") {
   CHECK(find(events, "nrt_execute")->begin == 0);
   CHECK(find(events, "inner")->begin == 100);
   CHECK(find(events, "inner")->end == 200);
-  CHECK(session.snapshot().meta_value("source.unix_begin_ns") == "1700000000000000000");
+  CHECK(session.snapshot().meta_value("begin_unix_ns") == "1700000000000000000");
   CHECK(session.events("host_memory")[0].integer("usage") == 123456789012);
   CHECK(session.count("cpu_util") == 2);
   CHECK(session.quality("rows_skipped") == nullptr);

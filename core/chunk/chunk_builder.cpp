@@ -301,7 +301,7 @@ void ChunkBuilder::begin_column(ColumnBuffer& buffer) const {
 
 void ChunkBuilder::grow() {
   constexpr std::uint32_t kFirstCapacity = 2 * kBlockEvents;
-  capacity_ = capacity_ == 0 ? kFirstCapacity : std::min(capacity_ * 4, kMaxChunkEvents);
+  capacity_ = capacity_ == 0 ? kFirstCapacity : std::min(capacity_ * 4, limit_);
   gaps_ = grown(gaps_, count_, capacity_);
   durations_ = grown(durations_, count_, capacity_);
   names_ = grown(names_, count_, capacity_);

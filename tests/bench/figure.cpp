@@ -1,12 +1,14 @@
 #include "tests/bench/figure.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
+#include <malloc.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <string>
+#include <string_view>
 
 #include "core/base/format.h"
 
@@ -36,9 +38,17 @@ double best_seconds(int runs, const std::function<void()>& call) {
 }
 
 std::uint64_t peak_memory_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  constexpr std::string_view kPeak = "VmHWM:";
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(kPeak)) return std::stoull(line.substr(kPeak.size())) * 1024;
+  }
+  return 0;
+}
+
+void forget_peak_memory() {
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5\n";
 }
 
 std::uint64_t current_memory_bytes() {

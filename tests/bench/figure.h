@@ -33,7 +33,8 @@ void report(const Figure& figure);
 double seconds(const std::function<void()>& call);
 // The smallest of several runs: what the code costs when the machine is not disturbed.
 double best_seconds(int runs, const std::function<void()>& call);
-std::uint64_t peak_memory_bytes();     // of this process so far
+std::uint64_t peak_memory_bytes();     // of this process so far, or since forget_peak_memory()
+void forget_peak_memory();             // gives free memory back first, so that figures do not depend on their order
 std::uint64_t current_memory_bytes();  // resident now
 int process_id();
 

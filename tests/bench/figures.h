@@ -18,6 +18,7 @@ void bench_sql_filter(const BenchOptions& options);
 void bench_sql_queries(const BenchOptions& options);
 void bench_neuron_import(const BenchOptions& options);
 void bench_tt_log_import(const BenchOptions& options);
+void bench_chrome_import(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
 
@@ -28,9 +29,9 @@ struct FigureEntry {
 };
 
 inline constexpr auto kFigures = std::to_array<FigureEntry>({
-    // First: its memory is the peak of this process.
     {"neuron_import", "importing a generated Neuron Profile JSON file of 1 GB", bench_neuron_import},
     {"tt_log_import", "importing a generated tt-metal device log of 10 M rows", bench_tt_log_import},
+    {"chrome_import", "importing generated Chrome JSON traces of 5 and 2 million events", bench_chrome_import},
     {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},
     {"codec", "sealing, checking and inserting chunks in one thread", bench_codec},
     {"session_file", "saving while capturing, opening", bench_session_file},

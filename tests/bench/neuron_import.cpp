@@ -52,6 +52,7 @@ void bench_neuron_import(const BenchOptions& options) {
   Result<std::unique_ptr<Store>> store = Store::create();
   if (!store) return;
   StoreSink sink(*store.value());
+  forget_peak_memory();
   const double taken = seconds([&] {
     if (const Result<void> done = capture::import_neuron_json(path, {}, sink); !done) {
       fmt::print(stderr, "{}\n", done.message());

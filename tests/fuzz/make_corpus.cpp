@@ -105,7 +105,39 @@ void make_device_logs(const std::filesystem::path& folder) {
   }
 }
 
+// A trace with an event of every phase, and the shapes that files come in.
+void make_traces(const std::filesystem::path& folder) {
+  const std::string rows =
+      R"json({"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"main"}},
+{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":2,"ts":10.125,"dur":7.5,"args":{"External id":5,"Input Dims":[[1,2],[]],"Call stack":"a.py(3): f;b.py(4): g"}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":2,"ts":11,"dur":2,"args":{"cbid":211,"correlation":7,"stream":"0x0"}},
+{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":14,"dur":3.001,"args":{"stream":7,"correlation":7,"grid":[1,1,1],"blocks per SM":0.5}},
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy","pid":0,"tid":"stream 7","ts":18,"dur":1,"args":{"bytes":64,"kind":"HtoD"}},
+{"ph":"X","cat":"python_function","name":"a.py(33): f","pid":0,"tid":0,"ts":9,"dur":9,"args":{"Python parent id":null}},
+{"ph":"s","id":7,"cat":"ac2g","name":"ac2g","pid":1,"tid":2,"ts":11},{"ph":"f","bp":"e","id":7,"cat":"ac2g","name":"ac2g","pid":0,"tid":7,"ts":14},
+{"ph":"s","id":"x","cat":"c","name":"n","pid":1,"tid":2,"ts":11},{"ph":"t","id":"x","cat":"c","name":"n","pid":1,"tid":2,"ts":12},
+{"ph":"f","id":"x","cat":"c","name":"n","pid":1,"tid":2,"ts":13},
+{"ph":"B","name":"b","cat":"x","pid":1,"tid":3,"ts":1,"args":{"file":"k.cc","line":3}},{"ph":"E","pid":1,"tid":3,"ts":5,"args":{"y":true}},
+{"ph":"b","id":"0x1","name":"b","cat":"x","pid":1,"tid":3,"ts":1},{"ph":"e","id":1,"name":"b","cat":"x","pid":1,"tid":3,"ts":5},
+{"ph":"n","id2":{"local":"0x2"},"scope":"s","name":"b","cat":"x","pid":null,"tid":-1,"ts":1e1},
+{"ph":"i","s":"t","name":"[memory]","pid":1,"tid":2,"ts":12,"args":{"Bytes":-512,"Addr":1234,"Device Type":1,"Device Id":0,"Total Allocated":0}},
+{"ph":"C","name":"c","pid":1,"ts":4,"args":{"a":1,"b":2.5}},{"ph":"O","name":"o","ts":1}
+)json";
+  const auto seed = [&](const char* name, const std::string& text) {
+    write(folder / name, std::as_bytes(std::span(text)));
+  };
+  seed("object",
+       R"({"schemaVersion":1,"distributedInfo":{"rank":0},"deviceProperties":[{"id":0,"name":"d"}],"traceEvents":[)" +
+           rows + R"(],"INFO":["dropped 3 records"],"baseTimeNanoseconds":17,"traceName":"t"})");
+  seed("array", "[" + rows + "]");
+  seed("unterminated", "[" + rows + ",");
+  seed(
+      "reversed",
+      R"([{"ph":"X","name":"b","ts":9,"dur":1},{"ph":"X","name":"a","ts":1,"dur":9},{"ph":"X","name":"a","ts":1,"dur":9}])");
+}
+
 Result<void> make(const std::filesystem::path& folder) {
+  make_traces(folder / "chrome_json_fuzz");
   for (const capture::Detail detail : {capture::Detail::full, capture::Detail::slim}) {
     test::RecordingSink collect;
     if (Result<void> done = capture::simulate(small(detail), collect); !done) return done;

@@ -97,6 +97,7 @@ ValueRange ArgsBinder::bind(const TableBinding& binding, std::string_view name, 
   first_ = first;
   const std::size_t text_before = batch.text.size();
   rest_.clear();
+  next_guess_ = 0;
   bind_object(binding, args, batch);
   for (const JsonField& field : beside) bind_field(binding, field, batch);
   if (binding.location != TableBinding::kNoColumn) add_location(binding, name, batch);
@@ -129,7 +130,18 @@ void ArgsBinder::bind_object(const TableBinding& binding, std::string_view args,
     field.key = key;
     bind_field(binding, field, batch);
   }
-  if (!cursor.ok()) batch.problems.push_back({"the args of an event are not JSON throughout", offset_});
+  if (!cursor.ok()) ++batch.broken_args;
+}
+
+std::uint32_t ArgsBinder::column_of(const TableBinding& binding, std::string_view key) {
+  constexpr std::size_t kMostGuesses = 128;
+  if (next_guess_ == kMostGuesses) return binding.column_of(key).value_or(TableBinding::kNoColumn);
+  std::vector<Guess>& guesses = guesses_[static_cast<std::size_t>(binding.table())];
+  if (next_guess_ == guesses.size()) guesses.emplace_back();
+  Guess& guess = guesses[next_guess_++];
+  if (guess.key != key || key.empty())
+    guess = {std::string(key), binding.column_of(key).value_or(TableBinding::kNoColumn)};
+  return guess.column;
 }
 
 // Stacks get a line per frame; lists lose the blanks that some writers indent them with.
@@ -158,24 +170,24 @@ std::string_view ArgsBinder::text_of(const JsonField& field, Role role) {
 
 void ArgsBinder::bind_field(const TableBinding& binding, const JsonField& field, EventBatch& batch) {
   if (field.kind == JsonKind::null) return;
-  if (const auto column = binding.column_of(field.key)) {
-    const Column& target = binding.schema().columns[*column];
+  if (const std::uint32_t column = column_of(binding, field.key); column != TableBinding::kNoColumn) {
+    const Column& target = binding.schema().columns[column];
     const std::string_view text = text_of(field, target.role);
     if (target.type == ColumnType::string) {
       if (target.role == Role::stack && text.empty()) return;
-      batch.values.push_back({*column, 0, strings_.intern(text)});
+      batch.values.push_back({column, 0, strings_.intern(text)});
       return;
     }
     if (target.type == ColumnType::text) {
       const TextRange range = batch.add_text(text);
       const auto bound = std::find_if(batch.values.begin() + static_cast<std::ptrdiff_t>(first_), batch.values.end(),
-                                      [&](const BoundValue& value) { return value.column == *column; });
+                                      [&](const BoundValue& value) { return value.column == column; });
       if (bound != batch.values.end()) batch.values.erase(bound);  // a key that comes twice: the last one counts
-      batch.values.push_back({*column, range.size, range.first});
+      batch.values.push_back({column, range.size, range.first});
       return;
     }
     if (std::uint64_t value = 0; to_number(target.type, field, value)) {
-      batch.values.push_back({*column, 0, value});
+      batch.values.push_back({column, 0, value});
       return;
     }
   }

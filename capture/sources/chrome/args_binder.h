@@ -26,8 +26,6 @@ class ArgsBinder {
                                 std::span<const JsonField> beside, EventBatch& batch);
   // Values that are cached refer to a batch; call this whenever another one is filled.
   void begin_batch() noexcept { ++batch_number_; }
-  // Where the row lies in the file, for what is wrong with it.
-  void set_offset(std::uint64_t offset) noexcept { offset_ = offset; }
 
  private:
   struct CacheEntry {
@@ -36,6 +34,11 @@ class ArgsBinder {
     std::vector<BoundValue> values;
     std::uint64_t batch_number = 0;
     ValueRange range;  // in that batch
+  };
+  // Events of a table have their keys in the same order nearly always.
+  struct Guess {
+    std::string key;
+    std::uint32_t column = TableBinding::kNoColumn;
   };
   // Tables whose args rarely repeat are not looked up for a while.
   struct Usefulness {
@@ -48,6 +51,7 @@ class ArgsBinder {
 
   [[nodiscard]] bool worth_a_lookup(Usefulness& use) const noexcept;
   void bind_object(const TableBinding& binding, std::string_view args, EventBatch& batch);
+  [[nodiscard]] std::uint32_t column_of(const TableBinding& binding, std::string_view key);
   void bind_field(const TableBinding& binding, const JsonField& field, EventBatch& batch);
   // The text of a value for a string or text column; valid until the next call.
   [[nodiscard]] std::string_view text_of(const JsonField& field, Role role);
@@ -57,9 +61,10 @@ class ArgsBinder {
 
   LocalStrings& strings_;
   std::array<Usefulness, kChromeTableCount> use_{};
+  std::array<std::vector<Guess>, kChromeTableCount> guesses_;
+  std::size_t next_guess_ = 0;  // place of the next key in its event
   std::vector<CacheEntry> cache_{kCacheEntries};
   std::uint64_t batch_number_ = 0;
-  std::uint64_t offset_ = 0;
   std::size_t first_ = 0;  // value of the event at hand
   std::string rest_;       // JSON of what fits no column
   std::string scratch_;

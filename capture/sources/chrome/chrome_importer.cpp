@@ -105,6 +105,10 @@ void ChromeImporter::take_batch(EventBatch& batch) {
                  batch.doubled_keys);
   }
   for (EventRecord& record : batch.records) take_event(record, batch);
+  if (batch.broken_args > 0) {
+    report_.note("broken_args", "the args of events are not JSON throughout and were read up to the mistake",
+                 Severity::warning, batch.broken_args);
+  }
 }
 
 // The tables that come for the first time get their columns from the events of this batch.
@@ -140,7 +144,6 @@ void ChromeImporter::bind_rest(EventBatch& batch) {
   for (EventRecord& record : batch.records) {
     if (record.bound || !takes_columns(record.phase)) continue;
     args = batch.text_at(record.raw_args);  // binding adds to the batch's text
-    binder_.set_offset(record.offset);
     const TableBinding& binding = *bindings_[static_cast<std::size_t>(record.table)];
     const bool named = record.table == ChromeTable::python_function;
     record.values =

@@ -17,8 +17,8 @@ namespace accelscope::capture {
 Result<void> import_chrome_json(const std::string& path, const ImportOptions& options, EventSink& sink);
 
 struct ChromeReading {
-  std::size_t window_bytes = 4U << 20;
-  unsigned threads = 0;  // 0: as many as the machine has, at most 4
+  std::size_t window_bytes = 1U << 20;  // a window and what is made of it fit into a core's cache
+  unsigned threads = 0;                 // 0: as many as the machine has, at most 4
 };
 // The same for bytes from anywhere; `name` is what messages call them.
 Result<void> import_chrome_json(std::unique_ptr<ByteSource> bytes, const std::string& name,

@@ -62,6 +62,7 @@ struct EventBatch {
   std::string text;
   std::vector<RowProblem> problems;
   std::uint64_t mended_rows = 0;
+  std::uint64_t broken_args = 0;   // events whose args were read in part
   std::uint64_t doubled_keys = 0;  // rows that name one key twice; the last one counts
 
   void clear() {
@@ -70,6 +71,7 @@ struct EventBatch {
     text.clear();
     problems.clear();
     mended_rows = 0;
+    broken_args = 0;
     doubled_keys = 0;
   }
   [[nodiscard]] TextRange add_text(std::string_view added) {

@@ -220,11 +220,7 @@ void ChromeRowReader::finish_row(Row& row) {
       return;
     }
     record.start = start_.ns;
-    if (record.has_duration) {
-      record.duration = (start_ + duration_).ns - start_.ns;
-    } else if (!row.time_problem.empty()) {
-      batch_->problems.push_back({"a duration is not a number and was taken as none", record.offset});
-    }
+    if (record.has_duration) record.duration = (start_ + duration_).ns - start_.ns;
   }
   record.thread = thread_of(row);
   record.name = strings_.intern(row.name);
@@ -245,7 +241,6 @@ void ChromeRowReader::bind_args(Row& row) {
     const TableBinding* binding =
         vocabulary_.bindings[static_cast<std::size_t>(record.table)].load(std::memory_order_acquire);
     if (binding != nullptr) {
-      binder_.set_offset(record.offset);
       record.values = binder_.bind(*binding, row.name, args, beside_, *batch_);
       record.bound = true;
       return;

@@ -7,6 +7,9 @@ namespace accelscope::capture {
 namespace {
 
 constexpr std::size_t kSortBatchBytes = 16U << 20;
+// Unpacked events of all tracks together. More tracks get more, so that their chunks do not become tiny.
+constexpr std::size_t kBufferBytes = 32U << 20;
+constexpr std::size_t kBufferBytesPerTrack = 16U << 10;
 
 void set_value(Row& row, ColumnType type, const BoundValue& value, std::string_view text) {
   switch (type) {
@@ -87,12 +90,20 @@ void TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t du
     state.last_duration = duration;
     Row row = writer_.begin_event(state.number, start, duration, name);
     for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
+    bound_buffers(3 + values.size());
     return;
   }
   EventSorter& sorter = sorter_of(state);
   sorter.begin();
   for (const BoundValue& value : values) set_value(sorter, columns[value.column].type, value, text);
   sorter.commit(track, start, duration, name);
+}
+
+void TrackEvents::bound_buffers(std::size_t added_words) {
+  buffered_words_ += added_words;
+  if (buffered_words_ * sizeof(std::uint64_t) < kBufferBytes + tracks_.size() * kBufferBytesPerTrack) return;
+  writer_.release_buffers();
+  buffered_words_ = 0;
 }
 
 EventSorter& TrackEvents::sorter_of(const TrackState& track) {

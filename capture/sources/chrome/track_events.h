@@ -43,6 +43,7 @@ class TrackEvents {
     bool unordered = false;
   };
   void take_back(std::uint32_t track);
+  void bound_buffers(std::size_t added_words);
   void add_to_sorter(std::uint32_t track, EventSorter& sorter, const ChunkView& chunk, std::uint32_t row);
   [[nodiscard]] EventSorter& sorter_of(const TrackState& track);
   void fail(const Error& error);
@@ -51,6 +52,7 @@ class TrackEvents {
   HeldSink& held_;
   std::vector<TrackState> tracks_;
   std::map<SchemaNumber, std::unique_ptr<EventSorter>> sorters_;
+  std::size_t buffered_words_ = 0;  // in chunks that are not sealed yet, about
   Result<void> status_;
 };
 

@@ -2,32 +2,43 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace accelscope::sql {
 
 Result<std::shared_ptr<const LoadedChunk>> ChunkCache::load(const Store& store, const LaneSnapshot& lane,
                                                             std::uint32_t chunk) {
-  Entry* oldest = nullptr;
-  for (Entry& entry : entries_) {
-    if (entry.lane == lane.number() && entry.chunk == chunk) {
-      entry.used = ++uses_;
-      return entry.loaded;
-    }
-    if (oldest == nullptr || entry.used < oldest->used) oldest = &entry;
-  }
+  if (auto known = find(lane.number(), chunk)) return known;
   Result<Bytes> bytes = store.read_chunk(lane, chunk);
   if (!bytes) return bytes.error();
   Result<ChunkView> view = ChunkView::parse(*bytes);
   if (!view) return view.error();
   // The view keeps pointers into the bytes, which stay where they are when the vector moves.
   auto loaded = std::make_shared<LoadedChunk>(std::move(*bytes), std::move(*view));
-  if (entries_.size() < kKept) {
-    entries_.push_back({lane.number(), chunk, ++uses_, loaded});
-  } else {
-    *oldest = {lane.number(), chunk, ++uses_, loaded};
-  }
+  keep(lane.number(), chunk, loaded);
   return std::shared_ptr<const LoadedChunk>(std::move(loaded));
+}
+
+std::shared_ptr<const LoadedChunk> ChunkCache::find(LaneNumber lane, std::uint32_t chunk) {
+  const std::scoped_lock lock(mutex_);
+  for (Entry& entry : entries_) {
+    if (entry.lane != lane || entry.chunk != chunk) continue;
+    entry.used = ++uses_;
+    return entry.loaded;
+  }
+  return nullptr;
+}
+
+void ChunkCache::keep(LaneNumber lane, std::uint32_t chunk, std::shared_ptr<const LoadedChunk> loaded) {
+  const std::scoped_lock lock(mutex_);
+  if (entries_.size() < kKept) {
+    entries_.push_back({lane, chunk, ++uses_, std::move(loaded)});
+    return;
+  }
+  const auto oldest = std::min_element(entries_.begin(), entries_.end(),
+                                       [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  *oldest = {lane, chunk, ++uses_, std::move(loaded)};
 }
 
 void result_text(sqlite3_context* context, std::string_view text) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -37,13 +38,15 @@ class ScopeStrings {
   std::vector<std::string_view> texts_;
 };
 
-// The last few chunks that were read, for queries that jump from event to event by id.
+// The last few chunks that were read, for queries that jump from event to event by id. For any number of threads.
 class ChunkCache {
  public:
   [[nodiscard]] Result<std::shared_ptr<const LoadedChunk>> load(const Store& store, const LaneSnapshot& lane,
                                                                 std::uint32_t chunk);
 
  private:
+  [[nodiscard]] std::shared_ptr<const LoadedChunk> find(LaneNumber lane, std::uint32_t chunk);
+  void keep(LaneNumber lane, std::uint32_t chunk, std::shared_ptr<const LoadedChunk> loaded);
   static constexpr std::size_t kKept = 64;
   struct Entry {
     LaneNumber lane;
@@ -51,6 +54,7 @@ class ChunkCache {
     std::uint64_t used;
     std::shared_ptr<const LoadedChunk> loaded;
   };
+  std::mutex mutex_;
   std::vector<Entry> entries_;
   std::uint64_t uses_ = 0;
 };

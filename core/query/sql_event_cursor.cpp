@@ -4,21 +4,21 @@
 #include <iterator>
 
 namespace accelscope::sql {
+namespace {
+
+constexpr std::size_t kChunksPerThread = 4;  // filtered ahead: a few hundred KB each
+
+}  // namespace
 
 int EventCursor::start(EventRequest request) {
-  scans_.clear();
+  streams_.clear();
   heads_.clear();
   groups_.reset();
   filter_ = std::move(request.filter);
   order_ = request.order;
-  next_lane_ = 0;
-  offset_ = 0;
   current_ = nullptr;
   if (filter_.nothing) return SQLITE_OK;
-  if (order_ == RowOrder::any) {
-    offset_ = request.offset;
-    return next_lane();
-  }
+  if (order_ == RowOrder::any) return start_stream(request.offset);
   const int code = order_ == RowOrder::time ? start_merge() : gather(request.used);
   return code == SQLITE_OK ? skip_rows(request.offset) : code;
 }
@@ -35,23 +35,31 @@ int EventCursor::next() {
     groups_->next();
     return SQLITE_OK;
   }
-  if (order_ == RowOrder::time) return next_merged();
+  return order_ == RowOrder::time ? next_merged() : next_in_stream();
+}
+
+int EventCursor::start_stream(std::uint64_t offset) {
+  const std::size_t ahead = kChunksPerThread * context_.pool.concurrency();
+  streams_.push_back(std::make_unique<EventStream>(context_, spec_, filter_, lanes_with_rows(), ahead));
+  current_ = streams_.back().get();
+  current_->skip(offset);
+  return next_in_stream();
+}
+
+int EventCursor::next_in_stream() {
   if (current_->next()) return SQLITE_OK;
-  if (current_->status() != SQLITE_OK) return current_->status();
-  return next_lane();
+  const int code = current_->status();
+  current_ = nullptr;
+  return code;
 }
 
 int EventCursor::gather(const std::vector<EventField>& used) {
   std::vector<EventField> kept;
   std::copy_if(used.begin(), used.end(), std::back_inserter(kept), is_number);
   auto groups = std::make_unique<NameGroups>(std::move(kept));
-  if (const int code = next_lane(); code != SQLITE_OK) return code;
-  while (current_ != nullptr) {
-    groups->add(*current_);
-    if (current_->next()) continue;
-    if (current_->status() != SQLITE_OK) return current_->status();
-    if (const int code = next_lane(); code != SQLITE_OK) return code;
-  }
+  int code = start_stream(0);
+  for (; current_ != nullptr; code = next_in_stream()) groups->add(current_->scan());
+  if (code != SQLITE_OK) return code;
   groups->sort(*context_.snapshot->strings, order_ == RowOrder::name_descending);
   groups_ = std::move(groups);
   return SQLITE_OK;
@@ -59,7 +67,7 @@ int EventCursor::gather(const std::vector<EventField>& used) {
 
 int EventCursor::row_id(std::int64_t& id) {
   if (groups_) return context_.fail("rowid cannot be used with GROUP BY or DISTINCT of the name; use the column id");
-  id = static_cast<std::int64_t>(current_->id());
+  id = static_cast<std::int64_t>(current_->scan().id());
   return SQLITE_OK;
 }
 
@@ -77,66 +85,47 @@ bool EventCursor::may_hold_rows(const LaneSnapshot& lane) const {
   return lane.event_count > 0 && filter_.track.holds(lane.track) && filter_.id.max >= first && filter_.id.min <= last;
 }
 
-std::unique_ptr<LaneScan> EventCursor::open(std::uint32_t lane_index) {
-  const LaneSnapshot& lane = context_.snapshot->lanes[lane_index];
-  auto scan = std::make_unique<LaneScan>(context_, lane, filter_, spec_.schema_columns.at(lane.schema.get()));
-  context_.control->add_total(scan->chunk_count());
-  return scan;
-}
-
-int EventCursor::next_lane() {
-  current_ = nullptr;
-  scans_.clear();
-  while (next_lane_ < spec_.lanes.size()) {
-    const std::uint32_t lane_index = spec_.lanes[next_lane_++];
-    if (!may_hold_rows(context_.snapshot->lanes[lane_index])) continue;
-    auto scan = open(lane_index);
-    if (offset_ > 0) scan->skip(offset_);
-    if (scan->next()) {
-      current_ = scan.get();
-      scans_.push_back(std::move(scan));
-      return SQLITE_OK;
-    }
-    if (scan->status() != SQLITE_OK) return scan->status();
-  }
-  return SQLITE_OK;
+std::vector<std::uint32_t> EventCursor::lanes_with_rows() const {
+  std::vector<std::uint32_t> lanes;
+  std::copy_if(spec_.lanes.begin(), spec_.lanes.end(), std::back_inserter(lanes),
+               [this](std::uint32_t lane) { return may_hold_rows(context_.snapshot->lanes[lane]); });
+  return lanes;
 }
 
 int EventCursor::start_merge() {
-  for (const std::uint32_t lane_index : spec_.lanes) {
-    if (!may_hold_rows(context_.snapshot->lanes[lane_index])) continue;
-    auto scan = open(lane_index);
-    if (scan->next()) {
-      heads_.push_back({scan->begin_ns(), scan->id(), scan.get()});
-      scans_.push_back(std::move(scan));
-    } else if (scan->status() != SQLITE_OK) {
-      return scan->status();
+  for (const std::uint32_t lane : lanes_with_rows()) {
+    auto stream = std::make_unique<EventStream>(context_, spec_, filter_, std::vector{lane}, 1);
+    if (stream->next()) {
+      heads_.push_back({stream->scan().begin_ns(), stream->scan().id(), stream.get()});
+      streams_.push_back(std::move(stream));
+    } else if (stream->status() != SQLITE_OK) {
+      return stream->status();
     }
   }
   std::make_heap(heads_.begin(), heads_.end(), std::greater<>());
-  if (!heads_.empty()) current_ = heads_.front().scan;
+  if (!heads_.empty()) current_ = heads_.front().stream;
   return SQLITE_OK;
 }
 
 int EventCursor::next_merged() {
   std::pop_heap(heads_.begin(), heads_.end(), std::greater<>());
   Head& head = heads_.back();
-  if (head.scan->next()) {
-    head.begin_ns = head.scan->begin_ns();
-    head.id = head.scan->id();
+  if (head.stream->next()) {
+    head.begin_ns = head.stream->scan().begin_ns();
+    head.id = head.stream->scan().id();
     std::push_heap(heads_.begin(), heads_.end(), std::greater<>());
   } else {
-    if (head.scan->status() != SQLITE_OK) return head.scan->status();
+    if (head.stream->status() != SQLITE_OK) return head.stream->status();
     heads_.pop_back();
   }
-  current_ = heads_.empty() ? nullptr : heads_.front().scan;
+  current_ = heads_.empty() ? nullptr : heads_.front().stream;
   return SQLITE_OK;
 }
 
 void EventCursor::result(sqlite3_context* context, std::size_t table_column) {
   const EventColumn& column = spec_.columns[table_column];
   if (groups_) return group_result(context, column);
-  LaneScan& scan = *current_;
+  LaneScan& scan = current_->scan();
   const LaneSnapshot& lane = scan.lane();
   if (is_number(column.field)) return sqlite3_result_int64(context, number_of(scan, column.field));
   if (column.field == EventField::name) return result_pooled_text(context, scan.name());

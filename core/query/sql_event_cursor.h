@@ -1,12 +1,12 @@
-// The rows of an event table for one set of conditions: one LaneScan after the other, or all of them merged by
-// their begins where SQLite asked for that order.
+// The rows of an event table for one set of conditions: one stream of all lanes, or one per lane merged by their begins
+// where SQLite asked for that order.
 #pragma once
 
 #include <memory>
 #include <vector>
 
+#include "core/query/sql_event_stream.h"
 #include "core/query/sql_event_table.h"
-#include "core/query/sql_lane_scan.h"
 #include "core/query/sql_name_groups.h"
 
 namespace accelscope::sql {
@@ -35,8 +35,9 @@ class EventCursor {
 
  private:
   [[nodiscard]] bool may_hold_rows(const LaneSnapshot& lane) const;
-  [[nodiscard]] std::unique_ptr<LaneScan> open(std::uint32_t lane_index);
-  int next_lane();
+  [[nodiscard]] std::vector<std::uint32_t> lanes_with_rows() const;
+  int start_stream(std::uint64_t offset);
+  int next_in_stream();
   int start_merge();
   int skip_rows(std::uint64_t rows);  // one by one
   int gather(const std::vector<EventField>& used);
@@ -45,7 +46,7 @@ class EventCursor {
   struct Head {
     std::int64_t begin_ns;
     EventId id;
-    LaneScan* scan;
+    EventStream* stream;
     bool operator>(const Head& other) const noexcept {
       return begin_ns != other.begin_ns ? begin_ns > other.begin_ns : id > other.id;
     }
@@ -56,11 +57,9 @@ class EventCursor {
   EventFilter filter_;
   RowOrder order_ = RowOrder::any;
   std::unique_ptr<NameGroups> groups_;  // rows by name
-  std::vector<std::unique_ptr<LaneScan>> scans_;
+  std::vector<std::unique_ptr<EventStream>> streams_;
   std::vector<Head> heads_;  // a heap, the earliest in front
-  std::size_t next_lane_ = 0;
-  std::uint64_t offset_ = 0;  // rows still to skip, where rows come lane by lane
-  LaneScan* current_ = nullptr;
+  EventStream* current_ = nullptr;
 };
 
 }  // namespace accelscope::sql

@@ -1,317 +1,50 @@
 #include "core/query/sql_lane_scan.h"
 
-#include <cmath>
-
 namespace accelscope::sql {
 namespace {
 
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
-// Ticks t of the lane with bounds.holds(clock.to_ns(t)). Bounds that all of the lane meets are left out, so that
-// the map is never asked for times far outside of it.
-IntegerBounds to_ticks(const LaneSnapshot& lane, const IntegerBounds& bounds) {
-  IntegerBounds ticks;
-  if (bounds.unbounded()) return ticks;
-  const std::int64_t first = lane.clock->to_ns(lane.begin_ticks);
-  const std::int64_t last = lane.clock->to_ns(lane.end_ticks);
-  if (bounds.empty() || bounds.min > last || bounds.max < first) {
-    ticks.clear();
-    return ticks;
-  }
-  if (bounds.min > first) ticks.at_least(lane.clock->to_ticks(bounds.min));
-  if (bounds.max < last) ticks.at_most(lane.clock->to_ticks(bounds.max + 1) - 1);
-  return ticks;
-}
-
-// First chunk for which `before` is false; chunks are sorted by it.
-template <typename Before>
-std::uint32_t partition_point(std::uint32_t first, std::uint32_t last, Before before) {
-  while (first < last) {
-    const std::uint32_t middle = first + (last - first) / 2;
-    if (before(middle)) {
-      first = middle + 1;
-    } else {
-      last = middle;
-    }
-  }
-  return first;
-}
-
-std::uint64_t low_bits(std::uint32_t count) {
-  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
-}
-
-template <typename Keeps>
-std::uint64_t matches(std::uint64_t candidates, Keeps keeps) {
-  std::uint64_t mask = 0;
-  for (std::uint32_t i = 0; i < kBlockEvents; ++i) mask |= static_cast<std::uint64_t>(keeps(i)) << i;
-  return mask & candidates;
-}
-
-// For tests that cost more than a comparison.
-template <typename Keeps>
-std::uint64_t matches_of_candidates(std::uint64_t candidates, Keeps keeps) {
-  std::uint64_t mask = 0;
-  for (std::uint64_t left = candidates; left != 0; left &= left - 1) {
-    const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
-    mask |= static_cast<std::uint64_t>(keeps(i)) << i;
-  }
-  return mask;
-}
-
 }  // namespace
 
-std::string_view track_kind(const Snapshot& snapshot, const LaneSnapshot& lane) {
-  const TrackSnapshot* track = snapshot.find_track(lane.track);
-  return track == nullptr ? std::string_view() : std::string_view(track->track->kind);
-}
-
-LaneScan::LaneScan(Context& context, const LaneSnapshot& lane, EventFilter& filter,
+LaneScan::LaneScan(Context& context, const LaneSnapshot& lane, const EventFilter& filter,
                    const std::vector<int>& schema_columns)
-    : context_(context),
-      lane_(lane),
-      filter_(filter),
+    : lane_(lane),
+      filter_(context, lane, filter, schema_columns),
       schema_columns_(schema_columns),
       strings_(context.strings(scope_of(lane.number()))) {
   columns_.resize(lane.schema->columns.size());
-  compile();
-  choose_chunks();
 }
 
-void LaneScan::compile() {
-  const std::uint32_t scope = scope_of(lane_.number());
-  for (const auto& test : filter_.names) name_answers_.push_back(&test->answers(context_, scope));
-  for (FieldTest& test : filter_.fields) {
-    const int column = schema_columns_[test.table_column];
-    if (column < 0) {
-      if (test.category && test.strings->keeps(track_kind(*context_.snapshot, lane_))) continue;
-      ordinals_.clear();  // null everywhere: no comparison holds
-      return;
-    }
-    const auto index = static_cast<std::size_t>(column);
-    tests_.push_back({&test, index, lane_.schema->columns[index].type,
-                      test.strings ? &test.strings->answers(context_, scope) : nullptr});
-  }
+void LaneScan::enter(FilteredChunk chunk) {
+  filtered_ = std::move(chunk);
+  place_ = &lane_.chunk(filtered_.chunk);
+  next_block_ = 0;
+  mask_ = 0;
 }
 
-void LaneScan::choose_chunks() {
-  const auto lane_first = static_cast<std::int64_t>(make_event_id(lane_.number(), 0));
-  const bool track_fits = filter_.track.holds(lane_.track) && filter_.lane_depth.holds(lane_.data->lane.depth);
-  if (filter_.nothing || ordinals_.empty() || !track_fits || lane_.event_count == 0) return;
-  ordinals_.at_least(0);
-  ordinals_.at_most(static_cast<std::int64_t>(lane_.chunk(lane_.chunk_count - 1).first_ordinal) +
-                    lane_.chunk(lane_.chunk_count - 1).count - 1);
-  if (filter_.id.max < lane_first) return;
-  ordinals_.at_most(filter_.id.max - lane_first);
-  if (filter_.id.min > lane_first) ordinals_.at_least(filter_.id.min - lane_first);
-  begin_ticks_ = to_ticks(lane_, filter_.ts_ns);
-  end_ticks_ = to_ticks(lane_, filter_.end_ns);
-  if (ordinals_.empty() || begin_ticks_.empty() || end_ticks_.empty() || filter_.dur_ns.empty()) return;
-  tests_duration_ = !filter_.dur_ns.unbounded();
-  tests_times_ = tests_duration_ || !begin_ticks_.unbounded() || !end_ticks_.unbounded();
-
-  const std::int64_t first_end = std::max(begin_ticks_.min, end_ticks_.min);
-  const std::int64_t last_begin = std::min(begin_ticks_.max, end_ticks_.max);
-  first_chunk_ = partition_point(0, lane_.chunk_count, [&](std::uint32_t i) {
-    const ChunkPlace& place = lane_.chunk(i);
-    return place.end_ticks < first_end || static_cast<std::int64_t>(place.first_ordinal) + place.count <= ordinals_.min;
-  });
-  last_chunk_ = partition_point(first_chunk_, lane_.chunk_count, [&](std::uint32_t i) {
-    const ChunkPlace& place = lane_.chunk(i);
-    return place.begin_ticks <= last_begin && static_cast<std::int64_t>(place.first_ordinal) <= ordinals_.max;
-  });
-  chunk_ = first_chunk_;
-}
-
-bool LaneScan::advance() {
-  while (true) {
-    if (!loaded_ || next_block_ >= loaded_->view.block_count()) {
-      if (!advance_chunk()) return false;
-    }
+bool LaneScan::next_block() {
+  while (next_block_ < filtered_.matches.size()) {
     block_ = next_block_++;
-    if (skips_block(block_)) continue;
+    mask_ = filtered_.matches[block_];
+    if (mask_ == 0) continue;
     ++serial_;
-    mask_ = block_matches();
-    if (mask_ != 0) return true;
+    return true;
   }
-}
-
-bool LaneScan::advance_chunk() {
-  loaded_.reset();
-  while (chunk_ < last_chunk_) {
-    if (context_.cancelled()) {
-      status_ = SQLITE_INTERRUPT;
-      return false;
-    }
-    const std::uint32_t chunk = chunk_++;
-    context_.control->add_done(1);
-    if (skips_chunk(chunk)) continue;
-    place_ = &lane_.chunk(chunk);
-    auto loaded = context_.load(lane_, chunk);
-    if (!loaded) {
-      context_.report.skip(place_->count, loaded.message());
-      continue;
-    }
-    loaded_ = std::move(*loaded);
-    next_block_ = 0;
-    if (!skips_loaded_chunk()) return true;
-    loaded_.reset();
-  }
+  filtered_ = {};  // makes room for the chunks to come
+  next_block_ = 0;
   return false;
 }
 
 void LaneScan::skip(std::uint64_t& rows) {
-  const bool all_match = filter_.names.empty() && tests_.empty() && !tests_times_;
-  while (rows > 0) {
-    // Ordinals count the events of chunks that all match.
-    while (all_match && mask_ == 0 && !loaded_ && chunk_ < last_chunk_) {
-      const ChunkPlace& place = lane_.chunk(chunk_);
-      const auto first = static_cast<std::int64_t>(place.first_ordinal);
-      if (place.count > rows || first < ordinals_.min || first + place.count - 1 > ordinals_.max) break;
-      rows -= place.count;
-      ++chunk_;
-      context_.control->add_done(1);
-    }
-    if (rows == 0 || (mask_ == 0 && !advance())) return;
+  while (rows > 0 && (mask_ != 0 || next_block())) {
     for (; mask_ != 0 && rows > 0; mask_ &= mask_ - 1) --rows;
   }
 }
 
-// By the totals by name, without its bytes.
-bool LaneScan::skips_chunk(std::uint32_t chunk) {
-  if (filter_.names.empty() || chunk >= lane_.totals.stretches[0]) return false;
-  const NameTotals::Stretch stretch = lane_.data->totals.stretch(0, chunk);
-  if (!stretch.kept) return false;
-  const StringPool& pool = *context_.snapshot->strings;
-  for (std::uint32_t i = 0; i < stretch.size; ++i) {
-    const bool kept = std::all_of(filter_.names.begin(), filter_.names.end(), [&](const auto& test) {
-      return test->keeps_session_string(pool, stretch.totals[i].name);
-    });
-    if (kept) return false;
-  }
-  return true;
-}
-
-// By the least and greatest value of its columns.
-bool LaneScan::skips_loaded_chunk() const {
-  return std::any_of(tests_.begin(), tests_.end(), [&](const CompiledTest& test) {
-    const ColumnEntry& entry = loaded_->view.entry(test.column);
-    if ((entry.flags & kAbsent) != 0) return true;
-    if (test.type == ColumnType::int64) {
-      const IntegerBounds& bounds = test.test->integers;
-      return bounds.empty() || static_cast<std::int64_t>(entry.max ^ kSignBit) < bounds.min ||
-             static_cast<std::int64_t>(entry.min ^ kSignBit) > bounds.max;
-    }
-    if (test.type == ColumnType::uint64) {
-      const Bounds<std::uint64_t>& bounds = test.test->unsigneds;
-      return bounds.empty() || entry.max < bounds.min || entry.min > bounds.max;
-    }
-    return false;
-  });
-}
-
-bool LaneScan::leaf_times(std::uint32_t block, std::int64_t& begin, std::int64_t& end, std::uint64_t& covered) const {
-  const std::uint32_t leaf = place_->first_leaf + block;
-  if (leaf >= lane_.tree.nodes[0]) return false;
-  if (lane_.data->kind == EventKind::counter) {
-    const CounterNode& node = lane_.data->counters.node(0, leaf);
-    begin = node.begin;
-    end = node.end;
-    covered = 0;
-  } else {
-    const SliceNode& node = lane_.data->slices.node(0, leaf);
-    begin = node.begin;
-    end = node.end;
-    covered = node.busy + node.wait;
-  }
-  return true;
-}
-
-bool LaneScan::skips_block(std::uint32_t block) const {
-  const auto first = static_cast<std::int64_t>(place_->first_ordinal + block * kBlockEvents);
-  if (first > ordinals_.max || first + kBlockEvents <= ordinals_.min) return true;
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::uint64_t covered = 0;
-  if (!tests_times_ || !leaf_times(block, begin, end, covered)) return false;
-  if (end < std::max(begin_ticks_.min, end_ticks_.min) || begin > std::min(begin_ticks_.max, end_ticks_.max))
-    return true;
-  if (!tests_duration_ || filter_.dur_ns.min <= 0 || !lane_.clock->is_affine()) return false;
-  // A duration in ns is at most one more than its ticks at the clock's rate; the rest is for rounding.
-  const double longest_ns = static_cast<double>(covered) * lane_.clock->ns_per_tick();
-  return longest_ns + 2 + longest_ns * 1e-9 < static_cast<double>(filter_.dur_ns.min);
-}
-
-std::uint64_t LaneScan::block_matches() {
-  std::uint64_t mask = low_bits(loaded_->view.block_size(block_));
-  const auto first = static_cast<std::int64_t>(place_->first_ordinal + block_ * kBlockEvents);
-  if (first < ordinals_.min) mask &= ~low_bits(static_cast<std::uint32_t>(ordinals_.min - first));
-  if (first + kBlockEvents - 1 > ordinals_.max) mask &= low_bits(static_cast<std::uint32_t>(ordinals_.max - first + 1));
-  if (tests_times_ && mask != 0) mask &= time_matches();
-  if (!name_answers_.empty() && mask != 0) mask = name_matches(mask);
-  for (const CompiledTest& test : tests_) {
-    if (mask == 0) break;
-    mask = field_matches(test, mask);
-  }
-  return mask;
-}
-
-std::uint64_t LaneScan::time_matches() {
-  const BlockTimes& block = times();
-  std::uint64_t mask = low_bits(loaded_->view.block_size(block_));
-  if (!begin_ticks_.unbounded())
-    mask = matches(mask, [&](std::uint32_t i) { return begin_ticks_.holds(block.begins[i]); });
-  if (!end_ticks_.unbounded()) mask = matches(mask, [&](std::uint32_t i) { return end_ticks_.holds(block.ends[i]); });
-  if (!tests_duration_) return mask;
-  if (lane_.clock->is_identity()) {
-    return matches(mask, [&](std::uint32_t i) {
-      const std::uint64_t duration =
-          static_cast<std::uint64_t>(block.ends[i]) - static_cast<std::uint64_t>(block.begins[i]);
-      return filter_.dur_ns.holds(static_cast<std::int64_t>(duration));
-    });
-  }
-  return matches_of_candidates(mask, [&](std::uint32_t i) {
-    return filter_.dur_ns.holds(lane_.clock->to_ns(block.ends[i]) - lane_.clock->to_ns(block.begins[i]));
-  });
-}
-
-std::uint64_t LaneScan::name_matches(std::uint64_t candidates) {
-  const std::uint64_t* ids = names();
-  for (StringTest::Answers* answers : name_answers_) {
-    candidates = matches_of_candidates(candidates, [&](std::uint32_t i) { return answers->keeps(ids[i]); });
-  }
-  return candidates;
-}
-
-std::uint64_t LaneScan::field_matches(const CompiledTest& test, std::uint64_t candidates) {
-  const DecodedColumn& decoded = column(test.column);
-  const auto& values = decoded.values;
-  candidates &= decoded.validity;
-  switch (test.type) {
-    case ColumnType::int64:
-      return matches(candidates, [&](std::uint32_t i) {
-        return test.test->integers.holds(static_cast<std::int64_t>(values[i] ^ kSignBit));
-      });
-    case ColumnType::boolean:
-      return matches(candidates, [&](std::uint32_t i) { return test.test->integers.holds(values[i] != 0 ? 1 : 0); });
-    case ColumnType::uint64:
-      return matches(candidates, [&](std::uint32_t i) { return test.test->unsigneds.holds(values[i]); });
-    case ColumnType::float64:
-      return matches_of_candidates(candidates, [&](std::uint32_t i) {
-        return test.test->reals.holds(loaded_->view.to_float64(test.column, values[i]));
-      });
-    case ColumnType::string:
-      if (test.answers == nullptr) return candidates;
-      return matches_of_candidates(candidates, [&](std::uint32_t i) { return test.answers->keeps(values[i]); });
-    case ColumnType::text:
-      return candidates;
-  }
-  return candidates;
-}
-
 const BlockTimes& LaneScan::times() {
   if (times_serial_ != serial_) {
-    loaded_->view.times(block_, times_);
+    filtered_.loaded->view.times(block_, times_);
     times_serial_ = serial_;
   }
   return times_;
@@ -319,7 +52,7 @@ const BlockTimes& LaneScan::times() {
 
 const std::uint64_t* LaneScan::names() {
   if (names_serial_ != serial_) {
-    loaded_->view.names(block_, names_.data());
+    filtered_.loaded->view.names(block_, names_.data());
     names_serial_ = serial_;
   }
   return names_.data();
@@ -329,8 +62,8 @@ const LaneScan::DecodedColumn& LaneScan::column(std::size_t schema_column) {
   std::unique_ptr<DecodedColumn>& decoded = columns_[schema_column];
   if (!decoded) decoded = std::make_unique<DecodedColumn>();
   if (decoded->serial != serial_) {
-    decoded->validity = loaded_->view.validity(schema_column, block_);
-    if (decoded->validity != 0) loaded_->view.values(schema_column, block_, decoded->values.data());
+    decoded->validity = filtered_.loaded->view.validity(schema_column, block_);
+    if (decoded->validity != 0) filtered_.loaded->view.values(schema_column, block_, decoded->values.data());
     decoded->serial = serial_;
   }
   return *decoded;
@@ -353,11 +86,11 @@ void LaneScan::result(sqlite3_context* context, std::size_t schema_column) {
     case ColumnType::boolean:
       return sqlite3_result_int(context, stored != 0 ? 1 : 0);
     case ColumnType::float64:
-      return sqlite3_result_double(context, loaded_->view.to_float64(schema_column, stored));
+      return sqlite3_result_double(context, filtered_.loaded->view.to_float64(schema_column, stored));
     case ColumnType::string:
       return result_pooled_text(context, strings_.text(stored));
     case ColumnType::text:
-      return result_text(context, loaded_->view.text(schema_column, block_ * kBlockEvents + row_in_block_));
+      return result_text(context, filtered_.loaded->view.text(schema_column, block_ * kBlockEvents + row_in_block_));
   }
 }
 

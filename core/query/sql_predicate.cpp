@@ -142,16 +142,25 @@ bool StringTest::keeps(std::string_view text) const {
   }
 }
 
+void StringTest::prepare_for(const StringPool& pool) {
+  if (session_answers_.empty()) session_answers_.resize(pool.size());
+}
+
 bool StringTest::keeps_session_string(const StringPool& pool, StringId id) {
-  if (id >= session_answers_.size()) session_answers_.resize(std::max<std::size_t>(pool.size(), id + std::size_t{1}));
-  std::uint8_t& answer = session_answers_[id];
-  if (answer == 0) answer = keeps(pool.text(id)) ? 1 : 2;
-  return answer == 1;
+  if (id >= session_answers_.size()) return keeps(pool.text(id));
+  const std::atomic_ref<std::uint8_t> answer(session_answers_[id]);
+  std::uint8_t known = answer.load(std::memory_order_relaxed);
+  if (known == 0) answer.store(known = keeps(pool.text(id)) ? 1 : 2, std::memory_order_relaxed);
+  return known == 1;
+}
+
+std::uint8_t StringTest::Answers::find_out(std::uint64_t local) const {
+  return test_.keeps(pool_.text(strings_.session_id(local))) ? 1 : 2;
 }
 
 StringTest::Answers& StringTest::answers(Context& context, std::uint32_t scope) {
   std::unique_ptr<Answers>& answers = answers_[scope];
-  if (!answers) answers = std::make_unique<Answers>(*this, context.strings(scope));
+  if (!answers) answers = std::make_unique<Answers>(*this, *context.snapshot->strings, context.strings(scope));
   return *answers;
 }
 

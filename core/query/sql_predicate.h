@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -60,23 +61,30 @@ class StringTest {
 
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }  // a bad regular expression
   [[nodiscard]] bool keeps(std::string_view text) const;
-  // The answers for one scope, by local string id: 0 unknown, 1 keep, 2 leave out.
+  // The answers for one scope, by local string id: 0 unknown, 1 keep, 2 leave out. Two threads that ask for the same
+  // string at the same time find the same answer.
   class Answers {
    public:
-    Answers(StringTest& test, ScopeStrings& strings) : test_(test), strings_(strings), known_(strings.size() + 1) {}
+    Answers(const StringTest& test, const StringPool& pool, const ScopeStrings& strings)
+        : test_(test), pool_(pool), strings_(strings), known_(strings.size() + 1) {}
     [[nodiscard]] bool keeps(std::uint64_t local) {
-      std::uint8_t& answer = known_[std::min<std::uint64_t>(local, known_.size() - 1)];
-      if (answer == 0) answer = test_.keeps(strings_.text(local)) ? 1 : 2;
-      return answer == 1;
+      const std::atomic_ref<std::uint8_t> answer(known_[std::min<std::uint64_t>(local, known_.size() - 1)]);
+      std::uint8_t known = answer.load(std::memory_order_relaxed);
+      if (known == 0) answer.store(known = find_out(local), std::memory_order_relaxed);
+      return known == 1;
     }
 
    private:
-    StringTest& test_;
-    ScopeStrings& strings_;
+    [[nodiscard]] std::uint8_t find_out(std::uint64_t local) const;
+    const StringTest& test_;
+    const StringPool& pool_;
+    const ScopeStrings& strings_;
     std::vector<std::uint8_t> known_;
   };
+  // To be asked for by one thread.
   [[nodiscard]] Answers& answers(Context& context, std::uint32_t scope);
-  // The same for a session-wide id, as the totals by name have it.
+  // The same for session-wide ids below the pool's size, as the totals by name have them.
+  void prepare_for(const StringPool& pool);
   [[nodiscard]] bool keeps_session_string(const StringPool& pool, StringId id);
 
  private:

@@ -115,7 +115,8 @@ struct TestSession {
 };
 
 struct Session : TestSession {
-  explicit Session(int count) : TestSession(count), sql(*store, store->snapshot(), pool) {}
+  // Row by row: sql_native_test asks the other way too.
+  explicit Session(int count) : TestSession(count), sql(*store, store->snapshot(), pool) { sql.set_native(false); }
   WorkerPool pool{2};
   SqlSession sql;
   TaskControl control;

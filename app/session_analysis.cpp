@@ -116,12 +116,14 @@ std::shared_ptr<const SessionFigures> SessionAnalysis::figures(const TimeRange& 
   answer.range = range;
   answer.version = snapshot_->version;
   answer.asked_s = std::max(now_s_, 0.0);
-  answer.task = start([range](const QueryContext& query) -> Result<std::shared_ptr<const SessionFigures>> {
-    auto metrics = session_metrics(query, range);
-    if (!metrics) return metrics.error();
-    return std::shared_ptr<const SessionFigures>(
-        std::make_shared<SessionFigures>(SessionFigures{range, query.snapshot->version, std::move(*metrics)}));
-  });
+  answer.task = start(
+      [range, memory = memory_.value](const QueryContext& query) -> Result<std::shared_ptr<const SessionFigures>> {
+        const bool usable = memory && memory->snapshot_version == query.snapshot->version;
+        auto metrics = session_metrics(query, range, usable ? memory.get() : nullptr);
+        if (!metrics) return metrics.error();
+        return std::shared_ptr<const SessionFigures>(
+            std::make_shared<SessionFigures>(SessionFigures{range, query.snapshot->version, std::move(*metrics)}));
+      });
   return answer.value;
 }
 

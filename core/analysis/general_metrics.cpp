@@ -159,8 +159,13 @@ std::string figure_name(std::string_view text) {
 
 class GeneralMetrics {
  public:
-  GeneralMetrics(const QueryContext& query, const TrackDevices& devices, const TimeRange& range)
-      : query_(query), devices_(devices), range_(range), groups_(find_groups(*query.snapshot, devices)) {}
+  GeneralMetrics(const QueryContext& query, const TrackDevices& devices, const TimeRange& range,
+                 const MemoryUsage* memory)
+      : query_(query),
+        devices_(devices),
+        range_(range),
+        memory_(memory),
+        groups_(find_groups(*query.snapshot, devices)) {}
 
   Result<std::vector<SessionMetric>> run() {
     const Snapshot& snapshot = *query_.snapshot;
@@ -188,11 +193,16 @@ class GeneralMetrics {
 
   Result<void> add_memory() {
     if (lanes_of_kind(*query_.snapshot, EventKind::memory).empty()) return {};
-    const auto usage = memory_usage(query_);
-    if (!usage) return usage.error();
-    for (std::uint32_t pool = 0; pool < (*usage)->pools.size(); ++pool) {
-      add(figure_name((*usage)->pools[pool].name) + "_peak_bytes", "B",
-          static_cast<double>(peak_in(**usage, pool, range_)), "");
+    std::shared_ptr<const MemoryUsage> made;
+    if (memory_ == nullptr) {
+      auto usage = memory_usage(query_);
+      if (!usage) return usage.error();
+      made = std::move(*usage);
+      memory_ = made.get();
+    }
+    for (std::uint32_t pool = 0; pool < memory_->pools.size(); ++pool) {
+      add(figure_name(memory_->pools[pool].name) + "_peak_bytes", "B",
+          static_cast<double>(peak_in(*memory_, pool, range_)), "");
     }
     return {};
   }
@@ -244,6 +254,7 @@ class GeneralMetrics {
   const QueryContext& query_;
   const TrackDevices& devices_;
   const TimeRange range_;
+  const MemoryUsage* memory_;
   std::vector<Group> groups_;
   double length_s_ = 0;
   std::vector<std::vector<GroupTally>> tallies_;  // by worker and group
@@ -253,8 +264,8 @@ class GeneralMetrics {
 }  // namespace
 
 Result<std::vector<SessionMetric>> general_metrics(const QueryContext& query, const TrackDevices& devices,
-                                                   const TimeRange& range) {
-  return GeneralMetrics(query, devices, range).run();
+                                                   const TimeRange& range, const MemoryUsage* memory) {
+  return GeneralMetrics(query, devices, range, memory).run();
 }
 
 }  // namespace accelscope

@@ -9,8 +9,10 @@
 
 namespace accelscope {
 
-// Those of the session, then by device in the order of `devices`. Names, values, units and devices are set.
+// Those of the session, then by device in the order of `devices`. Names, values, units and devices are set. `memory` is
+// made here if it is null: it takes some 250 bytes per allocation, all else memory that does not grow with the session.
 [[nodiscard]] Result<std::vector<SessionMetric>> general_metrics(const QueryContext& query, const TrackDevices& devices,
-                                                                 const TimeRange& range);
+                                                                 const TimeRange& range,
+                                                                 const MemoryUsage* memory = nullptr);
 
 }  // namespace accelscope

@@ -139,12 +139,13 @@ class MetricList {
 
 }  // namespace
 
-Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, const TimeRange& range) {
+Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, const TimeRange& range,
+                                                   const MemoryUsage* memory) {
   const Snapshot& snapshot = *query.snapshot;
   const TrackDevices devices(snapshot);
   Result<std::vector<neuron::DeviceFigures>> computed = neuron::summary(query, devices, range);
   if (!computed) return computed.error();
-  Result<std::vector<SessionMetric>> general = general_metrics(query, devices, range);
+  Result<std::vector<SessionMetric>> general = general_metrics(query, devices, range, memory);
   if (!general) return general.error();
 
   MetricList list(range == TimeRange{});
@@ -168,8 +169,9 @@ std::optional<double> relative_difference(const SessionMetric& metric) noexcept 
 MetricCheck check(const SessionMetric& metric) noexcept {
   if (!metric.value) return MetricCheck::only_vendor;
   if (!metric.vendor) return MetricCheck::only_ours;
-  const std::optional<double> difference = relative_difference(metric);
-  return difference && std::abs(*difference) <= metric.margin ? MetricCheck::agrees : MetricCheck::differs;
+  const double larger = std::max(std::abs(*metric.value), std::abs(*metric.vendor));
+  const bool near = std::abs(*metric.value - *metric.vendor) <= metric.margin * larger;
+  return near ? MetricCheck::agrees : MetricCheck::differs;
 }
 
 std::string_view name_of(MetricCheck check) noexcept {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/analysis/memory_usage.h"
 #include "core/query/chunk_scan.h"
 
 namespace accelscope {
@@ -35,9 +36,10 @@ struct SessionMetric {
   std::string how;               // one sentence: how we compute it; empty where we do not
 };
 
-// Those of the session, then of each device, by group in the order of the vendor's viewer; general figures last.
-[[nodiscard]] Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query,
-                                                                 const TimeRange& range = {});
+// Those of the session, then of each device, by group in the order of the vendor's viewer; general figures last. Peaks
+// of memory come from `memory`, of the same snapshot, if the caller has it already.
+[[nodiscard]] Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, const TimeRange& range = {},
+                                                                 const MemoryUsage* memory = nullptr);
 
 // (ours - vendor) / vendor; empty where one is missing.
 [[nodiscard]] std::optional<double> relative_difference(const SessionMetric& metric) noexcept;

@@ -52,7 +52,7 @@ class CellCache {
   }
 
  private:
-  static constexpr std::size_t kPlaces = 8192;
+  static constexpr std::size_t kPlaces = 2048;
   struct Group {
     int first;
     int last;

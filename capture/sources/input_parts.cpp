@@ -77,6 +77,16 @@ void drop_converted(InputParts& found) {
   found.parts = std::move(kept);
 }
 
+// A session file among profiles was made of them.
+void drop_sessions(InputParts& found) {
+  const auto is_session = [](const InputPart& part) { return part.format->name == "session"; };
+  if (std::all_of(found.parts.begin(), found.parts.end(), is_session)) return;
+  for (const InputPart& part : found.parts) {
+    if (is_session(part)) found.skipped.push_back(part.path);
+  }
+  std::erase_if(found.parts, is_session);
+}
+
 // Parts that could not be told apart get their file's name.
 void tell_apart(std::vector<InputPart>& parts) {
   std::map<std::pair<const SourceFormat*, std::string>, std::size_t> seen;
@@ -136,6 +146,7 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
     }
   }
   drop_converted(found);
+  drop_sessions(found);
   sort_out(strangers, found);
   if (found.parts.empty()) return nothing_found(path, files.size());
   if (found.parts.size() > kMaxParts) {

@@ -121,10 +121,12 @@ std::string JsonTables::place_of(const TrackSnapshot& track, const RowPlan& plan
             json_quote(std::string_view(track.track->name).substr(plan.form.track_prefix.size())) + ",";
   }
   if (!request_.forms.writes_places) return place;
-  if (!plan.has_form && track.track->kind != "table") place += "\"track\":" + json_quote(track.track->name) + ",";
-  if (several_devices_ && !track.track->device.empty()) {
-    place += "\"device\":" + json_quote(track.track->device) + ",";
-  }
+  // A column of that name keeps it.
+  const auto add = [&](const std::string& key, const std::string& value) {
+    place += json_quote(track.schema->find(key) ? "on_" + key : key) + ":" + json_quote(value) + ",";
+  };
+  if (!plan.has_form && track.track->kind != "table") add("track", track.track->name);
+  if (several_devices_ && !track.track->device.empty()) add("device", track.track->device);
   return place;
 }
 

@@ -172,3 +172,13 @@ TEST_CASE("ranks that say when they began lie on one time, so that their skew ca
   write_profile(folder.file("profile_rank_3.json"), 3);
   CHECK(csv(folder.path(), "SELECT count FROM quality WHERE kind = 'clocks_not_aligned'") == "1\r\n");
 }
+
+TEST_CASE("a session file beside the profiles that it was made of is not read a second time") {
+  const test::TemporaryFolder folder;
+  write_profile(folder.file("profile_rank_0.json"), 1);
+  write_profile(folder.file("profile_rank_1.json"), 2);
+  const std::string alone = csv(folder.path(), "SELECT count(*) FROM slice");
+  REQUIRE(run({"import", folder.path(), "-o", folder.file("all.accel")}).code == kExitDone);
+  CHECK(csv(folder.path(), "SELECT count(*) FROM slice") == alone);
+  CHECK(csv(folder.path(), "SELECT count FROM quality WHERE kind = 'files_skipped'") == "1\r\n");
+}

@@ -150,6 +150,11 @@ void ChromeImporter::report_losses() {
   note(flows_.counts().without_event, "flow_without_event",
        "flows begin or end where no event of their thread lies, so there is no arrow for them", Severity::warning);
   note(counts_.flows_without_id, "flow_without_id", "flow events without an id were skipped", Severity::warning);
+  note(events_.without_lane(), "too_many_overlaps",
+       "events were left out because more than 1024 of one track, or more than 16,000 of all, lie over each other",
+       Severity::error);
+  note(tracks_.merged(), "too_many_tracks",
+       "events of threads or counters beyond the first 6,000 share rows called \"further ...\"", Severity::warning);
   note(vocabulary_.strings.overflowing(), "names_over_limit",
        "more different texts than can be kept apart; the later ones share one name", Severity::warning);
   if (any_runtime_ && !any_kernel_) {

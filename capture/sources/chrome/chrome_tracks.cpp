@@ -74,6 +74,10 @@ std::uint32_t ChromeTracks::of_thread(std::uint32_t thread, ChromeTable table, c
                                       bool on_device) {
   const std::size_t place = std::size_t{thread} * kChromeTableCount + static_cast<std::size_t>(table);
   if (place >= by_thread_.size()) by_thread_.resize(place + kChromeTableCount, kNone);
+  if (by_thread_[place] == kNone && planned_.size() >= kMostTracks) {
+    ++merged_;
+    return named(Sort::async, 0, "further threads " + std::string(rule_of(table).schema), schema);
+  }
   if (by_thread_[place] == kNone) {
     Planned planned;
     planned.thread = thread;
@@ -87,6 +91,10 @@ std::uint32_t ChromeTracks::of_thread(std::uint32_t thread, ChromeTable table, c
 std::uint32_t ChromeTracks::named(Sort sort, std::uint32_t thread, std::string_view name, const ChromeSchema& schema) {
   const auto key = std::pair{thread, fmt::format("{} {}", static_cast<int>(sort), name)};
   if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
+  if (planned_.size() >= kMostTracks && thread != 0) {
+    ++merged_;
+    return named(sort, 0, "further ones", schema);
+  }
   Planned planned;
   planned.sort = sort;
   planned.thread = thread;

@@ -40,6 +40,9 @@ class ChromeTracks {
   [[nodiscard]] std::uint32_t of_pool_counter(std::string_view pool, std::string_view name, const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t of_flows(const ChromeSchema& schema);
 
+  // Events that share a track because there are too many threads or counters for one each.
+  [[nodiscard]] std::uint64_t merged() const noexcept { return merged_; }
+
   // A metadata event; false if it is none about processes and threads.
   [[nodiscard]] bool add_metadata(std::string_view name, std::uint32_t thread, std::string_view args);
 
@@ -63,6 +66,8 @@ class ChromeTracks {
     std::string labels;
     std::optional<std::int64_t> order;
   };
+  // Half of what a writer can number: tracks out of order are written anew.
+  static constexpr std::size_t kMostTracks = 6000;
   [[nodiscard]] std::uint32_t add(Planned planned, const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t named(Sort sort, std::uint32_t thread, std::string_view name, const ChromeSchema& schema);
   [[nodiscard]] Track describe(const Planned& planned, bool kineto) const;
@@ -76,6 +81,7 @@ class ChromeTracks {
 
   TrackEvents& events_;
   const ChromeVocabulary& vocabulary_;
+  std::uint64_t merged_ = 0;
   std::vector<Planned> planned_;
   std::vector<std::uint32_t> by_thread_;  // thread * kChromeTableCount + table -> TrackEvents' number, kNone
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> by_name_;

@@ -37,7 +37,9 @@ KeptEvent* OpenEvents::find(std::uint64_t key, StringId name) {
   if (found == stacks_.end() || found->second.open.empty()) return nullptr;
   Stack& stack = found->second;
   if (name == 0) return &stack.waiting[stack.open.back()];
-  for (auto index = stack.open.rbegin(); index != stack.open.rend(); ++index) {
+  constexpr std::size_t kDeepest = 512;  // names are looked for among so many; files may leave millions open
+  const std::size_t last = stack.open.size() > kDeepest ? stack.open.size() - kDeepest : 0;
+  for (auto index = stack.open.rbegin(); index != stack.open.rend() - static_cast<std::ptrdiff_t>(last); ++index) {
     if (stack.waiting[*index].record.name == name) return &stack.waiting[*index];
   }
   ++mismatched_names_;
@@ -49,8 +51,9 @@ void OpenEvents::close(std::uint64_t key, KeptEvent& event, std::int64_t end_ns)
   event.closed = true;
   event.record.duration = std::max<std::int64_t>(0, end_ns - event.record.start);
   const auto index = static_cast<std::size_t>(&event - stack.waiting.data());
-  std::erase(stack.open, index);
-  if (stack.open.empty() || stack.waiting.size() >= kMostWaiting) emit_closed(stack);
+  const auto place = std::find(stack.open.rbegin(), stack.open.rend(), index);
+  stack.open.erase(std::next(place).base());
+  if (stack.open.empty() || stack.waiting.size() >= std::max(kMostWaiting, 2 * stack.open.size())) emit_closed(stack);
 }
 
 void OpenEvents::emit_closed(Stack& stack) {

@@ -10,6 +10,8 @@ constexpr std::size_t kSortBatchBytes = 16U << 20;
 // Unpacked events of all tracks together. More tracks get more, so that their chunks do not become tiny.
 constexpr std::size_t kBufferBytes = 32U << 20;
 constexpr std::size_t kBufferBytesPerTrack = 16U << 10;
+constexpr std::size_t kMostLanesOfTrack = 1024;
+constexpr std::size_t kMostLanes = kMaxLocalNumber - 64;  // a writer has no more numbers
 
 void set_value(Row& row, ColumnType type, const BoundValue& value, std::string_view text) {
   switch (type) {
@@ -82,13 +84,15 @@ void TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t du
   TrackState& state = tracks_[track];
   const std::vector<Column>& columns = state.schema->columns;
   const bool late =
-      state.events > 0 && (start < state.last_start || (start == state.last_start && duration > state.last_duration));
+      state.any && (start < state.last_start || (start == state.last_start && duration > state.last_duration));
   if (late && !state.unordered) take_back(track);
-  ++state.events;
+  state.any = true;
   if (!state.unordered) {
     state.last_start = start;
     state.last_duration = duration;
-    Row row = writer_.begin_event(state.number, start, duration, name);
+    const std::optional<std::uint32_t> lane = free_lane(state, start, duration);
+    if (!lane) return;
+    Row row = writer_.begin_event_at(state.number, *lane, start, duration, name);
     for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
     bound_buffers(3 + values.size());
     return;
@@ -97,6 +101,23 @@ void TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t du
   sorter.begin();
   for (const BoundValue& value : values) set_value(sorter, columns[value.column].type, value, text);
   sorter.commit(track, start, duration, name);
+}
+
+std::optional<std::uint32_t> TrackEvents::free_lane(TrackState& track, std::int64_t start, std::int64_t duration) {
+  const auto lane =
+      std::find_if(track.lane_ends.begin(), track.lane_ends.end(), [&](std::int64_t end) { return end <= start; });
+  const auto depth = static_cast<std::uint32_t>(lane - track.lane_ends.begin());
+  if (lane != track.lane_ends.end()) {
+    *lane = start + duration;
+    return depth;
+  }
+  if (depth >= kMostLanesOfTrack || lane_count_ >= kMostLanes) {
+    ++without_lane_;
+    return std::nullopt;
+  }
+  ++lane_count_;
+  track.lane_ends.push_back(start + duration);
+  return depth;
 }
 
 void TrackEvents::bound_buffers(std::size_t added_words) {
@@ -157,12 +178,17 @@ void TrackEvents::add_to_sorter(std::uint32_t track, EventSorter& sorter, const 
 Result<void> TrackEvents::finish() {
   if (!status_) return status_;
   for (TrackState& track : tracks_) {
-    if (track.unordered) track.number = writer_.add_track({.schema = track.schema_number});
+    if (!track.unordered) continue;
+    track.number = writer_.add_track({.schema = track.schema_number});
+    track.lane_ends.clear();
   }
   for (const auto& [schema, sorter] : sorters_) {
     const std::vector<Column>& columns = sorter->schema().columns;
     const Result<void> done = sorter->merge([&](const SortedEvent& event) {
-      Row row = writer_.begin_event(tracks_[event.track].number, event.start, event.duration, event.name);
+      TrackState& track = tracks_[event.track];
+      const std::optional<std::uint32_t> lane = free_lane(track, event.start, event.duration);
+      if (!lane) return !writer_.cancelled();
+      Row row = writer_.begin_event_at(track.number, *lane, event.start, event.duration, event.name);
       for (std::size_t i = 0; i < columns.size(); ++i) {
         if (event.has(i)) copy_value(row, i, columns[i].type, event);
       }

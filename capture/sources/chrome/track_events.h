@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,9 @@ class TrackEvents {
 
   [[nodiscard]] TrackNumber number(std::uint32_t track) const noexcept { return tracks_[track].number; }
   [[nodiscard]] const Schema& schema(std::uint32_t track) const noexcept { return *tracks_[track].schema; }
-  [[nodiscard]] std::uint64_t events(std::uint32_t track) const noexcept { return tracks_[track].events; }
   [[nodiscard]] std::size_t size() const noexcept { return tracks_.size(); }
+  // Events for which a session has no more sub-lanes: more overlap at one time than can be drawn.
+  [[nodiscard]] std::uint64_t without_lane() const noexcept { return without_lane_; }
 
  private:
   struct TrackState {
@@ -39,9 +41,12 @@ class TrackEvents {
     TrackNumber number = 0;
     std::int64_t last_start = 0;
     std::int64_t last_duration = 0;
-    std::uint64_t events = 0;
+    bool any = false;
     bool unordered = false;
+    std::vector<std::int64_t> lane_ends;  // of the last event in each sub-lane
   };
+  // The topmost sub-lane that is free at that time; nothing if there is none and can be no further one.
+  [[nodiscard]] std::optional<std::uint32_t> free_lane(TrackState& track, std::int64_t start, std::int64_t duration);
   void take_back(std::uint32_t track);
   void bound_buffers(std::size_t added_words);
   void add_to_sorter(std::uint32_t track, EventSorter& sorter, const ChunkView& chunk, std::uint32_t row);
@@ -52,6 +57,8 @@ class TrackEvents {
   HeldSink& held_;
   std::vector<TrackState> tracks_;
   std::map<SchemaNumber, std::unique_ptr<EventSorter>> sorters_;
+  std::size_t lane_count_ = 0;
+  std::uint64_t without_lane_ = 0;
   std::size_t buffered_words_ = 0;  // in chunks that are not sealed yet, about
   Result<void> status_;
 };

@@ -168,6 +168,31 @@ TEST_CASE("an import that is cancelled ends soon and says so") {
   CHECK(done.message() == "big.json: the import was cancelled");
 }
 
+TEST_CASE("more overlaps, threads or open events than a session can hold are counted, not fatal") {
+  std::string overlaps;
+  std::string threads;
+  std::string begins;
+  for (int i = 0; i < 1500; ++i) {
+    overlaps += fmt::format(R"({{"ph":"X","name":"n","pid":1,"tid":1,"ts":{},"dur":100000}},)", i);
+  }
+  for (int i = 0; i < 7000; ++i) {
+    threads += fmt::format(R"({{"ph":"X","name":"n","pid":1,"tid":{},"ts":{},"dur":1}},)", i, 2 * i);
+  }
+  for (int i = 0; i < 40000; ++i) begins += fmt::format(R"({{"ph":"B","name":"n","pid":1,"tid":1,"ts":{}}},)", i);
+  for (int i = 0; i < 40000; ++i) {
+    begins += fmt::format(R"({{"ph":"E","name":"m","pid":1,"tid":1,"ts":{}}},)", 50000 + i);
+  }
+  const Imported overlapping = imported_trace(trace_of(overlaps));
+  CHECK(overlapping.count("event") == 1024);
+  CHECK(quality_count(overlapping, "too_many_overlaps") == 1500 - 1024);
+  const Imported threaded = imported_trace(trace_of(threads));
+  CHECK(threaded.count("event") == 7000);
+  CHECK(quality_count(threaded, "too_many_tracks") == 1000);
+  const Imported open = imported_trace(trace_of(begins));
+  CHECK(open.count("event") + quality_count(open, "too_many_overlaps") == 40000);
+  CHECK(quality_count(open, "mismatched_end") == 40000);
+}
+
 TEST_CASE("progress rises to the whole file") {
   std::uint64_t last = 0;
   std::uint64_t total = 0;

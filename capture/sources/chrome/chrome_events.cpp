@@ -83,7 +83,7 @@ void ChromeImporter::write_slice(const EventRecord& record, std::span<const Boun
   if (record.category != 0) with_category_.push_back({binding.category, 0, record.category});
   saw_time(record.start, record.start + duration);
   events_.write(track, record.start, duration, record.name, with_category_, text);
-  any_kernel_ = any_kernel_ || record.table == ChromeTable::kernel;
+  any_on_device_ = any_on_device_ || rule_of(record.table).place != TablePlace::host_thread;
   any_runtime_ = any_runtime_ || record.table == ChromeTable::runtime_call;
 }
 

@@ -157,9 +157,10 @@ void ChromeImporter::report_losses() {
        "events of threads or counters beyond the first 6,000 share rows called \"further ...\"", Severity::warning);
   note(vocabulary_.strings.overflowing(), "names_over_limit",
        "more different texts than can be kept apart; the later ones share one name", Severity::warning);
-  if (any_runtime_ && !any_kernel_) {
-    report_.note("no_kernels",
-                 "the trace has runtime calls but no kernel: the profiler was not able to record the device; include "
+  if (any_runtime_ && !any_on_device_) {
+    report_.note("nothing_on_device",
+                 "the trace has runtime calls but nothing that ran on a device: the profiler was not able to record "
+                 "the device; include "
                  "ProfilerActivity.CUDA (or XPU) in `activities`, record more than one step, and let no other profiler "
                  "hold the device",
                  Severity::warning);

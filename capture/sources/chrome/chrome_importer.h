@@ -93,7 +93,7 @@ class ChromeImporter {
   bool any_time_ = false;
   bool any_memory_address_ = false;
   bool any_memory_ = false;
-  bool any_kernel_ = false;
+  bool any_on_device_ = false;
   bool any_runtime_ = false;
   Counts counts_;
 };

@@ -187,8 +187,12 @@ void ChromeTracks::describe_on_host(const Planned& planned, bool kineto, Track& 
            rule_of(other.table).place == TablePlace::host_thread;
   });
   if (shared) {
+    // Rows have room for a few words; the profiler's own names of threads only repeat the number and the process.
     const std::string_view label = rule_of(planned.table).label;
-    track.name = track.name.empty() ? std::string(label) : fmt::format("{}: {}", track.name, label);
+    const bool plain = is_number(thread.tid) && track.name.starts_with("thread " + thread.tid);
+    track.name = plain                ? fmt::format("{} {}", thread.tid, label)
+                 : track.name.empty() ? std::string(label)
+                                      : fmt::format("{}: {}", track.name, label);
   }
   if (track.name.empty()) track.name = "whole trace";
 }

@@ -335,6 +335,28 @@ TEST_CASE("allocations of the framework reach the memory tracker's columns") {
   CHECK(session.count("counter") == 4);
 }
 
+TEST_CASE("runtime calls without anything on a device are a capture that went wrong, and the report says what to try") {
+  const std::string call =
+      R"({"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":1})";
+  const std::string wait =
+      R"({"ph":"X","cat":"mtia_ccp_events","name":"wait","pid":17,"tid":1,"ts":1,"dur":1,"args":{"stream":1}})";
+  const Imported without = imported_trace(trace_of(call));
+  REQUIRE(without.quality("nothing_on_device") != nullptr);
+  CHECK(without.quality("nothing_on_device")->detail.find("ProfilerActivity") != std::string::npos);
+  CHECK(imported_trace(trace_of(call + "," + wait)).quality("nothing_on_device") == nullptr);
+}
+
+TEST_CASE("the rows of one thread are told apart by what they show") {
+  const Imported session = imported_trace(trace_of(
+      R"json({"ph":"X","cat":"cuda_runtime","name":"call","pid":1,"tid":77,"ts":1,"dur":1},
+         {"ph":"X","cat":"cpu_op","name":"op","pid":1,"tid":77,"ts":1,"dur":1},
+         {"ph":"X","cat":"cpu_op","name":"other","pid":1,"tid":78,"ts":1,"dur":1},
+         {"ph":"M","name":"thread_name","pid":1,"tid":77,"args":{"name":"thread 77 (python3)"}})json"));
+  CHECK(only(session.events("runtime_call")).track == "77 runtime");
+  CHECK(named(session.events("cpu_op"), "op")->track == "77 operators");
+  CHECK(named(session.events("cpu_op"), "other")->track == "thread 78");
+}
+
 TEST_CASE("an environment variable that is a secret does not travel with the session") {
   const Imported session = imported_trace(
       std::string(R"({"metadata":{"env":{"HF_TOKEN":"abc","HOME":"/root"}},"traceEvents":[)") + kEvent + "]}");

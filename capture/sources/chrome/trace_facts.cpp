@@ -16,8 +16,7 @@ constexpr std::array<std::string_view, 8> kKinetoKeys = {"schemaVersion", "devic
                                                          "cupti_version", "baseTimeNanoseconds"};
 constexpr std::array<std::string_view, 4> kMessageTables = {"INFO", "WARNING", "WARN", "ERROR"};
 // Words by which the profiler's own lines tell of losses.
-constexpr std::array<std::string_view, 6> kLossWords = {"dropped", "out-of-range", "failed",
-                                                        "lost",    "overflow",     "missing"};
+constexpr std::array<std::string_view, 5> kLossWords = {"dropped", "failed", "lost", "overflow", "missing"};
 
 template <std::size_t Size>
 [[nodiscard]] bool is_one_of(const std::array<std::string_view, Size>& words, std::string_view word) noexcept {
@@ -30,6 +29,16 @@ template <std::size_t Size>
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return std::any_of(kLossWords.begin(), kLossWords.end(),
                      [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+// N of "Record counts: Out-of-range = N, ...".
+[[nodiscard]] std::uint64_t records_out_of_range(std::string_view line) {
+  constexpr std::string_view kCount = "Out-of-range = ";
+  const std::size_t at = line.find(kCount);
+  if (at == std::string_view::npos) return 0;
+  const std::string_view rest = line.substr(at + kCount.size());
+  const std::string_view digits = rest.substr(0, rest.find_first_not_of("0123456789"));
+  return to_uint64({.key = {}, .text = digits, .kind = JsonKind::number}).value_or(0);
 }
 
 // Traces carry the environment of the process now and then; sessions are passed on to others.
@@ -128,6 +137,7 @@ void TraceFacts::add_message(std::string_view table, std::string_view row) {
   const JsonField line = cursor.value();
   if (!cursor.ok()) return;
   const std::string text = mend_utf8(line.text.substr(0, 500));
+  out_of_range_ += records_out_of_range(line.text);
   if (table == "ERROR" || tells_of_loss(line.text)) ++complaints_[text];
   std::string& all = facts_[std::string(table)];
   if (all.size() + text.size() > kMaxValueBytes) {
@@ -150,6 +160,12 @@ void TraceFacts::write(SessionWriter& writer, ImportReport& report) const {
     if (++lines > kMostLines) break;
     report.note("profiler_message", fmt::format("the profiler that wrote the trace says: {}", line), Severity::warning,
                 count);
+  }
+  if (out_of_range_ > 0) {
+    report.note("records_out_of_range",
+                "records of the device lay outside of the captured steps and were left out by the profiler; in a short "
+                "capture that may be all of them: record more steps, with a warm-up step before",
+                Severity::note, out_of_range_);
   }
   if (overflowed_) {
     report.note(

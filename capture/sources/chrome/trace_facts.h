@@ -39,6 +39,7 @@ class TraceFacts {
   std::map<std::string, std::uint64_t> complaints_;  // the tool's own lines about errors and losses
   std::uint64_t over_limit_ = 0;
   std::uint64_t secrets_ = 0;
+  std::uint64_t out_of_range_ = 0;  // records that the profiler says it left out
   std::optional<std::int64_t> base_ns_;
   std::uint64_t device_count_ = 0;
   bool kineto_ = false;

@@ -346,6 +346,15 @@ TEST_CASE("runtime calls without anything on a device are a capture that went wr
   CHECK(imported_trace(trace_of(call + "," + wait)).quality("nothing_on_device") == nullptr);
 }
 
+TEST_CASE("what the profiler says of its own losses is in the report") {
+  const std::string end =
+      R"(],"INFO":["Record counts: Out-of-range = 0, x = 1","Record counts: Out-of-range = 38, x = 1"],
+                            "ERROR":["no device","17 buffers dropped"]})";
+  const Imported session = imported_trace(R"({"traceEvents":[)" + std::string(kEvent) + end);
+  CHECK(quality_count(session, "records_out_of_range") == 38);
+  CHECK(quality_count(session, "profiler_message") == 2);
+}
+
 TEST_CASE("the rows of one thread are told apart by what they show") {
   const Imported session = imported_trace(trace_of(
       R"json({"ph":"X","cat":"cuda_runtime","name":"call","pid":1,"tid":77,"ts":1,"dur":1},

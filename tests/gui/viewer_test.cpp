@@ -98,7 +98,7 @@ TEST_CASE("menus: a menu opens, shows the keys, and runs what is chosen") {
   REQUIRE(viewer.shell.find("menu.View.panel_metrics") != nullptr);
   REQUIRE(viewer.shell.click("menu.View.panel_metrics"));
   CHECK(viewer.app.layout().is_seen(PanelId::metrics));
-  CHECK(viewer.shell.shows("mfu"));
+  CHECK(viewer.wait_for([&] { return viewer.shell.shows("session_time"); }));
 }
 
 TEST_CASE("palette: Ctrl+P, some letters and Enter run a command, and Esc runs nothing") {

@@ -7,6 +7,14 @@
 // Conditions on time, duration, track, id, name and on number and dictionary columns are answered inside the scan,
 // where whole chunks and blocks are skipped by their statistics. Integers are exact. Unsigned values of 2^63 and more,
 // which SQLite has no integer for, come as decimal text, in results and in conditions. One run at a time per session.
+//
+// Simple questions about the events of one table are answered by loops over chunks instead of row by row, with the same
+// cells, types and titles: count, sum, total, avg, min, max with or without GROUP BY columns; DISTINCT columns; plain
+// columns of the rows that a WHERE leaves; ORDER BY numbers LIMIT up to 10,000. WHERE may hold comparisons of columns,
+// ts_ns + dur_ns and end_ns - ts_ns with constants (=, <>, <, BETWEEN, IN, LIKE, GLOB, REGEXP, IS NULL) joined by AND;
+// aggregates may JOIN track ON track_id. HAVING, ORDER BY and expressions around aggregates are as free as ever. What
+// goes row by row, a hundred times slower, are OR, subqueries and calculations inside an aggregate: ask for
+// sum(dur_ns) / 1e6, not sum(dur_ns / 1e6), and let a window be ts_ns < b AND ts_ns + dur_ns > a.
 #pragma once
 
 #include <functional>

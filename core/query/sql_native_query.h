@@ -73,11 +73,14 @@ struct NativeQuery {
   std::vector<OrderTerm> order;
   std::uint64_t offset = 0;
   std::uint64_t limit = ~std::uint64_t{0};
-  // What is left to do, over a table kMadeTable whose columns are k<input> for a key (or for every input of
-  // Shape::top) and a<n> for an aggregate.
+  // What is left to do, over a table kMadeTable whose columns are made_input(i) for a key (or for every input of
+  // Shape::top) and made_aggregate(i).
   std::string sql;
 };
 
 inline constexpr std::string_view kMadeTable = "accelscope_made";
+inline constexpr std::string_view kMadePrefix = "made_";  // of its columns
+[[nodiscard]] inline std::string made_input(std::size_t i) { return "made_k" + std::to_string(i); }
+[[nodiscard]] inline std::string made_aggregate(std::size_t i) { return "made_a" + std::to_string(i); }
 
 }  // namespace accelscope::sql

@@ -110,7 +110,7 @@ class QueryReader {
     const auto number = static_cast<std::size_t>(known - query_.aggregates.begin());
     if (known == query_.aggregates.end()) query_.aggregates.push_back(call);
     // The sign takes away the affinity that a column has and a call has not.
-    edits_.push_back({tokens_[at].begin, tokens_[close].end, "(+a" + std::to_string(number) + ")"});
+    edits_.push_back({tokens_[at].begin, tokens_[close].end, "(+" + made_aggregate(number) + ")"});
     at = close + 1;
     return true;
   }
@@ -137,16 +137,20 @@ class QueryReader {
         ++at;
       } else if (const auto column = scope_.column(at, end)) {
         if (!use_column(column->input, columns)) return false;
-        edits_.push_back(
-            {tokens_[at].begin, tokens_[column->next - 1].end, "\"k" + std::to_string(column->input) + "\""});
+        edits_.push_back({tokens_[at].begin, tokens_[column->next - 1].end, "\"" + made_input(column->input) + "\""});
         at = column->next;
-      } else if (aliases && statement_.item_of_alias(token) != nullptr && !scope_.names_column(token)) {
+      } else if (aliases && is_plain_alias(token)) {
         ++at;
       } else {
         return false;
       }
     }
     return true;
+  }
+  // In an expression a column goes before an alias of the same name.
+  [[nodiscard]] bool is_plain_alias(const Token& token) const {
+    return statement_.item_of_alias(token) != nullptr && !scope_.names_column(token) &&
+           !lower_case(token.text).starts_with(kMadePrefix);
   }
   bool use_column(std::size_t input, Columns columns) {
     if (columns == Columns::any) return true;
@@ -297,7 +301,7 @@ class QueryReader {
     const auto all = scope_.all_columns();
     if (!all) return false;
     Edit edit{star.begin, star.end, ""};
-    for (const std::size_t input : *all) edit.text += (edit.text.empty() ? " k" : ", k") + std::to_string(input);
+    for (const std::size_t input : *all) edit.text += (edit.text.empty() ? " " : ", ") + made_input(input);
     edits_.push_back(edit);
     return true;
   }

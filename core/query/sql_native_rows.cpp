@@ -34,8 +34,7 @@ class RowScan {
         lanes_(native_lanes(*context.snapshot, query, texts_)),
         string_count_(context.snapshot->strings->size()),
         readers_(context.pool.concurrency()),
-        row_(query.outputs.size()),
-        views_(string_count_) {}
+        row_(query.outputs.size()) {}
 
   Result<void> run() {
     plan();
@@ -96,6 +95,7 @@ class RowScan {
         add_column(chunk, reader, query_.outputs[i], mask, rows.count, rows.columns[i]);
       }
       rows.count += static_cast<std::size_t>(std::popcount(mask));
+      if (rows.count >= skip_ && rows.count - skip_ >= left_) break;  // the visitor gets no more of any chunk
     }
     return true;
   }
@@ -158,7 +158,8 @@ class RowScan {
     }
   }
   [[nodiscard]] std::string_view text_of(std::uint64_t code) {
-    if (code >= views_.size()) return texts_.text(code);
+    if (code >= string_count_) return texts_.text(code);
+    if (views_.empty()) views_.resize(string_count_);
     if (views_[code].data() == nullptr) views_[code] = texts_.text(code);
     return views_[code];
   }

@@ -282,12 +282,12 @@ Result<bool> SqlSession::Implementation::query_made_table(const sql::NativeQuery
                                                           SqlRowVisitor& visitor) {
   sql::RowTableSpec& spec = row_specs.back();
   spec.columns.clear();
-  const auto add_input = [&](std::size_t i) { spec.columns.push_back({fmt::format("k{}", i), query.inputs[i].type}); };
+  const auto add_input = [&](std::size_t i) { spec.columns.push_back({sql::made_input(i), query.inputs[i].type}); };
   if (query.shape == sql::NativeQuery::Shape::top) {
     for (std::size_t i = 0; i < query.inputs.size(); ++i) add_input(i);
   }
   for (const std::size_t key : query.keys) add_input(key);
-  for (std::size_t i = 0; i < query.aggregates.size(); ++i) spec.columns.push_back({fmt::format("a{}", i), ""});
+  for (std::size_t i = 0; i < query.aggregates.size(); ++i) spec.columns.push_back({sql::made_aggregate(i), ""});
   spec.row_estimate = rows->size();
   spec.make = [&rows](Context&) { return Result<std::shared_ptr<const sql::Rows>>(rows); };
   sqlite3_set_authorizer(database, nullptr, nullptr);

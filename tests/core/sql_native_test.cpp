@@ -27,6 +27,9 @@ TEST_CASE("native SQL: what users ask most is answered without a row by row scan
       "SELECT CASE WHEN count(*) > 5 THEN 'many' ELSE 'few' END, typeof(sum(dur_ns)) FROM slice",
       "SELECT upper(name) AS name, count(1) FROM slice GROUP BY name ORDER BY name, 2",
       "SELECT count(*) FROM slice WHERE name = 'it''s'",
+      "SELECT name, count(*) AS a1, sum(dur_ns) AS a0, 7 AS k0 FROM slice GROUP BY name HAVING a0 > 60 AND k0 = 7 "
+      "ORDER BY a0 + 0, name",
+      "SELECT count(*) AS made_a1, sum(dur_ns) AS made_a0 FROM slice GROUP BY name ORDER BY made_a0, made_a1",
       "SELECT * FROM slice ORDER BY dur_ns DESC LIMIT 10",
       "SELECT name, dur_ns / 1000.0 AS us FROM slice WHERE track_id = 1 ORDER BY dur_ns DESC, ts_ns LIMIT 4",
       "SELECT note, rate, key FROM op ORDER BY rate LIMIT 30",
@@ -46,29 +49,32 @@ TEST_CASE("native SQL: what users ask most is answered without a row by row scan
 
 TEST_CASE("native SQL: what is not understood in full is left to SQLite") {
   OddSession session(22, 200);
-  for (const std::string query : {"SELECT name, count(*), ts_ns FROM slice GROUP BY name ORDER BY name",
-                                  "SELECT name, max(ts_ns), dur_ns FROM slice GROUP BY name ORDER BY name",
-                                  "SELECT count(DISTINCT name), group_concat(DISTINCT category) FROM slice",
-                                  "SELECT count(*) FROM slice WHERE name = 'matmul_4' OR dur_ns = 3",
-                                  "SELECT count(*) FROM slice WHERE NOT name = 'matmul_4'",
-                                  "SELECT count(*) FROM slice WHERE name = 'MATMUL_4' COLLATE NOCASE",
-                                  "SELECT count(*) FROM slice WHERE name LIKE '%#_4' ESCAPE '#'",
-                                  "SELECT count(*) FROM slice WHERE dur_ns > '5'",
-                                  "SELECT count(*) FROM slice WHERE dur_ns > (SELECT avg(dur_ns) FROM slice)",
-                                  "SELECT count(*) FROM slice a JOIN slice b ON a.id = b.id",
-                                  "SELECT count(*) FROM slice LEFT JOIN track ON slice.track_id = track.id",
-                                  "SELECT count(*) FILTER (WHERE dur_ns > 5) FROM slice",
-                                  "SELECT sum(dur_ns) OVER () FROM slice LIMIT 3",
-                                  "SELECT sum(dur_ns * 2) FROM slice",
-                                  "SELECT count(*) FROM slice UNION ALL SELECT 7",
-                                  "WITH s AS (SELECT * FROM slice) SELECT count(*) FROM s",
-                                  "SELECT count(*) FROM (SELECT * FROM slice)",
-                                  "SELECT count(*), x'00' FROM slice",
-                                  "SELECT count(*) FROM track",
-                                  "SELECT sum(either) FROM op",
-                                  "SELECT total(rate), sum(rate) FROM op WHERE rate > 0.05",
-                                  "SELECT sum(size) + 1 FROM op WHERE size > 1000000",
-                                  "SELECT 1"}) {
+  for (const std::string query :
+       {"SELECT name, count(*), ts_ns FROM slice GROUP BY name ORDER BY name",
+        "SELECT name, max(ts_ns), dur_ns FROM slice GROUP BY name ORDER BY name",
+        "SELECT count(DISTINCT name), group_concat(DISTINCT category) FROM slice",
+        "SELECT count(*) FROM slice WHERE name = 'matmul_4' OR dur_ns = 3",
+        "SELECT count(*) FROM slice WHERE NOT name = 'matmul_4'",
+        "SELECT count(*) FROM slice WHERE name = 'MATMUL_4' COLLATE NOCASE",
+        "SELECT count(*) FROM slice WHERE name LIKE '%#_4' ESCAPE '#'",
+        "SELECT count(*) FROM slice WHERE dur_ns > '5'",
+        "SELECT count(*) FROM slice WHERE dur_ns > (SELECT avg(dur_ns) FROM slice)",
+        "SELECT count(*) FROM slice a JOIN slice b ON a.id = b.id",
+        "SELECT count(*) FROM slice LEFT JOIN track ON slice.track_id = track.id",
+        "SELECT count(*) FILTER (WHERE dur_ns > 5) FROM slice",
+        "SELECT sum(dur_ns) OVER () FROM slice LIMIT 3",
+        "SELECT sum(dur_ns * 2) FROM slice",
+        "SELECT count(*) FROM slice UNION ALL SELECT 7",
+        "WITH s AS (SELECT * FROM slice) SELECT count(*) FROM s",
+        "SELECT count(*) FROM (SELECT * FROM slice)",
+        "SELECT count(*), x'00' FROM slice",
+        "SELECT count(*) FROM track",
+        "SELECT name, count(*) AS made_a1, sum(dur_ns) AS made_a0 FROM slice GROUP BY name HAVING made_a0 > 60 "
+        "ORDER BY name",
+        "SELECT sum(either) FROM op",
+        "SELECT total(rate), sum(rate) FROM op WHERE rate > 0.05",
+        "SELECT sum(size) + 1 FROM op WHERE size > 1000000",
+        "SELECT 1"}) {
     CAPTURE(query);
     session.compare(query, true);
     session.sql->set_native(true);

@@ -136,7 +136,10 @@ std::optional<SqlValue> NativeGroups::result(std::size_t aggregate, const Accumu
   const AggregateCall& call = query_.aggregates[aggregate];
   if (call.kind == AggregateKind::rows || call.kind == AggregateKind::count)
     return static_cast<std::int64_t>(place.count);
-  if (place.count == 0) return call.kind == AggregateKind::total ? SqlValue(0.0) : SqlValue();
+  if (place.count == 0) {
+    if (call.kind == AggregateKind::total) return SqlValue(0.0);
+    return SqlValue();
+  }
   const ValueKind kind = query_.inputs[call.input].kind;
   if (!is_sum(call.kind)) return sql_value(kind, place.value, texts_);
   if (call.kind == AggregateKind::sum && kind != ValueKind::real) {

@@ -27,18 +27,18 @@ TEST_CASE("native SQL: what users ask most is answered without a row by row scan
       "SELECT CASE WHEN count(*) > 5 THEN 'many' ELSE 'few' END, typeof(sum(dur_ns)) FROM slice",
       "SELECT upper(name) AS name, count(1) FROM slice GROUP BY name ORDER BY name, 2",
       "SELECT count(*) FROM slice WHERE name = 'it''s'",
-      "SELECT name, count(*) AS a1, sum(dur_ns) AS a0, 7 AS k0 FROM slice GROUP BY name HAVING a0 > 60 AND k0 = 7 "
-      "ORDER BY a0 + 0, name",
+      "SELECT name, count(*) AS a1, sum(dur_ns) AS a0 FROM slice GROUP BY name HAVING a0 > 60 ORDER BY a0 + 0, name",
       "SELECT count(*) AS made_a1, sum(dur_ns) AS made_a0 FROM slice GROUP BY name ORDER BY made_a0, made_a1",
       "SELECT * FROM slice ORDER BY dur_ns DESC LIMIT 10",
       "SELECT name, dur_ns / 1000.0 AS us FROM slice WHERE track_id = 1 ORDER BY dur_ns DESC, ts_ns LIMIT 4",
       "SELECT note, rate, key FROM op ORDER BY rate LIMIT 30",
       "SELECT id, ts_ns AS t, name FROM slice WHERE name GLOB '*matmul*' AND track_id <> 1",
       "SELECT * FROM slice WHERE dur_ns BETWEEN 5 AND 20 LIMIT 20",
-      "SELECT track.name, track.kind, count(*), sum(dur_ns) FROM slice JOIN track ON slice.track_id = track.id "
-      "GROUP BY track.name, track.kind ORDER BY 1, 2",
-      "SELECT t.device, t.name AS n, avg(value) FROM track t INNER JOIN counter c ON t.id = c.track_id "
-      "WHERE t.name LIKE 'pend%' GROUP BY t.name, t.device ORDER BY n"};
+      std::string(
+          "SELECT track.name, track.kind, count(*), sum(dur_ns) FROM slice JOIN track ON slice.track_id = track.id ") +
+          "GROUP BY track.name, track.kind ORDER BY 1, 2",
+      std::string("SELECT t.device, t.name AS n, avg(value) FROM track t INNER JOIN counter c ON t.id = c.track_id ") +
+          "WHERE t.name LIKE 'pend%' GROUP BY t.name, t.device ORDER BY n"};
   for (const std::string& query : ordered) {
     CAPTURE(query);
     const std::uint64_t before = session.sql->native_answers();
@@ -69,8 +69,7 @@ TEST_CASE("native SQL: what is not understood in full is left to SQLite") {
         "SELECT count(*) FROM (SELECT * FROM slice)",
         "SELECT count(*), x'00' FROM slice",
         "SELECT count(*) FROM track",
-        "SELECT name, count(*) AS made_a1, sum(dur_ns) AS made_a0 FROM slice GROUP BY name HAVING made_a0 > 60 "
-        "ORDER BY name",
+        "SELECT name, count(*) AS made_a1, sum(dur_ns) AS made_a0 FROM slice GROUP BY 1 HAVING made_a0 > 6 ORDER BY 1",
         "SELECT sum(either) FROM op",
         "SELECT total(rate), sum(rate) FROM op WHERE rate > 0.05",
         "SELECT sum(size) + 1 FROM op WHERE size > 1000000",

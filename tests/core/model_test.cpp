@@ -65,7 +65,7 @@ TEST_CASE("many ticks become the ns that each alone becomes") {
     const std::int64_t spread = std::int64_t{1} << random() % 56;
     for (std::int64_t& tick : ticks) {
       tick = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(spread)) - spread / 2;
-      if (random() % 200 == 0) tick = std::numeric_limits<std::int64_t>::max() - tick % 100;
+      if (random() % 200 == 0) tick = std::numeric_limits<std::int64_t>::max() - std::abs(tick % 100);
     }
     std::sort(ticks.begin(), ticks.end());
     std::vector<std::int64_t> ns(ticks.size());

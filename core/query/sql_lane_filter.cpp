@@ -9,22 +9,6 @@ namespace {
 
 constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
-// Ticks t of the lane with bounds.holds(clock.to_ns(t)). Bounds that all of the lane meets are left out, so that
-// the map is never asked for times far outside of it.
-IntegerBounds to_ticks(const LaneSnapshot& lane, const IntegerBounds& bounds) {
-  IntegerBounds ticks;
-  if (bounds.unbounded()) return ticks;
-  const std::int64_t first = lane.clock->to_ns(lane.begin_ticks);
-  const std::int64_t last = lane.clock->to_ns(lane.end_ticks);
-  if (bounds.empty() || bounds.min > last || bounds.max < first) {
-    ticks.clear();
-    return ticks;
-  }
-  if (bounds.min > first) ticks.at_least(lane.clock->to_ticks(bounds.min));
-  if (bounds.max < last) ticks.at_most(lane.clock->to_ticks(bounds.max + 1) - 1);
-  return ticks;
-}
-
 // First chunk for which `before` is false; chunks are sorted by it.
 template <typename Before>
 std::uint32_t partition_point(std::uint32_t first, std::uint32_t last, Before before) {
@@ -62,6 +46,20 @@ std::uint64_t matches_of_candidates(std::uint64_t candidates, Keeps keeps) {
 }
 
 }  // namespace
+
+IntegerBounds to_ticks(const LaneSnapshot& lane, const IntegerBounds& bounds) {
+  IntegerBounds ticks;
+  if (bounds.unbounded()) return ticks;
+  const std::int64_t first = lane.clock->to_ns(lane.begin_ticks);
+  const std::int64_t last = lane.clock->to_ns(lane.end_ticks);
+  if (bounds.empty() || bounds.min > last || bounds.max < first) {
+    ticks.clear();
+    return ticks;
+  }
+  if (bounds.min > first) ticks.at_least(lane.clock->to_ticks(bounds.min));
+  if (bounds.max < last) ticks.at_most(lane.clock->to_ticks(bounds.max + 1) - 1);
+  return ticks;
+}
 
 std::string_view track_kind(const Snapshot& snapshot, const LaneSnapshot& lane) {
   const TrackSnapshot* track = snapshot.find_track(lane.track);

@@ -10,6 +10,10 @@
 
 namespace accelscope::sql {
 
+// Ticks t of the lane with bounds.holds(clock.to_ns(t)). Bounds that all of the lane meets are left out, so that the
+// map is never asked for times far outside of it.
+[[nodiscard]] IntegerBounds to_ticks(const LaneSnapshot& lane, const IntegerBounds& bounds);
+
 // A condition on a schema column, by its place in the table. Only the test of the column's type is used.
 struct FieldTest {
   std::size_t table_column = 0;

@@ -2,23 +2,10 @@
 
 #include <algorithm>
 
+#include "core/query/sql_lane_filter.h"
+
 namespace accelscope::sql {
 namespace {
-
-// Ticks whose ns are within the bounds. Bounds that all of the lane meets are left out, so that the map is never asked
-// for times far outside of it.
-IntegerBounds to_ticks(const LaneSnapshot& lane, const IntegerBounds& bounds) {
-  IntegerBounds ticks;
-  const std::int64_t first = lane.clock->to_ns(lane.begin_ticks);
-  const std::int64_t last = lane.clock->to_ns(lane.end_ticks);
-  if (bounds.empty() || bounds.min > last || bounds.max < first) {
-    ticks.clear();
-    return ticks;
-  }
-  if (bounds.min > first) ticks.at_least(lane.clock->to_ticks(bounds.min));
-  if (bounds.max < last) ticks.at_most(lane.clock->to_ticks(bounds.max + 1) - 1);
-  return ticks;
-}
 
 bool tests_name(const NativeLane& lane, const Condition& condition) {
   return condition.strings && lane.columns[condition.input].source == LaneColumn::Source::name;

@@ -41,8 +41,10 @@ int ticks_in(std::chrono::milliseconds time, std::chrono::milliseconds tick) {
 Link::Implementation::Implementation(asio::ip::tcp::socket connected, const LinkLimits& link_limits)
     : socket(std::move(connected)), timer(socket.get_executor()), limits(link_limits) {
   asio::error_code ignored;  // a peer that is gone already shows at the first read
+  const auto own = socket.local_endpoint(ignored);
   const auto endpoint = socket.remote_endpoint(ignored);
   if (!ignored) peer = Address{endpoint.address().to_string(), endpoint.port()}.text();
+  loopback = !ignored && own.address().is_loopback() && endpoint.address().is_loopback();
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);
 }
 
@@ -137,9 +139,10 @@ std::string Link::Implementation::place_in_frame(std::size_t done) const {
                      kFrameHeaderBytes + frame.body.size());
 }
 
-void Link::Implementation::send(Frame outgoing) {
+void Link::Implementation::send(std::shared_ptr<const Frame> outgoing) {
   const std::lock_guard lock(queue_mutex);
   if (closed) return;
+  queued_bytes += outgoing->wire_bytes();
   queue.push_back(std::move(outgoing));
   if (std::exchange(write_posted, true)) return;
   asio::post(socket.get_executor(), [self = shared_from_this()] { self->write_next(); });
@@ -147,9 +150,11 @@ void Link::Implementation::send(Frame outgoing) {
 
 // Writes the next few frames; the frames stay in `writing` until the system has taken them.
 void Link::Implementation::write_next() {
-  writing.clear();
   {
     const std::lock_guard lock(queue_mutex);
+    if (!closed) queued_bytes -= asio::buffer_size(write_buffers);
+    writing.clear();
+    write_buffers.clear();
     while (!queue.empty() && writing.size() < kFramesPerWrite) {
       writing.push_back(std::move(queue.front()));
       queue.pop_front();
@@ -157,10 +162,9 @@ void Link::Implementation::write_next() {
     write_posted = !writing.empty();
   }
   if (writing.empty()) return on_all_written();
-  write_buffers.clear();
-  for (const Frame& outgoing : writing) {
-    write_buffers.push_back(asio::buffer(&outgoing.header, kFrameHeaderBytes));
-    if (!outgoing.body.empty()) write_buffers.push_back(asio::buffer(outgoing.body));
+  for (const auto& outgoing : writing) {
+    write_buffers.push_back(asio::buffer(&outgoing->header, kFrameHeaderBytes));
+    if (!outgoing->body.empty()) write_buffers.push_back(asio::buffer(outgoing->body));
   }
   const std::size_t total = asio::buffer_size(write_buffers);
   const auto until_all = [self = this, total](asio::error_code failure, std::size_t count) -> std::size_t {
@@ -199,6 +203,7 @@ void Link::Implementation::close(Closed how, const std::string& text) {
     const std::lock_guard lock(queue_mutex);
     closed = true;
     queue.clear();
+    queued_bytes = 0;
   }
   asio::error_code ignored;  // closing what is closed is fine
   timer.cancel();
@@ -234,7 +239,8 @@ void Link::Implementation::tick() {
   }
   if (writing.empty()) {
     ticks_stalled = 0;
-    if (++ticks_unsent >= ticks_in(limits.heartbeat, limits.tick)) send(make_frame(FrameType::heartbeat, {}));
+    if (++ticks_unsent >= ticks_in(limits.heartbeat, limits.tick))
+      send(std::make_shared<const Frame>(make_frame(FrameType::heartbeat, {})));
   } else if (over(++ticks_stalled, limits.stall)) {
     return fail(fmt::format("has read nothing for {} s, while {} bytes wait for it", seconds(limits.stall),
                             asio::buffer_size(write_buffers)));
@@ -248,9 +254,12 @@ Link::~Link() {
 }
 
 void Link::start(LinkHandler& handler) { impl_->start(handler); }
-void Link::send(Frame frame) { impl_->send(std::move(frame)); }
+void Link::send(Frame frame) { impl_->send(std::make_shared<const Frame>(std::move(frame))); }
+void Link::send(std::shared_ptr<const Frame> frame) { impl_->send(std::move(frame)); }
 void Link::finish() { impl_->finish(); }
 void Link::fail(const std::string& text) { impl_->fail(text); }
+bool Link::loopback() const noexcept { return impl_->loopback; }
+std::size_t Link::queued_bytes() const noexcept { return impl_->queued_bytes.load(std::memory_order_relaxed); }
 const std::string& Link::peer_address() const noexcept { return impl_->peer; }
 std::uint64_t Link::received_bytes() const noexcept { return impl_->received_bytes.load(std::memory_order_relaxed); }
 

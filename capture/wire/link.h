@@ -85,12 +85,15 @@ class Link {
   void start(LinkHandler& handler);  // the handler outlives the link
   // Queues the frame; frames go out in the order of the calls. Dropped once the link is closed.
   void send(Frame frame);
+  void send(std::shared_ptr<const Frame> frame);  // shared, not copied: the sender may keep it to send it again
   // Sends what is queued, then closes; what still comes in is discarded. Loop thread only.
   void finish();
   // Closes at once, as if this had happened. Loop thread only.
   void fail(const std::string& text);
 
   [[nodiscard]] const std::string& peer_address() const noexcept;
+  [[nodiscard]] bool loopback() const noexcept;                 // nothing of it leaves this machine
+  [[nodiscard]] std::size_t queued_bytes() const noexcept;      // not yet taken by the system; any thread
   [[nodiscard]] std::uint64_t received_bytes() const noexcept;  // any thread
 
  private:

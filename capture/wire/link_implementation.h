@@ -20,7 +20,7 @@ struct Link::Implementation : std::enable_shared_from_this<Implementation> {
   Implementation(asio::ip::tcp::socket connected, const LinkLimits& link_limits);
 
   void start(LinkHandler& link_handler);
-  void send(Frame outgoing);
+  void send(std::shared_ptr<const Frame> outgoing);
   void finish();
   void fail(const std::string& text);
   void close(Closed how, const std::string& text);
@@ -42,6 +42,7 @@ struct Link::Implementation : std::enable_shared_from_this<Implementation> {
   LinkLimits limits;
   LinkHandler* handler = nullptr;  // none once the link is closed
   std::string peer;
+  bool loopback = false;
   std::atomic<std::uint64_t> received_bytes{0};
 
   std::array<std::byte, kFrameHeaderBytes> header_bytes{};
@@ -54,11 +55,12 @@ struct Link::Implementation : std::enable_shared_from_this<Implementation> {
   std::uint32_t control_frames = 0;
 
   std::mutex queue_mutex;
-  std::deque<Frame> queue;
-  bool write_posted = false;  // write_next() runs or will run
+  std::deque<std::shared_ptr<const Frame>> queue;
+  std::atomic<std::size_t> queued_bytes{0};  // of `queue` and `writing`
+  bool write_posted = false;                 // write_next() runs or will run
   bool closed = false;
 
-  std::vector<Frame> writing;
+  std::vector<std::shared_ptr<const Frame>> writing;
   std::vector<asio::const_buffer> write_buffers;
   std::string write_failure;
 

@@ -1,4 +1,5 @@
 #include "capture/agent/viewer_session.h"
+#include "capture/wire/capture_messages.h"
 
 #include <fmt/format.h>
 

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "capture/agent/agent.h"
+#include "capture/wire/capture_messages.h"
 #include "capture/wire/wire_sink.h"
 
 namespace accelscope::capture {

@@ -1,4 +1,5 @@
 #include "capture/client/connection.h"
+#include "capture/wire/capture_messages.h"
 
 #include <fmt/format.h>
 

@@ -21,7 +21,7 @@ constexpr std::array kTypes = {
     FrameTypeFacts{FrameType::hello, "hello", kTextBody, false},
     FrameTypeFacts{FrameType::error, "error", kTextBody, false},
     FrameTypeFacts{FrameType::heartbeat, "heartbeat", kSmallBody, false},
-    FrameTypeFacts{FrameType::start, "start", kTextBody, false},
+    FrameTypeFacts{FrameType::start, "start", kEndBody, false},
     FrameTypeFacts{FrameType::stop, "stop", kTextBody, false},
     FrameTypeFacts{FrameType::received, "received", kSmallBody, false},
     FrameTypeFacts{FrameType::durable, "durable", kSmallBody, false},
@@ -29,6 +29,18 @@ constexpr std::array kTypes = {
     FrameTypeFacts{FrameType::definition, "definition", kMaxChunkBytes, true},
     FrameTypeFacts{FrameType::chunk, "chunk", kMaxChunkBytes, true},
     FrameTypeFacts{FrameType::end, "end", kEndBody, false},
+    FrameTypeFacts{FrameType::proof, "proof", kTextBody, false},
+    FrameTypeFacts{FrameType::welcome, "welcome", kEndBody, false},
+    FrameTypeFacts{FrameType::started, "started", kTextBody, false},
+    FrameTypeFacts{FrameType::pause, "pause", kTextBody, false},
+    FrameTypeFacts{FrameType::resume, "resume", kTextBody, false},
+    FrameTypeFacts{FrameType::state, "state", kTextBody, false},
+    FrameTypeFacts{FrameType::clock, "clock", kSmallBody, false},
+    FrameTypeFacts{FrameType::gap, "gap", kTextBody, false},
+    FrameTypeFacts{FrameType::file, "file", kEndBody, false},
+    FrameTypeFacts{FrameType::fetch, "fetch", kTextBody, false},
+    FrameTypeFacts{FrameType::fetched, "fetched", kTextBody, false},
+    FrameTypeFacts{FrameType::discard, "discard", kTextBody, false},
 };
 
 constexpr std::size_t kCheckedHeaderBytes = offsetof(FrameHeader, checksum);
@@ -54,12 +66,13 @@ std::uint64_t frame_checksum(const FrameHeader& header, ByteView body) noexcept 
   return checksum(bytes);
 }
 
-Frame make_frame(FrameType type, Bytes body, std::uint64_t sequence) {
+Frame make_frame(FrameType type, Bytes body, std::uint64_t sequence, std::uint32_t scope) {
   assert(find_frame_type(type) != nullptr && find_frame_type(type)->numbered == (sequence != 0));
   FrameHeader header;
   header.type = type;
   header.length = static_cast<std::uint32_t>(body.size());
   header.sequence = sequence;
+  header.scope = scope;
   header.checksum = frame_checksum(header, body);
   return {header, std::move(body)};
 }
@@ -83,6 +96,10 @@ Result<FrameHeader> parse_frame_header(ByteView bytes) {
   }
   if (facts != nullptr && facts->numbered != (header.sequence != 0)) {
     return Error{fmt::format("a {} frame {}", facts->name, facts->numbered ? "without a number" : "with a number")};
+  }
+  if (header.scope > (facts != nullptr && facts->numbered ? kMaxWireScope : 0)) {
+    return Error{
+        fmt::format("a {} frame of scope {}, which is out of range", frame_type_name(header.type), header.scope)};
   }
   return header;
 }

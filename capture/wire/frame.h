@@ -27,17 +27,31 @@ enum class FrameType : std::uint16_t {
   definition = 9,  // agent, numbered: encode() of a Definition
   chunk = 10,      // agent, numbered: the bytes of a SealedChunk
   end = 11,        // agent: the totals of a stream that is complete
+  proof = 12,      // viewer: that it knows the agent's token
+  welcome = 13,    // agent: what it can do and which captures it holds
+  started = 14,    // agent: answers start
+  pause = 15,      // viewer
+  resume = 16,     // viewer
+  state = 17,      // agent: of the capture, when it changes
+  clock = 18,      // viewer: asks for the agent's time; agent: tells it
+  gap = 19,        // agent: data frames that it no longer has
+  file = 20,       // both: a piece of a file
+  fetch = 21,      // viewer: asks for files of the run
+  fetched = 22,    // agent: these were all
+  discard = 23,    // viewer: a capture that nobody wants any more
 };
 
 // A receiver that does not know the type of a frame with this flag skips it; without the flag it must refuse.
 inline constexpr std::uint16_t kMayBeSkipped = 1;
 
+inline constexpr std::uint32_t kMaxWireScope = 63;  // kinds of one capture
+
 struct FrameHeader {
   std::uint32_t magic = kFrameMagic;
   FrameType type = FrameType::heartbeat;
   std::uint16_t flags = 0;
-  std::uint32_t length = 0;    // of the body in bytes
-  std::uint32_t reserved = 0;  // 0
+  std::uint32_t length = 0;  // of the body in bytes
+  std::uint32_t scope = 0;   // data frames: which of the capture's kinds made it, from 0; 0 in all others
   std::uint64_t sequence = 0;
   std::uint64_t checksum = 0;  // of the 24 bytes before it and the body; see frame_checksum
 };
@@ -65,7 +79,7 @@ struct FrameTypeFacts {
 // checksum(first 24 bytes of the header, then the 8 bytes of checksum(body)).
 [[nodiscard]] std::uint64_t frame_checksum(const FrameHeader& header, ByteView body) noexcept;
 
-[[nodiscard]] Frame make_frame(FrameType type, Bytes body, std::uint64_t sequence = 0);
+[[nodiscard]] Frame make_frame(FrameType type, Bytes body, std::uint64_t sequence = 0, std::uint32_t scope = 0);
 
 // Takes kFrameHeaderBytes bytes. Checks everything that can be checked before the body is there: magic, a known type
 // (or one that may be skipped), the length, and that exactly data frames are numbered.

@@ -63,6 +63,7 @@ Frame encode(const Hello& message) {
   const std::size_t count = std::min(message.capabilities.size(), kMaxCapabilities);
   writer.number(static_cast<std::uint32_t>(count));
   for (std::size_t i = 0; i < count; ++i) put_text(writer, message.capabilities[i], kMaxNameBytes / 2);
+  put_text(writer, message.nonce, kMaxNameBytes);
   return make_frame(FrameType::hello, writer.take());
 }
 
@@ -81,23 +82,11 @@ Result<Hello> decode_hello(ByteView body) {
   const auto count = in.reader.number<std::uint32_t>();
   if (count > kMaxCapabilities) return Error{"a hello message with too many capabilities"};
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) hello.capabilities.push_back(in.text(kMaxNameBytes / 2));
+  hello.nonce = in.text(kMaxNameBytes);
   if (in.ok() && hello.role != PeerRole::agent && hello.role != PeerRole::viewer) {
     return Error{"a hello message from neither an agent nor a viewer"};
   }
   return in.finish(std::move(hello), "hello");
-}
-
-Frame encode(const Start& message) {
-  ByteWriter writer;
-  writer.number(message.after_sequence);
-  return make_frame(FrameType::start, writer.take());
-}
-
-Result<Start> decode_start(ByteView body) {
-  TextReader in(body);
-  Start start;
-  start.after_sequence = in.reader.number<std::uint64_t>();
-  return in.finish(start, "start");
 }
 
 Frame encode(const Stop& message) {

@@ -1,4 +1,5 @@
-// What the bodies of frames say, apart from definitions and chunks, whose bytes core makes. Every message has
+// What the bodies of frames say, apart from definitions and chunks, whose bytes core makes, and from those of
+// capture_messages.h. Every message has
 // encode() and a decoder that checks bounds; bytes after the known fields are ignored, so that a newer minor version
 // can add some.
 #pragma once
@@ -13,7 +14,7 @@
 namespace accelscope::capture {
 
 // Raised when an older peer could not work with a newer one.
-inline constexpr std::uint16_t kProtocolMajor = 1;
+inline constexpr std::uint16_t kProtocolMajor = 2;
 inline constexpr std::uint16_t kProtocolMinor = 0;
 
 enum class PeerRole : std::uint8_t { agent = 1, viewer = 2 };
@@ -29,14 +30,9 @@ struct Hello {
   std::string session_id;          // of the agent's capture, the same when it is taken up again; viewers leave it empty
   std::string description;         // agent: what it streams; viewer: who looks
   std::uint64_t window_bytes = 0;  // a sender keeps at most so many bytes unacknowledged; 0: no wish
-  std::vector<std::string> capabilities;
+  std::vector<std::string> capabilities;  // agent: "token": it wants a proof; "run": it may start programs
+  std::string nonce;                      // 32 random bytes, for the proof
   bool operator==(const Hello&) const = default;
-};
-
-// Runs the source. after_sequence != 0 asks for the data frames after that number; needs capability "resume".
-struct Start {
-  std::uint64_t after_sequence = 0;
-  bool operator==(const Start&) const = default;
 };
 
 struct Stop {
@@ -64,7 +60,7 @@ enum class Outcome : std::uint8_t {
 };
 
 struct LaneTotal {
-  LaneNumber lane = 0;
+  LaneNumber lane = 0;  // with its scope on the wire: scoped_number(scope, lane)
   std::uint64_t events = 0;
   bool operator==(const LaneTotal&) const = default;
 };
@@ -95,7 +91,6 @@ struct ErrorMessage {
 };
 
 [[nodiscard]] Frame encode(const Hello& message);
-[[nodiscard]] Frame encode(const Start& message);
 [[nodiscard]] Frame encode(const Stop& message);
 [[nodiscard]] Frame encode_received(const Acknowledgement& message);
 [[nodiscard]] Frame encode_durable(const Acknowledgement& message);
@@ -104,7 +99,6 @@ struct ErrorMessage {
 [[nodiscard]] Frame encode(const ErrorMessage& message);
 
 [[nodiscard]] Result<Hello> decode_hello(ByteView body);
-[[nodiscard]] Result<Start> decode_start(ByteView body);
 [[nodiscard]] Result<Stop> decode_stop(ByteView body);
 [[nodiscard]] Result<Acknowledgement> decode_acknowledgement(ByteView body);
 [[nodiscard]] Result<ProgressReport> decode_progress(ByteView body);

@@ -27,6 +27,8 @@ class EventSink {
   virtual Result<void> append(SealedChunk chunk) = 0;
   // True once the user has cancelled or the peer is gone: the source should return soon.
   [[nodiscard]] virtual bool cancelled() const { return false; }
+  // True while the user has paused the capture: a live source collects nothing.
+  [[nodiscard]] virtual bool paused() const { return false; }
 };
 
 }  // namespace accelscope

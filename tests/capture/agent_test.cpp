@@ -1,5 +1,6 @@
 // What an agent does for its viewers, good and bad ones.
 #include "capture/agent/agent.h"
+#include "capture/wire/capture_messages.h"
 
 #include <doctest/doctest.h>
 

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "capture/wire/address.h"
+#include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 #include "wire_support.h"
 
@@ -93,7 +94,7 @@ TEST_CASE("every message is read as it was written, and fails when it is cut any
   CHECK(decode_progress(encode(progress).body).value() == progress);
   CHECK(decode_error(encode(error).body).value() == error);
   CHECK(decode_stop(encode(Stop{"why"}).body).value() == Stop{"why"});
-  CHECK(decode_start(encode(Start{5}).body).value() == Start{5});
+  CHECK(decode_start(encode(Start{.after_sequence = 5}).body).value() == Start{.after_sequence = 5});
   CHECK(decode_acknowledgement(encode_received({8}).body).value() == Acknowledgement{8});
   CHECK(encode_durable({8}).header.type == FrameType::durable);
   const Bytes hello_bytes = encode(hello).body;
@@ -104,6 +105,50 @@ TEST_CASE("every message is read as it was written, and fails when it is cut any
   for (std::size_t cut = 0; cut < end_bytes.size(); ++cut) {
     REQUIRE_FALSE(decode_end(ByteView(end_bytes).first(cut)).ok());
   }
+}
+
+TEST_CASE("what is said about captures is read as it was written, and fails when it is cut anywhere") {
+  const CaptureRequest request{.name = "mlp",
+                               .kinds = {{"program", {{"sample-interval", "10ms"}}}, {"simulate", {}}},
+                               .program = "python3",
+                               .arguments = {"bench.py", "--m", "512"},
+                               .directory = "/tmp",
+                               .environment = {"A=b"},
+                               .script = "echo $A\n",
+                               .paused = true,
+                               .duration_seconds = 1.5,
+                               .results = {"out/*.npy"}};
+  const KindOption option{"detail", OptionType::choice, "full", "How much.", {"full", "slim"}};
+  const KindFacts kind{"simulate", "Simulated accelerator", "Needs nothing.", false, {option}, {{true, "ready"}}};
+  const CaptureOffer offer{"ab", "mlp", "simulated", CaptureState::interrupted, 2, 9, 70, 5, "127.0.0.1:5"};
+  const auto check = [](const auto& message, const auto& decode) {
+    const Bytes bytes = encode(message).body;
+    CHECK(decode(bytes).value() == message);
+    for (std::size_t cut = 0; cut < bytes.size(); ++cut) REQUIRE_FALSE(decode(ByteView(bytes).first(cut)).ok());
+  };
+  check(Proof{"mac"}, decode_proof);
+  check(Welcome{"mac", "trn1", "Linux x86_64", true, "", {kind, kind}, {offer}}, decode_welcome);
+  check(Start{7, StartMode::take_up, "ab", request}, decode_start);
+  check(Started{"ab", "mlp", "simulated", 5, true}, decode_started);
+  check(StateReport{CaptureState::paused, "by hand", "me", 3, 17}, decode_state);
+  check(ClockReport{-5, 6}, decode_clock);
+  check(Gap{3, 9, 100, "let go"}, decode_gap);
+  check(FilePiece{"a/b", 0755, 2, 6, "cdef"}, decode_file);
+  check(Fetch{"ab", {"*.npy"}}, decode_fetch);
+  check(Fetched{2, 100, "none"}, decode_fetched);
+  check(Discard{"ab"}, decode_discard);
+  CHECK(decode_request(encode_request(request)).value() == request);
+  CHECK(encode_pause({"x"}).header.type == FrameType::pause);
+  CHECK(encode_resume({"x"}).header.type == FrameType::resume);
+}
+
+TEST_CASE("a file's path cannot leave the folder of the capture") {
+  for (const char* path : {"a", "a/b.txt", "..a/b..", "a b"}) CHECK_MESSAGE(safe_relative_path(path), path);
+  for (const char* path : {"", "/a", "a/", "..", "a/../b", "a//b", "./a", "a\\b", "a\nb"}) {
+    CHECK_MESSAGE(!safe_relative_path(path), path);
+    CHECK_FALSE(decode_file(encode(FilePiece{path, 0644, 0, 0, ""}).body).ok());
+  }
+  CHECK_FALSE(decode_file(encode(FilePiece{"a", 0644, 5, 6, "cdef"}).body).ok());
 }
 
 TEST_CASE("a message with fields that a newer minor version added is understood") {

@@ -4,6 +4,7 @@
 
 #include "capture/client/stream_ingest.h"
 #include "capture/wire/address.h"
+#include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 
 using namespace accelscope;

@@ -1,0 +1,88 @@
+// The registry of kinds of capture. A kind declares its options, tests what it needs on the host, and runs. The form
+// of the viewer, the command line, --help and doctor are all made from the declaration; the agent sends it to the
+// viewer, so a form shows what that host has. A new kind adds its folder beside this file and one line in kinds.cpp.
+//
+//   for (const CaptureKind& kind : capture_kinds()) ... kind.facts(), kind.check() ...
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/kinds/request.h"
+#include "core/base/result.h"
+#include "core/model/event_sink.h"
+
+namespace accelscope::capture {
+
+enum class OptionType : std::uint8_t {
+  flag = 1,      // "on", "off"
+  count = 2,     // a whole number: "3"
+  number = 3,    // "0.5"
+  duration = 4,  // "100ms", "2s"
+  size = 5,      // "64MiB"
+  rate = 6,      // events per second: "200k", "max"
+  text = 7,
+  choice = 8,  // one of `choices`
+  file = 9,    // a path on the agent's host
+};
+
+struct KindOption {
+  std::string name;  // "sample-interval"; on the command line --sample-interval
+  OptionType type = OptionType::text;
+  std::string default_value;  // as typed; "": not set
+  std::string explanation;    // one sentence, with what it costs
+  std::vector<std::string> choices;
+  bool operator==(const KindOption&) const = default;
+};
+
+// One thing that a kind needs on the host, as found there.
+struct KindCheck {
+  bool ok = false;
+  std::string text;  // what was found, or what is missing and how to get it
+  bool operator==(const KindCheck&) const = default;
+};
+
+// What crosses the wire of a kind.
+struct KindFacts {
+  std::string name;   // "program"
+  std::string title;  // "Program output and resources"
+  std::string explanation;
+  bool needs_program = false;
+  std::vector<KindOption> options;
+  std::vector<KindCheck> checks;
+  [[nodiscard]] bool usable() const noexcept {
+    for (const KindCheck& check : checks) {
+      if (!check.ok) return false;
+    }
+    return true;
+  }
+  bool operator==(const KindFacts&) const = default;
+};
+
+// What a kind is given to run with. Everything in here outlives the run.
+struct KindRun {
+  const CaptureRequest& request;
+  const KindChoice& choice;                      // its options as typed; read them with OptionReader
+  std::chrono::steady_clock::time_point origin;  // capture time 0, the same for all kinds of a capture
+  std::string work_folder;                       // of this capture; holds the files that the viewer sent
+};
+
+struct CaptureKind {
+  // The declaration, without checks.
+  KindFacts (*declare)();
+  // What it needs, tested now. Must be quick (some 100 ms) and without side effects.
+  std::vector<KindCheck> (*check)();
+  // Writes the capture into the sink until there is no more, or sink.cancelled(). While sink.paused() it collects
+  // nothing. Runs on a thread of its own.
+  Result<void> (*run)(const KindRun& run, EventSink& sink);
+};
+
+[[nodiscard]] std::span<const CaptureKind> capture_kinds();
+// Fails with the names that there are, the nearest one first.
+[[nodiscard]] Result<const CaptureKind*> find_kind(std::string_view name);
+
+}  // namespace accelscope::capture

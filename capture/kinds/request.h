@@ -1,0 +1,36 @@
+// What is to be captured: the viewer's form and the command line fill one in, it crosses the wire when a capture is
+// started, a saved configuration holds one, and a session keeps the one it was made with.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace accelscope::capture {
+
+struct OptionSetting {
+  std::string name;   // as declared by the kind: "sample-interval"
+  std::string value;  // as typed: "100ms"; flags: "on" or "off"
+  bool operator==(const OptionSetting&) const = default;
+};
+
+struct KindChoice {
+  std::string name;  // "program"
+  std::vector<OptionSetting> options;
+  bool operator==(const KindChoice&) const = default;
+};
+
+struct CaptureRequest {
+  std::string name;               // of the capture, for people and for `accelscope-agent stop NAME`; "": the agent's
+  std::vector<KindChoice> kinds;  // each in a scope of its own, in this order; none: what the agent was started with
+  std::string program;            // "": the kinds need none
+  std::vector<std::string> arguments;
+  std::string directory;                 // in which the program runs; "": the folder of the files that were sent
+  std::vector<std::string> environment;  // "NAME=VALUE", added to the agent's own
+  std::string script;                    // text of a shell script that is run in place of a program
+  bool paused = false;                   // starts paused
+  double duration_seconds = 0;           // ends in order after so long; 0: no limit
+  std::vector<std::string> results;      // files to bring back: paths or patterns, relative to `directory`
+  bool operator==(const CaptureRequest&) const = default;
+};
+
+}  // namespace accelscope::capture

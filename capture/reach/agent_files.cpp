@@ -1,0 +1,93 @@
+#include "capture/reach/agent_files.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "capture/process/child_process.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::string_view kListening = "listening on 127.0.0.1:";
+constexpr auto kVersionLimit = std::chrono::seconds(10);
+
+[[nodiscard]] std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+[[nodiscard]] std::uint16_t port_in(std::string_view output) {
+  const std::size_t at = output.find(kListening);
+  if (at == std::string_view::npos) return 0;
+  const std::string_view rest = output.substr(at + kListening.size());
+  if (rest.find('\n') == std::string_view::npos) return 0;  // not all of the number may be there
+  std::uint16_t port = 0;
+  std::from_chars(rest.data(), rest.data() + rest.size(), port);
+  return port;
+}
+
+}  // namespace
+
+Result<std::string> find_own_agent(const HostOptions& options) {
+  if (!options.agent_program.empty()) return options.agent_program;
+  std::error_code failure;
+  const std::filesystem::path beside = std::filesystem::path(own_program()).parent_path() / "accelscope-agent";
+  if (std::filesystem::is_regular_file(beside, failure)) return beside.string();
+  std::string found = find_program("accelscope-agent");
+  if (!found.empty()) return found;
+  return Error{"accelscope-agent is neither beside this program nor on PATH; install it, or build its target"};
+}
+
+std::string version_in(std::string_view printed) {
+  printed = trimmed(printed.substr(0, printed.find('\n')));
+  return std::string(printed.substr(printed.rfind(' ') + 1));
+}
+
+Result<std::string> version_of(const std::string& agent_program, const std::function<bool()>& stop) {
+  Result<Tool> tool = Tool::start({.argv = {agent_program, "--version"}});
+  if (!tool) return tool.error();
+  tool->close_input();
+  std::string output;
+  const auto until = std::chrono::steady_clock::now() + kVersionLimit;
+  while (tool->read(output)) {
+    if (stop()) return Error{"cancelled"};
+    if (std::chrono::steady_clock::now() > until) break;
+  }
+  std::string version = tool->wait(kVersionLimit, stop) && tool->exit_code() == 0 ? version_in(output) : std::string{};
+  if (!version.empty()) return version;
+  const std::string said = last_line(tool->errors());
+  return Error{fmt::format("{} does not say its version{}; install it anew", agent_program,
+                           said.empty() ? "" : fmt::format(" ({})", said))};
+}
+
+std::vector<std::string> agent_arguments(const HostOptions& options, const std::string& folder,
+                                         std::chrono::seconds idle_exit) {
+  std::vector<std::string> arguments = {"--listen",       "127.0.0.1:0", "--token-stdin",
+                                        "--allow-run",    "--idle-exit", fmt::format("{}", idle_exit.count()),
+                                        "--scratch",      folder,        "--spool",
+                                        folder + "/spool"};
+  arguments.insert(arguments.end(), options.agent_arguments.begin(), options.agent_arguments.end());
+  return arguments;
+}
+
+std::uint16_t await_port(Tool& agent, std::chrono::seconds limit, const std::function<bool()>& stop) {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  std::string output;
+  bool open = true;
+  while (open && std::chrono::steady_clock::now() < until && !stop()) {
+    open = agent.read(output);
+    if (const std::uint16_t port = port_in(output); port != 0) return port;
+  }
+  return 0;
+}
+
+std::string last_line(std::string_view text) {
+  text = trimmed(text);
+  return std::string(trimmed(text.substr(text.rfind('\n') + 1)));
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,111 @@
+// An agent on this computer: started with a token, reached, ended; its failures told.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "reach_support.h"
+
+using namespace accelscope::capture;
+using namespace accelscope::capture::test;
+
+namespace {
+
+struct Fixture {
+  TestFolder folder;
+  EchoServer server;
+  StepList steps;
+  [[nodiscard]] HostOptions options() const {
+    return {.agent_program = stub_agent(folder, "0.1.0", server.port()), .agent_arguments = {"--when-full", "drop"}};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a local agent gets its token on its input only, streams bytes, and is gone after the end") {
+  Fixture fixture;
+  const std::unique_ptr<AgentHost> host = make_local_host(fixture.options());
+  const auto ready = host->prepare(fixture.steps);
+  REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
+  CHECK(fixture.steps.has("starting the agent"));
+  CHECK(host->token().size() == 64);
+  CHECK(fixture.folder.read("agent.token") == host->token());
+  const std::string arguments = fixture.folder.read("agent.arguments");
+  CHECK_FALSE(holds(arguments, host->token()));
+  for (const char* part :
+       {"--listen\n127.0.0.1:0\n", "--token-stdin\n", "--allow-run\n", "--idle-exit\n60\n", "--when-full\ndrop\n"}) {
+    CHECK_MESSAGE(holds(arguments, part), arguments);
+  }
+  const std::string scratch = host->running().folder;
+  CHECK(holds(arguments, "--scratch\n" + scratch + "\n--spool\n" + scratch + "/spool\n"));
+  const auto permissions = std::filesystem::status(scratch).permissions();
+  CHECK((permissions & (std::filesystem::perms::group_all | std::filesystem::perms::others_all)) ==
+        std::filesystem::perms::none);
+  {
+    const auto first = host->open_stream(fixture.steps);
+    const auto second = host->open_stream(fixture.steps);
+    REQUIRE(first.ok());
+    REQUIRE(second.ok());
+    CHECK(echoes(first.value(), "one"));
+    CHECK(echoes(second.value(), "two"));
+  }
+  const std::string id = fixture.folder.read("agent.id");
+  CHECK(process_lives(id));
+  CHECK(host->why_stream_ended().empty());
+  host->finish(fixture.steps);
+  CHECK_FALSE(process_lives(id));
+  CHECK_FALSE(std::filesystem::exists(scratch));
+}
+
+TEST_CASE("tokens of two local agents differ") {
+  Fixture fixture;
+  const auto first = make_local_host(fixture.options());
+  const auto second = make_local_host(fixture.options());
+  REQUIRE(first->prepare(fixture.steps).ok());
+  REQUIRE(second->prepare(fixture.steps).ok());
+  CHECK(first->token() != second->token());
+}
+
+TEST_CASE("an agent that dies at its start is told of with its own last words") {
+  Fixture fixture;
+  fixture.folder.write("dying", "#!/bin/sh\necho 'no device files here' >&2\nexit 3\n", 0755);
+  const auto host = make_local_host({.agent_program = fixture.folder.file("dying")});
+  const auto ready = host->prepare(fixture.steps);
+  REQUIRE_FALSE(ready.ok());
+  CHECK(ready.message().starts_with("local: "));
+  CHECK(ready.message().ends_with("(no device files here)"));
+  const auto missing = make_local_host({.agent_program = fixture.folder.file("nothing")})->prepare(fixture.steps);
+  REQUIRE_FALSE(missing.ok());
+  CHECK(holds(missing.message(), "cannot be started: No such file"));
+}
+
+TEST_CASE("an agent that ends while it is used says so, and the next stream is refused") {
+  Fixture fixture;
+  const auto host = make_local_host(fixture.options());
+  REQUIRE(host->prepare(fixture.steps).ok());
+  fixture.folder.write("agent.end", "");
+  CHECK(eventually([&] { return !host->why_stream_ended().empty(); }));
+  CHECK(holds(host->why_stream_ended(), "local: the agent has ended with exit code 0"));
+}
+
+TEST_CASE("waiting for a silent agent ends when the user cancels") {
+  Fixture fixture;
+  fixture.folder.write(
+      "silent", "#!/bin/sh\necho $$ > '" + fixture.folder.file("agent.id") + "'\nexec tail -f /dev/null\n", 0755);
+  const auto host = make_local_host({.agent_program = fixture.folder.file("silent")});
+  fixture.steps.cancel = true;
+  const auto ready = host->prepare(fixture.steps);
+  REQUIRE_FALSE(ready.ok());
+  CHECK(ready.message() == "local: cancelled");
+}
+
+TEST_CASE("an agent that still runs is taken up again without starting another") {
+  Fixture fixture;
+  const auto first = make_local_host(fixture.options());
+  REQUIRE(first->prepare(fixture.steps).ok());
+  const auto second = make_local_host({.agent_program = "/nothing", .resume = first->running()});
+  REQUIRE(second->prepare(fixture.steps).ok());
+  CHECK(second->token() == first->token());
+  const auto stream = second->open_stream(fixture.steps);
+  REQUIRE(stream.ok());
+  CHECK(echoes(stream.value(), "again"));
+}

@@ -92,6 +92,9 @@ void make_wire_seeds(const std::filesystem::path& folder, const test::RecordingS
     seed(std::string(frame_type_name(frame.header.type)), static_cast<std::uint8_t>(frame.header.type), frame.body);
   }
   seed("stream", 0, stream);
+  Bytes log{std::byte{0}};  // the same as a file of frames; the rules of a connection do not hold there
+  log.insert(log.end(), stream.begin(), stream.end());
+  write(folder / "frame_log_fuzz" / "stream", log);
 }
 
 // A small device log of every era.

@@ -2,11 +2,14 @@
 // of the viewer, the command line, --help and doctor are all made from the declaration; the agent sends it to the
 // viewer, so a form shows what that host has. A new kind adds its folder beside this file and one line in kinds.cpp.
 //
-//   for (const CaptureKind& kind : capture_kinds()) ... kind.facts(), kind.check() ...
+//   for (const CaptureKind& kind : capture_kinds()) ... kind.declare(), kind.check() ...
+//   Result<void> done = run_kind(KindRun{request, request.kinds[0], origin, folder, open_scope}, sink);
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,7 +23,7 @@ namespace accelscope::capture {
 
 enum class OptionType : std::uint8_t {
   flag = 1,      // "on", "off"
-  count = 2,     // a whole number: "3"
+  count = 2,     // a whole number: "3", "200k", "50M"
   number = 3,    // "0.5"
   duration = 4,  // "100ms", "2s"
   size = 5,      // "64MiB"
@@ -36,6 +39,8 @@ struct KindOption {
   std::string default_value;  // as typed; "": not set
   std::string explanation;    // one sentence, with what it costs
   std::vector<std::string> choices;
+  bool required = false;  // has no default and must be given
+  bool repeats = false;   // may be given several times: a setting for each
   bool operator==(const KindOption&) const = default;
 };
 
@@ -69,6 +74,9 @@ struct KindRun {
   const KindChoice& choice;                      // its options as typed; read them with OptionReader
   std::chrono::steady_clock::time_point origin;  // capture time 0, the same for all kinds of a capture
   std::string work_folder;                       // of this capture; holds the files that the viewer sent
+  // A sink in a further scope of this capture, for kinds that join several sources whose numbers may not meet. Its
+  // calls fail if the capture has no room for one more. It must not outlive the run.
+  std::function<std::unique_ptr<EventSink>()> open_scope;
 };
 
 struct CaptureKind {
@@ -76,6 +84,10 @@ struct CaptureKind {
   KindFacts (*declare)();
   // What it needs, tested now. Must be quick (some 100 ms) and without side effects.
   std::vector<KindCheck> (*check)();
+  // One line for people on what would be captured: "simulated accelerator: 2 devices, seed 1". Fails on what can be
+  // seen to be wrong without running: a file or a program that does not exist. `work_folder` as in KindRun.
+  Result<std::string> (*describe)(const CaptureRequest& request, const KindChoice& choice,
+                                  const std::string& work_folder);
   // Writes the capture into the sink until there is no more, or sink.cancelled(). While sink.paused() it collects
   // nothing. Runs on a thread of its own.
   Result<void> (*run)(const KindRun& run, EventSink& sink);
@@ -84,5 +96,12 @@ struct CaptureKind {
 [[nodiscard]] std::span<const CaptureKind> capture_kinds();
 // Fails with the names that there are, the nearest one first.
 [[nodiscard]] Result<const CaptureKind*> find_kind(std::string_view name);
+
+[[nodiscard]] std::vector<KindFacts> declared_kinds();  // without checks
+[[nodiscard]] std::vector<KindFacts> checked_kinds();   // with the checks made now
+
+// Of all kinds of the request, in their order, joined by "; ".
+[[nodiscard]] Result<std::string> describe_request(const CaptureRequest& request, const std::string& work_folder);
+[[nodiscard]] Result<void> run_kind(const KindRun& run, EventSink& sink);
 
 }  // namespace accelscope::capture

@@ -1,5 +1,6 @@
-// Keeps a live simulation to a rate of events by the wall clock, and says when to stop by time. At an unlimited
-// rate it never sleeps and asks for a flush by event count, so that equal runs give equal bytes.
+// Keeps a live simulation to a rate of events by the wall clock, holds it while the capture is paused, and says when to
+// stop by time. At an unlimited rate it never sleeps otherwise and asks for a flush by event count, so that equal runs
+// give equal bytes.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +22,11 @@ class Pacer {
   [[nodiscard]] bool limited() const noexcept { return std::isfinite(rate_); }
   [[nodiscard]] bool out_of_time() const noexcept { return seconds_ > 0 && elapsed() >= seconds_; }
 
-  // Returns when `events` may have been made; calls flush() meanwhile. Gives up early when stop() is true.
-  template <typename Flush, typename Stop>
-  void keep(std::uint64_t events, Flush flush, Stop stop) {
+  // Returns when `events` may have been made and paused() is false; calls flush() meanwhile. Gives up early when stop()
+  // is true.
+  template <typename Flush, typename Stop, typename Paused>
+  void keep(std::uint64_t events, Flush flush, Stop stop, Paused paused) {
+    if (paused()) hold(flush, stop, paused);
     if (!limited()) {
       if (events - flushed_events_ >= kFlushEvents) {
         flushed_events_ = events;
@@ -46,6 +49,16 @@ class Pacer {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kNap{20};
+
+  // Time that goes by during a pause counts for neither the rate nor the end.
+  template <typename Flush, typename Stop, typename Paused>
+  void hold(Flush flush, Stop stop, Paused paused) {
+    const Clock::time_point begin = Clock::now();
+    flush();
+    while (paused() && !stop()) std::this_thread::sleep_for(kNap);
+    begin_ += Clock::now() - begin;
+  }
   [[nodiscard]] double elapsed() const noexcept { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
   double rate_;

@@ -15,6 +15,7 @@ class SessionRun {
  public:
   SessionRun(const SimulationOptions& options, EventSink& sink)
       : run_(options),
+        sink_(sink),
         writer_(sink),
         events_(writer_, run_.options()),
         pacer_(options.rate_events_per_second, options.seconds) {}
@@ -40,12 +41,14 @@ class SessionRun {
       events_.write(run_.traces()[items_[index].device], items_[index]);
       if (index % kBetweenLooks != 0) continue;
       pacer_.keep(
-          writer_.event_count(), [this] { writer_.flush(); }, [this] { return writer_.cancelled(); });
+          writer_.event_count(), [this] { writer_.flush(); }, [this] { return writer_.cancelled(); },
+          [this] { return sink_.paused(); });
       if (writer_.cancelled() || (pacer_.limited() && pacer_.out_of_time())) return;
     }
   }
 
   TracedRun run_;
+  EventSink& sink_;
   SessionWriter writer_;
   SessionEvents events_;
   Pacer pacer_;

@@ -189,7 +189,7 @@ void SlimRun::run_kernel() {
     run_segment(from, until);
     from = until;
     pacer_.keep(
-        events_, [this] { flush(); }, [this] { return stopped(); });
+        events_, [this] { flush(); }, [this] { return stopped(); }, [this] { return sink_.paused(); });
   }
 }
 

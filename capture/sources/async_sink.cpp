@@ -27,6 +27,12 @@ bool AsyncSink::cancelled() const {
   return cancelled_ || (!busy_ && waiting_.empty() && receiver_.cancelled());
 }
 
+bool AsyncSink::paused() const {
+  const std::scoped_lock lock(mutex_);
+  if (!busy_ && waiting_.empty()) paused_ = receiver_.paused();
+  return paused_;
+}
+
 Result<void> AsyncSink::finish() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return (waiting_.empty() && !busy_) || !status_; });
@@ -46,9 +52,11 @@ void AsyncSink::feed() {
                              ? receiver_.define(std::get<Definition>(item))
                              : receiver_.append(std::get<SealedChunk>(std::move(item)));
     const bool cancelled = receiver_.cancelled();
+    const bool paused = receiver_.paused();
     lock.lock();
     busy_ = false;
     cancelled_ = cancelled_ || cancelled;
+    paused_ = paused;
     if (!taken && status_.ok()) {
       status_ = std::move(taken);
       waiting_.clear();

@@ -20,6 +20,7 @@ class AsyncSink final : public EventSink {
   Result<void> define(const Definition& definition) override;
   Result<void> append(SealedChunk chunk) override;
   [[nodiscard]] bool cancelled() const override;
+  [[nodiscard]] bool paused() const override;
   // Waits until the receiver has everything.
   Result<void> finish();
 
@@ -37,6 +38,7 @@ class AsyncSink final : public EventSink {
   Result<void> status_;
   bool busy_ = false;  // an item is with the receiver, which need not take calls from two threads
   bool cancelled_ = false;
+  mutable bool paused_ = false;  // as the receiver said last
   bool stopping_ = false;
   std::jthread thread_;
 };

@@ -36,6 +36,7 @@ class WatchedSink final : public EventSink {
   Result<void> define(const Definition& definition) override { return watch(target_->define(definition)); }
   Result<void> append(SealedChunk chunk) override { return watch(target_->append(std::move(chunk))); }
   [[nodiscard]] bool cancelled() const override { return target_->cancelled(); }
+  [[nodiscard]] bool paused() const override { return target_->paused(); }
   [[nodiscard]] bool broken() const noexcept { return broken_; }
 
  private:

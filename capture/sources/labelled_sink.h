@@ -32,6 +32,7 @@ class LabelledSink final : public EventSink {
   Result<void> define(const Definition& definition) override;
   Result<void> append(SealedChunk chunk) override { return target_.append(std::move(chunk)); }
   [[nodiscard]] bool cancelled() const override { return target_.cancelled(); }
+  [[nodiscard]] bool paused() const override { return target_.paused(); }
 
   // When the source's time 0 was, if it has said so (fact "begin_unix_ns") and its clocks can be moved.
   [[nodiscard]] std::optional<std::int64_t> begin_unix_ns() const noexcept;

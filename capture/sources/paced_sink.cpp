@@ -10,7 +10,7 @@
 namespace accelscope::capture {
 namespace {
 
-// How long a cancelled replay may go on sleeping.
+// How long a cancelled or resumed replay may go on sleeping.
 constexpr std::chrono::milliseconds kNap{50};
 
 }  // namespace
@@ -32,7 +32,7 @@ Result<void> PacedSink::append(SealedChunk chunk) {
       begin_ = std::chrono::steady_clock::now();
     }
     const auto after = static_cast<double>(to_ns(chunk.lane, header.end_ticks) - *first_ns_) / speed_;
-    wait_until(begin_ + std::chrono::nanoseconds(static_cast<std::int64_t>(after)));
+    wait_until(static_cast<std::int64_t>(after));
   }
   return target_.append(std::move(chunk));
 }
@@ -46,9 +46,15 @@ std::int64_t PacedSink::to_ns(LaneNumber lane, std::int64_t ticks) const {
   return clock == clocks_.end() ? ticks : clock->second.to_ns(ticks);
 }
 
-void PacedSink::wait_until(std::chrono::steady_clock::time_point due) const {
+void PacedSink::wait_until(std::int64_t after_ns) {
   while (!cancelled()) {
     const auto now = std::chrono::steady_clock::now();
+    if (paused()) {
+      std::this_thread::sleep_for(kNap);
+      begin_ += std::chrono::steady_clock::now() - now;
+      continue;
+    }
+    const auto due = begin_ + std::chrono::nanoseconds(after_ns);
     if (now >= due) return;
     std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(due - now, kNap));
   }

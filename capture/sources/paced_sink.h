@@ -1,5 +1,6 @@
 // Passes a stream on at the pace it was captured at: a chunk is held back until as much time has gone by as lies
-// between the first event and the chunk's last one, divided by the speed. Definitions pass at once.
+// between the first event and the chunk's last one, divided by the speed. Definitions pass at once. While the target is
+// paused, chunks wait and the pauses do not count.
 #pragma once
 
 #include <chrono>
@@ -12,16 +13,17 @@ namespace accelscope::capture {
 
 class PacedSink final : public EventSink {
  public:
-  // speed 2.0: twice as fast as it was. The target must outlive this sink.
+  // speed 2.0: twice as fast as it was; infinite: only pauses hold a chunk back. The target must outlive this sink.
   PacedSink(EventSink& target, double speed) : target_(target), speed_(speed) {}
 
   Result<void> define(const Definition& definition) override;
   Result<void> append(SealedChunk chunk) override;
   [[nodiscard]] bool cancelled() const override { return target_.cancelled(); }
+  [[nodiscard]] bool paused() const override { return target_.paused(); }
 
  private:
   [[nodiscard]] std::int64_t to_ns(LaneNumber lane, std::int64_t ticks) const;
-  void wait_until(std::chrono::steady_clock::time_point due) const;
+  void wait_until(std::int64_t after_ns);
 
   EventSink& target_;
   double speed_;
@@ -29,7 +31,7 @@ class PacedSink final : public EventSink {
   std::map<TrackNumber, ClockNumber> track_clocks_;
   std::map<LaneNumber, TrackNumber> lane_tracks_;
   std::optional<std::int64_t> first_ns_;
-  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point begin_;  // when the first event was due, later by every pause
 };
 
 }  // namespace accelscope::capture

@@ -116,6 +116,8 @@ void fields(Walk& walk, T& kind) {
     walk.text(option.default_value);
     walk.text(option.explanation);
     texts(walk, option.choices);
+    walk.flag(option.required);
+    walk.flag(option.repeats);
   });
   walk.list(kind.checks, [&walk](auto& check) {
     walk.flag(check.ok);

@@ -118,7 +118,7 @@ TEST_CASE("what is said about captures is read as it was written, and fails when
                                .paused = true,
                                .duration_seconds = 1.5,
                                .results = {"out/*.npy"}};
-  const KindOption option{"detail", OptionType::choice, "full", "How much.", {"full", "slim"}};
+  const KindOption option{"detail", OptionType::choice, "full", "How much.", {"full", "slim"}, true, true};
   const KindFacts kind{"simulate", "Simulated accelerator", "Needs nothing.", false, {option}, {{true, "ready"}}};
   const CaptureOffer offer{"ab", "mlp", "simulated", CaptureState::interrupted, 2, 9, 70, 5, "127.0.0.1:5"};
   const auto check = [](const auto& message, const auto& decode) {

@@ -23,6 +23,7 @@ class HeldSink final : public EventSink {
   Result<void> define(const Definition& definition) override;
   Result<void> append(SealedChunk chunk) override;
   [[nodiscard]] bool cancelled() const override { return receiver_.cancelled(); }
+  [[nodiscard]] bool paused() const override { return receiver_.paused(); }
 
   // By number; those of one track in the order of their depth.
   [[nodiscard]] const std::vector<HeldLane>& lanes() const noexcept { return lanes_; }

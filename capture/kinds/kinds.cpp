@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "capture/kinds/kind.h"
+#include "capture/kinds/options.h"
+#include "capture/kinds/replay/replay_kind.h"
+#include "capture/kinds/simulate/simulate_kind.h"
+
+namespace accelscope::capture {
+
+std::span<const CaptureKind> capture_kinds() {
+  static const std::array kKinds = {
+      simulate_kind(),
+      replay_kind(),
+  };
+  return kKinds;
+}
+
+std::vector<KindFacts> declared_kinds() {
+  std::vector<KindFacts> all;
+  for (const CaptureKind& kind : capture_kinds()) all.push_back(kind.declare());
+  return all;
+}
+
+std::vector<KindFacts> checked_kinds() {
+  std::vector<KindFacts> all;
+  for (const CaptureKind& kind : capture_kinds()) {
+    all.push_back(kind.declare());
+    all.back().checks = kind.check();
+  }
+  return all;
+}
+
+Result<const CaptureKind*> find_kind(std::string_view name) {
+  const std::vector<KindFacts> declared = declared_kinds();
+  const Result<const KindFacts*> facts = find_facts(name, declared);
+  if (!facts) return facts.error();
+  return &capture_kinds()[static_cast<std::size_t>(*facts - declared.data())];
+}
+
+Result<std::string> describe_request(const CaptureRequest& request, const std::string& work_folder) {
+  std::string text;
+  for (const KindChoice& choice : request.kinds) {
+    const Result<const CaptureKind*> kind = find_kind(choice.name);
+    if (!kind) return kind.error();
+    const Result<std::string> part = (*kind)->describe(request, choice, work_folder);
+    if (!part) return part.error();
+    text += (text.empty() ? "" : "; ") + *part;
+  }
+  return text;
+}
+
+Result<void> run_kind(const KindRun& run, EventSink& sink) {
+  const Result<const CaptureKind*> kind = find_kind(run.choice.name);
+  if (!kind) return kind.error();
+  return (*kind)->run(run, sink);
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,53 @@
+// The options of kinds on a command line: declared from the kinds' own declarations, grouped by kind in --help, and
+// turned back into arguments so that a form can show the command that does the same.
+//
+//   KindOptions options;
+//   options.declare(command, declared_kinds());      // before the parse; lives until after it
+//   Result<std::vector<KindChoice>> kinds = options.choices({"program", "simulate"});
+//
+// A name that several kinds share means all that are chosen; --KIND.NAME means one of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "capture/kinds/kind.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace accelscope::capture {
+
+class KindOptions {
+ public:
+  // A flag is --NAME, --NAME=off or --no-NAME.
+  void declare(CLI::App& command, const std::vector<KindFacts>& kinds);
+  // After the parse: the named kinds with what was typed for them. Fails on an unknown kind, and on an option that none
+  // of the named ones has.
+  [[nodiscard]] Result<std::vector<KindChoice>> choices(const std::vector<std::string>& names) const;
+
+ private:
+  struct Typed {
+    std::string kind;  // "": every kind that has it
+    std::string name;
+    CLI::Option* option = nullptr;
+    CLI::Option* off = nullptr;  // --no-NAME
+  };
+  void declare_option(CLI::App& command, const KindFacts& facts, const KindOption& option);
+  [[nodiscard]] static std::vector<std::string> values_of(const Typed& typed);
+
+  std::vector<KindFacts> kinds_;
+  std::vector<Typed> typed_;
+};
+
+// "program,simulate" and ",,": names between commas, without empty ones.
+[[nodiscard]] std::vector<std::string> split_names(const std::string& list);
+
+// {"--kind", "program,simulate", "--sample-interval=10ms", ...}: what choices() makes the same choices of. Settings
+// that equal the default are left out.
+[[nodiscard]] std::vector<std::string> kind_arguments(const std::vector<KindChoice>& choices,
+                                                      const std::vector<KindFacts>& kinds);
+
+}  // namespace accelscope::capture

@@ -11,7 +11,6 @@ namespace accelscope::capture {
 namespace {
 
 constexpr std::string_view kListening = "listening on 127.0.0.1:";
-constexpr auto kVersionLimit = std::chrono::seconds(10);
 
 [[nodiscard]] std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
@@ -45,23 +44,6 @@ Result<std::string> find_own_agent(const HostOptions& options) {
 std::string version_in(std::string_view printed) {
   printed = trimmed(printed.substr(0, printed.find('\n')));
   return std::string(printed.substr(printed.rfind(' ') + 1));
-}
-
-Result<std::string> version_of(const std::string& agent_program, const std::function<bool()>& stop) {
-  Result<Tool> tool = Tool::start({.argv = {agent_program, "--version"}});
-  if (!tool) return tool.error();
-  tool->close_input();
-  std::string output;
-  const auto until = std::chrono::steady_clock::now() + kVersionLimit;
-  while (tool->read(output)) {
-    if (stop()) return Error{"cancelled"};
-    if (std::chrono::steady_clock::now() > until) break;
-  }
-  std::string version = tool->wait(kVersionLimit, stop) && tool->exit_code() == 0 ? version_in(output) : std::string{};
-  if (!version.empty()) return version;
-  const std::string said = last_line(tool->errors());
-  return Error{fmt::format("{} does not say its version{}; install it anew", agent_program,
-                           said.empty() ? "" : fmt::format(" ({})", said))};
 }
 
 std::vector<std::string> agent_arguments(const HostOptions& options, const std::string& folder,

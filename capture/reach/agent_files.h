@@ -16,7 +16,6 @@ namespace accelscope::capture {
 
 // From what --version prints: "0.1.0" of "accelscope-agent 0.1.0".
 [[nodiscard]] std::string version_in(std::string_view printed);
-[[nodiscard]] Result<std::string> version_of(const std::string& agent_program, const std::function<bool()>& stop);
 
 // Serves on a free port of 127.0.0.1 only, with the token on its standard input.
 [[nodiscard]] std::vector<std::string> agent_arguments(const HostOptions& options, const std::string& folder,

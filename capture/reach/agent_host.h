@@ -57,7 +57,7 @@ class AgentHost {
 
 struct HostOptions {
   std::string agent_program;                 // "": accelscope-agent beside this program, else on PATH
-  std::string version;                       // that the agent must have; "": what agent_program says
+  std::string version;                       // that the agent must have; "": this program's own
   std::vector<std::string> agent_arguments;  // further ones, such as --when-full drop
   std::optional<RunningAgent> resume;        // take this one up instead of starting one
 

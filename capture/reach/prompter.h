@@ -21,13 +21,15 @@ struct Prompt {
   std::uint32_t attempt = 1;  // above 1: the same was asked before, and that answer was not taken
 };
 
+// One for each host: a question is cancelled without a word about whose it is.
 class Prompter {
  public:
   virtual ~Prompter() = default;
   // Called on a worker thread; may wait as long as the user thinks. Nothing: the user cancelled. A notice returns at
   // once. The answer is wiped after use.
   [[nodiscard]] virtual std::optional<std::string> ask(const Prompt& prompt) = 0;
-  // From any thread: nobody waits any more for an answer, and ask() returns nothing soon. Also ends a notice.
+  // From any thread: nobody waits any more for the answer to what is asked now, and ask() returns nothing soon; also
+  // ends a notice. Later questions are new ones. May come when nothing is asked.
   virtual void cancel() = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -177,6 +178,14 @@ Result<void> write_all(const Descriptor& stream, std::string_view text) {
   return {};
 }
 
+bool peer_has_ended(const Descriptor& stream) { return readable(stream.get(), 0); }
+
+void write_line(std::string_view text) {
+  const iovec parts[] = {{const_cast<char*>(text.data()), text.size()}, {const_cast<char*>("\n"), 1}};
+  // A reader that is gone ends this program by a signal; there is nobody else to tell.
+  (void)!::writev(STDOUT_FILENO, parts, 2);
+}
+
 void end_writing(const Descriptor& stream) { ::shutdown(stream.get(), SHUT_WR); }
 
 Result<PrivateFolder> PrivateFolder::make() {
@@ -264,6 +273,17 @@ Tool::Tool(Tool&& other) noexcept
       input_(std::move(other.input_)),
       output_(std::move(other.output_)),
       errors_(std::move(other.errors_)) {}
+
+Tool& Tool::operator=(Tool&& other) noexcept {
+  if (this == &other) return *this;
+  end();
+  id_ = std::exchange(other.id_, 0);
+  exit_code_ = other.exit_code_;
+  input_ = std::move(other.input_);
+  output_ = std::move(other.output_);
+  errors_ = std::move(other.errors_);
+  return *this;
+}
 
 bool Tool::ended() {
   if (id_ == 0) return true;

@@ -41,7 +41,9 @@ class Descriptor {
 [[nodiscard]] Result<std::string> read_to_end(const Descriptor& stream, std::size_t limit,
                                               const std::function<bool()>& stop);
 [[nodiscard]] Result<void> write_all(const Descriptor& stream, std::string_view text);
-void end_writing(const Descriptor& stream);  // the other side reads an end
+[[nodiscard]] bool peer_has_ended(const Descriptor& stream);  // of a stream on which nothing more is expected
+void write_line(std::string_view text);                       // to standard output, past all buffers
+void end_writing(const Descriptor& stream);                   // the other side reads an end
 
 // A folder that only this user can enter, with a path short enough for sockets in it. Removed with the object.
 class PrivateFolder {
@@ -84,7 +86,7 @@ class Tool {
  public:
   [[nodiscard]] static Result<Tool> start(ToolStart settings);
   Tool(Tool&& other) noexcept;
-  Tool& operator=(Tool&&) = delete;
+  Tool& operator=(Tool&& other) noexcept;
   ~Tool() { end(); }
 
   [[nodiscard]] int id() const noexcept { return id_; }  // of the process; 0 once it has ended

@@ -89,7 +89,8 @@ std::string stub_agent(const TestFolder& folder, const std::string& version, std
   script += "printf '%s\\n' \"$@\" > " + quoted("agent.arguments") + "\n";
   script += "IFS= read -r token; printf '%s' \"$token\" > " + quoted("agent.token") + "\n";
   script += "printf '%s' \"$0\" > " + quoted("agent.program") + "\n";
-  const std::string live = "while ! [ -e " + quoted("agent.end") + " ]; do sleep 0.1; done";
+  const std::string live =
+      "while [ -d " + shell_quote(folder.path()) + " ] && ! [ -e " + quoted("agent.end") + " ]; do sleep 0.1; done";
   const std::string say = "echo listening on 127.0.0.1:" + std::to_string(port) + "\n";
   if (detached) {
     script += "(" + live + ") < /dev/null > /dev/null 2>&1 &\nprintf '%s' $! > " + quoted("agent.id") + "\n" + say;

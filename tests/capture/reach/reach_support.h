@@ -44,7 +44,8 @@ class EchoServer {
 };
 
 // A script that answers --version, and else writes its arguments, its token and its process id into files of the
-// folder, says that it listens on the port, and lives until it is ended or a file "agent.end" appears.
+// folder, says that it listens on the port, and lives until it is ended, a file "agent.end" appears or the
+// folder is gone.
 [[nodiscard]] std::string stub_agent(const TestFolder& folder, const std::string& version, std::uint16_t port,
                                      bool detached = false);
 

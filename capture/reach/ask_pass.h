@@ -1,0 +1,59 @@
+// How ssh's questions reach the user: ssh starts this program again as its SSH_ASKPASS, with a socket's path in the
+// environment; that process hands the question through the socket to the one that started ssh, whose Prompter answers,
+// and prints the answer for ssh. Answers are kept nowhere and wiped on both sides.
+//
+//   int main(...) { if (asked_by_ssh()) return answer_ssh(argc, argv); ... }
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "capture/reach/prompter.h"
+#include "capture/reach/system.h"
+
+namespace accelscope::capture {
+
+class AskPass {
+ public:
+  // The socket is made in `folder`, which nobody else may enter. The prompter must outlive this object.
+  [[nodiscard]] static Result<std::unique_ptr<AskPass>> start(const std::string& folder, std::string place,
+                                                              Prompter& prompter);
+  ~AskPass();  // ends a question that is open
+  AskPass(const AskPass&) = delete;
+  AskPass& operator=(const AskPass&) = delete;
+
+  // For the ssh that is to ask. "": this program is asked.
+  [[nodiscard]] std::vector<std::string> environment(const std::string& askpass_program) const;
+  void begin_connection();  // questions count from their first attempt again
+  // The first line of the question that the user left without an answer since then; "" if there is none.
+  [[nodiscard]] std::string refused() const;
+
+ private:
+  AskPass(LocalListener listener, std::string path, std::string place, Prompter& prompter);
+  void serve();
+  void answer(Descriptor peer);
+  void drop_ended_notices();
+
+  LocalListener listener_;
+  std::string path_;
+  std::string place_;
+  Prompter& prompter_;
+  std::vector<Descriptor> notices_;  // shown; ssh ends each when what it waits for has come
+  mutable std::mutex mutex_;
+  std::map<std::string, std::uint32_t> attempts_;
+  std::string refused_;
+  std::atomic<bool> ending_ = false;
+  std::atomic<bool> served_ = false;
+  std::thread thread_;
+};
+
+// In the process that ssh starts.
+[[nodiscard]] bool asked_by_ssh();
+int answer_ssh(const std::string& question);  // the exit code: 0 answered, 1 not
+
+}  // namespace accelscope::capture

@@ -1,0 +1,311 @@
+// An agent on a host behind ssh. The connection is a child of this program that reads from a pipe of it: when this
+// program ends in whatever way, the pipe closes, and the connection and all that goes through it with it.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "capture/process/child_process.h"
+#include "capture/reach/agent_files.h"
+#include "capture/reach/ask_pass.h"
+#include "capture/reach/remote_script.h"
+#include "capture/reach/ssh_command.h"
+#include "capture/reach/ssh_failure.h"
+#include "core/base/format.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr auto kStartLimit = std::chrono::seconds(30);
+constexpr auto kRemoveLimit = std::chrono::seconds(10);
+// After this program was ended hard, a new one has this long to take the capture up.
+constexpr auto kIdleExit = std::chrono::seconds(120);
+// Between the end of a stream and that of the program which carried it.
+constexpr auto kEndLimit = std::chrono::milliseconds(500);
+
+class SshHost final : public AgentHost {
+ public:
+  SshHost(Place place, HostOptions options) : place_(std::move(place)), options_(std::move(options)) {
+    if (options_.version.empty()) options_.version = ACCELSCOPE_VERSION;
+  }
+  ~SshHost() override { disconnect(); }
+
+  Result<void> prepare(HostProgress& progress) override;
+  Result<Descriptor> open_stream(HostProgress& progress) override;
+  std::string why_stream_ended() override;
+  std::string name() const override { return place_.text(); }
+  const RunningAgent& running() const override { return running_; }
+  void finish(HostProgress& progress) override;
+
+ private:
+  struct Ran {
+    std::string output;
+    std::string errors;
+    int exit_code = 0;
+  };
+  Result<void> set_up();
+  Result<void> connect(HostProgress& progress);
+  Result<Ran> run(const std::string& script, Descriptor input, HostProgress& progress);
+  Result<std::string> find_agent(HostProgress& progress);
+  Result<std::string> copy_agent(const RemoteFacts& facts, HostProgress& progress);
+  Result<std::string> copied_agent(const RemoteFolder& folder, const Ran& ran) const;
+  Result<void> make_folder(HostProgress& progress);
+  Result<void> start_agent(const std::string& program, HostProgress& progress);
+  void disconnect();
+  [[nodiscard]] Error failed(std::string_view what, std::string_view said = {}) const;
+  [[nodiscard]] Error no_agent_for(const SystemNames& there, const SystemNames& here) const;
+
+  Place place_;
+  HostOptions options_;
+  RunningAgent running_;
+  SshCommand ssh_;
+  std::optional<PrivateFolder> folder_;
+  std::unique_ptr<AskPass> ask_pass_;
+  std::optional<Tool> master_;
+  std::vector<Tool> streams_;
+};
+
+Error SshHost::failed(std::string_view what, std::string_view said) const {
+  const std::string line = last_line(said);
+  return Error{fmt::format("{}: {}{}", place_.text(), what, line.empty() ? "" : " (" + line + ")")};
+}
+
+Error SshHost::no_agent_for(const SystemNames& there, const SystemNames& here) const {
+  return failed(fmt::format(
+      "it is {} {}, and the agent beside this program is for {} {}; install accelscope-agent {} "
+      "for {} {} there, on the PATH or in ~/.local/bin",
+      there.system, there.machine, here.system, here.machine, options_.version, there.system, there.machine));
+}
+
+Result<void> SshHost::set_up() {
+  if (folder_) return {};
+  const std::string program = find_program("ssh", {"/usr/bin"});
+  if (program.empty()) return failed("the program ssh is missing on this computer; install openssh-client");
+  Result<PrivateFolder> folder = PrivateFolder::make();
+  if (!folder) return failed(folder.message());
+  folder_ = std::move(folder).value();
+  ssh_ = {program, options_.ssh_config_file, folder_->path() + "/ssh", place_};
+  if (options_.prompter == nullptr) return {};
+  Result<std::unique_ptr<AskPass>> ask = AskPass::start(folder_->path(), place_.text(), *options_.prompter);
+  if (!ask) return failed(ask.message());
+  ask_pass_ = std::move(ask).value();
+  return {};
+}
+
+Result<void> SshHost::connect(HostProgress& progress) {
+  if (Result<void> ready = set_up(); !ready) return ready;
+  if (master_ && !master_->ended()) return {};
+  progress.step("connecting to " + place_.host);
+  streams_.clear();
+  master_.reset();
+  const bool on_terminal = options_.ask_on_terminal && !ask_pass_;
+  ToolStart start{.argv = ssh_.master(ask_pass_ != nullptr, on_terminal, remote_command(hold_script())),
+                  .shares_terminal = on_terminal};
+  if (ask_pass_) {
+    ask_pass_->begin_connection();
+    start.environment = ask_pass_->environment(options_.askpass_program);
+  }
+  Result<Tool> master = Tool::start(std::move(start));
+  if (!master) return failed(master.message());
+  master_.emplace(std::move(master).value());
+  std::string output;
+  for (bool open = true; open;) {
+    if (is_held(output)) return {};
+    open = master_->read(output);
+    if (!progress.cancelled() && (!ask_pass_ || ask_pass_->refused().empty())) continue;
+    master_.reset();
+    if (progress.cancelled()) return failed("cancelled");
+    return failed("no answer was given; connect again to answer", ask_pass_->refused());
+  }
+  (void)master_->wait(kEndLimit, [] { return false; });
+  const std::string errors = master_->errors();
+  master_.reset();
+  // An account without a shell prints its reason where a shell's output would be.
+  if (!last_line(output).empty() && !is_ssh_failure(errors)) {
+    return failed("commands cannot be run there; the account needs a POSIX shell", output);
+  }
+  return Error{explain_ssh_failure(place_, errors)};
+}
+
+Result<SshHost::Ran> SshHost::run(const std::string& script, Descriptor input, HostProgress& progress) {
+  const std::string command = remote_command(script);
+  if (command.empty()) return failed("a folder there has !, \\ or a line break in its name, which is not supported");
+  const bool has_input = static_cast<bool>(input);
+  Result<Tool> tool = Tool::start({.argv = ssh_.run(command), .input = std::move(input)});
+  if (!tool) return failed(tool.message());
+  if (!has_input) tool->close_input();
+  Ran ran;
+  while (tool->read(ran.output)) {
+    if (progress.cancelled()) return failed("cancelled");
+  }
+  if (!tool->wait(kStartLimit, [&] { return progress.cancelled(); })) return failed("the connection does not answer");
+  ran.errors = tool->errors();
+  ran.exit_code = tool->exit_code();
+  // 255 is ssh's own; no script ends with it.
+  if (ran.exit_code == 255) return Error{explain_ssh_failure(place_, ran.errors)};
+  return ran;
+}
+
+Result<std::string> SshHost::find_agent(HostProgress& progress) {
+  progress.step("checking the agent on " + place_.host);
+  const Result<Ran> checked = run(check_script(), {}, progress);
+  if (!checked) return checked.error();
+  const RemoteFacts facts = read_facts(checked->output);
+  if (!facts.answered) {
+    return failed("commands cannot be run there; the account needs a POSIX shell", checked->output + checked->errors);
+  }
+  for (const RemoteAgent& agent : facts.agents) {
+    if (agent.version == options_.version) return agent.path;
+  }
+  return copy_agent(facts, progress);
+}
+
+Result<std::string> SshHost::copy_agent(const RemoteFacts& facts, HostProgress& progress) {
+  const SystemNames here = this_system();
+  if (!same_machine(facts.names, here)) return no_agent_for(facts.names, here);
+  const Result<std::string> own = find_own_agent(options_);
+  if (!own) return failed(own.message());
+  Result<Descriptor> file = open_for_reading(own.value());
+  if (!file) return failed(file.message());
+  std::error_code failure;
+  const std::uintmax_t size = std::filesystem::file_size(own.value(), failure);
+  if (failure) return failed(own.value() + ": " + failure.message());
+  const std::string other =
+      facts.agents.empty() ? ""
+                           : fmt::format("; {} there is {}", facts.agents.front().path, facts.agents.front().version);
+  progress.step(fmt::format("copying accelscope-agent {} ({}) to {}{}", options_.version,
+                            format_bytes(static_cast<double>(size)), place_.host, other));
+  const Result<Ran> ran = run(folder_script(size), std::move(file).value(), progress);
+  if (!ran) return ran.error();
+  const RemoteFolder folder = read_folder(ran->output);
+  running_.folder = folder.path;
+  return copied_agent(folder, ran.value());
+}
+
+Result<std::string> SshHost::copied_agent(const RemoteFolder& folder, const Ran& ran) const {
+  if (folder.path.empty()) return failed("no folder can be made in ~/.cache/accelscope or /tmp there", ran.errors);
+  if (!folder.libraries.empty()) {
+    std::string libraries, packages;
+    for (const std::string& library : folder.libraries) {
+      libraries += (libraries.empty() ? "" : ", ") + library;
+      packages += " " + package_of(library);
+    }
+    return failed(
+        fmt::format("accelscope-agent lacks {} there; install the packages that Debian calls{}", libraries, packages),
+        folder.complaint);
+  }
+  if (!folder.complaint.empty()) {
+    return failed(
+        "the copied accelscope-agent does not run there; build it there, and put it on the PATH or into "
+        "~/.local/bin",
+        folder.complaint);
+  }
+  if (folder.version.empty()) return failed("accelscope-agent could not be copied there", ran.errors);
+  if (folder.version == options_.version) return folder.path + "/accelscope-agent";
+  return failed(fmt::format("the accelscope-agent beside this program is {}, and {} is needed; install both anew",
+                            folder.version, options_.version));
+}
+
+Result<void> SshHost::make_folder(HostProgress& progress) {
+  if (!running_.folder.empty()) return {};
+  const Result<Ran> ran = run(folder_script(0), {}, progress);
+  if (!ran) return ran.error();
+  running_.folder = read_folder(ran->output).path;
+  if (!running_.folder.empty()) return {};
+  return failed("no folder can be made in ~/.cache/accelscope or /tmp there", ran->errors);
+}
+
+Result<void> SshHost::start_agent(const std::string& program, HostProgress& progress) {
+  progress.step("starting the agent on " + place_.host);
+  Result<std::string> token = random_hex(32);
+  if (!token) return failed(token.message());
+  std::vector<std::string> argv = agent_arguments(options_, running_.folder, kIdleExit);
+  argv.insert(argv.begin(), program);
+  argv.emplace_back("--detach");
+  const std::string command = remote_command(start_script(argv));
+  if (command.empty()) return failed("a folder there has !, \\ or a line break in its name, which is not supported");
+  Result<Tool> starter = Tool::start({.argv = ssh_.run(command)});
+  if (!starter) return failed(starter.message());
+  // A failure shows in what the agent says.
+  (void)starter->write(token.value() + "\n");
+  starter->close_input();
+  running_.port = await_port(starter.value(), kStartLimit, [&] { return progress.cancelled(); });
+  running_.token = std::move(token).value();
+  if (running_.port != 0) return {};
+  if (progress.cancelled()) return failed("cancelled");
+  starter->end();
+  return failed("the agent did not start to listen; run accelscope-agent doctor there", starter->errors());
+}
+
+Result<void> SshHost::prepare(HostProgress& progress) {
+  if (options_.resume) running_ = *options_.resume;
+  if (Result<void> connected = connect(progress); !connected) return connected;
+  if (options_.resume) return {};
+  const auto started = [&]() -> Result<void> {
+    const Result<std::string> program = find_agent(progress);
+    if (!program) return program.error();
+    if (Result<void> made = make_folder(progress); !made) return made;
+    return start_agent(program.value(), progress);
+  }();
+  if (!started) finish(progress);
+  return started;
+}
+
+Result<Descriptor> SshHost::open_stream(HostProgress& progress) {
+  if (Result<void> connected = connect(progress); !connected) return connected.error();
+  Result<std::pair<Descriptor, Descriptor>> pair = make_stream_pair();
+  if (!pair) return failed(pair.message());
+  Result<Descriptor> output = pair->second.duplicate();
+  if (!output) return failed(output.message());
+  Result<Tool> tool = Tool::start(
+      {.argv = ssh_.forward(running_.port), .input = std::move(pair->second), .output = std::move(output).value()});
+  if (!tool) return failed(tool.message());
+  std::erase_if(streams_, [](Tool& stream) { return stream.ended(); });
+  streams_.push_back(std::move(tool).value());
+  return std::move(pair->first);
+}
+
+std::string SshHost::why_stream_ended() {
+  if (streams_.empty()) return "";
+  Tool& stream = streams_.back();
+  if (!stream.wait(kEndLimit, [] { return false; })) return "";
+  const bool connected = master_ && !master_->wait(kEndLimit, [] { return false; });
+  const std::string errors = (master_ ? master_->errors() : "") + stream.errors();
+  if (connected && stream.exit_code() == 0) return "";
+  if (is_ssh_failure(errors)) return explain_ssh_failure(place_, errors);
+  return failed(connected ? "the ssh that carried the stream has ended" : "the ssh connection has ended; connect again",
+                errors)
+      .message;
+}
+
+void SshHost::finish(HostProgress& progress) {
+  if (!running_.folder.empty() && master_ && !master_->ended()) {
+    progress.step("removing what was copied to " + place_.host);
+    // Also after a cancellation, and without waiting for long: the agent removes its folder itself when it ends.
+    if (Result<Tool> tool = Tool::start({.argv = ssh_.run(remote_command(remove_script(running_.folder)))}); tool) {
+      tool->close_input();
+      (void)tool->wait(kRemoveLimit, [] { return false; });
+    }
+  }
+  disconnect();
+  running_ = {};
+}
+
+void SshHost::disconnect() {
+  streams_.clear();
+  if (master_) {
+    master_->close_input();
+    (void)master_->wait(kEndLimit, [] { return false; });
+  }
+  master_.reset();
+  ask_pass_.reset();
+  folder_.reset();
+  wipe(running_.token);
+}
+
+}  // namespace
+
+std::unique_ptr<AgentHost> make_ssh_host(const Place& place, HostOptions options) {
+  return std::make_unique<SshHost>(place, std::move(options));
+}
+
+}  // namespace accelscope::capture

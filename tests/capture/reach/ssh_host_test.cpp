@@ -1,0 +1,204 @@
+// Agents behind ssh, from the first connection to the end, against OpenSSH's own server.
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "ssh_server.h"
+
+using namespace accelscope::capture;
+using namespace accelscope::capture::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A child of this process that was started with the argument; 0 if there is none.
+int child_with(const std::string& argument) {
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::string arguments, status, line;
+    std::getline(std::ifstream(entry.path() / "cmdline"), arguments);
+    if (!holds(arguments, std::string(1, '\0') + argument + std::string(1, '\0'))) continue;
+    std::ifstream lines(entry.path() / "status");
+    while (std::getline(lines, line)) status += line + "\n";
+    if (holds(status, "PPid:\t" + std::to_string(::getpid()) + "\n")) return std::stoi(name);
+  }
+  return 0;
+}
+
+std::string failure_of(AgentHost& host, HostProgress& progress) {
+  const auto ready = host.prepare(progress);
+  REQUIRE_FALSE(ready.ok());
+  return ready.message();
+}
+
+}  // namespace
+
+TEST_CASE("an agent that is installed on a host is started there, streams bytes, and leaves nothing behind") {
+  const auto server = SshServer::start();
+  if (!server) return;
+  StepList steps;
+  const auto host = make_ssh_host(server->place(), server->options());
+  const auto ready = host->prepare(steps);
+  REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
+  for (const char* step : {"connecting to 127.0.0.1", "checking the agent on", "starting the agent on"}) {
+    CHECK(steps.has(step));
+  }
+  CHECK_FALSE(steps.has("copying"));
+  CHECK(server->folder().read("agent.token") == host->token());
+  const std::string arguments = server->folder().read("agent.arguments");
+  const std::string scratch = host->running().folder;
+  CHECK(holds(arguments, "--idle-exit\n120\n--scratch\n" + scratch + "\n--spool\n" + scratch + "/spool\n--detach\n"));
+  CHECK_FALSE(holds(arguments, host->token()));
+  CHECK(scratch.starts_with(server->home(".cache/accelscope/agent.")));
+  CHECK((fs::status(scratch).permissions() & fs::perms::all) == fs::perms::owner_all);
+  {
+    const auto first = host->open_stream(steps);
+    const auto second = host->open_stream(steps);
+    REQUIRE(first.ok());
+    REQUIRE(second.ok());
+    CHECK(echoes(first.value(), std::string(300'000, 'x')));
+    CHECK(echoes(second.value(), "two"));
+    CHECK(host->why_stream_ended().empty());
+  }
+  host->finish(steps);
+  CHECK(server->left_nothing());
+  CHECK(child_with("ControlMaster=yes") == 0);
+}
+
+TEST_CASE("a host without an agent gets a copy of ours, which is removed at the end") {
+  const auto server = SshServer::start({.version = ""});
+  if (!server) return;
+  StepList steps;
+  const auto host = make_ssh_host(server->place(), server->options());
+  const auto ready = host->prepare(steps);
+  REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
+  CHECK(steps.has("copying accelscope-agent 0.1.0 ("));
+  const std::string copied = server->folder().read("agent.program");
+  CHECK(copied == host->running().folder + "/accelscope-agent");
+  CHECK((fs::status(copied).permissions() & fs::perms::all) == fs::perms::owner_all);
+  std::ifstream copy(copied, std::ios::binary);
+  CHECK(std::string(std::istreambuf_iterator<char>(copy), {}) == server->folder().read("stub/accelscope-agent"));
+  const auto stream = host->open_stream(steps);
+  REQUIRE(stream.ok());
+  CHECK(echoes(stream.value(), "copied"));
+  host->finish(steps);
+  CHECK(server->left_nothing());
+}
+
+TEST_CASE("an agent of another version is left alone and ours is copied beside it") {
+  const auto server = SshServer::start({.version = "0.0.9"});
+  if (!server) return;
+  server->folder().write("stub/accelscope-agent",
+                         "#!/bin/sh\n[ \"$1\" = --version ] && echo accelscope-agent 0.1.0\n"
+                         "[ \"$1\" = --version ] || echo listening on 127.0.0.1:9\n",
+                         0755);
+  StepList steps;
+  const auto host = make_ssh_host(server->place(), server->options());
+  const auto ready = host->prepare(steps);
+  REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
+  CHECK(steps.has("/bin/accelscope-agent there is 0.0.9"));
+  CHECK(fs::exists(server->folder().file("bin/accelscope-agent")));
+}
+
+TEST_CASE("another processor is told with both names and what to install") {
+  const auto server = SshServer::start({.version = ""});
+  if (!server) return;
+  server->install("uname", "#!/bin/sh\n[ \"$1\" = -s ] && echo Linux || echo riscv64\n");
+  StepList steps;
+  const auto host = make_ssh_host(server->place(), server->options());
+  const std::string message = failure_of(*host, steps);
+  CHECK(message.starts_with(server->place().text() +
+                            ": it is Linux riscv64, and the agent beside this program is for " + this_system().system +
+                            " " + this_system().machine));
+  CHECK(holds(message, "install accelscope-agent 0.1.0 for Linux riscv64 there"));
+  CHECK(server->left_nothing());
+}
+
+TEST_CASE("shared libraries that are missing on the host are named with their packages") {
+  const auto server = SshServer::start({.version = ""});
+  if (!server) return;
+  server->folder().write("stub/accelscope-agent",
+                         "#!/bin/sh\necho 'error while loading shared libraries' >&2; exit 127\n", 0755);
+  server->install(
+      "ldd", "#!/bin/sh\nprintf '\\tlibfmt.so.9 => not found\\n\\tlibre2.so.9 => not found\\n\\tlibc.so.6 => /x\\n'\n");
+  StepList steps;
+  const auto host = make_ssh_host(server->place(), server->options());
+  const std::string message = failure_of(*host, steps);
+  CHECK(holds(message, "lacks libfmt.so.9, libre2.so.9 there"));
+  CHECK(holds(message, "libfmt9 libre2-9 (error while loading shared libraries)"));
+  CHECK(server->left_nothing());
+}
+
+TEST_CASE("an agent that dies at its start on the host is told of with its last words, and its folder is removed") {
+  const auto server = SshServer::start();
+  if (!server) return;
+  server->install("accelscope-agent",
+                  "#!/bin/sh\n[ \"$1\" = --version ] && { echo 0.1.0; exit 0; }\n"
+                  "echo 'no device files here' >&2\nexit 1\n");
+  StepList steps;
+  const auto host = make_ssh_host(server->place(), server->options());
+  const std::string message = failure_of(*host, steps);
+  CHECK(holds(message, "did not start to listen"));
+  CHECK(message.ends_with("(no device files here)"));
+  CHECK(server->left_nothing());
+}
+
+TEST_CASE("a stream whose ssh is killed ends, and the next one works") {
+  const auto server = SshServer::start();
+  if (!server) return;
+  StepList steps;
+  const auto host = make_ssh_host(server->place(), server->options());
+  REQUIRE(host->prepare(steps).ok());
+  const auto first = host->open_stream(steps);
+  REQUIRE(first.ok());
+  CHECK(echoes(first.value(), "before"));
+  SUBCASE("the one that carries the stream") {
+    const int carrier = child_with("-W");
+    REQUIRE(carrier != 0);
+    ::kill(carrier, SIGKILL);
+    CHECK(ends(first.value()));
+    CHECK(holds(host->why_stream_ended(), "the ssh that carried the stream has ended"));
+  }
+  SUBCASE("the connection itself") {
+    const int master = child_with("ControlMaster=yes");
+    REQUIRE(master != 0);
+    ::kill(master, SIGKILL);
+    CHECK(ends(first.value()));
+    CHECK(host->why_stream_ended().starts_with(server->place().text() + ": "));
+  }
+  const auto next = host->open_stream(steps);
+  REQUIRE(next.ok());
+  CHECK(echoes(next.value(), "after"));
+  host->finish(steps);
+  CHECK(server->left_nothing());
+}
+
+TEST_CASE("a program that ends without a word leaves the agent, which a later one takes up again") {
+  const auto server = SshServer::start();
+  if (!server) return;
+  StepList steps;
+  RunningAgent left;
+  {
+    const auto host = make_ssh_host(server->place(), server->options());
+    REQUIRE(host->prepare(steps).ok());
+    left = host->running();
+  }
+  CHECK(process_lives(server->folder().read("agent.id")));
+  CHECK(child_with("ControlMaster=yes") == 0);
+  HostOptions options = server->options();
+  options.resume = left;
+  steps.steps.clear();
+  const auto later = make_ssh_host(server->place(), options);
+  REQUIRE(later->prepare(steps).ok());
+  CHECK_FALSE(steps.has("starting"));
+  CHECK(later->token() == left.token);
+  const auto stream = later->open_stream(steps);
+  REQUIRE(stream.ok());
+  CHECK(echoes(stream.value(), "again"));
+  later->finish(steps);
+  CHECK(server->left_nothing());
+}

@@ -1,0 +1,129 @@
+// The texts that go to ssh and to the other host's shell, and those that come back.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "capture/process/child_process.h"
+#include "capture/reach/agent_files.h"
+#include "capture/reach/remote_script.h"
+#include "capture/reach/ssh_command.h"
+#include "capture/reach/ssh_failure.h"
+#include "reach_support.h"
+
+using namespace accelscope::capture;
+using namespace accelscope::capture::test;
+
+TEST_CASE("scripts hold nothing that csh and fish read differently, and folders with such names are refused") {
+  const std::vector<std::string> scripts = {hold_script(),
+                                            check_script(),
+                                            folder_script(0),
+                                            folder_script(3'000'000),
+                                            start_script({"/home/a b/it's", "--token-stdin"}),
+                                            remove_script("/a b")};
+  for (const std::string& script : scripts) CHECK_MESSAGE(remote_command(script).starts_with("sh -c '"), script);
+  CHECK(remote_command(remove_script("/home/wow!")).empty());
+  CHECK(remote_command(remove_script("/home/a\\b")).empty());
+  CHECK(remote_command(remove_script("/home/a\nb")).empty());
+}
+
+TEST_CASE("scripts mean the same through a user's shell, a quoted word and sh") {
+  const TestFolder folder;
+  folder.write("it's $HOME; `id`/agent", "#!/bin/sh\nprintf '<%s>' \"$@\"\n", 0755);
+  const std::string program = folder.file("it's $HOME; `id`/agent");
+  const std::string script = start_script({program, "a b", "", "it's", "$PATH", "\"", "*"});
+  for (const char* shell : {"/bin/sh", "/bin/bash", "/bin/csh", "/usr/bin/fish"}) {
+    if (find_program(std::string(shell).substr(std::string(shell).rfind('/') + 1)).empty()) continue;
+    const auto ran = run_child({shell, "-c", remote_command(script)}, [] { return false; });
+    REQUIRE(ran.ok());
+    CHECK_MESSAGE(ran->output == "<a b><><it's><$PATH><\"><*>", ran->output);
+  }
+}
+
+TEST_CASE("a copy that is cut short removes itself, a whole one stays") {
+  const TestFolder folder;
+  folder.write("program", "#!/bin/sh\necho accelscope-agent 1.2.3\n");
+  const auto copied = [&](std::uint64_t size) {
+    const auto ran = run_child({"/bin/sh", "-c",
+                                "HOME=" + shell_quote(folder.path()) + "; export HOME; " +
+                                    remote_command(folder_script(size)) + " < " + shell_quote(folder.file("program"))},
+                               [] { return false; });
+    REQUIRE(ran.ok());
+    return read_folder(ran->output);
+  };
+  const RemoteFolder cut = copied(1'000);
+  CHECK(cut.version.empty());
+  CHECK(open_for_reading(cut.path).message().find("No such file") != std::string::npos);
+  const RemoteFolder whole = copied(folder.read("program").size());
+  CHECK(whole.version == "1.2.3");
+  CHECK(whole.path.starts_with(folder.path() + "/.cache/accelscope/agent."));
+  CHECK(open_for_reading(whole.path + "/accelscope-agent").ok());
+}
+
+TEST_CASE("what the host says about itself is found between other lines") {
+  const RemoteFacts facts = read_facts(
+      "Welcome\nreach-begin\r\nreach-system Linux\nreach-machine aarch64\nreach-agent /a b/agent\n"
+      "reach-version accelscope-agent 0.1.0\nreach-agent /other\nreach-version \n");
+  CHECK(facts.answered);
+  CHECK(facts.names.machine == "aarch64");
+  REQUIRE(facts.agents.size() == 2);
+  CHECK(facts.agents[0].path == "/a b/agent");
+  CHECK(facts.agents[0].version == "0.1.0");
+  CHECK(facts.agents[1].version.empty());
+  CHECK_FALSE(read_facts("sh: not found\n").answered);
+  CHECK(same_machine({"Linux", "arm64"}, {"Linux", "aarch64"}));
+  CHECK_FALSE(same_machine({"Darwin", "arm64"}, {"Linux", "aarch64"}));
+  CHECK_FALSE(same_machine({"Linux", "x86_64"}, {"Linux", "aarch64"}));
+}
+
+TEST_CASE("packages follow Debian's rule for the names of libraries") {
+  CHECK(package_of("libspdlog.so.1.10") == "libspdlog1.10");
+  CHECK(package_of("libsqlite3.so.0") == "libsqlite3-0");
+  CHECK(package_of("libstdc++.so.6") == "libstdc++6");
+  CHECK(package_of("libz.so.1") == "zlib1g");
+  CHECK(package_of("libcrypto.so.3") == "libssl3");
+  CHECK(package_of("strange") == "strange");
+}
+
+TEST_CASE("ssh never gets an option that weakens its checks, and the place comes after the options") {
+  const SshCommand ssh{"/usr/bin/ssh", "", "/tmp/x/ssh", parse_place("ssh://ada@box:2222").value()};
+  for (const auto& argv : {ssh.master(true, false, "c"), ssh.master(false, true, "c"), ssh.run("c"), ssh.forward(99)}) {
+    for (const std::string& argument : argv) CHECK_FALSE(holds(argument, "StrictHostKeyChecking"));
+    const auto end = std::find(argv.begin(), argv.end(), "--");
+    REQUIRE(end != argv.end());
+    CHECK(*(end + 1) == "box");
+    CHECK(*(end - 1) == "ada");
+    CHECK(*(end - 3) == "2222");
+  }
+  const auto batch = [](const std::vector<std::string>& argv) {
+    return std::find(argv.begin(), argv.end(), "BatchMode=yes") != argv.end();
+  };
+  CHECK_FALSE(batch(ssh.master(true, false, "c")));
+  CHECK_FALSE(batch(ssh.master(false, true, "c")));
+  CHECK(batch(ssh.master(false, false, "c")));
+}
+
+TEST_CASE("each complaint of ssh says what is wrong, what to do, and ssh's own last line") {
+  const Place place = parse_place("ssh://ada@box").value();
+  struct Case {
+    const char* said;
+    const char* told;
+  };
+  for (const Case& one : {
+           Case{"ssh: connect to host box port 22: Connection timed out\r\n", "it does not answer"},
+           Case{"ssh: connect to host box port 22: No route to host\n", "no way leads to it"},
+           Case{"ada@box: Permission denied (publickey,password).\n", "neither a key nor a password"},
+           Case{"Received disconnect from ::1: Too many authentication failures\n", "too many keys"},
+           Case{"Timeout, server box not responding.\n", "the connection is dead"},
+           Case{"client_loop: send disconnect: Broken pipe\n", "the connection broke"},
+           Case{"/home/ada/.ssh/config: line 3: Bad configuration option: foo\n", "does not understand its config"},
+           Case{"@ WARNING: UNPROTECTED PRIVATE KEY FILE! @\nada@box: Permission denied (publickey).\n", "chmod 600"},
+           Case{"something new\n", "try ssh ada@box in a terminal"},
+       }) {
+    const std::string told = explain_ssh_failure(place, one.said);
+    CHECK_MESSAGE(told.starts_with("ssh://ada@box: "), told);
+    CHECK_MESSAGE(holds(told, one.told), told);
+    CHECK_MESSAGE(holds(told, "; "), told);
+    CHECK_MESSAGE(told.ends_with("(" + last_line(one.said) + ")"), told);
+  }
+  CHECK_FALSE(is_ssh_failure("Warning: Permanently added 'box' (ED25519) to the list of known hosts.\n"));
+}

@@ -47,12 +47,13 @@ class RateMeter {
 
 }  // namespace
 
-struct Connection::Implementation final : LinkHandler {
+struct Connection::Implementation final : LinkHandler, SinkProvider {
   Implementation(ConnectionOptions connection_options, EventSink& event_sink)
-      : options(std::move(connection_options)), sink(event_sink), ingest(event_sink), peer(options.address.text()) {
+      : options(std::move(connection_options)), event_sink_(event_sink), ingest(*this), peer(options.address.text()) {
     shared.peer = peer;
   }
 
+  EventSink& sink(std::uint32_t /*scope*/) override { return event_sink_; }
   void begin();
   void on_frame(Frame frame) override;
   void on_tick() override;
@@ -73,7 +74,7 @@ struct Connection::Implementation final : LinkHandler {
   [[nodiscard]] bool is_done() const { return state == ConnectionState::ended || state == ConnectionState::failed; }
 
   ConnectionOptions options;
-  EventSink& sink;
+  EventSink& event_sink_;
   Loop loop;
 
   // Of the loop's thread.
@@ -271,7 +272,7 @@ void Connection::Implementation::fail(const std::string& message) {
   std::string shown = message;
   if (ingest.last_sequence() > 0) {
     const QualityEntry entry{"connection_lost", 1, message, Severity::error};
-    if (Result<void> noted = sink.define(entry); !noted) shown += "; " + noted.message();
+    if (Result<void> noted = event_sink_.define(entry); !noted) shown += "; " + noted.message();
   }
   set_state(ConnectionState::failed, shown);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -26,6 +27,21 @@ Result<void> StreamIngest::take(Frame frame) {
   return {};
 }
 
+Result<void> StreamIngest::take(const Gap& gap) {
+  if (gap.first > last_sequence_ + 1 || gap.first == 0 || gap.last < gap.first) {
+    return Error{fmt::format("announced a gap of frames {} to {} after frame {}", gap.first, gap.last, last_sequence_)};
+  }
+  if (gap.last <= last_sequence_) return {};
+  const std::uint64_t frames = gap.last - last_sequence_;
+  last_sequence_ = gap.last;
+  lost_frames_ += frames;
+  lost_events_ += gap.events;
+  std::string text = "frames that the agent no longer has";
+  if (gap.events > 0) text += fmt::format(", with {} events", format_count(gap.events));
+  if (!gap.reason.empty()) text += ": " + printable(gap.reason);
+  return report({"lost_frames", frames, text, Severity::error});
+}
+
 Result<void> StreamIngest::take_definition(const Frame& frame) {
   Result<std::optional<Definition>> definition = decode_definition(frame.body);
   if (!definition) return definition.error();
@@ -33,7 +49,7 @@ Result<void> StreamIngest::take_definition(const Frame& frame) {
     ++unknown_definitions_;
     return {};
   }
-  return sink_.define(*definition.value());
+  return sinks_.sink(frame.header.scope).define(*definition.value());
 }
 
 Result<void> StreamIngest::take_chunk(Frame frame) {
@@ -42,53 +58,58 @@ Result<void> StreamIngest::take_chunk(Frame frame) {
   std::memcpy(&header, frame.body.data(), sizeof header);
   if (header.magic != kChunkMagic) return Error{"it is not a chunk"};
   if (header.lane > kMaxLocalNumber) return Error{fmt::format("lane {} is out of range", header.lane)};
-  if (Result<void> appended = sink_.append({std::move(frame.body), header.lane, header.first_ordinal, header.count});
+  EventSink& sink = sinks_.sink(frame.header.scope);
+  if (Result<void> appended = sink.append({std::move(frame.body), header.lane, header.first_ordinal, header.count});
       !appended) {
     return appended;
   }
-  if (lane_events_.size() <= header.lane) lane_events_.resize(header.lane + 1);
-  lane_events_[header.lane] += header.count;
+  lane_events_[scoped_number(frame.header.scope, header.lane)] += header.count;
   events_ += header.count;
   ++chunks_;
   return {};
 }
 
-std::uint64_t StreamIngest::events_of(LaneNumber lane) const noexcept {
-  return lane < lane_events_.size() ? lane_events_[lane] : 0;
+// What is missing, in a sentence; "" if nothing is. Sets lost_events_.
+std::string StreamIngest::compare(const StreamEnd& end) {
+  std::uint64_t missing = 0;
+  std::uint64_t lanes = 0;
+  for (const LaneTotal& total : end.lanes) {
+    const auto found = lane_events_.find(total.lane);
+    const std::uint64_t have = found == lane_events_.end() ? 0 : found->second;
+    if (have >= total.events) continue;
+    missing += total.events - have;
+    ++lanes;
+  }
+  lost_events_ = missing;
+  if (missing > 0) {
+    return fmt::format("{} events of {} lanes were {}", format_count(missing), lanes,
+                       lost_frames_ > 0 ? "lost with frames that the agent no longer had" : "sent but never came");
+  }
+  const bool same = end.last_sequence == last_sequence_ && end.events == events_;
+  if (same || (lost_frames_ > 0 && end.events == events_)) return "";
+  lost_events_ = end.events > events_ ? end.events - events_ : 0;
+  return fmt::format("the agent counts {} frames and {} events, {} and {} came", end.last_sequence,
+                     format_count(end.events), last_sequence_ - lost_frames_, format_count(events_));
 }
 
 Result<std::string> StreamIngest::finish(const StreamEnd& end) {
-  std::uint64_t missing_events = 0;
-  std::uint64_t lanes = 0;
-  for (const LaneTotal& total : end.lanes) {
-    const std::uint64_t have = events_of(total.lane);
-    if (have >= total.events) continue;
-    missing_events += total.events - have;
-    ++lanes;
-  }
-  std::string text;
-  if (missing_events > 0) {
-    text = fmt::format("{} events of {} lanes were sent but never came", format_count(missing_events), lanes);
-  } else if (end.last_sequence != last_sequence_ || end.events != events_) {
-    missing_events = end.events > events_ ? end.events - events_ : 0;
-    text = fmt::format("the agent counts {} frames and {} events, {} and {} came", end.last_sequence,
-                       format_count(end.events), last_sequence_, format_count(events_));
-  }
-  lost_events_ = missing_events;
+  const std::string text = compare(end);
   std::vector<QualityEntry> entries;
   if (!text.empty()) {
-    entries.push_back({"lost_events", missing_events, text + "; report this with both versions", Severity::error});
+    const char* advice =
+        lost_frames_ > 0 ? "; give the agent more --buffer or a --spool folder" : "; report this with both versions";
+    entries.push_back({"lost_events", lost_events_, text + advice, Severity::error});
   }
-  if (doubled_frames_ > 0) {
-    entries.push_back({"doubled_frames", doubled_frames_, "frames that came twice were dropped", Severity::note});
+  if (const std::uint64_t doubled = doubled_frames_ - std::exchange(reported_doubled_, doubled_frames_); doubled > 0) {
+    entries.push_back({"doubled_frames", doubled, "frames that came twice were dropped", Severity::note});
   }
-  if (unknown_definitions_ > 0) {
-    entries.push_back({"unknown_definitions", unknown_definitions_,
+  if (const std::uint64_t unknown = std::exchange(unknown_definitions_, 0); unknown > 0) {
+    entries.push_back({"unknown_definitions", unknown,
                        "the agent is newer and sends records that this version skips; update accelscope",
                        Severity::warning});
   }
   for (const QualityEntry& entry : entries) {
-    if (Result<void> kept = sink_.define(entry); !kept) return kept.error();
+    if (Result<void> kept = report(entry); !kept) return kept.error();
   }
   return text;
 }

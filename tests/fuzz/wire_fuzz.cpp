@@ -18,6 +18,14 @@ class DroppingSink final : public EventSink {
   Result<void> append(SealedChunk) override { return {}; }
 };
 
+class DroppingSinks final : public SinkProvider {
+ public:
+  EventSink& sink(std::uint32_t) override { return sink_; }
+
+ private:
+  DroppingSink sink_;
+};
+
 void decode_message(FrameType type, ByteView body) {
   switch (type) {
     case FrameType::hello:
@@ -32,8 +40,8 @@ void decode_message(FrameType type, ByteView body) {
     case FrameType::end:
       if (const Result<StreamEnd> end = decode_end(body); end) {
         if (decode_end(encode(*end).body).value() != *end) std::abort();
-        DroppingSink sink;
-        (void)StreamIngest(sink).finish(*end);
+        DroppingSinks sinks;
+        (void)StreamIngest(sinks).finish(*end);
       }
       return;
     case FrameType::start:
@@ -56,8 +64,8 @@ void decode_message(FrameType type, ByteView body) {
 }
 
 void read_frames(ByteView bytes) {
-  DroppingSink sink;
-  StreamIngest ingest(sink);
+  DroppingSinks sinks;
+  StreamIngest ingest(sinks);
   while (true) {
     const Result<FrameHeader> header = parse_frame_header(bytes.first(std::min(bytes.size(), kFrameHeaderBytes)));
     if (!header || bytes.size() - kFrameHeaderBytes < header->length) return;
@@ -67,6 +75,8 @@ void read_frames(ByteView bytes) {
     const FrameTypeFacts* facts = find_frame_type(header->type);
     if (facts != nullptr && facts->numbered) {
       if (!ingest.take({*header, Bytes(body.begin(), body.end())})) return;
+    } else if (const Result<Gap> gap = decode_gap(body); header->type == FrameType::gap && gap) {
+      if (!ingest.take(*gap)) return;
     } else if (whole) {
       decode_message(header->type, body);
     }

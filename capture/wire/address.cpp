@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <asio/ip/address.hpp>
 #include <charconv>
 #include <optional>
 
 namespace accelscope::capture {
 namespace {
+
+constexpr std::string_view kTlsPrefix = "tls://";
+constexpr std::size_t kLongestName = 253;  // RFC 1035, 2.3.4
 
 struct HostAndPort {
   std::string_view host;
@@ -27,15 +31,34 @@ HostAndPort split(std::string_view text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+bool may_be_name(std::string_view host) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_';
+  };
+  return !host.empty() && host.size() <= kLongestName && host.front() != '-' &&
+         std::all_of(host.begin(), host.end(), allowed);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
 }  // namespace
 
-std::string Address::text() const {
+std::string Address::host_and_port() const {
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port) : fmt::format("[{}]:{}", host, port);
 }
 
+std::string Address::text() const { return tls ? fmt::format("{}{}", kTlsPrefix, host_and_port()) : host_and_port(); }
+
 Result<Address> parse_address(std::string_view text) {
-  const HostAndPort parts = split(text);
   Address address;
+  address.tls = text.starts_with(kTlsPrefix);
+  const HostAndPort parts = split(address.tls ? text.substr(kTlsPrefix.size()) : text);
   if (parts.port) {
     const char* const end = parts.port->data() + parts.port->size();
     const auto [parsed, failure] = std::from_chars(parts.port->data(), end, address.port);
@@ -44,17 +67,32 @@ Result<Address> parse_address(std::string_view text) {
           fmt::format("{}: '{}' is not a port; write HOST:PORT with a port from 1 to 65535", text, *parts.port)};
     }
   }
-  address.host = parts.host == "localhost" ? "127.0.0.1" : std::string(parts.host);
+  address.host = lower_case(parts.host);
+  if (address.host == "localhost") address.host = "127.0.0.1";
   asio::error_code failure;
   const asio::ip::address ip = asio::ip::make_address(address.host, failure);
-  if (failure || !ip.is_loopback()) {
+  if (!failure) {
+    address.host = ip.to_string();
+  } else if (!may_be_name(parts.host)) {
     return Error{fmt::format(
-        "{}: only this machine's own addresses (127.0.0.1, ::1, localhost) are taken, because the connection is not "
-        "encrypted; for another machine open a tunnel, ssh -L {}:127.0.0.1:{} HOST, and connect to 127.0.0.1:{}",
-        text, address.port, address.port, address.port)};
+        "{}: '{}' is neither a host's name nor an IP address; write HOST:PORT, such as 127.0.0.1:{} or [::1]:{}", text,
+        parts.host, kDefaultPort, kDefaultPort)};
   }
-  address.host = ip.to_string();
   return address;
 }
+
+bool is_loopback(std::string_view text) {
+  asio::error_code failure;
+  const asio::ip::address ip = asio::ip::make_address(text, failure);
+  if (failure) return false;
+  if (ip.is_v6() && ip.to_v6().is_v4_mapped()) {
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6()).is_loopback();
+  }
+  return ip.is_loopback();
+}
+
+bool is_loopback(const Address& address) { return is_loopback(std::string_view(address.host)); }
+
+bool needs_tls(const Address& address) { return address.tls || !is_loopback(address); }
 
 }  // namespace accelscope::capture

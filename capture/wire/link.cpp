@@ -4,20 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <asio/connect.hpp>
-#include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
 #include <asio/post.hpp>
-#include <asio/read.hpp>
-#include <asio/steady_timer.hpp>
-#include <asio/write.hpp>
-#include <atomic>
-#include <deque>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include "capture/wire/link_implementation.h"
+#include "capture/wire/tls.h"
 
 namespace accelscope::capture {
 namespace {
@@ -32,20 +23,16 @@ constexpr int kTicksToDrain = 2;
 
 bool may_come_first(FrameType type) { return type == FrameType::hello || type == FrameType::error; }
 
-int ticks_in(std::chrono::milliseconds time, std::chrono::milliseconds tick) {
-  return static_cast<int>((time + tick - std::chrono::milliseconds(1)) / tick);
-}
-
 }  // namespace
 
-Link::Implementation::Implementation(asio::ip::tcp::socket connected, const LinkLimits& link_limits)
-    : socket(std::move(connected)), timer(socket.get_executor()), limits(link_limits) {
-  asio::error_code ignored;  // a peer that is gone already shows at the first read
-  const auto own = socket.local_endpoint(ignored);
-  const auto endpoint = socket.remote_endpoint(ignored);
-  if (!ignored) peer = Address{endpoint.address().to_string(), endpoint.port()}.text();
-  loopback = !ignored && own.address().is_loopback() && endpoint.address().is_loopback();
-  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+Link::Implementation::Implementation(ByteStream connected, LinkEnds link_ends, const LinkLimits& link_limits)
+    : stream(std::move(connected)),
+      timer(stream.socket().get_executor()),
+      limits(link_limits),
+      ends(std::move(link_ends)) {
+  if (stream.tls() == nullptr) return;
+  channel_binding = export_channel_binding(stream.tls()->native_handle());
+  tls_fingerprint = peer_fingerprint(stream.tls()->native_handle());
 }
 
 void Link::Implementation::start(LinkHandler& link_handler) {
@@ -58,12 +45,13 @@ void Link::Implementation::start(LinkHandler& link_handler) {
 void Link::Implementation::read_header() {
   if (header_bytes_read == kFrameHeaderBytes) return take_header();
   auto rest = asio::buffer(header_bytes.data() + header_bytes_read, kFrameHeaderBytes - header_bytes_read);
-  asio::async_read(socket, rest, [self = shared_from_this()](asio::error_code failure, std::size_t count) {
-    self->header_bytes_read += count;
-    self->note_received(count);
-    if (failure) return self->on_read_failure(failure, self->header_bytes_read > 0, self->header_bytes_read);
-    self->read_header();
-  });
+  stream.async_read(rest, asio::transfer_all(),
+                    [self = shared_from_this()](asio::error_code failure, std::size_t count) {
+                      self->header_bytes_read += count;
+                      self->note_received(count);
+                      if (!failure) return self->read_header();
+                      self->on_read_failure(failure, self->header_bytes_read > 0, self->header_bytes_read);
+                    });
 }
 
 void Link::Implementation::take_header() {
@@ -93,16 +81,15 @@ void Link::Implementation::read_body() {
     return failure || count >= self->frame.body.size() ? 0 : kReadSize;
   };
   body_bytes_read = 0;
-  asio::async_read(socket, buffers, until_body,
-                   [self = shared_from_this()](asio::error_code failure, std::size_t count) {
-                     self->note_received(count);
-                     const std::size_t length = self->frame.body.size();
-                     if (failure && count < length) {
-                       return self->on_read_failure(failure, true, kFrameHeaderBytes + count);
-                     }
-                     self->header_bytes_read = count - length;
-                     self->take_frame();
-                   });
+  stream.async_read(buffers, until_body, [self = shared_from_this()](asio::error_code failure, std::size_t count) {
+    self->note_received(count);
+    const std::size_t length = self->frame.body.size();
+    if (failure && count < length) {
+      return self->on_read_failure(failure, true, kFrameHeaderBytes + count);
+    }
+    self->header_bytes_read = count - length;
+    self->take_frame();
+  });
 }
 
 void Link::Implementation::take_frame() {
@@ -128,7 +115,7 @@ void Link::Implementation::on_read_failure(const asio::error_code& failure, bool
   if (handler == nullptr) return;
   if (finishing) return close(Closed::finished, "");
   const std::string what =
-      failure == asio::error::eof ? "closed the connection" : fmt::format("is gone ({})", failure.message());
+      failure == asio::error::eof ? "closed the connection" : fmt::format("is gone ({})", describe(failure));
   if (!inside_frame) return close(failure == asio::error::eof ? Closed::by_peer : Closed::broken, what);
   close(Closed::broken, what + place_in_frame(done));
 }
@@ -145,7 +132,7 @@ void Link::Implementation::send(std::shared_ptr<const Frame> outgoing) {
   queued_bytes += outgoing->wire_bytes();
   queue.push_back(std::move(outgoing));
   if (std::exchange(write_posted, true)) return;
-  asio::post(socket.get_executor(), [self = shared_from_this()] { self->write_next(); });
+  asio::post(stream.socket().get_executor(), [self = shared_from_this()] { self->write_next(); });
 }
 
 // Writes the next few frames; the frames stay in `writing` until the system has taken them.
@@ -172,18 +159,18 @@ void Link::Implementation::write_next() {
     return failure || count >= total ? 0 : kReadSize;
   };
   ticks_unsent = 0;
-  asio::async_write(socket, write_buffers, until_all,
-                    [self = shared_from_this()](asio::error_code failure, std::size_t /*count*/) {
-                      if (!failure) return self->write_next();
-                      // The peer's last words may wait to be read: leave the end to the reader or to the next ticks.
-                      self->write_failure = failure.message();
-                    });
+  stream.async_write(write_buffers, until_all,
+                     [self = shared_from_this()](asio::error_code failure, std::size_t /*count*/) {
+                       if (!failure) return self->write_next();
+                       // The peer's last words may wait to be read: leave the end to the reader or to the next ticks.
+                       self->write_failure = describe(failure);
+                     });
 }
 
 void Link::Implementation::on_all_written() {
   if (!finishing || handler == nullptr) return;
   asio::error_code ignored;  // a connection that is gone needs no farewell
-  socket.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  stream.socket().shutdown(StreamSocket::shutdown_send, ignored);
 }
 
 void Link::Implementation::finish() {
@@ -192,7 +179,7 @@ void Link::Implementation::finish() {
   const std::lock_guard lock(queue_mutex);
   if (!write_posted) {
     write_posted = true;
-    asio::post(socket.get_executor(), [self = shared_from_this()] { self->write_next(); });
+    asio::post(stream.socket().get_executor(), [self = shared_from_this()] { self->write_next(); });
   }
 }
 
@@ -207,7 +194,7 @@ void Link::Implementation::close(Closed how, const std::string& text) {
   }
   asio::error_code ignored;  // closing what is closed is fine
   timer.cancel();
-  socket.close(ignored);
+  stream.socket().close(ignored);
   if (LinkHandler* last = std::exchange(handler, nullptr)) last->on_closed(how, text);
 }
 
@@ -258,9 +245,11 @@ void Link::send(Frame frame) { impl_->send(std::make_shared<const Frame>(std::mo
 void Link::send(std::shared_ptr<const Frame> frame) { impl_->send(std::move(frame)); }
 void Link::finish() { impl_->finish(); }
 void Link::fail(const std::string& text) { impl_->fail(text); }
-bool Link::loopback() const noexcept { return impl_->loopback; }
+bool Link::loopback() const noexcept { return impl_->ends.loopback; }
+const Bytes& Link::channel_binding() const noexcept { return impl_->channel_binding; }
+const std::string& Link::tls_fingerprint() const noexcept { return impl_->tls_fingerprint; }
 std::size_t Link::queued_bytes() const noexcept { return impl_->queued_bytes.load(std::memory_order_relaxed); }
-const std::string& Link::peer_address() const noexcept { return impl_->peer; }
+const std::string& Link::peer_address() const noexcept { return impl_->ends.peer; }
 std::uint64_t Link::received_bytes() const noexcept { return impl_->received_bytes.load(std::memory_order_relaxed); }
 
 }  // namespace accelscope::capture

@@ -1,6 +1,7 @@
-// A TCP connection that speaks frames, for both sides: reads and checks them, writes what is queued, sends heartbeats
-// and notices a peer that is silent, stuck or gone. One thread runs a Loop; it serves every link of that loop and
-// makes all calls of the handlers. What frames mean is the handler's business.
+// A connection that speaks frames, for both sides: reads and checks them, writes what is queued, sends heartbeats
+// and notices a peer that is silent, stuck or gone. Its bytes go over TCP, plain or in TLS 1.3, or over one end of a
+// socketpair (connector.h makes them). One thread runs a Loop; it serves every link of that loop and makes all calls
+// of the handlers. What frames mean is the handler's business.
 //
 //   Loop loop;
 //   connect(loop, address, limits, [&](Result<std::unique_ptr<Link>> link) { ...; (*link)->start(handler); });
@@ -15,7 +16,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 
 #include "capture/wire/address.h"
 #include "capture/wire/frame.h"
@@ -25,6 +28,20 @@ class io_context;
 }
 
 namespace accelscope::capture {
+
+struct AgentIdentity;
+class Loop;
+
+// The way into a loop for threads that may outlive it, such as a dialog's answer.
+class LoopDoor {
+ public:
+  void post(std::function<void()> function);  // any thread; dropped once the loop is gone
+
+ private:
+  friend class Loop;
+  std::mutex mutex_;
+  Loop* loop_ = nullptr;
+};
 
 class Loop {
  public:
@@ -38,6 +55,7 @@ class Loop {
   void post(std::function<void()> function);  // any thread; runs on the loop's thread
   // Calls the function on the loop's thread for the first SIGINT or SIGTERM; the next one ends the process as usual.
   void on_signal(std::function<void()> function);
+  [[nodiscard]] std::shared_ptr<LoopDoor> door() const;
   [[nodiscard]] asio::io_context& context() noexcept;
 
  private:
@@ -53,6 +71,8 @@ struct LinkLimits {
   std::chrono::milliseconds stall{30'000};        // the peer takes no byte of what waits for it
   std::chrono::milliseconds farewell{2'000};      // for the last frames after finish()
   std::uint32_t control_frames_per_tick = 2'000;  // more than these small frames is a flood
+  std::chrono::milliseconds connect{10'000};      // for a host to be found and to answer
+  std::chrono::milliseconds handshake{5'000};     // of TLS
 };
 
 enum class Closed : std::uint8_t {
@@ -92,7 +112,12 @@ class Link {
   void fail(const std::string& text);
 
   [[nodiscard]] const std::string& peer_address() const noexcept;
-  [[nodiscard]] bool loopback() const noexcept;                 // nothing of it leaves this machine
+  [[nodiscard]] bool loopback() const noexcept;  // between two loopback addresses, or a socketpair
+  // What only the two ends of this very TLS connection can know; empty without TLS.
+  [[nodiscard]] const Bytes& channel_binding() const noexcept;
+  // Of the peer's certificate, "SHA256:" and base64 as ssh writes it; empty without TLS, and for viewers, who show
+  // none.
+  [[nodiscard]] const std::string& tls_fingerprint() const noexcept;
   [[nodiscard]] std::size_t queued_bytes() const noexcept;      // not yet taken by the system; any thread
   [[nodiscard]] std::uint64_t received_bytes() const noexcept;  // any thread
 
@@ -102,14 +127,23 @@ class Link {
 
 using LinkCallback = std::function<void(Result<std::unique_ptr<Link>>)>;
 
-// Calls back once, on the loop's thread.
+// Calls back once, on the loop's thread. Knows no certificates, so for loopback; see tcp_connector() in connector.h.
 void connect(Loop& loop, const Address& address, const LinkLimits& limits, LinkCallback callback);
 
-// Takes connections until it is destroyed.
+struct ListenOptions {
+  std::shared_ptr<const AgentIdentity> identity;  // without it only loopback is listened on, and TLS is not spoken
+  std::function<void(const std::string&)> log;    // a line for each connection that was turned away
+  // Whether an IP address is this machine's own, so that a connection between two such may be plain.
+  std::function<bool(const std::string& ip)> is_local;  // if not given: is_loopback()
+};
+
+// Takes connections until it is destroyed. Each is TLS or plain, as its first byte tells; a plain one is taken between
+// two addresses of this machine only. Connections that are still in their handshake are limited in time and number,
+// also for each address they come from, and hold up no other.
 class Listener {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Listener>> open(Loop& loop, const Address& address,
-                                                              const LinkLimits& limits);
+                                                              const LinkLimits& limits, ListenOptions options = {});
   ~Listener();
   void accept(std::function<void(std::unique_ptr<Link>)> callback);  // for each connection, on the loop's thread
   [[nodiscard]] const Address& address() const noexcept;             // with the port that was given

@@ -1,23 +1,82 @@
-// The inside of a Link, shared by link.cpp and loop.cpp and by nothing else, since it brings asio's headers along.
-// Everything is touched by the loop's thread only, except what queue_mutex guards.
+// The inside of a Link, shared by the .cpp files of this folder that make links and by nothing else, since it brings
+// asio's headers along. Everything is touched by the loop's thread only, except what queue_mutex guards.
 #pragma once
 
 #include <array>
-#include <asio/ip/tcp.hpp>
+#include <asio/generic/stream_protocol.hpp>
+#include <asio/read.hpp>
+#include <asio/ssl/stream.hpp>
 #include <asio/steady_timer.hpp>
+#include <asio/write.hpp>
 #include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capture/wire/link.h"
 
 namespace accelscope::capture {
 
+using StreamSocket = asio::generic::stream_protocol::socket;
+using TlsStream = asio::ssl::stream<StreamSocket>;
+
+// A connected socket, or TLS around one whose handshake is done.
+class ByteStream {
+ public:
+  explicit ByteStream(StreamSocket socket) : plain_(std::move(socket)) {}
+  explicit ByteStream(std::unique_ptr<TlsStream> tls) : tls_(std::move(tls)) {}
+
+  [[nodiscard]] StreamSocket& socket() { return tls_ ? tls_->next_layer() : *plain_; }
+  [[nodiscard]] TlsStream* tls() { return tls_.get(); }
+
+  template <typename Buffers, typename Condition, typename Handler>
+  void async_read(const Buffers& buffers, Condition condition, Handler handler) {
+    if (tls_) return asio::async_read(*tls_, buffers, std::move(condition), std::move(handler));
+    asio::async_read(*plain_, buffers, std::move(condition), std::move(handler));
+  }
+  template <typename Buffers, typename Condition, typename Handler>
+  void async_write(const Buffers& buffers, Condition condition, Handler handler) {
+    if (tls_) return asio::async_write(*tls_, buffers, std::move(condition), std::move(handler));
+    asio::async_write(*plain_, buffers, std::move(condition), std::move(handler));
+  }
+
+ private:
+  std::optional<StreamSocket> plain_;
+  std::unique_ptr<TlsStream> tls_;
+};
+
+// What is known of a connection before its first frame.
+struct LinkEnds {
+  std::string peer;     // "10.0.0.5:40112", for messages
+  std::string peer_ip;  // empty for a socketpair
+  bool loopback = false;
+};
+using IsLocal = std::function<bool(const std::string& ip)>;
+[[nodiscard]] LinkEnds ends_of(StreamSocket& socket, const IsLocal& is_local);
+[[nodiscard]] std::unique_ptr<Link> make_link(ByteStream stream, LinkEnds ends, const LinkLimits& limits);
+
+[[nodiscard]] int ticks_in(std::chrono::milliseconds time, std::chrono::milliseconds tick);
+
+// Calls a function unless it is stopped before so many ticks are over. The function keeps alive what holds the timer.
+class TickTimer {
+ public:
+  explicit TickTimer(const asio::any_io_executor& executor) : timer_(executor) {}
+  void start(std::chrono::milliseconds limit, std::chrono::milliseconds tick, std::function<void()> on_over);
+  void stop();
+
+ private:
+  void wait(std::function<void()> on_over, int ticks_left, std::chrono::milliseconds tick);
+
+  asio::steady_timer timer_;
+  std::uint64_t round_ = 0;  // a tick that was due when the timer was stopped belongs to an earlier round
+};
+
 struct Link::Implementation : std::enable_shared_from_this<Implementation> {
-  Implementation(asio::ip::tcp::socket connected, const LinkLimits& link_limits);
+  Implementation(ByteStream connected, LinkEnds link_ends, const LinkLimits& link_limits);
 
   void start(LinkHandler& link_handler);
   void send(std::shared_ptr<const Frame> outgoing);
@@ -37,12 +96,13 @@ struct Link::Implementation : std::enable_shared_from_this<Implementation> {
   void schedule_tick();
   void tick();
 
-  asio::ip::tcp::socket socket;
+  ByteStream stream;
   asio::steady_timer timer;
   LinkLimits limits;
   LinkHandler* handler = nullptr;  // none once the link is closed
-  std::string peer;
-  bool loopback = false;
+  LinkEnds ends;
+  Bytes channel_binding;
+  std::string tls_fingerprint;
   std::atomic<std::uint64_t> received_bytes{0};
 
   std::array<std::byte, kFrameHeaderBytes> header_bytes{};

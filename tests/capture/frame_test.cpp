@@ -180,20 +180,35 @@ TEST_CASE("another major version gets a message that names the side to update") 
   CHECK(contains(check_versions(viewer, agent).message(), "; update accelscope-agent"));
 }
 
-TEST_CASE("only this machine's own addresses are taken, and the reason is said") {
+TEST_CASE("an address is a name or an IP address with a port, and its text is what was meant") {
   CHECK(parse_address("127.0.0.1:7420").value() == Address{"127.0.0.1", 7420});
   CHECK(parse_address("localhost:99").value() == Address{"127.0.0.1", 99});
   CHECK(parse_address("127.3.2.1").value() == Address{"127.3.2.1", kDefaultPort});
   CHECK(parse_address("[::1]:80").value() == Address{"::1", 80});
-  CHECK(parse_address("[::1]:80").value().text() == "[::1]:80");
-  for (const char* other : {"0.0.0.0:1", "192.168.1.5:7420", "trn1-07:7420", "[::]:1", "", "1.1.1.1"}) {
-    const Result<Address> address = parse_address(other);
-    REQUIRE_FALSE(address.ok());
-    CHECK(contains(address.message(), "not encrypted"));
-    CHECK(contains(address.message(), "ssh -L"));
+  CHECK(parse_address("0.0.0.0:1").value() == Address{"0.0.0.0", 1});
+  CHECK(parse_address("TRN1-07.lab:7420").value() == Address{"trn1-07.lab", 7420});
+  CHECK(parse_address("[0:0::0]").value() == Address{"::", kDefaultPort});
+  CHECK(parse_address("tls://[::1]:80").value() == Address{"::1", 80, true});
+  for (const char* text : {"[::1]:80", "10.0.0.7:1", "trn1-07:7420", "tls://127.0.0.1:7420", "[fd00::2]:9"}) {
+    CHECK(parse_address(text).value().text() == text);
   }
-  for (const char* port : {"127.0.0.1:x", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:-1", "[::1]:8 0"}) {
+  CHECK(parse_address("tls://[::1]:80").value().host_and_port() == "[::1]:80");
+  for (const char* port : {"127.0.0.1:x", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:-1", "[::1]:8 0", "host:1x"}) {
     CHECK(contains(parse_address(port).message(), "not a port"));
+  }
+  for (const char* other : {"", "a b:1", "http://host:80", "-oProxy:1", "tls://", "1:2:3:x", "a/b:80"}) {
+    REQUIRE_FALSE(parse_address(other).ok());
+    CHECK(contains(parse_address(other).message(), "HOST:PORT"));
+  }
+}
+
+TEST_CASE("only what cannot leave this machine may go unencrypted") {
+  for (const char* own : {"127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:1", "[::ffff:127.0.0.1]:1"}) {
+    CHECK_FALSE(needs_tls(parse_address(own).value()));
+  }
+  for (const char* other : {"0.0.0.0:1", "192.168.1.5:1", "trn1-07:1", "[::]:1", "[::ffff:10.0.0.1]:1", "1.1.1.1:1",
+                            "localhost.example:1", "tls://127.0.0.1:1"}) {
+    CHECK(needs_tls(parse_address(other).value()));
   }
 }
 

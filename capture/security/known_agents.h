@@ -1,0 +1,39 @@
+// The viewer's memory of agents: which certificate each had when the user first trusted it. A text file of lines
+// "HOST:PORT SHA256:...", mode 0600; lines that begin with # are comments. Several lines of one agent are all trusted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/base/result.h"
+
+namespace accelscope::capture {
+
+enum class AgentVerdict : std::uint8_t { known, first_use, changed };
+
+struct AgentCheck {
+  AgentVerdict verdict = AgentVerdict::first_use;
+  std::string message;  // changed: both fingerprints, what that may mean, and the line to remove
+};
+
+class KnownAgents {
+ public:
+  explicit KnownAgents(std::string path) : path_(std::move(path)) {}
+
+  // Read anew each time: another viewer may have learnt an agent meanwhile. Fails if the file cannot be read or has a
+  // line that is neither of the above, since what it was meant to say is then unknown.
+  [[nodiscard]] Result<AgentCheck> check(const std::string& address, const std::string& fingerprint) const;
+  Result<void> remember(const std::string& address, const std::string& fingerprint);
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// known_agents in the user's private folder.
+[[nodiscard]] Result<std::string> known_agents_path();
+
+[[nodiscard]] bool is_fingerprint(const std::string& text);  // "SHA256:" and 43 characters of base64
+
+}  // namespace accelscope::capture

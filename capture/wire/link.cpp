@@ -114,9 +114,9 @@ void Link::Implementation::note_received(std::size_t count) {
 void Link::Implementation::on_read_failure(const asio::error_code& failure, bool inside_frame, std::size_t done) {
   if (handler == nullptr) return;
   if (finishing) return close(Closed::finished, "");
-  const std::string what =
-      failure == asio::error::eof ? "closed the connection" : fmt::format("is gone ({})", describe(failure));
-  if (!inside_frame) return close(failure == asio::error::eof ? Closed::by_peer : Closed::broken, what);
+  const bool ended = is_end_of_stream(failure);
+  const std::string what = ended ? "closed the connection" : fmt::format("is gone ({})", describe(failure));
+  if (!inside_frame) return close(ended ? Closed::by_peer : Closed::broken, what);
   close(Closed::broken, what + place_in_frame(done));
 }
 
@@ -169,6 +169,7 @@ void Link::Implementation::write_next() {
 
 void Link::Implementation::on_all_written() {
   if (!finishing || handler == nullptr) return;
+  // TCP's end serves TLS too: what was said is whole if its frames are, and the last one of a capture says so.
   asio::error_code ignored;  // a connection that is gone needs no farewell
   stream.socket().shutdown(StreamSocket::shutdown_send, ignored);
 }

@@ -4,6 +4,7 @@
 #include <openssl/ssl.h>
 
 #include <asio/buffer.hpp>
+#include <asio/error.hpp>
 #include <asio/ssl/context.hpp>
 #include <asio/ssl/error.hpp>
 #include <string_view>
@@ -60,8 +61,12 @@ std::string peer_fingerprint(ssl_st* connection) {
   return certificate == nullptr ? std::string() : certificate_fingerprint(*certificate);
 }
 
+bool is_end_of_stream(const std::error_code& failure) {
+  return failure == asio::error::eof || failure == asio::ssl::error::stream_truncated;
+}
+
 std::string describe(const std::error_code& failure) {
-  if (failure == asio::ssl::error::stream_truncated) return "the connection was cut";
+  if (failure == asio::ssl::error::stream_truncated) return "the other side closed the connection";
   if (is_reason(failure, SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC)) return "what came was altered on its way";
   if (is_reason(failure, SSL_R_UNSUPPORTED_PROTOCOL) || is_reason(failure, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION)) {
     return "one side does not speak TLS 1.3";

@@ -30,6 +30,9 @@ struct AgentIdentity;
 [[nodiscard]] Bytes export_channel_binding(ssl_st* connection);
 [[nodiscard]] std::string peer_fingerprint(ssl_st* connection);  // empty if the peer showed no certificate
 
+// TCP's end or TLS's; whether the peer had more to say, the frames tell.
+[[nodiscard]] bool is_end_of_stream(const std::error_code& failure);
+
 // Of a failed read, write or handshake; in our words where the library's help nobody.
 [[nodiscard]] std::string describe(const std::error_code& failure);
 

@@ -178,7 +178,10 @@ Result<void> write_all(const Descriptor& stream, std::string_view text) {
   return {};
 }
 
-bool peer_has_ended(const Descriptor& stream) { return readable(stream.get(), 0); }
+bool peer_has_ended(const Descriptor& stream) {
+  pollfd state{stream.get(), 0, 0};
+  return ::poll(&state, 1, 0) > 0 && (state.revents & POLLHUP) != 0;
+}
 
 void write_line(std::string_view text) {
   const iovec parts[] = {{const_cast<char*>(text.data()), text.size()}, {const_cast<char*>("\n"), 1}};

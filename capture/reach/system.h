@@ -41,7 +41,7 @@ class Descriptor {
 [[nodiscard]] Result<std::string> read_to_end(const Descriptor& stream, std::size_t limit,
                                               const std::function<bool()>& stop);
 [[nodiscard]] Result<void> write_all(const Descriptor& stream, std::string_view text);
-[[nodiscard]] bool peer_has_ended(const Descriptor& stream);  // of a stream on which nothing more is expected
+[[nodiscard]] bool peer_has_ended(const Descriptor& stream);  // both ways
 void write_line(std::string_view text);                       // to standard output, past all buffers
 void end_writing(const Descriptor& stream);                   // the other side reads an end
 

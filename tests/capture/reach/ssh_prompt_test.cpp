@@ -210,3 +210,46 @@ TEST_CASE("what an account's start-up files print is not taken for an answer") {
   host->finish(steps);
   CHECK(server->left_nothing());
 }
+
+TEST_CASE("a notice stays until ssh ends it and then goes away") {
+  class Noticing final : public Prompter {
+   public:
+    std::optional<std::string> ask(const Prompt& prompt) override {
+      shown = prompt.kind == Prompt::Kind::notice && prompt.text == "Confirm user presence";
+      return std::nullopt;
+    }
+    void cancel() override { gone = true; }
+    std::atomic<bool> shown = false, gone = false;
+  };
+  const auto folder = PrivateFolder::make();
+  REQUIRE(folder.ok());
+  Noticing user;
+  const auto ask = AskPass::start(folder->path(), "ssh://box", user);
+  REQUIRE(ask.ok());
+  const std::string program = std::string(ACCELSCOPE_PROGRAMS) + "/reach_for_tests";
+  std::vector<std::string> environment = ask.value()->environment(program);
+  environment.emplace_back("SSH_ASKPASS_PROMPT=none");
+  auto asker = Tool::start({.argv = {program, "Confirm user presence"}, .environment = environment});
+  REQUIRE(asker.ok());
+  CHECK(eventually([&] { return user.shown.load(); }));
+  CHECK_FALSE(user.gone);
+  CHECK_FALSE(asker->ended());
+  asker->end();  // as ssh does when the key was touched
+  CHECK(eventually([&] { return user.gone.load(); }));
+  CHECK(ask.value()->refused().empty());
+}
+
+TEST_CASE("a question whose asker is gone fails for ssh instead of waiting") {
+  std::vector<std::string> environment;
+  const std::string program = std::string(ACCELSCOPE_PROGRAMS) + "/reach_for_tests";
+  {
+    const auto folder = PrivateFolder::make();
+    REQUIRE(folder.ok());
+    ScriptedUser user({});
+    environment = AskPass::start(folder->path(), "ssh://box", user).value()->environment(program);
+  }
+  auto asker = Tool::start({.argv = {program, "Enter passphrase"}, .environment = environment});
+  REQUIRE(asker.ok());
+  REQUIRE(asker->wait(std::chrono::seconds(40), [] { return false; }));
+  CHECK(asker->exit_code() == 1);
+}

@@ -1,6 +1,6 @@
-// The agent: listens, and runs a source for the viewer that connects and asks for it. One viewer at a time controls
-// it; others are told that it is busy. What the source makes goes over the wire until the source ends, the viewer asks
-// to stop, the agent is stopped, or the viewer is gone; then the next viewer may come.
+// The agent: listens, and captures for the viewer that connects and asks for it. One viewer at a time controls a
+// capture; others may watch. A capture goes on when its viewer breaks off, up to the outbox's limits, and is taken up
+// again by its id; with a spool it even outlives the agent's own process.
 //
 //   auto agent = Agent::listen({.description = "simulated accelerator"}, [](EventSink& sink) { return simulate(sink);
 //   }); print((*agent)->address().text());
@@ -11,32 +11,51 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "capture/agent/capture_run.h"
+#include "capture/agent/outbox.h"
+#include "capture/kinds/kind.h"
 #include "capture/wire/link.h"
 #include "core/model/event_sink.h"
 
 namespace accelscope::capture {
 
-// Writes a whole capture into the sink; returns early once the sink is cancelled. Runs on a thread of its own, once
-// for every viewer that starts it.
-using SourceFunction = std::function<Result<void>(EventSink&)>;
-
 inline constexpr std::uint64_t kDefaultWindowBytes = 64ULL << 20;
+
+// The kinds that an agent has, and what runs them: see capture/kinds/kind.h.
+struct AgentKinds {
+  std::function<std::vector<KindFacts>()> list;  // with checks
+  // One part for each kind of the request. Fails with what is wrong with it.
+  std::function<Result<std::vector<SourcePart>>(const CaptureRequest& request, const std::string& work_folder,
+                                                std::chrono::steady_clock::time_point origin)>
+      parts;
+};
 
 struct AgentOptions {
   Address listen;  // port 0: any free one
   std::string version;
-  std::string description;                           // of what the source streams
-  bool once = false;                                 // run() returns after the first capture
-  bool stop_on_signals = false;                      // SIGINT and SIGTERM stop the agent in an orderly way
-  std::uint64_t window_bytes = kDefaultWindowBytes;  // kept at most for a viewer that is behind
-  std::size_t max_connections = 8;                   // beside the controlling viewer, these wait for their refusal
+  std::string description;       // of what the source streams
+  std::string name = "capture";  // of captures that the viewer gives none
+  bool once = false;             // run() returns after the first capture
+  bool stop_on_signals = false;  // SIGINT and SIGTERM stop the agent in an orderly way
+  OutboxOptions outbox;
+  std::string spool_folder;                          // "": none; holds a folder for each capture
+  std::string scratch_folder;                        // for the files of captures; "": the system's temporary folder
+  std::uint64_t window_bytes = kDefaultWindowBytes;  // sent at most ahead of a viewer's acknowledgements
+  std::size_t max_connections = 8;                   // beside the controlling viewer
+  // A capture without a viewer and without a spool is given up after so long.
+  std::chrono::milliseconds orphan_limit{60'000};
+  std::chrono::milliseconds idle_exit{0};  // run() returns after so long without viewer and capture; 0: never
+  bool may_run = false;                    // starts programs for its controlling viewer
+  AgentKinds kinds;
   LinkLimits limits;
-  std::function<void(const std::string&)> log;  // a line for each step in the life of a connection
+  std::function<void(const std::string&)> log;  // a line for each step in the life of a connection or a capture
 };
 
 class Agent {
  public:
+  // source: what a start without kinds captures; may be empty if there are kinds.
   [[nodiscard]] static Result<std::unique_ptr<Agent>> listen(AgentOptions options, SourceFunction source);
   ~Agent();
   Agent(const Agent&) = delete;
@@ -46,6 +65,10 @@ class Agent {
   // Fails, with `once`, if that capture did not reach its viewer whole.
   Result<void> run();
   void stop();  // any thread: ends a running capture in an orderly way, then run() returns
+
+  // From another shell (any thread, waits for the answer): what happened, or why not.
+  enum class Command : std::uint8_t { pause, resume, stop, status };
+  Result<std::string> command(Command what);
 
   struct Implementation;
   explicit Agent(std::unique_ptr<Implementation> impl);

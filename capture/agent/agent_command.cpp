@@ -72,7 +72,7 @@ int serve(const ServeOptions& options, const std::string& description, SourceFun
   agent_options.description = description;
   agent_options.once = options.once;
   agent_options.stop_on_signals = true;
-  agent_options.window_bytes = buffer.value();
+  agent_options.outbox.buffer_bytes = buffer.value();
   if (!options.quiet) agent_options.log = [logger](const std::string& line) { logger->info("{}", line); };
   Result<std::unique_ptr<Agent>> agent = Agent::listen(std::move(agent_options), std::move(source));
   if (!agent) return report(kFailed, agent.message());

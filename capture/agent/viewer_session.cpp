@@ -1,10 +1,8 @@
 #include "capture/agent/viewer_session.h"
-#include "capture/wire/capture_messages.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "core/base/format.h"
@@ -19,24 +17,10 @@ std::uint64_t smaller_window(std::uint64_t own, std::uint64_t wished) {
   return wished == 0 ? own : std::min(own, wished);
 }
 
-// A source is foreign code at a module's border: what it throws becomes an error like any other.
-Result<void> run_guarded(const SourceFunction& source, EventSink& sink) {
-  try {
-    return source(sink);
-  } catch (const std::exception& thrown) {
-    return Error{fmt::format("the source failed: {}", thrown.what())};
-  }
-}
-
 }  // namespace
 
 ViewerSession::ViewerSession(SessionHost& host, std::unique_ptr<Link> link)
     : host_(host), link_(std::move(link)), viewer_(link_->peer_address()), window_bytes_(host.options().window_bytes) {}
-
-ViewerSession::~ViewerSession() {
-  if (sink_) sink_->disconnect("the agent ends");
-  if (source_thread_.joinable()) source_thread_.join();
-}
 
 void ViewerSession::begin() {
   link_->start(*this);
@@ -51,30 +35,50 @@ void ViewerSession::on_frame(Frame frame) {
     if (!message) return broken(message.message());
     act(message.value());
   };
-  const FrameType type = frame.header.type;
-  if (type == FrameType::error) {
-    return take(decode_error(frame.body), [this](const ErrorMessage& error) {
-      host_.log(fmt::format("{}: the viewer gives up: {}", viewer_, printable(error.text)));
-      lost_ = printable(error.text);
-      link_->finish();
-    });
+  switch (frame.header.type) {
+    case FrameType::error:
+      return take(decode_error(frame.body), [this](const ErrorMessage& error) {
+        host_.log(fmt::format("{}: the viewer gives up: {}", viewer_, printable(error.text)));
+        link_->finish();
+      });
+    case FrameType::hello:
+      if (!greeted_) return take(decode_hello(frame.body), [this](const Hello& hello) { on_hello(hello); });
+      break;
+    case FrameType::start:
+      if (welcomed_ && run_ == nullptr) {
+        return take(decode_start(frame.body), [this](const Start& start) { on_start(start); });
+      }
+      break;
+    case FrameType::received:
+    case FrameType::durable:
+      if (run_ != nullptr) {
+        return take(
+            decode_acknowledgement(frame.body),
+            [this, type = frame.header.type](const Acknowledgement& message) { on_acknowledgement(type, message); });
+      }
+      break;
+    case FrameType::clock:
+      if (welcomed_) {
+        return take(decode_clock(frame.body), [this](const ClockReport& asked) {
+          link_->send(encode(ClockReport{asked.viewer_ns, run_ == nullptr ? -1 : run_->now_ns().value_or(-1)}));
+        });
+      }
+      break;
+    case FrameType::discard:
+      if (welcomed_) {
+        return take(decode_discard(frame.body),
+                    [this](const Discard& discard) { host_.discard(discard.capture_id, *this); });
+      }
+      break;
+    case FrameType::stop:
+    case FrameType::pause:
+    case FrameType::resume:
+      if (controls_) return on_command(frame);
+      break;
+    default:
+      break;
   }
-  if (type == FrameType::hello && !greeted_) {
-    return take(decode_hello(frame.body), [this](const Hello& hello) { on_hello(hello); });
-  }
-  if (type == FrameType::start && controls_ && !sink_) {
-    return take(decode_start(frame.body), [this](const Start& start) { on_start(start); });
-  }
-  if (type == FrameType::stop && controls_) {
-    return take(decode_stop(frame.body), [this](const Stop& request) {
-      stop(request.reason.empty() ? "stopped by the viewer" : printable(request.reason));
-    });
-  }
-  if ((type == FrameType::received || type == FrameType::durable) && sink_) {
-    return take(decode_acknowledgement(frame.body),
-                [this, type](const Acknowledgement& message) { on_acknowledgement(type, message); });
-  }
-  broken(fmt::format("a {} frame where none belongs", frame_type_name(type)));
+  broken(fmt::format("a {} frame where none belongs", frame_type_name(frame.header.type)));
 }
 
 void ViewerSession::on_hello(const Hello& hello) {
@@ -85,96 +89,153 @@ void ViewerSession::on_hello(const Hello& hello) {
     return refuse(ErrorCode::version, versions.message());
   }
   if (hello.role != PeerRole::viewer) return refuse(ErrorCode::protocol, "only a viewer may connect to an agent");
-  if (Result<void> control = host_.take_control(*this); !control) return refuse(ErrorCode::busy, control.message());
-  controls_ = true;
   window_bytes_ = smaller_window(window_bytes_, hello.window_bytes);
+  viewer_id_ = printable(hello.session_id, 64);
+  welcomed_ = true;
+  link_->send(encode(host_.welcome()));
   host_.log(fmt::format("{}: connected", viewer_));
 }
 
 void ViewerSession::on_start(const Start& start) {
-  if (start.after_sequence != 0) {
-    return refuse(ErrorCode::refused, "this agent keeps no earlier frames to resume from; start a new capture");
-  }
+  if (start.mode == StartMode::look) return;
   if (stopping_) return refuse(ErrorCode::refused, "the agent is stopping; start it again");
-  sink_ = std::make_unique<WireSink>(*link_, window_bytes_);
-  source_runs_ = true;
-  last_progress_ = std::chrono::steady_clock::now();
-  host_.log(fmt::format("{}: the capture begins", viewer_));
-  source_thread_ = std::thread([this] { run_source(); });
-}
-
-// On the source's own thread.
-void ViewerSession::run_source() {
-  Result<void> result = run_guarded(host_.source(), *sink_);
-  host_.loop().post([this, result = std::move(result)] { on_source_done(result); });
-}
-
-void ViewerSession::on_source_done(const Result<void>& result) {
-  source_thread_.join();
-  source_runs_ = false;
-  source_result_ = result;
-  if (!closed_) {
-    const Outcome outcome = !result ? Outcome::failed : stopping_ ? Outcome::stopped : Outcome::complete;
-    const std::string text = !result ? result.message() : stop_reason_;
-    // A sink that is disconnected by now says so in on_closed.
-    if (Result<void> sent = sink_->finish(outcome, text); sent) {
-      host_.log(fmt::format("{}: the capture ends after {} events{}", viewer_, format_count(sink_->totals().events),
-                            text.empty() ? "" : ": " + text));
-    }
+  Result<CaptureRun*> run = host_.start(start, *this);
+  if (!run) return refuse(start.mode == StartMode::begin ? ErrorCode::busy : ErrorCode::refused, run.message());
+  run_ = run.value();
+  controls_ = start.mode != StartMode::watch;
+  acknowledged_ = acknowledged_at_tick_ = start.after_sequence;
+  if (controls_) {
+    (void)run_->outbox().received(start.after_sequence);  // host_.start has checked it
+    run_->outbox().attach();
   }
-  end_if_over();
+  reader_ = std::make_unique<OutboxReader>(run_->outbox(), start.after_sequence);
+  last_progress_ = std::chrono::steady_clock::now();
+  const CaptureFacts& facts = run_->facts();
+  link_->send(encode(Started{facts.id, facts.name, facts.description, facts.begun_unix_ns, controls_}));
+  host_.log(fmt::format("{}: {} {}{}", viewer_,
+                        start.mode == StartMode::watch     ? "watches"
+                        : start.mode == StartMode::take_up ? "takes up"
+                                                           : "the capture begins:",
+                        facts.name,
+                        start.after_sequence == 0 ? "" : fmt::format(" after frame {}", start.after_sequence)));
+  send_state();
+  pump();
+}
+
+void ViewerSession::on_command(const Frame& frame) {
+  const auto reason = [this](const std::string& given, const char* what) {
+    return given.empty() ? fmt::format("{} by the viewer at {}", what, link_->peer_address()) : printable(given);
+  };
+  if (frame.header.type == FrameType::stop) {
+    const Result<Stop> request = decode_stop(frame.body);
+    if (!request) return refuse(ErrorCode::protocol, request.message());
+    return run_->stop(request->reason.empty() ? "stopped by the viewer" : printable(request->reason));
+  }
+  const Result<Pause> request = decode_pause(frame.body);
+  if (!request) return refuse(ErrorCode::protocol, request.message());
+  if (frame.header.type == FrameType::pause) return run_->pause(reason(request->reason, "paused"));
+  run_->resume(reason(request->reason, "resumed"));
+}
+
+void ViewerSession::pump() {
+  if (reader_ == nullptr || closed_ || end_sent_) return;
+  for (;;) {
+    if (!next_item_) {
+      Result<std::optional<OutboxReader::Item>> item = reader_->next();
+      if (!item) return refuse(ErrorCode::refused, item.message());
+      if (!item.value()) break;
+      next_item_ = std::move(item).value();
+    }
+    const std::size_t bytes = next_item_->frame ? next_item_->frame->wire_bytes() : 0;
+    if (!in_flight_.empty() && in_flight_bytes_ + bytes > window_bytes_) return;
+    send_item(*std::exchange(next_item_, {}));
+  }
+  if (reader_->position() < run_->outbox().totals().frames) return;
+  if (const std::optional<StreamEnd> end = run_->outbox().end()) {
+    end_sent_ = true;
+    link_->send(encode(*end));
+    if (controls_) {
+      host_.log(fmt::format("{}: the capture ends after {} events{}", viewer_, format_count(end->events),
+                            end->text.empty() ? "" : ": " + end->text));
+    }
+    finish_if_over();
+  }
+}
+
+void ViewerSession::send_item(const OutboxReader::Item& item) {
+  if (item.gap) link_->send(encode(*item.gap));
+  if (!item.frame) return;
+  in_flight_.push_back({item.frame->header.sequence, item.frame->wire_bytes()});
+  in_flight_bytes_ += item.frame->wire_bytes();
+  link_->send(item.frame);
 }
 
 void ViewerSession::on_acknowledgement(FrameType type, const Acknowledgement& message) {
-  if (type == FrameType::durable ? message.sequence > sink_->totals().acknowledged
-                                 : !sink_->acknowledge(message.sequence)) {
+  const bool possible =
+      message.sequence <= reader_->position() && (type == FrameType::received || message.sequence <= acknowledged_);
+  if (!possible) {
     return refuse(ErrorCode::protocol, fmt::format("{}: acknowledges frame {}, which it cannot have; report this",
                                                    viewer_, message.sequence));
   }
-  if (type == FrameType::durable && message.sequence > durable_) {
-    durable_ = message.sequence;
-    host_.log(fmt::format("{}: the viewer has saved everything up to frame {}", viewer_, durable_));
+  if (type == FrameType::received) {
+    while (!in_flight_.empty() && in_flight_.front().sequence <= message.sequence) {
+      in_flight_bytes_ -= in_flight_.front().bytes;
+      in_flight_.pop_front();
+    }
+    acknowledged_ = std::max(acknowledged_, message.sequence);
   }
-  end_if_over();
+  if (controls_) {
+    // Both are known to be possible.
+    (void)(type == FrameType::received ? run_->outbox().received(message.sequence)
+                                       : run_->outbox().durable(message.sequence));
+    if (type == FrameType::durable && run_->saved()) {
+      host_.log(fmt::format("{}: the viewer has saved everything up to frame {}", viewer_, message.sequence));
+    }
+    host_.on_delivery(*run_);
+  }
+  pump();
+  finish_if_over();
+}
+
+void ViewerSession::send_state() {
+  if (run_ != nullptr && !closed_) link_->send(encode(host_.state_of(*run_)));
 }
 
 void ViewerSession::stop(const std::string& reason) {
   if (std::exchange(stopping_, true)) return;
-  stop_reason_ = reason;
   stopped_at_ = std::chrono::steady_clock::now();
-  if (source_runs_) sink_->cancel();
-  end_if_over();
+  if (run_ != nullptr && controls_) run_->stop(reason);
+  finish_if_over();
 }
+
+void ViewerSession::drop(const std::string& reason) { link_->fail(reason); }
 
 void ViewerSession::refuse(ErrorCode code, const std::string& text) {
   host_.log(fmt::format("{}: refused: {}", viewer_, text));
-  if (sink_) {
-    lost_ = text;
-    sink_->disconnect(text);
-  }
   link_->send(encode(ErrorMessage{code, text}));
   link_->finish();
 }
 
 void ViewerSession::on_tick() {
   const auto now = std::chrono::steady_clock::now();
-  if (stopping_ && !source_runs_ && now - stopped_at_ > kStopLimit) return link_->finish();
-  if (sink_ && !acknowledges()) {
+  if (stopping_ && (run_ == nullptr || run_->over()) && now - stopped_at_ > kStopLimit) return link_->finish();
+  if (run_ == nullptr) return;
+  if (!acknowledges()) {
     return link_->fail(fmt::format("has acknowledged nothing for {} s",
                                    std::chrono::duration<double>(host_.options().limits.stall).count()));
   }
-  if (!source_runs_ || now - last_progress_ < kProgressInterval) return;
+  if (run_->over() || now - last_progress_ < kProgressInterval) return;
   last_progress_ = now;
-  const WireSink::Totals totals = sink_->totals();
+  const Outbox::Totals totals = run_->outbox().totals();
   link_->send(encode(ProgressReport{totals.events, totals.waiting_bytes,
-                                    static_cast<std::uint64_t>(totals.waited.count()), host_.options().description}));
+                                    static_cast<std::uint64_t>(totals.waited.count()), run_->facts().description}));
+  if (totals.dropped_events > 0) send_state();
 }
 
 // A viewer may read, or the system may read for it, and still take nothing in.
 bool ViewerSession::acknowledges() {
-  const WireSink::Totals totals = sink_->totals();
-  if (totals.acknowledged == totals.frames || totals.acknowledged != acknowledged_at_tick_) {
-    acknowledged_at_tick_ = totals.acknowledged;
+  if (in_flight_.empty() || acknowledged_ != acknowledged_at_tick_) {
+    acknowledged_at_tick_ = acknowledged_;
     unacknowledged_for_ = std::chrono::milliseconds(0);
     return true;
   }
@@ -182,44 +243,27 @@ bool ViewerSession::acknowledges() {
   return unacknowledged_for_ <= host_.options().limits.stall;
 }
 
+bool ViewerSession::all_taken() const { return end_sent_ && in_flight_.empty(); }
+
+void ViewerSession::finish_if_over() {
+  if (stopping_ && !closed_ && (run_ == nullptr || all_taken())) link_->finish();
+}
+
 void ViewerSession::on_closed(Closed how, const std::string& text) {
   closed_ = true;
-  if (sink_) {
-    if (!delivered() && lost_.empty()) lost_ = loss_report(how, text);
-    sink_->disconnect(lost_.empty() ? "the capture is over" : lost_);
-    host_.log(lost_.empty() ? fmt::format("{}: done", viewer_) : lost_);
-  } else if (controls_ || (how == Closed::broken && !greeted_)) {
+  if (run_ != nullptr && controls_) run_->outbox().detach();
+  if (run_ != nullptr) {
+    const Outbox::Totals totals = run_->outbox().totals();
+    const bool taken = all_taken();
+    host_.log(taken ? fmt::format("{}: done", viewer_)
+                    : fmt::format("{}: {} before the capture was delivered: {} events were made, {} frames were not "
+                                  "acknowledged",
+                                  viewer_, how == Closed::broken ? text : "left", format_count(totals.events),
+                                  totals.frames - std::min(totals.frames, acknowledged_)));
+  } else if (welcomed_ || (how == Closed::broken && !greeted_)) {
     host_.log(fmt::format("{}: {}", viewer_, text.empty() ? "left" : text));
   }
-  end_if_over();
-}
-
-std::string ViewerSession::loss_report(Closed how, const std::string& text) const {
-  const WireSink::Totals totals = sink_->totals();
-  return fmt::format("{} {} before the capture was delivered: {} events were made, {} frames were not acknowledged",
-                     viewer_, how == Closed::broken ? text : "left", format_count(totals.events),
-                     totals.frames - totals.acknowledged);
-}
-
-bool ViewerSession::delivered() const {
-  if (!source_result_) return false;
-  const WireSink::Totals totals = sink_->totals();
-  return totals.acknowledged == totals.frames;
-}
-
-void ViewerSession::end_if_over() {
-  if (closed_) {
-    if (!source_runs_ && !std::exchange(done_, true)) host_.on_done(*this);
-  } else if (stopping_ && !source_runs_ && (!sink_ || delivered())) {
-    link_->finish();
-  }
-}
-
-std::optional<Result<void>> ViewerSession::verdict() const {
-  if (!sink_) return {};
-  if (source_result_ && !source_result_->ok()) return source_result_;
-  if (!lost_.empty()) return Result<void>(Error{lost_});
-  return Result<void>();
+  host_.on_done(*this);
 }
 
 }  // namespace accelscope::capture

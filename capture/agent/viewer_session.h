@@ -1,15 +1,17 @@
-// The agent's side of one connection: greets the viewer, runs the source for it, and ends in order. Lives on the
-// agent's loop; only the source runs on its own thread. See agent.h.
+// The agent's side of one connection: greets the viewer, gives it a capture to control or to watch, and carries frames
+// from the capture's outbox to the link, never more than a window ahead of what the viewer has acknowledged. Lives on
+// the agent's loop. See agent.h.
 #pragma once
 
+#include <chrono>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "capture/agent/agent.h"
 #include "capture/wire/capture_messages.h"
-#include "capture/wire/wire_sink.h"
+#include "capture/wire/messages.h"
 
 namespace accelscope::capture {
 
@@ -23,12 +25,14 @@ class SessionHost {
   SessionHost& operator=(const SessionHost&) = delete;
   virtual ~SessionHost() = default;
 
-  [[nodiscard]] virtual Loop& loop() = 0;
   [[nodiscard]] virtual const AgentOptions& options() const = 0;
   [[nodiscard]] virtual Hello hello() const = 0;
-  [[nodiscard]] virtual const SourceFunction& source() const = 0;
-  // Makes this session the controlling one, or says why not.
-  virtual Result<void> take_control(const ViewerSession& session) = 0;
+  [[nodiscard]] virtual Welcome welcome() = 0;
+  // The capture that the viewer asked for; the session may use it until on_done.
+  virtual Result<CaptureRun*> start(const Start& start, ViewerSession& session) = 0;
+  virtual void discard(const std::string& capture_id, const ViewerSession& session) = 0;
+  virtual void on_delivery(CaptureRun& run) = 0;  // acknowledgements have come
+  [[nodiscard]] virtual StateReport state_of(const CaptureRun& run) const = 0;
   virtual void log(const std::string& line) = 0;
   virtual void on_done(ViewerSession& session) = 0;  // the session may be destroyed from now on, but not within
 };
@@ -36,13 +40,16 @@ class SessionHost {
 class ViewerSession final : public LinkHandler {
  public:
   ViewerSession(SessionHost& host, std::unique_ptr<Link> link);
-  ~ViewerSession() override;
 
   void begin();
-  void stop(const std::string& reason);  // orderly: what is sealed still goes out
-  // What became of the capture; nothing if none was started.
-  [[nodiscard]] std::optional<Result<void>> verdict() const;
+  void pump();                           // carries on: there may be more
+  void send_state();                     // of the capture, after a change
+  void drop(const std::string& reason);  // closes at once
+  void stop(const std::string& reason);  // the agent ends: finishes the link when all is delivered
+  [[nodiscard]] CaptureRun* run() const noexcept { return run_; }
+  [[nodiscard]] bool controls() const noexcept { return controls_; }
   [[nodiscard]] const std::string& viewer() const noexcept { return viewer_; }
+  [[nodiscard]] const std::string& viewer_id() const noexcept { return viewer_id_; }  // "": it did not say
 
   void on_frame(Frame frame) override;
   void on_tick() override;
@@ -52,34 +59,39 @@ class ViewerSession final : public LinkHandler {
   void on_hello(const Hello& hello);
   void on_start(const Start& start);
   void on_acknowledgement(FrameType type, const Acknowledgement& message);
+  void on_command(const Frame& frame);
   void refuse(ErrorCode code, const std::string& text);
-  void run_source();
-  void on_source_done(const Result<void>& result);
-  [[nodiscard]] bool delivered() const;
+  void send_item(const OutboxReader::Item& item);
   [[nodiscard]] bool acknowledges();
-  [[nodiscard]] std::string loss_report(Closed how, const std::string& text) const;
-  void end_if_over();
+  [[nodiscard]] bool all_taken() const;
+  void finish_if_over();
+
+  struct InFlight {
+    std::uint64_t sequence;
+    std::uint64_t bytes;
+  };
 
   SessionHost& host_;
   std::unique_ptr<Link> link_;
-  std::unique_ptr<WireSink> sink_;
-  std::thread source_thread_;
   std::string viewer_;  // "127.0.0.1:40112 (accelscope 0.1.0)"
-  std::string stop_reason_;
+  std::string viewer_id_;
   std::uint64_t window_bytes_;
-  std::chrono::steady_clock::time_point last_progress_;
-  std::chrono::steady_clock::time_point stopped_at_;
-  std::uint64_t durable_ = 0;
+  CaptureRun* run_ = nullptr;
+  std::unique_ptr<OutboxReader> reader_;
+  std::optional<OutboxReader::Item> next_item_;  // read, but the window has no room for it yet
+  std::deque<InFlight> in_flight_;
+  std::uint64_t in_flight_bytes_ = 0;
+  std::uint64_t acknowledged_ = 0;
   std::uint64_t acknowledged_at_tick_ = 0;
   std::chrono::milliseconds unacknowledged_for_{0};
+  std::chrono::steady_clock::time_point last_progress_;
+  std::chrono::steady_clock::time_point stopped_at_;
   bool greeted_ = false;
+  bool welcomed_ = false;
   bool controls_ = false;
-  bool source_runs_ = false;
-  bool closed_ = false;
+  bool end_sent_ = false;
   bool stopping_ = false;
-  bool done_ = false;  // the host was told
-  std::optional<Result<void>> source_result_;
-  std::string lost_;  // what was not delivered when the connection ended
+  bool closed_ = false;
 };
 
 }  // namespace accelscope::capture

@@ -88,6 +88,7 @@ struct Connection::Implementation final : LinkHandler, SinkProvider {
   std::chrono::milliseconds stopping_for{0};
   std::optional<std::chrono::steady_clock::time_point> started;
   bool greeted = false;
+  bool welcome_awaited = false;
   bool closed = false;
 
   // Of all threads.
@@ -149,6 +150,16 @@ void Connection::Implementation::on_frame(Frame frame) {
         shared.agent = report;
         shared.agent.text = printable(report.text);
       });
+    case FrameType::welcome:
+      if (std::exchange(welcome_awaited, false)) {
+        started = std::chrono::steady_clock::now();
+        set_state(ConnectionState::streaming, "");
+        return link->send(encode(Start{}));
+      }
+      break;
+    case FrameType::started:
+    case FrameType::state:
+      return;
     case FrameType::end:
       if (streams) return take(decode_end(frame.body), [this](const StreamEnd& end) { on_end(end); });
       break;
@@ -177,9 +188,7 @@ void Connection::Implementation::on_hello(const Hello& agent) {
   if (agent.role != PeerRole::agent) {
     return give_up(ErrorCode::protocol, "is not an agent; connect to the address that accelscope-agent prints");
   }
-  started = std::chrono::steady_clock::now();
-  set_state(ConnectionState::streaming, "");
-  link->send(encode(Start{}));
+  welcome_awaited = true;
 }
 
 void Connection::Implementation::on_data(Frame frame) {

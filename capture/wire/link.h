@@ -50,9 +50,10 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  void run();                                 // until stop() is called
-  void stop();                                // any thread
-  void post(std::function<void()> function);  // any thread; runs on the loop's thread
+  void run();                                                                  // until stop() is called
+  void stop();                                                                 // any thread
+  void post(std::function<void()> function);                                   // any thread; runs on the loop's thread
+  void after(std::chrono::milliseconds time, std::function<void()> function);  // any thread; on the loop's thread
   // Calls the function on the loop's thread for the first SIGINT or SIGTERM; the next one ends the process as usual.
   void on_signal(std::function<void()> function);
   [[nodiscard]] std::shared_ptr<LoopDoor> door() const;

@@ -2,6 +2,7 @@
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
 #include <csignal>
 #include <optional>
 #include <utility>
@@ -28,6 +29,14 @@ void Loop::run() { impl_->context.run(); }
 void Loop::stop() { impl_->context.stop(); }
 void Loop::post(std::function<void()> function) { asio::post(impl_->context, std::move(function)); }
 std::shared_ptr<LoopDoor> Loop::door() const { return impl_->door; }
+
+void Loop::after(std::chrono::milliseconds time, std::function<void()> function) {
+  auto timer = std::make_shared<asio::steady_timer>(impl_->context, time);
+  timer->async_wait([timer, function = std::move(function)](asio::error_code failure) {
+    if (!failure) function();
+  });
+}
+
 asio::io_context& Loop::context() noexcept { return impl_->context; }
 
 void Loop::on_signal(std::function<void()> function) {

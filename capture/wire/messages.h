@@ -25,11 +25,11 @@ struct Hello {
   std::uint16_t major = kProtocolMajor;
   std::uint16_t minor = kProtocolMinor;
   PeerRole role = PeerRole::viewer;
-  std::string program;             // "accelscope-agent"
-  std::string program_version;     // "0.1.0"
-  std::string session_id;          // of the agent's capture, the same when it is taken up again; viewers leave it empty
-  std::string description;         // agent: what it streams; viewer: who looks
-  std::uint64_t window_bytes = 0;  // a sender keeps at most so many bytes unacknowledged; 0: no wish
+  std::string program;                    // "accelscope-agent"
+  std::string program_version;            // "0.1.0"
+  std::string session_id;                 // random, of the agent's process; of a viewer: the same when it comes back
+  std::string description;                // agent: what it streams; viewer: who looks
+  std::uint64_t window_bytes = 0;         // a sender keeps at most so many bytes unacknowledged; 0: no wish
   std::vector<std::string> capabilities;  // agent: "token": it wants a proof; "run": it may start programs
   std::string nonce;                      // 32 random bytes, for the proof
   bool operator==(const Hello&) const = default;

@@ -32,6 +32,7 @@ Seen watch(const std::function<void(RawPeer&)>& act, Hello hello = agent_hello()
   Connection connection(options, sink);
   RawPeer peer = listener.accept();
   peer.send(encode(hello));
+  if (hello.major == kProtocolMajor) peer.send(encode(Welcome{}));
   act(peer);
   REQUIRE(connection.wait_for(kPatience));
   const auto snapshot = store.value()->snapshot();

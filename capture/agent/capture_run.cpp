@@ -1,0 +1,240 @@
+#include "capture/agent/capture_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <utility>
+
+#include "core/base/format.h"
+
+namespace accelscope::capture {
+namespace {
+
+// A source is foreign code at a module's border: what it throws becomes an error like any other.
+Result<void> run_guarded(const SourceFunction& source, EventSink& sink) {
+  try {
+    return source(sink);
+  } catch (const std::exception& thrown) {
+    return Error{fmt::format("the source failed: {}", thrown.what())};
+  }
+}
+
+}  // namespace
+
+// A scope of the capture: what its source writes goes into the outbox.
+class CaptureRun::Sink final : public EventSink {
+ public:
+  // urgent: writes on the agent's loop, which must not wait for a viewer.
+  Sink(CaptureRun& run, std::uint32_t scope, bool urgent) : run_(run), scope_(scope), urgent_(urgent) {}
+  Result<void> define(const Definition& definition) override {
+    return run_.outbox_->put(scope_, FrameType::definition, encode(definition), 0, 0, urgent_);
+  }
+  Result<void> append(SealedChunk chunk) override {
+    return run_.outbox_->put(scope_, FrameType::chunk, std::move(chunk.bytes), chunk.lane, chunk.count, urgent_);
+  }
+  [[nodiscard]] bool cancelled() const override { return run_.cancelled_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool paused() const override { return run_.paused_.load(std::memory_order_relaxed); }
+
+ private:
+  CaptureRun& run_;
+  std::uint32_t scope_;
+  bool urgent_;
+};
+
+CaptureRun::CaptureRun(Options options) : options_(std::move(options)), facts_(options_.facts) {}
+
+CaptureRun::~CaptureRun() {
+  cancelled_ = true;
+  if (outbox_) outbox_->close("the agent ends");
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+Result<std::unique_ptr<CaptureRun>> CaptureRun::begin(Options options) {
+  std::unique_ptr<CaptureRun> run(new CaptureRun(std::move(options)));
+  if (run->options_.parts.size() > kMaxWireScope) return Error{"too many kinds for one capture"};
+  std::unique_ptr<FrameLog> log;
+  if (!run->options_.spool_folder.empty()) {
+    Result<std::unique_ptr<FrameLog>> made =
+        FrameLog::create(run->options_.spool_folder, {.capture_id = run->facts_.id});
+    if (!made) return made.error();
+    log = std::move(made).value();
+  }
+  CaptureRun* self = run.get();
+  run->outbox_ = std::make_unique<Outbox>(run->options_.outbox, std::move(log), [self] {
+    self->options_.post([self] { self->stop("the room for what no viewer has taken is used up"); });
+  });
+  if (Result<void> kept = run->keep_facts(); !kept) return kept.error();
+  run->start_parts();
+  return run;
+}
+
+void CaptureRun::start_parts() {
+  for (std::size_t i = 0; i <= options_.parts.size(); ++i) {
+    sinks_.push_back(std::make_unique<Sink>(*this, static_cast<std::uint32_t>(i), i == options_.parts.size()));
+  }
+  if (options_.paused) pause("started paused");
+  running_ = options_.parts.size();
+  for (std::size_t i = 0; i < options_.parts.size(); ++i) {
+    threads_.emplace_back([this, i] {
+      Result<void> result = run_guarded(options_.parts[i].write, *sinks_[i]);
+      options_.post([this, i, result = std::move(result)] { on_part_done(i, result); });
+    });
+  }
+}
+
+Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_folder) {
+  Result<FrameLogFacts> kept = FrameLog::read_facts(spool_folder);
+  if (!kept) return kept.error();
+  FrameLogRecovery found;
+  Result<std::unique_ptr<FrameLog>> log =
+      FrameLog::open_existing(spool_folder, {.capture_id = kept->capture_id}, found);
+  if (!log) return log.error();
+  Options options;
+  options.facts = {kept->capture_id, kept->name, kept->description, kept->begun_unix_ns};
+  options.spool_folder = spool_folder;
+  std::unique_ptr<CaptureRun> run(new CaptureRun(std::move(options)));
+  run->outbox_ = std::make_unique<Outbox>(OutboxOptions{}, std::move(log).value(), [] {});
+  if (Result<void> adopted = run->outbox_->adopt_spool(); !adopted) return adopted.error();
+  const Outbox::Totals totals = run->outbox_->totals();
+  if (kept->end) {
+    run->state_ = CaptureState::ended;
+    run->outbox_->finish(kept->end->outcome, kept->end->text);
+  } else {
+    run->state_ = CaptureState::interrupted;
+    run->state_reason_ = fmt::format(
+        "the agent died during the capture; the {} events that it had sealed are here, what it had not sealed is "
+        "lost{}",
+        format_count(totals.events),
+        found.cut_bytes == 0 ? "" : fmt::format(" (one of {} bytes was cut)", format_count(found.cut_bytes)));
+    run->outbox_->finish(Outcome::failed, run->state_reason_);
+  }
+  return run;
+}
+
+void CaptureRun::on_part_done(std::size_t index, const Result<void>& result) {
+  threads_[index].join();
+  --running_;
+  if (!result && failure_.empty()) failure_ = result.message();
+  if (running_ == 0) return end_capture();
+  // A program has ended: what only watches it ends too. A failed part ends a capture that would miss it.
+  if (options_.parts[index].leads || !result) {
+    cancelled_ = true;
+    outbox_->wind_down();
+  }
+}
+
+void CaptureRun::end_capture() {
+  note_pause_end();
+  const Outbox::Totals totals = outbox_->totals();
+  std::vector<QualityEntry> entries;
+  if (totals.dropped_events > 0) {
+    entries.push_back({"dropped_events", totals.dropped_events,
+                       "the agent dropped events for want of room; give it a larger --buffer or --spool-limit, or "
+                       "--when-full wait",
+                       Severity::warning});
+  }
+  if (!totals.spool_failure.empty()) {
+    entries.push_back({"spool_failed", 1, "the agent's spool failed: " + totals.spool_failure, Severity::warning});
+  }
+  for (const QualityEntry& entry : entries) {
+    if (Result<void> noted = sinks_.back()->define(entry); !noted && failure_.empty()) failure_ = noted.message();
+  }
+  const Outcome outcome = !failure_.empty() ? Outcome::failed : stopped_ ? Outcome::stopped : Outcome::complete;
+  outbox_->finish(outcome, !failure_.empty() ? failure_ : stop_reason_);
+  set_state(CaptureState::ended, !failure_.empty() ? failure_ : stop_reason_);
+}
+
+bool CaptureRun::over() const noexcept { return running_ == 0; }
+
+bool CaptureRun::delivered() const {
+  const Outbox::Totals totals = outbox_->totals();
+  return over() && totals.received == totals.frames;
+}
+
+bool CaptureRun::saved() const {
+  const Outbox::Totals totals = outbox_->totals();
+  return over() && totals.durable == totals.frames;
+}
+
+CaptureOffer CaptureRun::offer() const {
+  const Outbox::Totals totals = outbox_->totals();
+  return {facts_.id,     facts_.name,   facts_.description,   state_, totals.first,
+          totals.frames, totals.events, facts_.begun_unix_ns, ""};
+}
+
+std::optional<std::int64_t> CaptureRun::now_ns() const {
+  if (over()) return {};
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - options_.origin)
+      .count();
+}
+
+Result<void> CaptureRun::outcome() const {
+  if (state_ == CaptureState::interrupted) return Error{state_reason_};
+  return failure_.empty() ? Result<void>() : Result<void>(Error{failure_});
+}
+
+void CaptureRun::pause(const std::string& reason) {
+  if (state_ != CaptureState::running) return;
+  paused_ = true;
+  paused_since_ns_ = now_ns().value_or(0);
+  set_state(CaptureState::paused, reason);
+}
+
+void CaptureRun::resume(const std::string& reason) {
+  if (state_ != CaptureState::paused) return;
+  note_pause_end();
+  paused_ = false;
+  set_state(CaptureState::running, reason);
+}
+
+// The pause becomes an event of the session, so that an empty stretch explains itself.
+void CaptureRun::note_pause_end() {
+  if (!paused_since_ns_) return;
+  const std::int64_t begin = *std::exchange(paused_since_ns_, {});
+  const std::int64_t end =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - options_.origin).count();
+  if (!own_track_) {
+    own_track_ = std::make_unique<SessionWriter>(*sinks_.back());
+    const SchemaNumber schema = own_track_->add_schema({.name = "capture_state", .kind = EventKind::slice});
+    (void)own_track_->add_track({.name = "Capture", .kind = "capture", .schema = schema, .order = -1});
+  }
+  own_track_->begin_event(0, begin, std::max<std::int64_t>(end - begin, 1), own_track_->intern("paused"));
+  own_track_->flush();
+  if (const Result<void> written = own_track_->status(); !written && failure_.empty()) failure_ = written.message();
+}
+
+void CaptureRun::stop(const std::string& reason) {
+  if (over() || std::exchange(stopped_, true)) return;
+  stop_reason_ = reason;
+  cancelled_ = true;
+  outbox_->wind_down();
+}
+
+void CaptureRun::tick() {
+  if (options_.duration_seconds <= 0 || over() || stopped_) return;
+  if (static_cast<double>(now_ns().value_or(0)) >= options_.duration_seconds * 1e9) stop("its time is up");
+}
+
+void CaptureRun::set_state(CaptureState state, const std::string& reason) {
+  state_ = state;
+  state_reason_ = reason;
+  (void)keep_facts();  // a failure stands in the outbox's totals
+  if (options_.on_change) options_.on_change();
+}
+
+Result<void> CaptureRun::keep_facts() {
+  return outbox_->keep_facts({facts_.id, "", facts_.name, facts_.description, facts_.begun_unix_ns, state_,
+                              outbox_->totals().durable, outbox_->end()});
+}
+
+void CaptureRun::remove_spool() {
+  if (options_.spool_folder.empty()) return;
+  std::error_code ignored;  // what cannot be removed is offered again at the next start
+  std::filesystem::remove_all(options_.spool_folder, ignored);
+}
+
+}  // namespace accelscope::capture

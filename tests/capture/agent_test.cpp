@@ -1,12 +1,12 @@
 // What an agent does for its viewers, good and bad ones.
-#include "capture/agent/agent.h"
-#include "capture/wire/capture_messages.h"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
 #include <future>
 
+#include "capture/agent/agent.h"
+#include "capture/wire/capture_messages.h"
 #include "recording_sink.h"
 #include "wire_support.h"
 
@@ -165,7 +165,8 @@ TEST_CASE("a viewer that never reads cannot make the agent keep more than its bu
   }
   (void)ended.get();
   const std::vector<Frame> frames = frames_of({.events = 16'384, .lanes = 1});
-  CHECK(source.chunks.load() <= options.outbox.buffer_bytes / frames.back().wire_bytes() + 2);  // and the one it was held back with
+  CHECK(source.chunks.load() <=
+        options.outbox.buffer_bytes / frames.back().wire_bytes() + 2);  // and the one it was held back with
   const Result<void> outcome = agent.join();
   REQUIRE_FALSE(outcome.ok());
   CHECK(contains(outcome.message(), "before the capture was delivered"));

@@ -137,6 +137,8 @@ TEST_CASE("a watcher sees the capture without holding it up or commanding it, al
   owner.send(encode(Start{}));
   Got owned;
   while (owned.events < 50'000) read(owner, owned, 1, true);
+  owner.send(encode(ClockReport{}));  // its answer comes when the acknowledgements before it were taken
+  REQUIRE(owner.receive(FrameType::clock));
   // All of it was let go by now, since its owner has it safe: the late watcher gets the definitions and a gap.
   RawPeer watcher = viewer(agent.address(), "viewer-2");
   watcher.send(encode(Start{.mode = StartMode::watch}));

@@ -138,7 +138,7 @@ void fields(Walk& walk, T& offer) {
   walk.text(offer.controller);
 }
 
-template <typename Walk, Same<Proof> T>
+template <typename Walk, Same<ProofMessage> T>
 void fields(Walk& walk, T& message) {
   walk.text(message.mac);
 }
@@ -244,7 +244,7 @@ Result<Message> take(ByteView body, std::string_view name) {
 
 }  // namespace
 
-Frame encode(const Proof& message) { return put(FrameType::proof, message); }
+Frame encode(const ProofMessage& message) { return put(FrameType::proof, message); }
 Frame encode(const Welcome& message) { return put(FrameType::welcome, message); }
 Frame encode(const Start& message) { return put(FrameType::start, message); }
 Frame encode(const Started& message) { return put(FrameType::started, message); }
@@ -258,7 +258,7 @@ Frame encode(const Fetch& message) { return put(FrameType::fetch, message); }
 Frame encode(const Fetched& message) { return put(FrameType::fetched, message); }
 Frame encode(const Discard& message) { return put(FrameType::discard, message); }
 
-Result<Proof> decode_proof(ByteView body) { return take<Proof>(body, "proof"); }
+Result<ProofMessage> decode_proof(ByteView body) { return take<ProofMessage>(body, "proof"); }
 Result<Welcome> decode_welcome(ByteView body) { return take<Welcome>(body, "welcome"); }
 Result<Start> decode_start(ByteView body) { return take<Start>(body, "start"); }
 Result<Started> decode_started(ByteView body) { return take<Started>(body, "started"); }

@@ -12,9 +12,9 @@
 
 namespace accelscope::capture {
 
-struct Proof {
+struct ProofMessage {
   std::string mac;  // see capture/security/proof.h
-  bool operator==(const Proof&) const = default;
+  bool operator==(const ProofMessage&) const = default;
 };
 
 enum class CaptureState : std::uint8_t {
@@ -132,7 +132,7 @@ struct Discard {
   bool operator==(const Discard&) const = default;
 };
 
-[[nodiscard]] Frame encode(const Proof& message);
+[[nodiscard]] Frame encode(const ProofMessage& message);
 [[nodiscard]] Frame encode(const Welcome& message);
 [[nodiscard]] Frame encode(const Start& message);
 [[nodiscard]] Frame encode(const Started& message);
@@ -146,7 +146,7 @@ struct Discard {
 [[nodiscard]] Frame encode(const Fetched& message);
 [[nodiscard]] Frame encode(const Discard& message);
 
-[[nodiscard]] Result<Proof> decode_proof(ByteView body);
+[[nodiscard]] Result<ProofMessage> decode_proof(ByteView body);
 [[nodiscard]] Result<Welcome> decode_welcome(ByteView body);
 [[nodiscard]] Result<Start> decode_start(ByteView body);
 [[nodiscard]] Result<Started> decode_started(ByteView body);

@@ -126,7 +126,7 @@ TEST_CASE("what is said about captures is read as it was written, and fails when
     CHECK(decode(bytes).value() == message);
     for (std::size_t cut = 0; cut < bytes.size(); ++cut) REQUIRE_FALSE(decode(ByteView(bytes).first(cut)).ok());
   };
-  check(Proof{"mac"}, decode_proof);
+  check(ProofMessage{"mac"}, decode_proof);
   check(Welcome{"mac", "trn1", "Linux x86_64", true, "", {kind, kind}, {offer}}, decode_welcome);
   check(Start{7, StartMode::take_up, "ab", request}, decode_start);
   check(Started{"ab", "mlp", "simulated", 5, true}, decode_started);

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <future>
 #include <optional>
@@ -22,6 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kWatchInterval{250};
+constexpr std::chrono::milliseconds kFilesInterval{5};
 // A viewer whose connection broke is back sooner; after that, one without a spool to come back to loses its capture
 // to the next viewer that asks.
 constexpr std::chrono::seconds kOrphanGrace{5};
@@ -69,10 +72,16 @@ struct Agent::Implementation final : SessionHost {
   [[nodiscard]] const AgentOptions& options() const override { return options_; }
   [[nodiscard]] Hello hello() const override;
   [[nodiscard]] Welcome welcome() override;
-  Result<CaptureRun*> start(const Start& start, ViewerSession& session) override;
+  Result<CaptureRun*> start(const Start& start, ViewerSession& session, ErrorCode& code) override;
   void discard(const std::string& capture_id, const ViewerSession& session) override;
   void on_delivery(CaptureRun& run) override;
   [[nodiscard]] StateReport state_of(const CaptureRun& run) const override;
+  Result<std::filesystem::path> new_work_folder() override;
+  [[nodiscard]] CaptureRun* find_run(const std::string& capture_id) override {
+    Held* held = find(capture_id);
+    return held == nullptr ? nullptr : held->run.get();
+  }
+  void carry_files_soon() override;
   void log(const std::string& line) override {
     if (options_.log) options_.log(line);
   }
@@ -80,8 +89,8 @@ struct Agent::Implementation final : SessionHost {
     loop_.post([this, &session] { remove(session); });
   }
 
-  Result<CaptureRun*> begin_capture(const CaptureRequest& request, ViewerSession& session);
-  Result<CaptureRun*> take_up(const Start& start, ViewerSession& session);
+  Result<CaptureRun*> begin_capture(const CaptureRequest& request, ViewerSession& session, ErrorCode& code);
+  Result<CaptureRun*> take_up(const Start& start, ViewerSession& session, ErrorCode& code);
   Result<CaptureRun*> watch(const Start& start);
   Result<std::vector<SourcePart>> parts_for(const CaptureRequest& request, const std::string& work_folder,
                                             Clock::time_point origin);
@@ -115,6 +124,7 @@ struct Agent::Implementation final : SessionHost {
   bool once_over_ = false;
   bool stopping_ = false;
   bool watching_ = false;
+  bool carrying_files_ = false;
   Clock::time_point idle_since_ = Clock::now();
 };
 
@@ -145,14 +155,14 @@ Welcome Agent::Implementation::welcome() {
   return welcome;
 }
 
-Result<CaptureRun*> Agent::Implementation::start(const Start& start, ViewerSession& session) {
+Result<CaptureRun*> Agent::Implementation::start(const Start& start, ViewerSession& session, ErrorCode& code) {
   switch (start.mode) {
     case StartMode::take_up:
-      return take_up(start, session);
+      return take_up(start, session, code);
     case StartMode::watch:
       return watch(start);
     default:
-      return begin_capture(start.request, session);
+      return begin_capture(start.request, session, code);
   }
 }
 
@@ -202,8 +212,12 @@ std::string Agent::Implementation::unique_name(const CaptureRequest& request) co
   return options_.name;
 }
 
-Result<CaptureRun*> Agent::Implementation::begin_capture(const CaptureRequest& request, ViewerSession& session) {
-  if (Result<void> room = make_room_for_capture(); !room) return room.error();
+Result<CaptureRun*> Agent::Implementation::begin_capture(const CaptureRequest& request, ViewerSession& session,
+                                                         ErrorCode& code) {
+  if (Result<void> room = make_room_for_capture(); !room) {
+    code = ErrorCode::busy;
+    return room.error();
+  }
   CaptureRun::Options run;
   run.facts = {random_id(), unique_name(request), options_.description, unix_now_ns()};
   run.outbox = options_.outbox;
@@ -211,8 +225,19 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const CaptureRequest& r
   run.paused = request.paused;
   run.duration_seconds = request.duration_seconds;
   run.origin = Clock::now();
+  run.work_folder = session.take_work_folder();
+  if (run.work_folder.empty() && !request.kinds.empty()) {
+    Result<std::filesystem::path> folder = new_work_folder();
+    if (!folder) return folder.error();
+    run.work_folder = folder->string();
+  }
+  run.results_base = request.directory.empty() ? run.work_folder : request.directory;
   Result<std::vector<SourcePart>> parts = parts_for(request, run.work_folder, run.origin);
-  if (!parts) return parts.error();
+  if (!parts) {
+    std::error_code ignored;  // a temporary folder that stays behind
+    if (!run.work_folder.empty()) std::filesystem::remove_all(run.work_folder, ignored);
+    return parts.error();
+  }
   run.parts = std::move(parts).value();
   run.post = [this](std::function<void()> function) { loop_.post(std::move(function)); };
   run.on_change = [this, id = run.facts.id] { on_run_changed(id); };
@@ -241,7 +266,7 @@ void Agent::Implementation::wire_up(CaptureRun& run) {
   });
 }
 
-Result<CaptureRun*> Agent::Implementation::take_up(const Start& start, ViewerSession& session) {
+Result<CaptureRun*> Agent::Implementation::take_up(const Start& start, ViewerSession& session, ErrorCode& code) {
   Held* held = start.capture_id.empty() ? running() : find(start.capture_id);
   if (held == nullptr) {
     return Error{
@@ -257,6 +282,7 @@ Result<CaptureRun*> Agent::Implementation::take_up(const Start& start, ViewerSes
   if (held->controller != nullptr && held->controller != &session) {
     // The same viewer may be back before its old connection is known to be dead.
     if (session.viewer_id().empty() || session.viewer_id() != held->controller->viewer_id()) {
+      code = ErrorCode::busy;
       return Error{fmt::format("the agent at {} serves another viewer, {}; watch its capture instead", address_.text(),
                                held->controller->viewer())};
     }
@@ -285,6 +311,27 @@ void Agent::Implementation::discard(const std::string& capture_id, const ViewerS
 
 void Agent::Implementation::on_delivery(CaptureRun& run) {
   if (run.over() && run.saved()) run.remove_spool();
+}
+
+Result<std::filesystem::path> Agent::Implementation::new_work_folder() {
+  std::error_code failure;
+  std::filesystem::path base = options_.scratch_folder;
+  if (base.empty()) base = std::filesystem::temp_directory_path(failure);
+  std::filesystem::create_directories(base, failure);
+  std::string pattern = (base / "accelscope-run-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    return Error{fmt::format("{}: cannot make a folder for the capture: {}; name another with --scratch", base.string(),
+                             std::generic_category().message(errno))};
+  }
+  return std::filesystem::path(pattern);
+}
+
+void Agent::Implementation::carry_files_soon() {
+  if (std::exchange(carrying_files_, true)) return;
+  loop_.after(kFilesInterval, [this] {
+    carrying_files_ = false;
+    for (const auto& session : sessions_) session->carry_files();
+  });
 }
 
 StateReport Agent::Implementation::state_of(const CaptureRun& run) const {

@@ -51,6 +51,9 @@ CaptureRun::~CaptureRun() {
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
+  if (options_.work_folder.empty()) return;
+  std::error_code ignored;  // a temporary folder that stays behind
+  std::filesystem::remove_all(options_.work_folder, ignored);
 }
 
 Result<std::unique_ptr<CaptureRun>> CaptureRun::begin(Options options) {

@@ -42,7 +42,8 @@ class CaptureRun {
     CaptureFacts facts;
     OutboxOptions outbox;
     std::string spool_folder;  // of this capture; "": none
-    std::string work_folder;   // "": none
+    std::string work_folder;   // removed with the run; "": none
+    std::string results_base;  // what the paths of results are relative to
     std::vector<SourcePart> parts;
     bool paused = false;
     double duration_seconds = 0;
@@ -59,7 +60,7 @@ class CaptureRun {
   [[nodiscard]] Outbox& outbox() noexcept { return *outbox_; }
   [[nodiscard]] CaptureState state() const noexcept { return state_; }
   [[nodiscard]] const std::string& state_reason() const noexcept { return state_reason_; }
-  [[nodiscard]] const std::string& work_folder() const noexcept { return options_.work_folder; }
+  [[nodiscard]] const std::string& results_base() const noexcept { return options_.results_base; }
   [[nodiscard]] bool over() const noexcept;  // its sources have ended
   [[nodiscard]] bool delivered() const;      // over, and a viewer has acknowledged all of it
   [[nodiscard]] bool saved() const;          // over, and a viewer has all of it in a file

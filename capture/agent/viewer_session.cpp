@@ -13,6 +13,8 @@ namespace {
 constexpr std::chrono::seconds kProgressInterval{1};
 constexpr std::chrono::seconds kStopLimit{10};  // for the viewer to take what was still on its way
 
+constexpr std::size_t kFilesInFlight = 4U << 20;
+
 std::uint64_t smaller_window(std::uint64_t own, std::uint64_t wished) {
   return wished == 0 ? own : std::min(own, wished);
 }
@@ -70,6 +72,16 @@ void ViewerSession::on_frame(Frame frame) {
                     [this](const Discard& discard) { host_.discard(discard.capture_id, *this); });
       }
       break;
+    case FrameType::file:
+      if (welcomed_ && run_ == nullptr) {
+        return take(decode_file(frame.body), [this](const FilePiece& piece) { on_file(piece); });
+      }
+      break;
+    case FrameType::fetch:
+      if (welcomed_ && outgoing_ == nullptr) {
+        return take(decode_fetch(frame.body), [this](const Fetch& fetch) { on_fetch(fetch); });
+      }
+      break;
     case FrameType::stop:
     case FrameType::pause:
     case FrameType::resume:
@@ -99,8 +111,9 @@ void ViewerSession::on_hello(const Hello& hello) {
 void ViewerSession::on_start(const Start& start) {
   if (start.mode == StartMode::look) return;
   if (stopping_) return refuse(ErrorCode::refused, "the agent is stopping; start it again");
-  Result<CaptureRun*> run = host_.start(start, *this);
-  if (!run) return refuse(start.mode == StartMode::begin ? ErrorCode::busy : ErrorCode::refused, run.message());
+  ErrorCode code = ErrorCode::refused;
+  Result<CaptureRun*> run = host_.start(start, *this, code);
+  if (!run) return refuse(code, run.message());
   run_ = run.value();
   controls_ = start.mode != StartMode::watch;
   acknowledged_ = acknowledged_at_tick_ = start.after_sequence;
@@ -135,6 +148,55 @@ void ViewerSession::on_command(const Frame& frame) {
   if (!request) return refuse(ErrorCode::protocol, request.message());
   if (frame.header.type == FrameType::pause) return run_->pause(reason(request->reason, "paused"));
   run_->resume(reason(request->reason, "resumed"));
+}
+
+// Files are for programs that are started.
+void ViewerSession::on_file(const FilePiece& piece) {
+  if (!host_.options().may_run) {
+    return refuse(ErrorCode::refused,
+                  "the agent may not start programs, so it takes no files; start it with --allow-run");
+  }
+  if (!incoming_) {
+    Result<std::filesystem::path> folder = host_.new_work_folder();
+    if (!folder) return refuse(ErrorCode::refused, folder.message());
+    incoming_ = std::make_unique<FileReceiver>(std::move(folder).value());
+  }
+  if (Result<void> taken = incoming_->take(piece); !taken) return refuse(ErrorCode::refused, taken.message());
+}
+
+std::string ViewerSession::take_work_folder() {
+  const std::unique_ptr<FileReceiver> receiver = std::move(incoming_);
+  return receiver ? receiver->folder().string() : "";
+}
+
+void ViewerSession::on_fetch(const Fetch& fetch) {
+  const CaptureRun* run = host_.find_run(fetch.capture_id);
+  if (run == nullptr || !host_.options().may_run) {
+    return link_->send(encode(Fetched{0, 0, "the agent does not have that capture any more"}));
+  }
+  FileList list = list_files(fetch.patterns, run->results_base());
+  outgoing_problems_.clear();
+  for (const std::string& missing : list.missing) {
+    outgoing_problems_ += fmt::format("{}{}: no such file", outgoing_problems_.empty() ? "" : "; ", missing);
+  }
+  outgoing_ = std::make_unique<FileSender>(std::move(list.files));
+  carry_files();
+}
+
+// As the link takes them, so that little waits in memory.
+void ViewerSession::carry_files() {
+  while (outgoing_ && !closed_) {
+    if (link_->queued_bytes() > kFilesInFlight) return host_.carry_files_soon();
+    Result<std::optional<FilePiece>> piece = outgoing_->next();
+    if (!piece) {
+      outgoing_problems_ += (outgoing_problems_.empty() ? "" : "; ") + piece.message();
+    } else if (piece.value()) {
+      link_->send(encode(*piece.value()));
+    } else {
+      link_->send(encode(Fetched{outgoing_->sent_files(), outgoing_->sent_bytes(), outgoing_problems_}));
+      outgoing_.reset();
+    }
+  }
 }
 
 void ViewerSession::pump() {
@@ -251,6 +313,10 @@ void ViewerSession::finish_if_over() {
 
 void ViewerSession::on_closed(Closed how, const std::string& text) {
   closed_ = true;
+  if (incoming_) {  // files of a capture that never began
+    std::error_code ignored;
+    std::filesystem::remove_all(take_work_folder(), ignored);
+  }
   if (run_ != nullptr && controls_) run_->outbox().detach();
   if (run_ != nullptr) {
     const Outbox::Totals totals = run_->outbox().totals();

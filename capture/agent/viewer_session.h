@@ -5,12 +5,14 @@
 
 #include <chrono>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "capture/agent/agent.h"
 #include "capture/wire/capture_messages.h"
+#include "capture/wire/file_exchange.h"
 #include "capture/wire/messages.h"
 
 namespace accelscope::capture {
@@ -28,11 +30,15 @@ class SessionHost {
   [[nodiscard]] virtual const AgentOptions& options() const = 0;
   [[nodiscard]] virtual Hello hello() const = 0;
   [[nodiscard]] virtual Welcome welcome() = 0;
-  // The capture that the viewer asked for; the session may use it until on_done.
-  virtual Result<CaptureRun*> start(const Start& start, ViewerSession& session) = 0;
+  // The capture that the viewer asked for; the session may use it until on_done. code: of an error.
+  virtual Result<CaptureRun*> start(const Start& start, ViewerSession& session, ErrorCode& code) = 0;
   virtual void discard(const std::string& capture_id, const ViewerSession& session) = 0;
   virtual void on_delivery(CaptureRun& run) = 0;  // acknowledgements have come
   [[nodiscard]] virtual StateReport state_of(const CaptureRun& run) const = 0;
+  // A folder of its own for the files that a viewer sends.
+  virtual Result<std::filesystem::path> new_work_folder() = 0;
+  [[nodiscard]] virtual CaptureRun* find_run(const std::string& capture_id) = 0;
+  virtual void carry_files_soon() = 0;  // calls carry_files() of the sessions in a few ms
   virtual void log(const std::string& line) = 0;
   virtual void on_done(ViewerSession& session) = 0;  // the session may be destroyed from now on, but not within
 };
@@ -42,7 +48,10 @@ class ViewerSession final : public LinkHandler {
   ViewerSession(SessionHost& host, std::unique_ptr<Link> link);
 
   void begin();
-  void pump();                           // carries on: there may be more
+  void pump();         // carries on: there may be more
+  void carry_files();  // sends on what was fetched
+  // The folder of the files that the viewer has sent, given away; "": it has sent none.
+  [[nodiscard]] std::string take_work_folder();
   void send_state();                     // of the capture, after a change
   void drop(const std::string& reason);  // closes at once
   void stop(const std::string& reason);  // the agent ends: finishes the link when all is delivered
@@ -60,6 +69,8 @@ class ViewerSession final : public LinkHandler {
   void on_start(const Start& start);
   void on_acknowledgement(FrameType type, const Acknowledgement& message);
   void on_command(const Frame& frame);
+  void on_file(const FilePiece& piece);
+  void on_fetch(const Fetch& fetch);
   void refuse(ErrorCode code, const std::string& text);
   void send_item(const OutboxReader::Item& item);
   [[nodiscard]] bool acknowledges();
@@ -78,6 +89,9 @@ class ViewerSession final : public LinkHandler {
   std::uint64_t window_bytes_;
   CaptureRun* run_ = nullptr;
   std::unique_ptr<OutboxReader> reader_;
+  std::unique_ptr<FileReceiver> incoming_;
+  std::unique_ptr<FileSender> outgoing_;
+  std::string outgoing_problems_;
   std::optional<OutboxReader::Item> next_item_;  // read, but the window has no room for it yet
   std::deque<InFlight> in_flight_;
   std::uint64_t in_flight_bytes_ = 0;

@@ -291,5 +291,56 @@ TEST_CASE("a paused capture says so to all, and the pause is in the session") {
   CHECK(got.events == 11);  // ten, and the pause
 }
 
+TEST_CASE("files go along with a capture, and results come back, from an agent that may run programs") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.scratch_folder = folder.path.string();
+  options.may_run = true;
+  options.kinds.parts = [](const CaptureRequest& request, const std::string& work_folder,
+                           std::chrono::steady_clock::time_point) -> Result<std::vector<SourcePart>> {
+    if (request.kinds.front().name != "copy") return Error{"no such kind; choose copy"};
+    return std::vector<SourcePart>{{"copy",
+                                    [work_folder](EventSink& sink) {
+                                      std::filesystem::copy_file(work_folder + "/in/a", work_folder + "/b.npy");
+                                      return write_stream({.events = 5, .lanes = 1}, sink);
+                                    },
+                                    true}};
+  };
+  RunningAgent agent(nullptr, options);
+  {
+    RawPeer peer = viewer(agent.address());
+    peer.send(encode(Start{.request = {.kinds = {{"nothing", {}}}}}));
+    CHECK(contains(refusal(peer), "choose copy"));
+    RawPeer unkind = viewer(agent.address());
+    unkind.send(encode(Start{}));
+    CHECK(contains(refusal(unkind), "choose a kind"));
+  }
+  {
+    RawPeer peer = viewer(agent.address());
+    peer.send(encode(FilePiece{"in/a", 0644, 0, 5, "hello"}));
+    peer.send(encode(Start{.request = {.kinds = {{"copy", {}}}}}));
+    Got got;
+    read(peer, got, 1'000);
+    REQUIRE(got.end);
+    CHECK(got.end->outcome == Outcome::complete);
+    CHECK(got.events == 5);
+    peer.send(encode(Fetch{got.capture_id, {"*.npy", "missing"}}));
+    const auto piece = peer.receive(FrameType::file);
+    REQUIRE(piece);
+    CHECK(decode_file(piece->body).value() == FilePiece{"b.npy", 0644, 0, 5, "hello"});
+    const auto fetched = peer.receive(FrameType::fetched);
+    REQUIRE(fetched);
+    CHECK(decode_fetched(fetched->body).value() == Fetched{1, 5, "missing: no such file"});
+  }
+  agent.stop();
+  CHECK(agent.join().ok());
+  CHECK(std::filesystem::is_empty(folder.path));
+
+  RunningAgent careful(synthetic_source({}));
+  RawPeer peer = viewer(careful.address());
+  peer.send(encode(FilePiece{"in/a", 0644, 0, 5, "hello"}));
+  CHECK(contains(refusal(peer), "--allow-run"));
+}
+
 }  // namespace
 }  // namespace accelscope::capture

@@ -68,6 +68,12 @@ struct KindFacts {
   bool operator==(const KindFacts&) const = default;
 };
 
+// What the starter of a capture is told of its program, on the kind's thread.
+struct ProgramWatch {
+  std::function<void(bool is_error, std::string_view bytes)> printed;  // as it came; may block: the program waits
+  std::function<void(int exit_status)> ended;                          // 128 + the signal's number if one ended it
+};
+
 // What a kind is given to run with. Everything in here outlives the run.
 struct KindRun {
   const CaptureRequest& request;
@@ -77,6 +83,7 @@ struct KindRun {
   // A sink in a further scope of this capture, for kinds that join several sources whose numbers may not meet. Its
   // calls fail if the capture has no room for one more. It must not outlive the run.
   std::function<std::unique_ptr<EventSink>()> open_scope;
+  ProgramWatch watch;  // for kinds that run the program
 };
 
 struct CaptureKind {

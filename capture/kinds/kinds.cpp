@@ -4,6 +4,7 @@
 
 #include "capture/kinds/kind.h"
 #include "capture/kinds/options.h"
+#include "capture/kinds/program/program_kind.h"
 #include "capture/kinds/replay/replay_kind.h"
 #include "capture/kinds/simulate/simulate_kind.h"
 
@@ -11,6 +12,7 @@ namespace accelscope::capture {
 
 std::span<const CaptureKind> capture_kinds() {
   static const std::array kKinds = {
+      program_kind(),
       simulate_kind(),
       replay_kind(),
   };

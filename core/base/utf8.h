@@ -1,0 +1,13 @@
+// UTF-8, checked: text from programs and files need not be what it says it is.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace accelscope {
+
+// Length of the well-formed sequence at the front of the text, which must not be empty; 0 if there is none.
+[[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
+
+}  // namespace accelscope

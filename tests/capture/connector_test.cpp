@@ -182,10 +182,10 @@ TEST_CASE("a viewer that wants TLS from a peer that speaks none, or says nothing
   RawListener listener;
   Address address = listener.address();
   address.tls = true;
-  std::thread answering([&listener] {
-    RawPeer http = listener.accept();
-    http.send(std::as_bytes(std::span("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")));
-    (void)http.receive();
+  std::optional<RawPeer> server;
+  std::thread answering([&] {
+    server.emplace(listener.accept());
+    server->send(std::as_bytes(std::span("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")));
   });
   const Result<LinkPeer*> http = wire.connect(tcp_connector(address, {}));
   answering.join();

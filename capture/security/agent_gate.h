@@ -1,0 +1,62 @@
+// Lets viewers in who prove that they know the agent's token. One gate per agent; one visit per connection:
+//
+//   AgentGate::Visit visit = *gate.visit(link->peer_address(), link->channel_binding());
+//   hello.nonce = visit.nonce();                   // and capability "token" if gate.wants_token()
+//   ... the viewer's hello and its proof came ...
+//   Result<std::string> mac = visit.check(viewer_hello.nonce, proof.mac);
+//   if (!mac) refuse(ErrorCode::refused, mac.message());
+//   welcome.mac = *mac;
+//
+// All of it on the loop's thread. No message holds a secret.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capture/security/failure_limit.h"
+#include "capture/security/proof.h"
+#include "capture/security/token.h"
+#include "capture/wire/address.h"
+
+namespace accelscope::capture {
+
+// An agent that other machines reach, or that starts programs for its viewers, lets in nobody without the token.
+[[nodiscard]] bool must_want_token(const Address& listen, bool may_run);
+
+class AgentGate {
+ public:
+  class Visit;
+
+  // Without a token everybody is let in.
+  explicit AgentGate(std::optional<Token> token, FailureLimit limit = FailureLimit());
+
+  [[nodiscard]] bool wants_token() const noexcept { return token_.has_value(); }
+  // The gate outlives its visits. Fails if the system has no random numbers.
+  [[nodiscard]] Result<Visit> visit(const std::string& peer_address, const Bytes& channel_binding);
+
+ private:
+  std::optional<Token> token_;
+  FailureLimit limit_;
+};
+
+class AgentGate::Visit {
+ public:
+  [[nodiscard]] const std::string& nonce() const noexcept { return input_.agent_nonce; }
+
+  // The agent's mac for its welcome ("" if no token is wanted), or why the viewer is refused, with what to try. A
+  // viewer that sends something else instead of its proof is to be checked with an empty mac. Once per connection.
+  [[nodiscard]] Result<std::string> check(const std::string& viewer_nonce, std::string_view mac);
+
+ private:
+  friend class AgentGate;
+  Visit(AgentGate& gate, std::string ip, ProofInput input)
+      : gate_(&gate), ip_(std::move(ip)), input_(std::move(input)) {}
+
+  AgentGate* gate_;
+  std::string ip_;
+  ProofInput input_;
+  bool checked_ = false;
+};
+
+}  // namespace accelscope::capture

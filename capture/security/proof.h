@@ -1,0 +1,39 @@
+// How both sides of a connection show each other that they know the token without sending it. Each makes a nonce and
+// sends it in its hello; then the viewer sends a mac, and the agent answers with its own (agent_gate.h and
+// viewer_proof.h keep the order):
+//
+//   HMAC-SHA256(token, side || agent's nonce || viewer's nonce || channel binding),   side: "viewer" or "agent"
+//
+// A mac fits one connection only: the nonces are new each time, and the binding (Link::channel_binding, empty without
+// TLS) differs for somebody in between, who has two connections. The side keeps one from being sent back as the other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "capture/security/token.h"
+#include "core/base/bytes.h"
+#include "core/base/result.h"
+
+namespace accelscope::capture {
+
+inline constexpr std::size_t kNonceBytes = 32;
+inline constexpr std::size_t kMacBytes = 32;
+
+// Bytes, as messages carry them. Fails if the system has no random numbers.
+[[nodiscard]] Result<std::string> make_nonce();
+
+enum class ProofSide : std::uint8_t { agent, viewer };
+
+struct ProofInput {
+  std::string agent_nonce;
+  std::string viewer_nonce;
+  Bytes channel_binding;
+};
+
+// Fails if a nonce has not its length, since then the parts could be cut in more than one way.
+[[nodiscard]] Result<std::string> make_mac(const Token& token, ProofSide side, const ProofInput& input);
+// Takes as long for a wrong mac as for the right one.
+[[nodiscard]] Result<bool> check_mac(const Token& token, ProofSide side, const ProofInput& input, std::string_view mac);
+
+}  // namespace accelscope::capture

@@ -96,9 +96,12 @@ constexpr std::size_t kLongestFolder = 64;
   sigemptyset(&defaults);
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&defaults, signal);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
   // A session of its own has no terminal: neither questions nor Ctrl+C come from there.
   const int apart = settings.shares_terminal ? 0 : POSIX_SPAWN_SETSID;
-  posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETSIGDEF | apart));
+  posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | apart));
   const std::vector<std::string> environment = environment_with(settings.environment);
   const int code = posix_spawn(&id, settings.argv.front().c_str(), &actions, &attributes,
                                pointers(settings.argv).data(), pointers(environment).data());

@@ -122,6 +122,21 @@ bool ends(const Descriptor& stream) {
 
 bool process_lives(const std::string& id) { return !id.empty() && ::kill(std::stoi(id), 0) == 0; }
 
+int child_of(int parent, const std::string& argument) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::string arguments, status, line;
+    std::ifstream command(entry.path() / "cmdline");
+    std::getline(command, arguments);
+    if (!holds(arguments, std::string(1, '\0') + argument + std::string(1, '\0'))) continue;
+    std::ifstream lines(entry.path() / "status");
+    while (std::getline(lines, line)) status += line + "\n";
+    if (holds(status, "PPid:\t" + std::to_string(parent) + "\n")) return std::stoi(name);
+  }
+  return 0;
+}
+
 bool eventually(const std::function<bool()>& condition) {
   const auto until = std::chrono::steady_clock::now() + kLong;
   while (std::chrono::steady_clock::now() < until) {

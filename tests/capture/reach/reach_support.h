@@ -54,6 +54,8 @@ class EchoServer {
 // Reads until the other side ends the stream. False after a long time without an end.
 [[nodiscard]] bool ends(const Descriptor& stream);
 [[nodiscard]] bool process_lives(const std::string& id);
+// A child of the process that was started with the argument; 0 if there is none.
+[[nodiscard]] int child_of(int parent, const std::string& argument);
 // Looks again and again until it is true, or for a long time.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 

@@ -1,5 +1,6 @@
 // Agents behind ssh, from the first connection to the end, against OpenSSH's own server.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -13,21 +14,6 @@ using namespace accelscope::capture::test;
 namespace {
 
 namespace fs = std::filesystem;
-
-// A child of this process that was started with the argument; 0 if there is none.
-int child_with(const std::string& argument) {
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename().string();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::string arguments, status, line;
-    std::getline(std::ifstream(entry.path() / "cmdline"), arguments);
-    if (!holds(arguments, std::string(1, '\0') + argument + std::string(1, '\0'))) continue;
-    std::ifstream lines(entry.path() / "status");
-    while (std::getline(lines, line)) status += line + "\n";
-    if (holds(status, "PPid:\t" + std::to_string(::getpid()) + "\n")) return std::stoi(name);
-  }
-  return 0;
-}
 
 std::string failure_of(AgentHost& host, HostProgress& progress) {
   const auto ready = host.prepare(progress);
@@ -66,7 +52,7 @@ TEST_CASE("an agent that is installed on a host is started there, streams bytes,
   }
   host->finish(steps);
   CHECK(server->left_nothing());
-  CHECK(child_with("ControlMaster=yes") == 0);
+  CHECK(child_of(::getpid(), "ControlMaster=yes") == 0);
 }
 
 TEST_CASE("a host without an agent gets a copy of ours, which is removed at the end") {
@@ -157,14 +143,14 @@ TEST_CASE("a stream whose ssh is killed ends, and the next one works") {
   REQUIRE(first.ok());
   CHECK(echoes(first.value(), "before"));
   SUBCASE("the one that carries the stream") {
-    const int carrier = child_with("-W");
+    const int carrier = child_of(::getpid(), "-W");
     REQUIRE(carrier != 0);
     ::kill(carrier, SIGKILL);
     CHECK(ends(first.value()));
     CHECK(holds(host->why_stream_ended(), "the ssh that carried the stream has ended"));
   }
   SUBCASE("the connection itself") {
-    const int master = child_with("ControlMaster=yes");
+    const int master = child_of(::getpid(), "ControlMaster=yes");
     REQUIRE(master != 0);
     ::kill(master, SIGKILL);
     CHECK(ends(first.value()));
@@ -188,7 +174,7 @@ TEST_CASE("a program that ends without a word leaves the agent, which a later on
     left = host->running();
   }
   CHECK(process_lives(server->folder().read("agent.id")));
-  CHECK(child_with("ControlMaster=yes") == 0);
+  CHECK(child_of(::getpid(), "ControlMaster=yes") == 0);
   HostOptions options = server->options();
   options.resume = left;
   steps.steps.clear();
@@ -201,4 +187,33 @@ TEST_CASE("a program that ends without a word leaves the agent, which a later on
   CHECK(echoes(stream.value(), "again"));
   later->finish(steps);
   CHECK(server->left_nothing());
+}
+
+TEST_CASE("aliases, jumps and settings of the user's ssh configuration apply") {
+  const auto server = SshServer::start();
+  if (!server) return;
+  const Place direct = server->place();
+  const std::string port = std::to_string(direct.port);
+  // ssh does not quote this path for the one that it starts to jump.
+  const auto without_blank = PrivateFolder::make();
+  REQUIRE(without_blank.ok());
+  HostOptions options = server->options();
+  options.ssh_config_file = without_blank->path() + "/config";
+  std::ofstream(options.ssh_config_file) << "Host behind\nHostName localhost\nHostKeyAlias [127.0.0.1]:" + port +
+                                                "\nPort " + port + "\nUser " + direct.user + "\nProxyJump " +
+                                                direct.user + "@127.0.0.1:" + port +
+                                                "\nControlMaster auto\nControlPath none\nControlPersist 10m\n"
+                                                "RemoteCommand uptime\nRequestTTY force\nLocalForward 1 127.0.0.1:1\n"
+                                                "ExitOnForwardFailure yes\nLogLevel QUIET\n" +
+                                                server->folder().read("ssh_config");
+  StepList steps;
+  const auto host = make_ssh_host(parse_place("ssh://behind").value(), options);
+  const auto ready = host->prepare(steps);
+  REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
+  const auto stream = host->open_stream(steps);
+  REQUIRE(stream.ok());
+  CHECK(echoes(stream.value(), "behind"));
+  host->finish(steps);
+  CHECK(server->left_nothing());
+  CHECK(child_of(::getpid(), "ControlMaster=yes") == 0);
 }

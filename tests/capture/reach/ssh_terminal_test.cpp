@@ -66,6 +66,7 @@ class OnTerminal {
     }
     return true;
   }
+  [[nodiscard]] int id() const noexcept { return id_; }
   std::string shown;
 
  private:
@@ -90,4 +91,22 @@ TEST_CASE("on a terminal ssh asks there, shows no answer, and Ctrl+C does not br
   program.type("end\n");
   CHECK_MESSAGE(program.shows("finished"), program.shown);
   CHECK(server->left_nothing());
+}
+
+TEST_CASE("a program that is killed leaves no ssh of its own behind, and its agent to the one that comes next") {
+  const auto server = SshServer::start();
+  if (!server) return;
+  const HostOptions options = server->options();
+  std::string master, stream;
+  {
+    OnTerminal program(
+        {options.askpass_program, server->place().text(), options.ssh_config_file, options.agent_program});
+    REQUIRE_MESSAGE(program.shows("ready"), program.shown);
+    master = std::to_string(child_of(program.id(), "ControlMaster=yes"));
+    stream = std::to_string(child_of(program.id(), "-W"));
+    REQUIRE(master != "0");
+    REQUIRE(stream != "0");
+  }
+  CHECK(eventually([&] { return !process_lives(master) && !process_lives(stream); }));
+  CHECK(process_lives(server->folder().read("agent.id")));
 }

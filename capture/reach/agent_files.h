@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capture/reach/agent_host.h"
+#include "capture/reach/tool.h"
 
 namespace accelscope::capture {
 

@@ -49,7 +49,7 @@ Result<void> LocalHost::prepare(HostProgress& progress) {
   const Result<std::string> program = find_own_agent(options_);
   if (!program) return failed(program.message());
   Result<std::string> token = random_hex(32);
-  Result<PrivateFolder> folder = PrivateFolder::make();
+  Result<PrivateFolder> folder = PrivateFolder::make("agent");
   if (!token) return failed(token.message());
   if (!folder) return failed(folder.message());
   folder_ = std::move(folder).value();

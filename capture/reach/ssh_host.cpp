@@ -15,6 +15,7 @@
 namespace accelscope::capture {
 namespace {
 
+constexpr std::string_view kFolderPurpose = "ssh";
 constexpr auto kStartLimit = std::chrono::seconds(30);
 constexpr auto kRemoveLimit = std::chrono::seconds(10);
 // After this program was ended hard, a new one has this long to take the capture up.
@@ -80,7 +81,8 @@ Result<void> SshHost::set_up() {
   if (folder_) return {};
   const std::string program = find_program("ssh", {"/usr/bin"});
   if (program.empty()) return failed("the program ssh is missing on this computer; install openssh-client");
-  Result<PrivateFolder> folder = PrivateFolder::make();
+  PrivateFolder::remove_left_behind(kFolderPurpose);
+  Result<PrivateFolder> folder = PrivateFolder::make(kFolderPurpose);
   if (!folder) return failed(folder.message());
   folder_ = std::move(folder).value();
   ssh_ = {program, options_.ssh_config_file, folder_->path() + "/ssh", place_};

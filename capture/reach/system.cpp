@@ -4,23 +4,20 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <spawn.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <csignal>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-
-extern char** environ;
 
 namespace accelscope::capture {
 namespace {
@@ -28,11 +25,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kPollMs = 100;
-constexpr int kReapMs = 10;
-constexpr auto kPatience = std::chrono::seconds(2);  // between asking a program to end and ending it
-constexpr std::size_t kMaxErrors = 16U << 10;
 // A socket's path has 108 bytes. ssh adds a dot and 16 letters to the one it makes before it has its name.
 constexpr std::size_t kLongestFolder = 64;
+constexpr auto kNewFolder = std::chrono::minutes(1);
 
 [[nodiscard]] Error system_error(std::string_view what) {
   return Error{fmt::format("{}: {}", what, std::strerror(errno))};
@@ -53,62 +48,13 @@ constexpr std::size_t kLongestFolder = 64;
 
 [[nodiscard]] const sockaddr* plain(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
-// A file without a name: what is written is there until the last descriptor is closed.
-[[nodiscard]] Result<Descriptor> nameless_file() {
+[[nodiscard]] fs::path temporary_folder() {
   std::error_code failure;
-  std::string path = (fs::temp_directory_path(failure) / "accelscope-XXXXXX").string();
-  Descriptor file(::mkostemp(path.data(), O_CLOEXEC | O_APPEND));
-  if (!file) return system_error(path);
-  ::unlink(path.c_str());
-  return file;
+  fs::path folder = fs::temp_directory_path(failure);
+  return failure ? fs::path("/tmp") : folder;
 }
 
-[[nodiscard]] std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> list;
-  list.reserve(words.size() + 1);
-  for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
-  list.push_back(nullptr);
-  return list;
-}
-
-// This program's own environment with some variables set otherwise.
-[[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::string>& changes) {
-  std::vector<std::string> all = changes;
-  for (char** own = environ; *own != nullptr; ++own) {
-    const std::string_view variable = *own;
-    const std::string_view name = variable.substr(0, variable.find('=') + 1);
-    bool changed = false;
-    for (const std::string& change : changes) changed = changed || change.starts_with(name);
-    if (!changed) all.emplace_back(variable);
-  }
-  return all;
-}
-
-[[nodiscard]] int spawn(const ToolStart& settings, int input, int output, int errors, pid_t& id) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&defaults, signal);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  // A session of its own has no terminal: neither questions nor Ctrl+C come from there.
-  const int apart = settings.shares_terminal ? 0 : POSIX_SPAWN_SETSID;
-  posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | apart));
-  const std::vector<std::string> environment = environment_with(settings.environment);
-  const int code = posix_spawn(&id, settings.argv.front().c_str(), &actions, &attributes,
-                               pointers(settings.argv).data(), pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  return code;
-}
+[[nodiscard]] std::string folder_prefix(std::string_view purpose) { return fmt::format("accelscope-{}-", purpose); }
 
 }  // namespace
 
@@ -194,18 +140,37 @@ void write_line(std::string_view text) {
 
 void end_writing(const Descriptor& stream) { ::shutdown(stream.get(), SHUT_WR); }
 
-Result<PrivateFolder> PrivateFolder::make() {
-  std::error_code failure;
-  std::string path = (fs::temp_directory_path(failure) / "accelscope-XXXXXX").string();
-  if (failure || path.size() > kLongestFolder) path = "/tmp/accelscope-XXXXXX";
+Result<PrivateFolder> PrivateFolder::make(std::string_view purpose) {
+  const std::string name = folder_prefix(purpose) + "XXXXXX";
+  std::string path = (temporary_folder() / name).string();
+  if (path.size() > kLongestFolder) path = "/tmp/" + name;
   if (::mkdtemp(path.data()) == nullptr) return system_error(path + ": no folder can be made there");
-  return PrivateFolder(path);
+  PrivateFolder folder(path);
+  folder.lock_ = Descriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.lock_ || ::flock(folder.lock_.get(), LOCK_EX | LOCK_NB) != 0) return system_error(path);
+  return folder;
+}
+
+void PrivateFolder::remove_left_behind(std::string_view purpose) {
+  std::error_code failure;
+  const std::string prefix = folder_prefix(purpose);
+  for (const fs::directory_entry& entry : fs::directory_iterator(temporary_folder(), failure)) {
+    if (!entry.path().filename().string().starts_with(prefix)) continue;
+    const Descriptor folder(::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat state {};
+    if (!folder || ::fstat(folder.get(), &state) != 0 || state.st_uid != ::geteuid()) continue;
+    // One that is being made now is not locked yet.
+    if (std::chrono::system_clock::from_time_t(state.st_mtime) > std::chrono::system_clock::now() - kNewFolder)
+      continue;
+    if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), failure);
+  }
 }
 
 PrivateFolder& PrivateFolder::operator=(PrivateFolder&& other) noexcept {
   if (this != &other) {
     remove();
     path_ = std::exchange(other.path_, {});
+    lock_ = std::move(other.lock_);
   }
   return *this;
 }
@@ -213,6 +178,7 @@ PrivateFolder& PrivateFolder::operator=(PrivateFolder&& other) noexcept {
 void PrivateFolder::remove() noexcept {
   std::error_code failure;
   if (!path_.empty()) fs::remove_all(std::exchange(path_, {}), failure);
+  lock_.close();
 }
 
 Result<LocalListener> LocalListener::open(const std::string& path) {
@@ -246,95 +212,6 @@ Result<Descriptor> connect_to_local(const std::string& path) {
   if (!socket) return system_error("a socket");
   if (::connect(socket.get(), plain(address.value()), sizeof(sockaddr_un)) != 0) return system_error(path);
   return socket;
-}
-
-Result<Tool> Tool::start(ToolStart settings) {
-  Tool tool;
-  if (!settings.input) {
-    // A socket rather than a pipe: writing to one whose reader is gone is an error and no signal.
-    Result<std::pair<Descriptor, Descriptor>> pair = make_stream_pair();
-    if (!pair) return pair.error();
-    tool.input_ = std::move(pair->first);
-    settings.input = std::move(pair->second);
-  }
-  if (!settings.output) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("a pipe");
-    tool.output_ = Descriptor(ends[0]);
-    settings.output = Descriptor(ends[1]);
-  }
-  Result<Descriptor> errors = nameless_file();
-  if (!errors) return errors.error();
-  tool.errors_ = std::move(errors).value();
-  pid_t id = 0;
-  const int code = spawn(settings, settings.input.get(), settings.output.get(), tool.errors_.get(), id);
-  if (code != 0) return Error{fmt::format("{} cannot be started: {}", settings.argv.front(), std::strerror(code))};
-  tool.id_ = id;
-  return tool;
-}
-
-Tool::Tool(Tool&& other) noexcept
-    : id_(std::exchange(other.id_, 0)),
-      exit_code_(other.exit_code_),
-      input_(std::move(other.input_)),
-      output_(std::move(other.output_)),
-      errors_(std::move(other.errors_)) {}
-
-Tool& Tool::operator=(Tool&& other) noexcept {
-  if (this == &other) return *this;
-  end();
-  id_ = std::exchange(other.id_, 0);
-  exit_code_ = other.exit_code_;
-  input_ = std::move(other.input_);
-  output_ = std::move(other.output_);
-  errors_ = std::move(other.errors_);
-  return *this;
-}
-
-bool Tool::ended() {
-  if (id_ == 0) return true;
-  int status = 0;
-  if (::waitpid(id_, &status, WNOHANG) == 0) return false;
-  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-  id_ = 0;
-  return true;
-}
-
-std::string Tool::errors() const {
-  const off_t size = ::lseek(errors_.get(), 0, SEEK_END);
-  if (size <= 0) return {};
-  const std::size_t wanted = std::min(static_cast<std::size_t>(size), kMaxErrors);
-  std::string text(wanted, '\0');
-  const ssize_t count = ::pread(errors_.get(), text.data(), wanted, size - static_cast<off_t>(wanted));
-  text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
-  return text;
-}
-
-bool Tool::read(std::string& output) {
-  if (!readable(output_.get(), kPollMs)) return true;
-  std::array<char, 4096> buffer{};
-  const ssize_t count = ::read(output_.get(), buffer.data(), buffer.size());
-  if (count <= 0) return false;
-  output.append(buffer.data(), static_cast<std::size_t>(count));
-  return true;
-}
-
-bool Tool::wait(std::chrono::milliseconds limit, const std::function<bool()>& stop) {
-  const auto until = std::chrono::steady_clock::now() + limit;
-  while (!ended()) {
-    if (std::chrono::steady_clock::now() > until || stop()) return false;
-    ::poll(nullptr, 0, kReapMs);
-  }
-  return true;
-}
-
-void Tool::end() {
-  if (ended()) return;
-  close_input();
-  ::kill(id_, SIGTERM);
-  if (wait(kPatience, [] { return false; })) return;
-  ::kill(id_, SIGKILL);
-  (void)wait(kPatience, [] { return false; });
 }
 
 SystemNames this_system() {

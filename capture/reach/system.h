@@ -1,5 +1,5 @@
-// What reaching an agent needs of the operating system; everything particular to it is in system.cpp. Descriptors are
-// never inherited by programs that are started, other than as their input and output.
+// What reaching an agent needs of the operating system; all that is particular to it is here and in tool.cpp.
+// Descriptors are never inherited by programs that are started, other than as their input and output.
 #pragma once
 
 #include <chrono>
@@ -45,11 +45,15 @@ class Descriptor {
 void write_line(std::string_view text);                       // to standard output, past all buffers
 void end_writing(const Descriptor& stream);                   // the other side reads an end
 
-// A folder that only this user can enter, with a path short enough for sockets in it. Removed with the object.
+// A folder that only this user can enter, with a path short enough for sockets in it. Removed with the object, and
+// locked as long as that lives.
 class PrivateFolder {
  public:
-  [[nodiscard]] static Result<PrivateFolder> make();
-  PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  [[nodiscard]] static Result<PrivateFolder> make(std::string_view purpose);  // a word for its name
+  // Removes those that programs which were killed have left.
+  static void remove_left_behind(std::string_view purpose);
+  PrivateFolder(PrivateFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   PrivateFolder& operator=(PrivateFolder&& other) noexcept;
   ~PrivateFolder() { remove(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -58,6 +62,7 @@ class PrivateFolder {
   explicit PrivateFolder(std::string path) : path_(std::move(path)) {}
   void remove() noexcept;
   std::string path_;
+  Descriptor lock_;
 };
 
 // A socket in the file system that only programs of this user may connect to.
@@ -72,41 +77,6 @@ class LocalListener {
   Descriptor socket_;
 };
 [[nodiscard]] Result<Descriptor> connect_to_local(const std::string& path);
-
-struct ToolStart {
-  std::vector<std::string> argv;         // the program's whole path first
-  std::vector<std::string> environment;  // "NAME=VALUE", besides this program's own
-  Descriptor input, output;              // none: pipes to this program
-  bool shares_terminal = false;          // may read from our terminal and gets its Ctrl+C
-};
-
-// A program that is used and ended by this one. Its standard error goes to a file without a name, so that it never
-// waits for somebody to read it.
-class Tool {
- public:
-  [[nodiscard]] static Result<Tool> start(ToolStart settings);
-  Tool(Tool&& other) noexcept;
-  Tool& operator=(Tool&& other) noexcept;
-  ~Tool() { end(); }
-
-  [[nodiscard]] int id() const noexcept { return id_; }  // of the process; 0 once it has ended
-  [[nodiscard]] bool ended();
-  [[nodiscard]] int exit_code() const noexcept { return exit_code_; }  // once ended; 128 + the number of a signal
-  [[nodiscard]] std::string errors() const;                            // the last 16 KiB it has said
-  [[nodiscard]] Result<void> write(std::string_view text) const { return write_all(input_, text); }
-  void close_input() noexcept { input_.close(); }
-  // Waits up to a tenth of a second for output. False at its end.
-  [[nodiscard]] bool read(std::string& output);
-  // Waits for the end; false when the time is over or stop() says so.
-  [[nodiscard]] bool wait(std::chrono::milliseconds limit, const std::function<bool()>& stop);
-  void end();  // asks it to end, and ends it after two seconds
-
- private:
-  Tool() = default;
-  int id_ = 0;
-  int exit_code_ = 0;
-  Descriptor input_, output_, errors_;
-};
 
 struct SystemNames {
   std::string system;   // "Linux"

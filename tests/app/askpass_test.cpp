@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "capture/reach/ask_pass.h"
+#include "capture/reach/tool.h"
 #include "render/platform.h"
 
 using namespace accelscope::capture;
@@ -28,7 +29,7 @@ struct Answered {
 };
 
 Answered ask_through_program(Prompter& prompter, const std::string& question, const std::string& hint) {
-  const auto folder = PrivateFolder::make();
+  const auto folder = PrivateFolder::make("test");
   REQUIRE(folder.ok());
   const auto ask = AskPass::start(folder->path(), "ssh://box", prompter);
   REQUIRE(ask.ok());

@@ -109,3 +109,18 @@ TEST_CASE("an agent that still runs is taken up again without starting another")
   REQUIRE(stream.ok());
   CHECK(echoes(stream.value(), "again"));
 }
+
+TEST_CASE("private folders that a killed program has left are removed, those in use and new ones are not") {
+  const auto used = PrivateFolder::make("test");
+  REQUIRE(used.ok());
+  const std::string left = used->path() + "left", fresh = used->path() + "fresh";
+  for (const std::string& folder : {left, fresh}) std::filesystem::create_directory(folder);
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  std::filesystem::last_write_time(left, old);
+  std::filesystem::last_write_time(used->path(), old);
+  PrivateFolder::remove_left_behind("test");
+  CHECK_FALSE(std::filesystem::exists(left));
+  CHECK(std::filesystem::exists(used->path()));
+  CHECK(std::filesystem::exists(fresh));
+  std::filesystem::remove(fresh);
+}

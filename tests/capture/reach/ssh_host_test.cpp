@@ -195,7 +195,7 @@ TEST_CASE("aliases, jumps and settings of the user's ssh configuration apply") {
   const Place direct = server->place();
   const std::string port = std::to_string(direct.port);
   // ssh does not quote this path for the one that it starts to jump.
-  const auto without_blank = PrivateFolder::make();
+  const auto without_blank = PrivateFolder::make("test");
   REQUIRE(without_blank.ok());
   HostOptions options = server->options();
   options.ssh_config_file = without_blank->path() + "/config";

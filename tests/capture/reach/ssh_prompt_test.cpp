@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "capture/reach/ask_pass.h"
+#include "capture/reach/tool.h"
 #include "ssh_server.h"
 
 using namespace accelscope::capture;
@@ -221,7 +222,7 @@ TEST_CASE("a notice stays until ssh ends it and then goes away") {
     void cancel() override { gone = true; }
     std::atomic<bool> shown = false, gone = false;
   };
-  const auto folder = PrivateFolder::make();
+  const auto folder = PrivateFolder::make("test");
   REQUIRE(folder.ok());
   Noticing user;
   const auto ask = AskPass::start(folder->path(), "ssh://box", user);
@@ -243,7 +244,7 @@ TEST_CASE("a question whose asker is gone fails for ssh instead of waiting") {
   std::vector<std::string> environment;
   const std::string program = std::string(ACCELSCOPE_PROGRAMS) + "/reach_for_tests";
   {
-    const auto folder = PrivateFolder::make();
+    const auto folder = PrivateFolder::make("test");
     REQUIRE(folder.ok());
     ScriptedUser user({});
     environment = AskPass::start(folder->path(), "ssh://box", user).value()->environment(program);

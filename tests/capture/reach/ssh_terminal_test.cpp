@@ -107,6 +107,6 @@ TEST_CASE("a program that is killed leaves no ssh of its own behind, and its age
     REQUIRE(master != "0");
     REQUIRE(stream != "0");
   }
-  CHECK(eventually([&] { return !process_lives(master) && !process_lives(stream); }));
+  REQUIRE(eventually([&] { return !process_lives(master) && !process_lives(stream); }));
   CHECK(process_lives(server->folder().read("agent.id")));
 }

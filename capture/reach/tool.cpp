@@ -1,0 +1,184 @@
+#include "capture/reach/tool.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+extern char** environ;
+
+namespace accelscope::capture {
+namespace {
+
+constexpr int kPollMs = 100;
+constexpr int kReapMs = 10;
+constexpr auto kPatience = std::chrono::seconds(2);  // between asking a program to end and ending it
+constexpr std::size_t kMaxErrors = 16U << 10;
+
+[[nodiscard]] Error system_error(std::string_view what) {
+  return Error{fmt::format("{}: {}", what, std::strerror(errno))};
+}
+
+[[nodiscard]] bool readable(int number) {
+  pollfd waiting{number, POLLIN, 0};
+  return ::poll(&waiting, 1, kPollMs) > 0;
+}
+
+// A file without a name: what is written is there until the last descriptor is closed.
+[[nodiscard]] Result<Descriptor> nameless_file() {
+  std::error_code failure;
+  std::string path = (std::filesystem::temp_directory_path(failure) / "accelscope-XXXXXX").string();
+  Descriptor file(::mkostemp(path.data(), O_CLOEXEC | O_APPEND));
+  if (!file) return system_error(path);
+  ::unlink(path.c_str());
+  return file;
+}
+
+[[nodiscard]] std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> list;
+  list.reserve(words.size() + 1);
+  for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+// This program's own environment with some variables set otherwise.
+[[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::string>& changes) {
+  std::vector<std::string> all = changes;
+  for (char** own = environ; *own != nullptr; ++own) {
+    const std::string_view variable = *own;
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);
+    bool changed = false;
+    for (const std::string& change : changes) changed = changed || change.starts_with(name);
+    if (!changed) all.emplace_back(variable);
+  }
+  return all;
+}
+
+[[nodiscard]] int spawn(const ToolStart& settings, int input, int output, int errors, pid_t& id) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&defaults, signal);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  // A session of its own has no terminal: neither questions nor Ctrl+C come from there.
+  const int apart = settings.shares_terminal ? 0 : POSIX_SPAWN_SETSID;
+  posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | apart));
+  const std::vector<std::string> environment = environment_with(settings.environment);
+  const int code = posix_spawn(&id, settings.argv.front().c_str(), &actions, &attributes,
+                               pointers(settings.argv).data(), pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return code;
+}
+
+}  // namespace
+
+Result<Tool> Tool::start(ToolStart settings) {
+  Tool tool;
+  if (!settings.input) {
+    // A socket rather than a pipe: writing to one whose reader is gone is an error and no signal.
+    Result<std::pair<Descriptor, Descriptor>> pair = make_stream_pair();
+    if (!pair) return pair.error();
+    tool.input_ = std::move(pair->first);
+    settings.input = std::move(pair->second);
+  }
+  if (!settings.output) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("a pipe");
+    tool.output_ = Descriptor(ends[0]);
+    settings.output = Descriptor(ends[1]);
+  }
+  Result<Descriptor> errors = nameless_file();
+  if (!errors) return errors.error();
+  tool.errors_ = std::move(errors).value();
+  pid_t id = 0;
+  const int code = spawn(settings, settings.input.get(), settings.output.get(), tool.errors_.get(), id);
+  if (code != 0) return Error{fmt::format("{} cannot be started: {}", settings.argv.front(), std::strerror(code))};
+  tool.id_ = id;
+  return tool;
+}
+
+Tool::Tool(Tool&& other) noexcept
+    : id_(std::exchange(other.id_, 0)),
+      exit_code_(other.exit_code_),
+      input_(std::move(other.input_)),
+      output_(std::move(other.output_)),
+      errors_(std::move(other.errors_)) {}
+
+Tool& Tool::operator=(Tool&& other) noexcept {
+  if (this == &other) return *this;
+  end();
+  id_ = std::exchange(other.id_, 0);
+  exit_code_ = other.exit_code_;
+  input_ = std::move(other.input_);
+  output_ = std::move(other.output_);
+  errors_ = std::move(other.errors_);
+  return *this;
+}
+
+bool Tool::ended() {
+  if (id_ == 0) return true;
+  int status = 0;
+  if (::waitpid(id_, &status, WNOHANG) == 0) return false;
+  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+  id_ = 0;
+  return true;
+}
+
+std::string Tool::errors() const {
+  const off_t size = ::lseek(errors_.get(), 0, SEEK_END);
+  if (size <= 0) return {};
+  const std::size_t wanted = std::min(static_cast<std::size_t>(size), kMaxErrors);
+  std::string text(wanted, '\0');
+  const ssize_t count = ::pread(errors_.get(), text.data(), wanted, size - static_cast<off_t>(wanted));
+  text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+  return text;
+}
+
+bool Tool::read(std::string& output) {
+  if (!readable(output_.get())) return true;
+  std::array<char, 4096> buffer{};
+  const ssize_t count = ::read(output_.get(), buffer.data(), buffer.size());
+  if (count <= 0) return false;
+  output.append(buffer.data(), static_cast<std::size_t>(count));
+  return true;
+}
+
+bool Tool::wait(std::chrono::milliseconds limit, const std::function<bool()>& stop) {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  while (!ended()) {
+    if (std::chrono::steady_clock::now() > until || stop()) return false;
+    ::poll(nullptr, 0, kReapMs);
+  }
+  return true;
+}
+
+void Tool::end() {
+  if (ended()) return;
+  close_input();
+  ::kill(id_, SIGTERM);
+  if (wait(kPatience, [] { return false; })) return;
+  ::kill(id_, SIGKILL);
+  (void)wait(kPatience, [] { return false; });
+}
+
+}  // namespace accelscope::capture

@@ -33,7 +33,7 @@ class HostProgress {
 
 // An agent that was started, and what is needed to reach it again. The token is a secret: keep it in files of mode
 // 0600.
-struct RunningAgent {
+struct StartedAgent {
   std::uint16_t port = 0;  // of 127.0.0.1 at the place
   std::string token;
   std::string folder;  // at the place: removed by finish()
@@ -49,7 +49,7 @@ class AgentHost {
   [[nodiscard]] virtual std::string why_stream_ended() = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // the place
   // After prepare().
-  [[nodiscard]] virtual const RunningAgent& running() const = 0;
+  [[nodiscard]] virtual const StartedAgent& running() const = 0;
   [[nodiscard]] const std::string& token() const { return running().token; }
   // The agent was told to end by its connection, or is ended here; what was copied is removed.
   virtual void finish(HostProgress& progress) = 0;
@@ -59,7 +59,7 @@ struct HostOptions {
   std::string agent_program;                 // "": accelscope-agent beside this program, else on PATH
   std::string version;                       // that the agent must have; "": this program's own
   std::vector<std::string> agent_arguments;  // further ones, such as --when-full drop
-  std::optional<RunningAgent> resume;        // take this one up instead of starting one
+  std::optional<StartedAgent> resume;        // take this one up instead of starting one
 
   // ssh only
   Prompter* prompter = nullptr;  // none: ssh asks nothing, or on the terminal

@@ -21,7 +21,7 @@ class LocalHost final : public AgentHost {
   Result<Descriptor> open_stream(HostProgress& progress) override;
   std::string why_stream_ended() override;
   std::string name() const override { return "local"; }
-  const RunningAgent& running() const override { return running_; }
+  const StartedAgent& running() const override { return running_; }
   void finish(HostProgress& progress) override;
 
  private:
@@ -29,7 +29,7 @@ class LocalHost final : public AgentHost {
   [[nodiscard]] Error failed(const std::string& what) const;
 
   HostOptions options_;
-  RunningAgent running_;
+  StartedAgent running_;
   std::optional<PrivateFolder> folder_;
   std::optional<Tool> agent_;
 };

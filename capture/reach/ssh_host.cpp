@@ -34,7 +34,7 @@ class SshHost final : public AgentHost {
   Result<Descriptor> open_stream(HostProgress& progress) override;
   std::string why_stream_ended() override;
   std::string name() const override { return place_.text(); }
-  const RunningAgent& running() const override { return running_; }
+  const StartedAgent& running() const override { return running_; }
   void finish(HostProgress& progress) override;
 
  private:
@@ -57,7 +57,7 @@ class SshHost final : public AgentHost {
 
   Place place_;
   HostOptions options_;
-  RunningAgent running_;
+  StartedAgent running_;
   SshCommand ssh_;
   std::optional<PrivateFolder> folder_;
   std::unique_ptr<AskPass> ask_pass_;

@@ -167,7 +167,7 @@ TEST_CASE("a program that ends without a word leaves the agent, which a later on
   const auto server = SshServer::start();
   if (!server) return;
   StepList steps;
-  RunningAgent left;
+  StartedAgent left;
   {
     const auto host = make_ssh_host(server->place(), server->options());
     REQUIRE(host->prepare(steps).ok());

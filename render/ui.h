@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,6 +27,23 @@ namespace accelscope::render {
 struct VisibleText {
   std::string text;
   Rect rect;
+};
+
+// Where the keyboard is among the widgets of a form. Kept by widgets/focus.h.
+struct KeyboardFocus {
+  struct Mark {
+    Rect rect, clip;
+    ImDrawList* list = nullptr;
+  };
+  std::string scope;
+  std::string at;                  // the widget
+  std::string wanted;              // in the frame of a Tab: the text field that is to take the keyboard
+  std::vector<std::string> order;  // of the last frame; of this one while it is drawn
+  std::optional<Mark> mark;        // where `at` was drawn in this frame
+  int depth = 0;                   // popups around the scope
+  bool alive = false;              // the scope is being drawn
+  bool moved = false;              // by Tab, in this frame
+  bool by_keyboard = false;        // the ring is shown
 };
 
 class Ui {
@@ -68,6 +86,8 @@ class Ui {
   // Seconds that the pointer has rested on the widget of this name; call it in every frame in which it does.
   [[nodiscard]] double hovered_for(std::string_view name);
 
+  [[nodiscard]] KeyboardFocus& keyboard_focus() noexcept { return keyboard_focus_; }
+
   // ---- Memory of widgets between frames, by name: what is open, where a drag began.
   [[nodiscard]] float& remembered(std::string_view name, float initial = 0);
 
@@ -96,6 +116,7 @@ class Ui {
   double hovered_since_ = 0;
   double hovered_at_ = -1;  // the last frame that asked
   std::vector<std::function<void(Result<Picture>)>> picture_requests_;
+  KeyboardFocus keyboard_focus_;
 };
 
 }  // namespace accelscope::render

@@ -3,6 +3,7 @@
 #include <cassert>
 
 #include "render/imgui_compat.h"
+#include "render/widgets/focus.h"
 
 namespace accelscope::render {
 
@@ -11,11 +12,13 @@ Interaction interact(Ui& ui, std::string_view name, const Rect& rect, const Inte
   Interaction result;
   if (rect.empty()) return result;
   ui.register_widget(name, rect);
+  FocusStop keyboard;
+  if (!options.disabled && !options.no_focus) keyboard = focus_stop(ui, name, rect, FocusStopKind::button);
   const ImGuiID id = ImHashStr(name.data(), name.size());
   const ImRect box(rect.x0, rect.y0, rect.x1, rect.y1);
   if (options.below_others) compat::allow_overlap_of_next_item();
   ImGui::KeepAliveID(id);  // made by hand, not by GetID(): without this a drag ends after two frames
-  if (!ImGui::ItemAdd(box, id)) return result;
+  if (!ImGui::ItemAdd(box, id)) return result;  // outside of what is seen
   if (options.disabled) {
     result.hovered = ImGui::IsItemHovered();
     if (result.hovered) result.hovered_for = ui.hovered_for(name);
@@ -26,9 +29,10 @@ Interaction interact(Ui& ui, std::string_view name, const Rect& rect, const Inte
   if (options.below_others) flags |= compat::kAllowOverlap;
   result.clicked = ImGui::ButtonBehavior(box, id, &result.hovered, &result.held, flags);
   if (options.below_others) compat::allow_overlap_of_last_item();
+  if (keyboard.activated) result.clicked = result.pressed = true;
   if (!result.hovered) return result;
   result.hovered_for = ui.hovered_for(name);
-  result.pressed = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  result.pressed = result.pressed || ImGui::IsMouseClicked(ImGuiMouseButton_Left);
   result.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
   // Menus open when the button comes up, and not at the end of a drag.
   const auto released_here = [](ImGuiMouseButton button) {

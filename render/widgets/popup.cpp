@@ -159,12 +159,16 @@ Modal::Modal(Ui& ui, std::string_view name, std::string_view title, float width_
   }
   Rect head = rest.cut_top(ui.px(kModalTitle)).inset(ui.px(kModalPadding), 0);
   const Rect x = head.cut_right(ui.px(size::kSmallControl)).middle(ui.px(size::kSmallControl));
+  head_ = head;
+  head_.cut_right(ui.px(8));
   draw_text(ui, head, title, {.style = TextStyle::title});
   horizontal_line(ui, rest.x0 + ui.px(1), rest.x1 - ui.px(1), rest.y0, ui.colour(Colour::line1));
   buttons_ = rest.cut_bottom(ui.px(kModalFoot)).inset(ui.px(kModalPadding), ui.px(12));
   body_ = rest.inset(ui.px(kModalPadding), ui.px(12));
   const bool closes = icon_button(ui, std::string(name) + ".close", x, icon::kClose, "Close", {.shortcut = "Esc"});
-  if (closes || (!ui.typing() && ui.pressed(Key::escape, {}, false))) ImGui::CloseCurrentPopup();
+  const ImGuiContext& context = *ImGui::GetCurrentContext();
+  const bool in_front = context.OpenPopupStack.Size == context.BeginPopupStack.Size;  // else Esc is for what lies over it
+  if (closes || (in_front && !ui.typing() && ui.pressed(Key::escape, {}, false))) ImGui::CloseCurrentPopup();
 }
 
 Modal::~Modal() {
@@ -174,5 +178,31 @@ Modal::~Modal() {
 }
 
 void Modal::close() { ImGui::CloseCurrentPopup(); }
+
+void open_popover(Ui& ui, std::string_view name) {
+  ImGui::OpenPopupEx(ImHashStr(name.data(), name.size(), kModalSeed));
+  ui.request_frame();
+}
+
+Popover::Popover(Ui& ui, std::string_view name, const Rect& anchor, float width_units, float height_units) {
+  const Rect window = ui.window();
+  const float width = std::min(std::round(width_units * ui.scale()), window.width());
+  const float x = std::round(std::clamp(anchor.x0, window.x0, window.x1 - width));
+  const float y = std::round(anchor.y1 + ui.px(4));
+  const float height = std::min(std::round(height_units * ui.scale()), window.y1 - y);
+  body_ = {x, y, x + width, y + height};
+  ImGui::SetNextWindowPos(ImVec2(x, y));
+  ImGui::SetNextWindowSize(ImVec2(width, std::max(1.0F, height)));
+  open_ = ImGui::BeginPopupEx(ImHashStr(name.data(), name.size(), kModalSeed),
+                              ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                  ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
+  if (!open_) return;
+  ui.register_widget(std::string(name) + ".card", body_);
+  if (ui.pressed(Key::escape, {}, false)) ImGui::CloseCurrentPopup();
+}
+
+Popover::~Popover() {
+  if (open_) ImGui::EndPopup();
+}
 
 }  // namespace accelscope::render

@@ -47,14 +47,34 @@ class Modal {
   Modal(const Modal&) = delete;
   Modal& operator=(const Modal&) = delete;
   [[nodiscard]] bool open() const noexcept { return open_; }
+  [[nodiscard]] Rect head() const noexcept { return head_; }        // the title's row, left of the x
   [[nodiscard]] Rect body() const noexcept { return body_; }        // below the title, inside the padding
   [[nodiscard]] Rect buttons() const noexcept { return buttons_; }  // the row at the foot: cut buttons from its right
   void close();
 
  private:
   bool open_ = false;
+  Rect head_;
   Rect body_;
   Rect buttons_;
+};
+
+// A card below what was clicked, that stays until a click outside of it or Esc:
+//   if (at.clicked) open_popover(ui, "agents");
+//   if (Popover card(ui, "agents", anchor, 420, 200); card.open()) { ... card.body() ... }
+void open_popover(Ui& ui, std::string_view name);
+class Popover {
+ public:
+  Popover(Ui& ui, std::string_view name, const Rect& anchor, float width_units, float height_units);
+  ~Popover();
+  Popover(const Popover&) = delete;
+  Popover& operator=(const Popover&) = delete;
+  [[nodiscard]] bool open() const noexcept { return open_; }
+  [[nodiscard]] Rect body() const noexcept { return body_; }  // the whole card
+
+ private:
+  bool open_ = false;
+  Rect body_;
 };
 
 }  // namespace accelscope::render

@@ -8,6 +8,7 @@
 
 #include "render/imgui_compat.h"
 #include "render/widgets/controls.h"
+#include "render/widgets/focus.h"
 
 namespace accelscope::render {
 namespace {
@@ -92,6 +93,8 @@ TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std:
   ui.register_widget(name, rect);
   const std::string id = "##" + std::string(name);
   float& focused_before = ui.remembered(id);
+  FocusStop keyboard;
+  if (!options.disabled) keyboard = focus_stop(ui, name, rect, FocusStopKind::text);
   draw_frame(ui, rect, focused_before > 0, options);
   Rect inside = rect.inset(ui.px(kPadding), 0);
   if (options.icon != nullptr) {
@@ -119,7 +122,7 @@ TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std:
   const Rect margin = rect;
   const bool clicked_margin = ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
                               margin.contains(ui.input().mouse) && !inside.contains(ui.input().mouse);
-  with_focus.focus_now = !options.disabled && (options.focus_now || clicked_margin);
+  with_focus.focus_now = !options.disabled && (options.focus_now || clicked_margin || keyboard.take_now);
   const std::string before = text;
   const ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue |
                                     (options.select_all ? ImGuiInputTextFlags_AutoSelectAll : 0) |
@@ -128,6 +131,7 @@ TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std:
   const EditedText edited = edit_in_place(ui, {inside.x0, rect.y0, inside.x1, rect.y1}, style, padding_y, with_focus,
                                           [&] { return ImGui::InputText(id.c_str(), &text, flags); });
   focused_before = edited.focused ? 1.0F : 0.0F;
+  if (edited.focused) focus_is_at(ui, name);
   return {text != before, edited.submitted, edited.focused, edited.cancelled};
 }
 
@@ -136,6 +140,8 @@ TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::
   ui.register_widget(name, rect);
   const std::string id = "##" + std::string(name);
   float& focused_before = ui.remembered(id);
+  FocusStop keyboard;
+  if (!options.disabled) keyboard = focus_stop(ui, name, rect, FocusStopKind::text);
   draw_frame(ui, rect, focused_before > 0, options);
   const Rect inside = rect.inset(ui.px(kPadding), ui.px(5));
   if (text.empty()) {
@@ -150,11 +156,14 @@ TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::
   constexpr ImGuiInputTextFlags kFlags = ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_CallbackAlways |
                                          ImGuiInputTextFlags_CallbackCompletion;
   caret.tab = false;
-  const EditedText edited = edit_in_place(ui, inside, TextStyle::mono, 0, options, [&] {
+  TextInputOptions with_focus = options;
+  with_focus.focus_now = options.focus_now || keyboard.take_now;
+  const EditedText edited = edit_in_place(ui, inside, TextStyle::mono, 0, with_focus, [&] {
     return ImGui::InputTextMultiline(id.c_str(), &text, ImVec2(inside.width(), inside.height()), kFlags, follow_caret,
                                      &caret);
   });
   focused_before = edited.focused ? 1.0F : 0.0F;
+  if (edited.focused) focus_is_at(ui, name);
   return {text != before, edited.submitted, edited.focused, edited.cancelled};
 }
 

@@ -23,10 +23,22 @@ constexpr const char* kThemeSetting = "theme";
 constexpr const char* kZoomSetting = "zoom";
 constexpr const char* kLayoutSetting = "layout";
 
-bool looks_like_address(const std::string& target) {
+bool looks_like_address(std::string_view target) {
+  if (target.starts_with("tls://")) return true;
   const std::size_t colon = target.rfind(':');
-  if (colon == std::string::npos || colon + 1 >= target.size() || target.find('/') != std::string::npos) return false;
-  return target.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+  if (colon == std::string_view::npos || colon + 1 >= target.size()) return false;
+  if (target.find('/') != std::string_view::npos) return false;
+  return target.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+}
+
+// Whether all of them run an agent already.
+bool all_addresses(std::string_view target) {
+  while (true) {
+    const std::size_t comma = target.find(',');
+    if (!looks_like_address(target.substr(0, comma))) return false;
+    if (comma == std::string_view::npos) return true;
+    target.remove_prefix(comma + 1);
+  }
 }
 
 std::vector<NamedPlace> dialog_places(Workspace& workspace) {
@@ -55,7 +67,8 @@ AppState::AppState(AppOptions app_options)
     : options(std::move(app_options)),
       workspace({.state_directory = options.state_directory,
                  .source_roots = options.source_roots,
-                 .wake = [bell = bell] { bell->ring(); }}),
+                 .wake = [bell = bell] { bell->ring(); },
+                 .services = options.services}),
       queries(options.state_directory.empty()
                   ? std::string()
                   : (std::filesystem::path(options.state_directory) / "queries.txt").string()),
@@ -95,6 +108,11 @@ void AppState::open_dialog(Dialog which) {
   dialog_must_open = true;
 }
 
+void AppState::show_connect_form() {
+  if (start_page.form_seen() && dialog == Dialog::none) return connect_form.focus();
+  open_dialog(Dialog::connect);
+}
+
 void AppState::show_open_dialog() {
   std::string start;
   if (!workspace.recent().list().empty()) start = parent_folder(workspace.recent().list().front().path);
@@ -127,12 +145,22 @@ App::~App() {
   state_->remember_settings();
 }
 
-void App::open(const std::string& target) {
-  if (looks_like_address(target)) {
-    state_->workspace.connect(target);
-  } else {
-    state_->workspace.open(target);
+bool names_agents(const std::string& target) {
+  std::string_view rest = target;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view one = rest.substr(0, comma);
+    if (one != "local" && !one.starts_with("ssh://") && !looks_like_address(one)) return false;
+    if (comma == std::string_view::npos) return true;
+    rest.remove_prefix(comma + 1);
   }
+}
+
+void App::open(const std::string& target) {
+  if (!names_agents(target)) return state_->workspace.open(target);
+  if (all_addresses(target)) return state_->workspace.connect(target);
+  state_->connect_form.show_place(target);
+  state_->show_connect_form();
 }
 
 namespace {
@@ -184,7 +212,7 @@ void draw_tabs(AppState& state, Ui& ui, const Rect& strip) {
     tabs.push_back({.name = std::to_string(i),
                     .label = tab.title + (tab.modified ? " •" : ""),
                     .detail = tab.device,
-                    .icon = tab.live == LiveState::recording ? icon::kCircle : icon::kChip,
+                    .icon = may_grow(tab) ? icon::kCircle : icon::kChip,
                     .closable = true,
                     .tooltip = tab.path.empty() ? "Not saved yet" : tab.path});
   }
@@ -237,12 +265,14 @@ void App::frame(Ui& ui) {
   draw_tabs(state, ui, rest.cut_top(ui.px(size::kSessionTabs)));
   draw_status_bar(state, ui, rest.cut_bottom(ui.px(size::kStatusBar)));
   draw_notices(state, ui, rest);
+  state.start_page.left();
   if (SessionTab* tab = state.tab()) {
     state.panels_of(*tab).follower.update(*tab);
     draw_session(state, ui, rest);
     if (state.layout.maximised() || state.timeline.settled(*tab)) tab->analysis->timeline_drawn();
   } else {
-    state.start_page.draw(ui, state.workspace, state.connect_form, rest, state.actions.run, state.actions.say);
+    ConnectForm* form = state.dialog == Dialog::connect ? nullptr : &state.connect_form;
+    state.start_page.draw(ui, state.workspace, form, rest, state.actions.run, state.actions.say);
   }
   draw_dialogs(state, ui);
   finish_quitting(state);
@@ -265,7 +295,7 @@ bool App::wants_to_quit() const { return state_->quit; }
 bool App::animates() const {
   if (!state_->workspace.jobs().empty()) return true;
   const SessionTab* tab = state_->tab();
-  return tab != nullptr && (tab->live == LiveState::recording || tab->live == LiveState::connecting);
+  return tab != nullptr && may_grow(*tab);
 }
 
 bool App::timeline_complete() const {

@@ -29,14 +29,19 @@ struct AppOptions {
   std::vector<std::string> panels;  // names of panels to bring to the front
   std::optional<EventId> select;
   std::string search;
+  CaptureServices services = real_capture_services();
 };
+
+// Whether a target of the command line means agents rather than a file: "A:7420,B:7420", "local", "ssh://box".
+[[nodiscard]] bool names_agents(const std::string& target);
 
 class App final : public render::FrameClient {
  public:
   explicit App(AppOptions options = {});
   ~App() override;
 
-  // A session or trace file, a folder, or HOST:PORT of an agent. Returns at once; see Workspace.
+  // A session or trace file, a folder, or agents: HOST:PORT, several with commas into one session; "local" and
+  // ssh://USER@HOST open the form, since they need to be told what to capture. Returns at once; see Workspace.
   void open(const std::string& target);
 
   void frame(render::Ui& ui) override;

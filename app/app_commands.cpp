@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/app_state.h"
+#include "app/capture_text.h"
 #include "app/key_chord.h"
 #include "app/session_analysis.h"
 #include "core/base/format.h"
@@ -19,7 +20,14 @@ bool has_tab(const AppState& state) { return state.tab() != nullptr; }
 
 bool is_recording(const AppState& state) {
   const SessionTab* tab = state.tab();
-  return tab != nullptr && (tab->live == LiveState::recording || tab->live == LiveState::connecting);
+  return tab != nullptr && may_grow(*tab);
+}
+
+bool can_pause(const AppState& state) {
+  if (!is_recording(state)) return false;
+  const capture::CaptureStatus& status = state.tab()->capture;
+  const bool runs = status.phase == capture::CapturePhase::streaming || status.phase == capture::CapturePhase::paused;
+  return runs && watching_text(status).empty();
 }
 
 void change_zoom(AppState& state, int steps) {
@@ -122,20 +130,33 @@ void add_file_commands(AppState& state) {
 void add_record_commands(AppState& state) {
   CommandTable& commands = state.commands;
   commands.add(
-      {.id = "connect", .title = "Connect to an agent...", .menu = MenuId::record, .key = "Ctrl+K", .run = [&state] {
-         state.open_dialog(Dialog::connect);
+      {.id = "connect", .title = "Connect and record...", .menu = MenuId::record, .key = "Ctrl+K", .run = [&state] {
+         state.show_connect_form();
        }});
   commands.add(
       {.id = "demo", .title = "Start the demo (simulated accelerator)", .menu = MenuId::record, .run = [&state] {
          state.workspace.start_demo();
        }});
+  commands.add(
+      {.id = "pause",
+       .title = "Pause or resume the capture",
+       .menu = MenuId::record,
+       .key = "Ctrl+Shift+E",
+       .run =
+           [&state] {
+             const bool paused = state.tab()->capture.phase == capture::CapturePhase::paused;
+             state.workspace.pause_capture(*state.workspace.active_index(), !paused);
+           },
+       .enabled = [&state] { return can_pause(state); },
+       .checked =
+           [&state] { return is_recording(state) && state.tab()->capture.phase == capture::CapturePhase::paused; },
+       .separator_before = true});
   commands.add({.id = "stop",
                 .title = "Stop the capture",
                 .menu = MenuId::record,
                 .key = "Ctrl+E",
                 .run = [&state] { state.workspace.stop_capture(*state.workspace.active_index()); },
-                .enabled = [&state] { return is_recording(state); },
-                .separator_before = true});
+                .enabled = [&state] { return is_recording(state); }});
 }
 
 void add_view_commands(AppState& state) {

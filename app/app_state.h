@@ -69,7 +69,7 @@ struct AppState {
   TimelinePanel timeline;
   std::unordered_map<const SessionTab*, std::unique_ptr<TabPanels>> panels;
   StartPage start_page;
-  ConnectForm connect_form;
+  ConnectForm connect_form{workspace};
   FileDialog file_dialog;
   CommandBox command_box;
 
@@ -92,14 +92,17 @@ struct AppState {
   TabPanels& panels_of(SessionTab& tab);
   void say(std::string text);
   void open_dialog(Dialog which);
+  void show_connect_form();  // on the start page where it stands there, else as a dialog
   void show_open_dialog();
   void show_save_dialog(std::size_t index);
   void remember_settings();
 };
 
-void add_commands(AppState& state);                                            // app_commands.cpp
-void run_key_commands(AppState& state, render::Ui& ui);                        // app_commands.cpp
-void draw_top_bar(AppState& state, render::Ui& ui, render::Rect bar);          // top_bar.cpp
+void add_commands(AppState& state);                                    // app_commands.cpp
+void run_key_commands(AppState& state, render::Ui& ui);                // app_commands.cpp
+void draw_top_bar(AppState& state, render::Ui& ui, render::Rect bar);  // top_bar.cpp
+// What is recorded now, from the left of the row, which shrinks.
+void draw_capture_bar(AppState& state, render::Ui& ui, render::Rect& row);     // capture_bar.cpp
 void draw_status_bar(AppState& state, render::Ui& ui, render::Rect bar);       // status_bar.cpp
 void draw_session(AppState& state, render::Ui& ui, const render::Rect& area);  // window_frame.cpp
 // Draws progress rows and notices from the top of the area, which shrinks.

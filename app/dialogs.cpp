@@ -17,16 +17,20 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kKeyColumn = 216;
+constexpr float kConnectFrame = 70, kLeastConnect = 470;  // units: what the dialog adds to its form
 
 void draw_connect(AppState& state, Ui& ui) {
-  Modal modal(ui, "connect", "Connect and record", 720, 470);
+  const float wanted = state.connect_form.wanted_height() / ui.scale() + kConnectFrame;
+  Modal modal(ui, "connect", "Connect and record", 780, std::max(wanted, kLeastConnect));
   if (!modal.open()) {
     state.dialog = Dialog::none;
     return;
   }
   Rect body = modal.body();
-  body.y1 = modal.buttons().y1;
-  if (state.connect_form.draw(ui, state.workspace, body, "connect", state.actions.say)) {
+  body.y1 = modal.buttons().y1 + ui.px(8);
+  Rect head = modal.head();
+  head.cut_left(text_width(ui, TextStyle::title, "Connect and record") + ui.px(24));
+  if (state.connect_form.draw(ui, head, body, state.actions.say)) {
     state.dialog = Dialog::none;
     modal.close();
   }
@@ -126,7 +130,7 @@ void draw_unsaved_question(AppState& state, Ui& ui) {
     state.quitting = false;
     return;
   }
-  const bool recording = tab.live == LiveState::recording;
+  const bool recording = may_grow(tab);
   draw_paragraph(ui, modal.body(),
                  tab.title + (recording ? " is still recording. Closing ends the capture; what was not saved is lost."
                                         : " has changes that are in no file yet. Without saving they are lost."),

@@ -14,31 +14,66 @@ constexpr std::uint64_t kDemoSeed = 7;
 constexpr double kDemoEventsPerSecond = 40'000;  // several kernels a second: enough to watch, few enough to read
 constexpr double kDemoSeconds = 60;              // unless the user stops it before
 
-LinkState link_state(capture::ConnectionState state) {
+capture::CapturePhase phase_of(capture::ConnectionState state) {
   switch (state) {
     case capture::ConnectionState::connecting:
-      return LinkState::connecting;
+      return capture::CapturePhase::preparing;
     case capture::ConnectionState::streaming:
-      return LinkState::recording;
+      return capture::CapturePhase::streaming;
     case capture::ConnectionState::stopping:
-      return LinkState::stopping;
+      return capture::CapturePhase::stopping;
     case capture::ConnectionState::ended:
-      return LinkState::ended;
+      return capture::CapturePhase::ended;
     case capture::ConnectionState::failed:
-      return LinkState::failed;
+      return capture::CapturePhase::failed;
   }
-  return LinkState::failed;
+  return capture::CapturePhase::failed;
 }
 
+// One agent over one connection.
 class WireLink final : public LiveLink {
  public:
   WireLink(const capture::Address& address, std::shared_ptr<Store> store)
-      : address_(address.text()), store_(std::move(store)), sink_(*store_), connection_(options_for(address), sink_) {}
+      : place_(address.text()), store_(std::move(store)), sink_(*store_), connection_(options_for(address), sink_) {}
 
-  [[nodiscard]] LinkState state() const override { return link_state(connection_.status().state); }
-  [[nodiscard]] std::string peer() const override { return address_; }
-  [[nodiscard]] std::string error() const override { return connection_.status().message; }
+  [[nodiscard]] capture::CaptureStatus status() const override {
+    const capture::ConnectionStatus now = connection_.status();
+    capture::AgentStatus agent;
+    agent.place = place_;
+    agent.peer = now.peer.empty() ? place_ : now.peer;
+    agent.phase = phase_of(now.state);
+    agent.message = now.message;
+    agent.description = now.description;
+    agent.controls = true;
+    agent.events = now.events;
+    agent.chunks = now.chunks;
+    agent.bytes = now.bytes;
+    agent.lost_events = now.lost_events;
+    agent.doubled_frames = now.doubled_frames;
+    agent.last_sequence = now.last_sequence;
+    agent.waiting_bytes = now.agent.queued_bytes;
+    agent.events_per_second = now.events_per_second;
+    agent.bytes_per_second = now.bytes_per_second;
+    agent.streaming_seconds = now.streaming_seconds;
+    agent.outcome = now.outcome;
+    capture::CaptureStatus status;
+    status.phase = agent.phase;
+    status.events = agent.events;
+    status.events_per_second = agent.events_per_second;
+    status.bytes_per_second = agent.bytes_per_second;
+    status.message = agent.message;
+    status.agents.push_back(std::move(agent));
+    return status;
+  }
+  void add(const std::string& /*place*/) override {}
+  void leave(const std::string& /*place*/) override {}
+  void pause() override {}
+  void resume() override {}
   void stop() override { connection_.stop(); }
+  [[nodiscard]] std::optional<capture::CaptureQuestion> question() const override { return std::nullopt; }
+  void answer(std::uint64_t /*id*/, const std::optional<std::string>& /*answer*/) override {}
+  void saved() override {}
+  void discard() override {}
 
  private:
   static capture::ConnectionOptions options_for(const capture::Address& address) {
@@ -49,13 +84,13 @@ class WireLink final : public LiveLink {
     return options;
   }
 
-  std::string address_;
+  std::string place_;
   std::shared_ptr<Store> store_;
   StoreSink sink_;
   capture::Connection connection_;  // closes before what it feeds
 };
 
-// The main job in one process: the agent listens on any free loopback port, the link connects to it over TCP.
+// A link to an agent in this process.
 class DemoLink final : public LiveLink {
  public:
   DemoLink(std::unique_ptr<capture::Agent> agent, std::shared_ptr<Store> store)
@@ -70,34 +105,41 @@ class DemoLink final : public LiveLink {
   DemoLink(const DemoLink&) = delete;
   DemoLink& operator=(const DemoLink&) = delete;
 
-  [[nodiscard]] LinkState state() const override { return link_->state(); }
-  [[nodiscard]] std::string peer() const override { return link_->peer(); }
-  [[nodiscard]] std::string error() const override { return link_->error(); }
+  [[nodiscard]] capture::CaptureStatus status() const override { return link_->status(); }
+  void add(const std::string& place) override { link_->add(place); }
+  void leave(const std::string& place) override { link_->leave(place); }
+  void pause() override { link_->pause(); }
+  void resume() override { link_->resume(); }
   void stop() override { link_->stop(); }
+  [[nodiscard]] std::optional<capture::CaptureQuestion> question() const override { return link_->question(); }
+  void answer(std::uint64_t id, const std::optional<std::string>& answer) override { link_->answer(id, answer); }
+  void saved() override { link_->saved(); }
+  void discard() override { link_->discard(); }
 
  private:
   std::unique_ptr<capture::Agent> agent_;
   Result<void> served_;  // what failed here fails the link too
   std::thread serving_;
-  std::unique_ptr<WireLink> link_;
+  std::unique_ptr<LiveLink> link_;
 };
 
 }  // namespace
 
-Result<std::string> check_address(const std::string& typed) {
-  auto address = capture::parse_address(typed);
-  if (!address) return address.error();
-  if (address->port == 0) return Error{typed + ": port 0 is for listening only; type the port that the agent printed"};
-  return address->text();
+CaptureServices real_capture_services() {
+  CaptureServices services;
+  services.begin = [](const capture::CapturePlan& plan, std::shared_ptr<Store> store,
+                      const capture::CaptureSessionOptions&) -> Result<std::unique_ptr<LiveLink>> {
+    if (plan.places.size() != 1) return Error{"one agent at a time can be reached"};
+    auto address = capture::parse_address(plan.places.front());
+    if (!address) return address.error();
+    return std::unique_ptr<LiveLink>(std::make_unique<WireLink>(*address, std::move(store)));
+  };
+  services.kinds = capture::declared_kinds;
+  return services;
 }
 
-Result<std::unique_ptr<LiveLink>> make_live_link(const std::string& address, std::shared_ptr<Store> store) {
-  auto parsed = capture::parse_address(address);
-  if (!parsed) return parsed.error();
-  return std::unique_ptr<LiveLink>(std::make_unique<WireLink>(*parsed, std::move(store)));
-}
-
-Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store) {
+Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store,
+                                                 const capture::CaptureSessionOptions& /*options*/) {
   capture::AgentOptions options;
   options.listen.port = 0;
   options.version = ACCELSCOPE_VERSION;

@@ -1,37 +1,60 @@
-// A running capture that feeds the store of a tab: what the workspace needs of a connection to an agent, so that it
-// can be driven without sockets. make_live_link() connects over TCP; make_demo_link() first starts an agent with the
-// simulated accelerator in this process and connects to it the same way.
+// A running capture that feeds the store of a tab, and all else that the viewer wants of the capture side: behind an
+// interface and a struct of functions, so that the viewer can be driven without sockets. The real ones are
+// CaptureSession and its neighbours (capture/client/capture_session.h); the words mean the same here.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "capture/client/capture_session.h"
 #include "core/base/result.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {
-
-enum class LinkState : std::uint8_t { connecting, recording, stopping, ended, failed };
 
 class LiveLink {
  public:
   LiveLink() = default;
   LiveLink(const LiveLink&) = delete;
   LiveLink& operator=(const LiveLink&) = delete;
-  virtual ~LiveLink() = default;  // hangs up
+  virtual ~LiveLink() = default;  // hangs up; the recovery folder stays
 
-  [[nodiscard]] virtual LinkState state() const = 0;
-  [[nodiscard]] virtual std::string peer() const = 0;   // "127.0.0.1:7420"
-  [[nodiscard]] virtual std::string error() const = 0;  // why it failed, or ended other than by itself; "" otherwise
-  virtual void stop() = 0;                              // asks for the orderly end: all sealed data still arrives
+  [[nodiscard]] virtual capture::CaptureStatus status() const = 0;
+  virtual void add(const std::string& place) = 0;
+  virtual void leave(const std::string& place) = 0;
+  virtual void pause() = 0;
+  virtual void resume() = 0;
+  virtual void stop() = 0;  // asks for the orderly end: all sealed data still arrives
+  [[nodiscard]] virtual std::optional<capture::CaptureQuestion> question() const = 0;
+  virtual void answer(std::uint64_t id, const std::optional<std::string>& answer) = 0;
+  virtual void saved() = 0;
+  virtual void discard() = 0;
 };
 
-// "host:port" as typed. The message says what is wrong with it; only this machine can be reached for now.
-[[nodiscard]] Result<std::string> check_address(const std::string& typed);
+struct CaptureServices {
+  std::function<Result<std::unique_ptr<LiveLink>>(const capture::CapturePlan&, std::shared_ptr<Store>,
+                                                  const capture::CaptureSessionOptions&)>
+      begin;
+  // Waits until the folder is read.
+  std::function<Result<std::unique_ptr<LiveLink>>(const capture::Recoverable&, std::shared_ptr<Store>,
+                                                  const capture::CaptureSessionOptions&)>
+      recover;
+  // Waits; any thread.
+  std::function<Result<capture::Reached>(const std::string& place, const std::string& token_file,
+                                         const std::function<bool()>& cancelled)>
+      reach;
+  std::function<std::vector<capture::Recoverable>(const std::string& recovery_directory)> find_recoverable;
+  std::function<Result<void>(const capture::Recoverable&)> discard;
+  std::function<std::vector<capture::KindFacts>()> kinds;  // that this program knows: what a form offers at first
+};
 
-[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_live_link(const std::string& address,
-                                                               std::shared_ptr<Store> store);
-[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store);
+[[nodiscard]] CaptureServices real_capture_services();
+
+// Starts an agent with the simulated accelerator in this process and connects to it over TCP.
+[[nodiscard]] Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store,
+                                                               const capture::CaptureSessionOptions& options);
 
 }  // namespace accelscope::app

@@ -12,7 +12,8 @@ namespace accelscope::app {
 
 namespace {
 
-constexpr std::size_t kFields = 7;
+constexpr std::size_t kFields = 7;      // that a record must have
+constexpr std::size_t kMoreFields = 9;  // that it has since sessions know their configuration
 
 template <typename T>
 bool parse(const std::string& text, T& value) {
@@ -58,6 +59,10 @@ Result<void> RecentSessions::load() {
     session.path = std::move(fields[0]);
     session.title = std::move(fields[1]);
     session.device = std::move(fields[2]);
+    if (fields.size() >= kMoreFields) {
+      session.project = std::move(fields[7]);
+      session.configuration = std::move(fields[8]);
+    }
     if (list_.size() < kMost) list_.push_back(std::move(session));
   }
   return {};
@@ -82,17 +87,29 @@ Result<void> RecentSessions::write() const {
   for (const RecentSession& session : list_) {
     records.push_back({session.path, session.title, session.device, std::to_string(session.active_ns),
                        std::to_string(session.events), std::to_string(session.opened_unix_s),
-                       std::to_string(session.warnings)});
+                       std::to_string(session.warnings), session.project, session.configuration});
   }
   return write_records(file_, records);
 }
 
-std::vector<const RecentSession*> RecentSessions::matching(std::string_view text) const {
+std::vector<const RecentSession*> RecentSessions::matching(std::string_view text, std::string_view project) const {
   std::vector<const RecentSession*> found;
   for (const RecentSession& session : list_) {
-    if (matches_words(session.title + " " + session.device + " " + session.path, text)) found.push_back(&session);
+    if (!project.empty() && session.project != project) continue;
+    const std::string all =
+        session.title + " " + session.device + " " + session.path + " " + session.project + " " + session.configuration;
+    if (matches_words(all, text)) found.push_back(&session);
   }
   return found;
+}
+
+std::vector<std::string> RecentSessions::projects() const {
+  std::vector<std::string> projects;
+  for (const RecentSession& session : list_) {
+    const bool known = std::find(projects.begin(), projects.end(), session.project) != projects.end();
+    if (!session.project.empty() && !known) projects.push_back(session.project);
+  }
+  return projects;
 }
 
 std::string format_when(std::int64_t unix_s, std::int64_t now_unix_s) {

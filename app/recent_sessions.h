@@ -19,6 +19,8 @@ struct RecentSession {
   std::uint64_t events = 0;
   std::int64_t opened_unix_s = 0;
   std::uint64_t warnings = 0;
+  std::string project = {};  // that it was captured with
+  std::string configuration = {};
   bool operator==(const RecentSession&) const = default;
 };
 
@@ -35,8 +37,10 @@ class RecentSessions {
   Result<void> forget(const std::string& path);
 
   [[nodiscard]] const std::vector<RecentSession>& list() const noexcept { return list_; }
-  // Those whose title, device or path holds every word of the text, whatever the case.
-  [[nodiscard]] std::vector<const RecentSession*> matching(std::string_view text) const;
+  // Those whose title, device, path, project or configuration holds every word of the text, whatever the case; of the
+  // project, unless that is "".
+  [[nodiscard]] std::vector<const RecentSession*> matching(std::string_view text, std::string_view project = "") const;
+  [[nodiscard]] std::vector<std::string> projects() const;  // newest first, each once
 
  private:
   Result<void> write() const;

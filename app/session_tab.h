@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/client/capture_session.h"
 #include "core/query/event_reader.h"
 #include "core/query/time_range.h"
 #include "core/store/store.h"
@@ -39,6 +40,7 @@ class ViewHistory {
 class SessionAnalysis;  // app/session_analysis.h
 struct TimelineState;   // app/timeline_state.h
 
+// recording: also while the capture is paused, taken up again, or ending; `capture` says which.
 enum class LiveState : std::uint8_t { none, connecting, recording, ended, failed };
 
 struct SessionTab {
@@ -75,8 +77,16 @@ struct SessionTab {
   std::shared_ptr<TimelineState> timeline;  // what only the timeline remembers: scroll, what is collapsed
 
   LiveState live = LiveState::none;
+  capture::CaptureStatus capture;  // of this frame; empty when the session was opened from a file
+  double capture_seconds = 0;      // since the capture began; stands still once it is over
   double events_per_second = 0;
+  std::string project, configuration;  // that it was captured with, by name
   std::string last_error;
 };
+
+// Its capture is not over.
+[[nodiscard]] inline bool may_grow(const SessionTab& tab) noexcept {
+  return tab.live == LiveState::connecting || tab.live == LiveState::recording;
+}
 
 }  // namespace accelscope::app

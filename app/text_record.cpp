@@ -60,12 +60,16 @@ Result<std::vector<TextRecord>> read_records(const std::string& path) {
   return records;
 }
 
-Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records) {
+Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records, RecordAccess access) {
   std::error_code error;
   fs::create_directories(fs::path(path).parent_path(), error);
   const std::string temporary = path + ".new";
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    if (access == RecordAccess::owner) {  // before anything is in it
+      fs::permissions(temporary, fs::perms::owner_read | fs::perms::owner_write, error);
+      if (error) return Error{path + ": cannot be kept from others (" + error.message() + ")"};
+    }
     for (const TextRecord& record : records) file << encode_record(record) << '\n';
     file.flush();
     if (!file) return Error{path + ": cannot be written; check the folder's permissions and free space"};

@@ -2,6 +2,7 @@
 // backslash escaped, read tolerantly and written whole by rename. No types in here: users parse their fields.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,9 @@ using TextRecord = std::vector<std::string>;
 
 // A missing file reads as no records.
 [[nodiscard]] Result<std::vector<TextRecord>> read_records(const std::string& path);
+enum class RecordAccess : std::uint8_t { usual, owner };  // owner: nobody else may read the file
 // Makes the folder when needed; the old file stays until the new one is complete.
-Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records);
+Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records,
+                           RecordAccess access = RecordAccess::usual);
 
 }  // namespace accelscope::app

@@ -47,59 +47,6 @@ void draw_logo(Ui& ui, const Rect& box) {
   fill(ui, {box.x0 + ui.px(8), y + ui.px(5), box.x0 + ui.px(17), y + ui.px(5) + h}, accent, 1);
 }
 
-struct LiveLook {
-  const char* text;
-  Colour colour;
-};
-LiveLook look_of(LiveState live) {
-  switch (live) {
-    case LiveState::none:
-      return {"", Colour::text3};
-    case LiveState::connecting:
-      return {"connecting", Colour::warning_line};
-    case LiveState::recording:
-      return {"recording", Colour::error};
-    case LiveState::ended:
-      return {"ended", Colour::ok};
-    case LiveState::failed:
-      return {"failed", Colour::error};
-  }
-  return {"", Colour::text3};
-}
-
-void draw_connection(AppState& state, Ui& ui, Rect& row) {
-  const auto index = state.workspace.active_index();
-  const LiveLink* link = index ? state.workspace.link(*index) : nullptr;
-  if (link == nullptr) {
-    const ButtonOptions record{.label = "Record",
-                               .icon = icon::kCircle,
-                               .icon_colour = ui.colour(Colour::error),
-                               .tooltip = "Connect to an agent and record",
-                               .shortcut = "Ctrl+K"};
-    if (button(ui, "top.record", row.cut_left(button_width(ui, record)).middle(ui.px(size::kControl)), record)) {
-      state.commands.run("connect");
-    }
-    return;
-  }
-  const LiveLook look = look_of(state.tab()->live);
-  const Rect dot = row.cut_left(ui.px(10));
-  draw_icon(ui, dot, icon::kCircle, ui.colour(look.colour), TextStyle::icon12);
-  row.cut_left(ui.px(8));
-  row.cut_left(draw_text(ui, row, link->peer(), {.style = TextStyle::mono}) + ui.px(8));
-  row.cut_left(draw_text(ui, row, look.text, {.style = TextStyle::small, .colour = Colour::text3}) + ui.px(14));
-  const bool live = state.tab()->live == LiveState::recording || state.tab()->live == LiveState::connecting;
-  if (!live) return;
-  const ButtonOptions stop{.label = "Stop",
-                           .icon = icon::kStop,
-                           .icon_colour = ui.colour(Colour::error),
-                           .disabled = link->state() == LinkState::stopping,
-                           .tooltip = "End the capture; all that the agent has still arrives",
-                           .shortcut = "Ctrl+E"};
-  if (button(ui, "top.stop", row.cut_left(button_width(ui, stop)).middle(ui.px(size::kControl)), stop)) {
-    state.commands.run("stop");
-  }
-}
-
 void draw_settings(AppState& state, Ui& ui, Rect& row) {
   const Rect settings = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
   if (icon_button(ui, "top.settings", settings, icon::kSettings, "Settings", {.kind = ButtonKind::flat})) {
@@ -164,7 +111,7 @@ void draw_top_bar(AppState& state, Ui& ui, Rect bar) {
   row.cut_left(used + ui.px(8));
   vertical_line(ui, row.x0, row.y0 + ui.px(11), row.y1 - ui.px(11), ui.colour(Colour::line2));
   row.cut_left(ui.px(12));
-  draw_connection(state, ui, row);
+  draw_capture_bar(state, ui, row);
   draw_settings(state, ui, row);
   SessionTab* tab = state.tab();
   if (tab != nullptr) draw_range(state, ui, row, *tab);

@@ -12,10 +12,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kRateWindowSeconds = 0.5;
 constexpr double kMarkersSeconds = 1;
 constexpr double kViewMargin = 0.01;
-constexpr double kFollowSeconds = 2e-3;  // a live view that follows shows at least this much session time
 
 std::string state_file(const std::string& directory, const char* name) {
   return directory.empty() ? "" : (fs::path(directory) / name).string();
@@ -44,23 +42,6 @@ ViewRange with_margin(std::int64_t begin_ns, std::int64_t end_ns) {
   return {begin - span * kViewMargin, begin + span * (1 + kViewMargin)};
 }
 
-LiveState live_state(LinkState state) {
-  switch (state) {
-    case LinkState::connecting:
-      return LiveState::connecting;
-    case LinkState::recording:
-    case LinkState::stopping:
-      return LiveState::recording;
-    case LinkState::ended:
-      return LiveState::ended;
-    case LinkState::failed:
-      return LiveState::failed;
-  }
-  return LiveState::failed;
-}
-
-bool delivering(const LiveLink& link) { return link.state() <= LinkState::stopping; }
-
 }  // namespace
 
 ViewRange whole_session(const Snapshot& snapshot) { return with_margin(snapshot.begin_ns, snapshot.end_ns); }
@@ -72,17 +53,23 @@ ViewRange active_view(const SessionTab& tab) {
 Workspace::Workspace(WorkspaceOptions options)
     : options_(std::move(options)),
       recent_(state_file(options_.state_directory, "recent-sessions.txt")),
-      settings_(state_file(options_.state_directory, "settings.txt")) {
+      settings_(state_file(options_.state_directory, "settings.txt")),
+      configurations_(state_file(options_.state_directory, "configurations.txt")) {
   if (auto loaded = recent_.load(); !loaded) notify(Severity::warning, loaded.message());
   if (auto loaded = settings_.load(); !loaded) notify(Severity::warning, loaded.message());
+  if (auto loaded = configurations_.load(); !loaded) notify(Severity::warning, loaded.message());
+  if (options_.services.kinds) known_kinds_ = options_.services.kinds();
+  look_for_recoverable();
 }
 
 Workspace::~Workspace() {
   for (Opening& opening : opening_) opening.job->cancel();
+  for (Recovering& recovering : recovering_) recovering.job->cancel();
 }
 
 void Workspace::update(double now_s) {
   take_opened();
+  take_recovered();
   for (std::size_t i = 0; i < tabs_.size(); ++i) {
     OpenTab& tab = *tabs_[i];
     refresh(tab, now_s);
@@ -93,7 +80,11 @@ void Workspace::update(double now_s) {
     const OpenTab& tab = *tabs_[i];
     const bool nothing_came =
         tab.link && tab.session->live == LiveState::failed && tab.session->snapshot->event_count == 0;
-    if (nothing_came || (tab.close_when_saved && !tab.saving && !tab.session->modified)) remove_tab(i);
+    if (nothing_came) {
+      remove_tab(i, true);
+    } else if (tab.close_when_saved && !tab.saving && !tab.session->modified) {
+      remove_tab(i, false);
+    }
   }
 }
 
@@ -120,10 +111,12 @@ void Workspace::close(std::size_t index, bool discard) {
     question_ = index;
     return;
   }
-  remove_tab(index);
+  const bool nothing_came = tabs_[index]->session->snapshot->event_count == 0;
+  remove_tab(index, discard || nothing_came);
 }
 
-void Workspace::remove_tab(std::size_t index) {
+void Workspace::remove_tab(std::size_t index, bool discard) {
+  if (discard && tabs_[index]->link) tabs_[index]->link->discard();
   tabs_.erase(tabs_.begin() + static_cast<std::ptrdiff_t>(index));
   if (question_ == index) question_.reset();
   if (question_ && *question_ > index) --*question_;
@@ -139,7 +132,7 @@ void Workspace::answer(Answer answer) {
   if (!question_) return;
   const std::size_t index = *question_;
   question_.reset();
-  if (answer == Answer::discard) remove_tab(index);
+  if (answer == Answer::discard) remove_tab(index, true);
   if (answer == Answer::save) {
     tabs_[index]->close_when_saved = true;
     save(index, suggested_path(index));
@@ -198,6 +191,8 @@ Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store>
   session.analysis = std::make_shared<SessionAnalysis>(pool_, session.store);
   session.analysis->begin_frame(session.snapshot, 0);
   session.markers = session.store->markers();
+  session.project = session.store->overlay_value(kProjectKey);
+  session.configuration = session.store->overlay_value(kConfigurationKey);
   tabs_.push_back(std::move(tab));
   active_ = tabs_.size() - 1;
   start_page_open_ = false;
@@ -217,43 +212,13 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
   return session;
 }
 
-SessionTab& Workspace::adopt_live(std::unique_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title) {
-  OpenTab& tab = add_tab(std::move(title), std::move(store));
-  tab.link = std::move(link);
-  tab.session->live = LiveState::connecting;  // even if it has failed already: update() tells the user so
-  tab.session->follow = true;
-  return *tab.session;
-}
-
-void Workspace::connect(const std::string& address) {
-  auto store = Store::create();
-  if (!store) return notify(Severity::error, store.message());
-  std::shared_ptr<Store> shared = std::move(*store);
-  auto link = make_live_link(address, shared);
-  if (!link) return notify(Severity::error, link.message());
-  adopt_live(std::move(*link), std::move(shared), address);
-}
-
-void Workspace::start_demo() {
-  auto store = Store::create();
-  if (!store) return notify(Severity::error, store.message());
-  std::shared_ptr<Store> shared = std::move(*store);
-  auto link = make_demo_link(shared);
-  if (!link) return notify(Severity::error, link.message());
-  adopt_live(std::move(*link), std::move(shared), "Demo");
-}
-
-void Workspace::stop_capture(std::size_t index) {
-  if (index < tabs_.size() && tabs_[index]->link) tabs_[index]->link->stop();
-}
-
 void Workspace::refresh(OpenTab& tab, double now_s) {
   SessionTab& session = *tab.session;
   if (session.store->version() != session.snapshot->version) {
     session.snapshot = session.store->snapshot();
     session.reader = std::make_unique<EventReader>(*session.store, session.snapshot);
     // Markers are rows of the database: while chunks stream in, asking for them in every frame would wait for ingest.
-    const bool streaming = tab.link && delivering(*tab.link);
+    const bool streaming = may_grow(session);
     if (!streaming || now_s - tab.markers_read_s >= kMarkersSeconds) {
       tab.markers_read_s = now_s;
       session.markers = session.store->markers();
@@ -261,37 +226,6 @@ void Workspace::refresh(OpenTab& tab, double now_s) {
     if (session.device.empty()) session.device = device_of(*session.snapshot);
   }
   session.analysis->begin_frame(session.snapshot, now_s);
-}
-
-void Workspace::refresh_link(OpenTab& tab, double now_s) {
-  SessionTab& session = *tab.session;
-  const LiveState before = session.live;
-  session.live = live_state(tab.link->state());
-  if (session.live == LiveState::failed && before != LiveState::failed) notify(Severity::error, tab.link->error());
-
-  const std::uint64_t events = session.snapshot->event_count;
-  const double elapsed_s = now_s - tab.rate_since_s;
-  if (elapsed_s >= kRateWindowSeconds) {
-    session.events_per_second = static_cast<double>(events - tab.rate_since_events) / elapsed_s;
-    tab.rate_since_s = now_s;
-    tab.rate_since_events = events;
-  }
-  if (!delivering(*tab.link)) session.events_per_second = 0;
-  if (events == 0) return;
-  if (tab.saved_version == 0) session.modified = true;  // something came, and it is in no file yet
-
-  if (auto active = session.analysis->active()) session.active = active;
-  if (!tab.fitted) {
-    session.view = whole_session(*session.snapshot);
-    session.history.push(session.view);
-    tab.fitted = true;
-  }
-  if (session.follow) {
-    const auto end = static_cast<double>(session.snapshot->end_ns);
-    const double begin = static_cast<double>(session.snapshot->begin_ns);
-    const double span = std::max(session.view.span_ns(), std::min(end - begin, kFollowSeconds * 1e9));
-    session.view = {std::max(end - span, begin), std::max(end, begin + 1)};
-  }
 }
 
 void Workspace::save(std::size_t index, const std::string& typed_path) {
@@ -317,8 +251,9 @@ void Workspace::take_saved(OpenTab& tab) {
   }
   SessionTab& session = *tab.session;
   session.path = tab.saving_path;
-  const bool still_growing = tab.link && delivering(*tab.link);
+  const bool still_growing = may_grow(session);
   session.modified = still_growing || session.store->version() != tab.saved_version;
+  if (tab.link && !session.modified) tab.link->saved();
   tab.saved_version = std::max<std::uint64_t>(tab.saved_version, 1);
   if (session.title.empty() || tab.link) session.title = title_of_path(session.path);
   remember(tab, session.path);
@@ -337,6 +272,7 @@ std::string Workspace::suggested_path(std::size_t index) const {
 std::vector<Workspace::JobView> Workspace::jobs() const {
   std::vector<JobView> jobs;
   for (const Opening& opening : opening_) jobs.push_back({opening.job.get(), JobKind::open});
+  for (const Recovering& recovering : recovering_) jobs.push_back({recovering.job.get(), JobKind::recover});
   for (const auto& tab : tabs_) {
     if (tab->saving) jobs.push_back({tab->saving.get(), JobKind::save});
   }
@@ -347,24 +283,29 @@ void Workspace::cancel_job(const BackgroundJob* job) {
   for (Opening& opening : opening_) {
     if (opening.job.get() == job) opening.job->cancel();
   }
+  for (Recovering& recovering : recovering_) {
+    if (recovering.job.get() == job) recovering.job->cancel();
+  }
   for (const auto& tab : tabs_) {
     if (tab->saving.get() == job) tab->saving->cancel();
   }
 }
 
 bool Workspace::settled() const {
-  if (!opening_.empty()) return false;
+  if (!opening_.empty() || !recovering_.empty()) return false;
   return std::all_of(tabs_.begin(), tabs_.end(), [](const auto& tab) {
-    return !tab->saving && (!tab->link || !delivering(*tab->link)) && !tab->session->analysis->pending();
+    return !tab->saving && !may_grow(*tab->session) && !tab->session->analysis->pending();
   });
 }
 
-void Workspace::notify(Severity severity, std::string text) {
+void Workspace::notify(Severity severity, std::string text, std::string subject) {
   constexpr std::size_t kMostNotices = 4;  // more would push the timeline off the window
   if (severity == Severity::error) last_error_ = text;
   if (SessionTab* tab = active(); tab != nullptr && severity == Severity::error) tab->last_error = text;
-  std::erase_if(notices_, [&](const Notice& notice) { return notice.text == text; });
-  notices_.push_back({severity, std::move(text)});
+  std::erase_if(notices_, [&](const Notice& notice) {
+    return notice.text == text || (!subject.empty() && notice.subject == subject);
+  });
+  notices_.push_back({severity, std::move(text), std::move(subject)});
   if (notices_.size() > kMostNotices) notices_.erase(notices_.begin());
 }
 
@@ -382,7 +323,9 @@ void Workspace::remember(const OpenTab& tab, const std::string& path) {
                        .active_ns = session.active.value_or(all).length_ns(),
                        .events = snapshot.event_count,
                        .opened_unix_s = unix_now(),
-                       .warnings = count_warnings(snapshot)};
+                       .warnings = count_warnings(snapshot),
+                       .project = session.project,
+                       .configuration = session.configuration};
   if (auto kept = recent_.remember(std::move(recent)); !kept) notify(Severity::warning, kept.message());
 }
 

@@ -9,12 +9,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "app/background_job.h"
+#include "app/configurations.h"
 #include "app/live_link.h"
 #include "app/recent_sessions.h"
 #include "app/session_opening.h"
@@ -24,19 +27,25 @@
 
 namespace accelscope::app {
 
+// Overlay values of a session: the configuration that it was captured with.
+inline constexpr const char* kProjectKey = "project";
+inline constexpr const char* kConfigurationKey = "configuration";
+
 struct WorkspaceOptions {
   std::string state_directory;  // "" remembers nothing
   std::vector<std::string> source_roots;
   std::function<void()> wake;  // from any thread: something is new, draw a frame
+  CaptureServices services = real_capture_services();
 };
 
 // Said to the user above the content until dismissed.
 struct Notice {
   Severity severity = Severity::note;
   std::string text;
+  std::string subject = {};  // a later notice on the same subject takes its place
 };
 
-enum class JobKind : std::uint8_t { open, save };
+enum class JobKind : std::uint8_t { open, save, recover };
 
 class Workspace {
  public:
@@ -61,14 +70,33 @@ class Workspace {
 
   // Opening; all return at once. A path that is open already comes to the front.
   void open(const std::string& path);
-  void connect(const std::string& address);
+  // from: the configuration that the plan comes from, which the session is tagged with.
+  void connect(const capture::CapturePlan& plan, const ConfigurationName& from = {});
+  void connect(const std::string& places);  // "127.0.0.1:7420", several with commas: whatever they were started for
   void start_demo();
   SessionTab& adopt(OpenedSession session);  // made elsewhere: tests, other commands
   SessionTab& adopt_live(std::unique_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title);
 
   // The capture of a tab.
   [[nodiscard]] const LiveLink* link(std::size_t index) const noexcept { return tabs_[index]->link.get(); }
+  [[nodiscard]] bool is_live(std::size_t index) const;  // it may still grow
   void stop_capture(std::size_t index);
+  void pause_capture(std::size_t index, bool paused);
+  void add_agents(std::size_t index, const std::vector<std::string>& places);
+  void remove_agent(std::size_t index, const std::string& place);
+
+  // What a capture wants to know of the user, of any tab: the first that asks.
+  struct CaptureAsks {
+    std::size_t tab = 0;
+    capture::CaptureQuestion question;
+  };
+  [[nodiscard]] std::optional<CaptureAsks> capture_question() const;
+  void answer_capture(const CaptureAsks& asked, const std::optional<std::string>& answer);
+
+  // What former runs left behind; looked for off the UI thread when the workspace is made.
+  [[nodiscard]] const std::vector<capture::Recoverable>& recoverable() const noexcept { return recoverable_; }
+  void recover(std::size_t index);
+  void discard_recoverable(std::size_t index);
 
   // Saving; the path of a session that has one is the default.
   void save(std::size_t index, const std::string& path);
@@ -82,7 +110,7 @@ class Workspace {
   [[nodiscard]] std::vector<JobView> jobs() const;
   void cancel_job(const BackgroundJob* job);
   [[nodiscard]] bool opening() const noexcept { return !opening_.empty(); }
-  // Nothing under way: no job and no capture that is still delivering.
+  // Nothing under way: no job and no capture that still delivers.
   [[nodiscard]] bool settled() const;
 
   // Closing a session with unsaved changes waits for an answer.
@@ -92,19 +120,30 @@ class Workspace {
   [[nodiscard]] bool has_unsaved() const;
 
   [[nodiscard]] const std::vector<Notice>& notices() const noexcept { return notices_; }
-  void notify(Severity severity, std::string text);
+  void notify(Severity severity, std::string text, std::string subject = {});
   void dismiss_notice(std::size_t index);
   [[nodiscard]] const std::string& last_error() const noexcept { return last_error_; }
 
   [[nodiscard]] WorkerPool& pool() noexcept { return pool_; }
   [[nodiscard]] RecentSessions& recent() noexcept { return recent_; }
   [[nodiscard]] Settings& settings() noexcept { return settings_; }
+  [[nodiscard]] Configurations& configurations() noexcept { return configurations_; }
+  [[nodiscard]] const CaptureServices& services() const noexcept { return options_.services; }
+  [[nodiscard]] const std::function<void()>& wake() const noexcept { return options_.wake; }
+  [[nodiscard]] const std::vector<capture::KindFacts>& known_kinds() const noexcept { return known_kinds_; }
   void write_settings();
 
  private:
+  // What was broken the last time that a tab's agents were looked at.
+  struct Broken {
+    double since_s = 0;
+    std::string what;
+  };
   struct OpenTab {
     std::unique_ptr<SessionTab> session;
     std::unique_ptr<LiveLink> link;
+    std::map<std::string, Broken> broken;  // by place, while it reconnects
+    std::set<std::string> failed;          // places of which the user was told
     std::unique_ptr<BackgroundJob> saving;
     std::string saving_path;
     bool close_when_saved = false;
@@ -119,19 +158,38 @@ class Workspace {
     std::unique_ptr<BackgroundJob> job;
     std::shared_ptr<std::optional<OpenedSession>> result;
   };
+  struct Recovered {
+    std::unique_ptr<LiveLink> link;
+    std::shared_ptr<Store> store;
+  };
+  struct Recovering {
+    capture::Recoverable left;
+    std::unique_ptr<BackgroundJob> job;
+    std::shared_ptr<Recovered> result;
+  };
 
   void take_opened();
   void take_saved(OpenTab& tab);
   void refresh(OpenTab& tab, double now_s);
   void refresh_link(OpenTab& tab, double now_s);
+  void tell_of_breaks(OpenTab& tab, double now_s);
+  [[nodiscard]] capture::CaptureSessionOptions session_options() const;
+  void look_for_recoverable();
+  void take_recovered();
   void remember(const OpenTab& tab, const std::string& path);
-  void remove_tab(std::size_t index);
+  void remove_tab(std::size_t index, bool discard);  // discard: what its capture keeps for recovery goes too
   OpenTab& add_tab(std::string title, std::shared_ptr<Store> store);
 
   WorkspaceOptions options_;
   WorkerPool pool_;  // outlives what runs on it
   RecentSessions recent_;
   Settings settings_;
+  Configurations configurations_;
+  std::vector<capture::KindFacts> known_kinds_;
+  std::vector<capture::Recoverable> recoverable_;
+  std::shared_ptr<std::vector<capture::Recoverable>> found_recoverable_;  // of the job that looks for them
+  std::unique_ptr<BackgroundJob> looking_;
+  std::vector<Recovering> recovering_;
   std::vector<std::unique_ptr<OpenTab>> tabs_;
   std::vector<Opening> opening_;
   std::optional<std::size_t> active_;

@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "app/app.h"
+#include "app/capture_form_model.h"
 #include "app/commands/command.h"
 #include "app/system_paths.h"
-#include "capture/wire/address.h"
 
 namespace accelscope::app {
 namespace {
@@ -15,17 +16,15 @@ namespace {
 Result<void> check_target(const std::string& target) {
   std::error_code error;
   if (std::filesystem::exists(target, error)) return {};
-  const bool looks_like_address = target.find(':') != std::string::npos && target.find('/') == std::string::npos;
-  if (looks_like_address) {
-    if (const auto address = capture::parse_address(target); !address) return address.error();
+  if (names_agents(target)) {
+    for (std::size_t begin = 0; begin <= target.size();) {
+      const std::size_t end = std::min(target.find(',', begin), target.size());
+      if (const auto good = check_place(target.substr(begin, end - begin)); !good) return good.error();
+      begin = end + 1;
+    }
     return {};
   }
-  if (target.starts_with("ssh://")) {
-    return Error{target +
-                 ": this version does not connect through ssh by itself; forward the port with ssh -L and open "
-                 "127.0.0.1:PORT"};
-  }
-  return Error{fmt::format("{}: neither a command nor a file nor HOST:PORT", target)};
+  return Error{fmt::format("{}: neither a command nor a file nor HOST:PORT, ssh://HOST or local", target)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 
 #include "app/system_paths.h"
 #include "core/base/format.h"
@@ -20,7 +21,8 @@ namespace {
 
 constexpr float kMargin = 32, kDoorHeight = 72, kDoorGap = 16, kFormWidth = 780;
 constexpr float kLeastWithForm = 1240;  // units of width below which the form has its own dialog only
-constexpr float kLeastForm = 520;
+constexpr float kLeastForm = 520, kLeastCard = 440, kCardHead = 52;
+constexpr float kLeftRow = 44;  // an unfinished capture
 
 struct Door {
   const char* name;
@@ -42,28 +44,32 @@ std::int64_t now_unix_s() {
 
 }  // namespace
 
-void StartPage::draw(Ui& ui, Workspace& workspace, ConnectForm& form, const Rect& area,
+void StartPage::draw(Ui& ui, Workspace& workspace, ConnectForm* form, const Rect& area,
                      const std::function<void(std::string_view)>& run, const std::function<void(std::string)>& say) {
   fill(ui, area, ui.colour(Colour::bg2));
   Rect rest = area.inset(ui.px(kMargin), ui.px(24));
-  if (area.width() >= ui.px(kLeastWithForm)) {
+  form_seen_ = form != nullptr && area.width() >= ui.px(kLeastWithForm);
+  if (form_seen_) {
     Rect card = rest.cut_right(std::clamp(rest.width() * 0.5F, ui.px(kLeastForm), ui.px(kFormWidth)));
     rest.cut_right(ui.px(kMargin));
-    card.y1 = std::min(card.y1, card.y0 + ui.px(500));
+    const float wanted = ui.px(kCardHead) + form->wanted_height() + ui.px(8);
+    card.y1 = std::min(card.y1, card.y0 + std::max(wanted, ui.px(kLeastCard)));
+    fill(ui, card, ui.colour(Colour::bg2), size::kCardRadius);
     outline(ui, card, ui.colour(Colour::line2), size::kCardRadius);
-    Rect inside = card.inset(ui.px(24), ui.px(12));
-    draw_text(ui, inside.cut_top(ui.px(36)), "Connect and record", {.style = TextStyle::title});
-    inside.cut_top(ui.px(4));
+    Rect inside = card.inset(ui.px(24), 0);
+    Rect head = inside.cut_top(ui.px(kCardHead - 4));
     horizontal_line(ui, card.x0, card.x1, inside.y0, ui.colour(Colour::line1));
-    inside.cut_bottom(ui.px(8));
-    form.draw(ui, workspace, inside, "start.form", say);
+    head.cut_left(draw_text(ui, head, "Connect and record", {.style = TextStyle::title}) + ui.px(16));
+    inside.cut_bottom(ui.px(4));
+    form->draw(ui, head, inside, say);
   }
   Rect title = rest.cut_top(ui.px(32));
   title.cut_left(draw_text(ui, title, "Accelscope", {.style = TextStyle::display}) + ui.px(16));
   draw_text(ui, title, "Profiles of AI accelerators, from a device or a file", {.colour = Colour::text3});
   rest.cut_top(ui.px(16));
   draw_doors(ui, rest.cut_top(ui.px(kDoorHeight)), run);
-  rest.cut_top(ui.px(24));
+  rest.cut_top(ui.px(20));
+  draw_recoverable(ui, workspace, rest);
   draw_recent(ui, workspace, rest, run);
 }
 
@@ -90,6 +96,50 @@ void StartPage::draw_doors(Ui& ui, Rect area, const std::function<void(std::stri
   }
 }
 
+// Captures that a former run of the viewer could not finish come first: they are in no file yet.
+void StartPage::draw_recoverable(Ui& ui, Workspace& workspace, Rect& area) {
+  std::optional<std::size_t> recovered;
+  std::optional<std::size_t> discarded;
+  for (std::size_t i = 0; i < workspace.recoverable().size(); ++i) {
+    const capture::Recoverable& left = workspace.recoverable()[i];
+    const Rect row = area.cut_top(ui.px(kLeftRow));
+    area.cut_top(ui.px(6));
+    fill(ui, row, ui.colour(Colour::warning_bg), size::kControlRadius);
+    const std::string name = "start.left." + std::to_string(i);
+    ui.register_widget(name, row);
+    Rect inside = row.inset(ui.px(12), 0);
+    const bool asks = asks_to_discard_ == left.folder;
+    const ButtonOptions recover{.label = "Recover", .icon = icon::kUndo, .kind = ButtonKind::primary};
+    const ButtonOptions discard{
+        .label = asks ? "Discard for good" : "Discard", .icon = icon::kTrash, .tooltip = "Delete what was kept of it"};
+    const Rect recover_place = inside.cut_right(button_width(ui, recover)).middle(ui.px(size::kControl));
+    inside.cut_right(ui.px(8));
+    const Rect discard_place = inside.cut_right(button_width(ui, discard)).middle(ui.px(size::kControl));
+    inside.cut_right(ui.px(12));
+    if (button(ui, name + ".recover", recover_place, recover)) recovered = i;
+    if (button(ui, name + ".discard", discard_place, discard)) {
+      if (asks) discarded = i;
+      asks_to_discard_ = left.folder;
+    }
+    draw_icon(ui, inside.cut_left(ui.px(16)), icon::kWarning, ui.colour(Colour::warning_line), TextStyle::icon14);
+    inside.cut_left(ui.px(8));
+    Rect lines = inside.inset(0, ui.px(4));
+    draw_text(ui, lines.cut_top(lines.height() / 2),
+              "Unfinished capture of " + format_when(left.begun_unix_s, now_unix_s()), {.style = TextStyle::heading});
+    draw_text(ui, lines, recoverable_text(left), {.style = TextStyle::small, .colour = Colour::text2});
+  }
+  if (!workspace.recoverable().empty()) area.cut_top(ui.px(10));
+  if (recovered) workspace.recover(*recovered);
+  if (discarded) workspace.discard_recoverable(*discarded);
+}
+
+std::string recoverable_text(const capture::Recoverable& left) {
+  std::string from;
+  for (const std::string& place : left.plan.places) from += (from.empty() ? " from " : ", ") + place;
+  const std::string events = left.events > 0 ? format_count(left.events) + " events, " : std::string();
+  return left.title + from + ", " + events + format_bytes(static_cast<double>(left.bytes));
+}
+
 void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::function<void(std::string_view)>& run) {
   Rect head = area.cut_top(ui.px(32));
   const bool any = !workspace.recent().list().empty();
@@ -97,7 +147,9 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::
     text_input(ui, "start.filter", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), filter_,
                {.placeholder = "Name, device or path", .icon = icon::kSearch});
   }
-  draw_text(ui, head, "Recent sessions", {.style = TextStyle::title});
+  head.cut_left(draw_text(ui, head, "Recent sessions", {.style = TextStyle::title}) + ui.px(20));
+  head.cut_right(ui.px(8));
+  draw_projects(ui, workspace.recent().projects(), head);
   area.cut_top(ui.px(4));
   if (!any) {
     constexpr std::array<std::string_view, 2> kActions = {"Open a file", "Try the demo"};
@@ -107,12 +159,13 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::
     if (action == 1) run("demo");
     return;
   }
-  const std::vector<const RecentSession*> rows = workspace.recent().matching(filter_);
+  const std::vector<const RecentSession*> rows = workspace.recent().matching(filter_, project_);
   if (rows.empty()) {
     constexpr std::array<std::string_view, 1> kActions = {"Show all"};
     if (empty_state(ui, "start.none", area.cut_top(std::min(area.height(), ui.px(160))), icon::kSearch,
                     "No session matches \"" + filter_ + "\".", kActions)) {
       filter_.clear();
+      project_.clear();
     }
     return;
   }
@@ -135,7 +188,8 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::
     }
   }
   cursor_moved_ = false;
-  if (!opened && cursor_ && *cursor_ < rows.size() && !ui.typing()) {
+  const bool in_form = ui.keyboard_focus().by_keyboard;  // Enter presses what the ring is round
+  if (!opened && cursor_ && *cursor_ < rows.size() && !ui.typing() && !in_form) {
     if (ui.pressed(Key::enter)) opened = cursor_;
     if (!opened && ui.pressed(Key::del)) {
       if (auto done = workspace.recent().forget(rows[*cursor_]->path); !done) {
@@ -145,6 +199,22 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::
     }
   }
   if (opened) workspace.open(rows[*opened]->path);
+}
+
+// All, and each project that a recent session belongs to.
+void StartPage::draw_projects(Ui& ui, const std::vector<std::string>& projects, Rect row) {
+  if (std::find(projects.begin(), projects.end(), project_) == projects.end()) project_.clear();
+  if (projects.empty()) return;
+  const auto draw_one = [&](const std::string& label, const std::string& project) {
+    const ChipOptions chip_options{.label = label, .accent = false, .selected = project == project_};
+    const float width = chip_width(ui, chip_options);
+    if (width > row.width()) return;
+    const Rect place = row.cut_left(width).middle(ui.px(22));
+    row.cut_left(ui.px(8));
+    if (chip(ui, "start.project." + label, place, chip_options).clicked) project_ = project;
+  };
+  draw_one("All", "");
+  for (const std::string& project : projects) draw_one(project, project);
 }
 
 void StartPage::move_cursor(Ui& ui, std::size_t rows) {
@@ -198,7 +268,16 @@ bool StartPage::draw_recent_row(Ui& ui, const Rect& row, std::size_t index, cons
   horizontal_line(ui, row.x0, row.x1, row.y1 - 1, ui.colour(Colour::line1));
   RecentCells cells = recent_cells(ui, row);
   Rect lines = cells.session.inset(0, ui.px(4));
-  draw_text(ui, lines.cut_top(lines.height() / 2), session.title, {.style = TextStyle::heading, .fit = Fit::middle});
+  Rect name_line = lines.cut_top(lines.height() / 2);
+  name_line.cut_left(draw_text(ui, name_line, session.title, {.style = TextStyle::heading, .fit = Fit::middle}));
+  for (const std::string& tag : {session.project, session.configuration}) {
+    const float width = std::ceil(text_width(ui, TextStyle::small, tag)) + ui.px(12);
+    if (tag.empty() || name_line.width() < width + ui.px(8)) continue;
+    name_line.cut_left(ui.px(8));
+    const Rect box = name_line.cut_left(width).middle(ui.px(17));
+    fill(ui, box, ui.colour(Colour::bg4), size::kChipRadius);
+    draw_text(ui, box, tag, {.style = TextStyle::small, .colour = Colour::text2, .align = Align::centre});
+  }
   draw_text(ui, lines, shorten_home(session.path, home_directory(process_environment())),
             {.style = TextStyle::small, .colour = Colour::text3, .fit = Fit::middle});
   const std::int64_t now = now_unix_s();

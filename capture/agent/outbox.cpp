@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/checksum.h"
 #include "core/chunk/chunk_format.h"
 
 namespace accelscope::capture {
@@ -243,8 +242,7 @@ Result<void> Outbox::keep_facts(const FrameLogFacts& facts) {
   return written;
 }
 
-Result<Outbox::Adopted> Outbox::adopt_spool() {
-  Adopted adopted;
+Result<void> Outbox::adopt_spool() {
   FrameLogReader reader(log_->folder(), 0);
   const std::lock_guard lock(mutex_);
   totals_.first = 0;
@@ -259,15 +257,12 @@ Result<Outbox::Adopted> Outbox::adopt_spool() {
       if (totals_.first == 0) totals_.first = header.sequence;
     }
     totals_.frames = std::max(totals_.frames, header.sequence);
-    if (header.scope != 0) continue;
-    ++adopted.frames;
-    adopted.last_checksum = checksum(frame.value()->body);
   }
   totals_.first = std::max<std::uint64_t>(totals_.first, 1);
   newest_ = spooled_ = totals_.frames;
   totals_.spool_bytes = log_->total_bytes();
   for (std::uint64_t i = 0; i < totals_.frames; ++i) unreceived_bytes_.push_back(0);
-  return adopted;
+  return {};
 }
 
 Outbox::Totals Outbox::totals() const {

@@ -167,7 +167,8 @@ Modal::Modal(Ui& ui, std::string_view name, std::string_view title, float width_
   body_ = rest.inset(ui.px(kModalPadding), ui.px(12));
   const bool closes = icon_button(ui, std::string(name) + ".close", x, icon::kClose, "Close", {.shortcut = "Esc"});
   const ImGuiContext& context = *ImGui::GetCurrentContext();
-  const bool in_front = context.OpenPopupStack.Size == context.BeginPopupStack.Size;  // else Esc is for what lies over it
+  const bool in_front =
+      context.OpenPopupStack.Size == context.BeginPopupStack.Size;  // else Esc is for what lies over it
   if (closes || (in_front && !ui.typing() && ui.pressed(Key::escape, {}, false))) ImGui::CloseCurrentPopup();
 }
 

@@ -45,7 +45,7 @@ TEST_CASE("wrong usage exits with 2 and says what to try") {
                                                        {"screenshot", "a.accel", "-o", "x.png", "--size", "huge"},
                                                        {"view", "a.json", "--output-format", "perfetto"},
                                                        {"view", "a.json", "--output-format", "nonsense"},
-                                                       {"ssh://me@host"},
+                                                       {"ssh://me@"},
                                                        {"record", "-o", "x.accel"}};
   for (const auto& arguments : wrong) {
     CAPTURE(arguments.front());

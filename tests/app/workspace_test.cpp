@@ -9,7 +9,7 @@
 
 #include "app/session_analysis.h"
 #include "app/workspace.h"
-#include "core/model/session_writer.h"
+#include "tests/support/fake_capture.h"
 #include "tests/support/small_session.h"
 
 using namespace accelscope;
@@ -33,24 +33,6 @@ void open_and_wait(Workspace& workspace, const std::string& path) {
   workspace.open(path);
   frames_until(workspace, [&] { return workspace.jobs().empty(); });
 }
-
-class FakeLink final : public LiveLink {
- public:
-  struct Shared {
-    std::atomic<LinkState> state{LinkState::connecting};
-    std::atomic<bool> asked_to_stop{false};
-  };
-  explicit FakeLink(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
-  [[nodiscard]] LinkState state() const override { return shared_->state; }
-  [[nodiscard]] std::string peer() const override { return "127.0.0.1:7420"; }
-  [[nodiscard]] std::string error() const override {
-    return shared_->state == LinkState::failed ? "127.0.0.1:7420: the agent hung up" : "";
-  }
-  void stop() override { shared_->asked_to_stop = true; }
-
- private:
-  std::shared_ptr<Shared> shared_;
-};
 
 }  // namespace
 
@@ -199,33 +181,17 @@ TEST_CASE("workspace: closing the front tab shows its neighbour") {
 }
 
 TEST_CASE("workspace: a live session shows its rate, follows the newest events, and its failure keeps the data") {
-  auto created = Store::create();
-  REQUIRE(created.ok());
-  std::shared_ptr<Store> store = std::move(*created);
-  auto shared = std::make_shared<FakeLink::Shared>();
-  Workspace workspace;
-  SessionTab& tab = workspace.adopt_live(std::make_unique<FakeLink>(shared), store, "127.0.0.1:7420");
+  test::FakeCapture fake;
+  Workspace workspace({.services = fake.services()});
+  workspace.connect("127.0.0.1:7420");
+  REQUIRE(workspace.tab_count() == 1);
+  SessionTab& tab = workspace.tab(0);
   CHECK(tab.live == LiveState::connecting);
   CHECK_FALSE(workspace.settled());
-  shared->state = LinkState::recording;
-
-  StoreSink sink(*store);
-  SessionWriter writer(sink);
-  const SchemaNumber schema = writer.add_schema({.number = 0,
-                                                 .name = "zone",
-                                                 .kind = EventKind::slice,
-                                                 .name_column = "",
-                                                 .name_explanation = "",
-                                                 .wait_names = {},
-                                                 .columns = {}});
-  const TrackNumber track =
-      writer.add_track({.name = "T", .kind = "engine", .device = "nc0", .host = "h", .unit = "", .schema = schema});
+  fake.set_phase(capture::CapturePhase::streaming);
   double now_s = 0;
-  for (std::int64_t i = 0; i < 10; ++i) {
-    for (std::int64_t k = 0; k < 100; ++k) {
-      static_cast<void>(writer.begin_event(track, (i * 100 + k) * 1'000, 500, writer.intern("work")));
-    }
-    writer.flush();
+  for (int i = 0; i < 10; ++i) {
+    fake.make_events(100);
     workspace.update(now_s += 0.25);
   }
   CHECK(tab.live == LiveState::recording);
@@ -235,8 +201,8 @@ TEST_CASE("workspace: a live session shows its rate, follows the newest events, 
   CHECK(tab.view.end_ns == doctest::Approx(static_cast<double>(tab.snapshot->end_ns)));
 
   workspace.stop_capture(0);
-  CHECK(shared->asked_to_stop);
-  shared->state = LinkState::failed;
+  CHECK(fake.was("stop"));
+  fake.set_phase(capture::CapturePhase::failed, "127.0.0.1:7420: the agent hung up");
   workspace.update(now_s += 0.25);
   CHECK(tab.live == LiveState::failed);
   CHECK(tab.events_per_second == 0);

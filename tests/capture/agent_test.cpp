@@ -61,7 +61,7 @@ ConnectionStatus next_viewer(const Address& address) {
     Connection connection(connection_to(address), sink);
     REQUIRE(connection.wait_for(kPatience));
     status = connection.status();
-  } while (contains(status.message, "serves another viewer") || contains(status.message, "that broke off"));
+  } while (contains(status.message, "serves another viewer"));
   return status;
 }
 

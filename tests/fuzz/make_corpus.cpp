@@ -70,32 +70,13 @@ void make_wire_seeds(const std::filesystem::path& folder, const test::RecordingS
   Hello hello;
   hello.program = "accelscope-agent";
   hello.capabilities = {"stop", "durable"};
-  std::vector<Frame> frames = {
-      encode(hello),
-      encode(Start{}),
-      encode(Stop{"enough"}),
-      encode_received({3}),
-      encode_durable({3}),
-      encode(ProgressReport{1, 2, 3, "text"}),
-      encode(ErrorMessage{ErrorCode::busy, "later"}),
-      encode(ProofMessage{"mac"}),
-      encode(Welcome{.host = "trn1",
-                     .kinds = {{.name = "program", .options = {{.name = "grace"}}, .checks = {{}}}},
-                     .captures = {{.id = "ab", .name = "mlp"}}}),
-      encode(Start{.mode = StartMode::begin,
-                   .request = {.kinds = {{"program", {{"grace", "5s"}}}},
-                               .program = "python3",
-                               .arguments = {"bench.py"},
-                               .environment = {"A=b"}}}),
-      encode(Started{.capture_id = "ab", .name = "mlp"}),
-      encode_pause({"by hand"}),
-      encode(StateReport{.reason = "by hand"}),
-      encode(ClockReport{1, 2}),
-      encode(Gap{1, 2, 3, "let go"}),
-      encode(FilePiece{"a/b", 0644, 2, 6, "cdef"}),
-      encode(Fetch{"ab", {"*.npy"}}),
-      encode(Fetched{1, 2, "none"}),
-      encode(Discard{"ab"})};
+  std::vector<Frame> frames = {encode(hello),
+                               encode(Start{}),
+                               encode(Stop{"enough"}),
+                               encode_received({3}),
+                               encode_durable({3}),
+                               encode(ProgressReport{1, 2, 3, "text"}),
+                               encode(ErrorMessage{ErrorCode::busy, "later"})};
   std::uint64_t number = 0;
   for (const Definition& definition : collect.definitions) {
     frames.push_back(make_frame(FrameType::definition, encode(definition), ++number));
@@ -108,8 +89,7 @@ void make_wire_seeds(const std::filesystem::path& folder, const test::RecordingS
     stream.insert(stream.end(), header.begin(), header.end());
     stream.insert(stream.end(), frame.body.begin(), frame.body.end());
     if (frame.header.sequence != 0) continue;
-    seed(fmt::format("{}-{}", frame_type_name(frame.header.type), frame.body.size()),
-         static_cast<std::uint8_t>(frame.header.type), frame.body);
+    seed(std::string(frame_type_name(frame.header.type)), static_cast<std::uint8_t>(frame.header.type), frame.body);
   }
   seed("stream", 0, stream);
   Bytes log{std::byte{0}};  // the same as a file of frames; the rules of a connection do not hold there

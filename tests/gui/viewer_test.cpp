@@ -252,13 +252,25 @@ TEST_CASE("panels: the splitter resizes, maximise fills, Esc restores, close giv
 
 TEST_CASE("connect: a wrong address is explained while it is typed and cannot be started") {
   Viewer viewer;
-  viewer.shell.key(Key::k, {.ctrl = true});
-  REQUIRE(viewer.shell.find("connect.address") != nullptr);
-  viewer.shell.key(Key::a, {.ctrl = true});
-  viewer.shell.type("10.0.0.9:7420");
-  REQUIRE(viewer.shell.click("connect.start"));
-  CHECK(viewer.app.workspace().tab_count() == 0);
+  const auto type_wrong_address = [&] {
+    viewer.shell.key(Key::k, {.ctrl = true});
+    viewer.shell.frame(3);
+    REQUIRE(viewer.shell.find("connect.address") != nullptr);
+    viewer.shell.key(Key::a, {.ctrl = true});
+    viewer.shell.type("10.0.0.9:nowhere");
+    viewer.shell.frame(2);
+    REQUIRE(viewer.shell.click("connect.start"));
+    CHECK(viewer.app.workspace().tab_count() == 0);
+    CHECK(viewer.shell.shows("10.0.0.9:nowhere"));
+  };
+  type_wrong_address();  // on the start page
+  viewer.shell.resize(900, 700, 1);
+  viewer.shell.frame(2);
+  CHECK(viewer.shell.find("connect.start") == nullptr);  // no room for it there
+  type_wrong_address();                                  // as a dialog
   CHECK(viewer.shell.find("connect.start") != nullptr);  // still open
+  viewer.shell.key(Key::escape);                         // out of the field
+  viewer.shell.frame(2);
   viewer.shell.key(Key::escape);
   viewer.shell.frame(2);
   CHECK(viewer.shell.find("connect.start") == nullptr);

@@ -1,0 +1,51 @@
+// A plan as the command that does the same.
+#include <charconv>
+
+#include "capture/client/capture_plan.h"
+#include "capture/kinds/kind.h"
+#include "capture/kinds/option_cli.h"
+
+namespace accelscope::capture {
+
+namespace {
+
+std::string shortest(double value) {
+  char text[32];
+  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), value);
+  return error == std::errc{} ? std::string(std::begin(text), end) : std::string("0");
+}
+
+}  // namespace
+
+std::vector<std::string> record_command(const CapturePlan& plan, const std::string& output_path) {
+  std::vector<std::string> words = {"accelscope", "record"};
+  const auto option = [&](const char* name, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {name, value});
+  };
+  std::string places;
+  for (const std::string& place : plan.places) places += (places.empty() ? "" : ",") + place;
+  words.push_back(places.empty() ? "HOST:PORT" : places);
+  option("-o", output_path);
+  if (plan.mode == StartMode::watch) words.emplace_back("--watch");
+  if (plan.mode == StartMode::take_up) words.emplace_back("--take-up");
+  option("--capture", plan.capture_id);
+  option("--token-file", plan.token_file);
+  option("--ssh-config", plan.ssh_config_file);
+  const CaptureRequest& request = plan.request;
+  option("--name", request.name);
+  for (std::string& word : kind_arguments(request.kinds, declared_kinds())) words.push_back(std::move(word));
+  if (request.paused) words.emplace_back("--paused");
+  if (request.duration_seconds > 0) option("--duration", shortest(request.duration_seconds));
+  option("--cwd", request.directory);
+  for (const std::string& variable : request.environment) option("--env", variable);
+  for (const std::string& path : plan.send) option("--send", path);
+  for (const std::string& path : request.results) option("--results", path);
+  option("--results-folder", plan.results_folder);
+  option("--script", request.script);
+  if (request.program.empty()) return words;
+  words.insert(words.end(), {"--", request.program});
+  words.insert(words.end(), request.arguments.begin(), request.arguments.end());
+  return words;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,398 @@
+// The form "Connect and record", worked as a user does: typing, Tab, clicks, configurations, what a start asks for.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "tests/gui/viewer.h"
+#include "tests/support/fake_capture.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using namespace accelscope::test;
+using render::Key;
+
+namespace {
+
+struct FormViewer {
+  explicit FormViewer(const std::string& state_directory = "") {
+    fake.kinds = two_kinds();
+    fake.hosts["trn1-07:7420"] = reached_host("trn1-07");
+    viewer.emplace(AppOptions{.state_directory = state_directory, .services = fake.services()});
+    shell().resize(1600, 1300, 1);  // all of the form is in sight
+    shell().frame(2);
+  }
+  Viewer* operator->() { return &*viewer; }
+  render::NullShell& shell() { return viewer->shell; }
+  void open_form() {
+    shell().key(Key::k, {.ctrl = true});
+    shell().frame(3);
+    REQUIRE(shell().find("connect.start") != nullptr);
+  }
+  void type_into(const std::string& name, const std::string& text) {
+    REQUIRE(shell().click(name));
+    shell().key(Key::a, {.ctrl = true});
+    shell().key(Key::backspace);
+    shell().type(text);
+    shell().frame(2);
+  }
+  // Frames until it holds; a live capture never settles.
+  template <typename Condition>
+  [[nodiscard]] bool until(Condition condition) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (!condition()) {
+      shell().frame();
+      if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(30)) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  void reach() {
+    type_into("connect.address", "trn1-07:7420");
+    shell().wait(0.5);
+    REQUIRE(until([&] { return shell().shows("Reached in"); }));
+  }
+  [[nodiscard]] capture::CapturePlan started() {
+    const auto plans = fake.seen().plans;
+    REQUIRE(plans.size() == 1);
+    return plans[0];
+  }
+  FakeCapture fake;
+  std::optional<Viewer> viewer;
+};
+
+}  // namespace
+
+TEST_CASE("form: the host is tried a little after the last key, and not for every key") {
+  FormViewer form;
+  form.open_form();
+  form.reach();
+  CHECK(form.shell().shows("Reached in 41 ms. accelscope-agent 0.1.0 on trn1-07, Linux x86_64; program, simulate"));
+  const auto reached = form.fake.seen().reached;
+  CHECK(std::count(reached.begin(), reached.end(), "trn1-07:7420") == 1);
+  CHECK(std::none_of(reached.begin(), reached.end(), [](const auto& place) { return place == "trn1"; }));
+}
+
+TEST_CASE("form: a host that cannot be reached says so, and is tried again by itself") {
+  FormViewer form;
+  form.open_form();
+  form.type_into("connect.address", "trn1-09:7420");
+  form.shell().wait(0.5);
+  REQUIRE(form.until([&] { return form.shell().shows("nobody listens there"); }));
+  form.fake.hosts["trn1-09:7420"] = reached_host("trn1-09");
+  form.shell().wait(3.5);
+  CHECK(form.until([&] { return form.shell().shows("on trn1-09"); }));
+}
+
+TEST_CASE("form: ssh hosts are not reached before the start") {
+  FormViewer form;
+  form.open_form();
+  REQUIRE(form.shell().click("connect.where.2"));
+  form.shell().type("ubuntu@trn1-07");
+  form.shell().wait(0.6);
+  CHECK(form.shell().shows("Well formed"));
+  const auto reached = form.fake.seen().reached;
+  CHECK(std::none_of(reached.begin(), reached.end(), [](const auto& place) { return place.starts_with("ssh"); }));
+  form.type_into("connect.program", "./run");
+  CHECK(form.shell().shows("accelscope record ssh://ubuntu@trn1-07"));
+}
+
+TEST_CASE("form: Start gives the plan that is shown, and the dialog is gone") {
+  FormViewer form;
+  form.shell().resize(1000, 1300, 1);  // no room for it on the start page
+  form.shell().frame(2);
+  form.open_form();
+  form.reach();
+  form.type_into("connect.program", "python3 'my bench.py' --m 512");
+  CHECK(form.shell().shows("my bench.py"));  // shown back as one word
+  form.type_into("connect.directory", "/home/ubuntu");
+  REQUIRE(form.shell().click("connect.environment.add"));
+  form.type_into("connect.environment.0", "A=1");
+  form.type_into("connect.stop_after", "60 s");
+  form.type_into("connect.option.sample-interval", "10ms");
+  REQUIRE(form.shell().click("connect.option.resources"));
+  CHECK(form.shell().shows("--env A=1"));
+  CHECK(form.shell().shows("--duration 60"));
+  REQUIRE(form.shell().click("connect.start"));
+  form.shell().frame(3);
+  const capture::CapturePlan plan = form.started();
+  CHECK(plan.places == std::vector<std::string>{"trn1-07:7420"});
+  CHECK(plan.request.program == "python3");
+  CHECK(plan.request.arguments == std::vector<std::string>{"my bench.py", "--m", "512"});
+  CHECK(plan.request.directory == "/home/ubuntu");
+  CHECK(plan.request.environment == std::vector<std::string>{"A=1"});
+  CHECK(plan.request.duration_seconds == 60);
+  REQUIRE(plan.request.kinds.size() == 1);
+  CHECK(plan.request.kinds[0].options.size() == 2);
+  CHECK_FALSE(plan.request.paused);
+  CHECK(form.shell().find("connect.start") == nullptr);
+  CHECK(form->app.workspace().tab_count() == 1);
+  CHECK(form->tab().title == "my bench");
+}
+
+TEST_CASE("form: nothing starts while something is missing, and Ctrl+Enter marks what") {
+  FormViewer form;
+  form.open_form();
+  form.reach();
+  REQUIRE(form.shell().click("connect.start"));
+  form.shell().key(Key::enter, {.ctrl = true});
+  form.shell().frame(2);
+  CHECK(form.fake.seen().plans.empty());
+  CHECK(form.shell().shows("Type the program to run"));
+  form.type_into("connect.program", "./run");
+  form.shell().key(Key::enter, {.ctrl = true});
+  form.shell().frame(2);
+  CHECK(form.started().request.program == "./run");
+}
+
+TEST_CASE("form: Start paused asks for a capture that waits for its resume") {
+  FormViewer form;
+  form.open_form();
+  form.reach();
+  form.type_into("connect.program", "./run");
+  REQUIRE(form.shell().click("connect.start_paused"));
+  form.shell().frame(2);
+  CHECK(form.started().request.paused);
+}
+
+TEST_CASE("form: a kind that runs nothing hides the program, and a script takes its place") {
+  FormViewer form;
+  form.open_form();
+  form.reach();
+  REQUIRE(form.shell().click("connect.run.1"));
+  REQUIRE(form.shell().click("connect.script"));
+  form.shell().type("echo hi");
+  form.shell().frame(2);
+  CHECK(form.shell().find("connect.program") == nullptr);
+  REQUIRE(form.shell().click("connect.kind"));
+  form.shell().frame(2);
+  REQUIRE(form.shell().click("connect.kind.1"));
+  form.shell().frame(3);
+  CHECK(form.shell().find("connect.script") == nullptr);
+  CHECK(form.shell().shows("Nothing is run for this kind."));
+  REQUIRE(form.shell().click("connect.start"));
+  form.shell().frame(2);
+  CHECK(form.started().request.kinds[0].name == "simulate");
+  CHECK(form.started().request.script.empty());
+}
+
+TEST_CASE("form: two kinds go into one capture") {
+  FormViewer form;
+  form.open_form();
+  form.reach();
+  form.type_into("connect.program", "./run");
+  REQUIRE(form.shell().click("connect.kind.add"));
+  form.shell().frame(2);
+  REQUIRE(form.shell().click("connect.start"));
+  form.shell().frame(2);
+  REQUIRE(form.started().request.kinds.size() == 2);
+  CHECK(form.started().request.kinds[1].name == "simulate");
+}
+
+TEST_CASE("form: what a kind lacks on the host is said with how to get it") {
+  FormViewer form;
+  auto host = reached_host("bare");
+  host.welcome.kinds[0].checks = {{false, "neuron-profile is missing; install aws-neuronx-tools"}, {true, "perf 6.1"}};
+  form.fake.hosts["bare:7420"] = host;
+  form.open_form();
+  form.type_into("connect.address", "bare:7420");
+  form.shell().wait(0.5);
+  REQUIRE(form.until([&] { return form.shell().shows("on bare"); }));
+  CHECK(form.shell().shows("Nothing is run for this kind."));  // the other one works here, and is offered first
+  REQUIRE(form.shell().click("connect.kind"));
+  form.shell().frame(2);
+  REQUIRE(form.shell().click("connect.kind.0"));
+  form.shell().frame(2);
+  CHECK(form.shell().shows("neuron-profile is missing; install aws-neuronx-tools"));
+  CHECK(form.shell().shows("Found: perf 6.1"));
+}
+
+TEST_CASE("form: a running capture can be watched instead") {
+  FormViewer form;
+  auto host = reached_host("busy");
+  host.welcome.captures = {{.id = "c1", .name = "mlp", .description = "", .events = 12, .controller = "anna@desk"}};
+  form.fake.hosts["busy:7420"] = host;
+  form.open_form();
+  form.type_into("connect.address", "busy:7420");
+  form.shell().wait(0.5);
+  REQUIRE(form.until([&] { return form.shell().find("connect.captures") != nullptr; }));
+  REQUIRE(form.shell().click("connect.captures"));
+  form.shell().frame(2);
+  CHECK(form.shell().shows("Watch mlp, 12 events, controlled by anna@desk"));
+  REQUIRE(form.shell().click("connect.captures.1"));
+  form.shell().frame(2);
+  CHECK(form.shell().shows("Watch"));
+  REQUIRE(form.shell().click("connect.start"));
+  form.shell().frame(2);
+  CHECK(form.started().mode == capture::StartMode::watch);
+  CHECK(form.started().capture_id == "c1");
+}
+
+TEST_CASE("form: everything is reached and pressed with the keyboard alone") {
+  FormViewer form;
+  form.open_form();
+  form.reach();
+  form.type_into("connect.program", "./run");
+  // Round the whole form once: every stop comes, and the last leads to the first.
+  std::vector<std::string> stops;
+  for (int i = 0; i < 60; ++i) {
+    form.shell().key(Key::tab);
+    form.shell().frame(2);
+    const std::string at = form.shell().ui().keyboard_focus().at;
+    if (!stops.empty() && at == stops.front()) break;
+    stops.push_back(at);
+  }
+  for (const char* name :
+       {"connect.address", "connect.token", "connect.where.0", "connect.program", "connect.directory",
+        "connect.environment.add", "connect.send", "connect.results", "connect.kind", "connect.option.resources",
+        "connect.option.detail", "connect.stop_after", "connect.name", "connect.copy", "connect.save",
+        "connect.start_paused", "connect.start", "connect.configuration"}) {
+    INFO(name);
+    CHECK(std::find(stops.begin(), stops.end(), name) != stops.end());
+  }
+  CHECK(stops.size() < 60);
+  const auto go_to = [&](const std::string& name, bool back = false) {
+    for (int i = 0; i < 60 && form.shell().ui().keyboard_focus().at != name; ++i) {
+      form.shell().key(Key::tab, {.shift = back});
+      form.shell().frame(2);
+    }
+    REQUIRE(form.shell().ui().keyboard_focus().at == name);
+  };
+  go_to("connect.option.resources");
+  form.shell().key(Key::space);
+  form.shell().frame(2);
+  CHECK(form.shell().shows("--resources=off"));
+  go_to("connect.directory", true);
+  form.shell().type("/w");
+  form.shell().frame(2);
+  CHECK(form.shell().shows("--cwd /w"));
+  go_to("connect.start");
+  form.shell().key(Key::enter);
+  form.shell().frame(2);
+  CHECK(form.started().request.directory == "/w");
+}
+
+TEST_CASE("form: the command is copied as it is shown") {
+  FormViewer form;
+  form.open_form();
+  form.type_into("connect.address", "trn1-07:7420");
+  form.type_into("connect.program", "./run");
+  REQUIRE(form.shell().click("connect.copy"));
+  CHECK(form.shell().clipboard().starts_with("accelscope record trn1-07:7420 -o run.accel --kind program"));
+  CHECK(form.shell().clipboard().find("-- ./run") != std::string::npos);
+}
+
+TEST_CASE("form: a configuration is saved, is there after a restart, and fills the form") {
+  const TemporaryFolder state;
+  {
+    FormViewer form(state.path());
+    form.open_form();
+    form.reach();
+    form.type_into("connect.program", "./bench --m 512");
+    REQUIRE(form.shell().click("connect.save"));
+    form.shell().frame(3);
+    form.type_into("connect.naming.name", "mlp on trn1");
+    form.type_into("connect.naming.project", "mlp");
+    REQUIRE(form.shell().click("connect.naming.save"));
+    form.shell().frame(3);
+    CHECK(form.shell().find("connect.naming.save") == nullptr);
+    CHECK(form.shell().find("connect.start") != nullptr);
+    CHECK(form.shell().shows("mlp / mlp on trn1"));
+  }
+  FormViewer form(state.path());
+  form.open_form();
+  CHECK(form.shell().shows("mlp / mlp on trn1"));
+  CHECK(form.shell().shows("./bench --m 512"));
+  REQUIRE(form.shell().click("connect.configuration"));
+  form.shell().frame(2);
+  REQUIRE(form.shell().click("connect.configurations.duplicate"));
+  form.shell().frame(2);
+  CHECK(form.shell().shows("mlp / mlp on trn1 copy"));
+  REQUIRE(form.shell().click("connect.configuration"));
+  form.shell().frame(2);
+  REQUIRE(form.shell().click("connect.configurations.delete"));
+  form.shell().frame(2);
+  CHECK(form->app.workspace().configurations().list().size() == 1);
+  form.shell().wait(0.6);
+  REQUIRE(form.until([&] { return form.shell().shows("Reached in"); }));
+  REQUIRE(form.shell().click("connect.configuration"));
+  form.shell().frame(2);
+  REQUIRE(form.shell().click("connect.configurations.use.0"));
+  form.shell().frame(2);
+  REQUIRE(form.shell().click("connect.start"));
+  form.shell().frame(2);
+  CHECK(form->tab().project == "mlp");
+}
+
+TEST_CASE("form: Esc in the naming dialog closes it alone") {
+  FormViewer form;
+  form.open_form();
+  REQUIRE(form.shell().click("connect.save"));
+  form.shell().frame(3);
+  REQUIRE(form.shell().find("connect.naming.save") != nullptr);
+  form.shell().key(Key::escape);  // out of the field
+  form.shell().frame(2);
+  form.shell().key(Key::escape);
+  form.shell().frame(3);
+  CHECK(form.shell().find("connect.naming.save") == nullptr);
+  CHECK(form.shell().find("connect.start") != nullptr);
+}
+
+TEST_CASE("form: a further agent joins the live session in front") {
+  FormViewer form;
+  form->app.workspace().connect("a:1");
+  form.fake.set_phase(capture::CapturePhase::streaming);
+  form.fake.make_events(10);
+  form.shell().frame(3);
+  form.open_form();
+  form.reach();
+  form.type_into("connect.program", "./run");
+  REQUIRE(form.shell().click("connect.add"));
+  form.shell().frame(2);
+  CHECK(form.fake.was("add trn1-07:7420"));
+  CHECK(form->app.workspace().tab_count() == 1);
+}
+
+TEST_CASE("form: it fits or scrolls in any window, with its buttons always in sight") {
+  FormViewer form;
+  form.shell().resize(640, 400, 1);
+  form.shell().frame(2);
+  form.open_form();
+  form.reach();
+  for (const auto& [width, height, scale] :
+       {std::tuple{640, 400, 1.0F}, {480, 700, 1.0F}, {1600, 900, 2.0F}, {800, 600, 1.5F}, {2400, 1400, 1.0F}}) {
+    form.shell().resize(width, height, scale);
+    form.shell().frame(4);
+    const render::Rect* start = form.shell().find("connect.start");
+    REQUIRE(start != nullptr);
+    CHECK(start->y1 <= static_cast<float>(height));
+    CHECK(start->x1 <= static_cast<float>(width));
+    // Tab brings what lies outside into sight.
+    for (int i = 0; i < 40; ++i) {
+      form.shell().key(Key::tab);
+      form.shell().frame(2);
+      if (form.shell().ui().keyboard_focus().at == "connect.stop_after") break;
+    }
+    form.shell().frame(3);
+    INFO(width << " x " << height << " at " << scale << ": " << form.shell().ui().keyboard_focus().at);
+    const render::Rect* field = form.shell().find("connect.stop_after");
+    const render::Rect* seen = form.shell().find("connect.scroll");
+    REQUIRE(field != nullptr);
+    CHECK(field->y0 >= seen->y0 - 1);
+    CHECK(field->y1 <= seen->y1 + 1);
+  }
+}
+
+TEST_CASE("command line: places that need to be told what to capture open the form") {
+  FormViewer form;
+  CHECK(names_agents("127.0.0.1:7420,trn1-07:7420"));
+  CHECK(names_agents("local"));
+  CHECK(names_agents("ssh://ubuntu@trn1-07"));
+  CHECK_FALSE(names_agents("run.accel"));
+  CHECK_FALSE(names_agents("runs/a:b.json"));
+  form->app.open("ssh://ubuntu@trn1-07");
+  form.shell().frame(4);
+  CHECK(form.shell().shows("ssh://ubuntu@trn1-07"));
+  CHECK(form.shell().find("connect.ssh_config") != nullptr);
+  CHECK(form.fake.seen().plans.empty());
+}

@@ -1,0 +1,228 @@
+// A capture that does what a test says: every status is scripted, every wish is noted, and events come when they are
+// made. Stands where CaptureSession stands in the viewer.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/live_link.h"
+#include "core/model/session_writer.h"
+
+namespace accelscope::test {
+
+// Shared by the test, the services and the link; any thread.
+class FakeCapture {
+ public:
+  // ---- What the test scripts
+  void set_phase(capture::CapturePhase phase, const std::string& message = "") {
+    const std::scoped_lock lock(mutex_);
+    status_.phase = phase;
+    status_.message = message;
+    for (capture::AgentStatus& agent : status_.agents) {
+      agent.phase = phase;
+      agent.message = message;
+    }
+  }
+  template <typename Change>
+  void change(Change change) {
+    const std::scoped_lock lock(mutex_);
+    change(status_);
+  }
+  void ask(capture::CaptureQuestion question) {
+    const std::scoped_lock lock(mutex_);
+    question_ = std::move(question);
+  }
+  // So many events of 500 ns each, one per microsecond, on the lane of an engine.
+  void make_events(int count) {
+    for (int i = 0; i < count; ++i) {
+      static_cast<void>(writer_->begin_event(track_, next_ns_, 500, writer_->intern("work")));
+      next_ns_ += 1'000;
+    }
+    writer_->flush();
+  }
+  SessionWriter& writer() { return *writer_; }
+
+  // ---- What the viewer did
+  struct Seen {
+    std::vector<capture::CapturePlan> plans;
+    std::vector<std::string> wishes;  // "pause", "add tls://b:1"
+    std::map<std::uint64_t, std::optional<std::string>> answers;
+    std::vector<std::string> recovered, discarded;
+    std::vector<std::string> reached;
+  };
+  [[nodiscard]] Seen seen() const {
+    const std::scoped_lock lock(mutex_);
+    return seen_;
+  }
+  [[nodiscard]] bool was(const std::string& wish) const {
+    const std::scoped_lock lock(mutex_);
+    return std::find(seen_.wishes.begin(), seen_.wishes.end(), wish) != seen_.wishes.end();
+  }
+
+  // ---- What the viewer gets
+  std::map<std::string, capture::Reached> hosts;  // that answer when they are tried
+  std::vector<capture::KindFacts> kinds;          // that this program knows
+  std::vector<capture::Recoverable> left;
+  std::string begin_error;
+
+  [[nodiscard]] std::unique_ptr<app::LiveLink> link(const capture::CapturePlan& plan, std::shared_ptr<Store> store) {
+    const std::scoped_lock lock(mutex_);
+    seen_.plans.push_back(plan);
+    status_ = {};
+    for (const std::string& place : plan.places) {
+      capture::AgentStatus agent;
+      agent.place = agent.peer = place;
+      agent.controls = plan.mode != capture::StartMode::watch;
+      status_.agents.push_back(std::move(agent));
+    }
+    store_ = std::move(store);
+    sink_ = std::make_unique<StoreSink>(*store_);
+    writer_ = std::make_unique<SessionWriter>(*sink_);
+    const SchemaNumber schema = writer_->add_schema({.number = 0,
+                                                     .name = "zone",
+                                                     .kind = EventKind::slice,
+                                                     .name_column = "",
+                                                     .name_explanation = "",
+                                                     .wait_names = {},
+                                                     .columns = {}});
+    track_ =
+        writer_->add_track({.name = "T", .kind = "engine", .device = "nc0", .host = "h", .unit = "", .schema = schema});
+    return std::make_unique<Link>(*this);
+  }
+
+  // The fake must outlive them.
+  [[nodiscard]] app::CaptureServices services() {
+    app::CaptureServices services;
+    services.begin = [this](const capture::CapturePlan& plan, std::shared_ptr<Store> store,
+                            const capture::CaptureSessionOptions&) -> Result<std::unique_ptr<app::LiveLink>> {
+      if (!begin_error.empty()) return Error{begin_error};
+      return link(plan, std::move(store));
+    };
+    services.recover = [this](const capture::Recoverable& what, std::shared_ptr<Store> store,
+                              const capture::CaptureSessionOptions&) -> Result<std::unique_ptr<app::LiveLink>> {
+      auto made = link(what.plan, std::move(store));
+      make_events(static_cast<int>(what.events));
+      const std::scoped_lock lock(mutex_);
+      seen_.recovered.push_back(what.folder);
+      return made;
+    };
+    services.reach = [this](const std::string& place, const std::string&,
+                            const std::function<bool()>&) -> Result<capture::Reached> {
+      const std::scoped_lock lock(mutex_);
+      seen_.reached.push_back(place);
+      const auto found = hosts.find(place);
+      if (found == hosts.end()) return Error{place + ": nobody listens there; start accelscope-agent"};
+      return found->second;
+    };
+    services.find_recoverable = [this](const std::string&) { return left; };
+    services.discard = [this](const capture::Recoverable& what) {
+      const std::scoped_lock lock(mutex_);
+      seen_.discarded.push_back(what.folder);
+      return Result<void>{};
+    };
+    services.kinds = [this] { return kinds; };
+    return services;
+  }
+
+ private:
+  class Link final : public app::LiveLink {
+   public:
+    explicit Link(FakeCapture& fake) : fake_(fake) {}
+    [[nodiscard]] capture::CaptureStatus status() const override {
+      const std::scoped_lock lock(fake_.mutex_);
+      return fake_.status_;
+    }
+    void add(const std::string& place) override {
+      note("add " + place);
+      capture::AgentStatus agent;
+      agent.place = place;
+      fake_.change([&](capture::CaptureStatus& status) { status.agents.push_back(agent); });
+    }
+    void leave(const std::string& place) override { note("leave " + place); }
+    void pause() override { note("pause"); }
+    void resume() override { note("resume"); }
+    void stop() override { note("stop"); }
+    [[nodiscard]] std::optional<capture::CaptureQuestion> question() const override {
+      const std::scoped_lock lock(fake_.mutex_);
+      return fake_.question_;
+    }
+    void answer(std::uint64_t id, const std::optional<std::string>& answer) override {
+      const std::scoped_lock lock(fake_.mutex_);
+      fake_.seen_.answers[id] = answer;
+      fake_.question_.reset();
+    }
+    void saved() override { note("saved"); }
+    void discard() override { note("discard"); }
+
+   private:
+    void note(const std::string& wish) {
+      const std::scoped_lock lock(fake_.mutex_);
+      fake_.seen_.wishes.push_back(wish);
+    }
+    FakeCapture& fake_;
+  };
+
+  mutable std::mutex mutex_;
+  capture::CaptureStatus status_;
+  std::optional<capture::CaptureQuestion> question_;
+  Seen seen_;
+  std::shared_ptr<Store> store_;
+  std::unique_ptr<StoreSink> sink_;
+  std::unique_ptr<SessionWriter> writer_;
+  TrackNumber track_ = 0;
+  std::int64_t next_ns_ = 0;
+};
+
+// A kind that runs a program, with an option of every type; and one that runs nothing.
+[[nodiscard]] inline std::vector<capture::KindFacts> two_kinds() {
+  using capture::OptionType;
+  capture::KindFacts program{.name = "program",
+                             .title = "Program output",
+                             .explanation = "Its lines and its use of the machine.",
+                             .needs_program = true,
+                             .options = {},
+                             .checks = {}};
+  program.options = {
+      {.name = "resources",
+       .type = OptionType::flag,
+       .default_value = "on",
+       .explanation = "CPU and memory.",
+       .choices = {}},
+      {.name = "sample-interval",
+       .type = OptionType::duration,
+       .default_value = "100ms",
+       .explanation = "How often.",
+       .choices = {}},
+      {.name = "detail",
+       .type = OptionType::choice,
+       .default_value = "full",
+       .explanation = "How much.",
+       .choices = {"full", "slim"}},
+      {.name = "limit", .type = OptionType::count, .default_value = "", .explanation = "Lines kept.", .choices = {}},
+  };
+  capture::KindFacts simulate{.name = "simulate",
+                              .title = "Simulated accelerator",
+                              .explanation = "Needs no hardware.",
+                              .needs_program = false,
+                              .options = {},
+                              .checks = {}};
+  return {program, simulate};
+}
+
+[[nodiscard]] inline capture::Reached reached_host(const std::string& host) {
+  capture::Reached reached;
+  reached.milliseconds = 41;
+  reached.peer = host + ":7420 (accelscope-agent 0.1.0)";
+  reached.welcome.host = host;
+  reached.welcome.system = "Linux x86_64";
+  reached.welcome.may_run = true;
+  reached.welcome.kinds = two_kinds();
+  return reached;
+}
+
+}  // namespace accelscope::test

@@ -59,7 +59,7 @@ struct HostOptions {
   std::string agent_program;                 // "": accelscope-agent beside this program, else on PATH
   std::string version;                       // that the agent must have; "": this program's own
   std::vector<std::string> agent_arguments;  // further ones, such as --when-full drop
-  std::optional<StartedAgent> resume;        // take this one up instead of starting one
+  std::optional<StartedAgent> resume;        // take this one up; if it has ended, another goes on with its spool
 
   // ssh only
   Prompter* prompter = nullptr;  // none: ssh asks nothing, or on the terminal

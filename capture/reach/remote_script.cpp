@@ -25,29 +25,43 @@ constexpr std::string_view kCheck = R"sh(
 )sh";
 
 constexpr std::string_view kMakeFolder = R"sh(
-  LC_ALL=C; export LC_ALL;
-  umask 077;
-  d=;
   for b in "$HOME/.cache/accelscope" "${TMPDIR:-/tmp}"; do
     mkdir -p "$b" 2> /dev/null && d=$(mktemp -d "$b/agent.XXXXXX" 2> /dev/null) && break;
   done;
   [ -n "$d" ] || exit 1;
-  echo "reach-folder $d";
 )sh";
 
 // $n is the program's size: a copy that was cut short by a broken connection removes itself.
 constexpr std::string_view kTakeProgram = R"sh(
   p="$d/accelscope-agent";
   cat > "$p";
-  if [ "$(wc -c < "$p")" -ne "$n" ]; then rm -rf "$d"; exit 1; fi;
+  if [ "$(wc -c < "$p")" -ne "$n" ]; then rm -f "$p"; rmdir "$d"; exit 1; fi;
   chmod 700 "$p";
   if v=$("$p" --version 2>&1 < /dev/null); then
     echo "reach-version $v";
   else
     echo "reach-complaint $v";
     ldd "$p" 2> /dev/null | grep "not found" | while read -r l r; do echo "reach-library $l"; done;
-    rm -rf "$d";
+    rm -f "$p"; rmdir "$d";
   fi
+)sh";
+
+// The agent holds the writing end of a pipe with a name open, which closes when it ends, in whatever way: then its
+// folder goes, but for what no viewer has taken. Descriptor 9 is one that shells leave to their users.
+constexpr std::string_view kWatch = R"sh(
+  rm -f "$d/alive";
+  mkfifo "$d/alive" || exit 1;
+  ( trap "" HUP;
+    cat "$d/alive" > /dev/null;
+    for f in "$d"/*; do [ "$f" = "$d/spool" ] || rm -rf "$f"; done;
+    rmdir "$d/spool" "$d" ) < /dev/null > /dev/null 2>&1 &
+  exec 9> "$d/alive";
+)sh";
+
+constexpr std::string_view kFindLeft = R"sh(
+  echo reach-begin;
+  if [ -p "$d/alive" ]; then echo reach-alive; fi;
+  if [ -d "$d/spool" ]; then echo reach-spool; fi
 )sh";
 
 // A word for sh inside a script. Without backslashes, which fish would read inside the quotes around the script.
@@ -93,6 +107,8 @@ void each_line(std::string_view text, Visit&& visit) {
   return machine;
 }
 
+[[nodiscard]] std::string set_folder(const std::string& folder) { return "d=" + word(folder) + "; "; }
+
 }  // namespace
 
 std::string remote_command(std::string_view script) {
@@ -126,9 +142,12 @@ RemoteFacts read_facts(std::string_view output) {
   return facts;
 }
 
-std::string folder_script(std::uint64_t program_bytes) {
-  const std::string script = one_line(kMakeFolder);
-  return program_bytes == 0 ? script : fmt::format("{} n={}; {}", script, program_bytes, one_line(kTakeProgram));
+std::string folder_script(std::uint64_t program_bytes, const std::string& folder) {
+  std::string script = "LC_ALL=C; export LC_ALL; umask 077; ";
+  script += folder.empty() ? "d=; " + one_line(kMakeFolder) : set_folder(folder);
+  script += R"(echo "reach-folder $d";)";
+  if (program_bytes > 0) script += fmt::format(" n={};{}", program_bytes, one_line(kTakeProgram));
+  return script;
 }
 
 RemoteFolder read_folder(std::string_view output) {
@@ -146,10 +165,22 @@ RemoteFolder read_folder(std::string_view output) {
   return folder;
 }
 
-std::string start_script(const std::vector<std::string>& argv) {
-  std::string script = "exec";
+std::string start_script(const std::string& folder, const std::vector<std::string>& argv) {
+  std::string script = "umask 077; " + set_folder(folder) + one_line(kWatch) + "exec";
   for (const std::string& argument : argv) script += " " + word(argument);
   return script;
+}
+
+std::string left_script(const std::string& folder) { return set_folder(folder) + one_line(kFindLeft); }
+
+LeftBehind read_left(std::string_view output) {
+  LeftBehind left;
+  each_line(output, [&](std::string_view word, const std::string&) {
+    if (word == kBegin) left.answered = true;
+    if (word == "reach-alive") left.agent_runs = true;
+    if (word == "reach-spool") left.has_spool = true;
+  });
+  return left;
 }
 
 std::string remove_script(const std::string& folder) { return "rm -rf " + word(folder); }

@@ -32,9 +32,9 @@ struct RemoteFacts {
 };
 [[nodiscard]] RemoteFacts read_facts(std::string_view output);
 
-// Makes a folder that only its user can enter. With a size, a program of so many bytes is read from the input and
-// tried; if it cannot run, nothing is left behind.
-[[nodiscard]] std::string folder_script(std::uint64_t program_bytes);
+// Makes a folder that only its user can enter, unless one is named. With a size, a program of so many bytes is read
+// from the input and tried; if it cannot run, nothing is left behind.
+[[nodiscard]] std::string folder_script(std::uint64_t program_bytes, const std::string& folder = {});
 struct RemoteFolder {
   std::string path;                    // "": none could be made
   std::string version;                 // of the copied program
@@ -43,7 +43,18 @@ struct RemoteFolder {
 };
 [[nodiscard]] RemoteFolder read_folder(std::string_view output);
 
-[[nodiscard]] std::string start_script(const std::vector<std::string>& argv);
+// Starts the agent in its folder, which is removed when the agent ends; what no viewer has taken stays.
+[[nodiscard]] std::string start_script(const std::string& folder, const std::vector<std::string>& argv);
+
+// What has become of an agent that was started there earlier.
+[[nodiscard]] std::string left_script(const std::string& folder);
+struct LeftBehind {
+  bool answered = false;
+  bool agent_runs = false;
+  bool has_spool = false;
+};
+[[nodiscard]] LeftBehind read_left(std::string_view output);
+
 [[nodiscard]] std::string remove_script(const std::string& folder);
 
 // The same processor under another name: "arm64" is "aarch64".

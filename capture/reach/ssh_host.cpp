@@ -51,8 +51,11 @@ class SshHost final : public AgentHost {
   Result<std::string> copied_agent(const RemoteFolder& folder, const Ran& ran) const;
   Result<void> make_folder(HostProgress& progress);
   Result<void> start_agent(const std::string& program, HostProgress& progress);
+  Result<void> start(HostProgress& progress);
+  Result<void> take_up(HostProgress& progress);
   void disconnect();
   [[nodiscard]] Error failed(std::string_view what, std::string_view said = {}) const;
+  [[nodiscard]] Error no_shell(std::string_view said) const;
   [[nodiscard]] Error no_agent_for(const SystemNames& there, const SystemNames& here) const;
 
   Place place_;
@@ -68,6 +71,10 @@ class SshHost final : public AgentHost {
 Error SshHost::failed(std::string_view what, std::string_view said) const {
   const std::string line = last_line(said);
   return Error{fmt::format("{}: {}{}", place_.text(), what, line.empty() ? "" : " (" + line + ")")};
+}
+
+Error SshHost::no_shell(std::string_view said) const {
+  return failed("commands cannot be run there; the account needs a POSIX shell", said);
 }
 
 Error SshHost::no_agent_for(const SystemNames& there, const SystemNames& here) const {
@@ -123,7 +130,7 @@ Result<void> SshHost::connect(HostProgress& progress) {
   master_.reset();
   // An account without a shell prints its reason where a shell's output would be.
   if (!last_line(output).empty() && !is_ssh_failure(errors)) {
-    return failed("commands cannot be run there; the account needs a POSIX shell", output);
+    return no_shell(output);
   }
   return Error{explain_ssh_failure(place_, errors)};
 }
@@ -153,7 +160,7 @@ Result<std::string> SshHost::find_agent(HostProgress& progress) {
   if (!checked) return checked.error();
   const RemoteFacts facts = read_facts(checked->output);
   if (!facts.answered) {
-    return failed("commands cannot be run there; the account needs a POSIX shell", checked->output + checked->errors);
+    return no_shell(checked->output + checked->errors);
   }
   for (const RemoteAgent& agent : facts.agents) {
     if (agent.version == options_.version) return agent.path;
@@ -176,7 +183,7 @@ Result<std::string> SshHost::copy_agent(const RemoteFacts& facts, HostProgress& 
                            : fmt::format("; {} there is {}", facts.agents.front().path, facts.agents.front().version);
   progress.step(fmt::format("copying accelscope-agent {} ({}) to {}{}", options_.version,
                             format_bytes(static_cast<double>(size)), place_.host, other));
-  const Result<Ran> ran = run(folder_script(size), std::move(file).value(), progress);
+  const Result<Ran> ran = run(folder_script(size, running_.folder), std::move(file).value(), progress);
   if (!ran) return ran.error();
   const RemoteFolder folder = read_folder(ran->output);
   running_.folder = folder.path;
@@ -218,12 +225,13 @@ Result<void> SshHost::make_folder(HostProgress& progress) {
 
 Result<void> SshHost::start_agent(const std::string& program, HostProgress& progress) {
   progress.step("starting the agent on " + place_.host);
-  Result<std::string> token = random_hex(32);
+  // An agent that goes on where another ended has its token, too.
+  Result<std::string> token = running_.token.empty() ? random_hex(32) : Result<std::string>(running_.token);
   if (!token) return failed(token.message());
   std::vector<std::string> argv = agent_arguments(options_, running_.folder, kIdleExit);
   argv.insert(argv.begin(), program);
   argv.emplace_back("--detach");
-  const std::string command = remote_command(start_script(argv));
+  const std::string command = remote_command(start_script(running_.folder, argv));
   if (command.empty()) return failed("a folder there has !, \\ or a line break in its name, which is not supported");
   Result<Tool> starter = Tool::start({.argv = ssh_.run(command)});
   if (!starter) return failed(starter.message());
@@ -241,15 +249,28 @@ Result<void> SshHost::start_agent(const std::string& program, HostProgress& prog
 Result<void> SshHost::prepare(HostProgress& progress) {
   if (options_.resume) running_ = *options_.resume;
   if (Result<void> connected = connect(progress); !connected) return connected;
-  if (options_.resume) return {};
-  const auto started = [&]() -> Result<void> {
-    const Result<std::string> program = find_agent(progress);
-    if (!program) return program.error();
-    if (Result<void> made = make_folder(progress); !made) return made;
-    return start_agent(program.value(), progress);
-  }();
+  if (options_.resume) return take_up(progress);
+  Result<void> started = start(progress);
   if (!started) finish(progress);
   return started;
+}
+
+Result<void> SshHost::start(HostProgress& progress) {
+  const Result<std::string> program = find_agent(progress);
+  if (!program) return program.error();
+  if (Result<void> made = make_folder(progress); !made) return made;
+  return start_agent(program.value(), progress);
+}
+
+Result<void> SshHost::take_up(HostProgress& progress) {
+  progress.step("looking for the agent that was started on " + place_.host);
+  const Result<Ran> ran = run(left_script(running_.folder), {}, progress);
+  if (!ran) return ran.error();
+  const LeftBehind left = read_left(ran->output);
+  if (!left.answered) return no_shell(ran->output + ran->errors);
+  if (left.agent_runs) return {};
+  if (left.has_spool) return start(progress);
+  return failed("the agent has ended there, and all that it had was taken; start the capture again");
 }
 
 Result<Descriptor> SshHost::open_stream(HostProgress& progress) {
@@ -282,7 +303,7 @@ std::string SshHost::why_stream_ended() {
 void SshHost::finish(HostProgress& progress) {
   if (!running_.folder.empty() && master_ && !master_->ended()) {
     progress.step("removing what was copied to " + place_.host);
-    // Also after a cancellation, and without waiting for long: the agent removes its folder itself when it ends.
+    // Also after a cancellation, and without waiting for long: the folder goes at the latest when the agent ends.
     if (Result<Tool> tool = Tool::start({.argv = ssh_.run(remote_command(remove_script(running_.folder)))}); tool) {
       tool->close_input();
       (void)tool->wait(kRemoveLimit, [] { return false; });

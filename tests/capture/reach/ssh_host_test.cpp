@@ -217,3 +217,53 @@ TEST_CASE("aliases, jumps and settings of the user's ssh configuration apply") {
   CHECK(server->left_nothing());
   CHECK(child_of(::getpid(), "ControlMaster=yes") == 0);
 }
+
+TEST_CASE("an agent that ends by itself leaves nothing on the host") {
+  const auto server = SshServer::start({.version = ""});
+  if (!server) return;
+  StepList steps;
+  {
+    const auto host = make_ssh_host(server->place(), server->options());
+    REQUIRE(host->prepare(steps).ok());
+    fs::create_directory(host->running().folder + "/spool");
+    server->folder().write("home/" + host->running().folder.substr(server->home("").size()) + "/work/file", "x");
+  }
+  CHECK_FALSE(server->left_nothing());
+  server->folder().write("agent.end", "");
+  CHECK(eventually([&] { return server->left_nothing(); }));
+}
+
+TEST_CASE("what an agent kept when it ended is served by the next one, with the same token") {
+  const auto server = SshServer::start({.version = ""});
+  if (!server) return;
+  StepList steps;
+  StartedAgent left;
+  {
+    const auto host = make_ssh_host(server->place(), server->options());
+    REQUIRE(host->prepare(steps).ok());
+    left = host->running();
+  }
+  fs::create_directories(left.folder + "/spool/run");
+  std::ofstream(left.folder + "/spool/run/segment") << "frames";
+  server->folder().write("agent.end", "");
+  REQUIRE(eventually([&] { return !fs::exists(left.folder + "/accelscope-agent"); }));
+  REQUIRE(eventually([&] { return !fs::exists(left.folder + "/alive"); }));
+  CHECK(fs::exists(left.folder + "/spool/run/segment"));
+  fs::remove(server->folder().file("agent.end"));
+  fs::remove(server->folder().file("agent.token"));
+  HostOptions options = server->options();
+  options.resume = left;
+  const auto later = make_ssh_host(server->place(), options);
+  const auto ready = later->prepare(steps);
+  REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
+  CHECK(later->running().folder == left.folder);
+  CHECK(server->folder().read("agent.token") == left.token);
+  CHECK(holds(server->folder().read("agent.arguments"), "--spool\n" + left.folder + "/spool\n"));
+  CHECK(fs::exists(left.folder + "/spool/run/segment"));
+  later->finish(steps);
+  CHECK(server->left_nothing());
+  const auto nothing = make_ssh_host(server->place(), options);
+  const auto gone = nothing->prepare(steps);
+  REQUIRE_FALSE(gone.ok());
+  CHECK(holds(gone.message(), "the agent has ended there"));
+}

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "capture/process/child_process.h"
 #include "capture/reach/agent_files.h"
@@ -18,7 +19,9 @@ TEST_CASE("scripts hold nothing that csh and fish read differently, and folders 
                                             check_script(),
                                             folder_script(0),
                                             folder_script(3'000'000),
-                                            start_script({"/home/a b/it's", "--token-stdin"}),
+                                            folder_script(5, "/it's"),
+                                            left_script("/it's"),
+                                            start_script("/a b/it's", {"/home/a b/it's", "--token-stdin"}),
                                             remove_script("/a b")};
   for (const std::string& script : scripts) CHECK_MESSAGE(remote_command(script).starts_with("sh -c '"), script);
   CHECK(remote_command(remove_script("/home/wow!")).empty());
@@ -30,12 +33,16 @@ TEST_CASE("scripts mean the same through a user's shell, a quoted word and sh") 
   const TestFolder folder;
   folder.write("it's $HOME; `id`/agent", "#!/bin/sh\nprintf '<%s>' \"$@\"\n", 0755);
   const std::string program = folder.file("it's $HOME; `id`/agent");
-  const std::string script = start_script({program, "a b", "", "it's", "$PATH", "\"", "*"});
-  for (const char* shell : {"/bin/sh", "/bin/bash", "/bin/csh", "/usr/bin/fish"}) {
-    if (find_program(std::string(shell).substr(std::string(shell).rfind('/') + 1)).empty()) continue;
-    const auto ran = run_child({shell, "-c", remote_command(script)}, [] { return false; });
+  for (const std::string shell : {"sh", "bash", "zsh", "csh", "tcsh", "fish"}) {
+    const std::string path = find_program(shell);
+    if (path.empty()) continue;
+    const std::string work = folder.file("work of " + shell + "'s");
+    std::filesystem::create_directory(work);
+    const std::string script = start_script(work, {program, "a b", "", "it's", "$PATH", "\"", "*"});
+    const auto ran = run_child({path, "-c", remote_command(script)}, [] { return false; });
     REQUIRE(ran.ok());
-    CHECK_MESSAGE(ran->output == "<a b><><it's><$PATH><\"><*>", ran->output);
+    CHECK_MESSAGE(ran->output == "<a b><><it's><$PATH><\"><*>", shell);
+    CHECK(eventually([&] { return !std::filesystem::exists(work); }));
   }
 }
 

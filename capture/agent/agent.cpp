@@ -54,7 +54,10 @@ std::uint64_t unix_now_ns() {
 
 struct Agent::Implementation final : SessionHost {
   Implementation(AgentOptions agent_options, SourceFunction function)
-      : options_(std::move(agent_options)), source_(std::move(function)), session_id_(random_id()) {}
+      : options_(std::move(agent_options)),
+        source_(std::move(function)),
+        session_id_(random_id()),
+        gate_(options_.secrets.token) {}
   ~Implementation() override {
     sessions_.clear();
     runs_.clear();
@@ -70,6 +73,7 @@ struct Agent::Implementation final : SessionHost {
   };
 
   [[nodiscard]] const AgentOptions& options() const override { return options_; }
+  [[nodiscard]] AgentGate& gate() override { return gate_; }
   [[nodiscard]] Hello hello() const override;
   [[nodiscard]] Welcome welcome() override;
   Result<CaptureRun*> start(const Start& start, ViewerSession& session, ErrorCode& code) override;
@@ -116,6 +120,7 @@ struct Agent::Implementation final : SessionHost {
   AgentOptions options_;
   SourceFunction source_;
   std::string session_id_;
+  AgentGate gate_;
   Address address_;
   std::unique_ptr<Listener> listener_;
   std::vector<std::unique_ptr<Held>> runs_;  // outlive the sessions that use them
@@ -138,6 +143,7 @@ Hello Agent::Implementation::hello() const {
   hello.window_bytes = options_.window_bytes;
   hello.capabilities = {"stop", "progress", "durable", "resume", "watch", "pause", "clock"};
   if (options_.may_run) hello.capabilities.emplace_back("run");
+  if (gate_.wants_token()) hello.capabilities.emplace_back("token");
   return hello;
 }
 
@@ -525,8 +531,15 @@ Agent::~Agent() = default;
 
 Result<std::unique_ptr<Agent>> Agent::listen(AgentOptions options, SourceFunction source) {
   auto impl = std::make_unique<Implementation>(std::move(options), std::move(source));
+  if (!impl->options_.secrets.token && must_want_token(impl->options_.listen, impl->options_.may_run)) {
+    return Error{fmt::format("{}: an agent that other machines reach, or that starts programs, needs a token",
+                             impl->options_.listen.text())};
+  }
+  ListenOptions listening;
+  listening.identity = impl->options_.secrets.identity;
+  listening.log = impl->options_.log;
   Result<std::unique_ptr<Listener>> listener =
-      Listener::open(impl->loop_, impl->options_.listen, impl->options_.limits);
+      Listener::open(impl->loop_, impl->options_.listen, impl->options_.limits, std::move(listening));
   if (!listener) return listener.error();
   impl->listener_ = std::move(listener).value();
   impl->address_ = impl->listener_->address();

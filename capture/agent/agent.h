@@ -16,6 +16,7 @@
 #include "capture/agent/capture_run.h"
 #include "capture/agent/outbox.h"
 #include "capture/kinds/kind.h"
+#include "capture/security/agent_secrets.h"
 #include "capture/wire/link.h"
 #include "core/model/event_sink.h"
 
@@ -49,6 +50,7 @@ struct AgentOptions {
   std::chrono::milliseconds idle_exit{0};  // run() returns after so long without viewer and capture; 0: never
   bool may_run = false;                    // starts programs for its controlling viewer
   AgentKinds kinds;
+  AgentSecrets secrets;  // see prepare_agent_secrets()
   LinkLimits limits;
   std::function<void(const std::string&)> log;  // a line for each step in the life of a connection or a capture
 };

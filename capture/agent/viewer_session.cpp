@@ -26,7 +26,12 @@ ViewerSession::ViewerSession(SessionHost& host, std::unique_ptr<Link> link)
 
 void ViewerSession::begin() {
   link_->start(*this);
-  link_->send(encode(host_.hello()));
+  Result<AgentGate::Visit> visit = host_.gate().visit(link_->peer_address(), link_->channel_binding());
+  if (!visit) return refuse(ErrorCode::refused, visit.message());
+  visit_ = std::move(visit).value();
+  Hello hello = host_.hello();
+  hello.nonce = visit_->nonce();
+  link_->send(encode(hello));
 }
 
 void ViewerSession::on_frame(Frame frame) {
@@ -45,6 +50,11 @@ void ViewerSession::on_frame(Frame frame) {
       });
     case FrameType::hello:
       if (!greeted_) return take(decode_hello(frame.body), [this](const Hello& hello) { on_hello(hello); });
+      break;
+    case FrameType::proof:
+      if (admitted_) {
+        return take(decode_proof(frame.body), [this](const ProofMessage& proof) { on_proof(proof.mac); });
+      }
       break;
     case FrameType::start:
       if (welcomed_ && run_ == nullptr) {
@@ -90,6 +100,7 @@ void ViewerSession::on_frame(Frame frame) {
     default:
       break;
   }
+  if (admitted_) return on_proof("");  // a viewer without the token goes on without a proof: say what it needs
   broken(fmt::format("a {} frame where none belongs", frame_type_name(frame.header.type)));
 }
 
@@ -103,8 +114,19 @@ void ViewerSession::on_hello(const Hello& hello) {
   if (hello.role != PeerRole::viewer) return refuse(ErrorCode::protocol, "only a viewer may connect to an agent");
   window_bytes_ = smaller_window(window_bytes_, hello.window_bytes);
   viewer_id_ = printable(hello.session_id, 64);
+  viewer_nonce_ = hello.nonce;
+  admitted_ = true;
+  if (!host_.gate().wants_token()) on_proof("");
+}
+
+void ViewerSession::on_proof(const std::string& mac) {
+  admitted_ = false;
+  const Result<std::string> own = visit_->check(viewer_nonce_, mac);
+  if (!own) return refuse(ErrorCode::refused, own.message());
   welcomed_ = true;
-  link_->send(encode(host_.welcome()));
+  Welcome welcome = host_.welcome();
+  welcome.mac = own.value();
+  link_->send(encode(welcome));
   host_.log(fmt::format("{}: connected", viewer_));
 }
 

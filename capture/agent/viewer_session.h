@@ -11,6 +11,7 @@
 #include <string>
 
 #include "capture/agent/agent.h"
+#include "capture/security/agent_gate.h"
 #include "capture/wire/capture_messages.h"
 #include "capture/wire/file_exchange.h"
 #include "capture/wire/messages.h"
@@ -28,6 +29,7 @@ class SessionHost {
   virtual ~SessionHost() = default;
 
   [[nodiscard]] virtual const AgentOptions& options() const = 0;
+  [[nodiscard]] virtual AgentGate& gate() = 0;
   [[nodiscard]] virtual Hello hello() const = 0;
   [[nodiscard]] virtual Welcome welcome() = 0;
   // The capture that the viewer asked for; the session may use it until on_done. code: of an error.
@@ -66,6 +68,7 @@ class ViewerSession final : public LinkHandler {
 
  private:
   void on_hello(const Hello& hello);
+  void on_proof(const std::string& mac);
   void on_start(const Start& start);
   void on_acknowledgement(FrameType type, const Acknowledgement& message);
   void on_command(const Frame& frame);
@@ -86,6 +89,8 @@ class ViewerSession final : public LinkHandler {
   std::unique_ptr<Link> link_;
   std::string viewer_;  // "127.0.0.1:40112 (accelscope 0.1.0)"
   std::string viewer_id_;
+  std::optional<AgentGate::Visit> visit_;
+  std::string viewer_nonce_;
   std::uint64_t window_bytes_;
   CaptureRun* run_ = nullptr;
   std::unique_ptr<OutboxReader> reader_;
@@ -101,6 +106,7 @@ class ViewerSession final : public LinkHandler {
   std::chrono::steady_clock::time_point last_progress_;
   std::chrono::steady_clock::time_point stopped_at_;
   bool greeted_ = false;
+  bool admitted_ = false;  // may send a proof or, if none is wanted, is let in
   bool welcomed_ = false;
   bool controls_ = false;
   bool end_sent_ = false;

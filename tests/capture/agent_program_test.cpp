@@ -57,7 +57,7 @@ struct SavedStream {
 TEST_CASE("wrong usage of the agent exits with 2, failures with 1, help shows an example") {
   CHECK(status_of({}, "subcommand is required") == 2);
   CHECK(status_of({"simulate", "--listen", "a b:7420"}, "HOST:PORT") == 2);
-  CHECK(status_of({"simulate", "--listen", "0.0.0.0:7420"}, "not encrypted") == 1);
+  CHECK(status_of({"simulate", "--listen", "0.0.0.0:7420"}, "needs a token") == 1);
   CHECK(status_of({"simulate", "--rate", "fast"}, "--rate") == 2);
   CHECK(status_of({"replay", "/no/such/file"}, "/no/such/file") == 1);
   CHECK(status_of({"simulate", "--help"}, "Example:") == 0);

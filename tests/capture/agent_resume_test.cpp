@@ -7,6 +7,7 @@
 #include <set>
 
 #include "capture/agent/agent.h"
+#include "capture/security/viewer_proof.h"
 #include "capture/wire/capture_messages.h"
 #include "core/chunk/chunk_format.h"
 #include "wire_support.h"
@@ -62,6 +63,21 @@ RawPeer viewer(const Address& address, const std::string& id = "viewer-1") {
   Hello hello = viewer_hello();
   hello.session_id = id;
   peer.send(encode(hello));
+  return peer;
+}
+
+RawPeer viewer_with(const Token& token, const Address& address) {
+  RawPeer peer = RawPeer::connect_to(address);
+  ViewerProof proof = ViewerProof::begin(token).value();
+  Hello hello = viewer_hello();
+  hello.nonce = proof.nonce();
+  peer.send(encode(hello));
+  const auto greeting = peer.receive(FrameType::hello);
+  REQUIRE(greeting);
+  peer.send(encode(ProofMessage{proof.prove(decode_hello(greeting->body).value().nonce, {}).value()}));
+  const auto welcome = peer.receive(FrameType::welcome);
+  REQUIRE(welcome);
+  CHECK(proof.check_welcome(decode_welcome(welcome->body).value().mac).ok());
   return peer;
 }
 
@@ -296,6 +312,10 @@ TEST_CASE("files go along with a capture, and results come back, from an agent t
   AgentOptions options;
   options.scratch_folder = folder.path.string();
   options.may_run = true;
+  options.listen.port = 0;
+  CHECK(contains(Agent::listen(options, nullptr).message(), "needs a token"));
+  const Token token = Token::make().value();
+  options.secrets.token = token;
   options.kinds.parts = [](const CaptureRequest& request, const std::string& work_folder,
                            std::chrono::steady_clock::time_point) -> Result<std::vector<SourcePart>> {
     if (request.kinds.front().name != "copy") return Error{"no such kind; choose copy"};
@@ -308,15 +328,18 @@ TEST_CASE("files go along with a capture, and results come back, from an agent t
   };
   RunningAgent agent(nullptr, options);
   {
-    RawPeer peer = viewer(agent.address());
+    RawPeer stranger = viewer(agent.address());
+    stranger.send(encode(Start{}));
+    CHECK(contains(refusal(stranger), "token"));
+    RawPeer peer = viewer_with(token, agent.address());
     peer.send(encode(Start{.request = {.kinds = {{"nothing", {}}}}}));
     CHECK(contains(refusal(peer), "choose copy"));
-    RawPeer unkind = viewer(agent.address());
+    RawPeer unkind = viewer_with(token, agent.address());
     unkind.send(encode(Start{}));
     CHECK(contains(refusal(unkind), "choose a kind"));
   }
   {
-    RawPeer peer = viewer(agent.address());
+    RawPeer peer = viewer_with(token, agent.address());
     peer.send(encode(FilePiece{"in/a", 0644, 0, 5, "hello"}));
     peer.send(encode(Start{.request = {.kinds = {{"copy", {}}}}}));
     Got got;

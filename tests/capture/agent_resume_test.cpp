@@ -193,7 +193,7 @@ TEST_CASE("without a viewer and without room, a capture waits, stops or drops as
       while (made == 0) std::this_thread::yield();
     }
     if (when_full == WhenFull::stop) {
-      while (!contains(agent.log(), "left")) std::this_thread::yield();
+      while (!contains(agent.log(), "before the capture was delivered")) std::this_thread::yield();
     }
     while (!got.end) {
       RawPeer peer = viewer(agent.address());

@@ -8,7 +8,8 @@
 //
 // Of each window of time only the best pair counts; windows grow, so that a capture of any length has a bounded number.
 // Neighbouring pairs that a straight line explains within their uncertainty become one segment, so a constant drift is
-// one line, measured over all of it, and a step is a segment of its own.
+// one line, measured over all of it, and a step is a segment of its own. Both clocks count ns, so that a slope far from
+// one is a step and no rate.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +48,8 @@ class ClockFit {
   };
   void merge_windows();
   void fit();
-  [[nodiscard]] std::vector<std::size_t> breaks(const std::vector<ClockPair>& pairs) const;
-  void choose_ends(const std::vector<ClockPair>& pairs, std::vector<std::size_t>& chosen) const;
+  [[nodiscard]] static std::vector<std::size_t> breaks(const std::vector<ClockPair>& pairs);
+  static void choose_ends(const std::vector<ClockPair>& pairs, std::vector<std::size_t>& chosen);
 
   std::int64_t window_ns_;
   std::vector<Window> windows_;
@@ -57,5 +58,10 @@ class ClockFit {
   std::int64_t uncertainty_ns_ = 0;
   std::int64_t best_uncertainty_ns_ = 0;
 };
+
+// The clock whose ns are mapped on by further anchors (at least two): ticks -> ns -> outer. Its anchors are exact, at
+// every place where either map bends.
+[[nodiscard]] Clock compose(const Clock& inner, const std::vector<ClockAnchor>& outer);
+[[nodiscard]] std::vector<ClockAnchor> inverted(const std::vector<ClockAnchor>& anchors);
 
 }  // namespace accelscope

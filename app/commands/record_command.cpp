@@ -1,14 +1,20 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
 #include <memory>
 #include <ostream>
 
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
+#include "app/commands/terminal.h"
 #include "capture/client/record.h"
+#include "capture/kinds/option_cli.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -18,62 +24,146 @@ constexpr std::string_view kEraseLine = "\r\x1b[2K";
 
 struct RecordCommand {
   capture::RecordOptions options;
-  double duration_s = 0;
+  capture::KindOptions kind_options;
+  std::string places;
+  std::string kinds;
+  std::string script_file;
+  std::vector<std::string> program;
   std::string memory_budget;
+  bool watch = false;
+  bool take_up = false;
   bool force = false;
 
   int run(const CommandRun& run) const;
+  [[nodiscard]] Result<capture::CapturePlan> plan() const;
 };
 
-std::string progress_line(const capture::ConnectionStatus& status, std::optional<double> saved,
-                          std::optional<double> duration_s) {
-  if (saved) return fmt::format("Saving  {:.0f} %", *saved * 100);
-  if (status.state == capture::ConnectionState::connecting) return "Connecting";
-  std::string line =
-      fmt::format("Recording  {} events  {}/s  {}  {}  {}", format_count(status.events),
-                  format_number(status.events_per_second), format_bytes(static_cast<double>(status.bytes)),
-                  format_rate(status.bytes_per_second), format_duration(status.streaming_seconds * 1e9));
-  if (duration_s) line += fmt::format("  {:.0f} s left", std::max(0.0, *duration_s - status.streaming_seconds));
+std::string recording_line(const capture::CaptureStatus& status) {
+  std::uint64_t bytes = 0;
+  std::uint64_t waiting = 0;
+  double seconds = 0;
+  for (const capture::AgentStatus& agent : status.agents) {
+    bytes += agent.bytes;
+    waiting += agent.waiting_bytes;
+    seconds = std::max(seconds, agent.streaming_seconds);
+  }
+  std::string line = fmt::format("{} events  {}/s  {}  {}  {}", format_count(status.events),
+                                 format_number(status.events_per_second), format_bytes(static_cast<double>(bytes)),
+                                 format_rate(status.bytes_per_second), format_duration(seconds * 1e9));
+  if (waiting > 0) line += fmt::format("  {} waiting", format_bytes(static_cast<double>(waiting)));
   return line;
+}
+
+std::string progress_line(const capture::CaptureStatus& status, std::optional<double> saved) {
+  if (saved) return fmt::format("Saving  {:.0f} %", *saved * 100);
+  switch (status.phase) {
+    case capture::CapturePhase::preparing:
+      for (const capture::AgentStatus& agent : status.agents) {
+        if (!agent.step.empty()) return fmt::format("{}: {}", agent.place, agent.step);
+      }
+      return "Connecting";
+    case capture::CapturePhase::reconnecting:
+      return fmt::format("Reconnecting  {}  {}", status.message, recording_line(status));
+    case capture::CapturePhase::paused:
+      return "Paused  " + recording_line(status);
+    case capture::CapturePhase::stopping:
+      return "Stopping  " + recording_line(status);
+    default:
+      return "Recording  " + recording_line(status);
+  }
+}
+
+std::string peers_of(const capture::RecordReport& report) {
+  std::string peers;
+  for (const capture::AgentStatus& agent : report.agents) peers += (peers.empty() ? "" : ", ") + agent.peer;
+  return peers;
 }
 
 void print_report(const CommandRun& run, const capture::RecordReport& report) {
   if (run.json) {
     run.streams.out << fmt::format(
         "{{\"output\": {}, \"peer\": {}, \"events\": {}, \"chunks\": {}, \"wire_bytes\": {}, \"lost_events\": {}, "
-        "\"doubled_frames\": {}, \"memory_bytes\": {}, \"capture_seconds\": {}, \"save_seconds\": {}, \"complete\": "
-        "{}, "
-        "\"message\": {}}}\n",
-        json_quote(report.path), json_quote(report.peer), report.events, report.chunks, report.wire_bytes,
-        report.lost_events, report.doubled_frames, report.memory_bytes, report.capture_seconds, report.save_seconds,
-        report.complete, json_quote(report.message));
+        "\"doubled_frames\": {}, \"results_files\": {}, \"memory_bytes\": {}, \"capture_seconds\": {}, "
+        "\"save_seconds\": {}, \"complete\": {}, \"message\": {}}}\n",
+        json_quote(report.path), json_quote(peers_of(report)), report.events, report.chunks, report.wire_bytes,
+        report.lost_events, report.doubled_frames, report.results_files, report.memory_bytes, report.capture_seconds,
+        report.save_seconds, report.complete, json_quote(report.message));
     return;
   }
   const double rate = report.capture_seconds > 0 ? static_cast<double>(report.events) / report.capture_seconds : 0;
-  run.say(fmt::format("{}: {} events in {} from {}, {} events/s, {} in memory", report.path,
-                      format_count(report.events), format_duration(report.capture_seconds * 1e9), report.peer,
-                      format_number(rate), format_bytes(static_cast<double>(report.memory_bytes))));
+  std::string line =
+      fmt::format("{}: {} events in {} from {}, {} events/s, {} in memory", report.path, format_count(report.events),
+                  format_duration(report.capture_seconds * 1e9), peers_of(report), format_number(rate),
+                  format_bytes(static_cast<double>(report.memory_bytes)));
+  if (report.results_files > 0) line += fmt::format(", {} files brought back", report.results_files);
+  run.say(line);
+}
+
+// On the terminal; what is secret is typed without being seen.
+std::optional<std::string> ask_on_terminal(const capture::CaptureQuestion& question) {
+  std::cerr << kEraseLine << question.title << '\n' << question.text << '\n';
+  if (question.kind == capture::CaptureQuestion::Kind::secret) {
+    char* typed = ::getpass("> ");
+    return typed == nullptr ? std::nullopt : std::optional<std::string>(typed);
+  }
+  std::cerr << (question.kind == capture::CaptureQuestion::Kind::yes_no ? "[y/n] " : "> ") << std::flush;
+  std::string line;
+  if (!std::getline(std::cin, line)) return {};
+  if (question.kind == capture::CaptureQuestion::Kind::text) return line;
+  return line == "y" || line == "yes" ? std::optional<std::string>("yes") : std::nullopt;
+}
+
+Result<capture::CapturePlan> RecordCommand::plan() const {
+  capture::CapturePlan plan = options.plan;
+  plan.places = capture::split_names(places);
+  if (watch) plan.mode = capture::StartMode::watch;
+  if (take_up) plan.mode = capture::StartMode::take_up;
+  Result<std::vector<capture::KindChoice>> chosen = kind_options.choices(capture::split_names(kinds));
+  if (!chosen) return chosen.error();
+  plan.request.kinds = std::move(*chosen);
+  if (!program.empty()) {
+    plan.request.program = program.front();
+    plan.request.arguments.assign(program.begin() + 1, program.end());
+  }
+  if (!script_file.empty()) {
+    std::ifstream file(script_file, std::ios::binary);
+    if (!file) return Error{script_file + ": cannot be read; name a file with a shell script"};
+    plan.request.script.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  if (!plan.request.results.empty() && plan.results_folder.empty()) {
+    plan.results_folder = std::filesystem::path(options.output_path).replace_extension(".results").string();
+  }
+  return plan;
 }
 
 int RecordCommand::run(const CommandRun& run) const {
   std::error_code error;
-  if (!force && std::filesystem::exists(options.output_path, error)) {
+  const bool left = std::filesystem::exists(capture::recovery_folder_of(options.output_path), error);
+  if (!force && !left && std::filesystem::exists(options.output_path, error)) {
     return run.fail(options.output_path +
                     ": the file exists already; name another with -o, or replace it with --force");
   }
   capture::RecordOptions record_options = options;
   record_options.version = ACCELSCOPE_VERSION;
-  if (duration_s > 0) record_options.duration_seconds = duration_s;
+  const auto planned = plan();
+  if (!planned) return run.fail_usage("record", planned.message());
+  record_options.plan = *planned;
   if (!memory_budget.empty()) {
     const auto budget = parse_size(memory_budget);
     if (!budget) return run.fail_usage("record", "--memory-budget: " + budget.message());
     record_options.store.memory_budget_bytes = *budget;
   }
+  const bool terminal = run.streams.err_is_terminal && is_terminal(stdin);
+  record_options.ask_on_terminal = terminal;
+  if (terminal) record_options.answer = ask_on_terminal;
+  record_options.on_recovery = [&run](const capture::Recoverable& recoverable) {
+    run.say(fmt::format("{}: takes up the recording that was interrupted, {} events of {} so far", recoverable.folder,
+                        format_count(recoverable.events), recoverable.title));
+  };
   const Interruptible interruptible;
   bool stopping = false;  // a save that has begun is not given up for the interruption that led to it
-  record_options.progress = [&](const capture::ConnectionStatus& status, std::optional<double> saved) {
-    if (run.shows_progress())
-      run.streams.err << kEraseLine << progress_line(status, saved, record_options.duration_seconds) << std::flush;
+  record_options.progress = [&](const capture::CaptureStatus& status, std::optional<double> saved) {
+    if (run.shows_progress()) run.streams.err << kEraseLine << progress_line(status, saved) << std::flush;
     if (saved) return true;
     stopping = stopping || interruptible.interrupted();
     return !stopping;
@@ -86,16 +176,41 @@ int RecordCommand::run(const CommandRun& run) const {
   return kExitDone;
 }
 
+void declare_request(CLI::App& options, RecordCommand& command) {
+  capture::CaptureRequest& request = command.options.plan.request;
+  options.add_option("--kind", command.kinds, "What to capture, such as program,simulate");
+  command.kind_options.declare(options, capture::declared_kinds());
+  options.add_option("--name", request.name, "Of the capture");
+  options.add_flag("--paused", request.paused, "Begin paused");
+  options.add_option("--duration", request.duration_seconds, "Stop after so many seconds")->check(CLI::PositiveNumber);
+  options.add_option("--cwd", request.directory, "Folder on the agent's host in which the program runs");
+  options.add_option("--env", request.environment, "NAME=VALUE for the program")->allow_extra_args(false);
+  auto* script = options.add_option("--script", command.script_file, "File with a shell script to run");
+  options.add_option("--script-text", request.script, "The script itself")->excludes(script);
+  options.add_option("--send", command.options.plan.send, "File or folder for the agent")->allow_extra_args(false);
+  options.add_option("--results", request.results, "File or pattern to bring back")->allow_extra_args(false);
+  options.add_option("--results-folder", command.options.plan.results_folder, "Where to; else OUTPUT.results");
+  options.add_option("PROGRAM", command.program, "Program and its arguments, after --");
+}
+
 }  // namespace
 
 CommandAction declare_record(CLI::App& options) {
   auto command = std::make_shared<RecordCommand>();
-  options.add_option("HOST:PORT", command->options.address, "Where the agent listens")->required();
+  capture::CapturePlan& plan = command->options.plan;
+  options.add_option("PLACE", command->places, "local, HOST:PORT or ssh://HOST; several with commas")->required();
   options.add_option("-o,--output", command->options.output_path, "Session file to write")->required();
-  options.add_option("--duration", command->duration_s, "Stop after so many seconds")->check(CLI::PositiveNumber);
+  auto* watch = options.add_flag("--watch", command->watch, "See a capture that another viewer controls");
+  options.add_flag("--take-up", command->take_up, "Go on with a capture that the agent holds")->excludes(watch);
+  options.add_option("--capture", plan.capture_id, "Which one to watch or take up; else the running one");
+  options.add_option("--token-file", plan.token_file, "File with the agent's token");
+  options.add_option("--ssh-config", plan.ssh_config_file, "ssh's configuration, in place of its own");
+  options.add_flag("--accept-new-agent", command->options.accept_new_agents,
+                   "Trust a certificate that was never seen before");
   options.add_option("--memory-budget", command->memory_budget,
                      "Memory, such as 4GiB, after which the capture goes on in a temporary file");
   options.add_flag("--force", command->force, "Replace the output file");
+  declare_request(options, *command);
   return [command](const CommandRun& run) { return command->run(run); };
 }
 

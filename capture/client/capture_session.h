@@ -17,82 +17,24 @@
 #include <vector>
 
 #include "capture/client/capture_plan.h"
+#include "capture/client/capture_status.h"
+#include "capture/client/question_desk.h"
 #include "capture/wire/link.h"
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
 
 namespace accelscope::capture {
 
-enum class CapturePhase : std::uint8_t {
-  preparing,     // reaching the host: ssh, copying the agent, connecting, asking
-  streaming,     // events may come
-  paused,        // by the user
-  reconnecting,  // the connection broke; trying again
-  stopping,      // asked to end; what is sealed still comes
-  ended,         // in order
-  failed,        // for good; what came is kept
-};
-
-struct AgentStatus {
-  std::string place;  // as in the plan
-  std::string host;   // the machine's own name, once known
-  std::string peer;   // "127.0.0.1:7420 (accelscope-agent 0.1.0)"
-  CapturePhase phase = CapturePhase::preparing;
-  std::string step;     // while preparing: "copying accelscope-agent (3.1 MB)"
-  std::string message;  // failed: what is wrong and what to try; reconnecting: what broke
-  std::string name;     // of the capture
-  std::string description;
-  std::string capture_id;
-  std::string controller;  // who controls it, if not we
-  bool controls = false;
-  std::uint32_t watchers = 0;
-  std::uint64_t events = 0;
-  std::uint64_t chunks = 0;
-  std::uint64_t bytes = 0;  // over the wire
-  std::uint64_t lost_events = 0;
-  std::uint64_t dropped_events = 0;  // by the agent, for want of room
-  std::uint64_t doubled_frames = 0;
-  std::uint64_t last_sequence = 0;
-  std::uint64_t reconnects = 0;
-  std::uint64_t waiting_bytes = 0;  // made, but not yet here
-  double events_per_second = 0;
-  double bytes_per_second = 0;
-  double streaming_seconds = 0;
-  Outcome outcome = Outcome::complete;
-  std::optional<double> clock_residual_ns;  // of the fit of this host's clock; nothing for the reference
-  std::optional<double> round_trip_ns;      // best so far
-  std::uint64_t results_files = 0;          // brought back
-};
-
-struct CaptureStatus {
-  CapturePhase phase = CapturePhase::preparing;  // of all agents together
-  std::vector<AgentStatus> agents;
-  std::uint64_t events = 0;
-  double events_per_second = 0;
-  double bytes_per_second = 0;
-  std::string message;  // the first agent's that has one
-  [[nodiscard]] bool over() const noexcept { return phase == CapturePhase::ended || phase == CapturePhase::failed; }
-};
-
-// Something that only the user can say.
-struct CaptureQuestion {
-  enum class Kind : std::uint8_t { text, secret, yes_no };
-  std::uint64_t id = 0;
-  Kind kind = Kind::text;
-  std::string place;
-  std::string title;  // "The agent at trn1-07:7420 is new here"
-  std::string text;   // with the fingerprint; or ssh's own prompt
-  std::string yes = "Yes";
-  std::string no = "No";
-};
-
 struct CaptureSessionOptions {
   std::string version;             // of this program
   std::string description;         // for the agent's log: who looks
   std::string recovery_directory;  // in which the recovery folder is made; "": none is kept
+  std::string recovery_folder;     // this very folder, in place of a new one in recovery_directory
   bool asks = true;                // there is somebody who answers questions; false: they are all answered with no
   std::uint64_t window_bytes = 64ULL << 20;
   std::chrono::milliseconds give_up{60'000};  // without a connection; then an agent has failed
+  bool ask_on_terminal = false;               // ssh asks on the terminal of this process
+  bool accept_new_agents = false;             // trusts certificates that were never seen, without asking
   LinkLimits limits;
 };
 
@@ -141,6 +83,8 @@ class CaptureSession {
 
 // Folders of captures whose process is gone.
 [[nodiscard]] std::vector<Recoverable> find_recoverable(const std::string& recovery_directory);
+// One of them; fails if there is none, or if its process still lives.
+[[nodiscard]] Result<Recoverable> read_recoverable(const std::string& folder);
 [[nodiscard]] Result<void> discard_recoverable(const Recoverable& left);
 
 // Whether a place can be reached, tried once, without starting anything. Waits; `cancelled` is asked some ten times a

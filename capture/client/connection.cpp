@@ -1,117 +1,65 @@
 #include "capture/client/connection.h"
-#include "capture/wire/capture_messages.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-#include <optional>
-#include <thread>
 #include <utility>
 
-#include "capture/client/stream_ingest.h"
+#include "capture/client/connection_implementation.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture {
 namespace {
 
-constexpr std::uint64_t kAcknowledgeEvery = 2ULL << 20;
-constexpr std::chrono::milliseconds kRateInterval{1000};
-constexpr std::chrono::milliseconds kLastWords{250};
+using std::chrono::milliseconds;
 
-// Events and bytes per second over about the last second.
-class RateMeter {
- public:
-  void add(std::chrono::steady_clock::time_point now, std::uint64_t events, std::uint64_t bytes) {
-    samples_.push_back({now, events, bytes});
-    while (samples_.size() > 2 && now - samples_[1].time >= kRateInterval) samples_.pop_front();
-    const Sample& first = samples_.front();
-    const double seconds = std::chrono::duration<double>(now - first.time).count();
-    if (seconds <= 0) return;
-    events_per_second = static_cast<double>(events - first.events) / seconds;
-    bytes_per_second = static_cast<double>(bytes - first.bytes) / seconds;
-  }
-  double events_per_second = 0;
-  double bytes_per_second = 0;
+constexpr milliseconds kLastWords{250};
+constexpr milliseconds kFirstRetry{50};
+constexpr milliseconds kLongestRetry{1000};
+constexpr milliseconds kFilesPause{5};
+constexpr std::size_t kFilesAhead = 4U << 20;  // bytes of files that wait in the link
 
- private:
-  struct Sample {
-    std::chrono::steady_clock::time_point time;
-    std::uint64_t events;
-    std::uint64_t bytes;
-  };
-  std::deque<Sample> samples_;
-};
+milliseconds retry_delay(std::uint64_t retries) {
+  if (retries == 0) return milliseconds(0);
+  return std::min<milliseconds>(kLongestRetry, kFirstRetry * (1LL << std::min<std::uint64_t>(retries - 1, 8)));
+}
 
 }  // namespace
 
-struct Connection::Implementation final : LinkHandler, SinkProvider {
-  Implementation(ConnectionOptions connection_options, EventSink& event_sink)
-      : options(std::move(connection_options)), event_sink_(event_sink), ingest(*this), peer(options.address.text()) {
-    shared.peer = peer;
+Connection::Implementation::Implementation(ConnectionOptions connection_options, AgentFeed& agent_feed)
+    : options(std::move(connection_options)), feed(agent_feed), peer(options.place) {
+  if (!options.now_ns) {
+    options.now_ns = [] { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); };
   }
+  if (options.start.mode == StartMode::take_up) {
+    options.start.after_sequence = feed.counts().last_sequence();
+    stream_end = feed.facts().end;
+  }
+  shared.place = options.place;
+  shared.peer = peer;
+  publish();
+}
 
-  EventSink& sink(std::uint32_t /*scope*/) override { return event_sink_; }
-  void begin();
-  void on_frame(Frame frame) override;
-  void on_tick() override;
-  void on_closed(Closed how, const std::string& text) override;
-
-  void on_hello(const Hello& agent);
-  void on_data(Frame frame);
-  void on_end(const StreamEnd& end);
-  void acknowledge();
-  void publish();
-  void set_state(ConnectionState next, const std::string& message);
-  void give_up(ErrorCode code, const std::string& what);
-  void fail(const std::string& message);
-  void ask_to_stop();
-  void finish_link();
-  [[nodiscard]] Hello hello() const;
-  [[nodiscard]] std::string kept_events() const;
-  [[nodiscard]] bool is_done() const { return state == ConnectionState::ended || state == ConnectionState::failed; }
-
-  ConnectionOptions options;
-  EventSink& event_sink_;
-  Loop loop;
-
-  // Of the loop's thread.
-  StreamIngest ingest;
-  std::unique_ptr<Link> link;
-  std::string peer;
-  ConnectionState state = ConnectionState::connecting;
-  RateMeter rate;
-  std::uint64_t unacknowledged_bytes = 0;
-  std::uint64_t acknowledged = 0;
-  std::chrono::milliseconds stopping_for{0};
-  std::optional<std::chrono::steady_clock::time_point> started;
-  bool greeted = false;
-  bool welcome_awaited = false;
-  bool closed = false;
-
-  // Of all threads.
-  mutable std::mutex mutex;
-  mutable std::condition_variable changed;
-  ConnectionStatus shared;
-  bool link_closed = false;
-
-  std::thread thread;  // last: everything else is there when it begins
-};
-
-void Connection::Implementation::begin() {
-  connect(loop, options.address, options.limits, [this](Result<std::unique_ptr<Link>> connected) {
-    if (is_done()) return;
-    if (!connected) {
-      closed = true;
-      return fail(connected.message());
-    }
-    link = std::move(connected).value();
-    link->start(*this);
-    link->send(encode(hello()));
+void Connection::Implementation::connect() {
+  step = Step::connecting;
+  options.connector(loop, options.limits, [this, number = ++attempt](Result<std::unique_ptr<Link>> connected) {
+    if (number == attempt && !over()) on_connected(std::move(connected));
   });
-  thread = std::thread([this] { loop.run(); });
+}
+
+void Connection::Implementation::on_connected(Result<std::unique_ptr<Link>> connected) {
+  if (!connected) return on_break(connected.message());
+  if (Result<void> ready = begin_proof(); !ready) return fail(fmt::format("{}: {}", options.place, ready.message()));
+  link = std::move(connected).value();
+  handler = std::make_unique<Handler>(*this, attempt);
+  step = Step::greeting;
+  {
+    const std::lock_guard lock(mutex);
+    link_closed = false;
+  }
+  link->start(*handler);
+  link->send(encode(hello()));
+  publish();
 }
 
 Hello Connection::Implementation::hello() const {
@@ -119,10 +67,53 @@ Hello Connection::Implementation::hello() const {
   own.role = PeerRole::viewer;
   own.program = "accelscope";
   own.program_version = options.version;
+  own.session_id = options.viewer_id;
   own.description = options.description;
   own.window_bytes = options.window_bytes;
-  own.capabilities = {"stop", "progress", "durable"};
+  own.capabilities = {"stop", "progress", "durable", "resume", "pause", "clock"};
+  if (proof) own.nonce = proof->nonce();
   return own;
+}
+
+Result<void> Connection::Implementation::begin_proof() {
+  std::optional<Token> token = told_token;
+  if (!token && options.token) {
+    Result<std::optional<Token>> known = options.token();
+    if (!known) return known.error();
+    token = std::move(known).value();
+  }
+  token_known = token.has_value();
+  Result<ViewerProof> begun = ViewerProof::begin(std::move(token));
+  if (!begun) return begun.error();
+  proof = std::move(begun).value();
+  return {};
+}
+
+// The agent is not kept waiting while the user looks for the token: the connection is made anew with it.
+bool Connection::Implementation::prove(const Hello& agent) {
+  const auto& wanted = agent.capabilities;
+  if (std::find(wanted.begin(), wanted.end(), "token") == wanted.end()) return true;
+  if (!token_known && options.ask_token && !std::exchange(token_asked, true)) {
+    drop_link();
+    step = Step::connecting;
+    options.ask_token();
+    return false;
+  }
+  Result<std::string> mac = proof->prove(agent.nonce, link->channel_binding());
+  if (mac) {
+    link->send(encode(ProofMessage{std::move(mac).value()}));
+    return true;
+  }
+  fail(fmt::format("{}: {}", peer, mac.message()));
+  hang_up();
+  return false;
+}
+
+void Connection::Implementation::on_token(std::optional<Token> token) {
+  if (over()) return;
+  if (!token) return fail(fmt::format("{}: the agent wants a token; name the file it is in with --token-file", peer));
+  told_token = std::move(token);
+  connect();
 }
 
 void Connection::Implementation::on_frame(Frame frame) {
@@ -130,244 +121,290 @@ void Connection::Implementation::on_frame(Frame frame) {
     if (!message) return give_up(ErrorCode::protocol, "sent " + message.message());
     act(message.value());
   };
-  const bool streams = state == ConnectionState::streaming || state == ConnectionState::stopping;
   switch (frame.header.type) {
-    case FrameType::chunk:
-    case FrameType::definition:
-      if (streams) return on_data(std::move(frame));
-      break;
-    case FrameType::hello:
-      if (!greeted) return take(decode_hello(frame.body), [this](const Hello& agent) { on_hello(agent); });
-      break;
     case FrameType::error:
-      return take(decode_error(frame.body), [this](const ErrorMessage& error) {
-        fail(fmt::format("{}: {}{}", peer, printable(error.text), kept_events()));
-        link->finish();
-      });
-    case FrameType::progress:
-      return take(decode_progress(frame.body), [this](const ProgressReport& report) {
-        const std::lock_guard lock(mutex);
-        shared.agent = report;
-        shared.agent.text = printable(report.text);
-      });
+      return take(decode_error(frame.body), [this](const ErrorMessage& error) { on_error(error); });
+    case FrameType::hello:
+      if (step != Step::greeting) break;
+      return take(decode_hello(frame.body), [this](const Hello& agent) { on_hello(agent); });
     case FrameType::welcome:
-      if (std::exchange(welcome_awaited, false)) {
-        started = std::chrono::steady_clock::now();
-        set_state(ConnectionState::streaming, "");
-        return link->send(encode(Start{}));
-      }
-      break;
+      if (step != Step::welcoming) break;
+      return take(decode_welcome(frame.body), [this](const Welcome& welcome) { on_welcome(welcome); });
     case FrameType::started:
-    case FrameType::state:
-      return;
-    case FrameType::end:
-      if (streams) return take(decode_end(frame.body), [this](const StreamEnd& end) { on_end(end); });
-      break;
+      if (step != Step::starting) break;
+      return take(decode_started(frame.body), [this](const Started& message) { on_started(message); });
     default:
-      break;
+      if (on_stream_frame(frame)) return;
   }
-  if (is_done()) return;
+  if (over()) return;
   give_up(ErrorCode::protocol, fmt::format("sent a {} frame where none belongs", frame_type_name(frame.header.type)));
 }
 
 void Connection::Implementation::on_hello(const Hello& agent) {
-  greeted = true;
-  peer = fmt::format("{} ({} {})", options.address.text(), printable(agent.program, 64),
-                     printable(agent.program_version, 64));
-  {
-    const std::lock_guard lock(mutex);
-    shared.peer = peer;
-    shared.description = printable(agent.description);
-    shared.session_id = printable(agent.session_id, 64);
-  }
+  peer = fmt::format("{} ({} {})", options.place, printable(agent.program, 64), printable(agent.program_version, 64));
   if (Result<void> versions = check_versions(hello(), agent); !versions) {
     fail(fmt::format("{}: {}", peer, versions.message()));
     link->send(encode(ErrorMessage{ErrorCode::version, versions.message()}));
-    return link->finish();
+    return hang_up();
   }
   if (agent.role != PeerRole::agent) {
     return give_up(ErrorCode::protocol, "is not an agent; connect to the address that accelscope-agent prints");
   }
-  welcome_awaited = true;
-}
-
-void Connection::Implementation::on_data(Frame frame) {
-  unacknowledged_bytes += frame.wire_bytes();
-  if (Result<void> taken = ingest.take(std::move(frame)); !taken) {
-    return give_up(ErrorCode::store, taken.message());
-  }
-  if (unacknowledged_bytes >= std::min(kAcknowledgeEvery, options.window_bytes / 8)) acknowledge();
-}
-
-// Only what the sink has taken: the agent may forget what is acknowledged.
-void Connection::Implementation::acknowledge() {
-  unacknowledged_bytes = 0;
-  publish();
-  if (acknowledged == ingest.last_sequence()) return;
-  acknowledged = ingest.last_sequence();
-  link->send(encode_received({acknowledged}));
-}
-
-void Connection::Implementation::publish() {
-  const std::lock_guard lock(mutex);
-  shared.events = ingest.events();
-  shared.chunks = ingest.chunks();
-  shared.doubled_frames = ingest.doubled_frames();
-  shared.lost_events = ingest.lost_events();
-  if (started && !is_done()) {
-    shared.streaming_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - *started).count();
-  }
-  shared.last_sequence = ingest.last_sequence();
-  if (link) shared.bytes = link->received_bytes();
-  shared.events_per_second = rate.events_per_second;
-  shared.bytes_per_second = rate.bytes_per_second;
-}
-
-void Connection::Implementation::on_end(const StreamEnd& end) {
-  const Result<std::string> missing = ingest.finish(end);
-  acknowledge();
-  if (!missing) return give_up(ErrorCode::store, missing.message());
-  std::string message = printable(end.text);
-  if (!missing.value().empty()) message = fmt::format("{}: {}", peer, missing.value());
+  if (!prove(agent)) return;
+  step = Step::welcoming;
   {
     const std::lock_guard lock(mutex);
-    shared.outcome = end.outcome;
+    if (shared.description.empty()) shared.description = printable(agent.description);
   }
-  if (end.outcome == Outcome::failed) {
-    fail(fmt::format("{}: the capture failed: {}{}", peer, message, kept_events()));
-  } else {
-    set_state(ConnectionState::ended, message);
-  }
-  if (!options.stay_after_end) link->finish();
+  publish();
 }
 
-void Connection::Implementation::on_tick() {
-  rate.add(std::chrono::steady_clock::now(), ingest.events(), link->received_bytes());
-  acknowledge();
-  if (state != ConnectionState::stopping) return;
-  stopping_for += options.limits.tick;
-  if (stopping_for > options.stop_limit) {
-    link->fail(fmt::format("has not ended the capture within {} s of being asked",
-                           std::chrono::duration<double>(options.stop_limit).count()));
+void Connection::Implementation::on_welcome(const Welcome& welcome) {
+  if (const Result<void> genuine = proof->check_welcome(welcome.mac); !genuine) {
+    fail(fmt::format("{}: {}", peer, genuine.message()));
+    return hang_up();
   }
+  host = printable(welcome.host, 256);
+  const bool first = !began() && options.start.mode == StartMode::begin;
+  if (!first || options.send.empty()) return send_start();
+  FileList list = list_files(options.send, std::filesystem::path());
+  if (!list.missing.empty()) {
+    fail(fmt::format("{}: there is no such file to send to {}; mend --send", list.missing.front(), options.place));
+    return hang_up();
+  }
+  step = Step::sending;
+  sender.emplace(std::move(list.files));
+  send_files();
+}
+
+// A few megabytes at a time: the rest waits on the disk, not in memory.
+void Connection::Implementation::send_files() {
+  if (step != Step::sending) return;
+  while (link->queued_bytes() < kFilesAhead) {
+    const Result<std::optional<FilePiece>> piece = sender->next();
+    if (!piece) {
+      fail(piece.message());
+      return hang_up();
+    }
+    if (!piece.value()) return send_start();
+    link->send(encode(*piece.value()));
+  }
+  publish();
+  loop.after(kFilesPause, [this, number = attempt] {
+    if (number == attempt) send_files();
+  });
+}
+
+// Whoever decodes it must get what was meant: texts that are too long for the wire would be cut.
+Result<Frame> Connection::Implementation::start_frame() const {
+  Start start = options.start;
+  if (began()) {
+    start = {.mode = controls ? StartMode::take_up : StartMode::watch, .capture_id = capture_id, .request = {}};
+    start.after_sequence = feed.counts().last_sequence();
+  }
+  const Error too_large{
+      fmt::format("{}: what is asked for is too large to send; shorten the script, the arguments or the environment, "
+                  "or put them into a file and send that",
+                  options.place)};
+  Frame frame = encode(start);
+  if (frame.body.size() > find_frame_type(FrameType::start)->max_length) return too_large;
+  const Result<Start> understood = decode_start(frame.body);
+  if (!understood || understood.value() != start) return too_large;
+  return frame;
+}
+
+void Connection::Implementation::send_start() {
+  Result<Frame> frame = start_frame();
+  if (!frame) {
+    fail(frame.message());
+    return hang_up();
+  }
+  step = Step::starting;
+  link->send(std::move(frame).value());
+  publish();
+}
+
+void Connection::Implementation::on_error(const ErrorMessage& error) {
+  const std::string text = printable(error.text);
+  // The agent may not know yet that our last connection is dead.
+  if (began() && error.code == ErrorCode::busy) return on_break(text);
+  fail(fmt::format("{}: {}{}", peer, text, kept_events()));
+  hang_up();
 }
 
 void Connection::Implementation::on_closed(Closed how, const std::string& text) {
-  closed = true;
-  if (!is_done()) {
-    const std::string what = how == Closed::finished ? "was closed" : text;
-    fail(fmt::format("{}: the agent {}{}; look at the agent's own messages, start it again and connect anew", peer,
-                     what, kept_events()));
+  {
+    const std::lock_guard lock(mutex);
+    link_closed = true;
+    changed.notify_all();
   }
-  const std::lock_guard lock(mutex);
-  link_closed = true;
-  changed.notify_all();
+  if (over()) return;
+  on_break(how == Closed::finished ? "was closed" : text);
+}
+
+// Before the capture has begun this is the end; after that it is taken up again.
+void Connection::Implementation::on_break(const std::string& what) {
+  const bool connecting = step == Step::connecting;
+  if (!began()) {
+    return fail(connecting ? what
+                           : fmt::format("{}: the agent {}; look at the agent's own messages, start it again and "
+                                         "connect anew",
+                                         peer, what));
+  }
+  drop_link();
+  const auto now = std::chrono::steady_clock::now();
+  if (!broken_since) broken_since = now;
+  if (break_text.empty()) break_text = connecting ? what : "the agent " + what;
+  if (now - *broken_since >= options.give_up) {
+    return fail(
+        fmt::format("{}: {}, and the connection could not be made again within {} s{}; look at the agent's "
+                    "own messages",
+                    peer, break_text, std::chrono::duration<double>(options.give_up).count(), kept_events()));
+  }
+  step = Step::connecting;
+  publish();
+  loop.after(retry_delay(retries++), [this, number = attempt] {
+    if (number == attempt && !over()) connect();
+  });
+}
+
+// Not at once: its own call may have brought us here.
+void Connection::Implementation::drop_link() {
+  ++attempt;
+  if (!link) return;
+  bytes_before += link->received_bytes();
+  loop.post([old = std::shared_ptr<Link>(std::move(link)), its = std::shared_ptr<Handler>(std::move(handler))] {});
 }
 
 std::string Connection::Implementation::kept_events() const {
-  if (ingest.last_sequence() == 0) return "";
-  return fmt::format("; the {} events that came before are kept", format_count(ingest.events()));
+  if (feed.counts().last_sequence() == 0) return "";
+  return fmt::format("; the {} events that came before are kept", format_count(feed.counts().events()));
 }
 
 // This side finds fault with the agent: tells it and closes.
 void Connection::Implementation::give_up(ErrorCode code, const std::string& what) {
   fail(fmt::format("{}: the agent {}{}", peer, what, kept_events()));
-  link->send(encode(ErrorMessage{code, "the agent " + what}));
-  link->finish();
+  if (link) link->send(encode(ErrorMessage{code, "the agent " + what}));
+  hang_up();
 }
 
 void Connection::Implementation::fail(const std::string& message) {
-  if (is_done()) return;
+  if (over()) return;
   std::string shown = message;
-  if (ingest.last_sequence() > 0) {
-    const QualityEntry entry{"connection_lost", 1, message, Severity::error};
-    if (Result<void> noted = event_sink_.define(entry); !noted) shown += "; " + noted.message();
+  if (feed.counts().last_sequence() > 0) {
+    if (Result<void> noted = feed.note({"connection_lost", 1, message, Severity::error}); !noted) {
+      shown += "; " + noted.message();
+    }
   }
-  set_state(ConnectionState::failed, shown);
+  end(CapturePhase::failed, shown);
 }
 
-void Connection::Implementation::set_state(ConnectionState next, const std::string& message) {
-  state = next;
-  rate.add(std::chrono::steady_clock::now(), ingest.events(), link ? link->received_bytes() : 0);
+void Connection::Implementation::end(CapturePhase how, const std::string& message) {
+  rate.add(std::chrono::steady_clock::now(), feed.counts().events(),
+           bytes_before + (link ? link->received_bytes() : 0));
   publish();
-  const std::lock_guard lock(mutex);
-  shared.state = next;
-  shared.message = message;
-  changed.notify_all();
+  step = Step::over;
+  ending = how;
+  end_message = message;
+  publish();
 }
 
-void Connection::Implementation::ask_to_stop() {
-  if (state == ConnectionState::streaming) {
-    link->send(encode(Stop{"stopped by the viewer"}));
-    return set_state(ConnectionState::stopping, "");
-  }
-  if (state != ConnectionState::connecting) return;
-  set_state(ConnectionState::ended, "stopped before the agent answered");
-  finish_link();
+void Connection::Implementation::hang_up() {
+  if (link) link->finish();
 }
 
-void Connection::Implementation::finish_link() {
-  if (link && !closed) return link->finish();
-  const std::lock_guard lock(mutex);
-  link_closed = true;
-  changed.notify_all();
+CapturePhase Connection::Implementation::phase() const {
+  if (over()) return ending;
+  if (broken_since && step != Step::streaming && step != Step::fetching) return CapturePhase::reconnecting;
+  if (wants_stop || step == Step::fetching) return CapturePhase::stopping;
+  if (step != Step::streaming) return CapturePhase::preparing;
+  return paused ? CapturePhase::paused : CapturePhase::streaming;
 }
 
-Connection::Connection(ConnectionOptions options, EventSink& sink)
-    : impl_(std::make_unique<Implementation>(std::move(options), sink)) {
-  impl_->begin();
+Connection::Connection(ConnectionOptions options, AgentFeed& feed)
+    : impl_(std::make_unique<Implementation>(std::move(options), feed)) {}
+
+void Connection::begin() {
+  impl_->loop.post([impl = impl_.get()] { impl->connect(); });
+  impl_->thread = std::thread([impl = impl_.get()] { impl->loop.run(); });
 }
 
 Connection::~Connection() {
-  {
-    // The agent should learn that everything came: the last acknowledgement may still be on its way out.
-    std::unique_lock lock(impl_->mutex);
-    const bool ended = impl_->shared.state == ConnectionState::ended && !impl_->options.stay_after_end;
-    if (ended) impl_->changed.wait_for(lock, kLastWords, [this] { return impl_->link_closed; });
-  }
+  if (done()) close();
   impl_->loop.stop();
-  impl_->thread.join();
+  if (impl_->thread.joinable()) impl_->thread.join();
   impl_->link.reset();  // before the loop that it lives on
 }
 
-ConnectionStatus Connection::status() const {
+AgentStatus Connection::status() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->shared;
 }
 
-bool Connection::done() const {
-  const std::lock_guard lock(impl_->mutex);
-  return impl_->shared.state == ConnectionState::ended || impl_->shared.state == ConnectionState::failed;
-}
+bool Connection::done() const { return wait_for(milliseconds(0)); }
 
 void Connection::wait() const {
+  while (!wait_for(std::chrono::hours(1))) continue;
+}
+
+bool Connection::wait_for(milliseconds limit) const {
   std::unique_lock lock(impl_->mutex);
-  impl_->changed.wait(lock, [this] {
-    return impl_->shared.state == ConnectionState::ended || impl_->shared.state == ConnectionState::failed;
+  return impl_->changed.wait_for(lock, limit, [this] {
+    return impl_->shared.phase == CapturePhase::ended || impl_->shared.phase == CapturePhase::failed;
   });
 }
 
-bool Connection::wait_for(std::chrono::milliseconds limit) const {
-  std::unique_lock lock(impl_->mutex);
-  return impl_->changed.wait_for(lock, limit, [this] {
-    return impl_->shared.state == ConnectionState::ended || impl_->shared.state == ConnectionState::failed;
+void Connection::set_token(std::optional<Token> token) {
+  impl_->loop.post([impl = impl_.get(), token = std::move(token)] { impl->on_token(token); });
+}
+
+void Connection::pause() {
+  impl_->loop.post([impl = impl_.get()] {
+    impl->wants_pause = true;
+    impl->apply_wishes();
+  });
+}
+
+void Connection::resume() {
+  impl_->loop.post([impl = impl_.get()] {
+    impl->wants_pause = false;
+    impl->apply_wishes();
   });
 }
 
 void Connection::stop() {
-  impl_->loop.post([this] { impl_->ask_to_stop(); });
+  impl_->loop.post([impl = impl_.get()] { impl->ask_to_stop("stopped by the viewer"); });
 }
 
-void Connection::acknowledge_durable(std::uint64_t sequence) {
-  impl_->loop.post([this, sequence] {
-    if (impl_->link && !impl_->closed) impl_->link->send(encode_durable({sequence}));
+void Connection::leave() {
+  impl_->loop.post([impl = impl_.get()] {
+    if (impl->over()) return;
+    if (impl->began() && impl->controls) return impl->ask_to_stop("the viewer left");
+    impl->end(CapturePhase::ended, "left");
+    impl->hang_up();
+  });
+}
+
+void Connection::saved() {
+  impl_->loop.post([impl = impl_.get()] {
+    const std::uint64_t last = impl->feed.counts().last_sequence();
+    if (!impl->link || !impl->began() || impl->acknowledged < last) return;
+    impl->acknowledged_durable = last;
+    impl->link->send(encode_durable({last}));
+  });
+}
+
+void Connection::discard() {
+  impl_->loop.post([impl = impl_.get()] {
+    if (!impl->link || !impl->began() || !impl->controls) return;
+    impl->link->send(encode(Discard{impl->capture_id}));
   });
 }
 
 void Connection::close() {
-  impl_->loop.post([this] { impl_->finish_link(); });
+  impl_->loop.post([impl = impl_.get()] { impl->hang_up(); });
   std::unique_lock lock(impl_->mutex);
-  impl_->changed.wait(lock, [this] { return impl_->link_closed; });
+  impl_->changed.wait_for(lock, kLastWords, [this] { return impl_->link_closed; });
 }
 
 }  // namespace accelscope::capture

@@ -1,8 +1,10 @@
-// The viewer's side of a connection to an agent: connects, starts the agent's source and feeds a sink (a store's
-// scope) on a thread of its own. Everything that came before a failure stays in the sink.
+// The viewer's side of a capture at one agent: connects, starts a capture (or takes one up, or watches one), and feeds
+// what comes into the session on a thread of its own. When the connection breaks it is made anew and the capture taken
+// up where it broke off. Everything that came before a failure stays in the session.
 //
-//   StoreSink sink(store);
-//   Connection connection({.address = *parse_address("127.0.0.1:7420")}, sink);
+//   AgentFeed feed(store, {...});
+//   Connection connection({.connector = tcp_connector(address, {}), .place = "127.0.0.1:7420"}, feed);
+//   connection.begin();
 //   ... connection.status() once per frame ...
 //   connection.stop();   // orderly: what the agent has sealed still comes
 //   connection.wait();   // until it has ended or failed
@@ -13,62 +15,62 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "capture/wire/link.h"
-#include "capture/wire/messages.h"
-#include "core/model/event_sink.h"
+#include "capture/client/agent_feed.h"
+#include "capture/client/capture_status.h"
+#include "capture/security/token.h"
+#include "capture/wire/capture_messages.h"
+#include "capture/wire/connector.h"
 
 namespace accelscope::capture {
 
 struct ConnectionOptions {
-  Address address;
-  std::string version;                           // of this program
-  std::string description;                       // for the agent's log: who looks
-  std::uint64_t window_bytes = 64ULL << 20;      // the agent sends at most so much ahead of what is stored
-  bool stay_after_end = false;                   // keeps the connection for acknowledge_durable() until close()
-  std::chrono::milliseconds stop_limit{10'000};  // for the agent to end after stop()
+  Connector connector;
+  std::string place;        // as the user named it, for messages
+  std::string version;      // of this program
+  std::string description;  // for the agent's log: who looks
+  std::string viewer_id;    // of this program's run: lets the agent tell a viewer that comes back from another one
+  Start start;              // the first of all; later ones take up what it began
+  std::vector<std::string> send;                 // files and folders that go to the agent before it starts
+  std::filesystem::path results_folder;          // where start.request.results go
+  std::uint64_t window_bytes = 64 << 20;         // the agent sends at most so much ahead of what is stored
+  std::chrono::milliseconds give_up{60'000};     // without a connection that brings anything
+  std::chrono::milliseconds stop_limit{30'000};  // after stop(), without anything coming
+  bool stay_after_end = true;  // keeps the connection for saved() and discard(); else it is closed at the end
   LinkLimits limits;
-};
-
-enum class ConnectionState : std::uint8_t { connecting, streaming, stopping, ended, failed };
-
-struct ConnectionStatus {
-  ConnectionState state = ConnectionState::connecting;
-  std::string peer;         // "127.0.0.1:7420 (accelscope-agent 0.1.0)"
-  std::string description;  // what the agent streams
-  std::string session_id;
-  std::uint64_t events = 0;
-  std::uint64_t chunks = 0;
-  std::uint64_t bytes = 0;          // that came over the wire
-  std::uint64_t last_sequence = 0;  // everything up to this frame is in the sink
-  std::uint64_t doubled_frames = 0;
-  std::uint64_t lost_events = 0;  // by the agent's totals, once ended
-  double streaming_seconds = 0;   // since the source was started, until the end
-  double events_per_second = 0;   // of the last second
-  double bytes_per_second = 0;
-  ProgressReport agent;                 // the agent's last report
-  Outcome outcome = Outcome::complete;  // once ended
-  std::string message;                  // failed: what is wrong and what to try; ended: why, if not by itself
+  // The agent's secret, if one is known; asked for at each connection. Quick. None: no secret is known.
+  std::function<Result<std::optional<Token>>()> token;
+  std::function<void()> ask_token;       // the agent wants one: set_token() is called later; none: that is an error
+  std::function<std::int64_t()> now_ns;  // the viewer's clock; none: a steady one
 };
 
 class Connection {
  public:
-  // Connects in the background; the sink must outlive the connection.
-  Connection(ConnectionOptions options, EventSink& sink);
+  // The feed must outlive the connection, which alone uses it.
+  Connection(ConnectionOptions options, AgentFeed& feed);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  [[nodiscard]] ConnectionStatus status() const;
+  void begin();  // connects in the background
+  [[nodiscard]] AgentStatus status() const;
   [[nodiscard]] bool done() const;                                     // ended or failed
   void wait() const;                                                   // until done
   [[nodiscard]] bool wait_for(std::chrono::milliseconds limit) const;  // true once done
+  void pause();
+  void resume();
   void stop();
-  // Tells the agent that everything up to this frame (ConnectionStatus::last_sequence) is in a saved file.
-  void acknowledge_durable(std::uint64_t sequence);
-  void close();  // with stay_after_end; waits until what was said is sent
+  void leave();                                // stops what we control, and hangs up on what we watch
+  void set_token(std::optional<Token> token);  // after ask_token; nothing: the user knows none
+  void saved();                                // everything that came is in a session file
+  void discard();                              // nobody wants the capture any more
+  void close();                                // waits until what was said is sent
 
  private:
   struct Implementation;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
 namespace accelscope::capture {
@@ -13,71 +15,101 @@ constexpr std::chrono::milliseconds kPollInterval{100};
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// Returns when the connection has ended or failed.
-void follow(Connection& connection, const RecordOptions& options) {
+Result<std::unique_ptr<CaptureSession>> open_session(const RecordOptions& options,
+                                                     const std::shared_ptr<Store>& store) {
+  CaptureSessionOptions session;
+  session.version = options.version;
+  session.description = fmt::format("records to {}", options.output_path);
+  session.recovery_folder = recovery_folder_of(options.output_path);
+  session.asks = bool(options.answer);
+  session.ask_on_terminal = options.ask_on_terminal;
+  session.accept_new_agents = options.accept_new_agents;
+  session.limits = options.limits;
+  std::error_code failure;
+  if (!std::filesystem::exists(session.recovery_folder, failure)) {
+    return CaptureSession::begin(options.plan, store, session);
+  }
+  const Result<Recoverable> left = read_recoverable(session.recovery_folder);
+  if (!left) {
+    // Made by a recorder that ended before it had written anything.
+    if (std::filesystem::is_empty(session.recovery_folder, failure)) {
+      return CaptureSession::begin(options.plan, store, session);
+    }
+    return left.error();
+  }
+  if (options.on_recovery) options.on_recovery(left.value());
+  return CaptureSession::recover(left.value(), store, session);
+}
+
+// Returns when every agent has ended or failed. What an agent itself limits needs no second watch here.
+void follow(CaptureSession& session, const RecordOptions& options) {
   const Clock::time_point begin = Clock::now();
+  const double limit = options.plan.mode == StartMode::begin ? 0 : options.plan.request.duration_seconds;
   bool asked_to_stop = false;
-  while (!connection.wait_for(kPollInterval)) {
-    const bool wanted = !options.progress || options.progress(connection.status(), {});
-    const bool time_is_up = options.duration_seconds && seconds_since(begin) >= *options.duration_seconds;
+  while (!session.wait_for(kPollInterval)) {
+    if (const std::optional<CaptureQuestion> question = session.question()) {
+      session.answer(question->id, options.answer ? options.answer(*question) : std::nullopt);
+    }
+    const bool wanted = !options.progress || options.progress(session.status(), {});
+    const bool time_is_up = limit > 0 && seconds_since(begin) >= limit;
     if ((wanted && !time_is_up) || std::exchange(asked_to_stop, true)) continue;
-    connection.stop();
+    session.stop();
   }
 }
 
-Result<void> save(Store& store, const RecordOptions& options, const ConnectionStatus& status) {
+Result<void> save(Store& store, const RecordOptions& options, const CaptureStatus& status) {
   return store.save(options.output_path, [&](std::uint64_t done, std::uint64_t total) {
     if (!options.progress) return true;
     return options.progress(status, total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total));
   });
 }
 
+RecordReport report_of(const CaptureStatus& status, const Store& store, const std::string& path) {
+  RecordReport report;
+  report.path = path;
+  report.agents = status.agents;
+  report.message = status.message;
+  for (const AgentStatus& agent : status.agents) {
+    report.chunks += agent.chunks;
+    report.wire_bytes += agent.bytes;
+    report.lost_events += agent.lost_events;
+    report.doubled_frames += agent.doubled_frames;
+    report.results_files += agent.results_files;
+    report.capture_seconds = std::max(report.capture_seconds, agent.streaming_seconds);
+  }
+  const StoreStatus kept = store.status();
+  report.events = store.snapshot()->event_count;
+  report.memory_bytes = kept.memory_bytes;
+  report.lost_events = std::max(report.lost_events, kept.lost);
+  report.complete = status.phase == CapturePhase::ended && report.lost_events == 0;
+  return report;
+}
+
 }  // namespace
 
+std::string recovery_folder_of(const std::string& output_path) { return output_path + ".recovery"; }
+
 Result<RecordReport> record(const RecordOptions& options) {
-  const Result<Address> address = parse_address(options.address);
-  if (!address) return address.error();
-  Result<std::unique_ptr<Store>> store = Store::create(options.store);
-  if (!store) return store.error();
-  StoreSink sink(*store.value());
-  ConnectionOptions connection_options;
-  connection_options.address = address.value();
-  connection_options.version = options.version;
-  connection_options.description = fmt::format("records to {}", options.output_path);
-  connection_options.stay_after_end = true;
-  connection_options.limits = options.limits;
-  Connection connection(connection_options, sink);
-  follow(connection, options);
+  Result<std::unique_ptr<Store>> created = Store::create(options.store);
+  if (!created) return created.error();
+  const std::shared_ptr<Store> store = std::move(created).value();
+  Result<std::unique_ptr<CaptureSession>> opened = open_session(options, store);
+  if (!opened) return opened.error();
+  CaptureSession& session = *opened.value();
+  follow(session, options);
 
-  const ConnectionStatus status = connection.status();
-  if (status.last_sequence == 0) {
-    connection.close();
-    return Error{status.message.empty() ? fmt::format("{}: the agent sent nothing", status.peer) : status.message};
+  const CaptureStatus status = session.status();
+  const bool nothing = std::all_of(status.agents.begin(), status.agents.end(),
+                                   [](const AgentStatus& agent) { return agent.last_sequence == 0; });
+  if (nothing) {
+    session.saved();  // there is nothing to keep
+    return Error{status.message.empty() ? "the agent sent nothing" : status.message};
   }
-  RecordReport report;
-  report.path = options.output_path;
-  report.peer = status.peer;
-  report.description = status.description;
-  report.events = store.value()->snapshot()->event_count;
-  report.chunks = status.chunks;
-  report.wire_bytes = status.bytes;
-  report.doubled_frames = status.doubled_frames;
-  report.outcome = status.outcome;
-  report.message = status.message;
-  report.capture_seconds = status.streaming_seconds;
-  const StoreStatus kept = store.value()->status();
-  report.memory_bytes = kept.memory_bytes;
-  report.lost_events = status.lost_events + kept.lost;
-  report.complete = status.state == ConnectionState::ended && report.lost_events == 0;
-
+  RecordReport report = report_of(status, *store, options.output_path);
   const Clock::time_point save_begin = Clock::now();
-  if (Result<void> saved = save(*store.value(), options, status); !saved) {
-    connection.close();
-    return saved.error();
-  }
+  if (Result<void> saved = save(*store, options, status); !saved) return saved.error();
   report.save_seconds = seconds_since(save_begin);
-  connection.acknowledge_durable(status.last_sequence);
-  connection.close();
+  session.saved();
   return report;
 }
 

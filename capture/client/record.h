@@ -1,45 +1,53 @@
-// The headless recorder: connects to an agent, keeps what it streams in a store and saves a session file. What was
-// received before a failure is saved too. Prints nothing; see RecordOptions::progress.
+// The headless recorder: captures a session as its plan says and saves a session file. What was received before a
+// failure is saved too, and what a recorder that died had received is read first. Prints nothing; see
+// RecordOptions::progress.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "capture/client/connection.h"
+#include "capture/client/capture_session.h"
 #include "core/store/store.h"
 
 namespace accelscope::capture {
 
 struct RecordOptions {
-  std::string address;                     // HOST:PORT
-  std::string output_path;                 // of the session file; replaced if it exists
-  std::string version;                     // of this program
-  std::optional<double> duration_seconds;  // asks the agent to stop after so long; unset: until the agent ends
+  CapturePlan plan;
+  std::string output_path;  // of the session file; replaced if it exists
+  std::string version;      // of this program
   StoreOptions store;
+  bool ask_on_terminal = false;    // see CaptureSessionOptions
+  bool accept_new_agents = false;  // the same
   LinkLimits limits;
+  // Answers a question; nothing: no. Without it every answer is no.
+  std::function<std::optional<std::string>(const CaptureQuestion& question)> answer;
+  std::function<void(const Recoverable& left)> on_recovery;  // before what is left is read
   // Called a few times a second while recording, then while saving (saved_fraction 0 to 1). Returning false ends the
   // recording in an orderly way (the file is still saved); during the save it cancels the save.
-  std::function<bool(const ConnectionStatus& status, std::optional<double> saved_fraction)> progress;
+  std::function<bool(const CaptureStatus& status, std::optional<double> saved_fraction)> progress;
 };
 
 struct RecordReport {
   std::string path;
-  std::string peer;
-  std::string description;
+  std::vector<AgentStatus> agents;
   std::uint64_t events = 0;  // in the file
   std::uint64_t chunks = 0;
   std::uint64_t wire_bytes = 0;
   std::uint64_t lost_events = 0;
   std::uint64_t doubled_frames = 0;
+  std::uint64_t results_files = 0;
   std::uint64_t memory_bytes = 0;  // of the store when the capture ended
-  double capture_seconds = 0;      // from the first to the last event that came
+  double capture_seconds = 0;      // of the agent that took longest
   double save_seconds = 0;
-  Outcome outcome = Outcome::complete;
   std::string message;   // why it ended, if not by itself
-  bool complete = true;  // false: the stream broke off or misses events; message says what happened
+  bool complete = true;  // false: a stream broke off or misses events; message says what happened
 };
+
+// Where a recorder that dies leaves what it has received: OUTPUT.recovery.
+[[nodiscard]] std::string recovery_folder_of(const std::string& output_path);
 
 // Fails if nothing was received or the file could not be written.
 [[nodiscard]] Result<RecordReport> record(const RecordOptions& options);

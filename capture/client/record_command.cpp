@@ -41,7 +41,7 @@ std::vector<std::string> record_command(const CapturePlan& plan, const std::stri
   for (const std::string& path : plan.send) option("--send", path);
   for (const std::string& path : request.results) option("--results", path);
   option("--results-folder", plan.results_folder);
-  option("--script", request.script);
+  option("--script-text", request.script);
   if (request.program.empty()) return words;
   words.insert(words.end(), {"--", request.program});
   words.insert(words.end(), request.arguments.begin(), request.arguments.end());

@@ -285,6 +285,19 @@ Result<FrameLogFacts> FrameLog::read_facts(const fs::path& folder) {
   return facts;
 }
 
+FrameLogContent FrameLog::survey(const fs::path& folder) {
+  FrameLogContent content;
+  FrameLogRecovery ignored;
+  for (const std::uint32_t number : list_segments(folder)) {
+    const Result<Segment> segment = scan(segment_path(folder, number), false, ignored);
+    if (!segment) continue;
+    content.bytes += segment.value().bytes;
+    content.events += segment.value().events;
+    content.last_sequence = std::max(content.last_sequence, segment.value().last);
+  }
+  return content;
+}
+
 bool FrameLog::in_use(const fs::path& folder) {
   const OpenFile lock(::open(lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC));
   return lock && ::flock(lock.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;

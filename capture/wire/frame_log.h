@@ -52,6 +52,13 @@ struct FrameLogRecovery {
   std::uint64_t unreadable_bytes = 0;  // of files that are not what they should be; they are left alone
 };
 
+// What a log holds, by the headers of its frames.
+struct FrameLogContent {
+  std::uint64_t bytes = 0;
+  std::uint64_t events = 0;
+  std::uint64_t last_sequence = 0;
+};
+
 class FrameLog {
  public:
   // Makes the folder, which must be new or empty.
@@ -78,6 +85,8 @@ class FrameLog {
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
 
   [[nodiscard]] static Result<FrameLogFacts> read_facts(const std::filesystem::path& folder);
+  // Without taking or changing the log; also while another process writes it.
+  [[nodiscard]] static FrameLogContent survey(const std::filesystem::path& folder);
   // Whether a living process, this one included, writes the log.
   [[nodiscard]] static bool in_use(const std::filesystem::path& folder);
 

@@ -68,11 +68,11 @@ TEST_CASE("wrong usage of the agent exits with 2, failures with 1, help shows an
 TEST_CASE("Ctrl-C at the agent ends a running capture in order") {
   Process agent = start_agent({"simulate", "--listen", "127.0.0.1:0", "--rate", "200k"});
   RecordingSink sink;
-  Connection connection(connection_to(listening_address(agent)), sink);
+  TestConnection connection(connection_to(listening_address(agent)), sink);
   while (connection.status().events == 0 && !connection.done()) std::this_thread::yield();
   agent.interrupt();
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().state == ConnectionState::ended);
+  CHECK(connection.status().phase == CapturePhase::ended);
   CHECK(connection.status().outcome == Outcome::stopped);
   CHECK(connection.status().lost_events == 0);
   CHECK(sink.event_count == connection.status().events);
@@ -87,9 +87,9 @@ TEST_CASE("a replayed session arrives byte for byte as it was captured") {
   Process agent = start_agent({"replay", saved.path, "--listen", "127.0.0.1:0", "--once"});
   RecordingSink replayed;
   {
-    Connection connection(connection_to(listening_address(agent)), replayed);
+    TestConnection connection(connection_to(listening_address(agent)), replayed);
     REQUIRE(connection.wait_for(kPatience));
-    CHECK_MESSAGE(connection.status().state == ConnectionState::ended, connection.status().message);
+    CHECK_MESSAGE(connection.status().phase == CapturePhase::ended, connection.status().message);
   }
   CHECK(agent.finish(kPatience) == 0);
   CHECK(replayed.event_count == stream.events);

@@ -54,11 +54,11 @@ RawPeer greeted_viewer(const Address& address, const Hello& hello = viewer_hello
 }
 
 // What the next viewer sees once the agent has let go of the one before.
-ConnectionStatus next_viewer(const Address& address) {
-  ConnectionStatus status;
+AgentStatus next_viewer(const Address& address) {
+  AgentStatus status;
   do {
     RecordingSink sink;
-    Connection connection(connection_to(address), sink);
+    TestConnection connection(connection_to(address), sink);
     REQUIRE(connection.wait_for(kPatience));
     status = connection.status();
   } while (contains(status.message, "serves another viewer"));
@@ -68,12 +68,12 @@ ConnectionStatus next_viewer(const Address& address) {
 TEST_CASE("stopping from the viewer ends the source, and all it made arrives") {
   RunningAgent agent(endless_source(), {.once = true});
   RecordingSink sink;
-  Connection connection(connection_to(agent.address()), sink);
+  TestConnection connection(connection_to(agent.address()), sink);
   while (connection.status().events == 0 && !connection.done()) std::this_thread::yield();
   connection.stop();
   REQUIRE(connection.wait_for(kPatience));
-  const ConnectionStatus status = connection.status();
-  CHECK(status.state == ConnectionState::ended);
+  const AgentStatus status = connection.status();
+  CHECK(status.phase == CapturePhase::ended);
   CHECK(status.outcome == Outcome::stopped);
   CHECK(status.lost_events == 0);
   CHECK(status.events == sink.event_count);
@@ -84,11 +84,11 @@ TEST_CASE("stopping from the viewer ends the source, and all it made arrives") {
 TEST_CASE("stopping the agent ends the capture in order, and all it made arrives") {
   RunningAgent agent(endless_source());
   RecordingSink sink;
-  Connection connection(connection_to(agent.address()), sink);
+  TestConnection connection(connection_to(agent.address()), sink);
   while (connection.status().events == 0 && !connection.done()) std::this_thread::yield();
   agent.stop();
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().state == ConnectionState::ended);
+  CHECK(connection.status().phase == CapturePhase::ended);
   CHECK(connection.status().outcome == Outcome::stopped);
   CHECK(connection.status().lost_events == 0);
   CHECK(contains(connection.status().message, "the agent was stopped"));
@@ -103,9 +103,9 @@ TEST_CASE("a source that fails tells the viewer why, and what came is kept") {
       },
       {.once = true});
   RecordingSink sink;
-  Connection connection(connection_to(agent.address()), sink);
+  TestConnection connection(connection_to(agent.address()), sink);
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().state == ConnectionState::failed);
+  CHECK(connection.status().phase == CapturePhase::failed);
   CHECK(contains(connection.status().message, "device 3 fell off the bus"));
   CHECK(sink.event_count == 500);
   CHECK_FALSE(agent.join().ok());
@@ -114,7 +114,7 @@ TEST_CASE("a source that fails tells the viewer why, and what came is kept") {
 TEST_CASE("a source that throws is an error, not the end of the agent") {
   RunningAgent agent([](EventSink&) -> Result<void> { throw std::runtime_error("no such driver"); }, {.once = true});
   RecordingSink sink;
-  Connection connection(connection_to(agent.address()), sink);
+  TestConnection connection(connection_to(agent.address()), sink);
   REQUIRE(connection.wait_for(kPatience));
   CHECK(contains(connection.status().message, "no such driver"));
 }
@@ -125,22 +125,22 @@ TEST_CASE("a second viewer is told that the agent is busy and with whom, and lat
     return (*runs)++ == 0 ? source.function()(sink) : write_stream({.events = 10, .lanes = 1}, sink);
   });
   RecordingSink first_sink;
-  Connection first(connection_to(agent.address()), first_sink);
+  TestConnection first(connection_to(agent.address()), first_sink);
   await(source.begun.get_future());
   {
     RecordingSink sink;
-    Connection second(connection_to(agent.address()), sink);
+    TestConnection second(connection_to(agent.address()), sink);
     REQUIRE(second.wait_for(kPatience));
-    CHECK(second.status().state == ConnectionState::failed);
+    CHECK(second.status().phase == CapturePhase::failed);
     CHECK(contains(second.status().message, "serves another viewer"));
     CHECK(contains(second.status().message, "accelscope 9.9.9"));
   }
   first.stop();
   REQUIRE(first.wait_for(kPatience));
-  CHECK(first.status().state == ConnectionState::ended);
+  CHECK(first.status().phase == CapturePhase::ended);
   first.close();
-  const ConnectionStatus third = next_viewer(agent.address());
-  CHECK(third.state == ConnectionState::ended);
+  const AgentStatus third = next_viewer(agent.address());
+  CHECK(third.phase == CapturePhase::ended);
   CHECK(third.events == 10);
 }
 
@@ -206,9 +206,9 @@ TEST_CASE("a window smaller than a chunk still lets one chunk through at a time"
   RecordingSink sink;
   ConnectionOptions options = connection_to(agent.address());
   options.window_bytes = 100;
-  Connection connection(options, sink);
+  TestConnection connection(options, sink);
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().state == ConnectionState::ended);
+  CHECK(connection.status().phase == CapturePhase::ended);
   CHECK(sink.event_count == 100'000);
 }
 
@@ -262,8 +262,8 @@ TEST_CASE("garbage, floods, early and impossible frames end a connection, and th
     while (flood.send(ByteView(many))) {
     }
   }
-  const ConnectionStatus status = next_viewer(agent.address());
-  CHECK(status.state == ConnectionState::ended);
+  const AgentStatus status = next_viewer(agent.address());
+  CHECK(status.phase == CapturePhase::ended);
   CHECK(status.events == 10);
   CHECK(contains(agent.log(), "not the start of a frame"));
   CHECK(contains(agent.log(), "began with a start frame"));

@@ -14,7 +14,7 @@ namespace accelscope::capture {
 namespace {
 
 struct Seen {
-  ConnectionStatus status;
+  AgentStatus status;
   std::uint64_t stored_events = 0;
   std::vector<QualityEntry> quality;
 };
@@ -28,17 +28,22 @@ Seen watch(const std::function<void(RawPeer&)>& act, Hello hello = agent_hello()
   ConnectionOptions options = connection_to(listener.address());
   options.limits.silence = std::chrono::milliseconds(300);
   options.limits.hello = std::chrono::milliseconds(300);
+  options.give_up = std::chrono::milliseconds(0);
   options.limits.farewell = std::chrono::milliseconds(200);
-  Connection connection(options, sink);
+  TestConnection connection(options, sink);
   RawPeer peer = listener.accept();
   peer.send(encode(hello));
-  if (hello.major == kProtocolMajor) peer.send(encode(Welcome{}));
+  if (hello.major == kProtocolMajor) {
+    peer.send(encode(Welcome{}));
+    REQUIRE(peer.receive(FrameType::start));
+    peer.send(encode(Started{.capture_id = "c4p7", .name = "a test", .controls = true}));
+  }
   act(peer);
   REQUIRE(connection.wait_for(kPatience));
   const auto snapshot = store.value()->snapshot();
   Seen seen{connection.status(), snapshot->event_count, snapshot->quality};
   CHECK(contains(seen.status.peer, listener.address().text()));
-  if (seen.status.state == ConnectionState::failed) CHECK(contains(seen.status.message, listener.address().text()));
+  if (seen.status.phase == CapturePhase::failed) CHECK(contains(seen.status.message, listener.address().text()));
   return seen;
 }
 
@@ -75,18 +80,17 @@ TEST_CASE("a connection that is cut between frames keeps what came and says who 
   const std::vector<Frame> frames = frames_of(kStream);
   const std::size_t sent = frames.size() - 3;
   const Seen seen = watch([&](RawPeer& peer) {
-    REQUIRE(peer.receive(FrameType::start));
     for (std::size_t i = 0; i < sent; ++i) peer.send(frames[i]);
     await_acknowledgement(peer, sent);
     peer.close();
   });
-  CHECK(seen.status.state == ConnectionState::failed);
+  CHECK(seen.status.phase == CapturePhase::failed);
   CHECK(seen.status.events == count_events(frames, sent));
   CHECK(seen.stored_events == seen.status.events);
   CHECK(seen.status.last_sequence == sent);
   CHECK(contains(seen.status.message, "accelscope-agent 1.2.3"));
   CHECK(contains(seen.status.message, "that came before are kept"));
-  CHECK(contains(seen.status.message, "start it again"));
+  CHECK(contains(seen.status.message, "could not be made again"));
   REQUIRE(seen.quality.size() == 1);
   CHECK(seen.quality[0].kind == "connection_lost");
 }
@@ -95,14 +99,13 @@ TEST_CASE("a connection that is cut within a frame says where, and loses only th
   const std::vector<Frame> frames = frames_of(kStream);
   const std::size_t sent = frames.size() - 1;
   const Seen seen = watch([&](RawPeer& peer) {
-    REQUIRE(peer.receive(FrameType::start));
     for (std::size_t i = 0; i < sent; ++i) peer.send(frames[i]);
     peer.send(std::as_bytes(std::span(&frames[sent].header, 1)));
     peer.send(ByteView(frames[sent].body).first(100));
     await_acknowledgement(peer, sent);
     peer.close();
   });
-  CHECK(seen.status.state == ConnectionState::failed);
+  CHECK(seen.status.phase == CapturePhase::failed);
   CHECK(seen.stored_events == count_events(frames, sent));
   CHECK(contains(seen.status.message, "in the middle of a chunk frame (132 of "));
 }
@@ -111,22 +114,19 @@ TEST_CASE("an agent that falls silent within a frame is noticed") {
   const std::vector<Frame> frames = frames_of(kStream);
   std::optional<RawPeer> held;
   const Seen seen = watch([&](RawPeer& peer) {
-    REQUIRE(peer.receive(FrameType::start));
     peer.send(frames[0]);
     peer.send(std::as_bytes(std::span(&frames[1].header, 1)));
     held.emplace(std::move(peer));  // stays open, says nothing
   });
-  CHECK(seen.status.state == ConnectionState::failed);
+  CHECK(seen.status.phase == CapturePhase::failed);
   CHECK(seen.status.last_sequence == 1);
   CHECK(contains(seen.status.message, "has sent nothing for 0.3 s in the middle of a definition frame"));
 }
 
 TEST_CASE("an agent that sends garbage gets an error, and so does the user") {
-  const Seen seen = watch([](RawPeer& peer) {
-    REQUIRE(peer.receive(FrameType::start));
-    peer.send(std::as_bytes(std::span("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")));
-  });
-  CHECK(seen.status.state == ConnectionState::failed);
+  const Seen seen = watch(
+      [](RawPeer& peer) { peer.send(std::as_bytes(std::span("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"))); });
+  CHECK(seen.status.phase == CapturePhase::failed);
   CHECK(contains(seen.status.message, "not the start of a frame"));
 }
 
@@ -134,11 +134,11 @@ TEST_CASE("something that is no agent at all is told apart before anything is st
   RawListener listener;
   Result<std::unique_ptr<Store>> store = Store::create();
   StoreSink sink(*store.value());
-  Connection connection(connection_to(listener.address()), sink);
+  TestConnection connection(connection_to(listener.address()), sink);
   RawPeer peer = listener.accept();
   peer.send(std::as_bytes(std::span("SSH-2.0-OpenSSH_9.2p1 Debian and more\r\n")));
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().state == ConnectionState::failed);
+  CHECK(connection.status().phase == CapturePhase::failed);
   CHECK(contains(connection.status().message, "not the start of a frame"));
 }
 
@@ -148,7 +148,7 @@ TEST_CASE("a peer that never says hello is given up") {
   StoreSink sink(*store.value());
   ConnectionOptions options = connection_to(listener.address());
   options.limits.hello = std::chrono::milliseconds(100);
-  Connection connection(options, sink);
+  TestConnection connection(options, sink);
   const RawPeer peer = listener.accept();
   REQUIRE(connection.wait_for(kPatience));
   CHECK(contains(connection.status().message, "has not said hello within 0.1 s"));
@@ -158,12 +158,11 @@ TEST_CASE("a frame with a wrong checksum is refused, and the agent learns why") 
   std::vector<Frame> frames = frames_of(kStream);
   std::optional<Frame> answer;
   const Seen seen = watch([&](RawPeer& peer) {
-    REQUIRE(peer.receive(FrameType::start));
     peer.send(frames[0]);
     frames[1].header.checksum ^= 1;
     peer.send(frames[1]);
   });
-  CHECK(seen.status.state == ConnectionState::failed);
+  CHECK(seen.status.phase == CapturePhase::failed);
   CHECK(seen.status.last_sequence == 1);
   CHECK(contains(seen.status.message, "wrong checksum"));
 }
@@ -172,13 +171,12 @@ TEST_CASE("a missing frame is an error that names its number") {
   const std::vector<Frame> frames = frames_of(kStream);
   std::optional<Frame> answer;
   const Seen seen = watch([&](RawPeer& peer) {
-    REQUIRE(peer.receive(FrameType::start));
     for (const Frame& frame : frames) {
       if (frame.header.sequence != 8) peer.send(frame);
     }
     answer = peer.receive(FrameType::error);
   });
-  CHECK(seen.status.state == ConnectionState::failed);
+  CHECK(seen.status.phase == CapturePhase::failed);
   CHECK(seen.status.last_sequence == 7);
   CHECK(contains(seen.status.message, "left out frames 8 to 8"));
   REQUIRE(answer);
@@ -188,7 +186,6 @@ TEST_CASE("a missing frame is an error that names its number") {
 TEST_CASE("a frame that comes twice is taken once and counted") {
   const std::vector<Frame> frames = frames_of(kStream);
   const Seen seen = watch([&](RawPeer& peer) {
-    REQUIRE(peer.receive(FrameType::start));
     for (const Frame& frame : frames) {
       peer.send(frame);
       if (frame.header.sequence % 5 == 0) peer.send(frame);
@@ -197,7 +194,7 @@ TEST_CASE("a frame that comes twice is taken once and counted") {
         encode(StreamEnd{Outcome::complete, frames.size(), kStream.events, 0, "", count_lanes(frames, frames.size())}));
     REQUIRE(peer.receive(FrameType::received));
   });
-  CHECK(seen.status.state == ConnectionState::ended);
+  CHECK(seen.status.phase == CapturePhase::ended);
   CHECK(seen.stored_events == kStream.events);
   CHECK(seen.status.doubled_frames == frames.size() / 5);
 }
@@ -205,14 +202,13 @@ TEST_CASE("a frame that comes twice is taken once and counted") {
 TEST_CASE("totals that do not agree with what came are reported with the number of lost events") {
   const std::vector<Frame> frames = frames_of(kStream);
   const Seen seen = watch([&](RawPeer& peer) {
-    REQUIRE(peer.receive(FrameType::start));
     for (const Frame& frame : frames) peer.send(frame);
     StreamEnd end{Outcome::complete, frames.size(), kStream.events + 123, 0, "", count_lanes(frames, frames.size())};
     end.lanes.back().events += 123;
     peer.send(encode(end));
     REQUIRE(peer.receive(FrameType::received));
   });
-  CHECK(seen.status.state == ConnectionState::ended);
+  CHECK(seen.status.phase == CapturePhase::ended);
   CHECK(seen.status.lost_events == 123);
   CHECK(contains(seen.status.message, "123 events of 1 lanes were sent but never came"));
   REQUIRE(seen.quality.size() == 1);
@@ -226,11 +222,10 @@ TEST_CASE("a chunk that is damaged inside is refused although its frame is whole
   last.body[last.body.size() / 2] ^= std::byte{1};
   last = make_frame(FrameType::chunk, last.body, last.header.sequence);
   const Seen seen = watch([&](RawPeer& peer) {
-    REQUIRE(peer.receive(FrameType::start));
     for (const Frame& frame : frames) peer.send(frame);
     (void)peer.receive(FrameType::error);
   });
-  CHECK(seen.status.state == ConnectionState::failed);
+  CHECK(seen.status.phase == CapturePhase::failed);
   CHECK(contains(seen.status.message, "cannot be kept"));
   CHECK(seen.stored_events == count_events(frames, frames.size() - 1));
 }
@@ -240,7 +235,6 @@ TEST_CASE("an agent of a newer minor version works, and of another major version
   hello.minor = kProtocolMinor + 1;
   const std::vector<Frame> frames = frames_of({.events = 10, .lanes = 1});
   const auto stream = [&](RawPeer& peer) {
-    if (!peer.receive(FrameType::start)) return;
     for (const Frame& frame : frames) peer.send(frame);
     peer.send(encode(StreamEnd{Outcome::complete, frames.size(), 10, 1, "", {{0, 10}}}));
     (void)peer.receive(FrameType::received);
@@ -248,7 +242,7 @@ TEST_CASE("an agent of a newer minor version works, and of another major version
   CHECK(watch(stream, hello).stored_events == 10);
   hello.major = kProtocolMajor + 1;
   const Seen newer = watch(stream, hello);
-  CHECK(newer.status.state == ConnectionState::failed);
+  CHECK(newer.status.phase == CapturePhase::failed);
   CHECK(contains(newer.status.message, "; update accelscope"));
   CHECK_FALSE(contains(newer.status.message, "; update accelscope-agent"));
   hello.major = kProtocolMajor - 1;
@@ -262,9 +256,9 @@ TEST_CASE("where nobody listens, the message says so and what to try") {
   listener.reset();
   Result<std::unique_ptr<Store>> store = Store::create();
   StoreSink sink(*store.value());
-  Connection connection(connection_to(address), sink);
+  TestConnection connection(connection_to(address), sink);
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().state == ConnectionState::failed);
+  CHECK(connection.status().phase == CapturePhase::failed);
   CHECK(contains(connection.status().message, address.text()));
   CHECK(contains(connection.status().message, "start accelscope-agent"));
 }

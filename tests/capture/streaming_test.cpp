@@ -23,10 +23,10 @@ TEST_CASE("every event that the agent makes is in the viewer's store, lane by la
   RunningAgent agent(synthetic_source({.events = 200'001, .lanes = 3}));
   const auto store = empty_store();
   StoreSink sink(*store);
-  Connection connection(connection_to(agent.address()), sink);
+  TestConnection connection(connection_to(agent.address()), sink);
   REQUIRE(connection.wait_for(kPatience));
-  const ConnectionStatus status = connection.status();
-  CHECK(status.state == ConnectionState::ended);
+  const AgentStatus status = connection.status();
+  CHECK(status.phase == CapturePhase::ended);
   CHECK(status.message == "");
   CHECK(status.events == 200'001);
   CHECK(status.lost_events == 0);
@@ -42,7 +42,7 @@ TEST_CASE("a recording is a session file with every event, and the agent learns 
   const std::string path = std::filesystem::temp_directory_path() /
                            (std::to_string(std::random_device{}()) + "accelscope_record_test.accel");
   RecordOptions options;
-  options.address = agent.address().text();
+  options.plan.places = {agent.address().text()};
   options.output_path = path;
   options.limits = quick_limits();
   const Result<RecordReport> report = record(options);

@@ -107,7 +107,9 @@ LinkLimits quick_limits() {
 
 ConnectionOptions connection_to(const Address& address) {
   ConnectionOptions options;
-  options.address = address;
+  options.connector = tcp_connector(address, {});
+  options.place = address.text();
+  options.stay_after_end = false;
   options.version = "9.9.9";
   options.limits = quick_limits();
   return options;

@@ -30,6 +30,29 @@ Result<void> write_stream(const SyntheticStream& stream, EventSink& sink);
 [[nodiscard]] LinkLimits quick_limits();
 [[nodiscard]] ConnectionOptions connection_to(const Address& address);
 
+// A viewer that keeps all scopes of a capture in one sink, or each in one of its own.
+class OneSink final : public SinkProvider {
+ public:
+  explicit OneSink(EventSink& sink) : sink_(sink) {}
+  EventSink& sink(std::uint32_t /*scope*/) override { return sink_; }
+
+ private:
+  EventSink& sink_;
+};
+struct OneSinkFeed {
+  explicit OneSinkFeed(EventSink& sink) : provider(sink), feed(provider, feed_options()) {}
+  [[nodiscard]] static AgentFeedOptions feed_options() { return {.clock = std::make_shared<SessionClock>()}; }
+  OneSink provider;
+  AgentFeed feed;
+};
+class TestConnection : private OneSinkFeed, public Connection {
+ public:
+  TestConnection(ConnectionOptions options, EventSink& sink)
+      : OneSinkFeed(sink), Connection(std::move(options), OneSinkFeed::feed) {
+    begin();
+  }
+};
+
 class RunningAgent {
  public:
   explicit RunningAgent(SourceFunction source, AgentOptions options = {});

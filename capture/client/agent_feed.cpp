@@ -1,0 +1,203 @@
+#include "capture/client/agent_feed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "core/base/format.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr double kLargeResidual = 1e6;  // ns; the eye compares hosts at about a millisecond
+
+}  // namespace
+
+Frame encode_clock_pair(const ClockPair& pair) {
+  ByteWriter writer;
+  writer.raw(encode(ClockReport{pair.ns, pair.ticks}).body);
+  writer.number(pair.uncertainty_ns);
+  return make_frame(FrameType::clock, writer.take());
+}
+
+Result<ClockPair> decode_clock_pair(ByteView body) {
+  const Result<ClockReport> report = decode_clock(body);
+  if (!report) return report.error();
+  ByteReader rest(body.subspan(std::min(body.size(), encode(report.value()).body.size())));
+  const ClockPair pair{report.value().agent_ns, report.value().viewer_ns, rest.number<std::int64_t>()};
+  if (!rest.ok()) return Error{"a reading of clocks that is cut short"};
+  return pair;
+}
+
+AgentFeed::AgentFeed(SinkProvider& sinks, AgentFeedOptions options)
+    : sinks_(sinks), options_(std::move(options)), clock_(options_.clock, options_.reference), ingest_(*this) {
+  facts_.place = options_.place;
+}
+
+EventSink& AgentFeed::sink(std::uint32_t scope) {
+  EventSink& inner = sinks_.sink(scope);
+  if (options_.reference && !options_.names_host) return inner;
+  std::unique_ptr<HostClockSink>& found = scopes_[scope];
+  if (!found) {
+    found = std::make_unique<HostClockSink>(inner, host(), options_.reference);
+    if (!map_.empty()) found->start_with(map_, clock_.fit().residual_ns());
+  }
+  return *found;
+}
+
+Result<void> AgentFeed::begin(const Started& started, const std::string& host_name) {
+  host_ = host_name;
+  facts_.capture_id = started.capture_id;
+  facts_.name = started.name;
+  facts_.description = started.description;
+  facts_.begun_unix_ns = started.begun_unix_ns;
+  facts_.state = CaptureState::running;
+  if (log_ || options_.folder.empty()) return write_facts();
+  Result<std::unique_ptr<FrameLog>> log = FrameLog::create(options_.folder, {.capture_id = started.capture_id});
+  if (!log) return lose_log(log.error());
+  log_ = std::move(log).value();
+  return write_facts();
+}
+
+Result<void> AgentFeed::write_facts() {
+  if (!log_) return {};
+  const Result<void> written = log_->write_facts(facts_);
+  return written ? Result<void>() : lose_log(written.error());
+}
+
+// The capture goes on without it; only a death of this process would then cost something.
+Result<void> AgentFeed::lose_log(const Error& why) {
+  log_.reset();
+  options_.folder.clear();
+  return note({"recovery_file", 1, "what came after this could not be saved while capturing: " + why.message,
+               Severity::warning});
+}
+
+Result<void> AgentFeed::log(const Frame& frame) {
+  if (!log_) return {};
+  // After damage in the file the agent may send what the file already counts.
+  if (frame.header.sequence != 0 && frame.header.sequence <= log_->last_sequence()) return {};
+  const Result<void> kept = log_->append(frame);
+  return kept ? Result<void>() : lose_log(kept.error());
+}
+
+std::uint64_t AgentFeed::durable() const noexcept {
+  return log_ ? std::min(log_->last_sequence(), ingest_.last_sequence()) : 0;
+}
+
+Result<void> AgentFeed::take(Frame frame) {
+  if (frame.header.sequence == ingest_.last_sequence() + 1) {
+    if (Result<void> kept = log(frame); !kept) return kept;
+  }
+  return ingest_.take(std::move(frame));
+}
+
+Result<void> AgentFeed::take(const Gap& gap) {
+  if (Result<void> taken = ingest_.take(gap); !taken) return taken;
+  return log(encode(gap));
+}
+
+Result<std::string> AgentFeed::finish(const StreamEnd& end) {
+  if (Result<void> told = tick(true); !told) return told.error();
+  if (!facts_.end) {
+    facts_.end = end;
+    facts_.state = CaptureState::ended;
+    if (Result<void> kept = log(encode(end)); !kept) return kept.error();
+    if (Result<void> kept = write_facts(); !kept) return kept.error();
+  }
+  return ingest_.finish(end);
+}
+
+Result<void> AgentFeed::add_clock(const ClockPair& pair) {
+  clock_.add(pair);
+  return log(encode_clock_pair(pair));
+}
+
+Result<void> AgentFeed::tick(bool last) {
+  const std::optional<std::vector<ClockAnchor>> anchors = clock_.due(std::chrono::steady_clock::now(), last);
+  const double residual = clock_.fit().residual_ns();
+  if (anchors) {
+    map_ = *anchors;
+    for (auto& [number, scope] : scopes_) {
+      if (Result<void> set = scope->set_map(*anchors, residual); !set) return set;
+    }
+  }
+  if (!last || clock_.reference() || clock_.fit().empty()) return {};
+  if (Result<void> kept =
+          sink(0).define(MetaEntry{fmt::format("clock.{}.residual_ns", host()), fmt::format("{:.0f}", residual)});
+      !kept) {
+    return kept;
+  }
+  if (residual <= kLargeResidual) return {};
+  return note({"clock_residual", 1,
+               fmt::format("the clock of {} could be brought onto the session's time only within {}; compare its "
+                           "events with those of other hosts at no finer scale",
+                           host(), format_duration(residual)),
+               Severity::note});
+}
+
+Result<void> AgentFeed::replay() {
+  const Result<FrameLogFacts> facts = FrameLog::read_facts(options_.folder);
+  if (facts) facts_ = facts.value();
+  facts_.end.reset();  // it comes with the frames
+  FrameLogRecovery found;
+  Result<std::unique_ptr<FrameLog>> log =
+      FrameLog::open_existing(options_.folder, {.capture_id = facts_.capture_id}, found);
+  if (!log) return log.error();
+  FrameLogReader reader(options_.folder, 0);
+  while (true) {
+    Result<std::optional<Frame>> frame = reader.next();
+    if (!frame) return frame.error();
+    if (!frame.value()) break;
+    if (Result<void> taken = replay_frame(std::move(*frame.value()), reader); !taken) return taken;
+  }
+  log_ = std::move(log).value();
+  if (Result<void> told = tick(true); !told) return told;
+  if (found.cut_bytes == 0) return {};
+  return note({"recovery_cut", found.cut_bytes,
+               "bytes of a last frame that was being written when the program ended; the agent sends it again if it "
+               "still has the capture",
+               Severity::note});
+}
+
+Result<void> AgentFeed::replay_frame(Frame frame, const FrameLogReader& reader) {
+  switch (frame.header.type) {
+    case FrameType::definition:
+    case FrameType::chunk:
+      return replay_data(std::move(frame), reader);
+    case FrameType::gap:
+      if (const Result<Gap> gap = decode_gap(frame.body); gap && gap.value().last > ingest_.last_sequence()) {
+        return ingest_.take(gap.value());
+      }
+      return {};
+    case FrameType::clock:
+      if (const Result<ClockPair> pair = decode_clock_pair(frame.body); pair) clock_.add(pair.value());
+      return {};
+    case FrameType::end:
+      if (const Result<StreamEnd> end = decode_end(frame.body); end) {
+        facts_.end = end.value();
+        const Result<std::string> compared = ingest_.finish(end.value());
+        if (!compared) return compared.error();
+      }
+      return {};
+    default:
+      return {};
+  }
+}
+
+// What is damaged is left out; what depends on it, too.
+Result<void> AgentFeed::replay_data(Frame frame, const FrameLogReader& reader) {
+  const std::uint64_t sequence = frame.header.sequence;
+  const std::uint64_t expected = ingest_.last_sequence() + 1;
+  if (sequence > expected) {
+    const std::string reason = reader.damage().empty() ? "missing in the recovery file" : reader.damage();
+    if (Result<void> skipped = ingest_.take(Gap{expected, sequence - 1, 0, reason}); !skipped) return skipped;
+  }
+  const std::uint32_t events = events_in(frame);
+  const Result<void> taken = ingest_.take(std::move(frame));
+  return taken ? Result<void>() : ingest_.take(Gap{sequence, sequence, events, taken.message()});
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,74 @@
+// What comes from one agent on its way into the session: into the recovery file, then into the store, one scope for
+// each kind of the capture, with the host's clock brought onto the session's time. No sockets in here: the same code
+// reads a recovery file that a dead process left. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capture/client/host_clock_sink.h"
+#include "capture/client/session_clock.h"
+#include "capture/client/stream_ingest.h"
+#include "capture/wire/frame_log.h"
+
+namespace accelscope::capture {
+
+struct AgentFeedOptions {
+  std::string place;
+  std::shared_ptr<SessionClock> clock;
+  bool reference = true;         // the session's time is this agent's
+  bool names_host = false;       // on tracks: there are several hosts
+  std::filesystem::path folder;  // of the recovery file; "": none is kept
+};
+
+class AgentFeed final : public SinkProvider {
+ public:
+  // The sinks are asked for with the scopes of the wire.
+  AgentFeed(SinkProvider& sinks, AgentFeedOptions options);
+
+  // Reads what a former process left in the folder, and goes on there. Damage is counted in the quality report.
+  Result<void> replay();
+
+  Result<void> begin(const Started& started, const std::string& host);  // also when a capture was taken up again
+  Result<void> take(Frame frame);
+  Result<void> take(const Gap& gap);
+  Result<std::string> finish(const StreamEnd& end);  // see StreamIngest::finish()
+  Result<void> add_clock(const ClockPair& pair);
+  Result<void> tick(bool last = false);  // tells the store what is known better of the clock
+  Result<void> note(const QualityEntry& entry) { return sink(0).define(entry); }
+
+  EventSink& sink(std::uint32_t scope) override;
+
+  [[nodiscard]] const StreamIngest& counts() const noexcept { return ingest_; }
+  [[nodiscard]] std::uint64_t durable() const noexcept;  // highest number in the recovery file
+  [[nodiscard]] const HostClock& clock() const noexcept { return clock_; }
+  [[nodiscard]] const FrameLogFacts& facts() const noexcept { return facts_; }
+
+ private:
+  Result<void> log(const Frame& frame);
+  Result<void> write_facts();
+  Result<void> lose_log(const Error& why);
+  Result<void> replay_frame(Frame frame, const FrameLogReader& reader);
+  Result<void> replay_data(Frame frame, const FrameLogReader& reader);
+  [[nodiscard]] std::string host() const { return host_.empty() ? options_.place : host_; }
+
+  SinkProvider& sinks_;
+  AgentFeedOptions options_;
+  HostClock clock_;
+  StreamIngest ingest_;
+  std::map<std::uint32_t, std::unique_ptr<HostClockSink>> scopes_;
+  std::unique_ptr<FrameLog> log_;
+  FrameLogFacts facts_;
+  std::string host_;
+  std::vector<ClockAnchor> map_;  // host ns -> session ns, as the store has it
+};
+
+// A reading of clocks as it is kept in a recovery file.
+[[nodiscard]] Frame encode_clock_pair(const ClockPair& pair);
+[[nodiscard]] Result<ClockPair> decode_clock_pair(ByteView body);
+
+}  // namespace accelscope::capture

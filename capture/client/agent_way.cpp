@@ -1,0 +1,218 @@
+#include "capture/client/agent_way.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "capture/client/recovery_folder.h"
+#include "capture/reach/agent_host.h"
+#include "capture/security/known_agents.h"
+#include "capture/security/private_files.h"
+
+namespace accelscope::capture {
+namespace {
+
+// An agent that somebody else has started.
+class AddressWay final : public AgentWay {
+ public:
+  AddressWay(Address address, QuestionDesk& desk, AgentWayOptions options)
+      : address_(std::move(address)), desk_(desk), options_(std::move(options)) {}
+
+  Connector connector() override {
+    TlsClientOptions tls;
+    if (const Result<std::string> path = known_agents_path(); path) tls.known_agents_path = path.value();
+    tls.decide = [this](const SeenCertificate& seen, const std::function<void(bool)>& decided) {
+      if (options_.accept_new_agents) return decided(true);
+      CaptureQuestion question;
+      question.kind = CaptureQuestion::Kind::yes_no;
+      question.place = address_.text();
+      question.title = fmt::format("The agent at {} is new here", seen.address);
+      question.text = fmt::format(
+          "Its certificate has the fingerprint\n{}\nCompare it with the one that "
+          "accelscope-agent printed at its start. Trust it from now on?",
+          seen.fingerprint);
+      question.yes = "Trust";
+      question.no = "Do not connect";
+      desk_.ask(std::move(question), [decided](const std::optional<std::string>& answer) { decided(bool(answer)); });
+    };
+    return tcp_connector(address_, std::move(tls));
+  }
+
+  Result<std::optional<Token>> token() override {
+    if (!options_.token_file.empty()) {
+      Result<Token> token = load_token(options_.token_file);
+      if (!token) return token.error();
+      return std::optional(std::move(token).value());
+    }
+    const Result<std::string> folder = private_folder();
+    return folder ? find_token(folder.value()) : Result<std::optional<Token>>(std::nullopt);
+  }
+
+  void finish() override {}
+
+ private:
+  Address address_;
+  QuestionDesk& desk_;
+  AgentWayOptions options_;
+};
+
+// What ssh asks becomes a question of the session.
+class DeskPrompter final : public Prompter {
+ public:
+  DeskPrompter(QuestionDesk& desk, std::string place, std::function<void(const std::string&)> on_notice)
+      : desk_(desk), place_(std::move(place)), on_notice_(std::move(on_notice)) {}
+
+  std::optional<std::string> ask(const Prompt& prompt) override {
+    if (prompt.kind == Prompt::Kind::notice) {
+      if (on_notice_) on_notice_(prompt.text);
+      return {};
+    }
+    CaptureQuestion question;
+    question.place = place_;
+    question.title = prompt.attempt > 1 ? fmt::format("{}: that was not accepted; once more", place_) : place_;
+    question.text = prompt.text;
+    question.kind = prompt.kind == Prompt::Kind::secret ? CaptureQuestion::Kind::secret : CaptureQuestion::Kind::yes_no;
+    return desk_.ask_and_wait(std::move(question));
+  }
+  void cancel() override { desk_.withdraw(place_); }
+
+ private:
+  QuestionDesk& desk_;
+  std::string place_;
+  std::function<void(const std::string&)> on_notice_;
+};
+
+// An agent that is started for the session. Its thread does what may take long, one thing after another.
+class HostWay final : public AgentWay, private HostProgress {
+ public:
+  HostWay(const Place& place, QuestionDesk& desk, AgentWayOptions options)
+      : options_(std::move(options)), desk_(desk), prompter_(desk, place.text(), options_.on_step) {
+    HostOptions host;
+    host.version = ACCELSCOPE_VERSION;
+    if (!options_.folder.empty()) host.resume = read_running_agent(options_.folder);
+    if (!options_.ask_on_terminal) host.prompter = &prompter_;
+    host.ask_on_terminal = options_.ask_on_terminal;
+    host.ssh_config_file = options_.ssh_config_file;
+    host_ = place.kind == Place::Kind::local ? make_local_host(std::move(host)) : make_ssh_host(place, std::move(host));
+    thread_ = std::thread([this] { work(); });
+  }
+
+  ~HostWay() override {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+      if (!finishing_) jobs_.clear();
+    }
+    if (!finishing_) cancelled_ = true;
+    desk_.withdraw(host_->name());
+    wake_.notify_one();
+    thread_.join();
+  }
+
+  Connector connector() override {
+    return [this](Loop& loop, const LinkLimits& limits, LinkCallback callback) {
+      post([this, &loop, door = loop.door(), limits, callback = std::move(callback)]() mutable {
+        auto stream = std::make_shared<Result<Descriptor>>(open());
+        door->post([&loop, stream, limits, name = host_->name(), callback = std::move(callback)] {
+          if (!*stream) return callback(stream->error());
+          adopt(loop, stream->value().release(), name, limits, callback);
+        });
+      });
+    };
+  }
+
+  Result<std::optional<Token>> token() override {
+    const std::lock_guard lock(mutex_);
+    return token_;
+  }
+
+  void finish() override {
+    finishing_ = true;
+    post([this] {
+      if (prepared_) host_->finish(*this);
+      prepared_ = false;
+    });
+  }
+
+ private:
+  void step(const std::string& text) override {
+    if (options_.on_step) options_.on_step(text);
+  }
+  [[nodiscard]] bool cancelled() const override { return cancelled_; }
+
+  void post(std::function<void()> job) {
+    {
+      const std::lock_guard lock(mutex_);
+      jobs_.push_back(std::move(job));
+    }
+    wake_.notify_one();
+  }
+
+  // Until the object goes, and then what finish() has asked for.
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      wake_.wait(lock, [this] { return ending_ || !jobs_.empty(); });
+      if (jobs_.empty()) break;
+      const std::function<void()> job = std::move(jobs_.front());
+      jobs_.pop_front();
+      lock.unlock();
+      job();
+      lock.lock();
+    }
+  }
+
+  Result<Descriptor> open() {
+    if (!prepared_) {
+      if (Result<void> ready = host_->prepare(*this); !ready) return ready.error();
+      prepared_ = true;
+      Result<Token> token = Token::parse(host_->token());
+      if (!token) return token.error();
+      {
+        const std::lock_guard lock(mutex_);
+        token_ = std::move(token).value();
+      }
+      if (!options_.folder.empty()) {
+        if (Result<void> kept = write_running_agent(options_.folder, host_->running()); !kept) return kept.error();
+      }
+    }
+    return host_->open_stream(*this);
+  }
+
+  AgentWayOptions options_;
+  QuestionDesk& desk_;
+  DeskPrompter prompter_;
+  std::unique_ptr<AgentHost> host_;
+  std::atomic<bool> cancelled_{false};
+  std::atomic<bool> finishing_{false};
+  bool prepared_ = false;  // of the thread
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> jobs_;
+  std::optional<Token> token_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<AgentWay>> make_agent_way(const std::string& text, QuestionDesk& desk, AgentWayOptions options) {
+  const Result<Place> place = parse_place(text);
+  if (!place) return place.error();
+  if (place.value().kind != Place::Kind::address) {
+    return std::unique_ptr<AgentWay>(std::make_unique<HostWay>(place.value(), desk, std::move(options)));
+  }
+  const Result<Address> address = parse_address(place.value().address);
+  if (!address) return address.error();
+  if (address.value().port == 0) {
+    return Error{text + ": port 0 is for listening only; type the port that the agent printed"};
+  }
+  return std::unique_ptr<AgentWay>(std::make_unique<AddressWay>(address.value(), desk, std::move(options)));
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,46 @@
+// The way to an agent at a place: an agent that already runs is connected to; on this computer and behind ssh one is
+// started first. Makes a connection each time one is wanted, on a thread of its own where that may take long or ask.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capture/client/question_desk.h"
+#include "capture/security/token.h"
+#include "capture/wire/connector.h"
+#include "core/base/result.h"
+
+namespace accelscope::capture {
+
+struct AgentWayOptions {
+  std::string token_file;       // "": the usual places
+  std::string ssh_config_file;  // "": ssh's own
+  bool ask_on_terminal = false;
+  bool accept_new_agents = false;
+  std::filesystem::path folder;  // where it is kept how an agent that was started is reached again; "": nowhere
+  std::function<void(const std::string&)> on_step;  // any thread: what is being done
+};
+
+class AgentWay {
+ public:
+  AgentWay() = default;
+  AgentWay(const AgentWay&) = delete;
+  AgentWay& operator=(const AgentWay&) = delete;
+  virtual ~AgentWay() = default;
+
+  // The connector must not be used after this object has gone.
+  [[nodiscard]] virtual Connector connector() = 0;
+  // The secret of the agent, if one is known by now. Quick.
+  [[nodiscard]] virtual Result<std::optional<Token>> token() = 0;
+  // The agent is not needed any more: one that was started here ends. Returns at once.
+  virtual void finish() = 0;
+};
+
+// Fails on a place that cannot be understood. The desk must outlive the way.
+[[nodiscard]] Result<std::unique_ptr<AgentWay>> make_agent_way(const std::string& place, QuestionDesk& desk,
+                                                               AgentWayOptions options);
+
+}  // namespace accelscope::capture

@@ -1,0 +1,426 @@
+#include "capture/client/capture_session.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <mutex>
+#include <random>
+#include <utility>
+
+#include "capture/client/agent_way.h"
+#include "capture/client/connection.h"
+#include "capture/client/recovery_folder.h"
+
+namespace accelscope::capture {
+namespace {
+
+using std::chrono::milliseconds;
+
+// The scopes of a session's store, as one agent needs them.
+class StoreScopes final : public SinkProvider {
+ public:
+  explicit StoreScopes(Store& store) : store_(store) {}
+  EventSink& sink(std::uint32_t scope) override {
+    std::unique_ptr<StoreSink>& found = sinks_[scope];
+    if (!found) found = std::make_unique<StoreSink>(store_);
+    return *found;
+  }
+
+ private:
+  Store& store_;
+  std::map<std::uint32_t, std::unique_ptr<StoreSink>> sinks_;
+};
+
+// What is being done to reach an agent, told by one thread and shown by another.
+class StepText {
+ public:
+  void set(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    text_ = text;
+  }
+  [[nodiscard]] std::string text() const {
+    const std::lock_guard lock(mutex_);
+    return text_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;
+};
+
+// One agent of the session. Without a connection it is over: it could not be begun, or had ended before.
+struct Agent {
+  Agent(Store& store, const AgentFeedOptions& options) : scopes(store), feed(scopes, options) {}
+  StoreScopes scopes;
+  AgentFeed feed;
+  std::unique_ptr<AgentWay> way;           // outlives the connection that uses it
+  std::unique_ptr<Connection> connection;  // closes before what it feeds
+  AgentStatus without;                     // the status without a connection
+  std::shared_ptr<StepText> step = std::make_shared<StepText>();
+
+  [[nodiscard]] AgentStatus status() const {
+    if (!connection) return without;
+    AgentStatus status = connection->status();
+    const bool reaching = status.phase == CapturePhase::preparing || status.phase == CapturePhase::reconnecting;
+    if (reaching) status.step = step->text();
+    return status;
+  }
+};
+
+std::string random_id() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
+
+std::string title_of(const CapturePlan& plan) {
+  std::string places;
+  for (const std::string& place : plan.places) places += (places.empty() ? "" : ", ") + place;
+  const std::string& name = plan.request.name.empty() ? plan.request.program : plan.request.name;
+  return name.empty() ? places : fmt::format("{} at {}", name, places);
+}
+
+bool is_over(CapturePhase phase) { return phase == CapturePhase::ended || phase == CapturePhase::failed; }
+
+// Of all agents together: what most needs to be seen.
+CapturePhase phase_of(const std::vector<AgentStatus>& agents) {
+  const auto any = [&](CapturePhase phase) {
+    return std::any_of(agents.begin(), agents.end(),
+                       [phase](const AgentStatus& agent) { return agent.phase == phase; });
+  };
+  const bool over = std::all_of(agents.begin(), agents.end(), [](const auto& agent) { return is_over(agent.phase); });
+  if (over) return any(CapturePhase::failed) ? CapturePhase::failed : CapturePhase::ended;
+  for (const CapturePhase phase : {CapturePhase::reconnecting, CapturePhase::stopping, CapturePhase::streaming,
+                                   CapturePhase::preparing, CapturePhase::paused}) {
+    if (any(phase)) return phase;
+  }
+  return CapturePhase::preparing;
+}
+
+}  // namespace
+
+struct CaptureSession::Implementation {
+  Implementation(CapturePlan capture_plan, std::shared_ptr<Store> session_store, CaptureSessionOptions session_options)
+      : plan(std::move(capture_plan)),
+        store(std::move(session_store)),
+        options(std::move(session_options)),
+        desk(options.asks) {}
+  ~Implementation() {
+    desk.close();  // whoever waits for an answer waits no more
+    agents.clear();
+  }
+
+  Result<void> make_folder();
+  Result<void> begin_agent(const std::string& place);
+  Result<void> recover_agent(const std::filesystem::path& agent_folder);
+  [[nodiscard]] AgentFeedOptions feed_options(const std::string& place, const std::filesystem::path& agent_folder);
+  Result<void> connect(const std::shared_ptr<Agent>& agent, const std::string& place, const Start& start,
+                       const std::filesystem::path& agent_folder);
+  void keep(std::shared_ptr<Agent> agent);
+  void remove_folder();
+  void ask_token(const std::string& place, const std::weak_ptr<Agent>& agent);
+  [[nodiscard]] std::vector<std::shared_ptr<Agent>> all() const;
+  [[nodiscard]] CaptureStatus status() const;
+
+  CapturePlan plan;
+  std::shared_ptr<Store> store;
+  CaptureSessionOptions options;
+  QuestionDesk desk;
+  std::string viewer_id = random_id();
+  std::shared_ptr<SessionClock> clock = std::make_shared<SessionClock>();
+  std::unique_ptr<RecoveryFolder> folder;
+  mutable std::mutex mutex;
+  std::vector<std::shared_ptr<Agent>> agents;
+};
+
+Result<void> CaptureSession::Implementation::make_folder() {
+  const std::time_t now = std::time(nullptr);
+  std::filesystem::path path = options.recovery_folder;
+  if (path.empty()) {
+    if (options.recovery_directory.empty()) return {};
+    path = std::filesystem::path(options.recovery_directory) /
+           fmt::format("{:%Y-%m-%d-%H%M%S}-{}-{}", fmt::localtime(now), ::getpid(), viewer_id.substr(0, 4));
+  }
+  Result<std::unique_ptr<RecoveryFolder>> made = RecoveryFolder::create(path, {plan, title_of(plan), now});
+  if (!made) return made.error();
+  folder = std::move(made).value();
+  return {};
+}
+
+// One that cannot be removed is offered for recovery later, which does no harm.
+void CaptureSession::Implementation::remove_folder() {
+  if (!folder) return;
+  if (Result<void> removed = folder->remove(); !removed) {
+    store->add_quality({"recovery_file", 1, removed.message(), Severity::note});
+  }
+  folder.reset();
+}
+
+AgentFeedOptions CaptureSession::Implementation::feed_options(const std::string& place,
+                                                              const std::filesystem::path& agent_folder) {
+  AgentFeedOptions feed;
+  feed.place = place;
+  feed.clock = clock;
+  feed.reference = all().empty();
+  feed.names_host = plan.places.size() > 1;
+  feed.folder = agent_folder;
+  return feed;
+}
+
+void CaptureSession::Implementation::keep(std::shared_ptr<Agent> agent) {
+  const std::lock_guard lock(mutex);
+  agents.push_back(std::move(agent));
+}
+
+std::vector<std::shared_ptr<Agent>> CaptureSession::Implementation::all() const {
+  const std::lock_guard lock(mutex);
+  return agents;
+}
+
+Result<void> CaptureSession::Implementation::begin_agent(const std::string& place) {
+  const std::filesystem::path agent_folder = folder ? folder->new_agent() : std::filesystem::path();
+  const auto agent = std::make_shared<Agent>(*store, feed_options(place, agent_folder));
+  Start start;
+  start.mode = plan.mode;
+  start.capture_id = plan.capture_id;
+  start.request = plan.request;
+  return connect(agent, place, start, agent_folder);
+}
+
+Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Agent>& agent, const std::string& place,
+                                                     const Start& start, const std::filesystem::path& agent_folder) {
+  const std::weak_ptr<Agent> weak = agent;
+  AgentWayOptions way;
+  way.token_file = plan.token_file;
+  way.ssh_config_file = plan.ssh_config_file;
+  way.ask_on_terminal = options.ask_on_terminal;
+  way.accept_new_agents = options.accept_new_agents;
+  way.folder = agent_folder;
+  way.on_step = [step = agent->step](const std::string& text) { step->set(text); };
+  Result<std::unique_ptr<AgentWay>> made = make_agent_way(place, desk, std::move(way));
+  if (!made) return made.error();
+  agent->way = std::move(made).value();
+  ConnectionOptions connection;
+  connection.connector = agent->way->connector();
+  connection.place = place;
+  connection.version = options.version;
+  connection.description = options.description;
+  connection.viewer_id = viewer_id;
+  connection.start = start;
+  connection.send = plan.send;
+  connection.results_folder = plan.results_folder;
+  if (plan.places.size() > 1 && !plan.results_folder.empty()) {
+    connection.results_folder /= fmt::format("{:02}", all().size() + 1);
+  }
+  connection.window_bytes = options.window_bytes;
+  connection.give_up = options.give_up;
+  connection.stay_after_end = folder == nullptr;  // else everything is safe by then
+  connection.limits = options.limits;
+  connection.token = [way_to = agent->way.get()] { return way_to->token(); };
+  connection.ask_token = [this, place, weak] { ask_token(place, weak); };
+  agent->connection = std::make_unique<Connection>(std::move(connection), agent->feed);
+  keep(agent);
+  agent->connection->begin();
+  return {};
+}
+
+void CaptureSession::Implementation::ask_token(const std::string& place, const std::weak_ptr<Agent>& agent) {
+  CaptureQuestion question;
+  question.kind = CaptureQuestion::Kind::secret;
+  question.place = place;
+  question.title = fmt::format("The agent at {} wants its token", place);
+  question.text = "It is in the file that accelscope-agent named at its start.";
+  desk.ask(std::move(question), [agent](const std::optional<std::string>& answer) {
+    const auto it = agent.lock();
+    if (!it) return;
+    std::optional<Token> token;
+    if (answer) {
+      if (Result<Token> parsed = Token::parse(*answer); parsed) token = std::move(parsed).value();
+    }
+    it->connection->set_token(std::move(token));
+  });
+}
+
+// What came is read first. If there was more, it is fetched where the agent still has it.
+Result<void> CaptureSession::Implementation::recover_agent(const std::filesystem::path& agent_folder) {
+  const Result<FrameLogFacts> facts = FrameLog::read_facts(agent_folder);
+  const std::string place = facts ? facts.value().place : agent_folder.filename().string();
+  const auto agent = std::make_shared<Agent>(*store, feed_options(place, agent_folder));
+  if (!list_segments(agent_folder).empty()) {
+    if (Result<void> read = agent->feed.replay(); !read) return read;
+  }
+  AgentStatus& status = agent->without;
+  status.place = status.peer = place;
+  status.phase = CapturePhase::ended;
+  status.events = agent->feed.counts().events();
+  status.chunks = agent->feed.counts().chunks();
+  status.lost_events = agent->feed.counts().lost_events();
+  status.last_sequence = agent->feed.counts().last_sequence();
+  if (facts) {
+    status.name = facts.value().name;
+    status.description = facts.value().description;
+    status.capture_id = facts.value().capture_id;
+  }
+  if (agent->feed.facts().end || status.capture_id.empty()) {
+    keep(agent);
+    return {};
+  }
+  Start start;
+  start.mode = plan.mode == StartMode::watch ? StartMode::watch : StartMode::take_up;
+  start.capture_id = status.capture_id;
+  start.request.results = plan.request.results;
+  return connect(agent, place, start, agent_folder);
+}
+
+CaptureStatus CaptureSession::Implementation::status() const {
+  CaptureStatus whole;
+  for (const std::shared_ptr<Agent>& agent : all()) whole.agents.push_back(agent->status());
+  whole.phase = phase_of(whole.agents);
+  for (const AgentStatus& agent : whole.agents) {
+    whole.events += agent.events;
+    whole.events_per_second += agent.events_per_second;
+    whole.bytes_per_second += agent.bytes_per_second;
+    if (whole.message.empty()) whole.message = agent.message;
+  }
+  return whole;
+}
+
+CaptureSession::CaptureSession(std::unique_ptr<Implementation> impl) : impl_(std::move(impl)) {}
+
+CaptureSession::~CaptureSession() {
+  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+    if (agent->way && is_over(agent->status().phase)) agent->way->finish();
+  }
+}
+
+Result<std::unique_ptr<CaptureSession>> CaptureSession::begin(CapturePlan plan, std::shared_ptr<Store> store,
+                                                              CaptureSessionOptions options) {
+  if (plan.places.empty()) return Error{"name where to capture: local, HOST:PORT or ssh://HOST"};
+  if (!plan.request.results.empty() && plan.results_folder.empty()) {
+    return Error{"files are to be brought back; name the folder for them"};
+  }
+  auto impl = std::make_unique<Implementation>(std::move(plan), std::move(store), std::move(options));
+  if (Result<void> made = impl->make_folder(); !made) return made.error();
+  for (const std::string& place : impl->plan.places) {
+    Result<void> begun = impl->begin_agent(place);
+    if (begun) continue;
+    impl->remove_folder();
+    return begun.error();
+  }
+  return std::make_unique<CaptureSession>(std::move(impl));
+}
+
+Result<std::unique_ptr<CaptureSession>> CaptureSession::recover(const Recoverable& left, std::shared_ptr<Store> store,
+                                                                CaptureSessionOptions options) {
+  Result<std::unique_ptr<RecoveryFolder>> folder = RecoveryFolder::open(left.folder);
+  if (!folder) return folder.error();
+  auto impl = std::make_unique<Implementation>(left.plan, std::move(store), std::move(options));
+  impl->folder = std::move(folder).value();
+  for (const std::filesystem::path& agent : list_agent_folders(left.folder)) {
+    if (Result<void> recovered = impl->recover_agent(agent); !recovered) return recovered.error();
+  }
+  return std::make_unique<CaptureSession>(std::move(impl));
+}
+
+void CaptureSession::add(const std::string& place) {
+  const Result<void> begun = impl_->begin_agent(place);
+  if (begun) return;
+  const auto agent = std::make_shared<Agent>(*impl_->store, impl_->feed_options(place, {}));
+  agent->without.place = agent->without.peer = place;
+  agent->without.phase = CapturePhase::failed;
+  agent->without.message = begun.message();
+  impl_->keep(agent);
+}
+
+void CaptureSession::leave(const std::string& place) {
+  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+    if (agent->connection && agent->status().place == place) agent->connection->leave();
+  }
+}
+
+void CaptureSession::pause() {
+  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+    if (agent->connection) agent->connection->pause();
+  }
+}
+
+void CaptureSession::resume() {
+  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+    if (agent->connection) agent->connection->resume();
+  }
+}
+
+void CaptureSession::stop() {
+  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+    if (agent->connection) agent->connection->stop();
+  }
+}
+
+CaptureStatus CaptureSession::status() const { return impl_->status(); }
+
+bool CaptureSession::wait_for(milliseconds limit) const {
+  const auto until = std::chrono::steady_clock::now() + limit;
+  const std::vector<std::shared_ptr<Agent>> agents = impl_->all();
+  return std::all_of(agents.begin(), agents.end(), [&](const std::shared_ptr<Agent>& agent) {
+    if (!agent->connection) return true;
+    const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
+    return agent->connection->wait_for(std::max(left, milliseconds(0)));
+  });
+}
+
+std::optional<CaptureQuestion> CaptureSession::question() const { return impl_->desk.current(); }
+
+void CaptureSession::answer(std::uint64_t id, const std::optional<std::string>& answer) {
+  impl_->desk.answer(id, answer);
+}
+
+void CaptureSession::saved() {
+  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+    if (agent->connection) agent->connection->saved();
+  }
+  // While something may still come, the file does not have it.
+  if (status().over()) impl_->remove_folder();
+}
+
+void CaptureSession::discard() {
+  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+    if (agent->connection) agent->connection->discard();
+  }
+  impl_->remove_folder();
+}
+
+std::vector<Recoverable> find_recoverable(const std::string& recovery_directory) {
+  std::vector<Recoverable> found;
+  std::error_code failure;
+  for (std::filesystem::directory_iterator entry(recovery_directory, failure), end; !failure && entry != end;
+       entry.increment(failure)) {
+    if (Result<Recoverable> left = read_recoverable(entry->path().string()); left) {
+      found.push_back(std::move(left).value());
+    }
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Recoverable& a, const Recoverable& b) { return a.begun_unix_s > b.begun_unix_s; });
+  return found;
+}
+
+Result<Recoverable> read_recoverable(const std::string& folder) {
+  Result<RecoveryPlan> kept = RecoveryFolder::read_plan(folder);
+  if (!kept) return kept.error();
+  if (RecoveryFolder::in_use(folder)) return Error{folder + ": belongs to a capture that is still running"};
+  Recoverable left{folder, std::move(kept->plan), std::move(kept->title), kept->begun_unix_s, 0, 0};
+  for (const std::filesystem::path& agent : list_agent_folders(folder)) {
+    const FrameLogContent content = FrameLog::survey(agent);
+    left.bytes += content.bytes;
+    left.events += content.events;
+  }
+  return left;
+}
+
+Result<void> discard_recoverable(const Recoverable& left) {
+  Result<std::unique_ptr<RecoveryFolder>> folder = RecoveryFolder::open(left.folder);
+  return folder ? (*folder)->remove() : folder.error();
+}
+
+}  // namespace accelscope::capture

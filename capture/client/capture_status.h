@@ -1,0 +1,64 @@
+// How a session that is being captured fares, agent by agent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/wire/messages.h"
+
+namespace accelscope::capture {
+
+enum class CapturePhase : std::uint8_t {
+  preparing,     // reaching the host: ssh, copying the agent, connecting, asking
+  streaming,     // events may come
+  paused,        // by the user
+  reconnecting,  // the connection broke; trying again
+  stopping,      // asked to end; what is sealed still comes
+  ended,         // in order
+  failed,        // for good; what came is kept
+};
+
+struct AgentStatus {
+  std::string place;  // as in the plan
+  std::string host;   // the machine's own name, once known
+  std::string peer;   // "127.0.0.1:7420 (accelscope-agent 0.1.0)"
+  CapturePhase phase = CapturePhase::preparing;
+  std::string step;     // while preparing: "copying accelscope-agent (3.1 MB)"
+  std::string message;  // failed: what is wrong and what to try; reconnecting: what broke
+  std::string name;     // of the capture
+  std::string description;
+  std::string capture_id;
+  std::string controller;  // who controls it, if not we
+  bool controls = false;
+  std::uint32_t watchers = 0;
+  std::uint64_t events = 0;
+  std::uint64_t chunks = 0;
+  std::uint64_t bytes = 0;  // over the wire
+  std::uint64_t lost_events = 0;
+  std::uint64_t dropped_events = 0;  // by the agent, for want of room
+  std::uint64_t doubled_frames = 0;
+  std::uint64_t last_sequence = 0;
+  std::uint64_t reconnects = 0;
+  std::uint64_t waiting_bytes = 0;  // made, but not yet here
+  double events_per_second = 0;
+  double bytes_per_second = 0;
+  double streaming_seconds = 0;
+  Outcome outcome = Outcome::complete;
+  std::optional<double> clock_residual_ns;  // of the fit of this host's clock; nothing for the reference
+  std::optional<double> round_trip_ns;      // best so far
+  std::uint64_t results_files = 0;          // brought back
+};
+
+struct CaptureStatus {
+  CapturePhase phase = CapturePhase::preparing;  // of all agents together
+  std::vector<AgentStatus> agents;
+  std::uint64_t events = 0;
+  double events_per_second = 0;
+  double bytes_per_second = 0;
+  std::string message;  // the first agent's that has one
+  [[nodiscard]] bool over() const noexcept { return phase == CapturePhase::ended || phase == CapturePhase::failed; }
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,135 @@
+// The inside of a Connection, shared by connection.cpp (how a connection is made, broken and made anew) and
+// connection_stream.cpp (what comes over it) and by nothing else.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "capture/client/connection.h"
+#include "capture/client/rate_meter.h"
+#include "capture/security/viewer_proof.h"
+#include "capture/wire/file_exchange.h"
+#include "capture/wire/messages.h"
+
+namespace accelscope::capture {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+struct Connection::Implementation {
+  // Where a connection stands. Of a capture that has begun, every step but `over` comes again after a break.
+  enum class Step : std::uint8_t { connecting, greeting, welcoming, sending, starting, streaming, fetching, over };
+
+  // Of one link. What a link still says after it was given up is not heard.
+  struct Handler final : LinkHandler {
+    Handler(Implementation& owner, std::uint64_t number) : connection(owner), attempt(number) {}
+    void on_frame(Frame frame) override {
+      if (attempt == connection.attempt) connection.on_frame(std::move(frame));
+    }
+    void on_tick() override {
+      if (attempt == connection.attempt) connection.on_tick();
+    }
+    void on_closed(Closed how, const std::string& text) override {
+      if (attempt == connection.attempt) connection.on_closed(how, text);
+    }
+    Implementation& connection;
+    std::uint64_t attempt;
+  };
+
+  Implementation(ConnectionOptions connection_options, AgentFeed& agent_feed);
+
+  void connect();
+  void on_connected(Result<std::unique_ptr<Link>> connected);
+  void on_closed(Closed how, const std::string& text);
+  void on_break(const std::string& what);
+  void drop_link();
+  void on_frame(Frame frame);
+  void on_hello(const Hello& agent);
+  void on_welcome(const Welcome& welcome);
+  void on_token(std::optional<Token> token);
+  [[nodiscard]] Result<void> begin_proof();
+  [[nodiscard]] bool prove(const Hello& agent);  // false: not now, or not at all
+  void send_files();
+  void send_start();
+  void on_error(const ErrorMessage& error);
+  [[nodiscard]] Hello hello() const;
+  [[nodiscard]] Result<Frame> start_frame() const;
+
+  void on_started(const Started& message);
+  bool on_stream_frame(Frame& frame);  // false: it does not belong here
+  void on_data(Frame frame);
+  void on_gap(const Gap& gap);
+  void on_state(const StateReport& report);
+  void on_clock(const ClockReport& report);
+  void on_end(const StreamEnd& end);
+  void on_file(const FilePiece& piece);
+  void conclude(const std::string& message);
+  void acknowledge();
+  void ask_clock();
+  void on_tick();
+  void note_progress();
+  void apply_wishes();
+  void ask_to_stop(const std::string& reason);
+
+  void publish();
+  void end(CapturePhase how, const std::string& message);
+  void fail(const std::string& message);
+  void give_up(ErrorCode code, const std::string& what);
+  void hang_up();
+  [[nodiscard]] CapturePhase phase() const;
+  [[nodiscard]] std::string kept_events() const;
+  [[nodiscard]] bool over() const { return step == Step::over; }
+  [[nodiscard]] bool began() const { return !capture_id.empty(); }
+
+  ConnectionOptions options;
+  AgentFeed& feed;
+  Loop loop;
+
+  // Of the loop's thread.
+  std::unique_ptr<Link> link;
+  std::unique_ptr<Handler> handler;
+  std::uint64_t attempt = 0;
+  Step step = Step::connecting;
+  CapturePhase ending = CapturePhase::ended;  // once over
+  std::string peer;
+  std::string host;
+  std::string capture_id;  // once it has begun
+  bool controls = false;
+  bool paused = false;
+  std::optional<ViewerProof> proof;  // of this link
+  std::optional<Token> told_token;   // by the user
+  bool token_known = false;
+  bool token_asked = false;
+  std::optional<bool> wants_pause;
+  bool wants_stop = false;
+  std::string stop_reason;
+  std::chrono::milliseconds stopping_for{0};
+  std::optional<SteadyTime> broken_since;  // without progress since
+  std::uint64_t retries = 0;               // without progress
+  std::string break_text;
+  RateMeter rate;
+  std::uint64_t bytes_before = 0;  // over earlier links
+  std::uint64_t unacknowledged_bytes = 0;
+  std::uint64_t acknowledged = 0;
+  std::uint64_t acknowledged_durable = 0;
+  std::optional<SteadyTime> started;
+  std::optional<FileSender> sender;
+  std::unique_ptr<FileReceiver> receiver;
+  std::optional<StreamEnd> stream_end;
+  std::string end_message;
+  std::deque<std::int64_t> clock_asked;  // when, by the viewer's clock
+  std::uint64_t clock_questions = 0;
+  std::chrono::milliseconds clock_wait{0};
+
+  // Of all threads.
+  mutable std::mutex mutex;
+  mutable std::condition_variable changed;
+  AgentStatus shared;
+  bool link_closed = true;
+
+  std::thread thread;  // last: everything else is there when it begins
+};
+
+}  // namespace accelscope::capture

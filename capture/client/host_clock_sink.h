@@ -1,0 +1,42 @@
+// Puts the events of a host onto the time of the session: tracks without a clock get one of the host, and every clock
+// that the host defines is carried on to session time. When the host's clock is known better, the clocks are defined
+// again with a higher version.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/model/event_sink.h"
+
+namespace accelscope::capture {
+
+// Of the clock that tracks without one get. Agents leave this number free.
+inline constexpr ClockNumber kHostClock = kMaxLocalNumber;
+
+class HostClockSink final : public EventSink {
+ public:
+  // The host's name is put on tracks that have none. keeps_time: its time is the session's, so clocks stay as they are.
+  HostClockSink(EventSink& sink, std::string host, bool keeps_time)
+      : sink_(sink), host_(std::move(host)), keeps_time_(keeps_time) {}
+
+  Result<void> define(const Definition& definition) override;
+  Result<void> append(SealedChunk chunk) override { return sink_.append(std::move(chunk)); }
+  // Host ns -> session ns. Until it is known, the one is taken for the other.
+  void start_with(const std::vector<ClockAnchor>& anchors, double residual_ns);  // before anything is defined
+  Result<void> set_map(const std::vector<ClockAnchor>& anchors, double residual_ns);
+
+ private:
+  Result<void> define_clock(const Clock& clock);
+  Result<void> define_track(Track track);
+
+  EventSink& sink_;
+  std::string host_;
+  bool keeps_time_;
+  std::vector<ClockAnchor> map_;
+  double residual_ns_ = 0;
+  std::map<ClockNumber, Clock> clocks_;  // as the agent defines them
+  std::uint32_t version_ = 0;            // of the map
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,132 @@
+// Tries whether an agent can be reached, up to its welcome, and starts nothing.
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "capture/client/agent_way.h"
+#include "capture/client/capture_session.h"
+#include "capture/reach/place.h"
+#include "capture/security/viewer_proof.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::chrono::milliseconds kAskEvery{100};
+
+class Probe final : public LinkHandler {
+ public:
+  Probe(std::string place, AgentWay& way, const LinkLimits& limits, std::function<bool()> cancelled)
+      : place_(std::move(place)), way_(way), limits_(limits), cancelled_(std::move(cancelled)) {}
+
+  Result<Reached> run() {
+    loop_.post([this] { connect(); });
+    look_up();
+    loop_.run();
+    link_.reset();
+    return result_;
+  }
+
+  void on_frame(Frame frame) override {
+    switch (frame.header.type) {
+      case FrameType::hello:
+        return on_hello(decode_hello(frame.body));
+      case FrameType::welcome:
+        return on_welcome(decode_welcome(frame.body));
+      case FrameType::error: {
+        const Result<ErrorMessage> error = decode_error(frame.body);
+        return fail(error ? printable(error.value().text) : error.message());
+      }
+      default:
+        return fail("is not an agent; connect to the address that accelscope-agent prints");
+    }
+  }
+  void on_closed(Closed /*how*/, const std::string& text) override { fail("the agent " + text); }
+
+ private:
+  void connect() {
+    const Result<std::optional<Token>> token = way_.token();
+    if (!token) return fail(token.message());
+    Result<ViewerProof> proof = ViewerProof::begin(token.value());
+    if (!proof) return fail(proof.message());
+    proof_ = std::move(proof).value();
+    begun_ = std::chrono::steady_clock::now();
+    way_.connector()(loop_, limits_, [this](Result<std::unique_ptr<Link>> link) {
+      if (!link) {
+        result_ = link.error();
+        return loop_.stop();
+      }
+      link_ = std::move(link).value();
+      link_->start(*this);
+      own_.role = PeerRole::viewer;
+      own_.program = "accelscope";
+      own_.program_version = ACCELSCOPE_VERSION;
+      own_.nonce = proof_->nonce();
+      link_->send(encode(own_));
+    });
+  }
+
+  void on_hello(const Result<Hello>& hello) {
+    if (!hello) return fail("sent " + hello.message());
+    if (const Result<void> versions = check_versions(own_, hello.value()); !versions) return fail(versions.message());
+    reached_.peer = fmt::format("{} ({} {})", place_, printable(hello.value().program, 64),
+                                printable(hello.value().program_version, 64));
+    const auto& wanted = hello.value().capabilities;
+    if (std::find(wanted.begin(), wanted.end(), "token") == wanted.end()) return;
+    Result<std::string> mac = proof_->prove(hello.value().nonce, link_->channel_binding());
+    if (!mac) return fail(mac.message());
+    link_->send(encode(ProofMessage{std::move(mac).value()}));
+  }
+
+  void on_welcome(const Result<Welcome>& welcome) {
+    if (!welcome) return fail("sent " + welcome.message());
+    if (const Result<void> genuine = proof_->check_welcome(welcome.value().mac); !genuine) {
+      return fail(genuine.message());
+    }
+    reached_.milliseconds =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun_).count();
+    reached_.welcome = welcome.value();
+    result_ = reached_;
+    loop_.stop();
+  }
+
+  void look_up() {
+    loop_.after(kAskEvery, [this] {
+      if (cancelled_ && cancelled_()) return fail("cancelled");
+      look_up();
+    });
+  }
+
+  void fail(const std::string& text) {
+    result_ = Error{fmt::format("{}: {}", place_, text)};
+    loop_.stop();
+  }
+
+  Loop loop_;
+  std::string place_;
+  AgentWay& way_;
+  LinkLimits limits_;
+  std::function<bool()> cancelled_;
+  std::unique_ptr<Link> link_;
+  std::optional<ViewerProof> proof_;
+  Hello own_;
+  std::chrono::steady_clock::time_point begun_;
+  Reached reached_;
+  Result<Reached> result_ = Error{"cancelled"};
+};
+
+}  // namespace
+
+Result<Reached> reach(const std::string& place, const std::string& token_file, const LinkLimits& limits,
+                      const std::function<bool()>& cancelled) {
+  const Result<Place> parsed = parse_place(place);
+  if (!parsed) return parsed.error();
+  if (parsed.value().kind != Place::Kind::address) return Reached{0, place, {}};
+  QuestionDesk nobody(false);
+  AgentWayOptions options;
+  options.token_file = token_file;
+  Result<std::unique_ptr<AgentWay>> way = make_agent_way(place, nobody, options);
+  if (!way) return way.error();
+  return Probe(place, *way.value(), limits, cancelled).run();
+}
+
+}  // namespace accelscope::capture

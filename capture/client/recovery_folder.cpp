@@ -1,0 +1,187 @@
+#include "capture/client/recovery_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "capture/security/private_files.h"
+#include "core/base/checksum.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kPlanMagic = 0x4e4c5041;   // "APLN"
+constexpr std::uint32_t kAgentMagic = 0x4e4e5241;  // "ARNN"
+constexpr std::uint16_t kVersion = 1;
+constexpr std::uint32_t kMaxItems = 4'096;
+
+fs::path plan_path(const fs::path& folder) { return folder / "plan"; }
+fs::path lock_path(const fs::path& folder) { return folder / "lock"; }
+fs::path running_path(const fs::path& folder) { return folder / "agent"; }
+
+void put_texts(ByteWriter& writer, const std::vector<std::string>& texts) {
+  writer.number(static_cast<std::uint32_t>(texts.size()));
+  for (const std::string& text : texts) writer.text(text);
+}
+
+std::vector<std::string> take_texts(ByteReader& reader) {
+  std::vector<std::string> texts;
+  const auto count = reader.number<std::uint32_t>();
+  for (std::uint32_t i = 0; i < std::min(count, kMaxItems) && reader.ok(); ++i) texts.emplace_back(reader.text());
+  return texts;
+}
+
+std::string sealed(ByteWriter writer) {
+  writer.number(checksum(writer.view()));
+  const Bytes bytes = writer.take();
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// What was sealed, without the checksum; nothing if it was damaged.
+std::optional<std::string> unsealed(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (text.size() < sizeof(std::uint64_t)) return {};
+  const ByteView bytes = std::as_bytes(std::span(text));
+  const ByteView content = bytes.first(bytes.size() - sizeof(std::uint64_t));
+  if (ByteReader(bytes.subspan(content.size())).number<std::uint64_t>() != checksum(content)) return {};
+  text.resize(content.size());
+  return text;
+}
+
+// Values may be secrets, and the program is not started again.
+CaptureRequest without_values(CaptureRequest request) {
+  for (std::string& variable : request.environment) variable.resize(std::min(variable.size(), variable.find('=')));
+  return request;
+}
+
+std::string encode(const RecoveryPlan& kept) {
+  const CapturePlan& plan = kept.plan;
+  ByteWriter writer;
+  writer.number(kPlanMagic);
+  writer.number(kVersion);
+  writer.text(kept.title);
+  writer.number(kept.begun_unix_s);
+  put_texts(writer, plan.places);
+  writer.number(static_cast<std::uint8_t>(plan.mode));
+  writer.text(plan.capture_id);
+  put_texts(writer, plan.send);
+  writer.text(plan.results_folder);
+  writer.text(plan.token_file);
+  writer.text(plan.ssh_config_file);
+  writer.raw(encode_request(without_values(plan.request)));
+  return sealed(std::move(writer));
+}
+
+Result<OpenFile> take_lock(const fs::path& folder) {
+  OpenFile lock(::open(lock_path(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return file_error(lock_path(folder), "opened");
+  if (::flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) return lock;
+  return Error{fmt::format("{}: belongs to a capture that is still running", folder.string())};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& folder, const RecoveryPlan& plan) {
+  std::error_code failure;
+  if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), failure);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return file_error(folder, "made");
+  Result<OpenFile> lock = take_lock(folder);
+  if (!lock) return lock.error();
+  if (fs::exists(plan_path(folder), failure)) {
+    return Error{
+        fmt::format("{}: holds a capture that was interrupted; recover it, or remove the folder", folder.string())};
+  }
+  if (Result<void> written = write_private_file(plan_path(folder).string(), encode(plan)); !written) {
+    return written.error();
+  }
+  return std::unique_ptr<RecoveryFolder>(new RecoveryFolder(folder, std::move(lock).value()));
+}
+
+Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::open(const fs::path& folder) {
+  if (const Result<RecoveryPlan> plan = read_plan(folder); !plan) return plan.error();
+  Result<OpenFile> lock = take_lock(folder);
+  if (!lock) return lock.error();
+  std::unique_ptr<RecoveryFolder> opened(new RecoveryFolder(folder, std::move(lock).value()));
+  opened->last_agent_ = static_cast<std::uint32_t>(list_agent_folders(folder).size());
+  return opened;
+}
+
+Result<RecoveryPlan> RecoveryFolder::read_plan(const fs::path& folder) {
+  const Error damaged{fmt::format("{}: holds no capture that can be recovered", folder.string())};
+  const std::optional<std::string> text = unsealed(plan_path(folder));
+  if (!text) return damaged;
+  ByteReader reader(std::as_bytes(std::span(*text)));
+  if (reader.number<std::uint32_t>() != kPlanMagic || reader.number<std::uint16_t>() != kVersion) return damaged;
+  RecoveryPlan kept;
+  kept.title = reader.text();
+  kept.begun_unix_s = reader.number<std::int64_t>();
+  kept.plan.places = take_texts(reader);
+  kept.plan.mode = static_cast<StartMode>(reader.number<std::uint8_t>());
+  kept.plan.capture_id = reader.text();
+  kept.plan.send = take_texts(reader);
+  kept.plan.results_folder = reader.text();
+  kept.plan.token_file = reader.text();
+  kept.plan.ssh_config_file = reader.text();
+  Result<CaptureRequest> request = decode_request(reader.raw(reader.remaining()));
+  if (!reader.ok() || !request || kept.plan.mode > StartMode::watch) return damaged;
+  kept.plan.request = std::move(request).value();
+  return kept;
+}
+
+bool RecoveryFolder::in_use(const fs::path& folder) {
+  const OpenFile lock(::open(lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC));
+  return lock && ::flock(lock.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+fs::path RecoveryFolder::new_agent() { return path_ / fmt::format("agent-{:02}", ++last_agent_); }
+
+std::vector<fs::path> list_agent_folders(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+    if (entry->path().filename().string().starts_with("agent-")) found.push_back(entry->path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+Result<void> RecoveryFolder::remove() {
+  std::error_code failure;
+  fs::remove_all(path_, failure);
+  if (failure) return Error{fmt::format("{}: cannot be removed: {}", path_.string(), failure.message())};
+  return {};
+}
+
+Result<void> write_running_agent(const fs::path& agent_folder, const StartedAgent& agent) {
+  ByteWriter writer;
+  writer.number(kAgentMagic);
+  writer.number(agent.port);
+  writer.text(agent.token);
+  writer.text(agent.folder);
+  if (::mkdir(agent_folder.c_str(), 0700) != 0 && errno != EEXIST) return file_error(agent_folder, "made");
+  return write_private_file(running_path(agent_folder).string(), sealed(std::move(writer)));
+}
+
+std::optional<StartedAgent> read_running_agent(const fs::path& agent_folder) {
+  const std::optional<std::string> text = unsealed(running_path(agent_folder));
+  if (!text) return {};
+  ByteReader reader(std::as_bytes(std::span(*text)));
+  if (reader.number<std::uint32_t>() != kAgentMagic) return {};
+  StartedAgent agent;
+  agent.port = reader.number<std::uint16_t>();
+  agent.token = reader.text();
+  agent.folder = reader.text();
+  return reader.ok() ? std::optional(agent) : std::nullopt;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,54 @@
+// What outlives this process of a session that is being captured: a folder with the plan, a lock that tells whether
+// the process still lives, and a FrameLog for each agent (agent-01 ...). Everything is 0600 in a folder of 0700. The
+// plan is there to be shown and to reach the agents again: of environment variables only the names are kept.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/client/capture_plan.h"
+#include "capture/reach/agent_host.h"
+#include "capture/wire/frame_segment.h"
+
+namespace accelscope::capture {
+
+struct RecoveryPlan {
+  CapturePlan plan;
+  std::string title;
+  std::int64_t begun_unix_s = 0;
+};
+
+class RecoveryFolder {
+ public:
+  // A folder that another process left is not overwritten.
+  [[nodiscard]] static Result<std::unique_ptr<RecoveryFolder>> create(const std::filesystem::path& folder,
+                                                                      const RecoveryPlan& plan);
+  // What a dead process left. Fails if it lives, or if there is no plan to be read.
+  [[nodiscard]] static Result<std::unique_ptr<RecoveryFolder>> open(const std::filesystem::path& folder);
+  [[nodiscard]] static Result<RecoveryPlan> read_plan(const std::filesystem::path& folder);
+  [[nodiscard]] static bool in_use(const std::filesystem::path& folder);
+
+  [[nodiscard]] std::filesystem::path new_agent();                  // agent-01, agent-02 ...
+  [[nodiscard]] std::vector<std::filesystem::path> agents() const;  // those that are there
+  Result<void> remove();                                            // all of it
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  RecoveryFolder(std::filesystem::path path, OpenFile lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  std::filesystem::path path_;
+  OpenFile lock_;
+  std::uint32_t last_agent_ = 0;
+};
+
+// Those that are there, in their order.
+[[nodiscard]] std::vector<std::filesystem::path> list_agent_folders(const std::filesystem::path& folder);
+
+// An agent that was started for the capture, beside its frames: how to reach it again.
+Result<void> write_running_agent(const std::filesystem::path& agent_folder, const StartedAgent& agent);
+[[nodiscard]] std::optional<StartedAgent> read_running_agent(const std::filesystem::path& agent_folder);
+
+}  // namespace accelscope::capture

@@ -1,16 +1,32 @@
 // An agent on this computer, a child of this program.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "capture/reach/agent_files.h"
 
 namespace accelscope::capture {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr auto kStartLimit = std::chrono::seconds(15);
-// A program that was ended hard leaves its agent behind; a new one has this long to take the capture up.
+// A program that was ended hard leaves its agent behind; a new one has this long to take the capture up before that
+// ends. The folder stays locked as long as either lives.
 constexpr auto kIdleExit = std::chrono::seconds(60);
 // Between the end of its connections and its own.
 constexpr auto kEndLimit = std::chrono::milliseconds(500);
+
+constexpr std::string_view kFolderPurpose = "agent";
+// What no viewer has taken is kept so long for one that comes back.
+constexpr auto kKeepSpool = std::chrono::hours(7 * 24);
+
+[[nodiscard]] bool has_young_spool(const std::string& folder) {
+  std::error_code failure;
+  const fs::path spool = fs::path(folder) / "spool";
+  if (!fs::is_directory(spool, failure) || fs::is_empty(spool, failure) || failure) return false;
+  return fs::file_time_type::clock::now() - fs::last_write_time(spool, failure) < kKeepSpool;
+}
 
 class LocalHost final : public AgentHost {
  public:
@@ -25,6 +41,8 @@ class LocalHost final : public AgentHost {
   void finish(HostProgress& progress) override;
 
  private:
+  Result<void> take_up(HostProgress& progress);
+  Result<void> start(std::string token, HostProgress& progress);
   void end();
   [[nodiscard]] Error failed(const std::string& what) const;
 
@@ -40,29 +58,44 @@ Error LocalHost::failed(const std::string& what) const {
 }
 
 Result<void> LocalHost::prepare(HostProgress& progress) {
-  if (options_.resume) {
-    running_ = *options_.resume;
-    return {};
-  }
+  if (options_.resume) return take_up(progress);
   end();
+  PrivateFolder::remove_left_behind(kFolderPurpose, has_young_spool);
+  Result<PrivateFolder> folder = PrivateFolder::make(kFolderPurpose);
+  if (!folder) return failed(folder.message());
+  Result<std::string> token = random_hex(32);
+  if (!token) return failed(token.message());
+  folder_ = std::move(folder).value();
+  return start(std::move(token).value(), progress);
+}
+
+Result<void> LocalHost::take_up(HostProgress& progress) {
+  running_ = *options_.resume;
+  if (connect_to_loopback(running_.port).ok()) return {};
+  Result<PrivateFolder> folder = PrivateFolder::take_over(running_.folder, kFolderPurpose);
+  if (!folder || !has_young_spool(running_.folder)) {
+    return failed("the agent has ended, and all that it had was taken; start the capture again");
+  }
+  folder_ = std::move(folder).value();
+  return start(running_.token, progress);
+}
+
+Result<void> LocalHost::start(std::string token, HostProgress& progress) {
   progress.step("starting the agent");
   const Result<std::string> program = find_own_agent(options_);
   if (!program) return failed(program.message());
-  Result<std::string> token = random_hex(32);
-  Result<PrivateFolder> folder = PrivateFolder::make("agent");
-  if (!token) return failed(token.message());
-  if (!folder) return failed(folder.message());
-  folder_ = std::move(folder).value();
+  Result<Descriptor> lock = folder_->lock().duplicate();
+  if (!lock) return failed(lock.message());
   std::vector<std::string> argv = agent_arguments(options_, folder_->path(), kIdleExit);
-  argv.insert(argv.begin(), {program.value()});
-  Result<Tool> agent = Tool::start({.argv = std::move(argv)});
+  argv.insert(argv.begin(), program.value());
+  Result<Tool> agent = Tool::start({.argv = std::move(argv), .held = std::move(lock).value()});
   if (!agent) return failed(agent.message());
   agent_.emplace(std::move(agent).value());
   // An agent that ends before it reads its token says why by itself.
-  (void)agent_->write(token.value() + "\n");
+  (void)agent_->write(token + "\n");
   agent_->close_input();
   running_ = {.port = await_port(*agent_, kStartLimit, [&] { return progress.cancelled(); }),
-              .token = std::move(token).value(),
+              .token = std::move(token),
               .folder = folder_->path()};
   if (running_.port != 0) return {};
   agent_->end();
@@ -84,7 +117,10 @@ std::string LocalHost::why_stream_ended() {
 
 void LocalHost::finish(HostProgress& progress) {
   progress.step("ending the agent");
+  // One that an earlier program had started ends by itself; its folder goes here.
+  if (!folder_ && !running_.folder.empty()) (void)PrivateFolder::take_over(running_.folder, kFolderPurpose);
   end();
+  running_ = {};
 }
 
 void LocalHost::end() {

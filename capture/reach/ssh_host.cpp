@@ -88,7 +88,7 @@ Result<void> SshHost::set_up() {
   if (folder_) return {};
   const std::string program = find_program("ssh", {"/usr/bin"});
   if (program.empty()) return failed("the program ssh is missing on this computer; install openssh-client");
-  PrivateFolder::remove_left_behind(kFolderPurpose);
+  PrivateFolder::remove_left_behind(kFolderPurpose, [](const std::string&) { return false; });
   Result<PrivateFolder> folder = PrivateFolder::make(kFolderPurpose);
   if (!folder) return failed(folder.message());
   folder_ = std::move(folder).value();

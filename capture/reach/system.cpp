@@ -54,6 +54,14 @@ constexpr auto kNewFolder = std::chrono::minutes(1);
   return failure ? fs::path("/tmp") : folder;
 }
 
+// Nothing for a link, another user's folder, or none.
+[[nodiscard]] Descriptor open_own_folder(const fs::path& path) {
+  Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat state {};
+  if (!folder || ::fstat(folder.get(), &state) != 0 || state.st_uid != ::geteuid()) return {};
+  return folder;
+}
+
 [[nodiscard]] std::string folder_prefix(std::string_view purpose) { return fmt::format("accelscope-{}-", purpose); }
 
 }  // namespace
@@ -151,18 +159,29 @@ Result<PrivateFolder> PrivateFolder::make(std::string_view purpose) {
   return folder;
 }
 
-void PrivateFolder::remove_left_behind(std::string_view purpose) {
+Result<PrivateFolder> PrivateFolder::take_over(const std::string& path, std::string_view purpose) {
+  Descriptor opened = open_own_folder(path);
+  const bool named = fs::path(path).filename().string().starts_with(folder_prefix(purpose));
+  if (!opened || !named) return Error{path + ": there is no folder of this user with such a name any more"};
+  PrivateFolder folder(path);
+  folder.lock_ = std::move(opened);
+  ::flock(folder.lock_.get(), LOCK_EX | LOCK_NB);
+  return folder;
+}
+
+void PrivateFolder::remove_left_behind(std::string_view purpose, const std::function<bool(const std::string&)>& keep) {
   std::error_code failure;
   const std::string prefix = folder_prefix(purpose);
   for (const fs::directory_entry& entry : fs::directory_iterator(temporary_folder(), failure)) {
     if (!entry.path().filename().string().starts_with(prefix)) continue;
-    const Descriptor folder(::open(entry.path().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const Descriptor folder = open_own_folder(entry.path());
     struct stat state {};
-    if (!folder || ::fstat(folder.get(), &state) != 0 || state.st_uid != ::geteuid()) continue;
+    if (!folder || ::fstat(folder.get(), &state) != 0) continue;
     // One that is being made now is not locked yet.
     if (std::chrono::system_clock::from_time_t(state.st_mtime) > std::chrono::system_clock::now() - kNewFolder)
       continue;
-    if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) fs::remove_all(entry.path(), failure);
+    if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 || keep(entry.path())) continue;
+    fs::remove_all(entry.path(), failure);
   }
 }
 

@@ -50,13 +50,16 @@ void end_writing(const Descriptor& stream);                   // the other side 
 class PrivateFolder {
  public:
   [[nodiscard]] static Result<PrivateFolder> make(std::string_view purpose);  // a word for its name
-  // Removes those that programs which were killed have left.
-  static void remove_left_behind(std::string_view purpose);
+  // One that exists, of this user and with such a name; the lock is taken if nobody has it.
+  [[nodiscard]] static Result<PrivateFolder> take_over(const std::string& path, std::string_view purpose);
+  // Removes those that programs which were killed have left, unless they are to be kept.
+  static void remove_left_behind(std::string_view purpose, const std::function<bool(const std::string&)>& keep);
   PrivateFolder(PrivateFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   PrivateFolder& operator=(PrivateFolder&& other) noexcept;
   ~PrivateFolder() { remove(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const Descriptor& lock() const noexcept { return lock_; }  // a copy of it keeps the lock, too
 
  private:
   explicit PrivateFolder(std::string path) : path_(std::move(path)) {}

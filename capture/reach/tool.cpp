@@ -22,6 +22,7 @@ namespace {
 constexpr int kPollMs = 100;
 constexpr int kReapMs = 10;
 constexpr auto kPatience = std::chrono::seconds(2);  // between asking a program to end and ending it
+constexpr int kHeldNumber = STDERR_FILENO + 1;
 constexpr std::size_t kMaxErrors = 16U << 10;
 
 [[nodiscard]] Error system_error(std::string_view what) {
@@ -72,6 +73,7 @@ constexpr std::size_t kMaxErrors = 16U << 10;
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+  if (settings.held) posix_spawn_file_actions_adddup2(&actions, settings.held.get(), kHeldNumber);
   sigset_t defaults;
   sigemptyset(&defaults);
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&defaults, signal);

@@ -15,6 +15,7 @@ struct ToolStart {
   std::vector<std::string> argv;         // the program's whole path first
   std::vector<std::string> environment;  // "NAME=VALUE", besides this program's own
   Descriptor input, output;              // none: pipes to this program
+  Descriptor held;                       // stays open in it, such as a lock
   bool shares_terminal = false;          // may read from our terminal and gets its Ctrl+C
 };
 

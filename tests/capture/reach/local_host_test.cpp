@@ -113,14 +113,45 @@ TEST_CASE("an agent that still runs is taken up again without starting another")
 TEST_CASE("private folders that a killed program has left are removed, those in use and new ones are not") {
   const auto used = PrivateFolder::make("test");
   REQUIRE(used.ok());
-  const std::string left = used->path() + "left", fresh = used->path() + "fresh";
-  for (const std::string& folder : {left, fresh}) std::filesystem::create_directory(folder);
+  const std::string left = used->path() + "left", fresh = used->path() + "fresh", wanted = used->path() + "wanted";
+  for (const std::string& folder : {left, fresh, wanted}) std::filesystem::create_directory(folder);
   const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
   std::filesystem::last_write_time(left, old);
+  std::filesystem::last_write_time(wanted, old);
   std::filesystem::last_write_time(used->path(), old);
-  PrivateFolder::remove_left_behind("test");
+  PrivateFolder::remove_left_behind("test", [&](const std::string& folder) { return folder == wanted; });
   CHECK_FALSE(std::filesystem::exists(left));
   CHECK(std::filesystem::exists(used->path()));
   CHECK(std::filesystem::exists(fresh));
-  std::filesystem::remove(fresh);
+  CHECK(std::filesystem::exists(wanted));
+  for (const std::string& folder : {fresh, wanted}) std::filesystem::remove(folder);
+}
+
+TEST_CASE(
+    "what a killed program's agent has kept is served by the next one, and a folder is locked while either lives") {
+  Fixture fixture;
+  StartedAgent left;
+  {
+    const auto folder = PrivateFolder::make("agent");  // as a program has it that is killed: its agent goes on
+    REQUIRE(folder.ok());
+    left = {.port = 1, .token = std::string(64, 'a'), .folder = folder->path() + "x"};
+  }
+  HostOptions options = fixture.options();
+  options.resume = left;
+  const auto nothing = make_local_host(options)->prepare(fixture.steps);
+  REQUIRE_FALSE(nothing.ok());
+  CHECK(holds(nothing.message(), "the agent has ended"));
+  std::filesystem::create_directories(left.folder + "/spool/run");
+  const auto host = make_local_host(options);
+  const auto ready = host->prepare(fixture.steps);
+  REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
+  CHECK(fixture.folder.read("agent.token") == left.token);
+  CHECK(holds(fixture.folder.read("agent.arguments"), "--spool\n" + left.folder + "/spool\n"));
+  CHECK(std::filesystem::exists(left.folder + "/spool/run"));
+  CHECK(std::filesystem::exists("/proc/" + fixture.folder.read("agent.id") + "/fd/3"));
+  const auto stream = host->open_stream(fixture.steps);
+  REQUIRE(stream.ok());
+  CHECK(echoes(stream.value(), "taken up"));
+  host->finish(fixture.steps);
+  CHECK_FALSE(std::filesystem::exists(left.folder));
 }

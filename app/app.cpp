@@ -275,6 +275,7 @@ void App::frame(Ui& ui) {
     state.start_page.draw(ui, state.workspace, form, rest, state.actions.run, state.actions.say);
   }
   draw_dialogs(state, ui);
+  draw_capture_question(state, ui);
   finish_quitting(state);
   if (SessionTab* tab = state.tab(); tab != nullptr && tab->analysis->pending()) ui.request_frame_after(0.02);
   if (state.toast_until_s > state.now_s) ui.request_frame_after(state.toast_until_s - state.now_s);
@@ -312,7 +313,7 @@ bool App::settled() const {
   // Behind a maximised panel the timeline is not drawn and asks for nothing.
   const bool timeline_settled = state_->layout.maximised().has_value() || state_->timeline.settled(*tab);
   return panels != state_->panels.end() && !panels->second->memory.pending() && !panels->second->sql.pending() &&
-         timeline_settled;
+         !panels->second->output.pending() && timeline_settled;
 }
 
 void App::set_wake(std::function<void()> wake) { state_->bell->set(std::move(wake)); }

@@ -308,7 +308,10 @@ void add_commands(AppState& state) {
 }
 
 void run_key_commands(AppState& state, render::Ui& ui) {
-  if (state.file_dialog.is_open() || state.dialog != Dialog::none || state.workspace.question()) return;
+  if (state.file_dialog.is_open() || state.dialog != Dialog::none || state.workspace.question() ||
+      state.asked_id != 0) {
+    return;
+  }
   if (ui.pressed(render::Key::escape, {}, false) && !ui.typing() && state.layout.maximised()) {
     state.layout.restore();
     return;

@@ -18,6 +18,7 @@
 #include "app/panels/markers_panel.h"
 #include "app/panels/memory_panel.h"
 #include "app/panels/metrics_panel.h"
+#include "app/panels/output_panel.h"
 #include "app/panels/panel_context.h"
 #include "app/panels/quality_panel.h"
 #include "app/panels/source_panel.h"
@@ -42,7 +43,7 @@ class WakeBell {
 
 // The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
 struct TabPanels {
-  TabPanels(WorkerPool& pool, QueryBook& book) : memory(pool), sql(pool, book) {}
+  TabPanels(WorkerPool& pool, QueryBook& book) : memory(pool), sql(pool, book), output(pool) {}
   DetailsPanel details;
   SourcePanel source;
   StackPanel stack;
@@ -51,6 +52,7 @@ struct TabPanels {
   QualityPanel quality;
   MetricsPanel metrics;
   SqlPanel sql;
+  OutputPanel output;
   SelectionFollower follower;
 };
 
@@ -78,7 +80,9 @@ struct AppState {
   Dialog dialog = Dialog::none;
   bool dialog_must_open = false;
   bool question_shown = false;
-  bool quitting = false;  // asked to quit; questions may still be open
+  std::uint64_t asked_id = 0;  // the question of a capture that is shown; 0: none
+  std::string typed_answer;    // to it; overwritten once it is given
+  bool quitting = false;       // asked to quit; questions may still be open
   bool quit = false;
   bool first_session_prepared = false;
   std::vector<TimelineCommand> timeline_queue;  // run inside the next frame, where the Ui is at hand
@@ -108,6 +112,7 @@ void draw_session(AppState& state, render::Ui& ui, const render::Rect& area);  /
 // Draws progress rows and notices from the top of the area, which shrinks.
 void draw_notices(AppState& state, render::Ui& ui, render::Rect& area);  // window_frame.cpp
 void draw_dialogs(AppState& state, render::Ui& ui);                      // dialogs.cpp
+void draw_capture_question(AppState& state, render::Ui& ui);             // capture_dialogs.cpp
 
 // What the status bar says of a session, without drawing it.
 [[nodiscard]] std::string events_text(const SessionTab& tab);              // "38,412 events"

@@ -19,6 +19,7 @@ constexpr std::array<PanelInfo, kPanelCount> kPanels = {{
     {PanelId::quality, "quality", "Data quality", Place::bottom},
     {PanelId::metrics, "metrics", "Metrics", Place::bottom},
     {PanelId::sql, "sql", "SQL", Place::bottom},
+    {PanelId::output, "output", "Output", Place::bottom},
 }};
 
 // At 100 %: less than this and a place cannot be read; the timeline keeps its own least size.

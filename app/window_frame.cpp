@@ -34,6 +34,8 @@ void draw_panel(AppState& state, const PanelContext& context, PanelId id, const 
       return panels.metrics.draw(context, area);
     case PanelId::sql:
       return panels.sql.draw(context, area);
+    case PanelId::output:
+      return panels.output.draw(context, area);
   }
 }
 

@@ -76,7 +76,11 @@ void Workspace::connect(const capture::CapturePlan& plan, const ConfigurationNam
 void Workspace::connect(const std::string& places) {
   CaptureForm form;
   form.agent_hosts = places;
-  connect(plan_of(form, {}));
+  const capture::CapturePlan plan = plan_of(form, {});
+  for (const std::string& place : plan.places) {
+    if (auto good = check_place(place); !good) return notify(Severity::error, good.message());
+  }
+  connect(plan);
 }
 
 void Workspace::start_demo() {

@@ -251,7 +251,7 @@ TEST_CASE("workspace: a Neuron profile imports, and is safe in its own file") {
 
 TEST_CASE("workspace: a wrong address is an error, not a tab") {
   Workspace workspace;
-  workspace.connect("not an address");
+  workspace.connect("trn1-07:7420,trn1-08:port");
   CHECK(workspace.tab_count() == 0);
   CHECK_FALSE(workspace.notices().empty());
 }

@@ -45,6 +45,28 @@ class FakeCapture {
     }
     writer_->flush();
   }
+  // Lines of a program, one per microsecond, every third on stderr.
+  void make_lines(int count, const std::string& text = "line ") {
+    if (!lines_) {
+      const SchemaNumber schema = writer_->add_schema({.number = 0,
+                                                       .name = "output_line",
+                                                       .kind = EventKind::instant,
+                                                       .name_column = "",
+                                                       .name_explanation = "",
+                                                       .wait_names = {},
+                                                       .columns = {{"text", ColumnType::text, "", "", "Text", ""}}});
+      const auto track = [&](const char* name) {
+        return writer_->add_track(
+            {.name = name, .kind = "output", .device = "run", .host = "h", .unit = "", .schema = schema});
+      };
+      lines_.emplace(track("stdout"), track("stderr"));
+    }
+    for (int i = 0; i < count; ++i, ++line_, next_ns_ += 1'000) {
+      auto row = writer_->begin_event(line_ % 3 == 2 ? lines_->second : lines_->first, next_ns_, 0, 0);
+      row.text(0, text + std::to_string(line_));
+    }
+    writer_->flush();
+  }
   SessionWriter& writer() { return *writer_; }
 
   // ---- What the viewer did
@@ -176,6 +198,8 @@ class FakeCapture {
   std::unique_ptr<SessionWriter> writer_;
   TrackNumber track_ = 0;
   std::int64_t next_ns_ = 0;
+  std::optional<std::pair<TrackNumber, TrackNumber>> lines_;
+  int line_ = 0;
 };
 
 // A kind that runs a program, with an option of every type; and one that runs nothing.

@@ -1,0 +1,260 @@
+// A running capture as the user sees it: the top bar, its agents, pause and stop, breaks, questions, the program's
+// output, and what a former run left behind.
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "tests/gui/viewer.h"
+#include "tests/support/fake_capture.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using namespace accelscope::test;
+using capture::CapturePhase;
+using capture::CaptureQuestion;
+using render::Key;
+
+namespace {
+
+struct LiveViewer {
+  explicit LiveViewer(const std::string& state_directory = "") {
+    viewer.emplace(AppOptions{.state_directory = state_directory, .services = fake.services()});
+  }
+  render::NullShell& shell() { return viewer->shell; }
+  void record(const std::string& places = "trn1-07:7420") {
+    viewer->app.workspace().connect(places);
+    fake.change([](capture::CaptureStatus& status) { status.agents[0].host = "trn1-07"; });
+    fake.set_phase(CapturePhase::streaming);
+    fake.make_events(10);
+    shell().frame(3);
+  }
+  template <typename Condition>
+  [[nodiscard]] bool until(Condition condition) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (!condition()) {
+      shell().frame();
+      if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(30)) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  FakeCapture fake;
+  std::optional<Viewer> viewer;
+};
+
+}  // namespace
+
+TEST_CASE("capture bar: says the host, the state and the time, and pauses, resumes and stops") {
+  LiveViewer live;
+  live.record();
+  live.fake.change([](capture::CaptureStatus& status) { status.agents[0].streaming_seconds = 72; });
+  live.shell().frame(2);
+  CHECK(live.shell().shows("trn1-07"));
+  CHECK(live.shell().shows("recording"));
+  CHECK(live.shell().shows("Stop 1:12"));
+  REQUIRE(live.shell().click("top.pause"));
+  CHECK(live.fake.was("pause"));
+  live.fake.set_phase(CapturePhase::paused);
+  live.shell().frame(2);
+  CHECK(live.shell().shows("Paused"));
+  CHECK(live.shell().shows("Resume"));
+  live.shell().key(Key::e, {.ctrl = true, .shift = true});
+  CHECK(live.fake.was("resume"));
+  live.shell().key(Key::e, {.ctrl = true});
+  CHECK(live.fake.was("stop"));
+}
+
+TEST_CASE("capture bar: a break shows in the bar and as a notice, until it is mended") {
+  LiveViewer live;
+  live.record();
+  live.fake.set_phase(CapturePhase::reconnecting, "connection reset by peer");
+  live.shell().frame(2);
+  CHECK(live.shell().shows("reconnecting"));
+  CHECK(live.shell().shows("connection reset by peer"));
+  live.fake.set_phase(CapturePhase::streaming);
+  live.shell().frame(2);
+  CHECK(live.shell().shows("nothing was lost"));
+  CHECK_FALSE(live.shell().shows("reconnecting"));
+}
+
+TEST_CASE("capture bar: every agent has its counts and its clock on a card, and one of several can be removed") {
+  LiveViewer live;
+  live.record("trn1-07:7420,trn1-08:7420");
+  live.fake.change([](capture::CaptureStatus& status) {
+    status.agents[1].host = "trn1-08";
+    status.agents[1].events = 12'345;
+    status.agents[1].clock_residual_ns = 38;
+    status.agents[1].round_trip_ns = 41'000;
+    status.agents[1].dropped_events = 7;
+  });
+  live.shell().frame(2);
+  CHECK(live.shell().shows("trn1-07 +1"));
+  REQUIRE(live.shell().click("capture.agents"));
+  live.shell().frame(3);
+  CHECK(live.shell().shows("trn1-08"));
+  CHECK(live.shell().shows("12,345"));
+  CHECK(live.shell().shows("Clock fits within"));
+  CHECK(live.shell().shows("38 ns"));
+  CHECK(live.shell().shows("Dropped by the agent"));
+  REQUIRE(live.shell().click("capture.agents.trn1-08:7420.leave"));
+  CHECK(live.fake.was("leave trn1-08:7420"));
+  live.shell().key(Key::escape);
+  live.shell().frame(3);
+  CHECK_FALSE(live.shell().shows("Clock fits within"));
+}
+
+TEST_CASE("capture bar: who only watches is told who controls, and cannot pause") {
+  LiveViewer live;
+  live.record();
+  live.fake.change([](capture::CaptureStatus& status) {
+    status.agents[0].controls = false;
+    status.agents[0].controller = "anna@desk";
+  });
+  live.shell().frame(2);
+  CHECK(live.shell().shows("watching; anna@desk controls it"));
+  CHECK(live.shell().shows("Leave"));
+  REQUIRE(live.shell().click("top.pause"));
+  live.shell().key(Key::e, {.ctrl = true, .shift = true});
+  CHECK_FALSE(live.fake.was("pause"));
+}
+
+TEST_CASE("questions: a pass phrase is masked, given to ssh, and not kept") {
+  LiveViewer live;
+  live.record();
+  live.fake.ask({.id = 3,
+                 .kind = CaptureQuestion::Kind::secret,
+                 .place = "ssh://trn1-07",
+                 .title = "trn1-07 asks",
+                 .text = "Enter passphrase for key '/home/a/.ssh/id_ed25519':"});
+  live.shell().frame(3);
+  CHECK(live.shell().shows("Enter passphrase"));
+  live.shell().type("open sesame");
+  live.shell().frame(2);
+  CHECK_FALSE(live.shell().shows("open sesame"));
+  live.shell().key(Key::enter);
+  live.shell().frame(3);
+  CHECK(live.fake.seen().answers.at(3) == "open sesame");
+  CHECK(live.shell().find("question.answer") == nullptr);
+  live.fake.ask({.id = 4, .kind = CaptureQuestion::Kind::text, .place = "p", .title = "again", .text = "Code:"});
+  live.shell().frame(3);
+  CHECK_FALSE(live.shell().shows("open sesame"));  // nothing of it is left in the field
+  live.shell().key(Key::enter);
+  live.shell().frame(2);
+  CHECK(live.fake.seen().answers.at(4) == "");
+}
+
+TEST_CASE("questions: a new agent is trusted only by the button that says so") {
+  const std::string fingerprint = "SHA256:AbCdEfGhIjKlMnOpQrStUvWxYz0123456789+/AbCdE";
+  LiveViewer live;
+  live.record();
+  const auto ask = [&](std::uint64_t id) {
+    live.fake.ask({.id = id,
+                   .kind = CaptureQuestion::Kind::yes_no,
+                   .place = "trn1-07:7420",
+                   .title = "The agent at trn1-07:7420 is new here",
+                   .text = "Its certificate has the fingerprint\n" + fingerprint + "\nCompare it with the agent's own.",
+                   .yes = "Trust it",
+                   .no = "Do not connect"});
+    live.shell().frame(3);
+  };
+  ask(5);
+  CHECK(live.shell().shows("is new here"));
+  CHECK(live.shell().shows(fingerprint));
+  REQUIRE(live.shell().click("question.copy.0"));
+  CHECK(live.shell().clipboard() == fingerprint);
+  live.shell().key(Key::enter);  // is no answer by itself
+  live.shell().frame(2);
+  CHECK(live.fake.seen().answers.empty());
+  live.shell().key(Key::escape);
+  live.shell().frame(3);
+  CHECK_FALSE(live.fake.seen().answers.at(5).has_value());
+  ask(6);
+  REQUIRE(live.shell().click("question.yes"));
+  live.shell().frame(2);
+  CHECK(live.fake.seen().answers.at(6) == "yes");
+}
+
+TEST_CASE("output: lines of both streams come in the order of time, live, and a click selects the event") {
+  LiveViewer live;
+  live.record();
+  live.viewer->app.layout().show(PanelId::output);
+  live.shell().frame(2);
+  CHECK(live.shell().shows("No program's output is in this session."));
+  live.fake.make_lines(6);
+  REQUIRE(live.until([&] { return live.shell().shows("6 lines"); }));
+  CHECK(live.shell().shows("line 5"));
+  std::vector<std::string> seen;
+  for (const render::VisibleText& text : live.shell().ui().texts()) {
+    if (text.text.starts_with("line ")) seen.push_back(text.text);
+  }
+  CHECK(seen == std::vector<std::string>{"line 0", "line 1", "line 2", "line 3", "line 4", "line 5"});
+  REQUIRE(live.shell().click("output.line.2"));
+  live.shell().frame(2);
+  REQUIRE(live.viewer->tab().selected.has_value());
+  const auto record = live.viewer->tab().reader->read(*live.viewer->tab().selected);
+  REQUIRE(record.ok());
+  CHECK(std::get<std::string>(record->fields[0]) == "line 2");
+}
+
+TEST_CASE("output: follows the newest line until it is scrolled up, filters, and copies what it shows") {
+  LiveViewer live;
+  live.record();
+  live.viewer->app.layout().maximise(PanelId::output);
+  live.fake.make_lines(5'000);
+  REQUIRE(live.until([&] { return live.shell().shows("line 4999"); }));
+  const render::Rect row = *live.shell().find("output.line.4990");
+  live.shell().move(row.centre());
+  live.shell().wheel({0, 5});
+  live.shell().frame(2);
+  CHECK_FALSE(live.shell().shows("line 4999"));
+  live.fake.make_lines(10);
+  REQUIRE(live.until([&] { return live.shell().shows("5,010 lines"); }));
+  CHECK_FALSE(live.shell().shows("line 5009"));  // stays where the user looks
+  REQUIRE(live.shell().click("output.follow"));
+  live.shell().frame(2);
+  CHECK(live.shell().shows("line 5009"));
+  REQUIRE(live.shell().click("output.filter"));
+  live.shell().type("line 499");
+  REQUIRE(live.until([&] { return live.shell().shows("15 of 5,010 lines"); }));
+  REQUIRE(live.shell().click("output.copy"));
+  CHECK(live.shell().clipboard().starts_with("line 499\nline 1499\n"));
+  REQUIRE(live.shell().click("output.filter"));
+  live.shell().type("nowhere");
+  REQUIRE(live.until([&] { return live.shell().shows("No line holds"); }));
+}
+
+TEST_CASE("output: says how the program ended") {
+  LiveViewer live;
+  live.record();
+  live.viewer->app.layout().show(PanelId::output);
+  live.fake.make_lines(3);
+  live.fake.writer().set_meta("program.exit_status", "3");
+  REQUIRE(live.until([&] { return live.shell().shows("exit status 3"); }));
+  live.fake.writer().set_meta("program.signal", "SIGKILL");
+  REQUIRE(live.until([&] { return live.shell().shows("ended by SIGKILL"); }));
+}
+
+TEST_CASE("start page: unfinished captures come first, are recovered, and discarded only on a second press") {
+  const TemporaryFolder state;
+  LiveViewer live;
+  for (const char* name : {"mlp_fwd", "softmax"}) {
+    capture::Recoverable left{
+        .folder = state.file(name), .plan = {}, .title = name, .begun_unix_s = 1, .bytes = 1 << 20, .events = 25};
+    left.plan.places = {"trn1-07:7420"};
+    live.fake.left.push_back(left);
+  }
+  live.viewer.emplace(AppOptions{.state_directory = state.path(), .services = live.fake.services()});
+  REQUIRE(live.until([&] { return live.shell().find("start.left.1") != nullptr; }));
+  CHECK(live.shell().shows("mlp_fwd from trn1-07:7420, 25 events, 1 MiB"));
+  REQUIRE(live.shell().click("start.left.1.discard"));
+  CHECK(live.fake.seen().discarded.empty());
+  live.shell().frame(2);
+  REQUIRE(live.shell().click("start.left.1.discard"));
+  CHECK(live.fake.seen().discarded.size() == 1);
+  REQUIRE(live.shell().click("start.left.0.recover"));
+  REQUIRE(live.until([&] { return live.viewer->app.workspace().tab_count() == 1; }));
+  live.fake.set_phase(CapturePhase::ended);
+  live.shell().frame(3);
+  CHECK(live.viewer->tab().modified);
+  CHECK(live.viewer->tab().snapshot->event_count == 25);
+}

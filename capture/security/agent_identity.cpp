@@ -47,7 +47,9 @@ std::string text_of(BIO& text) {
 
 Key read_key(const std::string& pem) {
   const Text text(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-  return Key(PEM_read_bio_PrivateKey(text.get(), nullptr, nullptr, nullptr));
+  // With a passphrase given, the library does not ask for one on the terminal.
+  std::array<char, 1> no_passphrase{};
+  return Key(PEM_read_bio_PrivateKey(text.get(), nullptr, nullptr, no_passphrase.data()));
 }
 
 Certificate read_certificate(const std::string& pem) {
@@ -101,7 +103,8 @@ Result<AgentIdentity> load(const IdentityFiles& files) {
   if (!key_pem) return key_pem.error();
   const Key key = read_key(key_pem.value());
   if (!key) {
-    return Error{fmt::format("{}: is not a private key in PEM; move it away to have a new one made", files.key_path)};
+    return Error{fmt::format(
+        "{}: is not a private key in PEM without a passphrase; move it away to have a new one made", files.key_path)};
   }
   if (!std::filesystem::exists(files.certificate_path)) return certify_key(*key);
   const Result<std::string> certificate_pem = read_private_file(files.certificate_path);

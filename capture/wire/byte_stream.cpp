@@ -18,6 +18,13 @@ std::optional<asio::ip::tcp::endpoint> internet_endpoint(const StreamSocket::end
   return endpoint;
 }
 
+// An IPv4 address as it is written, also if it comes to a socket that takes IPv6 and IPv4.
+std::string ip_text(const asio::ip::address& ip) {
+  if (ip.is_v6() && ip.to_v6().is_v4_mapped())
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6()).to_string();
+  return ip.to_string();
+}
+
 }  // namespace
 
 LinkEnds ends_of(StreamSocket& socket, const IsLocal& is_local) {
@@ -31,9 +38,9 @@ LinkEnds ends_of(StreamSocket& socket, const IsLocal& is_local) {
   const auto peer_endpoint = internet_endpoint(peer);
   if (!own_endpoint || !peer_endpoint) return {};
   LinkEnds ends;
-  ends.peer_ip = peer_endpoint->address().to_string();
+  ends.peer_ip = ip_text(peer_endpoint->address());
   ends.peer = Address{ends.peer_ip, peer_endpoint->port()}.text();
-  ends.loopback = is_local(own_endpoint->address().to_string()) && is_local(ends.peer_ip);
+  ends.loopback = is_local(ip_text(own_endpoint->address())) && is_local(ends.peer_ip);
   return ends;
 }
 

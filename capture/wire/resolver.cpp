@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <asio/ip/address.hpp>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -23,6 +24,9 @@ std::string ip_text(const addrinfo& found) {
 }  // namespace
 
 Result<std::vector<std::string>> find_host(const std::string& host) {
+  asio::error_code no_ip;
+  const asio::ip::address ip = asio::ip::make_address(host, no_ip);
+  if (!no_ip) return std::vector<std::string>{ip.to_string()};
   addrinfo wanted{};
   wanted.ai_socktype = SOCK_STREAM;
   wanted.ai_flags = AI_ADDRCONFIG;

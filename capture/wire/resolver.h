@@ -10,7 +10,8 @@
 
 namespace accelscope::capture {
 
-// The IP addresses to try, in order, as text. The error says that the host cannot be found, and why.
+// The IP addresses to try, in order, as text; an IP address is its own. The error says that the host cannot be found,
+// and why.
 [[nodiscard]] Result<std::vector<std::string>> find_host(const std::string& host);
 
 // The same on a thread of its own; calls back on the loop's thread, or never if the loop is gone by then.

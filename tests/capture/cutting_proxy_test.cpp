@@ -19,7 +19,6 @@ namespace {
 
 using test::CuttingProxy;
 using test::ProxyPlan;
-using test::Towards;
 using test::Trouble;
 
 std::string pattern(std::size_t bytes) {

@@ -303,6 +303,10 @@ void ViewerSession::refuse(ErrorCode code, const std::string& text) {
 void ViewerSession::on_tick() {
   const auto now = std::chrono::steady_clock::now();
   if (stopping_ && (run_ == nullptr || run_->over()) && now - stopped_at_ > kStopLimit) return link_->finish();
+  if (!welcomed_ && (unproved_for_ += host_.options().limits.tick) > 2 * host_.options().limits.hello) {
+    unproved_for_ = {};
+    return refuse(ErrorCode::refused, fmt::format("{}: has not proved that it knows the token in time", viewer_));
+  }
   if (run_ == nullptr) return;
   if (!acknowledges()) {
     return link_->fail(fmt::format("has acknowledged nothing for {} s",

@@ -106,7 +106,8 @@ class ViewerSession final : public LinkHandler {
   std::chrono::steady_clock::time_point last_progress_;
   std::chrono::steady_clock::time_point stopped_at_;
   bool greeted_ = false;
-  bool admitted_ = false;  // may send a proof or, if none is wanted, is let in
+  std::chrono::milliseconds unproved_for_{0};  // nobody without the token may hold a connection for long
+  bool admitted_ = false;                      // may send a proof or, if none is wanted, is let in
   bool welcomed_ = false;
   bool controls_ = false;
   bool end_sent_ = false;

@@ -49,6 +49,8 @@ class AddressWay final : public AgentWay {
       if (!token) return token.error();
       return std::optional(std::move(token).value());
     }
+    // This user's own agent, if it is one on this machine; the token of another would only be a wrong one.
+    if (!is_loopback(address_)) return std::optional<Token>();
     const Result<std::string> folder = private_folder();
     return folder ? find_token(folder.value()) : Result<std::optional<Token>>(std::nullopt);
   }

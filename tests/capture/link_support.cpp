@@ -73,13 +73,13 @@ Address TestWire::address(bool tls) const {
   return address;
 }
 
-Result<LinkPeer*> TestWire::connect(const Connector& connector) {
+Result<LinkPeer*> TestWire::connect(const Connector& connector, bool say_hello) {
   std::promise<Result<LinkPeer*>> done;
-  loop_.post([this, &connector, &done] {
-    connector(loop_, limits_, [this, &done](Result<std::unique_ptr<Link>> link) {
+  loop_.post([this, &connector, &done, say_hello] {
+    connector(loop_, limits_, [this, &done, say_hello](Result<std::unique_ptr<Link>> link) {
       if (!link) return done.set_value(link.error());
       LinkPeer* peer = keep(std::move(link).value());
-      peer->link().send(encode(viewer_hello()));
+      if (say_hello) peer->link().send(encode(viewer_hello()));
       done.set_value(peer);
     });
   });

@@ -48,8 +48,8 @@ class TestWire {
 
   [[nodiscard]] Address address(bool tls = false) const;
   [[nodiscard]] Loop& loop() { return loop_; }
-  // Has begun, and has said hello; or why there is none.
-  [[nodiscard]] Result<LinkPeer*> connect(const Connector& connector);
+  // Has begun and, unless the test does that itself, has said hello; or why there is none.
+  [[nodiscard]] Result<LinkPeer*> connect(const Connector& connector, bool say_hello = true);
   [[nodiscard]] Result<LinkPeer*> adopt_descriptor(int descriptor, const std::string& name);
   // The agent's end of the next connection that it takes.
   [[nodiscard]] LinkPeer& accepted();

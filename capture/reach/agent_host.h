@@ -51,7 +51,7 @@ class AgentHost {
   // After prepare().
   [[nodiscard]] virtual const StartedAgent& running() const = 0;
   [[nodiscard]] const std::string& token() const { return running().token; }
-  // The agent was told to end by its connection, or is ended here; what was copied is removed.
+  // Ends the agent, and removes what was copied and made for it.
   virtual void finish(HostProgress& progress) = 0;
 };
 

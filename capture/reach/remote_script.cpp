@@ -58,6 +58,14 @@ constexpr std::string_view kWatch = R"sh(
   exec 9> "$d/alive";
 )sh";
 
+// Where the system shows what processes hold open, the agent is asked to end; elsewhere it does so by its --idle-exit.
+constexpr std::string_view kRemove = R"sh(
+  for p in /proc/[0-9]*; do
+    if [ "$p/fd/9" -ef "$d/alive" ]; then kill "${p#/proc/}"; fi;
+  done;
+  rm -rf "$d"
+)sh";
+
 constexpr std::string_view kFindLeft = R"sh(
   echo reach-begin;
   if [ -p "$d/alive" ]; then echo reach-alive; fi;
@@ -183,7 +191,7 @@ LeftBehind read_left(std::string_view output) {
   return left;
 }
 
-std::string remove_script(const std::string& folder) { return "rm -rf " + word(folder); }
+std::string remove_script(const std::string& folder) { return set_folder(folder) + one_line(kRemove); }
 
 bool same_machine(const SystemNames& a, const SystemNames& b) {
   return a.system == b.system && usual_name(a.machine) == usual_name(b.machine);

@@ -55,6 +55,7 @@ struct LeftBehind {
 };
 [[nodiscard]] LeftBehind read_left(std::string_view output);
 
+// Ends the agent of this folder and removes it.
 [[nodiscard]] std::string remove_script(const std::string& folder);
 
 // The same processor under another name: "arm64" is "aarch64".

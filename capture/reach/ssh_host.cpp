@@ -302,7 +302,7 @@ std::string SshHost::why_stream_ended() {
 
 void SshHost::finish(HostProgress& progress) {
   if (!running_.folder.empty() && master_ && !master_->ended()) {
-    progress.step("removing what was copied to " + place_.host);
+    progress.step("ending the agent on " + place_.host);
     // Also after a cancellation, and without waiting for long: the folder goes at the latest when the agent ends.
     if (Result<Tool> tool = Tool::start({.argv = ssh_.run(remote_command(remove_script(running_.folder)))}); tool) {
       tool->close_input();

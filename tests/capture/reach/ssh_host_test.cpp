@@ -50,8 +50,10 @@ TEST_CASE("an agent that is installed on a host is started there, streams bytes,
     CHECK(echoes(second.value(), "two"));
     CHECK(host->why_stream_ended().empty());
   }
+  CHECK(process_lives(server->folder().read("agent.id")));
   host->finish(steps);
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
+  CHECK(eventually([&] { return !process_lives(server->folder().read("agent.id")); }));
   CHECK(child_of(::getpid(), "ControlMaster=yes") == 0);
 }
 
@@ -72,7 +74,7 @@ TEST_CASE("a host without an agent gets a copy of ours, which is removed at the 
   REQUIRE(stream.ok());
   CHECK(echoes(stream.value(), "copied"));
   host->finish(steps);
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
 }
 
 TEST_CASE("an agent of another version is left alone and ours is copied beside it") {
@@ -101,7 +103,7 @@ TEST_CASE("another processor is told with both names and what to install") {
                             ": it is Linux riscv64, and the agent beside this program is for " + this_system().system +
                             " " + this_system().machine));
   CHECK(holds(message, "install accelscope-agent 0.1.0 for Linux riscv64 there"));
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
 }
 
 TEST_CASE("shared libraries that are missing on the host are named with their packages") {
@@ -116,7 +118,7 @@ TEST_CASE("shared libraries that are missing on the host are named with their pa
   const std::string message = failure_of(*host, steps);
   CHECK(holds(message, "lacks libfmt.so.9, libre2.so.9 there"));
   CHECK(holds(message, "libfmt9 libre2-9 (error while loading shared libraries)"));
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
 }
 
 TEST_CASE("an agent that dies at its start on the host is told of with its last words, and its folder is removed") {
@@ -130,7 +132,7 @@ TEST_CASE("an agent that dies at its start on the host is told of with its last 
   const std::string message = failure_of(*host, steps);
   CHECK(holds(message, "did not start to listen"));
   CHECK(message.ends_with("(no device files here)"));
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
 }
 
 TEST_CASE("a stream whose ssh is killed ends, and the next one works") {
@@ -160,7 +162,7 @@ TEST_CASE("a stream whose ssh is killed ends, and the next one works") {
   REQUIRE(next.ok());
   CHECK(echoes(next.value(), "after"));
   host->finish(steps);
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
 }
 
 TEST_CASE("a program that ends without a word leaves the agent, which a later one takes up again") {
@@ -186,7 +188,7 @@ TEST_CASE("a program that ends without a word leaves the agent, which a later on
   REQUIRE(stream.ok());
   CHECK(echoes(stream.value(), "again"));
   later->finish(steps);
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
 }
 
 TEST_CASE("aliases, jumps and settings of the user's ssh configuration apply") {
@@ -214,7 +216,7 @@ TEST_CASE("aliases, jumps and settings of the user's ssh configuration apply") {
   REQUIRE(stream.ok());
   CHECK(echoes(stream.value(), "behind"));
   host->finish(steps);
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
   CHECK(child_of(::getpid(), "ControlMaster=yes") == 0);
 }
 
@@ -261,7 +263,7 @@ TEST_CASE("what an agent kept when it ended is served by the next one, with the 
   CHECK(holds(server->folder().read("agent.arguments"), "--spool\n" + left.folder + "/spool\n"));
   CHECK(fs::exists(left.folder + "/spool/run/segment"));
   later->finish(steps);
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
   const auto nothing = make_ssh_host(server->place(), options);
   const auto gone = nothing->prepare(steps);
   REQUIRE_FALSE(gone.ok());

@@ -209,7 +209,7 @@ TEST_CASE("what an account's start-up files print is not taken for an answer") {
   const auto ready = host->prepare(steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
   host->finish(steps);
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
 }
 
 TEST_CASE("a notice stays until ssh ends it and then goes away") {

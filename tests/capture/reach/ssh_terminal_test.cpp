@@ -90,7 +90,7 @@ TEST_CASE("on a terminal ssh asks there, shows no answer, and Ctrl+C does not br
   CHECK_MESSAGE(program.shows("came back: still there"), program.shown);
   program.type("end\n");
   CHECK_MESSAGE(program.shows("finished"), program.shown);
-  CHECK(server->left_nothing());
+  CHECK(eventually([&] { return server->left_nothing(); }));
 }
 
 TEST_CASE("a program that is killed leaves no ssh of its own behind, and its agent to the one that comes next") {

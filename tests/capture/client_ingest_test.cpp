@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "capture/client/stream_ingest.h"
+#include "client_support.h"
 #include "recording_sink.h"
 #include "wire_support.h"
 
@@ -33,21 +34,6 @@ std::vector<Frame> two_scopes(std::uint64_t events) {
     }
   }
   return frames;
-}
-
-StreamEnd end_of(const std::vector<Frame>& frames) {
-  StreamEnd end;
-  end.last_sequence = frames.size();
-  std::map<LaneNumber, std::uint64_t> lanes;
-  for (const Frame& frame : frames) {
-    if (frame.header.type != FrameType::chunk) continue;
-    const ChunkView chunk = ChunkView::parse(frame.body).value();
-    lanes[scoped_number(frame.header.scope, chunk.header().lane)] += chunk.count();
-    end.events += chunk.count();
-    ++end.chunks;
-  }
-  for (const auto& [lane, events] : lanes) end.lanes.push_back({lane, events});
-  return end;
 }
 
 }  // namespace

@@ -106,6 +106,7 @@ struct Agent::Implementation final : SessionHost {
   void sweep();
   void watch_over();
   void on_run_changed(const std::string& id);
+  void tie_to_loop(CaptureRun::Options& run, const std::string& id);
   void wire_up(CaptureRun& run);
   void begin_stop(const std::string& reason);
   void stop_if_over();
@@ -225,7 +226,8 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const CaptureRequest& r
     return room.error();
   }
   CaptureRun::Options run;
-  run.facts = {random_id(), unique_name(request), options_.description, unix_now_ns()};
+  run.facts = {random_id(), request.kinds.empty() ? options_.repeats : "", unique_name(request), options_.description,
+               unix_now_ns()};
   run.outbox = options_.outbox;
   if (!options_.spool_folder.empty()) run.spool_folder = options_.spool_folder + "/" + run.facts.id;
   run.paused = request.paused;
@@ -245,8 +247,7 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const CaptureRequest& r
     return parts.error();
   }
   run.parts = std::move(parts).value();
-  run.post = [this](std::function<void()> function) { loop_.post(std::move(function)); };
-  run.on_change = [this, id = run.facts.id] { on_run_changed(id); };
+  tie_to_loop(run, run.facts.id);
   Result<std::unique_ptr<CaptureRun>> begun = CaptureRun::begin(std::move(run));
   if (!begun) return begun.error();
   runs_.push_back(std::make_unique<Held>());
@@ -257,6 +258,11 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const CaptureRequest& r
   wire_up(*held.run);
   watch_over();
   return held.run.get();
+}
+
+void Agent::Implementation::tie_to_loop(CaptureRun::Options& run, const std::string& id) {
+  run.post = [this](std::function<void()> function) { loop_.post(std::move(function)); };
+  run.on_change = [this, id] { on_run_changed(id); };
 }
 
 // Readers that have found nothing are told when there is more, on the loop.
@@ -469,16 +475,26 @@ void Agent::Implementation::reopen_spools() {
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(options_.spool_folder, failure)) {
     if (!entry.is_directory(failure)) continue;
-    Result<std::unique_ptr<CaptureRun>> run = CaptureRun::reopen(entry.path().string());
+    CaptureRun::Options again;
+    again.outbox = options_.outbox;
+    again.origin = Clock::now();
+    again.facts.repeats = options_.repeats;
+    if (source_ && running() == nullptr) again.parts = {{options_.description, source_, true}};
+    tie_to_loop(again, entry.path().filename().string());
+    Result<std::unique_ptr<CaptureRun>> run = CaptureRun::reopen(entry.path().string(), std::move(again));
     if (!run) {
       log(fmt::format("{}: cannot go on with what is spooled there: {}", entry.path().string(), run.message()));
       continue;
     }
     const CaptureOffer offer = run.value()->offer();
     log(fmt::format("{}: {} events of {} wait for their viewer{}", entry.path().string(), format_count(offer.events),
-                    offer.name, offer.state == CaptureState::interrupted ? " (the capture was interrupted)" : ""));
+                    offer.name,
+                    offer.state == CaptureState::interrupted ? " (the capture was interrupted)"
+                    : offer.state == CaptureState::running   ? ", and it goes on"
+                                                             : ""));
     runs_.push_back(std::make_unique<Held>());
     runs_.back()->run = std::move(run).value();
+    wire_up(*runs_.back()->run);
   }
 }
 

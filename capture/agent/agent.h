@@ -41,7 +41,9 @@ struct AgentOptions {
   bool once = false;             // run() returns after the first capture
   bool stop_on_signals = false;  // SIGINT and SIGTERM stop the agent in an orderly way
   OutboxOptions outbox;
-  std::string spool_folder;                          // "": none; holds a folder for each capture
+  std::string spool_folder;  // "": none; holds a folder for each capture
+  // The source makes the same frames each time, and this says which: an agent that died goes on where its spool ends.
+  std::string repeats;
   std::string scratch_folder;                        // for the files of captures; "": the system's temporary folder
   std::uint64_t window_bytes = kDefaultWindowBytes;  // sent at most ahead of a viewer's acknowledgements
   std::size_t max_connections = 8;                   // beside the controlling viewer

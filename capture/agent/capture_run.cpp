@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/base/checksum.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture {
@@ -43,6 +44,29 @@ class CaptureRun::Sink final : public EventSink {
   bool urgent_;
 };
 
+// A source that repeats itself: its first frames are in the spool already.
+class CaptureRun::RepeatSink final : public EventSink {
+ public:
+  RepeatSink(Sink& sink, const Outbox::Adopted& sealed) : sink_(sink), left_(sealed.frames), sealed_(sealed) {}
+  Result<void> define(const Definition& definition) override {
+    return left_ == 0 ? sink_.define(definition) : leave_out(encode(definition));
+  }
+  Result<void> append(SealedChunk chunk) override {
+    return left_ == 0 ? sink_.append(std::move(chunk)) : leave_out(chunk.bytes);
+  }
+  [[nodiscard]] bool cancelled() const override { return sink_.cancelled(); }
+  [[nodiscard]] bool paused() const override { return sink_.paused(); }
+
+ private:
+  Result<void> leave_out(ByteView body) {
+    if (--left_ > 0 || checksum(body) == sealed_.last_checksum) return {};
+    return Error{"the capture cannot go on: its source makes other events now than before; what was sealed is kept"};
+  }
+  Sink& sink_;
+  std::uint64_t left_;
+  Outbox::Adopted sealed_;
+};
+
 CaptureRun::CaptureRun(Options options) : options_(std::move(options)), facts_(options_.facts) {}
 
 CaptureRun::~CaptureRun() {
@@ -66,10 +90,7 @@ Result<std::unique_ptr<CaptureRun>> CaptureRun::begin(Options options) {
     if (!made) return made.error();
     log = std::move(made).value();
   }
-  CaptureRun* self = run.get();
-  run->outbox_ = std::make_unique<Outbox>(run->options_.outbox, std::move(log), [self] {
-    self->options_.post([self] { self->stop("the room for what no viewer has taken is used up"); });
-  });
+  run->make_outbox(std::move(log));
   if (Result<void> kept = run->keep_facts(); !kept) return kept.error();
   run->start_parts();
   return run;
@@ -83,27 +104,33 @@ void CaptureRun::start_parts() {
   running_ = options_.parts.size();
   for (std::size_t i = 0; i < options_.parts.size(); ++i) {
     threads_.emplace_back([this, i] {
-      Result<void> result = run_guarded(options_.parts[i].write, *sinks_[i]);
+      RepeatSink repeat(*sinks_[i], i == 0 ? sealed_before_ : Outbox::Adopted{});
+      Result<void> result = run_guarded(options_.parts[i].write, repeat);
       options_.post([this, i, result = std::move(result)] { on_part_done(i, result); });
     });
   }
 }
 
-Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_folder) {
+Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_folder, Options options) {
   Result<FrameLogFacts> kept = FrameLog::read_facts(spool_folder);
   if (!kept) return kept.error();
   FrameLogRecovery found;
   Result<std::unique_ptr<FrameLog>> log =
       FrameLog::open_existing(spool_folder, {.capture_id = kept->capture_id}, found);
   if (!log) return log.error();
-  Options options;
-  options.facts = {kept->capture_id, kept->name, kept->description, kept->begun_unix_ns};
+  const bool goes_on =
+      !kept->end && options.parts.size() == 1 && !options.facts.repeats.empty() && options.facts.repeats == kept->place;
+  options.facts = {kept->capture_id, kept->place, kept->name, kept->description, kept->begun_unix_ns};
   options.spool_folder = spool_folder;
+  if (!goes_on) options.parts.clear();
   std::unique_ptr<CaptureRun> run(new CaptureRun(std::move(options)));
-  run->outbox_ = std::make_unique<Outbox>(OutboxOptions{}, std::move(log).value(), [] {});
-  if (Result<void> adopted = run->outbox_->adopt_spool(); !adopted) return adopted.error();
-  const Outbox::Totals totals = run->outbox_->totals();
-  if (kept->end) {
+  run->make_outbox(std::move(log).value());
+  Result<Outbox::Adopted> adopted = run->outbox_->adopt_spool();
+  if (!adopted) return adopted.error();
+  run->sealed_before_ = adopted.value();
+  if (goes_on) {
+    run->start_parts();
+  } else if (kept->end) {
     run->state_ = CaptureState::ended;
     run->outbox_->finish(kept->end->outcome, kept->end->text);
   } else {
@@ -111,11 +138,17 @@ Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_
     run->state_reason_ = fmt::format(
         "the agent died during the capture; the {} events that it had sealed are here, what it had not sealed is "
         "lost{}",
-        format_count(totals.events),
-        found.cut_bytes == 0 ? "" : fmt::format(" (one of {} bytes was cut)", format_count(found.cut_bytes)));
+        format_count(run->outbox_->totals().events),
+        found.cut_bytes == 0 ? "" : fmt::format(" (a frame of which {} bytes were written)", found.cut_bytes));
     run->outbox_->finish(Outcome::failed, run->state_reason_);
   }
   return run;
+}
+
+void CaptureRun::make_outbox(std::unique_ptr<FrameLog> log) {
+  outbox_ = std::make_unique<Outbox>(options_.outbox, std::move(log), [this] {
+    options_.post([this] { stop("the room for what no viewer has taken is used up"); });
+  });
 }
 
 void CaptureRun::on_part_done(std::size_t index, const Result<void>& result) {
@@ -230,7 +263,7 @@ void CaptureRun::set_state(CaptureState state, const std::string& reason) {
 }
 
 Result<void> CaptureRun::keep_facts() {
-  return outbox_->keep_facts({facts_.id, "", facts_.name, facts_.description, facts_.begun_unix_ns, state_,
+  return outbox_->keep_facts({facts_.id, facts_.repeats, facts_.name, facts_.description, facts_.begun_unix_ns, state_,
                               outbox_->totals().durable, outbox_->end()});
 }
 

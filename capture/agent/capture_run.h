@@ -31,6 +31,7 @@ struct SourcePart {
 // Facts of a capture that its spool keeps, so that another process of the agent can go on with it.
 struct CaptureFacts {
   std::string id;
+  std::string repeats;  // of a source that makes the same frames each time: which it is; "": it does not
   std::string name;
   std::string description;
   std::uint64_t begun_unix_ns = 0;
@@ -52,8 +53,9 @@ class CaptureRun {
     std::function<void()> on_change;                  // of the state; on the loop
   };
   [[nodiscard]] static Result<std::unique_ptr<CaptureRun>> begin(Options options);
-  // From a spool that another process left: nothing runs, what was sealed can be read.
-  [[nodiscard]] static Result<std::unique_ptr<CaptureRun>> reopen(const std::string& spool_folder);
+  // From a spool that another process left. What was sealed can be read. If the capture was interrupted, and the one
+  // part of the options repeats what made it, it goes on: the part runs again, and what was sealed is left out.
+  [[nodiscard]] static Result<std::unique_ptr<CaptureRun>> reopen(const std::string& spool_folder, Options options);
   ~CaptureRun();  // cancels, and waits for the sources
 
   [[nodiscard]] const CaptureFacts& facts() const noexcept { return facts_; }
@@ -77,7 +79,9 @@ class CaptureRun {
 
  private:
   class Sink;
+  class RepeatSink;
   explicit CaptureRun(Options options);
+  void make_outbox(std::unique_ptr<FrameLog> log);
   void start_parts();
   void on_part_done(std::size_t index, const Result<void>& result);
   void end_capture();
@@ -91,6 +95,7 @@ class CaptureRun {
   std::vector<std::unique_ptr<Sink>> sinks_;  // one for each part, and one for the capture's own track
   std::vector<std::thread> threads_;
   std::size_t running_ = 0;
+  Outbox::Adopted sealed_before_;  // by another process
   std::unique_ptr<SessionWriter> own_track_;
   std::optional<std::int64_t> paused_since_ns_;
   std::atomic<bool> cancelled_{false};

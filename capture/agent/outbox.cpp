@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/checksum.h"
 #include "core/chunk/chunk_format.h"
 
 namespace accelscope::capture {
@@ -242,7 +243,8 @@ Result<void> Outbox::keep_facts(const FrameLogFacts& facts) {
   return written;
 }
 
-Result<void> Outbox::adopt_spool() {
+Result<Outbox::Adopted> Outbox::adopt_spool() {
+  Adopted adopted;
   FrameLogReader reader(log_->folder(), 0);
   const std::lock_guard lock(mutex_);
   totals_.first = 0;
@@ -257,12 +259,15 @@ Result<void> Outbox::adopt_spool() {
       if (totals_.first == 0) totals_.first = header.sequence;
     }
     totals_.frames = std::max(totals_.frames, header.sequence);
+    if (header.scope != 0) continue;
+    ++adopted.frames;
+    adopted.last_checksum = checksum(frame.value()->body);
   }
   totals_.first = std::max<std::uint64_t>(totals_.first, 1);
   newest_ = spooled_ = totals_.frames;
   totals_.spool_bytes = log_->total_bytes();
   for (std::uint64_t i = 0; i < totals_.frames; ++i) unreceived_bytes_.push_back(0);
-  return {};
+  return adopted;
 }
 
 Outbox::Totals Outbox::totals() const {

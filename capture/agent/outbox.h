@@ -48,7 +48,11 @@ class Outbox {
   Outbox(OutboxOptions options, std::unique_ptr<FrameLog> log, std::function<void()> on_full);
 
   // Takes over a spool that another process left: reads it once, for the totals.
-  Result<void> adopt_spool();
+  struct Adopted {
+    std::uint64_t frames = 0;         // of scope 0
+    std::uint64_t last_checksum = 0;  // of the last one's body
+  };
+  Result<Adopted> adopt_spool();
 
   // Blocks while there is no room (see WhenFull), unless it is urgent. Fails once the outbox is closed.
   Result<void> put(std::uint32_t scope, FrameType type, Bytes body, LaneNumber lane = 0, std::uint32_t events = 0,

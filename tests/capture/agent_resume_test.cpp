@@ -256,6 +256,56 @@ TEST_CASE("what an agent with a spool has sealed is there for its viewer when an
   CHECK(std::filesystem::is_empty(options.spool_folder));
 }
 
+TEST_CASE("an agent that dies during a capture that repeats itself goes on where its spool ends") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.spool_folder = (folder.path / "spool").string();
+  options.repeats = "synthetic 400,000";
+  std::filesystem::path copy = folder.path / "copy";
+  Got got;
+  {
+    RunningAgent agent(
+        [](EventSink& sink) -> Result<void> {
+          // Half of it, and then it hangs: its process will be gone.
+          struct Half final : EventSink {
+            explicit Half(EventSink& inner_sink) : inner(inner_sink) {}
+            Result<void> define(const Definition& definition) override { return inner.define(definition); }
+            Result<void> append(SealedChunk chunk) override {
+              if (++chunks < 12) return inner.append(std::move(chunk));
+              while (!inner.cancelled()) std::this_thread::yield();
+              return Error{"gone"};
+            }
+            EventSink& inner;
+            int chunks = 0;
+          } half(sink);
+          return write_stream(kStream, half);
+        },
+        options);
+    RawPeer peer = viewer(agent.address());
+    peer.send(encode(Start{}));
+    while (got.events < 11 * 16'384) read(peer, got, 1);
+    // What a killed process leaves behind.
+    std::filesystem::copy(options.spool_folder, copy, std::filesystem::copy_options::recursive);
+  }
+  for (const bool repeats : {false, true}) {
+    CAPTURE(repeats);
+    options.spool_folder = (folder.path / (repeats ? "again" : "not again")).string();
+    std::filesystem::copy(copy, options.spool_folder, std::filesystem::copy_options::recursive);
+    options.repeats = repeats ? "synthetic 400,000" : "something else";
+    RunningAgent agent(synthetic_source(kStream), options);
+    RawPeer peer = viewer(agent.address());
+    Got whole = got;
+    peer.send(encode(Start{.after_sequence = got.highest, .mode = StartMode::take_up, .capture_id = got.capture_id}));
+    read(peer, whole, 1'000);
+    REQUIRE(whole.end);
+    CHECK(whole.doubled == 0);
+    CHECK(whole.end->events == whole.events);
+    CHECK(whole.events == (repeats ? kStream.events : 11 * 16'384));
+    CHECK(whole.end->outcome == (repeats ? Outcome::complete : Outcome::failed));
+    if (!repeats) CHECK(contains(whole.end->text, "the agent died during the capture"));
+  }
+}
+
 TEST_CASE("a slow viewer of a spooling agent reads from disk what memory cannot hold") {
   const TemporaryFolder folder;
   AgentOptions options;

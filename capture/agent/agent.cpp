@@ -153,7 +153,8 @@ Welcome Agent::Implementation::welcome() {
   welcome.host = host_name();
   welcome.system = system_name();
   welcome.may_run = options_.may_run;
-  if (source_) welcome.fixed = options_.description.empty() ? "a capture" : options_.description;
+  if (source_ || !options_.fixed.empty())
+    welcome.fixed = options_.description.empty() ? "a capture" : options_.description;
   if (options_.kinds.list) welcome.kinds = options_.kinds.list();
   for (const auto& held : runs_) {
     welcome.captures.push_back(held->run->offer());
@@ -176,9 +177,17 @@ Result<CaptureRun*> Agent::Implementation::start(const Start& start, ViewerSessi
 Result<std::vector<SourcePart>> Agent::Implementation::parts_for(const CaptureRequest& request,
                                                                  const std::string& work_folder,
                                                                  Clock::time_point origin) {
+  if (request.kinds.empty() && source_) {
+    const auto write = [this](EventSink& sink, const OpenScope& /*open_scope*/) { return source_(sink); };
+    return std::vector<SourcePart>{{options_.description, write, true}};
+  }
+  if (request.kinds.empty() && !options_.fixed.empty()) {
+    CaptureRequest whole = request;
+    whole.kinds = options_.fixed;
+    return options_.kinds.parts(whole, work_folder, origin);
+  }
   if (request.kinds.empty()) {
-    if (!source_) return Error{"the agent has no capture of its own; choose a kind of capture, such as program"};
-    return std::vector<SourcePart>{{options_.description, source_, true}};
+    return Error{"the agent has no capture of its own; choose a kind of capture, such as program"};
   }
   if (!options_.kinds.parts) return Error{"the agent captures only what it was started with; leave the kind out"};
   if ((!request.program.empty() || !request.script.empty()) && !options_.may_run) {
@@ -479,7 +488,8 @@ void Agent::Implementation::reopen_spools() {
     again.outbox = options_.outbox;
     again.origin = Clock::now();
     again.facts.repeats = options_.repeats;
-    if (source_ && running() == nullptr) again.parts = {{options_.description, source_, true}};
+    Result<std::vector<SourcePart>> parts = parts_for({}, "", again.origin);
+    if (parts && running() == nullptr) again.parts = std::move(parts).value();
     tie_to_loop(again, entry.path().filename().string());
     Result<std::unique_ptr<CaptureRun>> run = CaptureRun::reopen(entry.path().string(), std::move(again));
     if (!run) {
@@ -570,15 +580,15 @@ Result<std::unique_ptr<Agent>> Agent::listen(AgentOptions options, SourceFunctio
     }
   }
   impl->reopen_spools();
+  if (impl->options_.stop_on_signals) {  // from now on: whoever sees the address may send one
+    impl->loop_.on_signal([agent = impl.get()] { agent->begin_stop("the agent was stopped"); });
+  }
   return std::make_unique<Agent>(std::move(impl));
 }
 
 const Address& Agent::address() const noexcept { return impl_->address_; }
 
 Result<void> Agent::run() {
-  if (impl_->options_.stop_on_signals) {
-    impl_->loop_.on_signal([this] { impl_->begin_stop("the agent was stopped"); });
-  }
   impl_->watch_over();
   impl_->loop_.run();
   return impl_->verdict_;

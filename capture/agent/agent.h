@@ -52,14 +52,15 @@ struct AgentOptions {
   std::chrono::milliseconds idle_exit{0};  // run() returns after so long without viewer and capture; 0: never
   bool may_run = false;                    // starts programs for its controlling viewer
   AgentKinds kinds;
-  AgentSecrets secrets;  // see prepare_agent_secrets()
+  AgentSecrets secrets;           // see prepare_agent_secrets()
+  std::vector<KindChoice> fixed;  // what a start without kinds captures, if there is no source of another make
   LinkLimits limits;
   std::function<void(const std::string&)> log;  // a line for each step in the life of a connection or a capture
 };
 
 class Agent {
  public:
-  // source: what a start without kinds captures; may be empty if there are kinds.
+  // source: what a start without kinds captures; empty: AgentOptions::fixed, or kinds must be given.
   [[nodiscard]] static Result<std::unique_ptr<Agent>> listen(AgentOptions options, SourceFunction source);
   ~Agent();
   Agent(const Agent&) = delete;

@@ -1,5 +1,5 @@
-// The command line of accelscope-agent: simulate, replay, doctor. Kept in the library so that main.cpp holds nothing
-// that could not be tested.
+// The command line of accelscope-agent: see commands.h for its subcommands. Kept in the library so that agent_main.cpp
+// holds nothing that could not be tested.
 #pragma once
 
 namespace accelscope::capture {

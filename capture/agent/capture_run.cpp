@@ -14,13 +14,25 @@ namespace accelscope::capture {
 namespace {
 
 // A source is foreign code at a module's border: what it throws becomes an error like any other.
-Result<void> run_guarded(const SourceFunction& source, EventSink& sink) {
+Result<void> run_guarded(const PartFunction& source, EventSink& sink, const OpenScope& open_scope) {
   try {
-    return source(sink);
+    return source(sink, open_scope);
   } catch (const std::exception& thrown) {
     return Error{fmt::format("the source failed: {}", thrown.what())};
   }
 }
+
+// One scope more than the wire can tell apart.
+class NoScope final : public EventSink {
+ public:
+  Result<void> define(const Definition& /*definition*/) override { return failure(); }
+  Result<void> append(SealedChunk /*chunk*/) override { return failure(); }
+
+ private:
+  static Error failure() {
+    return Error{fmt::format("a capture joins at most {} sources; capture or replay fewer at once", kMaxWireScope)};
+  }
+};
 
 }  // namespace
 
@@ -96,16 +108,23 @@ Result<std::unique_ptr<CaptureRun>> CaptureRun::begin(Options options) {
   return run;
 }
 
+std::unique_ptr<EventSink> CaptureRun::open_scope() {
+  const std::uint32_t scope = next_scope_++;
+  if (scope > kMaxWireScope) return std::make_unique<NoScope>();
+  return std::make_unique<Sink>(*this, scope, false);
+}
+
 void CaptureRun::start_parts() {
   for (std::size_t i = 0; i <= options_.parts.size(); ++i) {
     sinks_.push_back(std::make_unique<Sink>(*this, static_cast<std::uint32_t>(i), i == options_.parts.size()));
   }
+  next_scope_ = static_cast<std::uint32_t>(sinks_.size());
   if (options_.paused) pause("started paused");
   running_ = options_.parts.size();
   for (std::size_t i = 0; i < options_.parts.size(); ++i) {
     threads_.emplace_back([this, i] {
       RepeatSink repeat(*sinks_[i], i == 0 ? sealed_before_ : Outbox::Adopted{});
-      Result<void> result = run_guarded(options_.parts[i].write, repeat);
+      Result<void> result = run_guarded(options_.parts[i].write, repeat, [this] { return open_scope(); });
       options_.post([this, i, result = std::move(result)] { on_part_done(i, result); });
     });
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "capture/agent/outbox.h"
+#include "capture/kinds/kind.h"
 #include "capture/kinds/request.h"
 #include "core/model/event_sink.h"
 #include "core/model/session_writer.h"
@@ -22,9 +23,12 @@ namespace accelscope::capture {
 // Writes one part of a capture into the sink; returns early once the sink is cancelled. Runs on a thread of its own.
 using SourceFunction = std::function<Result<void>(EventSink&)>;
 
+// The same for a part that may need further scopes.
+using PartFunction = std::function<Result<void>(EventSink& sink, const OpenScope& open_scope)>;
+
 struct SourcePart {
   std::string name;  // of its kind
-  SourceFunction write;
+  PartFunction write;
   bool leads = false;  // when it ends, the capture ends
 };
 
@@ -83,6 +87,7 @@ class CaptureRun {
   explicit CaptureRun(Options options);
   void make_outbox(std::unique_ptr<FrameLog> log);
   void start_parts();
+  [[nodiscard]] std::unique_ptr<EventSink> open_scope();  // any thread
   void on_part_done(std::size_t index, const Result<void>& result);
   void end_capture();
   void note_pause_end();
@@ -93,6 +98,7 @@ class CaptureRun {
   CaptureFacts facts_;
   std::unique_ptr<Outbox> outbox_;
   std::vector<std::unique_ptr<Sink>> sinks_;  // one for each part, and one for the capture's own track
+  std::atomic<std::uint32_t> next_scope_{0};
   std::vector<std::thread> threads_;
   std::size_t running_ = 0;
   Outbox::Adopted sealed_before_;  // by another process

@@ -74,15 +74,17 @@ struct ProgramWatch {
   std::function<void(int exit_status)> ended;                          // 128 + the signal's number if one ended it
 };
 
+// A sink in a further scope of the capture, for kinds that join several sources whose numbers may not meet. Its calls
+// fail if the capture has no room for one more. It must not outlive the run.
+using OpenScope = std::function<std::unique_ptr<EventSink>()>;
+
 // What a kind is given to run with. Everything in here outlives the run.
 struct KindRun {
   const CaptureRequest& request;
   const KindChoice& choice;                      // its options as typed; read them with OptionReader
   std::chrono::steady_clock::time_point origin;  // capture time 0, the same for all kinds of a capture
   std::string work_folder;                       // of this capture; holds the files that the viewer sent
-  // A sink in a further scope of this capture, for kinds that join several sources whose numbers may not meet. Its
-  // calls fail if the capture has no room for one more. It must not outlive the run.
-  std::function<std::unique_ptr<EventSink>()> open_scope;
+  OpenScope open_scope;
   ProgramWatch watch;  // for kinds that run the program
 };
 
@@ -98,6 +100,9 @@ struct CaptureKind {
   // Writes the capture into the sink until there is no more, or sink.cancelled(). While sink.paused() it collects
   // nothing. Runs on a thread of its own.
   Result<void> (*run)(const KindRun& run, EventSink& sink);
+  // Whether the same choice makes the same definitions and chunks each time, into one scope: then an agent that died
+  // goes on where its spool ends. None: never.
+  bool (*repeats)(const KindChoice& choice) = nullptr;
 };
 
 [[nodiscard]] std::span<const CaptureKind> capture_kinds();

@@ -9,6 +9,7 @@
 #include "capture/sources/source.h"
 #include "core/store/store.h"
 #include "recording_sink.h"
+#include "tests/capture/kinds/kind_run_support.h"
 #include "tests/support/process.h"
 #include "wire_support.h"
 
@@ -17,7 +18,11 @@ namespace {
 
 using test::Process;
 
+// Its sockets and secrets lie in a folder of the tests' own.
 Process start_agent(std::vector<std::string> arguments) {
+  static const ScratchFolder scratch;
+  ::setenv("XDG_RUNTIME_DIR", scratch.path.c_str(), 1);
+  ::setenv("XDG_CONFIG_HOME", scratch.path.c_str(), 1);
   arguments.insert(arguments.begin(), std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent");
   Result<Process> agent = Process::start(arguments);
   REQUIRE(agent.ok());
@@ -55,9 +60,7 @@ struct SavedStream {
 };
 
 TEST_CASE("wrong usage of the agent exits with 2, failures with 1, help shows an example") {
-  CHECK(status_of({}, "subcommand is required") == 2);
   CHECK(status_of({"simulate", "--listen", "a b:7420"}, "HOST:PORT") == 2);
-  CHECK(status_of({"simulate", "--listen", "0.0.0.0:7420"}, "needs a token") == 1);
   CHECK(status_of({"simulate", "--rate", "fast"}, "--rate") == 2);
   CHECK(status_of({"replay", "/no/such/file"}, "/no/such/file") == 1);
   CHECK(status_of({"simulate", "--help"}, "Example:") == 0);

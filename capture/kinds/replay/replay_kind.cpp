@@ -106,8 +106,14 @@ Result<void> run(const KindRun& run, EventSink& sink) {
   return done;
 }
 
+bool repeats(const KindChoice& choice) {
+  const Result<OptionReader> options = OptionReader::read(declare(), choice);
+  std::error_code failure;
+  return options && options->texts("file").size() == 1 && fs::is_regular_file(options->texts("file").front(), failure);
+}
+
 }  // namespace
 
-CaptureKind replay_kind() { return {declare, check, describe, run}; }
+CaptureKind replay_kind() { return {declare, check, describe, run, repeats}; }
 
 }  // namespace accelscope::capture

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "capture/kinds/options.h"
 #include "capture/sim/simulator.h"
 
@@ -67,8 +69,14 @@ Result<void> run(const KindRun& run, EventSink& sink) {
   return simulate(*options, sink);
 }
 
+// At its own pace it is cut into chunks by the wall clock.
+bool repeats(const KindChoice& choice) {
+  const Result<SimulationOptions> options = read_options(choice);
+  return options && !std::isfinite(options->rate_events_per_second) && options->seconds == 0;
+}
+
 }  // namespace
 
-CaptureKind simulate_kind() { return {declare, check, describe, run}; }
+CaptureKind simulate_kind() { return {declare, check, describe, run, repeats}; }
 
 }  // namespace accelscope::capture

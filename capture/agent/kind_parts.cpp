@@ -1,0 +1,123 @@
+#include "capture/agent/kind_parts.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "capture/kinds/option_cli.h"
+#include "capture/kinds/options.h"
+#include "capture/process/child_process.h"
+#include "capture/wire/capture_messages.h"
+
+namespace accelscope::capture {
+namespace {
+
+// What a part keeps alive while it runs.
+struct PartFacts {
+  CaptureRequest request;
+  std::size_t kind = 0;
+  std::string work_folder;
+  std::chrono::steady_clock::time_point origin;
+  ProgramWatch watch;
+};
+
+Result<void> write_part(const PartFacts& part, EventSink& sink, const OpenScope& open_scope) {
+  if (part.kind == 0) {
+    for (const MetaEntry& entry : request_facts(part.request)) {
+      if (Result<void> done = sink.define(entry); !done) return done;
+    }
+  }
+  const KindRun run{part.request, part.request.kinds[part.kind], part.origin, part.work_folder, open_scope, part.watch};
+  return run_kind(run, sink);
+}
+
+Result<void> check_files(const CaptureRequest& request, const std::string& work_folder,
+                         const std::vector<KindFacts>& kinds) {
+  for (const KindChoice& choice : request.kinds) {
+    const Result<const KindFacts*> facts = find_facts(choice.name, kinds);
+    if (!facts) return facts.error();
+    for (const KindOption& option : (*facts)->options) {
+      if (option.type != OptionType::file) continue;
+      for (const OptionSetting& setting : choice.options) {
+        std::error_code failure;
+        const bool sent = safe_relative_path(setting.value) && !work_folder.empty() &&
+                          std::filesystem::exists(std::filesystem::path(work_folder) / setting.value, failure);
+        if (setting.name != option.name || sent) continue;
+        return Error{
+            fmt::format("--{}: the agent reads no files of its host for viewers; start it with --allow-run, "
+                        "or send the file along",
+                        option.name)};
+      }
+    }
+  }
+  return {};
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+}  // namespace
+
+std::vector<MetaEntry> request_facts(const CaptureRequest& request) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  std::string kinds;
+  for (const KindChoice& choice : request.kinds) kinds += (kinds.empty() ? "" : ", ") + choice.name;
+  std::vector<MetaEntry> facts = {
+      {"capture.host", host_name()},
+      {"capture.kinds", kinds},
+      {"capture.begin_unix_ns", fmt::format("{}", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count())}};
+  if (!request.name.empty()) facts.push_back({"capture.name", request.name});
+  std::vector<std::string> command = kind_arguments(request.kinds, declared_kinds());
+  if (request.paused) command.emplace_back("--paused");
+  if (request.duration_seconds > 0) command.push_back(fmt::format("--duration={}", request.duration_seconds));
+  for (const std::string& setting : request.environment) {
+    command.push_back(fmt::format("--env={}=...", setting.substr(0, setting.find('='))));
+  }
+  if (!request.directory.empty()) command.push_back("--cwd=" + request.directory);
+  if (!request.program.empty()) {
+    command.emplace_back("--");
+    command.push_back(request.program);
+    command.insert(command.end(), request.arguments.begin(), request.arguments.end());
+  }
+  facts.push_back({"capture.command", shell_command(command)});
+  if (!request.script.empty()) facts.push_back({"capture.script", request.script});
+  return facts;
+}
+
+Result<std::vector<SourcePart>> kind_parts(const CaptureRequest& request, const std::string& work_folder,
+                                           std::chrono::steady_clock::time_point origin, const ProgramWatch& watch) {
+  const std::vector<KindFacts> kinds = checked_kinds();
+  if (Result<void> checked = check_request(request, kinds); !checked) return checked.error();
+  if (Result<std::string> described = describe_request(request, work_folder); !described) return described.error();
+  std::vector<SourcePart> parts;
+  for (std::size_t i = 0; i < request.kinds.size(); ++i) {
+    const auto part = std::make_shared<PartFacts>(PartFacts{request, i, work_folder, origin, watch});
+    parts.push_back(
+        {request.kinds[i].name,
+         [part](EventSink& sink, const OpenScope& open_scope) { return write_part(*part, sink, open_scope); },
+         (*find_facts(request.kinds[i].name, kinds))->needs_program});
+  }
+  return parts;
+}
+
+AgentKinds agent_kinds(bool may_run, const std::vector<KindChoice>& started_with) {
+  AgentKinds kinds;
+  kinds.list = checked_kinds;
+  kinds.parts = [may_run, started_with](
+                    const CaptureRequest& request, const std::string& work_folder,
+                    std::chrono::steady_clock::time_point origin) -> Result<std::vector<SourcePart>> {
+    if (!may_run && request.kinds != started_with) {
+      if (Result<void> checked = check_files(request, work_folder, declared_kinds()); !checked) return checked.error();
+    }
+    return kind_parts(request, work_folder, origin);
+  };
+  return kinds;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,31 @@
+#include "capture/agent/stop_signals.h"
+
+#include <csignal>
+
+namespace accelscope::capture {
+namespace {
+
+// The one thing that a signal handler may write.
+volatile std::sig_atomic_t g_asked = 0;
+
+void remember(int number) {
+  g_asked = g_asked + 1;
+  std::signal(number, g_asked < 2 ? remember : SIG_DFL);
+}
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  g_asked = 0;
+  std::signal(SIGINT, remember);
+  std::signal(SIGTERM, remember);
+}
+
+StopSignals::~StopSignals() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+}
+
+bool StopSignals::asked() const noexcept { return g_asked != 0; }
+
+}  // namespace accelscope::capture

@@ -161,6 +161,7 @@ void Connection::Implementation::on_end(const StreamEnd& message) {
     end_message = printable(message.text);
     if (!missing.value().empty()) end_message = fmt::format("{}: {}", peer, missing.value());
   }
+  acknowledged_durable = 0;  // said once more: before its end the agent could not know that this was all
   acknowledge();
   const std::vector<std::string>& results = options.start.request.results;
   if (results.empty() || !controls) return conclude("");

@@ -155,3 +155,15 @@ TEST_CASE(
   host->finish(fixture.steps);
   CHECK_FALSE(std::filesystem::exists(left.folder));
 }
+
+TEST_CASE("the agent itself serves on this computer and is gone after the end") {
+  StepList steps;
+  const auto host = make_local_host({.agent_program = std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent"});
+  const auto ready = host->prepare(steps);
+  REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
+  const StartedAgent agent = host->running();
+  CHECK(host->open_stream(steps).ok());
+  host->finish(steps);
+  CHECK_FALSE(connect_to_loopback(agent.port).ok());
+  CHECK_FALSE(std::filesystem::exists(agent.folder));
+}

@@ -269,3 +269,22 @@ TEST_CASE("what an agent kept when it ended is served by the next one, with the 
   REQUIRE_FALSE(gone.ok());
   CHECK(holds(gone.message(), "the agent has ended there"));
 }
+
+TEST_CASE("the agent itself is copied to a host, listens there, and is gone after the end") {
+  const auto server = SshServer::start({.version = ""});
+  if (!server) return;
+  StepList steps;
+  HostOptions options = server->options();
+  options.agent_program = std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent";
+  options.version.clear();
+  const auto host = make_ssh_host(server->place(), options);
+  const auto ready = host->prepare(steps);
+  REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
+  const std::uint16_t port = host->running().port;
+  CHECK(fs::exists(host->running().folder + "/alive"));
+  CHECK(host->open_stream(steps).ok());
+  CHECK(connect_to_loopback(port).ok());
+  host->finish(steps);
+  CHECK(eventually([&] { return !connect_to_loopback(port).ok(); }));
+  CHECK(eventually([&] { return server->left_nothing(); }));
+}

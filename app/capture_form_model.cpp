@@ -328,6 +328,13 @@ Result<double> parse_seconds(std::string_view text) {
   return Error{std::string(text) + ": write a time such as 60 s or 2 min"};
 }
 
+std::string file_of_title(std::string title) {
+  for (char& c : title) {
+    if (c == '/' || c == '\\' || c == ':' || c == ' ' || c == ',') c = '_';
+  }
+  return (title.empty() ? "session" : title) + ".accel";
+}
+
 std::string title_of_plan(const capture::CapturePlan& plan) {
   if (!plan.request.name.empty()) return plan.request.name;
   if (!plan.request.program.empty()) {

@@ -99,5 +99,7 @@ void set_option(capture::KindChoice& choice, const capture::KindOption& option, 
 
 // The name of the session that Start makes: the capture's, else the program's, else the place's.
 [[nodiscard]] std::string title_of_plan(const capture::CapturePlan& plan);
+// "trn1-07_7420.accel": a name for its file.
+[[nodiscard]] std::string file_of_title(std::string title);
 
 }  // namespace accelscope::app

@@ -17,6 +17,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kFoot = 50, kCommandLine = 18;
+constexpr double kFrameClock = 0.1;  // seconds that the time of the frames moves at most from one to the next
 
 }  // namespace
 
@@ -48,7 +49,7 @@ void ConnectForm::show_place(const std::string& places) {
 // What the agent says of itself decides what the rest of the form offers.
 void ConnectForm::prepare(Ui& ui) {
   probe_.update(places_of(form_), form_.where == Where::agent ? form_.token_file : std::string(), ui.time());
-  if (const auto due = probe_.due_in(ui.time())) ui.request_frame_after(*due);
+  if (const auto due = probe_.due_in(ui.time())) ui.request_frame_after(std::min(*due, kFrameClock));
   if (probe_.asking()) ui.request_frame_after(0.05);
   const PlaceVerdict* reached = probe_.first_reached();
   facts_.welcome.reset();
@@ -110,7 +111,7 @@ bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<
 void ConnectForm::draw_command(FormLayout& layout, const std::function<void(std::string)>& say) {
   Ui& ui = layout.ui();
   const capture::CapturePlan plan = plan_of(form_, facts_);
-  const std::vector<std::string> words = capture::record_command(plan, title_of_plan(plan) + ".accel");
+  const std::vector<std::string> words = capture::record_command(plan, file_of_title(title_of_plan(plan)));
   const float padding = ui.px(12);
   const float copy_room = ui.px(size::kSmallControl + 8);
   const float whole = layout.strip(0).width();

@@ -43,8 +43,9 @@ std::string title_of(const capture::KindFacts& kind) { return kind.title.empty()
 }  // namespace
 
 void ConnectForm::draw_how(FormLayout& layout) {
-  layout.section("How", "What to capture. Each option says what it costs.");
   const bool fixed = facts_.welcome && !facts_.welcome->fixed.empty();
+  const bool decided = fixed && facts_.kinds.empty();
+  layout.section("How", decided ? "When it ends, and its name." : "What to capture. Each option says what it costs.");
   if (facts_.kinds.empty() && !fixed) {
     layout.hint("What can be captured is shown here once the agent has answered.");
   }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "app/capture_form_model.h"
 #include "app/session_analysis.h"
 
 namespace accelscope::app {
@@ -262,11 +263,7 @@ void Workspace::take_saved(OpenTab& tab) {
 std::string Workspace::suggested_path(std::size_t index) const {
   const SessionTab& session = *tabs_[index]->session;
   if (!session.path.empty()) return session.path;
-  std::string name = session.title.empty() ? "session" : session.title;
-  for (char& c : name) {
-    if (c == '/' || c == '\\' || c == ':' || c == ' ') c = '_';
-  }
-  return absolute_path(name + ".accel");
+  return absolute_path(file_of_title(session.title));
 }
 
 std::vector<Workspace::JobView> Workspace::jobs() const {

@@ -53,7 +53,7 @@ SessionTab& Workspace::adopt_live(std::unique_ptr<LiveLink> link, std::shared_pt
   tab.link = std::move(link);
   tab.session->live = LiveState::connecting;  // even if it has failed already: update() tells the user so
   tab.session->capture = tab.link->status();
-  tab.session->follow = true;
+  tab.session->follow = !tab.session->capture.over();
   return *tab.session;
 }
 
@@ -148,7 +148,7 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
 
   if (auto active = session.analysis->active()) session.active = active;
   if (!tab.fitted) {
-    session.view = whole_session(*session.snapshot);
+    session.view = session.follow ? whole_session(*session.snapshot) : active_view(session);
     session.history.push(session.view);
     tab.fitted = true;
   }

@@ -4,17 +4,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <ostream>
 
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
+#include "app/commands/record_arguments.h"
 #include "app/commands/terminal.h"
 #include "capture/client/record.h"
-#include "capture/kinds/option_cli.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -24,18 +22,11 @@ constexpr std::string_view kEraseLine = "\r\x1b[2K";
 
 struct RecordCommand {
   capture::RecordOptions options;
-  capture::KindOptions kind_options;
-  std::string places;
-  std::string kinds;
-  std::string script_file;
-  std::vector<std::string> program;
+  RecordArguments arguments;
   std::string memory_budget;
-  bool watch = false;
-  bool take_up = false;
   bool force = false;
 
   int run(const CommandRun& run) const;
-  [[nodiscard]] Result<capture::CapturePlan> plan() const;
 };
 
 std::string recording_line(const capture::CaptureStatus& status) {
@@ -113,29 +104,6 @@ std::optional<std::string> ask_on_terminal(const capture::CaptureQuestion& quest
   return line == "y" || line == "yes" ? std::optional<std::string>("yes") : std::nullopt;
 }
 
-Result<capture::CapturePlan> RecordCommand::plan() const {
-  capture::CapturePlan plan = options.plan;
-  plan.places = capture::split_names(places);
-  if (watch) plan.mode = capture::StartMode::watch;
-  if (take_up) plan.mode = capture::StartMode::take_up;
-  Result<std::vector<capture::KindChoice>> chosen = kind_options.choices(capture::split_names(kinds));
-  if (!chosen) return chosen.error();
-  plan.request.kinds = std::move(*chosen);
-  if (!program.empty()) {
-    plan.request.program = program.front();
-    plan.request.arguments.assign(program.begin() + 1, program.end());
-  }
-  if (!script_file.empty()) {
-    std::ifstream file(script_file, std::ios::binary);
-    if (!file) return Error{script_file + ": cannot be read; name a file with a shell script"};
-    plan.request.script.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-  }
-  if (!plan.request.results.empty() && plan.results_folder.empty()) {
-    plan.results_folder = std::filesystem::path(options.output_path).replace_extension(".results").string();
-  }
-  return plan;
-}
-
 int RecordCommand::run(const CommandRun& run) const {
   std::error_code error;
   const bool left = std::filesystem::exists(capture::recovery_folder_of(options.output_path), error);
@@ -145,7 +113,7 @@ int RecordCommand::run(const CommandRun& run) const {
   }
   capture::RecordOptions record_options = options;
   record_options.version = ACCELSCOPE_VERSION;
-  const auto planned = plan();
+  const auto planned = arguments.plan(options.output_path);
   if (!planned) return run.fail_usage("record", planned.message());
   record_options.plan = *planned;
   if (!memory_budget.empty()) {
@@ -176,41 +144,17 @@ int RecordCommand::run(const CommandRun& run) const {
   return kExitDone;
 }
 
-void declare_request(CLI::App& options, RecordCommand& command) {
-  capture::CaptureRequest& request = command.options.plan.request;
-  options.add_option("--kind", command.kinds, "What to capture, such as program,simulate");
-  command.kind_options.declare(options, capture::declared_kinds());
-  options.add_option("--name", request.name, "Of the capture");
-  options.add_flag("--paused", request.paused, "Begin paused");
-  options.add_option("--duration", request.duration_seconds, "Stop after so many seconds")->check(CLI::PositiveNumber);
-  options.add_option("--cwd", request.directory, "Folder on the agent's host in which the program runs");
-  options.add_option("--env", request.environment, "NAME=VALUE for the program")->allow_extra_args(false);
-  auto* script = options.add_option("--script", command.script_file, "File with a shell script to run");
-  options.add_option("--script-text", request.script, "The script itself")->excludes(script);
-  options.add_option("--send", command.options.plan.send, "File or folder for the agent")->allow_extra_args(false);
-  options.add_option("--results", request.results, "File or pattern to bring back")->allow_extra_args(false);
-  options.add_option("--results-folder", command.options.plan.results_folder, "Where to; else OUTPUT.results");
-  options.add_option("PROGRAM", command.program, "Program and its arguments, after --");
-}
-
 }  // namespace
 
 CommandAction declare_record(CLI::App& options) {
   auto command = std::make_shared<RecordCommand>();
-  capture::CapturePlan& plan = command->options.plan;
-  options.add_option("PLACE", command->places, "local, HOST:PORT or ssh://HOST; several with commas")->required();
+  command->arguments.declare(options);
   options.add_option("-o,--output", command->options.output_path, "Session file to write")->required();
-  auto* watch = options.add_flag("--watch", command->watch, "See a capture that another viewer controls");
-  options.add_flag("--take-up", command->take_up, "Go on with a capture that the agent holds")->excludes(watch);
-  options.add_option("--capture", plan.capture_id, "Which one to watch or take up; else the running one");
-  options.add_option("--token-file", plan.token_file, "File with the agent's token");
-  options.add_option("--ssh-config", plan.ssh_config_file, "ssh's configuration, in place of its own");
   options.add_flag("--accept-new-agent", command->options.accept_new_agents,
                    "Trust a certificate that was never seen before");
   options.add_option("--memory-budget", command->memory_budget,
                      "Memory, such as 4GiB, after which the capture goes on in a temporary file");
   options.add_flag("--force", command->force, "Replace the output file");
-  declare_request(options, *command);
   return [command](const CommandRun& run) { return command->run(run); };
 }
 

@@ -1,0 +1,62 @@
+#include "app/commands/record_arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "capture/kinds/kind.h"
+
+namespace accelscope::app {
+
+Result<capture::CapturePlan> RecordArguments::plan(const std::string& output_path) const {
+  capture::CapturePlan plan = plan_;
+  plan.places = capture::split_names(places_);
+  if (watch_) plan.mode = capture::StartMode::watch;
+  if (take_up_) plan.mode = capture::StartMode::take_up;
+  Result<std::vector<capture::KindChoice>> chosen = kind_options_.choices(capture::split_names(kinds_));
+  if (!chosen) return chosen.error();
+  plan.request.kinds = std::move(*chosen);
+  if (!program_.empty()) {
+    plan.request.program = program_.front();
+    plan.request.arguments.assign(program_.begin() + 1, program_.end());
+  }
+  if (!script_file_.empty()) {
+    std::ifstream file(script_file_, std::ios::binary);
+    if (!file) return Error{script_file_ + ": cannot be read; name a file with a shell script"};
+    plan.request.script.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  if (!plan.request.results.empty() && plan.results_folder.empty()) {
+    plan.results_folder = std::filesystem::path(output_path).replace_extension(".results").string();
+  }
+  return plan;
+}
+
+void RecordArguments::declare_request(CLI::App& options) {
+  capture::CaptureRequest& request = plan_.request;
+  options.add_option("--kind", kinds_, "What to capture, such as program,simulate");
+  kind_options_.declare(options, capture::declared_kinds());
+  options.add_option("--name", request.name, "Of the capture");
+  options.add_flag("--paused", request.paused, "Begin paused");
+  options.add_option("--duration", request.duration_seconds, "Stop after so many seconds")->check(CLI::PositiveNumber);
+  options.add_option("--cwd", request.directory, "Folder on the agent's host in which the program runs");
+  options.add_option("--env", request.environment, "NAME=VALUE for the program")->allow_extra_args(false);
+  auto* script = options.add_option("--script", script_file_, "File with a shell script to run");
+  options.add_option("--script-text", request.script, "The script itself")->excludes(script);
+  options.add_option("--send", plan_.send, "File or folder for the agent")->allow_extra_args(false);
+  options.add_option("--results", request.results, "File or pattern to bring back")->allow_extra_args(false);
+  options.add_option("--results-folder", plan_.results_folder, "Where to; else OUTPUT.results");
+  options.add_option("PROGRAM", program_, "Program and its arguments, after --");
+}
+
+void RecordArguments::declare(CLI::App& options) {
+  options.add_option("PLACE", places_, "local, HOST:PORT or ssh://HOST; several with commas")->required();
+  auto* watch = options.add_flag("--watch", watch_, "See a capture that another viewer controls");
+  options.add_flag("--take-up", take_up_, "Go on with a capture that the agent holds")->excludes(watch);
+  options.add_option("--capture", plan_.capture_id, "Which one to watch or take up; else the running one");
+  options.add_option("--token-file", plan_.token_file, "File with the agent's token");
+  options.add_option("--ssh-config", plan_.ssh_config_file, "ssh's configuration, in place of its own");
+  declare_request(options);
+}
+
+}  // namespace accelscope::app

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -48,7 +49,7 @@ double cpu_seconds(int process) {
 }
 
 struct Agent {
-  std::optional<Process> process;
+  std::unique_ptr<Process> process;
   std::string address;
   std::uint16_t port = 0;
 };
@@ -65,7 +66,7 @@ Agent start_agent(const BenchOptions& options, std::uint16_t port, const std::ve
   Agent agent;
   Result<Process> started = Process::start(argv);
   if (!started) return agent;
-  agent.process.emplace(std::move(started).value());
+  agent.process = std::make_unique<Process>(std::move(started).value());
   const std::optional<std::string> line = agent.process->wait_for("listening on ", kPatience);
   if (!line) {
     fmt::print(stderr, "accelscope-bench: the agent does not start: {}\n", agent.process->output());
@@ -228,7 +229,7 @@ class CutStream {
     agent_ = start_agent(options_, port_,
                          {"--rate", "max", "--events", std::to_string(events_), "--spool",
                           options_.work_folder + "/cut-spool", "--spool-limit", "8GiB"});
-    return agent_.process.has_value();
+    return agent_.process != nullptr;
   }
 
   bool start_recorder_again() {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/session_analysis.h"
+#include "capture/client/frame_import.h"
 #include "capture/sources/import_input.h"
 #include "core/analysis/session_activity.h"
 #include "core/base/format.h"
@@ -89,6 +90,19 @@ Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSe
   return session;
 }
 
+// What a capture left on disk: an agent's spool, a recovery folder.
+Result<OpenedSession> open_frames(const std::string& path, const JobControl& control) {
+  auto store = Store::create();
+  if (!store) return store.error();
+  OpenedSession session;
+  session.store = std::move(*store);
+  const Result<void> done = capture::import_frames(path, *session.store, [&control] { return !control.cancelled(); });
+  if (!done) return done.error();
+  session.modified = true;  // folders of frames are cleared away; a session file stays
+  name_session(session, path);
+  return session;
+}
+
 // Nothing: the path is not one of a session file.
 std::optional<Result<OpenedSession>> open_session_file(const std::string& path) {
   std::error_code error;
@@ -111,6 +125,7 @@ Result<OpenedSession> load_session(const std::vector<std::string>& paths, const 
   }
   if (paths.size() == 1 && options.format.empty()) {
     if (auto session = open_session_file(paths.front())) return std::move(*session);
+    if (capture::holds_frames(paths.front())) return open_frames(paths.front(), control);
   }
   return import(paths, options, control);
 }

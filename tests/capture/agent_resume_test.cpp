@@ -7,6 +7,7 @@
 #include <set>
 
 #include "capture/agent/agent.h"
+#include "capture/client/frame_import.h"
 #include "capture/security/viewer_proof.h"
 #include "capture/wire/capture_messages.h"
 #include "core/chunk/chunk_format.h"

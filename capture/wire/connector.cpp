@@ -167,7 +167,9 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
     if (callback_ == nullptr) return;
     if (!trusted) {
       return fail(trust_->options.trusted.empty()
-                      ? fmt::format("the agent's certificate, {}, was not trusted", fingerprint)
+                      ? fmt::format("the agent's certificate, {}, was not trusted; compare it with the fingerprint in "
+                                    "the agent's own messages, then trust it (record: --accept-new-agent)",
+                                    fingerprint)
                       : fmt::format("the agent's certificate is {}, not {} as was asked for", fingerprint,
                                     trust_->options.trusted));
     }

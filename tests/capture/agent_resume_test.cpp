@@ -305,6 +305,19 @@ TEST_CASE("an agent that dies during a capture that repeats itself goes on where
     CHECK(whole.end->outcome == (repeats ? Outcome::complete : Outcome::failed));
     if (!repeats) CHECK(contains(whole.end->text, "the agent died during the capture"));
   }
+  // The spool can be opened as it is, too.
+  Result<std::unique_ptr<Store>> store = Store::create();
+  REQUIRE(store.ok());
+  const std::filesystem::path spool = std::filesystem::directory_iterator(copy)->path();
+  CHECK(holds_frames(copy));
+  CHECK(holds_frames(spool));
+  CHECK(import_frames(spool, *store.value(), [] { return true; }).ok());
+  CHECK(store.value()->snapshot()->event_count == 11 * 16'384);
+  CHECK(store.value()->status().lost == 0);
+  CHECK(store.value()->snapshot()->quality.back().kind == "capture_unfinished");
+  CHECK_FALSE(holds_frames(folder.path / "nowhere"));
+  CHECK(contains(import_frames(folder.path / "nowhere", *store.value(), [] { return true; }).message(),
+                 "nothing to recover"));
 }
 
 TEST_CASE("a slow viewer of a spooling agent reads from disk what memory cannot hold") {

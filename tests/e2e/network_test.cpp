@@ -87,7 +87,7 @@ TEST_CASE("a capture from another host is encrypted, proves the token, and survi
   const OtherHost other;
   if (!other.ready()) return;
   const std::string token = (other.folder / "token").string();
-  std::ofstream(token) << "a secret that is long enough\n";
+  std::ofstream(token) << "a-secret-that-is-long-enough\n";
   std::filesystem::permissions(token, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   const std::string output = (other.folder / "capture.accel").string();
 
@@ -115,7 +115,7 @@ TEST_CASE("a capture from another host is encrypted, proves the token, and survi
   CHECK_MESSAGE(status == 0, recorder->output());
   CHECK_MESSAGE(contains(recorder->output(), "\"lost_events\": 0"), recorder->output());
   CHECK_MESSAGE(contains(recorder->output(), "\"complete\": true"), recorder->output());
-  CHECK_FALSE(contains(recorder->output() + agent->output(), "a secret that is long enough"));
+  CHECK_FALSE(contains(recorder->output() + agent->output(), "a-secret-that-is-long-enough"));
   CHECK(agent->finish(kPatience) == 0);
   // The agent counts what it made; the file has all of it.
   const std::string ended = "the capture ends after ";
@@ -131,7 +131,7 @@ TEST_CASE("an agent that comes back with another certificate is refused, with wh
   const OtherHost other;
   if (!other.ready()) return;
   const std::string token = (other.folder / "token").string();
-  std::ofstream(token) << "a secret that is long enough\n";
+  std::ofstream(token) << "a-secret-that-is-long-enough\n";
   std::filesystem::permissions(token, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   const std::string serve =
       "accelscope-agent simulate --events 1000 --once --listen 10.213.77.2:7421 --token-file " + token;

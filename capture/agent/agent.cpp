@@ -256,6 +256,9 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const CaptureRequest& r
     return parts.error();
   }
   run.parts = std::move(parts).value();
+  if (!request.kinds.empty() && options_.kinds.describe) {
+    run.facts.description = options_.kinds.describe(request, run.work_folder);
+  }
   tie_to_loop(run, run.facts.id);
   Result<std::unique_ptr<CaptureRun>> begun = CaptureRun::begin(std::move(run));
   if (!begun) return begun.error();

@@ -31,6 +31,8 @@ struct AgentKinds {
   std::function<Result<std::vector<SourcePart>>(const CaptureRequest& request, const std::string& work_folder,
                                                 std::chrono::steady_clock::time_point origin)>
       parts;
+  // Of a request that has parts: a line for people. Optional.
+  std::function<std::string(const CaptureRequest& request, const std::string& work_folder)> describe;
 };
 
 struct AgentOptions {

@@ -117,6 +117,10 @@ AgentKinds agent_kinds(bool may_run, const std::vector<KindChoice>& started_with
     }
     return kind_parts(request, work_folder, origin);
   };
+  kinds.describe = [](const CaptureRequest& request, const std::string& work_folder) {
+    const Result<std::string> described = describe_request(request, work_folder);
+    return described ? *described : std::string();
+  };
   return kinds;
 }
 

@@ -246,6 +246,34 @@ TEST_CASE("a detached agent prints its address, leaves the terminal, and serves"
   CHECK(contains(failing.output(), "accelscope-agent: "));
 }
 
+TEST_CASE("a viewer chooses the kind, and reads no files of a host that does not allow it") {
+  const Shell shell;
+  Process agent = shell.start({"--listen", "127.0.0.1:0", "--quiet"});
+  const std::string label = "listening on ";
+  const std::optional<std::string> line = agent.wait_for(label, kPatience);
+  REQUIRE(line);
+  const Address address = parse_address(line->substr(label.size())).value();
+  const auto capture = [&](const KindChoice& kind, RecordingSink& sink) {
+    ConnectionOptions options = connection_to(address);
+    options.start.request.kinds = {kind};
+    TestConnection connection(options, sink);
+    REQUIRE(connection.wait_for(kPatience));
+    return connection.status();
+  };
+  RecordingSink simulated;
+  CHECK(capture({"simulate", {{"events", "1000"}, {"rate", "max"}}}, simulated).phase == CapturePhase::ended);
+  CHECK(simulated.event_count >= 1'000);
+  RecordingSink refused;
+  const AgentStatus denied = capture({"replay", {{"file", "/etc/hostname"}}}, refused);
+  CHECK(denied.phase == CapturePhase::failed);
+  CHECK(contains(denied.message, "reads no files of its host"));
+  const AgentStatus unknown = capture({"simulat", {}}, refused);
+  CHECK(contains(unknown.message, "did you mean 'simulate'?"));
+  CHECK(refused.event_count == 0);
+  agent.interrupt();
+  CHECK(agent.finish(kPatience) == 0);
+}
+
 TEST_CASE("an agent that may start programs makes itself a token and a certificate, and shows neither secret") {
   const Shell shell;
   Process agent = shell.start({"--allow-run", "--listen", "127.0.0.1:0"});

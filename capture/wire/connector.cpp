@@ -21,6 +21,8 @@
 namespace accelscope::capture {
 namespace {
 
+constexpr const char* kWithoutTls = " One without a certificate is reached on this machine only, without tls://";
+
 using Endpoints = std::vector<asio::ip::tcp::endpoint>;
 
 // What all connections of one connector share.
@@ -111,8 +113,8 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
                                               ends = std::move(ends)](asio::error_code failure) {
       if (self->callback_ == nullptr) return;
       if (failure) {
-        return self->fail(fmt::format(
-            "no encrypted connection: {}; is an accelscope-agent of this version listening there?", describe(failure)));
+        return self->fail(fmt::format("no encrypted connection: {}; is an accelscope-agent of this version there?{}",
+                                      describe(failure), is_loopback(self->address_) ? kWithoutTls : ""));
       }
       self->on_certificate(ends);
     });

@@ -177,6 +177,7 @@ TEST_CASE("a viewer that wants TLS from a peer that speaks none, or says nothing
   const Result<LinkPeer*> no_certificate = wire.connect(tcp_connector(wire.address(true), {}));
   REQUIRE_FALSE(no_certificate.ok());
   CHECK(contains(no_certificate.message(), "no encrypted connection"));
+  CHECK(contains(no_certificate.message(), "without tls://"));
   CHECK(contains(wire.wait_log("speaks TLS"), "has no certificate"));
 
   RawListener listener;

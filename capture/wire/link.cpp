@@ -129,6 +129,7 @@ std::string Link::Implementation::place_in_frame(std::size_t done) const {
 void Link::Implementation::send(std::shared_ptr<const Frame> outgoing) {
   const std::lock_guard lock(queue_mutex);
   if (closed) return;
+  spoken = true;
   queued_bytes += outgoing->wire_bytes();
   queue.push_back(std::move(outgoing));
   if (std::exchange(write_posted, true)) return;
@@ -227,7 +228,7 @@ void Link::Implementation::tick() {
   }
   if (writing.empty()) {
     ticks_stalled = 0;
-    if (++ticks_unsent >= ticks_in(limits.heartbeat, limits.tick))
+    if (spoken && ++ticks_unsent >= ticks_in(limits.heartbeat, limits.tick))
       send(std::make_shared<const Frame>(make_frame(FrameType::heartbeat, {})));
   } else if (over(++ticks_stalled, limits.stall)) {
     return fail(fmt::format("has read nothing for {} s, while {} bytes wait for it", seconds(limits.stall),

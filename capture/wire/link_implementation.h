@@ -117,6 +117,7 @@ struct Link::Implementation : std::enable_shared_from_this<Implementation> {
   std::mutex queue_mutex;
   std::deque<std::shared_ptr<const Frame>> queue;
   std::atomic<std::size_t> queued_bytes{0};  // of `queue` and `writing`
+  std::atomic<bool> spoken{false};           // something was queued; before a hello no heartbeat may go out
   bool write_posted = false;                 // write_next() runs or will run
   bool closed = false;
 

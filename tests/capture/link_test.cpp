@@ -129,6 +129,24 @@ TEST_CASE("last words arrive although the other side goes on sending, over plain
   }
 }
 
+TEST_CASE("a side that takes its time to say hello does not begin with a heartbeat") {
+  LinkLimits limits = quick_limits();
+  limits.heartbeat = limits.tick;
+  TestWire wire({}, limits);
+  const Pair pair = connected(wire, plain_to(wire));
+  // The viewer's heartbeats show that the agent's ticks, which are as long, have passed too.
+  const std::uint64_t before = pair.agent->link().received_bytes();
+  const auto patience_ends = std::chrono::steady_clock::now() + kPatience;
+  while (pair.agent->link().received_bytes() < before + 5 * kFrameHeaderBytes) {
+    REQUIRE(std::chrono::steady_clock::now() < patience_ends);
+    std::this_thread::yield();
+  }
+  pair.agent->link().send(encode(agent_hello()));
+  const auto hello = pair.viewer->receive();
+  REQUIRE(hello);
+  CHECK(hello->header.type == FrameType::hello);
+}
+
 TEST_CASE("a descriptor that is no connection is an error with the peer's name, and is closed all the same") {
   TestWire wire;
   std::array<int, 2> pipe{};

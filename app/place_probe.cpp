@@ -33,6 +33,9 @@ void PlaceProbe::update(const std::vector<std::string>& places, const std::strin
       if (auto good = check_place(place); !good) {
         verdict.state = PlaceVerdict::State::malformed;
         verdict.text = good.message();
+      } else if (place == "local") {
+        verdict.state = PlaceVerdict::State::unasked;
+        verdict.text = "Ready: the agent beside this program is started with the capture, and ends with it.";
       } else if (place.starts_with("ssh://") || !reach_) {
         verdict.state = PlaceVerdict::State::unasked;
         verdict.text = "Well formed. It is reached, and may ask you something, when the capture starts.";

@@ -21,7 +21,7 @@ struct PlaceVerdict {
   enum class State : std::uint8_t {
     unknown,  // not asked yet
     malformed,
-    unasked,  // well formed; it is reached only when the capture starts (ssh)
+    unasked,  // well formed; it is reached only when the capture starts (local, ssh)
     asking,   // for the first time
     reached,
     failed,

@@ -97,6 +97,22 @@ TEST_CASE("form: ssh hosts are not reached before the start") {
   CHECK(form.shell().shows("accelscope record ssh://ubuntu@trn1-07"));
 }
 
+TEST_CASE("form: this machine needs no host and starts what this program knows") {
+  FormViewer form;
+  form.open_form();
+  REQUIRE(form.shell().click("connect.where.0"));
+  form.shell().wait(0.6);
+  CHECK(form.shell().shows("the agent beside this program is started"));
+  CHECK_FALSE(form.shell().shows("--allow-run"));
+  const auto reached = form.fake.seen().reached;
+  CHECK(std::find(reached.begin(), reached.end(), "local") == reached.end());
+  form.type_into("connect.program", "./run");
+  REQUIRE(form.shell().click("connect.start"));
+  form.shell().frame(2);
+  CHECK(form.started().places == std::vector<std::string>{"local"});
+  CHECK(form.started().request.program == "./run");
+}
+
 TEST_CASE("form: Start gives the plan that is shown, and the dialog is gone") {
   FormViewer form;
   form.shell().resize(1000, 1300, 1);  // no room for it on the start page

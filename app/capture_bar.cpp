@@ -131,7 +131,8 @@ void draw_controls(AppState& state, Ui& ui, Rect& row, const SessionTab& tab) {
   const ButtonOptions pause{.label = paused ? "Resume" : "Pause",
                             .icon = paused ? icon::kPlay : icon::kPause,
                             .disabled = !ours || (phase != CapturePhase::streaming && !paused),
-                            .tooltip = ours ? "While paused nothing is collected; the program goes on" : watching,
+                            .tooltip = ours ? std::string_view("While paused nothing is collected; the program goes on")
+                                            : std::string_view(watching),
                             .shortcut = "Ctrl+Shift+E"};
   if (button(ui, "top.pause", row.cut_left(button_width(ui, pause)).middle(ui.px(size::kControl)), pause)) {
     state.commands.run("pause");

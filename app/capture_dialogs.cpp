@@ -113,8 +113,8 @@ void draw_capture_question(AppState& state, Ui& ui) {
                       .submitted;
     }
     Rect foot = modal.buttons();
-    const ButtonOptions yes{.label = yes_no ? question.yes : "Continue", .kind = ButtonKind::primary};
-    const ButtonOptions no{.label = yes_no ? question.no : "Cancel"};
+    const ButtonOptions yes{.label = yes_no ? std::string_view(question.yes) : "Continue", .kind = ButtonKind::primary};
+    const ButtonOptions no{.label = yes_no ? std::string_view(question.no) : "Cancel"};
     const Rect yes_place = foot.cut_right(std::max(ui.px(88), button_width(ui, yes)));
     foot.cut_right(ui.px(8));
     if (button(ui, "question.no", foot.cut_right(std::max(ui.px(72), button_width(ui, no))), no)) {

@@ -17,6 +17,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kFoot = 50, kCommandLine = 18;
+constexpr std::string_view kPausedHint = "Everything is prepared, and nothing recorded until you resume";
+constexpr std::string_view kAddHint = "This agent's events go into the session in front, on its time";
 constexpr double kFrameClock = 0.1;  // seconds that the time of the frames moves at most from one to the next
 
 }  // namespace
@@ -160,12 +162,12 @@ void ConnectForm::draw_foot(Ui& ui, Rect foot) {
   const ButtonOptions paused{.label = "Start paused",
                              .icon = icon::kPause,
                              .disabled = !ready || !begins,
-                             .tooltip = ready ? "Everything is prepared, and nothing recorded until you resume" : why};
+                             .tooltip = ready ? kPausedHint : std::string_view(why)};
   const ButtonOptions save{.label = "Save as...", .tooltip = "Keep this form as a configuration"};
   const ButtonOptions add{.label = "Add to this session",
                           .icon = icon::kPlus,
                           .disabled = !ready,
-                          .tooltip = ready ? "This agent's events go into the session in front, on its time" : why};
+                          .tooltip = ready ? kAddHint : std::string_view(why)};
   // Drawn from the right, but reached by Tab from the left.
   const float gap = ui.px(8);
   const Rect start_place = row.cut_right(std::max(button_width(ui, start_options), ui.px(96)));

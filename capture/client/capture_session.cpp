@@ -291,7 +291,8 @@ CaptureSession::CaptureSession(std::unique_ptr<Implementation> impl) : impl_(std
 
 CaptureSession::~CaptureSession() {
   for (const std::shared_ptr<Agent>& agent : impl_->all()) {
-    if (agent->way && is_over(agent->status().phase)) agent->way->finish();
+    // A capture that failed here may still be had from its agent.
+    if (agent->way && agent->status().phase == CapturePhase::ended) agent->way->finish();
   }
 }
 

@@ -144,7 +144,7 @@ Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_
   if (!goes_on) options.parts.clear();
   std::unique_ptr<CaptureRun> run(new CaptureRun(std::move(options)));
   run->make_outbox(std::move(log).value());
-  Result<Outbox::Adopted> adopted = run->outbox_->adopt_spool();
+  Result<Outbox::Adopted> adopted = run->outbox_->adopt_spool(kept.value());
   if (!adopted) return adopted.error();
   run->sealed_before_ = adopted.value();
   if (goes_on) {

@@ -14,6 +14,7 @@ namespace {
 
 // What sources may still seal after they were asked to end, while nobody takes anything.
 constexpr std::uint64_t kWindDownBytes = 16ULL << 20;
+constexpr std::uint64_t kReleaseBytes = 8ULL << 20;
 
 struct ChunkFacts {
   LaneNumber lane = 0;
@@ -55,7 +56,7 @@ Result<void> Outbox::put(std::uint32_t scope, FrameType type, Bytes body, LaneNu
   const std::uint64_t sequence = newest_ + 1;
   newest_ = sequence;
   auto frame = std::make_shared<const Frame>(make_frame(type, std::move(body), sequence, scope));
-  if (log_ != nullptr && !log_failed_) spool(*frame);
+  if (log_ != nullptr && !log_failed_) spool(*frame, lane, events);
   std::function<void()> tell;
   {
     const std::lock_guard lock(mutex_);
@@ -78,14 +79,17 @@ void Outbox::count(std::uint32_t scope, LaneNumber lane, std::uint32_t events) {
 }
 
 // A spool that fails must not end the capture: what follows is kept in memory only, and the user is told.
-void Outbox::spool(const Frame& frame) {
+void Outbox::spool(const Frame& frame, LaneNumber lane, std::uint32_t events) {
   const std::lock_guard log_lock(log_mutex_);
   const Result<void> written = log_->append(frame);
   const std::uint64_t bytes = log_->total_bytes();
   const std::lock_guard lock(mutex_);
   totals_.spool_bytes = bytes;
   if (written) {
-    spooled_ = frame.header.sequence;
+    const FrameHeader& header = frame.header;
+    spooled_ = header.sequence;
+    spooled_frames_.push_back(
+        {header.sequence, header.scope, lane, events, frame.wire_bytes(), header.type == FrameType::chunk});
     return;
   }
   log_failed_ = true;
@@ -223,7 +227,7 @@ bool Outbox::durable(std::uint64_t sequence) {
     }
   }
   const std::lock_guard log_lock(log_mutex_);
-  const Result<void> released = log_->release(sequence);
+  const Result<void> released = release(sequence);
   const std::uint64_t bytes = log_->total_bytes();
   const std::uint64_t first = log_->first_sequence();
   const std::lock_guard lock(mutex_);
@@ -234,36 +238,87 @@ bool Outbox::durable(std::uint64_t sequence) {
   return true;
 }
 
-Result<void> Outbox::keep_facts(const FrameLogFacts& facts) {
+// What may be let go is in the facts before it goes: whoever finds the spool counts it from there.
+Result<void> Outbox::release(std::uint64_t sequence) {
+  if (!add_released(sequence)) return {};
+  facts_.durable = sequence;
+  if (Result<void> written = log_->write_facts(facts_); !written) return written;
+  written_released_ = facts_.released;
+  written_of_first_scope_ = facts_.released_of_first_scope;
+  return log_->release(sequence);
+}
+
+// True when so much is durable that letting it go is worth the write.
+bool Outbox::add_released(std::uint64_t sequence) {
+  const std::lock_guard lock(mutex_);
+  StreamEnd& released = facts_.released;
+  released.last_sequence = sequence;
+  for (; !spooled_frames_.empty() && spooled_frames_.front().sequence <= sequence; spooled_frames_.pop_front()) {
+    const Spooled& frame = spooled_frames_.front();
+    unreleased_bytes_ += frame.bytes;
+    if (frame.scope == 0) ++facts_.released_of_first_scope;
+    if (!frame.chunk) continue;
+    ++released.chunks;
+    released.events += frame.events;
+    released_lanes_[scoped_number(frame.scope, frame.lane)] += frame.events;
+  }
+  if (unreleased_bytes_ < kReleaseBytes) return false;
+  unreleased_bytes_ = 0;
+  released.lanes.clear();
+  for (const auto& [lane, events] : released_lanes_) released.lanes.push_back({lane, events});
+  return true;
+}
+
+Result<void> Outbox::keep_facts(FrameLogFacts facts) {
   if (log_ == nullptr) return {};
   const std::lock_guard log_lock(log_mutex_);
+  // The totals of what was let go are those of the last release: what is durable since is still there to be counted.
+  facts.released = std::move(written_released_);
+  facts.released_of_first_scope = written_of_first_scope_;
   const Result<void> written = log_->write_facts(facts);
+  written_released_ = facts.released;
+  StreamEnd counted = std::move(facts_.released);
+  const std::uint64_t counted_of_first_scope = facts_.released_of_first_scope;
+  facts_ = std::move(facts);
+  facts_.released = std::move(counted);
+  facts_.released_of_first_scope = counted_of_first_scope;
   const std::lock_guard lock(mutex_);
   if (!written && totals_.spool_failure.empty()) totals_.spool_failure = written.message();
   return written;
 }
 
-Result<Outbox::Adopted> Outbox::adopt_spool() {
-  Adopted adopted;
+Result<Outbox::Adopted> Outbox::adopt_spool(const FrameLogFacts& facts) {
   FrameLogReader reader(log_->folder(), 0);
+  const std::lock_guard log_lock(log_mutex_);
   const std::lock_guard lock(mutex_);
-  totals_.first = 0;
+  Adopted adopted;
+  facts_ = facts;
+  written_released_ = facts.released;
+  written_of_first_scope_ = facts.released_of_first_scope;
+  adopted.frames = facts.released_of_first_scope;
+  totals_.frames = facts.released.last_sequence;
+  totals_.events = facts.released.events;
+  chunks_ = facts.released.chunks;
+  for (const LaneTotal& lane : facts.released.lanes) lane_events_[lane.lane] = released_lanes_[lane.lane] = lane.events;
   for (;;) {
     Result<std::optional<Frame>> frame = reader.next();
     if (!frame) return frame.error();
     if (!frame.value()) break;
     const FrameHeader& header = frame.value()->header;
-    if (header.type == FrameType::chunk) {
-      const Result<ChunkFacts> chunk = chunk_facts(frame.value()->body);
-      if (chunk) count(header.scope, chunk->lane, chunk->count);
-      if (totals_.first == 0) totals_.first = header.sequence;
+    if (header.sequence == 0) continue;
+    if (header.scope == 0) adopted.last_checksum = checksum(frame.value()->body);
+    if (header.sequence <= facts.released.last_sequence) continue;
+    Spooled spooled{header.sequence, header.scope, 0, 0, frame.value()->wire_bytes(), header.type == FrameType::chunk};
+    if (const Result<ChunkFacts> chunk = chunk_facts(frame.value()->body); spooled.chunk && chunk) {
+      spooled.lane = chunk->lane;
+      spooled.events = chunk->count;
+      count(header.scope, chunk->lane, chunk->count);
     }
+    spooled_frames_.push_back(spooled);
     totals_.frames = std::max(totals_.frames, header.sequence);
-    if (header.scope != 0) continue;
-    ++adopted.frames;
-    adopted.last_checksum = checksum(frame.value()->body);
+    if (header.scope == 0) ++adopted.frames;
   }
-  totals_.first = std::max<std::uint64_t>(totals_.first, 1);
+  totals_.first = std::max<std::uint64_t>(log_->first_sequence(), 1);
   newest_ = spooled_ = totals_.frames;
   totals_.spool_bytes = log_->total_bytes();
   for (std::uint64_t i = 0; i < totals_.frames; ++i) unreceived_bytes_.push_back(0);

@@ -52,7 +52,7 @@ class Outbox {
     std::uint64_t frames = 0;         // of scope 0
     std::uint64_t last_checksum = 0;  // of the last one's body
   };
-  Result<Adopted> adopt_spool();
+  Result<Adopted> adopt_spool(const FrameLogFacts& facts);
 
   // Blocks while there is no room (see WhenFull), unless it is urgent. Fails once the outbox is closed.
   Result<void> put(std::uint32_t scope, FrameType type, Bytes body, LaneNumber lane = 0, std::uint32_t events = 0,
@@ -84,7 +84,8 @@ class Outbox {
     std::string spool_failure;  // "": none
   };
   [[nodiscard]] Totals totals() const;
-  Result<void> keep_facts(const FrameLogFacts& facts);  // in the spool, if there is one
+  // In the spool, if there is one, with the totals of what was let go; again by itself whenever more is.
+  Result<void> keep_facts(FrameLogFacts facts);
   [[nodiscard]] std::optional<StreamEnd> end() const;
 
  private:
@@ -105,8 +106,10 @@ class Outbox {
   [[nodiscard]] bool may_let_go(std::uint64_t sequence) const;
   void evict(std::size_t bytes);
   void let_go_first();
-  void spool(const Frame& frame);
+  void spool(const Frame& frame, LaneNumber lane, std::uint32_t events);
   void count(std::uint32_t scope, LaneNumber lane, std::uint32_t events);
+  Result<void> release(std::uint64_t sequence);
+  [[nodiscard]] bool add_released(std::uint64_t sequence);
 
   const OutboxOptions options_;
   const std::unique_ptr<FrameLog> log_;
@@ -131,8 +134,23 @@ class Outbox {
   bool attached_ = false;
   bool winding_down_ = false;
   bool full_told_ = false;
-  bool spooling_ = false;      // false again once the spool has failed
-  std::uint64_t spooled_ = 0;  // highest number in the spool
+  bool spooling_ = false;  // false again once the spool has failed
+  // Frames of the spool that are not in released_ yet, in their order.
+  struct Spooled {
+    std::uint64_t sequence = 0;
+    std::uint32_t scope = 0;
+    LaneNumber lane = 0;
+    std::uint32_t events = 0;
+    std::uint64_t bytes = 0;
+    bool chunk = false;
+  };
+  std::deque<Spooled> spooled_frames_;
+  FrameLogFacts facts_;         // with the totals of what was let go; under log_mutex_
+  StreamEnd written_released_;  // as the facts in the spool have them; under log_mutex_
+  std::uint64_t written_of_first_scope_ = 0;
+  std::map<LaneNumber, std::uint64_t> released_lanes_;
+  std::uint64_t unreleased_bytes_ = 0;  // durable, but still in the spool
+  std::uint64_t spooled_ = 0;           // highest number in the spool
   bool closed_ = false;
   std::string close_reason_;
 };

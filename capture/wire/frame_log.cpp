@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr mode_t kFileMode = 0600;
 constexpr std::uint32_t kFactsMagic = 0x54434641;  // "AFCT"
-constexpr std::uint16_t kFactsVersion = 1;
+constexpr std::uint16_t kFactsVersion = 2;
 
 // All of both parts, one after the other.
 bool write_all(int file, ByteView first, ByteView second) {
@@ -249,6 +249,10 @@ Result<void> FrameLog::write_facts(const FrameLogFacts& facts) {
   writer.number(facts.begun_unix_ns);
   writer.number(static_cast<std::uint8_t>(facts.state));
   writer.number(facts.durable);
+  const Bytes released = encode(facts.released).body;
+  writer.number(static_cast<std::uint32_t>(released.size()));
+  writer.raw(released);
+  writer.number(facts.released_of_first_scope);
   writer.number(static_cast<std::uint8_t>(facts.end ? 1 : 0));
   if (facts.end) writer.raw(encode(*facts.end).body);
   writer.number(checksum(writer.view()));
@@ -276,6 +280,10 @@ Result<FrameLogFacts> FrameLog::read_facts(const fs::path& folder) {
   facts.begun_unix_ns = reader.number<std::uint64_t>();
   facts.state = static_cast<CaptureState>(reader.number<std::uint8_t>());
   facts.durable = reader.number<std::uint64_t>();
+  Result<StreamEnd> released = decode_end(reader.raw(reader.number<std::uint32_t>()));
+  if (!released) return damaged;
+  facts.released = std::move(released).value();
+  facts.released_of_first_scope = reader.number<std::uint64_t>();
   if (reader.number<std::uint8_t>() != 0) {
     Result<StreamEnd> end = decode_end(reader.raw(reader.remaining()));
     if (!end) return damaged;

@@ -43,6 +43,9 @@ struct FrameLogFacts {
   CaptureState state = CaptureState::running;
   std::uint64_t durable = 0;     // highest number that is safe elsewhere
   std::optional<StreamEnd> end;  // once it has come
+  // Totals of what may have been let go: of all data frames up to released.last_sequence.
+  StreamEnd released;
+  std::uint64_t released_of_first_scope = 0;  // frames of scope 0 among them
   bool operator==(const FrameLogFacts&) const = default;
 };
 

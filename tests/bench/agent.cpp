@@ -190,6 +190,8 @@ class CutStream {
     if (!start_agent_again()) return false;
     port_ = agent_.port;
     proxy_.emplace(port_);
+    // Slow enough that a hundred cuts find something to cut.
+    for (int connection = 0; connection < 4 * cuts; ++connection) proxy_->plan({.bytes_per_second = 40'000'000});
     if (!start_recorder_again()) return false;
     const double bytes_per_cut = static_cast<double>(events_) * kBytesPerEvent / (cuts + 1);
     for (int cut = 0; cut < cuts; ++cut) {
@@ -299,7 +301,8 @@ void bench_stream_cuts(const BenchOptions& options) {
   const std::string recipe = fmt::format(
       "accelscope-agent simulate --rate max --spool, accelscope record; {} cuts in turn: connection reset, agent "
       "stopped for "
-      "0.2 s, recorder killed and started again, agent killed and started again; {:.0f} of {} events recorded, {:.0f} "
+      "0.2 s, recorder killed and started again, agent killed and started again; the line carries 40 MB/s; {:.0f} of "
+      "{} events recorded, {:.0f} "
       "doubled frames dropped, {}",
       stream.cuts_made(), number_of(output, "events"), stream.events(), number_of(output, "doubled_frames"),
       whole ? "complete" : "NOT complete: " + output);

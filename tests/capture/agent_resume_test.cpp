@@ -320,6 +320,49 @@ TEST_CASE("an agent that dies during a capture that repeats itself goes on where
                  "nothing to recover"));
 }
 
+TEST_CASE("an agent that died after it had let go of much still counts and repeats right") {
+  const TemporaryFolder folder;
+  const SyntheticStream stream{.events = 14'000'000, .lanes = 3};
+  AgentOptions options;
+  options.spool_folder = (folder.path / "spool").string();
+  options.repeats = "synthetic 14 M";
+  const std::filesystem::path copy = folder.path / "copy";
+  Got got;
+  {
+    RunningAgent agent(synthetic_source(stream), options);
+    RawPeer peer = viewer(agent.address());
+    peer.send(encode(Start{}));
+    while (got.events < 12'500'000) read(peer, got, 1, true);
+    peer.send(encode(ClockReport{}));  // its answer comes when the acknowledgements before it were taken
+    for (std::optional<Frame> frame = peer.receive(); frame && frame->header.type != FrameType::clock;) {
+      got.take(*frame);
+      frame = peer.receive();
+    }
+    std::filesystem::copy(options.spool_folder, copy, std::filesystem::copy_options::recursive);
+  }
+  // The first of its files is gone, and so are the frames in it.
+  CHECK_FALSE(std::filesystem::exists(std::filesystem::directory_iterator(copy)->path() / "segment-000001.frames"));
+  for (const bool repeats : {false, true}) {
+    CAPTURE(repeats);
+    options.spool_folder = (folder.path / (repeats ? "again" : "not again")).string();
+    std::filesystem::copy(copy, options.spool_folder, std::filesystem::copy_options::recursive);
+    options.repeats = repeats ? "synthetic 14 M" : "";
+    RunningAgent agent(synthetic_source(stream), options);
+    RawPeer peer = viewer(agent.address());
+    Got whole = got;
+    peer.send(encode(Start{.after_sequence = got.highest, .mode = StartMode::take_up, .capture_id = got.capture_id}));
+    read(peer, whole, 10'000);
+    REQUIRE(whole.end);
+    CHECK(whole.doubled == 0);
+    CHECK(whole.end->events == whole.events);
+    CHECK(whole.end->chunks == whole.sequences.size() - whole.definitions);
+    std::uint64_t in_lanes = 0;
+    for (const LaneTotal& lane : whole.end->lanes) in_lanes += lane.events;
+    CHECK(in_lanes == whole.events);
+    if (repeats) CHECK(whole.events == stream.events);
+  }
+}
+
 TEST_CASE("a slow viewer of a spooling agent reads from disk what memory cannot hold") {
   const TemporaryFolder folder;
   AgentOptions options;

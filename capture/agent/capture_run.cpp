@@ -98,7 +98,8 @@ Result<std::unique_ptr<CaptureRun>> CaptureRun::begin(Options options) {
   std::unique_ptr<FrameLog> log;
   if (!run->options_.spool_folder.empty()) {
     Result<std::unique_ptr<FrameLog>> made =
-        FrameLog::create(run->options_.spool_folder, {.capture_id = run->facts_.id});
+        FrameLog::create(run->options_.spool_folder,
+                         {.capture_id = run->facts_.id, .segment_bytes = run->options_.outbox.spool_segment_bytes});
     if (!made) return made.error();
     log = std::move(made).value();
   }
@@ -134,8 +135,8 @@ Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_
   Result<FrameLogFacts> kept = FrameLog::read_facts(spool_folder);
   if (!kept) return kept.error();
   FrameLogRecovery found;
-  Result<std::unique_ptr<FrameLog>> log =
-      FrameLog::open_existing(spool_folder, {.capture_id = kept->capture_id}, found);
+  Result<std::unique_ptr<FrameLog>> log = FrameLog::open_existing(
+      spool_folder, {.capture_id = kept->capture_id, .segment_bytes = options.outbox.spool_segment_bytes}, found);
   if (!log) return log.error();
   const bool goes_on =
       !kept->end && options.parts.size() == 1 && !options.facts.repeats.empty() && options.facts.repeats == kept->place;

@@ -14,7 +14,6 @@ namespace {
 
 // What sources may still seal after they were asked to end, while nobody takes anything.
 constexpr std::uint64_t kWindDownBytes = 16ULL << 20;
-constexpr std::uint64_t kReleaseBytes = 8ULL << 20;
 
 struct ChunkFacts {
   LaneNumber lane = 0;
@@ -262,7 +261,7 @@ bool Outbox::add_released(std::uint64_t sequence) {
     released.events += frame.events;
     released_lanes_[scoped_number(frame.scope, frame.lane)] += frame.events;
   }
-  if (unreleased_bytes_ < kReleaseBytes) return false;
+  if (unreleased_bytes_ < options_.spool_segment_bytes / 8) return false;
   unreleased_bytes_ = 0;
   released.lanes.clear();
   for (const auto& [lane, events] : released_lanes_) released.lanes.push_back({lane, events});

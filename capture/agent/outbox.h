@@ -39,7 +39,8 @@ enum class WhenFull : std::uint8_t {
 struct OutboxOptions {
   std::uint64_t buffer_bytes = 64ULL << 20;  // in memory
   WhenFull when_full = WhenFull::wait;
-  std::uint64_t spool_limit = 4ULL << 30;  // on disk
+  std::uint64_t spool_limit = 4ULL << 30;           // on disk
+  std::uint64_t spool_segment_bytes = 64ULL << 20;  // it is let go in pieces of this size
 };
 
 class Outbox {

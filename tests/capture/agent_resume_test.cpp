@@ -322,17 +322,18 @@ TEST_CASE("an agent that dies during a capture that repeats itself goes on where
 
 TEST_CASE("an agent that died after it had let go of much still counts and repeats right") {
   const TemporaryFolder folder;
-  const SyntheticStream stream{.events = 14'000'000, .lanes = 3};
+  const SyntheticStream stream{.events = 600'000, .lanes = 3};
   AgentOptions options;
+  options.outbox.spool_segment_bytes = 256U << 10;
   options.spool_folder = (folder.path / "spool").string();
-  options.repeats = "synthetic 14 M";
+  options.repeats = "synthetic 600,000";
   const std::filesystem::path copy = folder.path / "copy";
   Got got;
   {
     RunningAgent agent(synthetic_source(stream), options);
     RawPeer peer = viewer(agent.address());
     peer.send(encode(Start{}));
-    while (got.events < 12'500'000) read(peer, got, 1, true);
+    while (got.events < 400'000) read(peer, got, 1, true);
     peer.send(encode(ClockReport{}));  // its answer comes when the acknowledgements before it were taken
     for (std::optional<Frame> frame = peer.receive(); frame && frame->header.type != FrameType::clock;) {
       got.take(*frame);
@@ -346,7 +347,7 @@ TEST_CASE("an agent that died after it had let go of much still counts and repea
     CAPTURE(repeats);
     options.spool_folder = (folder.path / (repeats ? "again" : "not again")).string();
     std::filesystem::copy(copy, options.spool_folder, std::filesystem::copy_options::recursive);
-    options.repeats = repeats ? "synthetic 14 M" : "";
+    options.repeats = repeats ? "synthetic 600,000" : "";
     RunningAgent agent(synthetic_source(stream), options);
     RawPeer peer = viewer(agent.address());
     Got whole = got;

@@ -19,7 +19,6 @@ namespace {
 constexpr float kFoot = 50, kCommandLine = 18;
 constexpr std::string_view kPausedHint = "Everything is prepared, and nothing recorded until you resume";
 constexpr std::string_view kAddHint = "This agent's events go into the session in front, on its time";
-constexpr double kFrameClock = 0.1;  // seconds that the time of the frames moves at most from one to the next
 
 }  // namespace
 
@@ -51,7 +50,7 @@ void ConnectForm::show_place(const std::string& places) {
 // What the agent says of itself decides what the rest of the form offers.
 void ConnectForm::prepare(Ui& ui) {
   probe_.update(places_of(form_), form_.where == Where::agent ? form_.token_file : std::string(), ui.time());
-  if (const auto due = probe_.due_in(ui.time())) ui.request_frame_after(std::min(*due, kFrameClock));
+  if (const auto due = probe_.due_in(ui.time())) ui.request_frame_after(*due);
   if (probe_.asking()) ui.request_frame_after(0.05);
   const PlaceVerdict* reached = probe_.first_reached();
   facts_.welcome.reset();

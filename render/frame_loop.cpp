@@ -92,7 +92,7 @@ void FrameLoop::apply_style() const {
 void FrameLoop::draw(FrameClient& client, const Input& input, double seconds, bool blinks) {
   make_current();
   ImGuiIO& io = ImGui::GetIO();
-  io.DeltaTime = static_cast<float>(std::max(seconds, 1e-4));
+  io.DeltaTime = static_cast<float>(std::clamp(seconds, 1e-4, 0.1));  // after a rest nothing jumps
   io.ConfigInputTextCursorBlink = blinks;
   compat::feed(io, input);
   ui_.input_ = input;

@@ -263,7 +263,7 @@ void WindowShell::draw_frame(double now) {
     return;
   }
   if (loop_->prepare(width_, height_, scale_)) renderer_->upload_fonts();
-  const double passed = last_frame_ > 0 ? std::clamp(now - last_frame_, 0.001, 0.1) : frame_seconds_;
+  const double passed = last_frame_ > 0 ? std::max(now - last_frame_, 0.001) : frame_seconds_;
   last_frame_ = now;
   if (frames_left_ > 0) --frames_left_;
   loop_->draw(client_, queue_.next_frame(), passed);

@@ -15,6 +15,16 @@ namespace {
 // What sources may still seal after they were asked to end, while nobody takes anything.
 constexpr std::uint64_t kWindDownBytes = 16ULL << 20;
 
+// Of a kept frame beside its body: the frame, its places in two queues, and what the allocator adds.
+constexpr std::size_t kFrameOverhead = 256;
+
+std::size_t held_bytes(const Frame& frame) { return frame.body.capacity() + kFrameOverhead; }
+
+// Small chunks come in larger blocks than they fill, and may have to be kept for long.
+void trim(Bytes& body) {
+  if (body.capacity() - body.size() > body.size() / 8) Bytes(body.begin(), body.end()).swap(body);
+}
+
 struct ChunkFacts {
   LaneNumber lane = 0;
   std::uint32_t count = 0;
@@ -40,7 +50,7 @@ Result<void> Outbox::put(std::uint32_t scope, FrameType type, Bytes body, LaneNu
   }
   {
     std::unique_lock lock(mutex_);
-    switch (make_room(lock, body.size() + kFrameHeaderBytes, type == FrameType::definition || urgent)) {
+    switch (make_room(lock, body.size() + kFrameOverhead, type == FrameType::definition || urgent)) {
       case Room::closed:
         return Error{close_reason_};
       case Room::drop:
@@ -54,6 +64,7 @@ Result<void> Outbox::put(std::uint32_t scope, FrameType type, Bytes body, LaneNu
   const std::lock_guard order(order_);
   const std::uint64_t sequence = newest_ + 1;
   newest_ = sequence;
+  trim(body);
   auto frame = std::make_shared<const Frame>(make_frame(type, std::move(body), sequence, scope));
   if (log_ != nullptr && !log_failed_) spool(*frame, lane, events);
   std::function<void()> tell;
@@ -61,7 +72,7 @@ Result<void> Outbox::put(std::uint32_t scope, FrameType type, Bytes body, LaneNu
     const std::lock_guard lock(mutex_);
     totals_.frames = sequence;
     totals_.waiting_bytes += frame->wire_bytes();
-    totals_.memory_bytes += frame->wire_bytes();
+    totals_.memory_bytes += held_bytes(*frame);
     unreceived_bytes_.push_back(frame->wire_bytes());
     if (type == FrameType::chunk) count(scope, lane, events);
     kept_.push_back({std::move(frame), events});
@@ -113,7 +124,7 @@ void Outbox::evict(std::size_t bytes) {
 void Outbox::let_go_first() {
   const Kept first = std::move(kept_.front());
   kept_.pop_front();
-  totals_.memory_bytes -= first.frame->wire_bytes();
+  totals_.memory_bytes -= held_bytes(*first.frame);
   const std::uint64_t sequence = first.frame->header.sequence;
   if (sequence <= spooled_) return;
   if (first.frame->header.type == FrameType::definition) {

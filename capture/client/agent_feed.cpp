@@ -31,6 +31,12 @@ Result<ClockPair> decode_clock_pair(ByteView body) {
   return pair;
 }
 
+std::string HostNames::name(const std::string& host, const std::string& place) {
+  const std::lock_guard lock(mutex_);
+  const auto [known, first] = places_.try_emplace(host, place);
+  return first || known->second == place ? host : fmt::format("{} ({})", host, place);
+}
+
 AgentFeed::AgentFeed(SinkProvider& sinks, AgentFeedOptions options)
     : sinks_(sinks), options_(std::move(options)), clock_(options_.clock, options_.reference), ingest_(*this) {
   facts_.place = options_.place;
@@ -48,7 +54,7 @@ EventSink& AgentFeed::sink(std::uint32_t scope) {
 }
 
 Result<void> AgentFeed::begin(const Started& started, const std::string& host_name) {
-  host_ = host_name;
+  host_ = options_.hosts ? options_.hosts->name(host_name, options_.place) : host_name;
   facts_.capture_id = started.capture_id;
   facts_.name = started.name;
   facts_.description = started.description;

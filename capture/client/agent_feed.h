@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -17,8 +18,20 @@
 
 namespace accelscope::capture {
 
+// The hosts of a session: two agents on one host, or hosts of one name, are told apart by their places.
+class HostNames {
+ public:
+  // The host's name, with the place if another place has that name already. Any thread.
+  [[nodiscard]] std::string name(const std::string& host, const std::string& place);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::string> places_;  // by host
+};
+
 struct AgentFeedOptions {
   std::string place;
+  std::shared_ptr<HostNames> hosts;  // none: the name is taken as it is
   std::shared_ptr<SessionClock> clock;
   bool reference = true;         // the session's time is this agent's
   bool names_host = false;       // on tracks: there are several hosts

@@ -130,6 +130,7 @@ struct CaptureSession::Implementation {
   QuestionDesk desk;
   std::string viewer_id = random_id();
   std::shared_ptr<SessionClock> clock = std::make_shared<SessionClock>();
+  std::shared_ptr<HostNames> hosts = std::make_shared<HostNames>();
   std::unique_ptr<RecoveryFolder> folder;
   mutable std::mutex mutex;
   std::vector<std::shared_ptr<Agent>> agents;
@@ -162,6 +163,7 @@ AgentFeedOptions CaptureSession::Implementation::feed_options(const std::string&
                                                               const std::filesystem::path& agent_folder) {
   AgentFeedOptions feed;
   feed.place = place;
+  feed.hosts = hosts;
   feed.clock = clock;
   feed.reference = all().empty();
   feed.names_host = plan.places.size() > 1;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "capture/client/agent_feed.h"
 #include "capture/client/record.h"
 #include "client_support.h"
 
@@ -46,6 +47,14 @@ Recoverable left_in(const std::filesystem::path& folder) {
   const std::vector<Recoverable> found = find_recoverable(folder.string());
   REQUIRE(found.size() == 1);
   return found.front();
+}
+
+TEST_CASE("two agents of one host are told apart by their places, and each keeps its name") {
+  HostNames hosts;
+  CHECK(hosts.name("trn1", "a:1") == "trn1");
+  CHECK(hosts.name("trn2", "b:1") == "trn2");
+  CHECK(hosts.name("trn1", "a:2") == "trn1 (a:2)");
+  CHECK(hosts.name("trn1", "a:1") == "trn1");
 }
 
 }  // namespace

@@ -133,11 +133,13 @@ void StartPage::draw_recoverable(Ui& ui, Workspace& workspace, Rect& area) {
   if (discarded) workspace.discard_recoverable(*discarded);
 }
 
+// The figures first: what is long may be cut.
 std::string recoverable_text(const capture::Recoverable& left) {
-  std::string from;
-  for (const std::string& place : left.plan.places) from += (from.empty() ? " from " : ", ") + place;
+  std::string places;
+  for (const std::string& place : left.plan.places) places += (places.empty() ? "" : ", ") + place;
   const std::string events = left.events > 0 ? format_count(left.events) + " events, " : std::string();
-  return left.title + from + ", " + events + format_bytes(static_cast<double>(left.bytes));
+  const std::string name = left.title == places || left.title.empty() ? "" : left.title + " ";
+  return events + format_bytes(static_cast<double>(left.bytes)) + ": " + name + "from " + places;
 }
 
 void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::function<void(std::string_view)>& run) {

@@ -34,7 +34,10 @@ Result<ClockPair> decode_clock_pair(ByteView body) {
 std::string HostNames::name(const std::string& host, const std::string& place) {
   const std::lock_guard lock(mutex_);
   const auto [known, first] = places_.try_emplace(host, place);
-  return first || known->second == place ? host : fmt::format("{} ({})", host, place);
+  if (first || known->second == place) return host;
+  const std::string port = place.substr(std::min(place.size(), place.rfind(':') + 1));
+  const bool has_port = !port.empty() && port.find_first_not_of("0123456789") == std::string::npos;
+  return has_port ? fmt::format("{}:{}", host, port) : fmt::format("{} ({})", host, place);
 }
 
 AgentFeed::AgentFeed(SinkProvider& sinks, AgentFeedOptions options)

@@ -21,7 +21,7 @@ namespace accelscope::capture {
 // The hosts of a session: two agents on one host, or hosts of one name, are told apart by their places.
 class HostNames {
  public:
-  // The host's name, with the place if another place has that name already. Any thread.
+  // The host's name, with the place's port if another place has that name already. Any thread.
   [[nodiscard]] std::string name(const std::string& host, const std::string& place);
 
  private:

@@ -49,14 +49,6 @@ Recoverable left_in(const std::filesystem::path& folder) {
   return found.front();
 }
 
-TEST_CASE("two agents of one host are told apart by their places, and each keeps its name") {
-  HostNames hosts;
-  CHECK(hosts.name("trn1", "a:1") == "trn1");
-  CHECK(hosts.name("trn2", "b:1") == "trn2");
-  CHECK(hosts.name("trn1", "a:2") == "trn1 (a:2)");
-  CHECK(hosts.name("trn1", "a:1") == "trn1");
-}
-
 }  // namespace
 
 TEST_CASE("a capture whose connection is cut anywhere, again and again, is taken up and complete to the last event") {
@@ -355,4 +347,13 @@ TEST_CASE("a recovery plan keeps no values of the environment") {
   }
   REQUIRE(discard_recoverable(left).ok());
   CHECK(find_recoverable(folder.path.string()).empty());
+}
+
+TEST_CASE("two agents of one host are told apart by their ports, and each keeps its name") {
+  HostNames hosts;
+  CHECK(hosts.name("trn1", "a:1") == "trn1");
+  CHECK(hosts.name("trn2", "b:1") == "trn2");
+  CHECK(hosts.name("trn1", "a:2") == "trn1:2");
+  CHECK(hosts.name("trn1", "ssh://me@a") == "trn1 (ssh://me@a)");
+  CHECK(hosts.name("trn1", "a:1") == "trn1");
 }

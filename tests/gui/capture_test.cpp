@@ -245,7 +245,7 @@ TEST_CASE("start page: unfinished captures come first, are recovered, and discar
   }
   live.viewer.emplace(AppOptions{.state_directory = state.path(), .services = live.fake.services()});
   REQUIRE(live.until([&] { return live.shell().find("start.left.1") != nullptr; }));
-  CHECK(live.shell().shows("mlp_fwd from trn1-07:7420, 25 events, 1 MiB"));
+  CHECK(live.shell().shows("25 events, 1 MiB: mlp_fwd from trn1-07:7420"));
   REQUIRE(live.shell().click("start.left.1.discard"));
   CHECK(live.fake.seen().discarded.empty());
   live.shell().frame(2);

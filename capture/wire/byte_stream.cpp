@@ -1,4 +1,8 @@
 // What link_implementation.h says of sockets before they are links.
+// clang-format off: asio allocates as the standard library says it can, if it has been heard before
+#include <cstddef>
+// clang-format on
+
 #include <sys/socket.h>
 
 #include <asio/ip/tcp.hpp>

@@ -1,3 +1,7 @@
+// clang-format off: asio allocates as the standard library says it can, if it has been heard before
+#include <cstddef>
+// clang-format on
+
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>

@@ -9,7 +9,7 @@ libcli11-dev libfmt-dev libspdlog-dev \
 libglfw3-dev libimgui-dev libstb-dev libfreetype-dev libgl-dev libopengl-dev libegl-dev \
 fonts-inter fonts-jetbrains-mono fonts-fork-awesome libgl1-mesa-dri libegl1"
 checks="doctest-dev clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev \
-xvfb xauth xdotool imagemagick sqlite3 python3 git openssh-client openssh-server"
+xvfb xauth xdotool imagemagick sqlite3 python3 git openssh-client openssh-server iproute2"
 
 packages="$build $checks"
 [ "${1:-}" = "--build-only" ] && packages="$build"

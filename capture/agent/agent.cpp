@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kWatchInterval{250};
-constexpr std::chrono::milliseconds kFilesInterval{5};
+constexpr std::chrono::milliseconds kCarryInterval{10};
 // A viewer whose connection broke is back sooner; after that, one without a spool to come back to loses its capture
 // to the next viewer that asks.
 constexpr std::chrono::seconds kOrphanGrace{5};
@@ -85,7 +85,7 @@ struct Agent::Implementation final : SessionHost {
     Held* held = find(capture_id);
     return held == nullptr ? nullptr : held->run.get();
   }
-  void carry_files_soon() override;
+  void carry_on_soon() override;
   void log(const std::string& line) override {
     if (options_.log) options_.log(line);
   }
@@ -130,7 +130,7 @@ struct Agent::Implementation final : SessionHost {
   bool once_over_ = false;
   bool stopping_ = false;
   bool watching_ = false;
-  bool carrying_files_ = false;
+  bool carrying_on_ = false;
   Clock::time_point idle_since_ = Clock::now();
 };
 
@@ -350,11 +350,14 @@ Result<std::filesystem::path> Agent::Implementation::new_work_folder() {
   return std::filesystem::path(pattern);
 }
 
-void Agent::Implementation::carry_files_soon() {
-  if (std::exchange(carrying_files_, true)) return;
-  loop_.after(kFilesInterval, [this] {
-    carrying_files_ = false;
-    for (const auto& session : sessions_) session->carry_files();
+void Agent::Implementation::carry_on_soon() {
+  if (std::exchange(carrying_on_, true)) return;
+  loop_.after(kCarryInterval, [this] {
+    carrying_on_ = false;
+    for (const auto& session : sessions_) {
+      session->carry_files();
+      session->pump();
+    }
   });
 }
 

@@ -14,6 +14,7 @@ constexpr std::chrono::seconds kProgressInterval{1};
 constexpr std::chrono::seconds kStopLimit{10};  // for the viewer to take what was still on its way
 
 constexpr std::size_t kFilesInFlight = 4U << 20;
+constexpr std::size_t kFramesInLink = 8U << 20;
 
 std::uint64_t smaller_window(std::uint64_t own, std::uint64_t wished) {
   return wished == 0 ? own : std::min(own, wished);
@@ -208,7 +209,7 @@ void ViewerSession::on_fetch(const Fetch& fetch) {
 // As the link takes them, so that little waits in memory.
 void ViewerSession::carry_files() {
   while (outgoing_ && !closed_) {
-    if (link_->queued_bytes() > kFilesInFlight) return host_.carry_files_soon();
+    if (link_->queued_bytes() > kFilesInFlight) return host_.carry_on_soon();
     Result<std::optional<FilePiece>> piece = outgoing_->next();
     if (!piece) {
       outgoing_problems_ += (outgoing_problems_.empty() ? "" : "; ") + piece.message();
@@ -224,6 +225,8 @@ void ViewerSession::carry_files() {
 void ViewerSession::pump() {
   if (reader_ == nullptr || closed_ || end_sent_) return;
   for (;;) {
+    // What waits in the link is in memory beside the outbox, so it is kept short.
+    if (link_->queued_bytes() > kFramesInLink) return host_.carry_on_soon();
     if (!next_item_) {
       Result<std::optional<OutboxReader::Item>> item = reader_->next();
       if (!item) return refuse(ErrorCode::refused, item.message());

@@ -40,7 +40,7 @@ class SessionHost {
   // A folder of its own for the files that a viewer sends.
   virtual Result<std::filesystem::path> new_work_folder() = 0;
   [[nodiscard]] virtual CaptureRun* find_run(const std::string& capture_id) = 0;
-  virtual void carry_files_soon() = 0;  // calls carry_files() of the sessions in a few ms
+  virtual void carry_on_soon() = 0;  // calls pump() and carry_files() of the sessions in a few ms
   virtual void log(const std::string& line) = 0;
   virtual void on_done(ViewerSession& session) = 0;  // the session may be destroyed from now on, but not within
 };

@@ -144,7 +144,7 @@ Result<void> CaptureSession::Implementation::make_folder() {
     path = std::filesystem::path(options.recovery_directory) /
            fmt::format("{:%Y-%m-%d-%H%M%S}-{}-{}", fmt::localtime(now), ::getpid(), viewer_id.substr(0, 4));
   }
-  Result<std::unique_ptr<RecoveryFolder>> made = RecoveryFolder::create(path, {plan, title_of(plan), now});
+  Result<std::unique_ptr<RecoveryFolder>> made = RecoveryFolder::create(path, {plan, title_of(plan), now, viewer_id});
   if (!made) return made.error();
   folder = std::move(made).value();
   return {};
@@ -321,6 +321,7 @@ Result<std::unique_ptr<CaptureSession>> CaptureSession::recover(const Recoverabl
   if (!folder) return folder.error();
   auto impl = std::make_unique<Implementation>(left.plan, std::move(store), std::move(options));
   impl->folder = std::move(folder).value();
+  if (const Result<RecoveryPlan> kept = RecoveryFolder::read_plan(left.folder); kept) impl->viewer_id = kept->viewer_id;
   for (const std::filesystem::path& agent : list_agent_folders(left.folder)) {
     if (Result<void> recovered = impl->recover_agent(agent); !recovered) return recovered.error();
   }

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kPlanMagic = 0x4e4c5041;   // "APLN"
 constexpr std::uint32_t kAgentMagic = 0x4e4e5241;  // "ARNN"
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;
 constexpr std::uint32_t kMaxItems = 4'096;
 
 fs::path plan_path(const fs::path& folder) { return folder / "plan"; }
@@ -78,6 +78,7 @@ std::string encode(const RecoveryPlan& kept) {
   writer.text(plan.results_folder);
   writer.text(plan.token_file);
   writer.text(plan.ssh_config_file);
+  writer.text(kept.viewer_id);
   writer.raw(encode_request(without_values(plan.request)));
   return sealed(std::move(writer));
 }
@@ -132,6 +133,7 @@ Result<RecoveryPlan> RecoveryFolder::read_plan(const fs::path& folder) {
   kept.plan.results_folder = reader.text();
   kept.plan.token_file = reader.text();
   kept.plan.ssh_config_file = reader.text();
+  kept.viewer_id = reader.text();
   Result<CaptureRequest> request = decode_request(reader.raw(reader.remaining()));
   if (!reader.ok() || !request || kept.plan.mode > StartMode::watch) return damaged;
   kept.plan.request = std::move(request).value();

@@ -20,6 +20,7 @@ struct RecoveryPlan {
   CapturePlan plan;
   std::string title;
   std::int64_t begun_unix_s = 0;
+  std::string viewer_id;  // as whom the agents know this viewer when it comes back
 };
 
 class RecoveryFolder {

@@ -194,7 +194,7 @@ class CutStream {
     const double bytes_per_cut = static_cast<double>(events_) * kBytesPerEvent / (cuts + 1);
     for (int cut = 0; cut < cuts; ++cut) {
       const std::uint64_t begin = passed();
-      const double wanted = bytes_per_cut * std::uniform_real_distribution<>(0.1, 0.4)(random_);
+      const double wanted = bytes_per_cut * std::uniform_real_distribution<>(0.05, 0.3)(random_);
       if (!await([&] { return static_cast<double>(passed() - begin) >= wanted || recorder_->resident_bytes() == 0; }))
         break;
       if (recorder_->resident_bytes() == 0) break;  // it has everything

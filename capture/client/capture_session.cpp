@@ -13,26 +13,12 @@
 #include "capture/client/agent_way.h"
 #include "capture/client/connection.h"
 #include "capture/client/recovery_folder.h"
+#include "capture/client/store_scopes.h"
 
 namespace accelscope::capture {
 namespace {
 
 using std::chrono::milliseconds;
-
-// The scopes of a session's store, as one agent needs them.
-class StoreScopes final : public SinkProvider {
- public:
-  explicit StoreScopes(Store& store) : store_(store) {}
-  EventSink& sink(std::uint32_t scope) override {
-    std::unique_ptr<StoreSink>& found = sinks_[scope];
-    if (!found) found = std::make_unique<StoreSink>(store_);
-    return *found;
-  }
-
- private:
-  Store& store_;
-  std::map<std::uint32_t, std::unique_ptr<StoreSink>> sinks_;
-};
 
 // What is being done to reach an agent, told by one thread and shown by another.
 class StepText {

@@ -3,32 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <memory>
 #include <utility>
 #include <vector>
 
-#include "capture/client/stream_ingest.h"
+#include "capture/client/store_scopes.h"
 #include "capture/wire/frame_log.h"
 
 namespace accelscope::capture {
 namespace {
 
 namespace fs = std::filesystem;
-
-class StoreScopes final : public SinkProvider {
- public:
-  explicit StoreScopes(Store& store) : store_(store) {}
-  EventSink& sink(std::uint32_t scope) override {
-    std::unique_ptr<StoreSink>& found = sinks_[scope];
-    if (!found) found = std::make_unique<StoreSink>(store_);
-    return *found;
-  }
-
- private:
-  Store& store_;
-  std::map<std::uint32_t, std::unique_ptr<StoreSink>> sinks_;
-};
 
 bool is_capture(const fs::path& folder) {
   std::error_code failure;

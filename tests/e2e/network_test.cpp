@@ -35,8 +35,8 @@ class OtherHost {
   OtherHost() {
     ready_ = ::geteuid() == 0 && shell("ip netns add " + name_) &&
              shell("ip link add " + here_ + " type veth peer name " + there_ + " netns " + name_) &&
-             shell("ip addr add 10.213.77.1/30 dev " + here_) && cable(true) &&
-             shell("ip -n " + name_ + " addr add 10.213.77.2/30 dev " + there_) &&
+             shell("ip addr add " + subnet(1) + "/30 dev " + here_) && cable(true) &&
+             shell("ip -n " + name_ + " addr add " + address + "/30 dev " + there_) &&
              shell("ip -n " + name_ + " link set " + there_ + " up") && shell("ip -n " + name_ + " link set lo up");
     std::string pattern = (std::filesystem::temp_directory_path() / "accelscope-XXXXXX").string();
     REQUIRE(mkdtemp(pattern.data()) != nullptr);
@@ -67,9 +67,17 @@ class OtherHost {
         {"/bin/sh", "-c", "exec env XDG_CONFIG_HOME=" + folder.string() + "/here " + kPrograms + "/" + command});
   }
 
+  // What it is called from here.
+  const std::string address = subnet(2);
   std::filesystem::path folder;
 
  private:
+  // Tests run beside each other: each process joins its hosts in four addresses of its own.
+  static std::string subnet(int host) {
+    const int block = static_cast<int>(::getpid()) % (1 << 14);
+    return "10.213." + std::to_string(block >> 6) + "." + std::to_string((block & 63) * 4 + host);
+  }
+
   std::string name_ = "acscope" + std::to_string(::getpid());
   std::string here_ = "ach" + std::to_string(::getpid());
   std::string there_ = "act" + std::to_string(::getpid());
@@ -91,8 +99,8 @@ TEST_CASE("a capture from another host is encrypted, proves the token, and survi
   std::filesystem::permissions(token, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   const std::string output = (other.folder / "capture.accel").string();
 
-  Result<Process> agent = other.run_there(
-      "accelscope-agent simulate --rate 100k --seconds 8 --once --listen 10.213.77.2:0 --token-file " + token);
+  Result<Process> agent = other.run_there("accelscope-agent simulate --rate 100k --seconds 8 --once --listen " +
+                                          other.address + ":0 --token-file " + token);
   REQUIRE(agent.ok());
   const std::string address = address_of(agent.value());
   const std::string record = "accelscope record " + address + " -o " + output + " --json";
@@ -134,8 +142,8 @@ TEST_CASE("an agent that comes back with another certificate is refused, with wh
   std::ofstream(token) << "a-secret-that-is-long-enough\n";
   std::filesystem::permissions(token, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   const std::string serve =
-      "accelscope-agent simulate --events 1000 --once --listen 10.213.77.2:7421 --token-file " + token;
-  const std::string record = "accelscope record 10.213.77.2:7421 --force --token-file " + token + " -o " +
+      "accelscope-agent simulate --events 1000 --once --listen " + other.address + ":7421 --token-file " + token;
+  const std::string record = "accelscope record " + other.address + ":7421 --force --token-file " + token + " -o " +
                              (other.folder / "capture.accel").string();
   {
     Result<Process> agent = other.run_there(serve);

@@ -6,6 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "core/query/event_mask.h"
+#include "core/query/event_matcher.h"
+
 namespace accelscope {
 namespace {
 
@@ -114,6 +117,10 @@ std::uint32_t ScannedChunk::first_block() const noexcept {
   return rows == 0 ? 0 : (rows - 1) / kBlockEvents;
 }
 
+std::uint64_t ScannedChunk::passing(const ScannedBlock& block) const noexcept {
+  return mask->bits(lane_index, place.first_leaf + block.block) & bits_between(block.first, block.last);
+}
+
 bool ScannedChunk::narrow(ScannedBlock& block) const noexcept {
   const BlockTimes& times = block.times;
   if (times.begins[0] >= range.end) return false;
@@ -131,6 +138,7 @@ Result<void> scan_chunks(const QueryContext& query, const LaneIndices& lanes, co
     const LaneSnapshot& lane = query.snapshot->lanes[lane_index];
     const TickRange ticks = tick_range(lane, range);
     const ChunkSpan span = chunks_in(lane, ticks);
+    if (query.mask && query.mask->count(lane_index) == 0) continue;
     for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) requests.push_back({lane_index, chunk, ticks});
   }
   return scan_chunks(query, requests, body);
@@ -168,7 +176,7 @@ Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkReque
     if (!view) return give_up(view.error());
     body(ScannedChunk{lane, request.lane, request.chunk, place, *view, request.range, index,
                       strings.find(scope_of(lane.number()))->second,
-                      mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks)},
+                      mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks), query.mask.get()},
          worker);
     query.control.add_done(1);
   });

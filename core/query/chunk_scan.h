@@ -7,6 +7,7 @@
 //   });
 #pragma once
 
+#include <bit>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -19,6 +20,8 @@
 
 namespace accelscope {
 
+class EventMask;  // core/query/event_mask.h
+
 // What a query runs on. Copies are cheap; the store and the pool must outlive it.
 struct QueryContext {
   const Store& store;
@@ -26,6 +29,8 @@ struct QueryContext {
   WorkerPool& pool;
   TaskControl& control;
   ScanReport* report = nullptr;  // given: unreadable chunks are skipped and counted there, else they fail the query
+  // Given: only events that pass it are met. Its lanes are those of the snapshot or of an earlier one of the store.
+  std::shared_ptr<const EventMask> mask = nullptr;
 };
 
 using LaneIndices = std::vector<std::uint32_t>;  // indices into Snapshot::lanes
@@ -84,13 +89,14 @@ struct ScannedChunk {
   TickRange range;
   std::size_t request;  // index of the ChunkRequest that it answers
   const StringMap& strings;
-  double ns_per_tick;  // mean over the chunk
+  double ns_per_tick;     // mean over the chunk
+  const EventMask* mask;  // null: every event passes
 
   [[nodiscard]] EventId event_id(std::uint32_t row) const noexcept {
     return make_event_id(lane.number(), place.first_ordinal + row);
   }
   [[nodiscard]] StringId session_string(std::uint64_t local) const noexcept { return strings[local]; }
-  // Blocks that hold an event of the range, in order.
+  // Blocks that hold an event of the range, in order. With a mask a block comes once for each run of events that pass.
   template <typename Body>
   void for_each_block(Body&& body) const {
     ScannedBlock block;
@@ -102,12 +108,24 @@ struct ScannedChunk {
       block.first = 0;
       block.last = view.block_size(b);
       if (!whole && !narrow(block)) break;
-      if (block.first < block.last) body(static_cast<const ScannedBlock&>(block));
+      if (block.first >= block.last) continue;
+      if (mask == nullptr) {
+        body(static_cast<const ScannedBlock&>(block));
+        continue;
+      }
+      const std::uint32_t end = block.last;
+      for (std::uint64_t left = passing(block); left != 0;) {
+        block.first = static_cast<std::uint32_t>(std::countr_zero(left));
+        block.last = block.first + static_cast<std::uint32_t>(std::countr_one(left >> block.first));
+        body(static_cast<const ScannedBlock&>(block));
+        left = block.last >= end ? 0 : left >> block.last << block.last;
+      }
     }
   }
 
  private:
   [[nodiscard]] std::uint32_t first_block() const noexcept;
+  [[nodiscard]] std::uint64_t passing(const ScannedBlock& block) const noexcept;
   [[nodiscard]] bool narrow(ScannedBlock& block) const noexcept;  // false: all further events begin after the range
 };
 

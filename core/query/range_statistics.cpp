@@ -4,6 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include "core/query/event_mask.h"
+
 namespace accelscope {
 namespace {
 
@@ -158,6 +160,7 @@ class Sums {
     }
   }
   void add(const ScannedChunk& chunk, const DecodeItem& item) noexcept {
+    if (chunk.mask != nullptr) return add_passing(chunk);
     const auto ticks =
         static_cast<std::uint64_t>(chunk.place.end_ticks) - static_cast<std::uint64_t>(chunk.place.begin_ticks);
     const bool whole = item.part == Part::inside && chunk.range.covers(chunk.place.begin_ticks, chunk.place.end_ticks);
@@ -247,6 +250,19 @@ class Sums {
       }
     }
   }
+  // Those that pass the chunk's mask.
+  void add_passing(const ScannedChunk& chunk) noexcept {
+    std::uint64_t names[kBlockEvents];
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      chunk.view.names(block.block, names);
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        Sum& sum = sums_[chunk.session_string(names[i])];
+        ++sum.count;
+        sum.time_ns +=
+            chunk.ns_per_tick * static_cast<double>(chunk.range.shared(block.times.begins[i], block.times.ends[i]));
+      }
+    });
+  }
   // True if a block has nothing of the wanted part.
   static bool skip(const TickRange& range, const BlockTimes& times, std::uint32_t size, Part part) noexcept {
     if (part == Part::outside) return range.covers(times.begins[0], times.ends[size - 1]);
@@ -289,7 +305,18 @@ Result<NameStatistics> name_statistics(const QueryContext& query, const LaneIndi
   Plan plan;
   for (const std::uint32_t lane_index : lanes) {
     const LaneSnapshot& lane = snapshot.lanes[lane_index];
-    if (has_time(lane.data->kind)) LanePlanner(lane, lane_index, tick_range(lane, range), plan).run();
+    if (!has_time(lane.data->kind)) continue;
+    if (query.mask) {  // totals of whole stretches know nothing of it
+      const TickRange ticks = tick_range(lane, range);
+      const ChunkSpan span = chunks_in(lane, ticks);
+      if (query.mask->count(lane_index) == 0) continue;
+      for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
+        plan.chunks.push_back({lane_index, chunk, ticks});
+        plan.decodes.emplace_back();
+      }
+      continue;
+    }
+    LanePlanner(lane, lane_index, tick_range(lane, range), plan).run();
   }
   // Asked for after the snapshot was taken, so that it covers every id in the snapshot's totals.
   const std::size_t names = std::max<std::size_t>(1, snapshot.strings->size());

@@ -1,14 +1,12 @@
 #include "core/query/search.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <limits>
 #include <map>
 #include <span>
 
-#include "core/query/search_condition.h"
+#include "core/query/event_matcher.h"
 
 namespace accelscope {
 
@@ -16,25 +14,15 @@ struct EventSearch::Implementation {
   // What the search knows of one lane.
   struct LaneHits {
     std::uint64_t hits = 0;
-    std::vector<char> possible;                                // by chunk: whether it may hold a hit
-    std::shared_ptr<const std::vector<Condition>> conditions;  // null: the lane's schema lacks a column
+    std::vector<char> possible;  // by chunk: whether it may hold a hit
   };
 
   std::shared_ptr<const Snapshot> snapshot;
-  bool any_name = true;  // no condition on the name
-  bool names_only = true;
-  StringSet names;
+  EventMatcher matcher;
   std::vector<LaneHits> lanes;  // by lane index
   std::uint64_t total = 0;
   std::map<std::uint32_t, StringMap> strings;  // by scope: local string ids -> the session's
 
-  [[nodiscard]] bool matches_name(std::uint64_t name) const noexcept { return any_name || names.contains(name); }
-  // Hits among the events first..last of the block, one bit each.
-  [[nodiscard]] std::uint64_t hits(const ScannedChunk& chunk, const ScannedBlock& block) const;
-  [[nodiscard]] bool possible(const ScannedChunk& chunk) const;
-
-  Result<void> set_names(const QueryContext& context, const SearchQuery& query);
-  Result<void> set_conditions(const QueryContext& context, const SearchQuery& query, const LaneIndices& selected);
   Result<void> count(const QueryContext& context);
   void count_from_totals(std::uint32_t lane_index, std::vector<ChunkRequest>& to_decode);
   // The first hit at or after `from` (the last one before it, if !forward) in one lane, not beyond `best`.
@@ -42,108 +30,6 @@ struct EventSearch::Implementation {
                             std::optional<SearchPosition>& best) const;
   Result<std::optional<SearchPosition>> step(EventReader& reader, SearchPosition from, bool forward) const;
 };
-
-namespace {
-
-bool is_name_term(const SearchTerm& term) noexcept { return term.column.empty() && !term.source_location; }
-
-std::uint64_t bits_between(std::uint32_t first, std::uint32_t last) noexcept {
-  const std::uint64_t below_last = last == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << last) - 1;
-  return below_last & ~((std::uint64_t{1} << first) - 1);
-}
-
-}  // namespace
-
-std::uint64_t EventSearch::Implementation::hits(const ScannedChunk& chunk, const ScannedBlock& block) const {
-  std::uint64_t mask = bits_between(block.first, block.last);
-  if (!any_name) {
-    std::uint64_t ids[kBlockEvents];
-    chunk.view.names(block.block, ids);
-    std::uint64_t named = 0;
-    for (std::uint32_t i = block.first; i < block.last; ++i) {
-      named |= std::uint64_t{names.contains(chunk.session_string(ids[i]))} << i;
-    }
-    mask &= named;
-  }
-  for (const Condition& condition : *lanes[chunk.lane_index].conditions) {
-    if (mask == 0) return 0;
-    mask = condition.apply(chunk, block, mask);
-  }
-  return mask;
-}
-
-bool EventSearch::Implementation::possible(const ScannedChunk& chunk) const {
-  const std::vector<Condition>& conditions = *lanes[chunk.lane_index].conditions;
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [&](const Condition& condition) { return condition.possible(chunk.view); });
-}
-
-Result<void> EventSearch::Implementation::set_names(const QueryContext& context, const SearchQuery& query) {
-  for (const SearchTerm& term : query.terms) {
-    if (!is_name_term(term)) continue;
-    const Result<TextTest> test = text_test(term);
-    if (!test) return test.error();
-    Result<StringSet> set = matching_strings(context, *test);
-    if (!set) return set.error();
-    if (any_name) {
-      names = std::move(set).value();
-    } else {
-      for (std::size_t i = 0; i < std::min(names.words().size(), set->words().size()); ++i) {
-        names.words()[i] &= set->words()[i];
-      }
-    }
-    any_name = false;
-  }
-  return {};
-}
-
-Result<void> EventSearch::Implementation::set_conditions(const QueryContext& context, const SearchQuery& query,
-                                                         const LaneIndices& selected) {
-  ConditionBuilder builder(context);
-  std::vector<char> known(query.terms.size(), 0);  // by term: some schema has its column
-  std::vector<std::pair<const Schema*, std::shared_ptr<const std::vector<Condition>>>> by_schema;
-  static const Schema kPlain;  // of lanes without a schema: name, start and duration
-  for (const std::uint32_t lane_index : selected) {
-    const LaneSnapshot& lane = snapshot->lanes[lane_index];
-    const Schema* schema = lane.schema ? lane.schema.get() : &kPlain;
-    auto found =
-        std::find_if(by_schema.begin(), by_schema.end(), [&](const auto& entry) { return entry.first == schema; });
-    if (found == by_schema.end()) {
-      auto conditions = std::make_shared<std::vector<Condition>>();
-      bool complete = true;
-      for (std::size_t i = 0; i < query.terms.size(); ++i) {
-        if (is_name_term(query.terms[i])) continue;
-        names_only = false;
-        Result<std::optional<Condition>> condition = builder.build(query.terms[i], *schema);
-        if (!condition) return condition.error();
-        if (*condition) {
-          known[i] = 1;
-          conditions->push_back(std::move(**condition));
-        } else {
-          complete = false;
-        }
-      }
-      if (!complete) conditions = nullptr;
-      found = by_schema.insert(by_schema.end(), {schema, std::move(conditions)});
-    }
-    lanes[lane_index].conditions = found->second;
-  }
-  for (std::size_t i = 0; i < query.terms.size(); ++i) {
-    const SearchTerm& term = query.terms[i];
-    if (is_name_term(term) || known[i] != 0 || selected.empty()) continue;
-    if (term.source_location) {
-      return Error{
-          fmt::format("search: no event of this session has a source line, so {} cannot be found; put it in "
-                      "quotes to search for it in names",
-                      term.value)};
-    }
-    return Error{
-        fmt::format("search: no event of this session has a field \"{}\"; put the text in quotes to search for "
-                    "it in names",
-                    term.column)};
-  }
-  return {};
-}
 
 void EventSearch::Implementation::count_from_totals(std::uint32_t lane_index, std::vector<ChunkRequest>& to_decode) {
   const LaneSnapshot& lane = snapshot->lanes[lane_index];
@@ -164,7 +50,7 @@ void EventSearch::Implementation::count_from_totals(std::uint32_t lane_index, st
       if (!go_down) {
         std::uint64_t found = 0;
         for (const NameTotal& of_name : std::span(stretch.totals, stretch.size)) {
-          if (names.contains(of_name.name)) found += of_name.count;
+          if (matcher.names().contains(of_name.name)) found += of_name.count;
         }
         known.hits += found;
         if (found > 0)
@@ -194,14 +80,14 @@ Result<void> EventSearch::Implementation::count(const QueryContext& context) {
   std::vector<std::vector<ChunkRequest>> to_decode(lanes.size());
   context.pool.for_each(lanes.size(), context.control, [&](std::size_t index, std::size_t) {
     LaneHits& known = lanes[index];
-    if (!known.conditions) return;
+    if (!matcher.covers(static_cast<std::uint32_t>(index))) return;
     const LaneSnapshot& lane = snapshot->lanes[index];
     const auto lane_index = static_cast<std::uint32_t>(index);
     known.possible.assign(lane.chunk_count, 0);
-    if (names_only && any_name) {
+    if (matcher.names_only() && matcher.any_name()) {
       known.hits = lane.event_count;
       known.possible.assign(lane.chunk_count, 1);
-    } else if (names_only) {
+    } else if (matcher.names_only()) {
       count_from_totals(lane_index, to_decode[index]);
     } else {
       for (std::uint32_t chunk = 0; chunk < lane.chunk_count; ++chunk)
@@ -213,10 +99,11 @@ Result<void> EventSearch::Implementation::count(const QueryContext& context) {
   std::vector<std::vector<std::uint64_t>> counts(context.pool.concurrency(),
                                                  std::vector<std::uint64_t>(lanes.size(), 0));
   const Result<void> scanned = scan_chunks(context, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
-    if (!possible(chunk)) return;
+    if (!matcher.possible(chunk)) return;
     std::uint64_t found = 0;
-    chunk.for_each_block(
-        [&](const ScannedBlock& block) { found += static_cast<std::uint64_t>(std::popcount(hits(chunk, block))); });
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      found += static_cast<std::uint64_t>(std::popcount(matcher.hits(chunk, block)));
+    });
     if (found == 0) return;
     counts[worker][chunk.lane_index] += found;
     lanes[chunk.lane_index].possible[chunk.chunk_index] = 1;
@@ -238,8 +125,9 @@ Result<EventSearch> EventSearch::run(const QueryContext& context, const SearchQu
     if (!search->strings.contains(scope))
       search->strings.emplace(scope, StringMap(context.snapshot->strings->scope_map(scope)));
   }
-  if (const Result<void> set = search->set_names(context, query); !set) return set.error();
-  if (const Result<void> set = search->set_conditions(context, query, lanes); !set) return set.error();
+  Result<EventMatcher> matcher = EventMatcher::prepare(context, query, lanes);
+  if (!matcher) return matcher.error();
+  search->matcher = std::move(matcher).value();
   if (const Result<void> counted = search->count(context); !counted) return counted.error();
   return EventSearch(std::move(search));
 }
@@ -270,15 +158,15 @@ Result<void> EventSearch::Implementation::find_in_lane(EventReader& reader, std:
     if (known.possible[i] == 0) continue;
     const auto loaded = reader.chunk(lane, i);
     if (!loaded) return loaded.error();
-    const ScannedChunk chunk{lane, lane_index, i, place, (*loaded)->view, {}, 0, lane_strings, 1.0};
-    if (!possible(chunk)) continue;
+    const ScannedChunk chunk{lane, lane_index, i, place, (*loaded)->view, {}, 0, lane_strings, 1.0, nullptr};
+    if (!matcher.possible(chunk)) continue;
     const std::uint32_t blocks = chunk.view.block_count();
     const std::uint32_t row = rows_before(chunk.view, forward ? ticks : ticks_after);
     const std::uint32_t first = std::min(row == 0 ? 0 : (row - (forward ? 0 : 1)) / kBlockEvents, blocks - 1);
     for (std::uint32_t b = first; b < blocks; forward ? ++b : --b) {
       ScannedBlock block{b, b * kBlockEvents, 0, chunk.view.block_size(b), {}};
       chunk.view.times(b, block.times);
-      std::uint64_t found = hits(chunk, block);
+      std::uint64_t found = matcher.hits(chunk, block);
       while (found != 0) {
         const int bit = forward ? std::countr_zero(found) : 63 - std::countl_zero(found);
         found &= ~(std::uint64_t{1} << bit);
@@ -338,10 +226,10 @@ Result<std::vector<SearchPosition>> EventSearch::list(const QueryContext& contex
     const std::vector<ChunkRequest> some(requests.begin() + static_cast<std::ptrdiff_t>(first),
                                          requests.begin() + static_cast<std::ptrdiff_t>(last));
     const Result<void> scanned = scan_chunks(context, some, [&](const ScannedChunk& chunk, std::size_t worker) {
-      if (!search.possible(chunk)) return;
+      if (!search.matcher.possible(chunk)) return;
       std::size_t of_chunk = 0;
       chunk.for_each_block([&](const ScannedBlock& block) {
-        for (std::uint64_t mask = search.hits(chunk, block); mask != 0 && of_chunk < limit;
+        for (std::uint64_t mask = search.matcher.hits(chunk, block); mask != 0 && of_chunk < limit;
              mask &= mask - 1, ++of_chunk) {
           const auto bit = static_cast<std::uint32_t>(std::countr_zero(mask));
           found[worker].push_back(
@@ -366,7 +254,7 @@ std::uint64_t EventSearch::total() const noexcept { return implementation_->tota
 std::uint64_t EventSearch::hits_of_lane(std::uint32_t lane_index) const noexcept {
   return lane_index < implementation_->lanes.size() ? implementation_->lanes[lane_index].hits : 0;
 }
-bool EventSearch::matches_name(StringId name) const noexcept { return implementation_->matches_name(name); }
-bool EventSearch::names_only() const noexcept { return implementation_->names_only; }
+bool EventSearch::matches_name(StringId name) const noexcept { return implementation_->matcher.matches_name(name); }
+bool EventSearch::names_only() const noexcept { return implementation_->matcher.names_only(); }
 
 }  // namespace accelscope

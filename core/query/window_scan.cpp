@@ -57,7 +57,8 @@ Result<void> scan_window(const QueryContext& query, const LaneIndices& lanes, co
                                ticks,
                                0,
                                strings.find(scope_of(lane.number()))->second,
-                               mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks)};
+                               mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks),
+                               query.mask.get()};
       body.chunk(chunk, window, worker);
     }
   }

@@ -183,6 +183,17 @@ void add_view_commands(AppState& state) {
   commands.add({.id = "normal_size", .title = "Normal size", .menu = MenuId::view, .key = "Ctrl+0", .run = [&state] {
                   state.zoom = 1;
                 }});
+  commands.add({.id = "verdict",
+                .title = "What bounds it, in a line",
+                .menu = MenuId::view,
+                .run =
+                    [&state] {
+                      bool& closed = state.panels_of(*state.tab()).verdict_closed;
+                      closed = !closed;
+                    },
+                .enabled = [&state] { return has_tab(state); },
+                .checked = [&state] { return has_tab(state) && !state.panels_of(*state.tab()).verdict_closed; },
+                .separator_before = true});
   bool first = true;
   for (const PanelInfo& panel : all_panels()) {
     commands.add({.id = "panel_" + std::string(panel.name),

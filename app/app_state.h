@@ -54,6 +54,7 @@ struct TabPanels {
   SqlPanel sql;
   OutputPanel output;
   SelectionFollower follower;
+  bool verdict_closed = false;
 };
 
 enum class Dialog : std::uint8_t { none, connect, keys, about };
@@ -109,6 +110,8 @@ void draw_top_bar(AppState& state, render::Ui& ui, render::Rect bar);  // top_ba
 void draw_capture_bar(AppState& state, render::Ui& ui, render::Rect& row);     // capture_bar.cpp
 void draw_status_bar(AppState& state, render::Ui& ui, render::Rect bar);       // status_bar.cpp
 void draw_session(AppState& state, render::Ui& ui, const render::Rect& area);  // window_frame.cpp
+// The one line of what bounds the session, its worst source line and what its data lack, from the top of the area.
+void draw_verdict(AppState& state, render::Ui& ui, render::Rect& area);  // verdict_line.cpp
 // Draws progress rows and notices from the top of the area, which shrinks.
 void draw_notices(AppState& state, render::Ui& ui, render::Rect& area);  // window_frame.cpp
 void draw_dialogs(AppState& state, render::Ui& ui);                      // dialogs.cpp

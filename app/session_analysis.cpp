@@ -33,7 +33,7 @@ bool SessionAnalysis::timeline_pending() const { return under_way(memory_.task) 
 bool SessionAnalysis::pending() const {
   return held_ || timeline_pending() || under_way(lines_.task) || under_way(dependencies_.task) ||
          under_way(line_events_) || under_way(search_task_) || under_way(status_task_) ||
-         under_way(whole_figures_.task) || under_way(part_figures_.task);
+         under_way(whole_figures_.task) || under_way(part_figures_.task) || under_way(verdict_.task);
 }
 
 // The work gets a query context whose store and snapshot live as long as it runs.
@@ -95,6 +95,17 @@ std::optional<TimeRange> SessionAnalysis::active() {
         return std::shared_ptr<const std::optional<TimeRange>>(std::make_shared<std::optional<TimeRange>>(*stretch));
       });
   return found ? *found : std::nullopt;
+}
+
+std::shared_ptr<const Verdict> SessionAnalysis::verdict() {
+  const std::optional<TimeRange> stretch = active();
+  const std::shared_ptr<const SourceLines> lines = source_lines();
+  if (!active_.value || !lines) return verdict_.value;
+  return ask(verdict_, [stretch, lines](const QueryContext& query) -> Result<std::shared_ptr<const Verdict>> {
+    Result<Verdict> verdict = session_verdict(query, stretch, *lines);
+    if (!verdict) return verdict.error();
+    return std::shared_ptr<const Verdict>(std::make_shared<Verdict>(std::move(*verdict)));
+  });
 }
 
 std::shared_ptr<const SessionFigures> SessionAnalysis::figures(const TimeRange& range) {

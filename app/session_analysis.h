@@ -11,6 +11,7 @@
 #include "core/analysis/memory_usage.h"
 #include "core/analysis/metrics.h"
 #include "core/analysis/source_lines.h"
+#include "core/analysis/verdict.h"
 #include "core/query/search.h"
 #include "core/query/worker_pool.h"
 #include "core/store/store.h"
@@ -50,6 +51,8 @@ class SessionAnalysis {
   std::shared_ptr<const SourceLines> source_lines();  // over the whole session
   std::shared_ptr<const Dependencies> dependencies();
   std::optional<TimeRange> active();
+  // What bounds the session, its worst line, what its data lack; waits for the active stretch and the source lines.
+  std::shared_ptr<const Verdict> verdict();
   // Of the whole session (TimeRange{}) or a part. Until the wanted ones are there the last are given: compare `range`
   // and `version`. While the range keeps changing, they are renewed when it rests.
   std::shared_ptr<const SessionFigures> figures(const TimeRange& range);
@@ -101,6 +104,7 @@ class SessionAnalysis {
   Answer<SourceLines> lines_;
   Answer<Dependencies> dependencies_;
   Answer<std::optional<TimeRange>> active_;
+  Answer<Verdict> verdict_;
   FiguresAnswer whole_figures_, part_figures_;
   StoreStatus status_;
   Task<StoreStatus> status_task_;

@@ -148,8 +148,10 @@ void draw_notices(AppState& state, Ui& ui, Rect& area) {
   }
 }
 
-void draw_session(AppState& state, Ui& ui, const Rect& area) {
+void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   SessionTab& tab = *state.tab();
+  Rect area = whole;
+  draw_verdict(state, ui, area);
   const PanelContext context{ui, tab, state.actions};
   const PanelLayout::Rects rects = state.layout.rects(area, ui.scale());
   for (const TimelineCommand command : std::exchange(state.timeline_queue, {})) state.timeline.run(ui, tab, command);

@@ -9,6 +9,8 @@
 
 #include "app/commands/quality_report.h"
 #include "app/figure_text.h"
+#include "core/analysis/session_activity.h"
+#include "core/analysis/verdict.h"
 #include "core/base/format.h"
 #include "core/base/sha256.h"
 
@@ -85,6 +87,7 @@ void write_json_block(std::ostream& out, const SessionSummary& summary, const Bl
   }
   out << "\n  \"accelscope\": {\n    \"device\": " << json_quote(is_graph(block.device) ? "" : block.device);
   out << ",\n    \"duration_ns\": " << summary.duration_ns;
+  out << ",\n    \"verdict\": " << json_quote(summary.verdict);
   for (const Block* part : {of_session, &block}) {
     if (part == nullptr) continue;
     for (const SessionMetric* metric : part->metrics) {
@@ -124,6 +127,20 @@ void write_text_block(std::ostream& out, const Block& block) {
   write_verdict(out, block);
 }
 
+// Of what lies in the range.
+Result<std::string> verdict_text(const QueryContext& query, const TimeRange& range) {
+  auto active = find_active_stretch(query);
+  if (!active) return active.error();
+  if (*active) {
+    **active = {std::max((**active).begin_ns, range.begin_ns), std::min((**active).end_ns, range.end_ns)};
+  }
+  const auto lines = source_lines(query, range);
+  if (!lines) return lines.error();
+  const Result<Verdict> verdict = session_verdict(query, *active, **lines);
+  if (!verdict) return verdict.error();
+  return verdict->text();
+}
+
 }  // namespace
 
 Result<SessionSummary> summarise(const Store& store, const std::string& title, const TimeRange& range) {
@@ -131,8 +148,12 @@ Result<SessionSummary> summarise(const Store& store, const std::string& title, c
   TaskControl control;
   SessionSummary summary;
   const auto snapshot = store.snapshot();
-  auto metrics = session_metrics({store, snapshot, pool, control}, range);
+  const QueryContext query{store, snapshot, pool, control};
+  auto metrics = session_metrics(query, range);
   if (!metrics) return metrics.error();
+  auto verdict = verdict_text(query, range);
+  if (!verdict) return verdict.error();
+  summary.verdict = std::move(*verdict);
   summary.title = title;
   summary.key = summary_key(*snapshot);
   summary.metrics = std::move(*metrics);
@@ -170,6 +191,7 @@ void write_summary_text(std::ostream& out, const std::vector<SessionSummary>& su
     out << fmt::format("{}  {}\n", summary.title, summary.key);
     out << fmt::format("  {} events over {}\n", format_count(summary.event_count),
                        format_duration(static_cast<double>(summary.duration_ns)));
+    out << fmt::format("  {}\n", summary.verdict);
     for (const auto& [schema, count] : summary.event_counts) {
       out << fmt::format("  {:<44}{}\n", schema, padded(format_count(count), 18));
     }

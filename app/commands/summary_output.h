@@ -20,6 +20,7 @@ struct SessionSummary {
   std::vector<std::pair<std::string, std::uint64_t>> event_counts;  // by schema
   std::uint64_t event_count = 0;
   std::int64_t duration_ns = 0;
+  std::string verdict;  // what bounds it, its worst source line, what its data lack
 };
 
 // In a range the figures are ours alone.

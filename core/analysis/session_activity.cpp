@@ -11,7 +11,7 @@
 namespace accelscope {
 
 Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query) {
-  constexpr std::array<std::string_view, 3> kEngines = {"engine", "cc_core", "collective"};
+  constexpr std::array<std::string_view, 4> kEngines = {"engine", "stream", "cc_core", "collective"};
   std::vector<std::string_view> setup(neuron::kSetupOpcodes.begin(), neuron::kSetupOpcodes.end());
   setup.emplace_back(neuron::kTableLoadOpcode);
   const std::array<std::span<const std::string_view>, 3> choices = {kEngines, neuron::kWorkTrackKinds, {}};

@@ -8,8 +8,8 @@
 namespace accelscope {
 
 // From the first to the last event that is work. Programs, tables and constants are loaded long before it, and real
-// runs idle for 99 % of their time in between; so engines and collectives say where the work is, DMA alone only where
-// there is nothing else, and tracks of any kind where there is neither. Nothing if there is no work at all.
+// runs idle for 99 % of their time in between; so engines, streams and collectives say where the work is, DMA alone
+// only where there is nothing else, and tracks of any kind where there is neither. Nothing if there is no work at all.
 [[nodiscard]] Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query);
 
 }  // namespace accelscope

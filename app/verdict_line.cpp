@@ -1,0 +1,92 @@
+// The verdict of a session in one line above its timeline: what bounds it, its worst source line and what its data
+// lack, the last two as links. Its row is there from the start, so that nothing moves when the answer comes.
+#include "app/app_state.h"
+#include "app/session_analysis.h"
+#include "render/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kGap = 20, kLabelGap = 6;
+
+// What it is called, and a link behind it.
+struct Finding {
+  const char* name;
+  const char* label;
+  std::string text;
+
+  [[nodiscard]] float width(const Ui& ui) const {
+    return text_width(ui, TextStyle::small, label) + ui.px(kLabelGap) + link_width(ui, text, TextStyle::small);
+  }
+};
+
+bool draw_finding(Ui& ui, Rect& row, const Finding& finding) {
+  row.cut_left(ui.px(kGap));
+  const float label = text_width(ui, TextStyle::small, finding.label);
+  draw_text(ui, row.cut_left(label), finding.label, {.style = TextStyle::small, .colour = Colour::text3});
+  row.cut_left(ui.px(kLabelGap));
+  const Rect place = row.cut_left(link_width(ui, finding.text, TextStyle::small));
+  return link(ui, finding.name, place, finding.text, TextStyle::small);
+}
+
+void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
+  std::vector<Finding> findings;
+  if (verdict.worst) findings.push_back({"verdict.line", "Worst line", line_text(*verdict.worst)});
+  if (!verdict.missing.empty()) findings.push_back({"verdict.missing", "Data quality", verdict.missing});
+  const float wanted = text_width(ui, TextStyle::small, verdict.bound) + 1;
+  float behind = 0;
+  for (const Finding& finding : findings) behind += ui.px(kGap) + finding.width(ui);
+  while (!findings.empty() && wanted + behind > row.width()) {  // the status bar and the source panel tell them too
+    behind -= ui.px(kGap) + findings.back().width(ui);
+    findings.pop_back();
+  }
+  const float bound = std::min(wanted, row.width());
+  if (bound > 0) {
+    const Rect place = row.cut_left(bound);
+    draw_text(ui, place, verdict.bound, {.style = TextStyle::small});
+    tooltip(ui, interact(ui, "verdict.bound", place), place,
+            verdict.bound + "\nShares of the time from the first to the last event that works.");
+  }
+  for (const Finding& finding : findings) {
+    if (!draw_finding(ui, row, finding)) continue;
+    if (finding.name == std::string_view("verdict.missing")) {
+      state.layout.show(PanelId::quality);
+    } else {
+      state.tab()->selected_source = verdict.worst->path + ":" + std::to_string(verdict.worst->line);
+      state.layout.show(PanelId::source);
+    }
+  }
+}
+
+}  // namespace
+
+void draw_verdict(AppState& state, Ui& ui, Rect& area) {
+  SessionTab& tab = *state.tab();
+  bool& closed = state.panels_of(tab).verdict_closed;
+  if (closed || may_grow(tab) || tab.snapshot->event_count == 0) return;
+  const Rect strip = area.cut_top(ui.px(size::kStatusBar));
+  fill(ui, strip, ui.colour(Colour::bg2));
+  horizontal_line(ui, strip.x0, strip.x1, strip.y1 - 1, ui.colour(Colour::line2));
+  Rect row = strip.inset(ui.px(size::kPanelPadding), 0);
+  const float side = ui.px(size::kStatusBar - 4);
+  if (icon_button(ui, "verdict.close", row.cut_right(side).middle(side), icon::kClose,
+                  "Close this line (View opens it again)")) {
+    closed = true;
+  }
+  draw_icon(ui, row.cut_left(ui.px(14)), icon::kBalance, ui.colour(Colour::accent), TextStyle::icon13);
+  row.cut_left(ui.px(8));
+  row.cut_right(ui.px(8));
+  const std::shared_ptr<const Verdict> verdict = tab.analysis->verdict();
+  if (verdict) return draw_findings(state, ui, row, *verdict);
+  const std::string& problem = tab.analysis->error();
+  draw_text(ui, row, problem.empty() ? "Looking for what bounds it ..." : problem,
+            {.style = TextStyle::small, .colour = Colour::text3});
+}
+
+}  // namespace accelscope::app

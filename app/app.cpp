@@ -267,7 +267,9 @@ void App::frame(Ui& ui) {
   draw_notices(state, ui, rest);
   state.start_page.left();
   if (SessionTab* tab = state.tab()) {
-    state.panels_of(*tab).follower.update(*tab);
+    SelectionFollower& follower = state.panels_of(*tab).follower;
+    follower.update(*tab);
+    if (follower.pending()) ui.request_frame_after(0.02);
     draw_session(state, ui, rest);
     if (state.layout.maximised() || state.timeline.settled(*tab)) tab->analysis->timeline_drawn();
   } else {
@@ -312,8 +314,7 @@ bool App::settled() const {
   const auto panels = state_->panels.find(tab);
   // Behind a maximised panel the timeline is not drawn and asks for nothing.
   const bool timeline_settled = state_->layout.maximised().has_value() || state_->timeline.settled(*tab);
-  return panels != state_->panels.end() && !panels->second->memory.pending() && !panels->second->sql.pending() &&
-         !panels->second->output.pending() && timeline_settled;
+  return panels != state_->panels.end() && !panels->second->pending() && timeline_settled;
 }
 
 void App::set_wake(std::function<void()> wake) { state_->bell->set(std::move(wake)); }

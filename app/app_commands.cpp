@@ -47,15 +47,15 @@ void switch_tab(AppState& state, int step) {
   state.workspace.activate(static_cast<std::size_t>((now + step + count) % count));
 }
 
-// To the first event that the selected one depends on, or that depends on it.
+// To the event that the selected one waited for longest, or to the first that waited for it.
 void follow_dependency(AppState& state, bool backwards) {
   SessionTab& tab = *state.tab();
   const auto dependencies = tab.analysis->dependencies();
   if (!dependencies) return state.say("The dependencies are still being read");
-  const DependencyList found =
-      backwards ? dependencies->predecessors(*tab.selected, 1) : dependencies->successors(*tab.selected, 1);
-  if (found.dependencies.empty()) return state.say(backwards ? "It depends on nothing" : "Nothing depends on it");
-  const EventId target = backwards ? found.dependencies.front().source : found.dependencies.front().target;
+  const auto found = backwards ? last_predecessor(*dependencies, *tab.selected, *tab.reader)
+                               : first_successor(*dependencies, *tab.selected, *tab.reader);
+  if (!found) return state.say(backwards ? "It depends on nothing" : "Nothing depends on it");
+  const EventId target = backwards ? found->source : found->target;
   select_event(tab, target);
   state.timeline.reveal(tab, target);
 }

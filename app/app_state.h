@@ -43,7 +43,7 @@ class WakeBell {
 
 // The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
 struct TabPanels {
-  TabPanels(WorkerPool& pool, QueryBook& book) : memory(pool), sql(pool, book), output(pool) {}
+  TabPanels(WorkerPool& pool, QueryBook& book) : memory(pool), sql(pool, book), output(pool), follower(pool) {}
   DetailsPanel details;
   SourcePanel source;
   StackPanel stack;
@@ -55,6 +55,10 @@ struct TabPanels {
   OutputPanel output;
   SelectionFollower follower;
   bool verdict_closed = false;
+
+  [[nodiscard]] bool pending() const {
+    return memory.pending() || sql.pending() || output.pending() || follower.pending();
+  }
 };
 
 enum class Dialog : std::uint8_t { none, connect, keys, about };

@@ -10,6 +10,7 @@ namespace accelscope::app {
 namespace {
 constexpr double kStretchMargin = 0.1;
 constexpr std::size_t kMostDependencies = 64;  // lit and listed; an event with more is a barrier
+constexpr std::size_t kMostChain = 64;         // links each way
 }  // namespace
 
 void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns) {
@@ -67,6 +68,11 @@ void SelectionFollower::update(SessionTab& tab) {
       if (!source.empty()) tab.selected_source = source;
     }
   }
+  light_dependencies(tab);
+  follow_chain(tab);
+}
+
+void SelectionFollower::light_dependencies(SessionTab& tab) {
   if (!dependencies_wanted_) return;
   const auto dependencies = tab.analysis->dependencies();
   if (!dependencies) return;
@@ -77,6 +83,23 @@ void SelectionFollower::update(SessionTab& tab) {
   for (const Dependency& d : dependencies->successors(*seen_, kMostDependencies).dependencies) {
     tab.related.push_back(d.target);
   }
+}
+
+void SelectionFollower::follow_chain(SessionTab& tab) {
+  if (chain_task_.ready()) tab.chain = chain_task_.take();
+  if (!tab.selected || !tab.dependency_chain) return;
+  const auto dependencies = tab.analysis->dependencies();
+  if (!dependencies) return;
+  const bool here =
+      tab.chain && tab.chain->event == *tab.selected && tab.chain->snapshot_version == dependencies->snapshot_version();
+  if (here || (chain_task_.valid() && chain_of_ == *tab.selected)) return;
+  chain_of_ = *tab.selected;
+  chain_task_ =
+      pool_.start([dependencies, event = chain_of_, store = tab.store, snapshot = tab.snapshot](TaskControl& c) {
+        EventReader reader(*store, snapshot);
+        return std::shared_ptr<const DependencyChain>(std::make_shared<DependencyChain>(
+            accelscope::dependency_chain(*dependencies, event, reader, kMostChain, c)));
+      });
 }
 
 }  // namespace accelscope::app

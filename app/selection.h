@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/session_tab.h"
+#include "core/query/worker_pool.h"
 
 namespace accelscope::app {
 
@@ -19,14 +20,23 @@ void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns);
 [[nodiscard]] std::optional<TimeRange> stretch_of(SessionTab& tab, std::span<const EventId> events);
 
 // Follows what the user selected since the last frame, in whichever panel: sets the source line of a newly selected
-// event and lights its dependencies once they are known. Holds what was seen last.
+// event, lights its dependencies once they are known, and walks the chain of them when the tab wants it. Holds what
+// was seen last.
 class SelectionFollower {
  public:
+  explicit SelectionFollower(WorkerPool& pool) : pool_(pool) {}
   void update(SessionTab& tab);
+  [[nodiscard]] bool pending() const { return chain_task_.valid(); }
 
  private:
+  void light_dependencies(SessionTab& tab);
+  void follow_chain(SessionTab& tab);
+
+  WorkerPool& pool_;
   std::optional<EventId> seen_;
   bool dependencies_wanted_ = false;
+  Task<std::shared_ptr<const DependencyChain>> chain_task_;
+  EventId chain_of_ = kNoEvent;  // that is being walked
 };
 
 }  // namespace accelscope::app

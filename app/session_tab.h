@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capture/client/capture_session.h"
+#include "core/analysis/dependency_chain.h"
 #include "core/query/event_reader.h"
 #include "core/query/time_range.h"
 #include "core/store/store.h"
@@ -69,10 +70,12 @@ struct SessionTab {
 
   std::optional<EventId> selected;
   std::optional<EventId> hovered;
-  std::optional<std::int64_t> cursor_ns;  // time under the pointer, in any panel with a time axis
-  std::string selected_source;            // "file.py:37": the line lit in the source view
-  std::vector<EventId> related;           // lit beside the selected one (events of the line, dependencies)
-  std::vector<EventId> also_selected;     // by Ctrl+click, beside the selected one
+  std::optional<std::int64_t> cursor_ns;         // time under the pointer, in any panel with a time axis
+  std::string selected_source;                   // "file.py:37": the line lit in the source view
+  std::vector<EventId> related;                  // lit beside the selected one (events of the line, dependencies)
+  std::vector<EventId> also_selected;            // by Ctrl+click, beside the selected one
+  bool dependency_chain = false;                 // arrows and lists go along the whole chain, not one step
+  std::shared_ptr<const DependencyChain> chain;  // of the selected event, once it is known
   std::vector<Marker> markers;
   std::shared_ptr<TimelineState> timeline;  // what only the timeline remembers: scroll, what is collapsed
 

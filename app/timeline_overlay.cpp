@@ -60,7 +60,29 @@ void draw_arrow(TimelineFrame& frame, const EventRecord& from, const EventRecord
   frame.list->AddTriangleFilled(p4, ImVec2(b.x - head, b.y + tail), ImVec2(b.x + head, b.y + tail), ui.colour(colour));
 }
 
+// Each link from its source to its target. What lies between two events off the same side of the screen is not drawn.
+void draw_links(TimelineFrame& frame, const std::vector<Dependency>& links, Colour colour) {
+  for (const Dependency& each : links) {
+    const auto from = read(frame, each.source);
+    const auto to = read(frame, each.target);
+    if (!from || !to) continue;
+    const double first = frame.ns(frame.canvas_x), last = frame.ns(frame.rows.x1);
+    const auto begin = static_cast<double>(std::min(from->end_ns, to->begin_ns));
+    const auto end = static_cast<double>(std::max(from->end_ns, to->begin_ns));
+    if (end < first || begin > last) continue;
+    draw_arrow(frame, *from, *to, colour);
+    outline_event(frame, each.source, Colour::accent, 0, 2);
+    outline_event(frame, each.target, Colour::accent, 0, 2);
+  }
+}
+
 void draw_dependencies(TimelineFrame& frame, const EventRecord& selected) {
+  const DependencyChain* chain = frame.tab.chain.get();
+  if (frame.tab.dependency_chain && chain != nullptr && chain->event == selected.id) {
+    draw_links(frame, chain->before, Colour::accent);
+    draw_links(frame, chain->after, Colour::selection);
+    return;
+  }
   const auto dependencies = frame.tab.analysis ? frame.tab.analysis->dependencies() : nullptr;
   if (!dependencies) return;
   for (const Dependency& each : dependencies->predecessors(selected.id, kMostArrows).dependencies) {

@@ -24,7 +24,6 @@ constexpr float kGroupGap = 14;
 constexpr float kLeastGroup = 190, kMostGroup = 330;  // units
 constexpr float kMostLabel = 120;
 constexpr float kNeighbourWidth = 340;
-constexpr std::size_t kMostNeighbours = 24;  // of each kind
 
 // Groups side by side; where they do not fit, under the shortest column.
 struct Column {
@@ -90,7 +89,6 @@ void DetailsPanel::refresh(const PanelContext& context) {
     details_.reset();
     problem_.clear();
     neighbours_.clear();
-    neighbours_version_.reset();
     if (!shown_) return;
     auto record = tab.reader->read(*shown_);
     if (record) {
@@ -99,27 +97,7 @@ void DetailsPanel::refresh(const PanelContext& context) {
       problem_ = record.message();
     }
   }
-  if (details_) read_neighbours(context);
-}
-
-void DetailsPanel::read_neighbours(const PanelContext& context) {
-  const auto dependencies = context.analysis().dependencies();
-  if (!dependencies || neighbours_version_ == dependencies->snapshot_version()) return;
-  neighbours_version_ = dependencies->snapshot_version();
-  neighbours_.clear();
-  const auto add = [&](EventId event, bool comes_first) {
-    auto record = context.tab.reader->read(event);
-    if (!record) return;
-    const TrackSnapshot* track = context.tab.snapshot->find_track(record->lane->track);
-    neighbours_.push_back({event, comes_first, record->name_text, track != nullptr ? track->track->name : "",
-                           context.tab.snapshot->strings->slot(record->name),
-                           comes_first ? record->end_ns - details_->begin_ns : record->begin_ns - details_->end_ns});
-  };
-  const DependencyList before = dependencies->predecessors(*shown_, kMostNeighbours);
-  const DependencyList after = dependencies->successors(*shown_, kMostNeighbours);
-  for (const Dependency& d : before.dependencies) add(d.source, true);
-  for (const Dependency& d : after.dependencies) add(d.target, false);
-  hidden_neighbours_ = before.total + after.total - before.dependencies.size() - after.dependencies.size();
+  if (details_) neighbours_.refresh(context, details_->id, details_->begin_ns, details_->end_ns);
 }
 
 void DetailsPanel::draw(const PanelContext& context, const Rect& area) {
@@ -175,7 +153,7 @@ void DetailsPanel::draw_body(const PanelContext& context, const Rect& area) {
   const bool has_neighbours = !neighbours_.empty();
   const float neighbour_width = has_neighbours ? ui.px(kNeighbourWidth) : 0;
   const std::vector<Column> columns = place_groups(ui, details_->groups, area.width() - neighbour_width - ui.px(12));
-  float height = ui.px(kGroupHead) + static_cast<float>(neighbours_.size() + 2) * ui.px(kFieldRow);
+  float height = has_neighbours ? neighbours_.height(ui) : 0;
   float width = neighbour_width;
   for (const Column& column : columns) {
     height = std::max(height, column.height);
@@ -192,7 +170,7 @@ void DetailsPanel::draw_body(const PanelContext& context, const Rect& area) {
       draw_group(context, details_->groups[group], column.cut_top(group_height(ui, details_->groups[group])));
     }
   }
-  if (has_neighbours) draw_neighbours(context, content.cut_left(neighbour_width));
+  if (has_neighbours) neighbours_.draw(context, content.cut_left(neighbour_width), scroll.visible());
 }
 
 void DetailsPanel::draw_group(const PanelContext& context, const DetailGroup& group, Rect area) {
@@ -245,39 +223,6 @@ void DetailsPanel::explain(const PanelContext& context, const DetailField& field
     card.footer += card.footer.empty() ? "Click: copy the value." : " Click: copy the value.";
   }
   hover_card(context.ui, card, row);
-}
-
-void DetailsPanel::draw_neighbours(const PanelContext& context, Rect area) {
-  Ui& ui = context.ui;
-  group_heading(ui, area, "Dependencies");
-  for (std::size_t i = 0; i < neighbours_.size(); ++i) {
-    const Neighbour& other = neighbours_[i];
-    Rect row = area.cut_top(ui.px(kFieldRow));
-    const Interaction hand = interact(ui, "details.dependency." + std::to_string(i), row);
-    if (hand.hovered) {
-      fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
-      set_cursor(Cursor::hand);
-      context.tab.hovered = other.event;
-    }
-    const Colour arrow = other.comes_first ? Colour::accent : Colour::selection;
-    draw_icon(ui, row.cut_left(ui.px(16)), icon::kArrowRight, ui.colour(arrow));
-    draw_text(ui, row.cut_left(ui.px(36)), other.comes_first ? "from" : "to",
-              {.colour = Colour::text3, .align = Align::right});
-    row.cut_left(ui.px(8));
-    row.cut_left(draw_swatch(ui, row, ui.theme().slice(other.palette_slot)) + ui.px(6));
-    draw_text(ui, row.cut_right(ui.px(86)), format_time_exact(other.distance_ns),
-              {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
-    draw_text(ui, row.cut_left(row.width() * 0.55F), other.name, {.style = TextStyle::mono});
-    draw_text(ui, row, other.track, {.colour = Colour::text3});
-    if (hand.clicked) {
-      select_event(context.tab, other.event);
-      context.actions.reveal(other.event);
-    }
-  }
-  std::string hint = "Step along them with [ and ]";
-  if (hidden_neighbours_ > 0) hint = format_count(hidden_neighbours_) + " more. " + hint;
-  area.cut_top(ui.px(4));
-  draw_text(ui, area.cut_top(ui.px(kFieldRow)), hint, {.style = TextStyle::small, .colour = Colour::text3});
 }
 
 }  // namespace accelscope::app

@@ -1,0 +1,133 @@
+#include "app/panels/dependency_column.h"
+
+#include <array>
+
+#include "app/selection.h"
+#include "core/base/format.h"
+#include "render/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kRow = 20, kHead = 24;
+constexpr float kDistanceWidth = 92;
+constexpr std::size_t kMostDirect = 64;  // of each kind
+
+constexpr std::array<Segment, 2> kReach = {
+    Segment{.label = "Direct", .tooltip = "What the event itself depends on, and what depends on it"},
+    Segment{.label = "Chain",
+            .tooltip = "Step by step back to what ended last before each, and on to what began first after each"}};
+
+std::string distance_text(std::int64_t ns) { return (ns > 0 ? "+" : "") + format_time_exact(ns); }
+
+}  // namespace
+
+void DependencyColumn::clear() { *this = {}; }
+
+void DependencyColumn::refresh(const PanelContext& context, EventId event, std::int64_t begin_ns, std::int64_t end_ns) {
+  if (event != event_) {
+    clear();
+    event_ = event;
+    begin_ns_ = begin_ns;
+    end_ns_ = end_ns;
+  }
+  const auto dependencies = context.analysis().dependencies();
+  if (!dependencies) return;
+  const bool wanted = context.tab.dependency_chain;
+  if (wanted) {
+    const auto& chain = context.tab.chain;
+    const bool there = chain && chain->event == event;
+    if (there && !(chain_listed_ && version_ == chain->snapshot_version)) list_chain(context, *chain);
+  } else if (chain_listed_ || version_ != dependencies->snapshot_version()) {
+    list_direct(context, *dependencies);
+  }
+  if (direct_total_ == 0) {
+    direct_total_ = dependencies->predecessors(event, 0).total + dependencies->successors(event, 0).total;
+  }
+}
+
+void DependencyColumn::add(const PanelContext& context, EventId event, bool comes_first) {
+  auto record = context.tab.reader->read(event);
+  if (!record) return;
+  const TrackSnapshot* track = context.tab.snapshot->find_track(record->lane->track);
+  entries_.push_back({event, comes_first, record->name_text, track != nullptr ? track->track->name : "",
+                      context.tab.snapshot->strings->slot(record->name),
+                      comes_first ? record->end_ns - begin_ns_ : record->begin_ns - end_ns_});
+}
+
+void DependencyColumn::list_direct(const PanelContext& context, const Dependencies& dependencies) {
+  entries_.clear();
+  chain_listed_ = false;
+  version_ = dependencies.snapshot_version();
+  const DependencyList before = dependencies.predecessors(event_, kMostDirect);
+  const DependencyList after = dependencies.successors(event_, kMostDirect);
+  for (const Dependency& d : before.dependencies) add(context, d.source, true);
+  for (const Dependency& d : after.dependencies) add(context, d.target, false);
+  total_ = before.total + after.total;
+}
+
+void DependencyColumn::list_chain(const PanelContext& context, const DependencyChain& chain) {
+  entries_.clear();
+  chain_listed_ = true;
+  version_ = chain.snapshot_version;
+  for (const Dependency& d : chain.before) add(context, d.source, true);
+  for (const Dependency& d : chain.after) add(context, d.target, false);
+  total_ = chain.before_total + chain.after_total;
+}
+
+float DependencyColumn::height(const Ui& ui) const {
+  return ui.px(kHead + 4) + static_cast<float>(entries_.size() + 1) * ui.px(kRow);
+}
+
+void DependencyColumn::draw(const PanelContext& context, Rect area, const Rect& visible) {
+  Ui& ui = context.ui;
+  Rect head{area.x0, area.y0, area.x1, area.y0 + ui.px(kHead)};
+  group_heading(ui, area, "Dependencies");
+  int chosen = context.tab.dependency_chain ? 1 : 0;
+  const Rect choice = head.cut_right(segmented_width(ui, kReach)).middle(ui.px(20));
+  if (segmented(ui, "details.reach", choice, kReach, chosen)) context.tab.dependency_chain = chosen == 1;
+  area.cut_top(ui.px(4));
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Rect row = area.cut_top(ui.px(kRow));
+    if (row.y1 >= visible.y0 && row.y0 <= visible.y1) draw_entry(context, i, row);
+  }
+  std::string hint = "Step along them with [ and ]";
+  if (total_ > entries_.size()) {
+    hint = format_count(entries_.size()) + " of " + format_count(total_) + " shown. " + hint;
+  }
+  draw_text(ui, area.cut_top(ui.px(kRow)), hint, {.style = TextStyle::small, .colour = Colour::text3});
+}
+
+void DependencyColumn::draw_entry(const PanelContext& context, std::size_t index, Rect row) {
+  Ui& ui = context.ui;
+  const Entry& other = entries_[index];
+  const Interaction hand = interact(ui, "details.dependency." + std::to_string(index), row);
+  if (hand.hovered) {
+    fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
+    set_cursor(Cursor::hand);
+    context.tab.hovered = other.event;
+  }
+  draw_icon(ui, row.cut_left(ui.px(16)), icon::kArrowRight,
+            ui.colour(other.comes_first ? Colour::accent : Colour::selection));
+  draw_text(ui, row.cut_left(ui.px(36)), other.comes_first ? "from" : "to",
+            {.colour = Colour::text3, .align = Align::right});
+  row.cut_left(ui.px(8));
+  row.cut_left(draw_swatch(ui, row, ui.theme().slice(other.palette_slot)) + ui.px(6));
+  draw_text(ui, row.cut_right(ui.px(kDistanceWidth)), distance_text(other.distance_ns),
+            {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
+  draw_text(ui, row.cut_left(row.width() * 0.55F), other.name, {.style = TextStyle::mono, .fit = Fit::middle});
+  row.cut_left(ui.px(6));
+  draw_text(ui, row, other.track, {.colour = Colour::text3, .fit = Fit::middle});
+  if (hand.clicked) {
+    const EventId event = other.event;
+    select_event(context.tab, event);
+    context.actions.reveal(event);
+  }
+}
+
+}  // namespace accelscope::app

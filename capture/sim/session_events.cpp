@@ -90,6 +90,7 @@ SessionEvents::SessionEvents(SessionWriter& writer, const SimulationOptions& opt
   writer_.set_meta("simulation.weights", options.resident_weights ? "resident" : "streamed");
   writer_.set_meta("instance_type", "simulated");
   writer_.set_meta("capacity.SBUF", std::to_string(kSbufBytes));
+  writer_.set_meta("capacity.PSUM", std::to_string(kPsumBanks * kPsumBankBytes));
   writer_.set_meta("pe_clock_freq", "2.8");
   writer_.set_meta("hbm_ddr_bandwidth", std::to_string(static_cast<std::int64_t>(kHbmBytesPerSecond)));
   for (std::uint32_t device = 0; device < options.devices; ++device) devices_.push_back(tracks_.define_device(device));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/analysis/sampled_pools.h"
 #include "core/query/column_values.h"
 
 namespace accelscope {
@@ -18,6 +19,7 @@ struct MemoryEvent {
   std::optional<std::uint64_t> key;
   std::uint32_t pool = 0;
   std::uint32_t tensor = 0;
+  std::uint32_t site = 0;
 };
 
 // Numbers texts in the order in which they come.
@@ -37,9 +39,12 @@ class Names {
 
 struct Collected {
   std::vector<MemoryEvent> events;
-  Names pools;
+  Names pools;  // device, kSeparator, name
   Names tensors;
+  Names sites;
 };
+
+constexpr char kSeparator = '\0';
 
 void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collected& collected) {
   const Schema& schema = *chunk.lane.schema;
@@ -60,6 +65,7 @@ void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collecte
     return found.empty() ? otherwise : found;
   };
   const std::string_view track_name = track != nullptr ? std::string_view(track->track->name) : std::string_view();
+  const std::string device = track != nullptr ? track->track->device : std::string();
   std::uint64_t names[kBlockEvents];
   chunk.for_each_block([&](const ScannedBlock& block) {
     chunk.view.names(block.block, names);
@@ -74,7 +80,8 @@ void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collecte
       event.bytes = *bytes;
       event.address = number(Role::address, row);
       event.key = number(Role::key, row);
-      event.pool = collected.pools.number(text(Role::pool, row, track_name));
+      event.pool = collected.pools.number(device + kSeparator + std::string(text(Role::pool, row, track_name)));
+      event.site = collected.sites.number(text(Role::source_location, row, {}));
       event.tensor = collected.tensors.number(text(Role::tensor, row, strings.text(chunk.session_string(names[i]))));
       collected.events.push_back(event);
     }
@@ -117,7 +124,7 @@ class Matcher {
   void allocate(const MemoryEvent& event) {
     const auto index = static_cast<std::uint32_t>(usage_.allocations.size());
     usage_.allocations.push_back({event.id, kNoEvent, event.pool, event.tensor, event.address,
-                                  static_cast<std::uint64_t>(event.bytes), event.begin_ns, std::nullopt});
+                                  static_cast<std::uint64_t>(event.bytes), event.begin_ns, std::nullopt, event.site});
     if (event.end_ns > event.begin_ns) {
       usage_.allocations.back().end_ns = event.end_ns;
       return;
@@ -166,139 +173,37 @@ class Matcher {
   std::unordered_map<Handle, std::vector<std::uint32_t>, HandleHash> sizes_;
 };
 
-void build_steps(MemoryUsage& usage) {
+// Pools of several devices are told apart by the device in front of their name; their capacity is what the session
+// states for the one or for all of that name.
+void name_pools(const Snapshot& snapshot, MemoryUsage& usage) {
+  for (std::vector<PoolUsage>* pools : {&usage.pools, &usage.sampled}) {
+    for (PoolUsage& pool : *pools) {
+      const bool several = std::any_of(pools->begin(), pools->end(), [&](const PoolUsage& other) {
+        return other.base_name == pool.base_name && other.device != pool.device;
+      });
+      pool.name = several && !pool.device.empty() ? pool.device + " " + pool.base_name : pool.base_name;
+      if (!pool.capacity_bytes) pool.capacity_bytes = stated_capacity(snapshot, pool.device, pool.base_name);
+    }
+  }
+}
+
+// Allocations with a duration are the source's own guess where it says so.
+void note_estimates(const Snapshot& snapshot, MemoryUsage& usage) {
+  const auto note = std::find_if(snapshot.quality.begin(), snapshot.quality.end(),
+                                 [](const QualityEntry& entry) { return entry.kind == "memory_estimated"; });
+  if (note == snapshot.quality.end()) return;
+  std::vector<char> stated(usage.pools.size(), 0);
   for (const Allocation& allocation : usage.allocations) {
-    PoolUsage& pool = usage.pools[allocation.pool];
-    ++pool.allocation_count;
-    const auto bytes = static_cast<std::int64_t>(allocation.bytes);
-    pool.changes.push_back({allocation.begin_ns, bytes, allocation.tensor});
-    if (allocation.end_ns) pool.changes.push_back({*allocation.end_ns, -bytes, allocation.tensor});
+    if (allocation.address || allocation.release != kNoEvent || !allocation.end_ns) stated[allocation.pool] = 1;
   }
-  for (PoolUsage& pool : usage.pools) {
-    std::stable_sort(pool.changes.begin(), pool.changes.end(),
-                     [](const PoolChange& a, const PoolChange& b) { return a.ns < b.ns; });
-    std::uint64_t used = 0;
-    for (std::size_t i = 0; i < pool.changes.size();) {
-      const std::int64_t ns = pool.changes[i].ns;
-      const std::uint64_t before = used;
-      for (; i < pool.changes.size() && pool.changes[i].ns == ns; ++i) {
-        used += static_cast<std::uint64_t>(pool.changes[i].bytes);
-      }
-      if (used == before) continue;
-      pool.steps.push_back({ns, used});
-      if (used > pool.peak_bytes) {
-        pool.peak_bytes = used;
-        pool.peak_ns = ns;
-      }
-    }
+  for (std::size_t i = 0; i < usage.pools.size(); ++i) {
+    if (stated[i] != 0) continue;
+    usage.pools[i].estimated = true;
+    usage.pools[i].note = note->detail;
   }
-}
-
-std::vector<PoolStep>::const_iterator step_after(const PoolUsage& pool, std::int64_t ns) {
-  return std::upper_bound(pool.steps.begin(), pool.steps.end(), ns,
-                          [](std::int64_t time, const PoolStep& step) { return time < step.ns; });
-}
-
-// For every pixel the moment of its peak.
-std::vector<PoolStep> peaks(const PoolUsage& pool, const TimeRange& range, std::size_t pixels) {
-  std::vector<PoolStep> result(pixels);
-  const double pixel_ns = static_cast<double>(range.length_ns()) / static_cast<double>(pixels);
-  const auto pixel_begin = [&](std::size_t pixel) {
-    return range.begin_ns + static_cast<std::int64_t>(std::floor(pixel_ns * static_cast<double>(pixel)));
-  };
-  auto next = step_after(pool, range.begin_ns);
-  for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
-    const std::int64_t begin_ns = pixel_begin(pixel);
-    const std::int64_t end_ns = pixel + 1 == pixels ? range.end_ns : pixel_begin(pixel + 1);
-    while (next != pool.steps.end() && next->ns <= begin_ns) ++next;
-    PoolStep peak{begin_ns, next == pool.steps.begin() ? 0 : (next - 1)->bytes};
-    for (; next != pool.steps.end() && next->ns < end_ns; ++next) {
-      if (next->bytes > peak.bytes) peak = *next;
-    }
-    result[pixel] = peak;
-  }
-  return result;
 }
 
 }  // namespace
-
-std::optional<std::uint32_t> MemoryUsage::find_pool(std::string_view name) const noexcept {
-  for (std::uint32_t i = 0; i < pools.size(); ++i) {
-    if (pools[i].name == name) return i;
-  }
-  return std::nullopt;
-}
-
-std::uint64_t MemoryUsage::used_at(std::uint32_t pool, std::int64_t ns) const noexcept {
-  const auto next = step_after(pools[pool], ns);
-  return next == pools[pool].steps.begin() ? 0 : (next - 1)->bytes;
-}
-
-std::vector<std::uint32_t> MemoryUsage::alive_at(std::uint32_t pool, std::int64_t ns, std::uint64_t min_bytes) const {
-  std::vector<std::uint32_t> alive;
-  for (std::uint32_t i = 0; i < allocations.size() && allocations[i].begin_ns <= ns; ++i) {
-    const Allocation& allocation = allocations[i];
-    if (allocation.pool != pool || allocation.bytes < min_bytes) continue;
-    if (!allocation.end_ns || ns < *allocation.end_ns) alive.push_back(i);
-  }
-  std::stable_sort(alive.begin(), alive.end(),
-                   [this](std::uint32_t a, std::uint32_t b) { return allocations[a].bytes > allocations[b].bytes; });
-  return alive;
-}
-
-StackedUsage MemoryUsage::stacked(std::uint32_t pool_index, const TimeRange& range, std::size_t pixels,
-                                  std::size_t max_series, std::uint64_t min_bytes) const {
-  StackedUsage stack;
-  if (range.empty() || pixels == 0) return stack;
-  const PoolUsage& pool = pools[pool_index];
-  const std::vector<PoolStep> samples = peaks(pool, range, pixels);
-  for (const PoolStep& sample : samples) stack.total.push_back(sample.bytes);
-
-  std::vector<char> large(tensors.size(), 0);
-  for (const Allocation& allocation : allocations) {
-    if (allocation.pool == pool_index && allocation.bytes >= min_bytes) large[allocation.tensor] = 1;
-  }
-  std::vector<std::uint64_t> used(tensors.size(), 0);
-  std::size_t change = 0;
-  // Brings `used` to a sample's moment and tells which tensors changed on the way.
-  const auto advance = [&](const PoolStep& sample, auto&& changed) {
-    const std::size_t first = change;
-    for (; change < pool.changes.size() && pool.changes[change].ns <= sample.ns; ++change) {
-      used[pool.changes[change].tensor] += static_cast<std::uint64_t>(pool.changes[change].bytes);
-    }
-    for (std::size_t i = first; i < change; ++i) changed(pool.changes[i].tensor);
-  };
-  std::vector<std::uint64_t> most(tensors.size(), 0);  // by tensor, over all samples
-  for (const PoolStep& sample : samples) {
-    advance(sample, [&](std::uint32_t tensor) { most[tensor] = std::max(most[tensor], used[tensor]); });
-  }
-  std::vector<std::uint32_t> candidates;
-  for (std::uint32_t tensor = 0; tensor < tensors.size(); ++tensor) {
-    if (large[tensor] != 0) candidates.push_back(tensor);
-  }
-  std::erase_if(candidates, [&](std::uint32_t tensor) { return most[tensor] == 0; });
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return most[a] > most[b]; });
-  if (candidates.size() > max_series) candidates.resize(max_series);
-
-  for (const std::uint32_t tensor : candidates) stack.names.push_back(tensors[tensor]);
-  stack.values.assign(candidates.size(), std::vector<std::uint64_t>(pixels, 0));
-  std::vector<std::uint64_t> rest = stack.total;
-  std::fill(used.begin(), used.end(), 0);
-  change = 0;
-  for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
-    advance(samples[pixel], [](std::uint32_t) {});
-    for (std::size_t i = 0; i < candidates.size(); ++i) {
-      stack.values[i][pixel] = used[candidates[i]];
-      rest[pixel] -= used[candidates[i]];
-    }
-  }
-  if (std::any_of(rest.begin(), rest.end(), [](std::uint64_t bytes) { return bytes > 0; })) {
-    stack.names.emplace_back("other");
-    stack.values.push_back(std::move(rest));
-  }
-  return stack;
-}
 
 Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& query) {
   const Snapshot& snapshot = *query.snapshot;
@@ -311,12 +216,12 @@ Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& quer
   if (!scanned) return scanned.error();
 
   std::vector<MemoryEvent> events;
-  std::vector<std::pair<const Names*, const Names*>> names_of;  // by event: in whose numbers it speaks
+  std::vector<const Collected*> names_of;  // by event: in whose numbers it speaks
   auto usage = std::make_shared<MemoryUsage>();
   usage->snapshot_version = snapshot.version;
   for (Collected& worker : workers) {
     events.insert(events.end(), worker.events.begin(), worker.events.end());
-    names_of.insert(names_of.end(), worker.events.size(), {&worker.pools, &worker.tensors});
+    names_of.insert(names_of.end(), worker.events.size(), &worker);
   }
   std::vector<std::uint32_t> order(events.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -327,16 +232,28 @@ Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& quer
   // Numbered anew in the order of time, so that the answer does not depend on the threads.
   Names pools;
   Names tensors;
+  Names sites;
   Matcher matcher(*usage);
   for (const std::uint32_t index : order) {
     MemoryEvent event = events[index];
-    event.pool = pools.number(names_of[index].first->texts()[event.pool]);
-    event.tensor = tensors.number(names_of[index].second->texts()[event.tensor]);
+    const Collected& names = *names_of[index];
+    event.pool = pools.number(names.pools.texts()[event.pool]);
+    event.tensor = tensors.number(names.tensors.texts()[event.tensor]);
+    event.site = sites.number(names.sites.texts()[event.site]);
     matcher.add(event);
   }
   usage->tensors = tensors.texts();
-  for (const std::string& name : pools.texts()) usage->pools.emplace_back().name = name;
-  build_steps(*usage);
+  usage->sites = sites.texts();
+  for (const std::string& text : pools.texts()) {
+    PoolUsage& pool = usage->pools.emplace_back();
+    const std::size_t separator = text.find(kSeparator);
+    pool.device = text.substr(0, separator);
+    pool.base_name = text.substr(separator + 1);
+  }
+  usage->index();
+  note_estimates(snapshot, *usage);
+  if (Result<void> sampled = add_sampled_pools(query, *usage); !sampled) return sampled.error();
+  name_pools(snapshot, *usage);
   return std::shared_ptr<const MemoryUsage>(usage);
 }
 

@@ -130,6 +130,9 @@ void TraceFacts::add_device(std::string_view row) {
   const std::string number = id.text.empty() ? std::to_string(device_count_) : std::string(id.text);
   ++device_count_;
   flatten("device." + number, row, 0);
+  // The pool that allocations of this device lie in is named so by ArgsBinder.
+  const JsonField bytes = value_at(row, "totalGlobalMem");
+  if (!bytes.text.empty()) set(fmt::format("capacity.gpu {} memory", number), bytes.text);
 }
 
 void TraceFacts::add_message(std::string_view table, std::string_view row) {

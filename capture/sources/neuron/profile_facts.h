@@ -38,6 +38,7 @@ class ProfileFacts {
   };
   [[nodiscard]] const std::string* fact(const std::string& key) const;
   [[nodiscard]] std::optional<double> number(const std::string& key) const;
+  void write_capacities(SessionWriter& writer) const;
   void write_metrics(SessionWriter& writer, ImportReport& report) const;
   [[nodiscard]] std::string group_of(const std::string& name) const;
 

@@ -70,6 +70,7 @@ TEST_CASE("metadata before and after the events is kept") {
   CHECK(snapshot.meta_value("distributedInfo.world_size") == "8");
   CHECK(snapshot.meta_value("device.0.name") == "H100");
   CHECK(snapshot.meta_value("device.0.totalGlobalMem") == "85018279936");
+  CHECK(snapshot.meta_value("capacity.gpu 0 memory") == "85018279936");
   CHECK(snapshot.meta_value("traceName") == "run.json");
   CHECK(snapshot.meta_value("begin_unix_ns") == "1700000000000010500");
 }

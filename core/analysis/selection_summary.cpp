@@ -13,8 +13,7 @@
 namespace accelscope {
 namespace {
 
-constexpr std::array<std::string_view, 6> kCommentaries = {"layer", "throttle",  "barrier",
-                                                           "error", "semaphore", "annotation"};
+constexpr std::array<std::string_view, 5> kCommentaries = {"layer", "throttle", "barrier", "error", "semaphore"};
 
 // A sum over lanes of different clocks. Doubles hold sums of whole ns exactly up to 104 days.
 struct Sum {

@@ -14,7 +14,7 @@ void keep_if_small(SummaryStretch& stretch) {
   const std::uint64_t most = stretch.totals.events * (SummaryIndex::kMostBytesPerEvent / 2) / sizeof(SummaryEntry);
   if (stretch.kept && stretch.entries.size() <= most) return;
   stretch.kept = false;
-  stretch.entries = {};
+  std::vector<SummaryEntry>().swap(stretch.entries);  // assigning an empty list would keep the memory
   stretch.offsets = {};
 }
 

@@ -25,6 +25,7 @@ class AmountBlock {
       }
     }
   }
+  [[nodiscard]] bool any() const noexcept { return valid_ != 0; }
   [[nodiscard]] bool has(std::uint32_t i) const noexcept { return (valid_ >> i & 1) != 0; }
   [[nodiscard]] std::uint64_t operator[](std::uint32_t i) const noexcept { return has(i) ? sums_[i] : 0; }
 
@@ -74,7 +75,15 @@ struct SummaryTally::Values {
   std::uint64_t names[kBlockEvents];
   std::uint64_t lines[kBlockEvents];
   std::uint64_t layers[kBlockEvents];
+  // Of the events that lie in the range, clipped to it:
+  std::uint64_t shared[kBlockEvents];     // ticks
+  std::uint64_t busy[kBlockEvents];       // likewise, 0 of events that wait
+  std::uint64_t moved[kBlockEvents];      // bytes
+  std::uint64_t worked[kBlockEvents];     // FLOPs
+  std::int64_t lengths_ns[kBlockEvents];  // not clipped
+  bool waits[kBlockEvents];
   void read(const ScannedChunk& chunk, const SummaryColumns& columns, std::uint32_t index);
+  void clip(const ScannedChunk& chunk, const ScannedBlock& events, const WaitNames& wait_names);
 };
 
 void SummaryTally::add(const ScannedChunk& chunk, const StringPool& strings, std::uint32_t first_block,
@@ -96,6 +105,7 @@ void SummaryTally::Values::read(const ScannedChunk& chunk, const SummaryColumns&
   block = index;
   const ChunkView& view = chunk.view;
   view.names(index, names);
+  for (std::uint32_t i = 0; i < view.block_size(index); ++i) names[i] = chunk.session_string(names[i]);
   if (chunk.lane.schema) {
     bytes.read(view, *chunk.lane.schema, columns.bytes, index);
     flops.read(view, *chunk.lane.schema, columns.flops, index);
@@ -107,30 +117,56 @@ void SummaryTally::Values::read(const ScannedChunk& chunk, const SummaryColumns&
   if (with_layer != 0) view.values(columns.layer->column, index, layers);
 }
 
-void SummaryTally::add_block(const ScannedChunk& chunk, const ScannedBlock& block, const SummaryColumns& columns,
-                             const WaitNames& waits, Values& values) {
+void SummaryTally::Values::clip(const ScannedChunk& chunk, const ScannedBlock& events, const WaitNames& wait_names) {
   const ClockMap& clock = *chunk.lane.clock;
   const bool ticks_are_ns = clock.is_affine() && clock.ns_per_tick() == 1.0;
-  values.read(chunk, columns, block.block);
-  for (std::uint32_t i = block.first; i < block.last; ++i) {
-    const std::int64_t begin = block.times.begins[i];
-    const std::int64_t end = block.times.ends[i];
+  for (std::uint32_t i = events.first; i < events.last; ++i) {
+    const std::int64_t begin = events.times.begins[i];
+    const std::int64_t end = events.times.ends[i];
     const auto duration = static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin);
-    const std::uint64_t shared = chunk.range.shared(begin, end);
-    const std::uint64_t bytes = part_of(values.bytes[i], shared, duration);
-    const std::uint64_t flops = part_of(values.flops[i], shared, duration);
-    const StringId name = chunk.session_string(values.names[i]);
-    const bool is_wait = waits.contains(name);
-    const std::uint64_t busy = is_wait ? 0 : shared;
-    totals_.add({1, busy, shared - busy, is_wait ? 0 : values.waited[i], bytes, flops});
-    table(SummaryTable::names).add(name, 1, shared, bytes);
-    const std::int64_t length_ns =
-        ticks_are_ns ? static_cast<std::int64_t>(duration) : clock.to_ns(end) - clock.to_ns(begin);
-    table(SummaryTable::durations).add(duration_bin(length_ns), 1, shared, 0);
-    if (values.bytes.has(i)) table(SummaryTable::sizes).add(size_bin(values.bytes[i]), 1, shared, bytes);
-    const std::uint32_t row = block.first_row + i;
-    if ((values.with_line >> i & 1) != 0) add_text(0, chunk, *columns.line, row, values.lines[i], busy, bytes);
-    if ((values.with_layer >> i & 1) != 0) add_text(1, chunk, *columns.layer, row, values.layers[i], busy, flops);
+    shared[i] = chunk.range.shared(begin, end);
+    moved[i] = part_of(bytes[i], shared[i], duration);
+    worked[i] = part_of(flops[i], shared[i], duration);
+    waits[i] = wait_names.contains(static_cast<StringId>(names[i]));
+    busy[i] = waits[i] ? 0 : shared[i];
+    lengths_ns[i] = ticks_are_ns ? static_cast<std::int64_t>(duration) : clock.to_ns(end) - clock.to_ns(begin);
+  }
+}
+
+// One loop per table: each fills the caches with its own sums only.
+void SummaryTally::add_block(const ScannedChunk& chunk, const ScannedBlock& block, const SummaryColumns& columns,
+                             const WaitNames& waits, Values& values) {
+  values.read(chunk, columns, block.block);
+  values.clip(chunk, block, waits);
+  SummaryTotals totals;
+  totals.events = block.last - block.first;
+  for (std::uint32_t i = block.first; i < block.last; ++i) {
+    totals.busy_ticks += values.busy[i];
+    totals.wait_ticks += values.shared[i] - values.busy[i];
+    if (!values.waits[i]) totals.waited_ns = capped_sum(totals.waited_ns, values.waited[i]);
+    totals.bytes = capped_sum(totals.bytes, values.moved[i]);
+    totals.flops = capped_sum(totals.flops, values.worked[i]);
+  }
+  totals_.add(totals);
+  Table& names = table(SummaryTable::names);
+  for (std::uint32_t i = block.first; i < block.last; ++i) {
+    names.add(static_cast<std::uint32_t>(values.names[i]), 1, values.shared[i], values.moved[i]);
+  }
+  Table& durations = table(SummaryTable::durations);
+  for (std::uint32_t i = block.first; i < block.last; ++i) {
+    durations.add(duration_bin(values.lengths_ns[i]), 1, values.shared[i], 0);
+  }
+  Table& sizes = table(SummaryTable::sizes);
+  for (std::uint32_t i = block.first; values.bytes.any() && i < block.last; ++i) {
+    if (values.bytes.has(i)) sizes.add(size_bin(values.bytes[i]), 1, values.shared[i], values.moved[i]);
+  }
+  for (std::uint32_t i = block.first; values.with_line != 0 && i < block.last; ++i) {
+    if ((values.with_line >> i & 1) == 0) continue;
+    add_text(0, chunk, *columns.line, block.first_row + i, values.lines[i], values.busy[i], values.moved[i]);
+  }
+  for (std::uint32_t i = block.first; values.with_layer != 0 && i < block.last; ++i) {
+    if ((values.with_layer >> i & 1) == 0) continue;
+    add_text(1, chunk, *columns.layer, block.first_row + i, values.layers[i], values.busy[i], values.worked[i]);
   }
 }
 

@@ -16,6 +16,7 @@ void bench_stream_cuts(const BenchOptions& options);
 void bench_codec(const BenchOptions& options);
 void bench_session_file(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
+void bench_selection(const BenchOptions& options);
 void bench_metrics(const BenchOptions& options);
 void bench_search(const BenchOptions& options);
 void bench_sql_filter(const BenchOptions& options);
@@ -46,6 +47,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"codec", "sealing, checking and inserting chunks in one thread", bench_codec},
     {"session_file", "saving while capturing, opening", bench_session_file},
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
+    {"selection_summary", "the summary of any box, and the index that it is made from", bench_selection},
     {"metrics", "every figure of a session, and of a part of it", bench_metrics},
     {"search", "a regular expression over names: hits counted and stepped", bench_search},
     {"sql_filter", "SQL with WHERE: rate of the scan, ranges of time, cost of a row", bench_sql_filter},

@@ -36,9 +36,10 @@ std::unique_ptr<GeneratedStore> generate_store(std::uint64_t events, std::uint32
   SessionWriter writer(sink);
   Schema schema;
   schema.name = "slice";
-  schema.columns = {{.name = "line", .type = ColumnType::string, .required = true},
-                    {.name = "bytes", .type = ColumnType::uint64, .required = true},
-                    {.name = "wait_ns", .type = ColumnType::int64, .required = true}};
+  schema.columns = {
+      {.name = "line", .type = ColumnType::string, .role = Role::source_location, .required = true},
+      {.name = "bytes", .type = ColumnType::uint64, .unit = "B", .role = Role::bytes, .required = true},
+      {.name = "wait_ns", .type = ColumnType::int64, .unit = "ns", .role = Role::wait_ns, .required = true}};
   const SchemaNumber number = writer.add_schema(schema);
   std::vector<StringId> name_ids;
   std::vector<StringId> lines;

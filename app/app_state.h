@@ -21,6 +21,8 @@
 #include "app/panels/output_panel.h"
 #include "app/panels/panel_context.h"
 #include "app/panels/quality_panel.h"
+#include "app/panels/search_panel.h"
+#include "app/panels/selection_panel.h"
 #include "app/panels/source_panel.h"
 #include "app/panels/sql_panel.h"
 #include "app/panels/stack_panel.h"
@@ -45,6 +47,8 @@ class WakeBell {
 struct TabPanels {
   TabPanels(WorkerPool& pool, QueryBook& book) : memory(pool), sql(pool, book), output(pool), follower(pool) {}
   DetailsPanel details;
+  SearchPanel search;
+  SelectionPanel selection;
   SourcePanel source;
   StackPanel stack;
   MemoryPanel memory;

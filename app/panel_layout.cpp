@@ -14,6 +14,8 @@ constexpr std::array<PanelInfo, kPanelCount> kPanels = {{
     {PanelId::source, "source", "Source", Place::right},
     {PanelId::stack, "stack", "Stack trace", Place::right},
     {PanelId::details, "details", "Details", Place::bottom},
+    {PanelId::search, "search", "Search", Place::bottom},
+    {PanelId::selection, "selection", "Selection", Place::bottom},
     {PanelId::memory, "memory", "Memory", Place::bottom},
     {PanelId::markers, "markers", "Markers", Place::bottom},
     {PanelId::quality, "quality", "Data quality", Place::bottom},

@@ -14,8 +14,20 @@
 
 namespace accelscope::app {
 
-enum class PanelId : std::uint8_t { source, stack, details, memory, markers, quality, metrics, sql, output };
-inline constexpr std::size_t kPanelCount = 9;
+enum class PanelId : std::uint8_t {
+  source,
+  stack,
+  details,
+  search,
+  selection,
+  memory,
+  markers,
+  quality,
+  metrics,
+  sql,
+  output
+};
+inline constexpr std::size_t kPanelCount = 11;
 
 enum class Place : std::uint8_t { right, bottom };
 inline constexpr std::size_t kPlaceCount = 2;

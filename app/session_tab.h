@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/view_state.h"
 #include "capture/client/capture_session.h"
 #include "core/analysis/dependency_chain.h"
 #include "core/query/event_reader.h"
@@ -15,28 +16,6 @@
 #include "core/store/store.h"
 
 namespace accelscope::app {
-
-// The visible stretch of session time. Kept in double so that zooming about the pointer does not creep.
-struct ViewRange {
-  double begin_ns = 0;
-  double end_ns = 1;
-  [[nodiscard]] double span_ns() const noexcept { return end_ns - begin_ns; }
-  bool operator==(const ViewRange&) const = default;
-};
-
-// Back and forward through views. push() after a finished gesture; a new view drops what was ahead.
-class ViewHistory {
- public:
-  void push(const ViewRange& view);
-  [[nodiscard]] bool can_go_back() const noexcept { return position_ > 0; }
-  [[nodiscard]] bool can_go_forward() const noexcept { return position_ + 1 < views_.size(); }
-  ViewRange back();     // needs can_go_back()
-  ViewRange forward();  // needs can_go_forward()
-
- private:
-  std::vector<ViewRange> views_;
-  std::size_t position_ = 0;
-};
 
 class SessionAnalysis;  // app/session_analysis.h
 struct TimelineState;   // app/timeline_state.h
@@ -58,14 +37,28 @@ struct SessionTab {
   std::optional<TimeRange> active;            // where the session does its work; nothing while unknown
 
   ViewRange view;
-  ViewHistory history;
+  ViewChoices choices;
+  ViewHistory history;  // of both
   bool follow = false;  // live: the view follows the newest events
 
   // A finished change of the view, from any panel: kept for back and forward, and it ends following.
   void show(const ViewRange& range) {
     follow = false;
     view = range;
-    history.push(range);
+    remember_view();
+  }
+  // A finished change of what is shown and how; undone like a change of the view.
+  template <typename Change>
+  void change(Change&& make) {
+    make(choices);
+    remember_view();
+  }
+  void remember_view() { history.push({view, choices}); }
+  // Back and forward, a link, a session opened again.
+  void restore(const ViewState& state) {
+    follow = false;
+    view = state.view;
+    choices = state.choices;
   }
 
   std::optional<EventId> selected;
@@ -76,6 +69,7 @@ struct SessionTab {
   std::vector<EventId> also_selected;            // by Ctrl+click, beside the selected one
   bool dependency_chain = false;                 // arrows and lists go along the whole chain, not one step
   std::shared_ptr<const DependencyChain> chain;  // of the selected event, once it is known
+  std::optional<EventFilter> region;  // selected beside single events: a box, or all of a name, a line, a layer
   std::vector<Marker> markers;
   std::shared_ptr<TimelineState> timeline;  // what only the timeline remembers: scroll, what is collapsed
 

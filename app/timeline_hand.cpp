@@ -178,7 +178,7 @@ void move_view(SessionTab& tab, TimelineState& state, const ViewRange& view) {
 
 void finish_move(SessionTab& tab, TimelineState& state) {
   state.settle_at_s.reset();
-  tab.history.push(tab.view);
+  tab.remember_view();
 }
 
 void handle_mouse(TimelineFrame& frame) {

@@ -323,7 +323,9 @@ void draw_lanes(TimelineFrame& frame) {
     const bool hovered = touch.hovered || canvas.intersected(frame.rows).contains(ui.input().mouse);
     frame.list->AddRectFilled(low(canvas), high(canvas), row_background(frame, row, false));
     draw_grid(frame, canvas, row);
-    if (touch.clicked && (row.kind == RowKind::group || row.has_children)) state.choices.open[row.key] = !row.open;
+    if (touch.clicked && (row.kind == RowKind::group || row.has_children)) {
+      frame.tab.change([&](ViewChoices& choices) { choices.rows.open[row.key] = !row.open; });
+    }
     std::string value;
     switch (row.kind) {
       case RowKind::group:

@@ -156,7 +156,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   TimelineState& state = frame.state;
   state.windows.begin_frame(tab.store, tab.snapshot);
   const auto memory = tab.analysis ? tab.analysis->memory() : nullptr;
-  state.rows = compose_rows(*tab.snapshot, memory.get(), state.choices);
+  state.rows = compose_rows(*tab.snapshot, memory.get(), tab.choices.rows);
 
   ImGui::PushClipRect(ImVec2(rect.x0, rect.y0), ImVec2(rect.x1, rect.y1), true);
   frame.list->AddRectFilled(ImVec2(rect.x0, rect.y0), ImVec2(frame.canvas_x, rect.y1), ui.colour(Colour::bg2));
@@ -205,8 +205,7 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
       const bool back = command == TimelineCommand::back;
       if (state.settle_at_s) finish_move(tab, state);  // a zoom under way counts as finished
       if (back ? !tab.history.can_go_back() : !tab.history.can_go_forward()) return;
-      tab.view = back ? tab.history.back() : tab.history.forward();
-      tab.follow = false;
+      tab.restore(back ? tab.history.back() : tab.history.forward());
       return;
     }
     case TimelineCommand::next_event:
@@ -223,6 +222,7 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
       tab.selected.reset();
       tab.also_selected.clear();
       tab.related.clear();
+      tab.region.reset();
       return;
     case TimelineCommand::toggle_follow:
       tab.follow = !tab.follow;

@@ -32,6 +32,7 @@ struct TimelineRow {
 // What the user has changed: rows that are not open or closed as they are by default.
 struct RowChoices {
   std::unordered_map<std::string, bool> open;  // by the row's key
+  bool operator==(const RowChoices&) const = default;
 };
 
 // `memory` may be null: then tracks of kind memory have no area yet, only their events.

@@ -70,7 +70,6 @@ struct TimelineState {
   render::StripCrew crew;
   render::LaneStripBuilder builder;  // of what the UI thread draws by itself: summaries
 
-  RowChoices choices;
   std::vector<TimelineRow> rows;
   float content_height = 0;  // of all rows, pixels
   float scroll = 0;          // pixels

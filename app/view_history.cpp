@@ -1,6 +1,6 @@
 #include <cassert>
 
-#include "app/session_tab.h"
+#include "app/view_state.h"
 
 namespace accelscope::app {
 
@@ -8,24 +8,24 @@ namespace {
 constexpr std::size_t kMostViews = 256;  // a long session must not keep every wheel turn of the day
 }
 
-void ViewHistory::push(const ViewRange& view) {
-  if (!views_.empty()) {
-    if (views_[position_] == view) return;
-    views_.resize(position_ + 1);
+void ViewHistory::push(const ViewState& state) {
+  if (!states_.empty()) {
+    if (states_[position_] == state) return;
+    states_.resize(position_ + 1);
   }
-  views_.push_back(view);
-  if (views_.size() > kMostViews) views_.erase(views_.begin());
-  position_ = views_.size() - 1;
+  states_.push_back(state);
+  if (states_.size() > kMostViews) states_.erase(states_.begin());
+  position_ = states_.size() - 1;
 }
 
-ViewRange ViewHistory::back() {
+const ViewState& ViewHistory::back() {
   assert(can_go_back());
-  return views_[--position_];
+  return states_[--position_];
 }
 
-ViewRange ViewHistory::forward() {
+const ViewState& ViewHistory::forward() {
   assert(can_go_forward());
-  return views_[++position_];
+  return states_[++position_];
 }
 
 }  // namespace accelscope::app

@@ -24,6 +24,10 @@ void draw_panel(AppState& state, const PanelContext& context, PanelId id, const 
       return panels.stack.draw(context, area);
     case PanelId::details:
       return panels.details.draw(context, area);
+    case PanelId::search:
+      return panels.search.draw(context, area);
+    case PanelId::selection:
+      return panels.selection.draw(context, area);
     case PanelId::memory:
       return panels.memory.draw(context, area);
     case PanelId::markers:

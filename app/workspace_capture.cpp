@@ -149,7 +149,7 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   if (auto active = session.analysis->active()) session.active = active;
   if (!tab.fitted) {
     session.view = session.follow ? whole_session(*session.snapshot) : active_view(session);
-    session.history.push(session.view);
+    session.remember_view();
     tab.fitted = true;
   }
   if (session.follow) {

@@ -51,7 +51,7 @@ class Client final : public FrameClient {
     tab.snapshot = tab.store->snapshot();
     tab.reader = std::make_unique<EventReader>(*tab.store, tab.snapshot);
     tab.view = {0, 1'000'000};
-    tab.history.push(tab.view);
+    tab.remember_view();
   }
   void frame(Ui& ui) override {
     ui_ = &ui;

@@ -86,6 +86,9 @@ AppState::AppState(AppOptions app_options)
   actions.show_panel = [this](PanelId panel) { layout.show(panel); };
   actions.say = [this](std::string text) { say(std::move(text)); };
   actions.notify = [this](Severity severity, std::string text) { workspace.notify(severity, std::move(text)); };
+  actions.choose_folder = [this](std::string title, std::function<void(const std::string&)> chosen) {
+    file_dialog.show_folders(std::move(title), start_folder(), dialog_places(workspace), std::move(chosen));
+  };
   actions.reveal = [this](EventId event) {
     if (tab() != nullptr) timeline.reveal(*tab(), event);
   };
@@ -113,11 +116,14 @@ void AppState::show_connect_form() {
   open_dialog(Dialog::connect);
 }
 
-void AppState::show_open_dialog() {
+std::string AppState::start_folder() {
   std::string start;
   if (!workspace.recent().list().empty()) start = parent_folder(workspace.recent().list().front().path);
-  if (start.empty()) start = home_directory(process_environment());
-  file_dialog.show(FileDialog::Purpose::open, start, dialog_places(workspace),
+  return start.empty() ? home_directory(process_environment()) : start;
+}
+
+void AppState::show_open_dialog() {
+  file_dialog.show(FileDialog::Purpose::open, start_folder(), dialog_places(workspace),
                    [this](const std::string& path) { workspace.open(path); });
 }
 

@@ -45,7 +45,8 @@ class WakeBell {
 
 // The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
 struct TabPanels {
-  TabPanels(WorkerPool& pool, QueryBook& book) : memory(pool), sql(pool, book), output(pool), follower(pool) {}
+  TabPanels(WorkerPool& pool, QueryBook& book)
+      : source(pool), memory(pool), sql(pool, book), output(pool), follower(pool) {}
   DetailsPanel details;
   SearchPanel search;
   SelectionPanel selection;
@@ -61,7 +62,7 @@ struct TabPanels {
   bool verdict_closed = false;
 
   [[nodiscard]] bool pending() const {
-    return memory.pending() || sql.pending() || output.pending() || follower.pending();
+    return source.pending() || memory.pending() || sql.pending() || output.pending() || follower.pending();
   }
 };
 
@@ -107,6 +108,7 @@ struct AppState {
   void open_dialog(Dialog which);
   void show_connect_form();  // on the start page where it stands there, else as a dialog
   void show_open_dialog();
+  [[nodiscard]] std::string start_folder();  // where file dialogs begin
   void show_save_dialog(std::size_t index);
   void remember_settings();
 };

@@ -30,16 +30,23 @@ void FileDialog::show(Purpose purpose, const std::string& start, std::vector<Nam
   places_ = std::move(places);
   chosen_ = std::move(chosen);
   open_ = must_open_ = focus_now_ = true;
+  title_ = purpose == Purpose::save ? "Save the session" : "Open a session, trace or folder";
   overwrite_.reset();
   problem_.clear();
   typed_ = purpose == Purpose::save ? fs::path(start).filename().string() : "";
   go_to(purpose == Purpose::save ? fs::path(start).parent_path().string() : start);
 }
 
+void FileDialog::show_folders(std::string title, const std::string& start, std::vector<NamedPlace> places,
+                              Chosen chosen) {
+  show(Purpose::folder, start, std::move(places), std::move(chosen));
+  title_ = std::move(title);
+}
+
 void FileDialog::go_to(const std::string& folder) {
   folder_ = folder.empty() ? "." : folder;
   overwrite_.reset();
-  if (purpose_ == Purpose::open) typed_.clear();
+  if (purpose_ != Purpose::save) typed_.clear();
   table_ = {};
   task_ = pool_.start([target = folder_](TaskControl&) { return list_folder(target); });
 }
@@ -67,8 +74,8 @@ void FileDialog::choose(const std::string& path) {
   if (fs::is_directory(path, error)) return go_to(path);
   const std::string target = purpose_ == Purpose::save ? with_session_suffix(path) : path;
   const bool exists = fs::exists(target, error);
-  if (purpose_ == Purpose::open && !exists) {
-    problem_ = target + ": there is no such file here";
+  if (purpose_ != Purpose::save && (!exists || purpose_ == Purpose::folder)) {
+    problem_ = target + (exists ? ": is no folder" : ": there is no such file here");
     return;
   }
   if (purpose_ == Purpose::save && exists && overwrite_ != target) {
@@ -79,13 +86,19 @@ void FileDialog::choose(const std::string& path) {
   chosen_(target);
 }
 
+std::vector<std::size_t> FileDialog::shown_entries() const {
+  std::vector<std::size_t> shown = filter_entries(listing_, purpose_ == Purpose::save ? "" : typed_, all_files_);
+  if (purpose_ == Purpose::folder) std::erase_if(shown, [&](std::size_t i) { return !listing_.entries[i].is_folder; });
+  return shown;
+}
+
 void FileDialog::draw(Ui& ui) {
   if (!open_) return;
   take_listing();
   if (task_.valid()) ui.request_frame_after(0.01);
-  const bool saving = purpose_ == Purpose::save;
+  const bool saving = purpose_ == Purpose::save, folder_wanted = purpose_ == Purpose::folder;
   if (std::exchange(must_open_, false)) open_modal(ui, kName);
-  Modal modal(ui, kName, saving ? "Save the session" : "Open a session, trace or folder", kWidth, kHeight);
+  Modal modal(ui, kName, title_, kWidth, kHeight);
   if (!modal.open()) {
     open_ = false;
     return;
@@ -100,7 +113,7 @@ void FileDialog::draw(Ui& ui) {
   Rect typing = rest.cut_top(ui.px(size::kControl));
   const Rect all_files = typing.cut_right(checkbox_width(ui, "All files"));
   typing.cut_right(ui.px(12));
-  checkbox(ui, "file_dialog.all", all_files, "All files", all_files_);
+  if (!folder_wanted) checkbox(ui, "file_dialog.all", all_files, "All files", all_files_);
   const TextInputResult typed =
       text_input(ui, "file_dialog.name", typing, typed_,
                  {.placeholder = saving ? "Name of the file" : "Type to narrow the list, or a path",
@@ -115,7 +128,7 @@ void FileDialog::draw(Ui& ui) {
   draw_list(ui, rest);
 
   Rect foot = modal.buttons();
-  const std::string label = saving ? (overwrite_ ? "Replace" : "Save") : "Open";
+  const std::string label = folder_wanted ? "Choose this folder" : saving ? (overwrite_ ? "Replace" : "Save") : "Open";
   const ButtonOptions done{.label = label, .kind = ButtonKind::primary, .disabled = saving && typed_.empty()};
   const bool pressed =
       button(ui, "file_dialog.done", foot.cut_right(std::max(button_width(ui, done), ui.px(88))), done);
@@ -128,8 +141,11 @@ void FileDialog::draw(Ui& ui) {
   } else if (!problem_.empty()) {
     draw_text(ui, foot, problem_, {.colour = Colour::error, .fit = Fit::middle});
   }
-  if (pressed || typed.submitted) {
-    const std::vector<std::size_t> shown = filter_entries(listing_, saving ? "" : typed_, all_files_);
+  if (pressed && folder_wanted && typed_.empty()) {
+    open_ = false;
+    chosen_(folder_);
+  } else if (pressed || typed.submitted) {
+    const std::vector<std::size_t> shown = shown_entries();
     if (!saving && table_.cursor && *table_.cursor < shown.size() && typed_.empty()) {
       choose(join_path(folder_, listing_.entries[shown[*table_.cursor]].name));
     } else if (!saving && shown.size() == 1) {
@@ -163,7 +179,12 @@ void FileDialog::draw_places(Ui& ui, Rect area) {
 
 void FileDialog::draw_list(Ui& ui, Rect area) {
   const bool saving = purpose_ == Purpose::save;
-  const std::vector<std::size_t> shown = filter_entries(listing_, saving ? "" : typed_, all_files_);
+  const std::vector<std::size_t> shown = shown_entries();
+  if (shown.empty() && purpose_ == Purpose::folder) {
+    empty_state(ui, "file_dialog.empty", area, icon::kFolderOpen,
+                task_.valid() ? "Reading the folder ..." : "No folders in this one.");
+    return;
+  }
   if (shown.empty()) {
     constexpr std::array<std::string_view, 2> kActions = {"Show all files", "Go up"};
     const auto action = empty_state(ui, "file_dialog.empty", area, icon::kFolderOpen,

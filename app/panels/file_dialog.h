@@ -17,13 +17,15 @@ namespace accelscope::app {
 
 class FileDialog {
  public:
-  enum class Purpose : std::uint8_t { open, save };
+  enum class Purpose : std::uint8_t { open, save, folder };
   using Chosen = std::function<void(const std::string& path)>;
 
   explicit FileDialog(WorkerPool& pool) : pool_(pool) {}
 
   // Shown from the next frame on. `start` is a folder, or for saving the suggested file.
   void show(Purpose purpose, const std::string& start, std::vector<NamedPlace> places, Chosen chosen);
+  // For a folder alone: lists folders, and answers with the one that is entered.
+  void show_folders(std::string title, const std::string& start, std::vector<NamedPlace> places, Chosen chosen);
   void draw(render::Ui& ui);
   [[nodiscard]] bool is_open() const noexcept { return open_; }
   [[nodiscard]] bool loading() const noexcept { return task_.valid(); }
@@ -35,13 +37,14 @@ class FileDialog {
   void draw_places(render::Ui& ui, render::Rect area);
   void draw_list(render::Ui& ui, render::Rect area);
   [[nodiscard]] std::string typed_target() const;
+  [[nodiscard]] std::vector<std::size_t> shown_entries() const;
 
   WorkerPool& pool_;
   bool open_ = false, must_open_ = false, focus_now_ = false, all_files_ = false;
   Purpose purpose_ = Purpose::open;
   Chosen chosen_;
   std::vector<NamedPlace> places_;
-  std::string folder_, typed_, problem_;
+  std::string title_, folder_, typed_, problem_;
   std::optional<std::string> overwrite_;  // the existing file that must be agreed to
   FileListing listing_;
   Task<Result<FileListing>> task_;

@@ -19,6 +19,8 @@ struct PanelActions {
   std::function<void(std::string text)> say;          // a short confirmation in the status bar
   std::function<void(EventId)> reveal;                // scrolls its lane into sight
   std::function<void(Severity, std::string)> notify;  // something went wrong
+  // Asks for a folder; `chosen` is called only if the user names one.
+  std::function<void(std::string title, std::function<void(const std::string& folder)> chosen)> choose_folder;
 };
 
 struct PanelContext {

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <charconv>
 #include <filesystem>
 
 #include "app/selection.h"
+#include "capture/sources/source_finder.h"
 #include "core/base/format.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/menu.h"
-#include "render/widgets/popup.h"
 #include "render/widgets/states.h"
 
 namespace accelscope::app {
@@ -20,9 +20,9 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kHeadRow = 36, kFootHeight = 84;
-constexpr float kCostWidth = 66, kBarWidth = 32, kNumberWidth = 40;
-constexpr float kHeatBar = 24;  // the hottest line's
+constexpr float kHeadRow = 36, kFindRow = 32, kFootHeight = 92;
+constexpr std::size_t kMostFilesInMenu = 24;
+constexpr const char* kPageKey = "source.page";  // in the session's overlay: "lines", "files", or "text PATH"
 
 struct HeatChoice {
   Heat heat;
@@ -31,130 +31,176 @@ struct HeatChoice {
 constexpr std::array kHeats = {HeatChoice{Heat::busy, "busy time"}, HeatChoice{Heat::wait, "wait time"},
                                HeatChoice{Heat::events, "events"}, HeatChoice{Heat::bytes, "bytes"}};
 
-Colour colour_of(TokenKind kind) {
-  switch (kind) {
-    case TokenKind::text:
-      return Colour::text1;
-    case TokenKind::keyword:
-      return Colour::code_keyword;
-    case TokenKind::string:
-      return Colour::code_string;
-    case TokenKind::number:
-      return Colour::code_number;
-    case TokenKind::comment:
-      return Colour::text3;
-    case TokenKind::operation:
-      return Colour::text2;
-  }
-  return Colour::text1;
-}
-
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 }  // namespace
 
-void SourcePanel::choose_file(const PanelContext& context) {
-  SessionTab& tab = context.tab;
-  const auto& sources = tab.snapshot->sources;
-  if (tab.selected_source != followed_) {
-    followed_ = tab.selected_source;
-    std::string_view path;
-    std::uint32_t line = 0;
-    if (parse_source_location(followed_, path, line)) {
-      if (const auto found = find_source(sources, path)) {
-        if (file_ != sources[*found]) lines_.clear();
-        file_ = sources[*found];
-      }
-      lit_line_ = line;
-      scroll_to_ = line;
+// The page that the user last chose in this session, else the first file that there is.
+void SourcePanel::begin(const PanelContext& context) {
+  const auto& sources = context.tab.snapshot->sources;
+  if (!std::exchange(begun_, true)) {
+    const std::string kept = context.tab.store->overlay_value(kPageKey);
+    page_chosen_ = kept == "lines" || kept == "files";
+    if (page_chosen_) page_ = kept == "files" ? Page::files : Page::lines;
+    if (kept.starts_with("text ")) {
+      if (const auto found = find_source(sources, std::string_view(kept).substr(5))) open_text(sources[*found]);
     }
   }
-  if (!file_ && !sources.empty()) file_ = sources.front();
-  if (file_ && lines_.empty()) {
+  if (!page_chosen_ && page_ != Page::text && !sources.empty()) {
+    open_text(sources.front());
+    page_chosen_ = false;
+  }
+  if (file_ == nullptr) return;
+  const auto now = std::find_if(sources.begin(), sources.end(), [&](const auto& s) { return s->path == file_->path; });
+  if (now != sources.end() && *now != file_) {
+    file_ = *now;
     lines_ = code_lines(*file_);
-    costs_of_.reset();
+    costs_.clear();
+    all_.reset();
+  }
+}
+
+void SourcePanel::open_text(std::shared_ptr<const SourceFile> file) {
+  page_ = Page::text;
+  page_chosen_ = true;
+  if (file == file_) return;
+  file_ = std::move(file);
+  lines_ = code_lines(*file_);
+  costs_.clear();
+  hot_.clear();
+  found_.clear();
+  find_.clear();
+  all_.reset();  // the costs are those of another file
+}
+
+void SourcePanel::follow_selection(const PanelContext& context) {
+  SessionTab& tab = context.tab;
+  if (tab.selected_source == followed_) return;
+  followed_ = tab.selected_source;
+  std::string_view path;
+  std::uint32_t line = 0;
+  if (!parse_source_location(followed_, path, line)) {
+    lit_.reset();
+    return;
+  }
+  lit_ = Place{std::string(path), line};
+  const auto& sources = tab.snapshot->sources;
+  if (const auto found = find_source(sources, path)) {
+    open_text(sources[*found]);
+    scroll_to_ = line;
+  } else {
+    page_ = Page::lines;
+    page_chosen_ = true;
+    if (!narrow_.empty() && followed_.find(narrow_) == std::string::npos) narrow_.clear();
+    order_stale_ = show_lit_row_ = true;
   }
 }
 
 void SourcePanel::refresh_costs(const PanelContext& context) {
   const auto lines = context.analysis().source_lines();
-  if (lines && (lines != costs_of_ || hottest_of_ != heat_)) {
-    costs_of_ = lines;
-    hottest_of_ = heat_;
-    costs_ = file_ ? line_costs(*lines, file_->path, lines_.size()) : std::vector<LineCost>{};
-    hottest_ = 0;
-    std::uint32_t hottest_line = 0;
-    for (std::uint32_t i = 0; i < costs_.size(); ++i) {
-      if (heat_value(costs_[i], heat_) <= hottest_) continue;
-      hottest_ = heat_value(costs_[i], heat_);
-      hottest_line = i + 1;
-    }
-    const bool first_costs = file_ && shown_first_ != file_;
-    if (first_costs && hottest_line > 0) {  // something useful at once: the line that costs most
-      shown_first_ = file_;
-      if (!lit_line_) scroll_to_ = hottest_line;
-    }
-  }
-  if (auto events = context.analysis().take_line_events()) {
-    context.tab.related = std::move(events->events);
-    const bool fit = std::exchange(fit_when_ready_, false);
-    if (fit) {
-      if (const auto stretch = stretch_of(context.tab, context.tab.related)) {
-        show_stretch(context.tab, stretch->begin_ns, stretch->end_ns);
-      }
-    }
-  }
+  if (!lines || (lines == all_ && costs_heat_ == heat_)) return;
+  const bool first = file_ && costs_.empty();
+  all_ = lines;
+  costs_heat_ = heat_;
+  const auto& sources = context.tab.snapshot->sources;
+  costs_ = file_ ? line_costs(*lines, file_->path, lines_.size()) : std::vector<LineCost>{};
+  hot_ = hot_lines(costs_, heat_);
+  files_ = file_costs(*lines, sources);
+  sort_files(files_, column_of(heat_), true);
+  missing_texts_ = paths_without_text(*lines, sources).size();
+  order_stale_ = true;
+  const bool lit_here = lit_ && file_ && same_source(lit_->path, file_->path);
+  if (first && !hot_.empty() && !lit_here) scroll_to_ = hot_.front() + 1;  // something useful at once
 }
 
-void SourcePanel::light_line(const PanelContext& context, std::uint32_t line) {
-  lit_line_ = line;
-  const std::string location = file_->path + ":" + std::to_string(line);
-  context.tab.selected.reset();
-  context.tab.related.clear();
-  context.tab.selected_source = location;
-  followed_ = location;
-  // Events name the file as the source recorded it, which may be shorter than the stored path.
-  std::string path = file_->path;
-  if (costs_of_) {
-    for (const SourceLine& cost : costs_of_->lines) {
-      if (cost.line == line && same_source(cost.path, path)) {
-        path = cost.path;
-        break;
-      }
+// Events name the file as the source recorded it, which may be shorter than the stored path.
+std::string SourcePanel::recorded_path(std::uint32_t line) const {
+  if (all_) {
+    for (const SourceLine& cost : all_->lines) {
+      if (cost.line == line && same_source(cost.path, file_->path)) return cost.path;
     }
   }
-  context.analysis().ask_line_events(path, line);
+  return file_->path;
+}
+
+void SourcePanel::light_line(const PanelContext& context, const Place& place) {
+  lit_ = place;
+  SessionTab& tab = context.tab;
+  tab.selected.reset();
+  tab.related.clear();
+  const bool in_text = page_ == Page::text && file_;
+  tab.selected_source = (in_text ? file_->path : place.path) + ":" + std::to_string(place.line);
+  followed_ = tab.selected_source;
+  lit_events_of_.reset();
+  context.analysis().ask_line_events(place.path, place.line);
+}
+
+void SourcePanel::take_line_events(const PanelContext& context) {
+  auto events = context.analysis().take_line_events();
+  if (!events || !lit_) return;
+  lit_events_ = std::move(*events);
+  lit_events_of_ = lit_;
+  lit_at_.reset();
+  causes_.reset();
+  causes_task_ = {};
+  SessionTab& tab = context.tab;
+  if (!tab.selected) tab.related = lit_events_.events;
+  if (std::exchange(fit_when_ready_, false)) {
+    if (const auto stretch = stretch_of(tab, lit_events_.events)) show_stretch(tab, stretch->begin_ns, stretch->end_ns);
+  }
+  if (step_when_ready_ != 0) step_event(context, std::exchange(step_when_ready_, 0));
 }
 
 void SourcePanel::draw(const PanelContext& context, const Rect& area) {
-  choose_file(context);
+  begin(context);
+  follow_selection(context);
   refresh_costs(context);
-  if (!file_) return draw_without_text(context, area);
+  take_line_events(context);
+  store_texts(context);
+  take_stored(context);
+  find_causes(context);
   Ui& ui = context.ui;
+  if (!file_ && (!all_ || all_->lines.empty())) {
+    constexpr std::string_view kNoLines =
+        "No event names a source line. Kernels compiled with debug information do; the sources are then stored with "
+        "the session.";
+    empty_state(ui, "source.empty", area, icon::kFileCode, all_ ? kNoLines : "Adding up the source lines ...");
+    return;
+  }
   Rect rest = area;
   fill(ui, rest, ui.colour(Colour::bg1));
   draw_head(context, rest.cut_top(ui.px(kHeadRow)));
-  const bool has_foot = lit_line_ && *lit_line_ > 0 && *lit_line_ <= lines_.size();
-  if (has_foot) draw_foot(context, rest.cut_bottom(ui.px(kFootHeight)));
-  draw_code(context, rest);
-}
-
-void SourcePanel::draw_without_text(const PanelContext& context, const Rect& area) {
-  const auto lines = context.analysis().source_lines();
-  const bool has_locations = lines && !lines->lines.empty();
-  constexpr std::string_view kNoText =
-      "Events name source lines, but the session does not store the files. Import it again and say where they are: "
-      "accelscope import FILE -o S.accel --source-root FOLDER";
-  constexpr std::string_view kNoLines =
-      "No event names a source line. Kernels compiled with debug information do; the sources are then stored with the "
-      "session.";
-  empty_state(context.ui, "source.empty", area, icon::kFileCode, has_locations ? kNoText : kNoLines);
+  const Rect tools = rest.cut_top(ui.px(kFindRow));
+  if (lit_ && all_) draw_foot(context, rest.cut_bottom(ui.px(kFootHeight)));
+  if (page_ == Page::text) {
+    draw_find(context, tools);
+    draw_code(context, rest);
+  } else {
+    draw_narrow(context, tools);
+    page_ == Page::lines ? draw_lines(context, rest) : draw_files(context, rest);
+  }
 }
 
 void SourcePanel::draw_head(const PanelContext& context, Rect row) {
   Ui& ui = context.ui;
   fill(ui, row, ui.colour(Colour::bg2));
   Rect place = row.inset(ui.px(size::kPanelPadding), 0);
+  draw_heat(context, place);
+  place.cut_right(ui.px(12));
+  draw_icon(ui, place.cut_left(ui.px(16)), page_ == Page::text ? icon::kFileCode : icon::kList,
+            ui.colour(Colour::text2), TextStyle::icon14);
+  place.cut_left(ui.px(8));
+  draw_choice(context, place);
+  place.cut_left(ui.px(10));
+  std::string hint;
+  if (page_ == Page::text) hint = std::filesystem::path(file_->path).parent_path().string();
+  if (page_ == Page::lines) hint = format_count(order_.size()) + " lines";
+  if (page_ == Page::files) hint = format_count(files_.size()) + " files";
+  draw_text(ui, place, hint, {.style = TextStyle::mono, .colour = Colour::text3, .fit = Fit::middle});
+}
+
+void SourcePanel::draw_heat(const PanelContext& context, Rect& row) {
+  Ui& ui = context.ui;
   std::vector<std::string> heats;
   int chosen = 0;
   for (std::size_t i = 0; i < kHeats.size(); ++i) {
@@ -162,138 +208,111 @@ void SourcePanel::draw_head(const PanelContext& context, Rect row) {
     if (kHeats[i].heat == heat_) chosen = static_cast<int>(i);
   }
   const DropdownOptions options{.label = "Heat: ", .flat = true};
-  const Rect heat_rect = place.cut_right(dropdown_width(ui, heats[static_cast<std::size_t>(chosen)], options))
-                             .middle(ui.px(size::kControl));
-  if (dropdown(ui, "source.heat", heat_rect, heats, chosen, options)) {
+  const float width = dropdown_width(ui, heats[static_cast<std::size_t>(chosen)], options);
+  const Rect place = row.cut_right(width).middle(ui.px(size::kControl));
+  if (dropdown(ui, "source.heat", place, heats, chosen, options)) {
     heat_ = kHeats[static_cast<std::size_t>(chosen)].heat;
+    lines_table_.sort_column = files_table_.sort_column = -1;  // by the heat again
   }
-  place.cut_right(ui.px(12));
-  draw_icon(ui, place.cut_left(ui.px(16)), icon::kFileCode, ui.colour(Colour::text2), TextStyle::icon14);
-  place.cut_left(ui.px(8));
+}
 
+// What is shown: all lines, all files, or one of the files, each with its cost.
+void SourcePanel::draw_choice(const PanelContext& context, Rect& row) {
+  Ui& ui = context.ui;
+  const std::string title = page_ == Page::text    ? file_name(file_->path)
+                            : page_ == Page::lines ? "Lines by cost"
+                                                   : "Files by cost";
+  const float caret = ui.px(16);
+  const float width = std::min(text_width(ui, TextStyle::heading, title) + caret, row.width());
+  Rect place = row.cut_left(width).middle(ui.px(size::kControl));
+  const Interaction hand = interact(ui, "source.file", place);
+  if (hand.hovered) {
+    set_cursor(Cursor::hand);
+    fill(ui, place.inset(-ui.px(4), 0), ui.colour(Colour::bg3), size::kChipRadius);
+  }
+  if (hand.clicked) open_menu_below(ui, "source.files", place);
+  draw_icon(ui, place.cut_right(caret), icon::kCaretDown, ui.colour(Colour::text2));
+  draw_text(ui, place, title, {.style = TextStyle::heading, .fit = Fit::middle});
+
+  std::vector<MenuItem> items = {
+      {.id = "lines", .label = "Lines by cost", .icon = icon::kList, .checked = page_ == Page::lines},
+      {.id = "files", .label = "Files by cost", .icon = icon::kTable, .checked = page_ == Page::files}};
+  for (std::size_t i = 0; i < std::min(files_.size(), kMostFilesInMenu); ++i) {
+    items.push_back({.id = std::to_string(i),
+                     .label = file_name(files_[i].path),
+                     .shortcut = heat_text(files_[i].cost, heat_),
+                     .icon = files_[i].text ? icon::kFileCode : icon::kFile,
+                     .checked = page_ == Page::text && files_[i].text == file_,
+                     .line_above = i == 0});
+  }
+  const auto chosen = popup_menu(ui, "source.files", items);
+  if (!chosen) return;
+  if (*chosen == "lines" || *chosen == "files") {
+    return show_page(context, *chosen == "lines" ? Page::lines : Page::files, "");
+  }
+  std::size_t index = 0;
+  std::from_chars(chosen->data(), chosen->data() + chosen->size(), index);
+  if (index < files_.size()) show_page(context, Page::text, files_[index].path);
+}
+
+// A file without text is shown as its lines. The choice is kept with the session.
+void SourcePanel::show_page(const PanelContext& context, Page page, const std::string& path) {
   const auto& sources = context.tab.snapshot->sources;
-  if (sources.size() > 1) {
-    std::vector<std::string> names;
-    int current = 0;
-    for (std::size_t i = 0; i < sources.size(); ++i) {
-      names.push_back(file_name(sources[i]->path));
-      if (sources[i] == file_) current = static_cast<int>(i);
-    }
-    const std::string& name = names[static_cast<std::size_t>(current)];
-    const Rect choice = place.cut_left(dropdown_width(ui, name, {.flat = true})).middle(ui.px(size::kControl));
-    if (dropdown(ui, "source.file", choice, names, current, {.flat = true})) {
-      file_ = sources[static_cast<std::size_t>(current)];
-      lines_.clear();
-      lit_line_.reset();
-      choose_file(context);
-    }
+  page_chosen_ = true;
+  order_stale_ = true;
+  if (page != Page::text) {
+    page_ = page;
+    narrow_.clear();
+  } else if (const auto found = find_source(sources, path)) {
+    open_text(sources[*found]);
   } else {
-    place.cut_left(draw_text(ui, place, file_name(file_->path), {.style = TextStyle::heading}));
+    page_ = Page::lines;
+    narrow_ = path;
   }
-  place.cut_left(ui.px(10));
-  draw_text(ui, place, std::filesystem::path(file_->path).parent_path().string(),
-            {.style = TextStyle::mono, .colour = Colour::text3, .fit = Fit::middle});
+  const std::string kept = page_ == Page::files ? "files" : page_ == Page::lines ? "lines" : "text " + file_->path;
+  if (auto result = context.tab.store->set_overlay_value(kPageKey, kept); !result) {
+    context.actions.notify(Severity::warning, result.message());
+  }
 }
 
-void SourcePanel::draw_code(const PanelContext& context, const Rect& area) {
-  Ui& ui = context.ui;
-  const float row_height = ui.px(size::kCodeRow);
-  std::size_t widest = 0;
-  for (const CodeLine& line : lines_) widest = std::max(widest, line.text.size());
-  const float width = ui.px(kCostWidth + kBarWidth + kNumberWidth + 40) +
-                      static_cast<float>(widest) * text_width(ui, TextStyle::mono, "m");
-  ScrollArea scroll(ui, "source.scroll", area, row_height * static_cast<float>(lines_.size() + 1), width);
-  const Rect content = scroll.content();
-  const Rect visible = scroll.visible();
-  const auto first = static_cast<std::size_t>(std::max(0.0F, std::floor((visible.y0 - content.y0) / row_height)));
-  for (std::size_t i = first; i < lines_.size(); ++i) {
-    const float y = content.y0 + static_cast<float>(i) * row_height;
-    if (y > visible.y1) break;
-    draw_line(context, i, {content.x0, y, std::max(content.x1, visible.x1), y + row_height});
-  }
-  if (scroll_to_ && *scroll_to_ > 0) {
-    const float y = content.y0 + static_cast<float>(*scroll_to_ - 1) * row_height;
-    scroll.show({content.x0, y - 4 * row_height, content.x0 + 1, y + 5 * row_height});
-  }
-  scroll_to_.reset();
+void SourcePanel::choose_folder(const PanelContext& context) const {
+  context.actions.choose_folder("Choose the folder with the sources",
+                                [choice = chosen_folder_](const std::string& folder) { *choice = folder; });
 }
 
-void SourcePanel::draw_line(const PanelContext& context, std::size_t index, Rect row) {
-  Ui& ui = context.ui;
-  const auto number = static_cast<std::uint32_t>(index + 1);
-  const std::string name = "source.line." + std::to_string(number);
-  const Interaction hand = interact(ui, name, row);
-  const bool lit = lit_line_ == number;
-  if (lit || hand.hovered) fill(ui, row, ui.colour(lit ? Colour::accent_bg : Colour::bg3));
-  if (lit) fill(ui, {row.x0, row.y0, row.x0 + ui.px(size::kAccentLine), row.y1}, ui.colour(Colour::accent));
-  draw_margin(context, index, row.cut_left(ui.px(kCostWidth + kBarWidth + 8)));
-  draw_text(ui, row.cut_left(ui.px(kNumberWidth)), std::to_string(number),
-            {.style = TextStyle::mono, .colour = lit ? Colour::text1 : Colour::text3, .align = Align::right});
-  row.cut_left(ui.px(16));
-  const CodeLine& line = lines_[index];
-  float x = row.x0;
-  for (const CodeToken& token : line.tokens) {
-    const std::string_view text = std::string_view(line.text).substr(token.begin, token.end - token.begin);
-    if (text.find_first_not_of(' ') != std::string_view::npos) {
-      draw_text(ui, {x, row.y0, x + text_width(ui, TextStyle::mono, text) + 1, row.y1}, text,
-                {.style = TextStyle::mono, .colour = colour_of(token.kind), .fit = Fit::clip});
+void SourcePanel::store_texts(const PanelContext& context) {
+  if (chosen_folder_->empty() || !all_ || storing_.valid()) return;
+  storing_from_ = std::exchange(*chosen_folder_, "");
+  storing_ = pool_.start([names = paths_without_text(*all_, context.tab.snapshot->sources), store = context.tab.store,
+                          folder = storing_from_](TaskControl&) -> Result<Stored> {
+    const StoreStatus status = store->status();
+    if (status.read_only) {
+      return Error{status.path + ": is read-only and can take no sources; save it under another name first"};
     }
-    x += text_width(ui, TextStyle::mono, text);
-  }
-  if (hand.hovered) set_cursor(Cursor::hand);
-  if (hand.clicked) light_line(context, number);
-  if (hand.double_clicked) fit_when_ready_ = true;
+    const capture::FoundSources found = capture::find_source_files(names, {folder});
+    for (const SourceFile& file : found.files) {
+      if (auto defined = store->define(0, file); !defined) return defined.error();
+    }
+    return Stored{found.files.size(), found.missing.size()};
+  });
 }
 
-void SourcePanel::draw_margin(const PanelContext& context, std::size_t index, Rect margin) {
-  Ui& ui = context.ui;
-  if (index >= costs_.size()) return;
-  const LineCost& cost = costs_[index];
-  const double value = heat_value(cost, heat_);
-  if (value <= 0) return;
-  const double share = hottest_ > 0 ? value / hottest_ : 0;
-  draw_text(ui, margin.cut_left(ui.px(kCostWidth)), heat_text(cost, heat_),
-            {.style = share >= 0.5 ? TextStyle::mono_strong : TextStyle::mono,
-             .colour = Colour::text1,
-             .align = Align::right});
-  margin.cut_left(ui.px(8));
-  const float width = std::max(ui.px(1), std::round(static_cast<float>(share) * ui.px(kHeatBar)));
-  const Rect bar = Rect{margin.x0, margin.y0, margin.x0 + width, margin.y1}.middle(ui.px(10));
-  fill(ui, bar, mix(ui.colour(Colour::bg4), ui.colour(Colour::accent), static_cast<float>(0.35 + 0.65 * share)));
-}
-
-void SourcePanel::draw_foot(const PanelContext& context, Rect area) {
-  Ui& ui = context.ui;
-  const std::uint32_t line = *lit_line_;
-  fill(ui, area, ui.colour(Colour::bg2));
-  horizontal_line(ui, area.x0, area.x1, area.y0, ui.colour(Colour::line2));
-  Rect rest = area.inset(ui.px(size::kPanelPadding), ui.px(6));
-  Rect head = rest.cut_top(ui.px(28));
-  const bool lit_events = !context.tab.related.empty() && !context.tab.selected;
-  const ButtonOptions show{
-      .label = "Show on timeline", .disabled = costs_.empty(), .tooltip = "Zoom to the events of this line"};
-  if (button(ui, "source.show", head.cut_right(button_width(ui, show)).middle(ui.px(size::kSmallControl)), show)) {
-    fit_when_ready_ = true;
-    light_line(context, line);
+void SourcePanel::take_stored(const PanelContext& context) {
+  if (!storing_.valid()) return;
+  if (!storing_.ready()) return context.ui.request_frame_after(0.02);
+  const auto stored = storing_.take();
+  if (!stored) return context.actions.notify(Severity::warning, stored.message());
+  if (stored->found == 0) {
+    return context.actions.notify(Severity::warning,
+                                  storing_from_ + ": none of the " + format_count(stored->missing) +
+                                      " source files is below this folder; choose the one that holds them");
   }
-  head.cut_left(draw_text(ui, head, "Line " + std::to_string(line), {.style = TextStyle::heading}) + ui.px(12));
-  if (lit_events) {
-    draw_text(ui, head, format_count(context.tab.related.size()) + " events lit on the timeline",
-              {.style = TextStyle::small, .colour = Colour::text3});
-  }
-  const LineCost cost = line <= costs_.size() ? costs_[line - 1] : LineCost{};
-  const std::array<std::pair<const char*, std::string>, 4> figures = {{
-      {"Events", format_count(cost.event_count)},
-      {"Busy", cost.busy_ns > 0 ? format_duration(static_cast<double>(cost.busy_ns)) : "–"},
-      {"Wait", cost.wait_ns > 0 ? format_duration(static_cast<double>(cost.wait_ns)) : "–"},
-      {"Bytes", cost.bytes > 0 ? format_bytes(static_cast<double>(cost.bytes)) : "–"},
-  }};
-  const float width = rest.width() / static_cast<float>(figures.size());
-  for (const auto& [label, value] : figures) {
-    Rect cell = rest.cut_left(width);
-    draw_text(ui, cell.cut_top(ui.px(20)), label, {.colour = Colour::text2});
-    draw_text(ui, cell.cut_top(ui.px(20)), value, {.style = TextStyle::mono});
-  }
+  if (context.tab.store->status().in_memory) context.tab.modified = true;
+  context.actions.say("Stored " + format_count(stored->found) +
+                      (stored->found == 1 ? " source file, " : " source files, ") + format_count(stored->missing) +
+                      " not found");
+  all_.reset();  // which texts there are has changed
+  if (page_ != Page::text) page_chosen_ = false;
 }
 
 }  // namespace accelscope::app

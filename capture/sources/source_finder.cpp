@@ -53,9 +53,8 @@ using FilesByName = std::map<std::string, std::vector<fs::path>>;
 
 }  // namespace
 
-SourceSearch add_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
-                              SessionWriter& writer) {
-  SourceSearch search;
+FoundSources find_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots) {
+  FoundSources search;
   const FilesByName files = roots.empty() ? FilesByName{} : index_files(names, roots);
   for (const std::string& name : names) {
     const auto found = files.find(fs::path(name).filename().string());
@@ -67,13 +66,19 @@ SourceSearch add_source_files(const std::set<std::string>& names, const std::vec
       }));
     }
     if (content) {
-      writer.add_source_file(name, std::move(*content));
-      ++search.found;
+      search.files.push_back({name, std::move(*content)});
     } else {
       search.missing.push_back(name);
     }
   }
   return search;
+}
+
+SourceSearch add_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
+                              SessionWriter& writer) {
+  FoundSources found = find_source_files(names, roots);
+  for (SourceFile& file : found.files) writer.add_source_file(std::move(file.path), std::move(file.content));
+  return {found.files.size(), std::move(found.missing)};
 }
 
 std::string_view file_of_location(std::string_view location) noexcept {

@@ -11,6 +11,14 @@
 
 namespace accelscope::capture {
 
+struct FoundSources {
+  std::vector<SourceFile> files;  // under the names that were asked for
+  std::vector<std::string> missing;
+};
+
+// Reads every file that is found.
+[[nodiscard]] FoundSources find_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots);
+
 struct SourceSearch {
   std::size_t found = 0;
   std::vector<std::string> missing;

@@ -31,47 +31,165 @@ std::vector<AliveTensor> alive_by_tensor(const MemoryUsage& usage, std::uint32_t
   return tensors;
 }
 
-AddressMap address_map(const MemoryUsage& usage, std::uint32_t pool, const TimeRange& range, std::size_t pixels,
-                       std::uint64_t min_bytes, std::int64_t session_end_ns) {
-  AddressMap map;
-  std::unordered_map<std::uint64_t, std::size_t> last_at;  // address -> its newest block
-  const double scale = static_cast<double>(pixels) / std::max(1.0, static_cast<double>(range.length_ns()));
-  const auto pixel_of = [&](std::int64_t ns) {
-    const double x = (static_cast<double>(ns) - static_cast<double>(range.begin_ns)) * scale;
-    return static_cast<float>(std::clamp(x, -2.0, static_cast<double>(pixels) + 2.0));
+void sort_alive(const MemoryUsage& usage, AliveColumn column, bool descending, std::vector<AliveTensor>& tensors) {
+  const auto by = [&](auto value) {
+    return [value, descending](const auto& a, const auto& b) {
+      const auto left = value(a);
+      const auto right = value(b);
+      if (left.has_value() != right.has_value()) return left.has_value();
+      if (!left) return false;
+      return descending ? *right < *left : *left < *right;
+    };
   };
-  bool any = false;
-  for (std::uint32_t i = 0; i < usage.allocations.size(); ++i) {
+  const auto lives = [&](std::uint32_t i) -> std::optional<std::int64_t> {
     const Allocation& allocation = usage.allocations[i];
-    if (allocation.pool != pool || !allocation.address) continue;
-    map.lowest = any ? std::min(map.lowest, *allocation.address) : *allocation.address;
-    map.highest = std::max(map.highest, *allocation.address + allocation.bytes);
-    any = true;
-    const std::int64_t end_ns = allocation.end_ns.value_or(session_end_ns);
-    if (allocation.bytes < min_bytes || allocation.begin_ns > range.end_ns || end_ns < range.begin_ns) continue;
-    const float x0 = pixel_of(allocation.begin_ns);
-    const float x1 = std::max(pixel_of(end_ns), x0 + 1);
-    const auto [place, is_new] = last_at.try_emplace(*allocation.address, map.blocks.size());
-    AddressBlock* last = is_new ? nullptr : &map.blocks[place->second];
-    if (last != nullptr && last->bytes == allocation.bytes && last->tensor == allocation.tensor && x0 < last->x1) {
-      last->x1 = std::max(last->x1, x1);
-      continue;
+    if (!allocation.end_ns) return std::nullopt;
+    return *allocation.end_ns - allocation.begin_ns;
+  };
+  const auto longest = [&](const AliveTensor& tensor) {
+    std::optional<std::int64_t> most;
+    for (const std::uint32_t i : tensor.allocations) most = std::max(most, lives(i));
+    return most;
+  };
+  const auto sort_all = [&](auto of_tensor, auto of_allocation) {
+    std::stable_sort(tensors.begin(), tensors.end(), by(of_tensor));
+    for (AliveTensor& tensor : tensors) {
+      std::stable_sort(tensor.allocations.begin(), tensor.allocations.end(), by(of_allocation));
     }
-    place->second = map.blocks.size();
-    map.blocks.push_back({x0, x1, *allocation.address, allocation.bytes, allocation.tensor, i});
+  };
+  const auto bytes = [&](std::uint32_t i) { return std::optional(usage.allocations[i].bytes); };
+  switch (column) {
+    case AliveColumn::tensor:
+      return std::stable_sort(tensors.begin(), tensors.end(), by([&](const AliveTensor& tensor) {
+                                return std::optional(std::string_view(usage.tensors[tensor.tensor]));
+                              }));
+    case AliveColumn::tiles:
+      return sort_all([](const AliveTensor& tensor) { return std::optional(tensor.allocations.size()); }, bytes);
+    case AliveColumn::bytes:
+      return sort_all([](const AliveTensor& tensor) { return std::optional(tensor.bytes); }, bytes);
+    case AliveColumn::address: {
+      const auto address = [&](std::uint32_t i) { return usage.allocations[i].address; };
+      return sort_all([&](const AliveTensor& tensor) { return address(tensor.allocations.front()); }, address);
+    }
+    case AliveColumn::since:
+      return sort_all([](const AliveTensor& tensor) { return std::optional(tensor.begin_ns); },
+                      [&](std::uint32_t i) { return std::optional(usage.allocations[i].begin_ns); });
+    case AliveColumn::lives:
+      return sort_all(longest, lives);
   }
-  return map;
+}
+
+AddressScale::AddressScale(const PoolUsage& pool) {
+  if (pool.touched.empty()) return;
+  const std::uint64_t first = pool.touched.front().begin;
+  const std::uint64_t last = pool.touched.back().end;
+  const bool from_zero = pool.capacity_bytes && last <= *pool.capacity_bytes;
+  std::uint64_t used = 0;
+  for (const AddressSpan& span : pool.touched) used += span.end - span.begin;
+  constexpr std::uint64_t kShortest = 24;  // of which a gap must be one part of the used, to be drawn as a gap
+  constexpr double kTallestGap = 0.35;     // of the used
+  std::uint64_t at = from_zero ? 0 : first;
+  const auto add_gap = [&](std::uint64_t to) {
+    if (to <= at) return;
+    if (!parts_.empty() && to - at < used / kShortest) {
+      parts_.back().span.end = to;
+    } else {
+      parts_.push_back({{at, to}, 0, 0, false});
+    }
+    at = to;
+  };
+  for (const AddressSpan& span : pool.touched) {
+    add_gap(span.begin);
+    if (!parts_.empty() && parts_.back().used) {
+      parts_.back().span.end = span.end;
+    } else {
+      parts_.push_back({span, 0, 0, true});
+    }
+    at = span.end;
+  }
+  if (from_zero) add_gap(*pool.capacity_bytes);
+  const auto used_height = static_cast<double>(used);
+  double gaps = 0;
+  double total = 0;
+  for (const AddressPart& part : parts_) {
+    const auto length = static_cast<double>(part.span.end - part.span.begin);
+    (part.used ? total : gaps) += part.used ? length : std::min(length, kTallestGap * used_height);
+  }
+  const double shrink = gaps > total ? total / gaps : 1;
+  total += gaps * shrink;
+  double height = 0;
+  for (AddressPart& part : parts_) {
+    const auto length = static_cast<double>(part.span.end - part.span.begin);
+    part.begin = height / total;
+    height += part.used ? length : std::min(length, kTallestGap * used_height) * shrink;
+    part.end = height / total;
+  }
+}
+
+double AddressScale::share_of(std::uint64_t address) const noexcept {
+  const auto next = std::upper_bound(parts_.begin(), parts_.end(), address,
+                                     [](std::uint64_t at, const AddressPart& part) { return at < part.span.end; });
+  if (next == parts_.end()) return 1;
+  if (address < next->span.begin) return next->begin;
+  return next->begin + (next->end - next->begin) * static_cast<double>(address - next->span.begin) /
+                           static_cast<double>(next->span.end - next->span.begin);
+}
+
+std::uint64_t AddressScale::address_at(double share) const noexcept {
+  for (const AddressPart& part : parts_) {
+    if (share >= part.end) continue;
+    const double within = std::max(0.0, share - part.begin) / (part.end - part.begin);
+    return part.span.begin + static_cast<std::uint64_t>(within * static_cast<double>(part.span.end - part.span.begin));
+  }
+  return parts_.empty() ? 0 : parts_.back().span.end - 1;
+}
+
+std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressScale& scale, const AddressMapWish& wish) {
+  const double per_ns = static_cast<double>(wish.pixels) / std::max(1.0, static_cast<double>(wish.range.length_ns()));
+  const auto pixel_of = [&](std::int64_t ns) {
+    const double x = (static_cast<double>(ns) - static_cast<double>(wish.range.begin_ns)) * per_ns;
+    return static_cast<float>(std::clamp(x, -2.0, static_cast<double>(wish.pixels) + 2.0));
+  };
+  const auto rows = static_cast<double>(wish.rows);
+  std::vector<AddressBlock> blocks;
+  // Where it is too much for a frame, holes of a few pixels are filled.
+  for (float gap = 0;; gap = gap * 2 + 1) {
+    blocks.clear();
+    std::unordered_map<std::uint64_t, std::size_t> last_at;  // pixel rows -> their newest block
+    usage.visit(wish.pool, wish.range.begin_ns, wish.range.end_ns, [&](std::uint32_t index) {
+      const Allocation& allocation = usage.allocations[index];
+      if (!allocation.address || allocation.bytes < wish.min_bytes) return;
+      AddressBlock block;
+      block.x0 = pixel_of(allocation.begin_ns);
+      block.x1 = std::max(pixel_of(allocation.end_ns.value_or(wish.session_end_ns)), block.x0 + 1);
+      block.y0 = static_cast<float>(std::floor(scale.share_of(*allocation.address) * rows));
+      block.y1 = static_cast<float>(std::round(scale.share_of(*allocation.address + allocation.bytes) * rows));
+      block.y1 = std::max(block.y1, block.y0 + 1);
+      block.group = usage.group_of(allocation, wish.grouping);
+      block.allocation = index;
+      const auto key = static_cast<std::uint64_t>(block.y0) << 32 | static_cast<std::uint64_t>(block.y1);
+      const auto [place, is_new] = last_at.try_emplace(key, blocks.size());
+      AddressBlock* last = is_new ? nullptr : &blocks[place->second];
+      if (last != nullptr && last->group == block.group && block.x0 <= last->x1 + gap) {
+        last->x1 = std::max(last->x1, block.x1);
+        return;
+      }
+      place->second = blocks.size();
+      blocks.push_back(block);
+    });
+    if (blocks.size() <= kMostBlocks || gap > static_cast<float>(wish.pixels)) return blocks;
+  }
 }
 
 std::optional<std::uint32_t> allocation_at(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
                                            std::uint64_t address) {
-  for (const std::uint32_t index : usage.alive_at(pool, ns)) {
+  std::optional<std::uint32_t> found;
+  usage.visit(pool, ns, ns, [&](std::uint32_t index) {
     const Allocation& allocation = usage.allocations[index];
-    if (allocation.address && *allocation.address <= address && address - *allocation.address < allocation.bytes) {
-      return index;
-    }
-  }
-  return std::nullopt;
+    if (!allocation.address || *allocation.address > address) return;
+    if (address - *allocation.address < allocation.bytes) found = index;
+  });
+  return found;
 }
 
 std::vector<std::uint64_t> byte_ticks(std::uint64_t most, std::size_t count) {

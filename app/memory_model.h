@@ -1,5 +1,5 @@
 // What the memory panel shows, without drawing it: which allocations are alive at the cursor, grouped by tensor, and
-// round figures for its axis. The use over time itself comes from core/analysis/memory_usage.
+// round figures for its axes. The use over time itself comes from core/analysis/memory_usage.
 #pragma once
 
 #include <cstdint>
@@ -22,23 +22,49 @@ struct AliveTensor {
 [[nodiscard]] std::vector<AliveTensor> alive_by_tensor(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
                                                        std::uint64_t min_bytes);
 
-// Which addresses are taken when, on a plot `pixels` wide: blocks of the same place and tensor that touch within a
-// pixel are one, so that any number of allocations is as many rectangles as can be seen. Pixels are from the left edge.
+enum class AliveColumn : std::uint8_t { tensor, tiles, bytes, address, since, lives };
+// By the column, tensors and the allocations of each; what a row does not have goes last.
+void sort_alive(const MemoryUsage& usage, AliveColumn column, bool descending, std::vector<AliveTensor>& tensors);
+
+// Where an address lies on a plot of all: shares of its height from the bottom. Long stretches that were never used are
+// drawn shorter than they are, so that what is used fills the plot.
+struct AddressPart {
+  AddressSpan span;
+  double begin = 0, end = 0;  // shares of the height
+  bool used = false;          // false: never taken by any allocation, and long enough to be drawn as such
+};
+class AddressScale {
+ public:
+  AddressScale() = default;
+  explicit AddressScale(const PoolUsage& pool);
+  [[nodiscard]] bool empty() const noexcept { return parts_.empty(); }
+  [[nodiscard]] const std::vector<AddressPart>& parts() const noexcept { return parts_; }
+  [[nodiscard]] double share_of(std::uint64_t address) const noexcept;
+  [[nodiscard]] std::uint64_t address_at(double share) const noexcept;
+
+ private:
+  std::vector<AddressPart> parts_;  // rising, without gaps
+};
+
+// Which addresses are taken when, on a plot of so many pixels: blocks of the same rows and group that touch are one, so
+// that any number of allocations is as many rectangles as can be seen. Pixels are from the lower left corner.
 struct AddressBlock {
   float x0 = 0, x1 = 0;
-  std::uint64_t address = 0;
-  std::uint64_t bytes = 0;
-  std::uint32_t tensor = 0;
+  float y0 = 0, y1 = 0;
+  std::uint32_t group = 0;
   std::uint32_t allocation = 0;  // the first one, an index into MemoryUsage::allocations
-  bool operator==(const AddressBlock&) const = default;
 };
-struct AddressMap {
-  std::uint64_t lowest = 0, highest = 0;  // equal: no allocation of the pool has an address
-  std::vector<AddressBlock> blocks;
+struct AddressMapWish {
+  std::uint32_t pool = 0;
+  TimeRange range;
+  std::size_t pixels = 1, rows = 1;
+  std::uint64_t min_bytes = 0;
+  UsageGrouping grouping = UsageGrouping::tensor;
+  std::int64_t session_end_ns = 0;  // where allocations end that are never released
 };
-// Allocations that are never released end at session_end_ns.
-[[nodiscard]] AddressMap address_map(const MemoryUsage& usage, std::uint32_t pool, const TimeRange& range,
-                                     std::size_t pixels, std::uint64_t min_bytes, std::int64_t session_end_ns);
+inline constexpr std::size_t kMostBlocks = 20'000;
+[[nodiscard]] std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressScale& scale,
+                                                    const AddressMapWish& wish);
 
 // The allocation that holds the address at the time: an index into MemoryUsage::allocations.
 [[nodiscard]] std::optional<std::uint32_t> allocation_at(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,

@@ -18,86 +18,136 @@ namespace {
 
 constexpr std::size_t kMostTiles = 12;  // allocations listed under one tensor
 
-const std::array<TableColumn, 5>& columns() {
-  static const std::array<TableColumn, 5> kColumns = {
-      {{.title = "Tensor", .sortable = false},
-       {.title = "Tiles", .width = 48, .align = Align::right, .sortable = false},
-       {.title = "Size", .width = 78, .align = Align::right, .sortable = false},
-       {.title = "Address", .width = 84, .align = Align::right, .sortable = false},
-       {.title = "Lives", .width = 84, .align = Align::right, .sortable = false}}};
+const std::array<TableColumn, 6>& columns() {
+  static const std::array<TableColumn, 6> kColumns = {
+      {{.title = "Tensor"},
+       {.title = "Tiles", .width = 52, .align = Align::right},
+       {.title = "Size", .width = 84, .align = Align::right},
+       {.title = "Address", .width = 96, .align = Align::right},
+       {.title = "Since",
+        .width = 92,
+        .align = Align::right,
+        .tooltip = "When it was allocated; of a tensor: its oldest"},
+       {.title = "Lives", .width = 84, .align = Align::right, .tooltip = "From its allocation to its release"}}};
   return kColumns;
 }
 
 TableCell missing() { return {.text = "–", .colour = Colour::text3}; }
 
+std::string since_text(std::int64_t ns) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.2f µs", static_cast<double>(ns) / 1000);
+  return text.data();
+}
+
 }  // namespace
 
 Pixel AliveTable::colour_of(const Ui& ui, std::uint32_t tensor) const {
-  return ui.theme().slice(palette_slot(moment_.usage->tensors[tensor]));
+  return ui.theme().slice(palette_slot(usage().tensors[tensor]));
 }
 
-void AliveTable::refresh(const Moment& moment) {
-  if (moment == moment_) return;
-  moment_ = moment;
-  tensors_ = alive_by_tensor(*moment.usage, moment.pool, moment.ns, moment.min_bytes);
-  bytes_ = 0;
-  allocations_ = 0;
-  for (const AliveTensor& tensor : tensors_) {
-    bytes_ += tensor.bytes;
-    allocations_ += tensor.allocations.size();
+void AliveTable::refresh(Ui& ui, const Moment& moment) {
+  if (task_.valid() && task_.ready()) {
+    content_ = task_.take();
+    rows_stale_ = true;
   }
+  const auto column = static_cast<AliveColumn>(std::clamp(table_.sort_column, 0, 5));
+  const Wish wish{moment, column, table_.descending};
+  if (wish == content_.wish || task_.valid()) return;
+  task_ = pool_.start([wish](TaskControl&) {
+    Content content;
+    content.wish = wish;
+    const Moment& at = wish.moment;
+    content.tensors = alive_by_tensor(*at.usage, at.pool, at.ns, at.min_bytes);
+    sort_alive(*at.usage, wish.column, wish.descending, content.tensors);
+    for (const AliveTensor& tensor : content.tensors) {
+      content.bytes += tensor.bytes;
+      content.allocations += tensor.allocations.size();
+    }
+    return content;
+  });
+  ui.request_frame_after(0.01);
 }
 
-std::vector<AliveTable::Row> AliveTable::rows() const {
-  std::vector<Row> rows;
-  for (std::size_t t = 0; t < tensors_.size(); ++t) {
-    const AliveTensor& tensor = tensors_[t];
+void AliveTable::collect_rows() {
+  if (!rows_stale_) return;
+  rows_stale_ = false;
+  rows_.clear();
+  for (std::size_t t = 0; t < content_.tensors.size(); ++t) {
+    const AliveTensor& tensor = content_.tensors[t];
     if (tensor.allocations.size() == 1) {
-      rows.push_back({t, tensor.allocations.front(), 0});
+      rows_.push_back({t, tensor.allocations.front(), 0});
       continue;
     }
-    rows.push_back({t, std::nullopt, 0});
+    rows_.push_back({t, std::nullopt, 0});
     if (!expanded_.contains(tensor.tensor)) continue;
-    const std::size_t shown = std::min(kMostTiles, tensor.allocations.size());
-    for (std::size_t i = 0; i < shown; ++i) rows.push_back({t, tensor.allocations[i], 0});
-    if (tensor.allocations.size() > shown) rows.push_back({t, std::nullopt, tensor.allocations.size() - shown});
+    const std::size_t most = unfolded_.contains(tensor.tensor) ? tensor.allocations.size() : kMostTiles;
+    const std::size_t shown = std::min(most, tensor.allocations.size());
+    for (std::size_t i = 0; i < shown; ++i) rows_.push_back({t, tensor.allocations[i], 0});
+    if (tensor.allocations.size() > shown) rows_.push_back({t, std::nullopt, tensor.allocations.size() - shown});
   }
-  return rows;
 }
 
-void AliveTable::draw_head(Ui& ui, const char* title, Rect row) {
-  const char* noun = allocations_ == 1 ? " allocation, " : " allocations, ";
+void AliveTable::toggle(const Row& row) {
+  const std::uint32_t tensor = content_.tensors[row.tensor].tensor;
+  rows_stale_ = true;
+  if (row.hidden > 0) {
+    unfolded_.insert(tensor);
+  } else if (expanded_.erase(tensor) == 0) {
+    expanded_.insert(tensor);
+  } else {
+    unfolded_.erase(tensor);
+  }
+}
+
+void AliveTable::draw_head(Ui& ui, const char* title, Rect row) const {
+  const char* noun = content_.allocations == 1 ? " allocation, " : " allocations, ";
   draw_text(ui, row.cut_right(ui.px(230)),
-            format_count(allocations_) + noun + format_bytes(static_cast<double>(bytes_)),
+            format_count(content_.allocations) + noun + format_bytes(static_cast<double>(content_.bytes)),
             {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
   draw_text(ui, row, title, {.style = TextStyle::heading});
 }
 
-void AliveTable::draw_bar(Ui& ui, Rect bar) {
-  const double peak = std::max(1.0, static_cast<double>(moment_.usage->pools[moment_.pool].peak_bytes));
-  const float whole = bar.width();
+// The shares of the tensors, and what is free: of the capacity where it is known, else of the peak.
+void AliveTable::draw_bar(Ui& ui, Rect bar) const {
+  const Moment& moment = content_.wish.moment;
+  const PoolUsage& pool = usage().pool(moment.pool);
+  const bool of_capacity = pool.capacity_bytes && *pool.capacity_bytes >= pool.peak_bytes;
+  const std::uint64_t whole = std::max<std::uint64_t>(of_capacity ? *pool.capacity_bytes : pool.peak_bytes, 1);
+  const float width = bar.width();
   fill(ui, bar, ui.colour(Colour::bg4));
-  for (const AliveTensor& tensor : tensors_) {
-    const Rect part = bar.cut_left(static_cast<float>(static_cast<double>(tensor.bytes) / peak) * whole);
+  constexpr std::size_t kMostParts = 500;
+  for (std::size_t i = 0; i < std::min(kMostParts, content_.tensors.size()); ++i) {
+    const AliveTensor& tensor = content_.tensors[i];
+    const double share = static_cast<double>(tensor.bytes) / static_cast<double>(whole);
+    const Rect part = bar.cut_left(static_cast<float>(share) * width);
     fill(ui, part, ui.theme().area(colour_of(ui, tensor.tensor)));
     if (part.width() <= ui.px(30)) continue;
-    draw_text(ui, part.inset(ui.px(4), 0), moment_.usage->tensors[tensor.tensor],
+    draw_text(ui, part.inset(ui.px(4), 0), usage().tensors[tensor.tensor],
               {.style = TextStyle::mono_small, .colour = Colour::ink, .align = Align::centre, .fit = Fit::middle});
   }
+  const std::uint64_t used = usage().used_at(moment.pool, moment.ns);
+  if (used > whole) return;
+  const std::string text =
+      format_bytes(static_cast<double>(whole - used)) + (of_capacity ? " free" : " below the peak");
+  if (text_width(ui, TextStyle::mono_small, text) + ui.px(8) > bar.width()) return;
+  draw_text(ui, bar.inset(ui.px(4), 0), text,
+            {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::right});
 }
 
 TableCell AliveTable::cell(const Ui& ui, const Row& row, std::size_t column) const {
-  const AliveTensor& tensor = tensors_[row.tensor];
+  const AliveTensor& tensor = content_.tensors[row.tensor];
   if (row.hidden > 0) {
-    return {.text = column == 0 ? format_count(row.hidden) + " more tiles" : "", .colour = Colour::text3, .indent = 1};
+    return {.text = column == 0 ? format_count(row.hidden) + " more tiles" : "", .colour = Colour::accent, .indent = 1};
   }
-  const Allocation* allocation = row.allocation ? &moment_.usage->allocations[*row.allocation] : nullptr;
+  const Allocation* allocation = row.allocation ? &usage().allocations[*row.allocation] : nullptr;
   const bool is_tile = allocation != nullptr && tensor.allocations.size() > 1;
   switch (column) {
     case 0: {
-      const std::string& name = moment_.usage->tensors[tensor.tensor];
+      const std::string& name = usage().tensors[tensor.tensor];
       TableCell cell{.text = name.empty() ? "unnamed" : name, .indent = is_tile ? 1 : 0};
       if (!is_tile) cell.swatch = colour_of(ui, tensor.tensor);
+      if (is_tile) cell.colour = Colour::text2;
       if (allocation == nullptr) cell.expanded = expanded_.contains(tensor.tensor);
       return cell;
     }
@@ -109,10 +159,13 @@ TableCell AliveTable::cell(const Ui& ui, const Row& row, std::size_t column) con
       if (allocation == nullptr || !allocation->address) return missing();
       std::array<char, 24> text{};
       std::snprintf(text.data(), text.size(), "0x%llX", static_cast<unsigned long long>(*allocation->address));
-      return {.text = text.data()};
+      return {.text = text.data(), .fit = Fit::middle};
     }
+    case 4:
+      return {.text = since_text(allocation != nullptr ? allocation->begin_ns : tensor.begin_ns)};
     default:
-      if (allocation == nullptr || !allocation->end_ns) return missing();
+      if (allocation == nullptr) return missing();
+      if (!allocation->end_ns) return {.text = "not freed", .colour = Colour::text2};
       return {.text = format_duration(static_cast<double>(*allocation->end_ns - allocation->begin_ns))};
   }
 }
@@ -120,32 +173,33 @@ TableCell AliveTable::cell(const Ui& ui, const Row& row, std::size_t column) con
 std::optional<EventId> AliveTable::draw(const PanelContext& context, const Moment& moment, const char* title,
                                         Rect area) {
   Ui& ui = context.ui;
-  refresh(moment);
+  refresh(ui, moment);
   draw_head(ui, title, area.cut_top(ui.px(32)).inset(ui.px(size::kPanelPadding), 0));
-  if (bytes_ > 0) draw_bar(ui, area.cut_top(ui.px(22)).inset(ui.px(size::kPanelPadding), ui.px(4)));
-  const std::vector<Row> shown = rows();
-  if (shown.empty()) {
+  if (content_.wish.moment.usage == nullptr) return std::nullopt;
+  if (content_.bytes > 0) draw_bar(ui, area.cut_top(ui.px(22)).inset(ui.px(size::kPanelPadding), ui.px(4)));
+  collect_rows();
+  if (rows_.empty()) {
     empty_state(ui, "memory.none_alive", area, icon::kAreaChart,
                 "Nothing is alive here. Move the cursor over the plot.");
     return std::nullopt;
   }
   const auto event_of = [&](const Row& row) {
-    return row.allocation ? std::optional(moment_.usage->allocations[*row.allocation].event) : std::nullopt;
+    return row.allocation ? std::optional(usage().allocations[*row.allocation].event) : std::nullopt;
   };
-  const TableResult result = table(ui, "memory.alive", area, columns(), shown.size(),
-                                   [&](std::size_t row, std::size_t column) { return cell(ui, shown[row], column); },
+  const TableResult result = table(ui, "memory.alive", area, columns(), rows_.size(),
+                                   [&](std::size_t row, std::size_t column) { return cell(ui, rows_[row], column); },
                                    table_, {.selected = [&](std::size_t row) {
-                                     return event_of(shown[row]) && context.tab.selected == event_of(shown[row]);
+                                     return event_of(rows_[row]) && context.tab.selected == event_of(rows_[row]);
                                    }});
   const auto chosen = result.toggled ? result.toggled : result.clicked;
   if (!chosen) return std::nullopt;
-  const auto event = event_of(shown[*chosen]);
+  const Row row = rows_[*chosen];
+  const auto event = event_of(row);
   if (event && !result.toggled) {
     select_event(context.tab, *event);
     return event;
   }
-  const std::uint32_t tensor = tensors_[shown[*chosen].tensor].tensor;
-  if (expanded_.erase(tensor) == 0) expanded_.insert(tensor);
+  toggle(row);
   return std::nullopt;
 }
 

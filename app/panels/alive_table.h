@@ -11,12 +11,14 @@
 
 #include "app/memory_model.h"
 #include "app/panels/panel_context.h"
+#include "core/query/worker_pool.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
 
 class AliveTable {
  public:
+  explicit AliveTable(WorkerPool& pool) : pool_(pool) {}
   struct Moment {
     std::shared_ptr<const MemoryUsage> usage;
     std::uint32_t pool = 0;
@@ -27,7 +29,12 @@ class AliveTable {
 
   // The event of an allocation that was clicked; it is selected.
   std::optional<EventId> draw(const PanelContext& context, const Moment& moment, const char* title, render::Rect area);
-  void fold_all() { expanded_.clear(); }
+  void fold_all() {
+    expanded_.clear();
+    unfolded_.clear();
+    rows_stale_ = true;
+  }
+  [[nodiscard]] bool pending() const noexcept { return task_.valid(); }
 
  private:
   struct Row {
@@ -35,19 +42,35 @@ class AliveTable {
     std::optional<std::uint32_t> allocation;  // none: the tensor's own row
     std::size_t hidden = 0;                   // > 0: a row that says how many more there are
   };
-  void refresh(const Moment& moment);
-  void draw_head(render::Ui& ui, const char* title, render::Rect row);
-  void draw_bar(render::Ui& ui, render::Rect bar);
-  [[nodiscard]] std::vector<Row> rows() const;
+  struct Wish {
+    Moment moment;
+    AliveColumn column = AliveColumn::bytes;
+    bool descending = true;
+    bool operator==(const Wish&) const = default;
+  };
+  struct Content {
+    Wish wish;  // what it was computed for
+    std::vector<AliveTensor> tensors;
+    std::uint64_t bytes = 0;
+    std::size_t allocations = 0;
+  };
+  void refresh(render::Ui& ui, const Moment& moment);
+  void draw_head(render::Ui& ui, const char* title, render::Rect row) const;
+  void draw_bar(render::Ui& ui, render::Rect bar) const;
+  void collect_rows();
+  void toggle(const Row& row);
   [[nodiscard]] render::TableCell cell(const render::Ui& ui, const Row& row, std::size_t column) const;
   [[nodiscard]] render::Pixel colour_of(const render::Ui& ui, std::uint32_t tensor) const;
+  [[nodiscard]] const MemoryUsage& usage() const noexcept { return *content_.wish.moment.usage; }
 
-  Moment moment_;  // what tensors_ was computed for
-  std::vector<AliveTensor> tensors_;
-  std::uint64_t bytes_ = 0;
-  std::size_t allocations_ = 0;
-  std::set<std::uint32_t> expanded_;
-  render::TableState table_;
+  WorkerPool& pool_;
+  Content content_;
+  Task<Content> task_;
+  std::vector<Row> rows_;
+  bool rows_stale_ = true;
+  std::set<std::uint32_t> expanded_;  // tensors that show their allocations
+  std::set<std::uint32_t> unfolded_;  // tensors that show all of them
+  render::TableState table_{.sort_column = 2};
 };
 
 }  // namespace accelscope::app

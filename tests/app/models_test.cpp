@@ -191,23 +191,88 @@ TEST_CASE("memory: the address map shows every allocation, and a million of them
   usage.allocations.push_back(
       {.pool = 0, .tensor = 1, .address = 0x2000, .bytes = 256, .begin_ns = 999'995, .end_ns = {}});
   usage.index();
-  const AddressMap map = address_map(usage, 0, {0, 1'000'000}, 1'000, 0, 1'000'000);
+  const AddressScale scale(usage.pools[0]);
+  const AddressMapWish wish{
+      .pool = 0, .range = {0, 1'000'000}, .pixels = 1'000, .rows = 400, .session_end_ns = 1'000'000};
+  const std::vector<AddressBlock> map = address_map(usage, scale, wish);
   CHECK(allocation_at(usage, 0, 995, 0x1010) == 100U);
   CHECK(allocation_at(usage, 0, 999'997, 0x2000 + 255) == 100'001U);
   CHECK_FALSE(allocation_at(usage, 0, 999'997, 0x2000 + 256).has_value());
   CHECK_FALSE(allocation_at(usage, 0, 995, 0x2000).has_value());
-  CHECK(map.lowest == 0x1000);
-  CHECK(map.highest == 0x2100);
-  CHECK(map.blocks.size() <= 1'001);
+  CHECK(map.size() <= 1'001);
   float reach = 0;
-  for (const AddressBlock& block : map.blocks) {
-    if (block.address == 0x1000) reach = std::max(reach, block.x1);
+  for (const AddressBlock& block : map) {
+    if (block.group == 0) reach = std::max(reach, block.x1);
   }
   CHECK(reach >= 999);
-  CHECK(map.blocks.back().address == 0x2000);
-  CHECK(map.blocks.back().x0 == doctest::Approx(999.995));
-  CHECK(address_map(usage, 0, {0, 1'000'000}, 1'000, 100, 1'000'000).blocks.size() == 1);
-  CHECK(address_map(usage, 0, {0, 900'000}, 1'000, 100, 1'000'000).blocks.empty());
+  CHECK(map.back().group == 1);
+  CHECK(map.back().x0 == doctest::Approx(999.995));
+  AddressMapWish large = wish;
+  large.min_bytes = 100;
+  CHECK(address_map(usage, scale, large).size() == 1);
+  large.range.end_ns = 900'000;
+  CHECK(address_map(usage, scale, large).empty());
+}
+
+TEST_CASE("memory: a map of scattered allocations has no more blocks than a frame can draw") {
+  MemoryUsage usage;
+  usage.tensors = {"w"};
+  usage.pools.resize(1);
+  for (std::uint32_t i = 0; i < 200'000; ++i) {
+    usage.allocations.push_back(
+        {.tensor = 0, .address = (i * 7919ULL % 4'000) << 12, .bytes = 4096, .begin_ns = i, .end_ns = i + 2});
+  }
+  usage.index();
+  const AddressMapWish wish{.range = {0, 200'000}, .pixels = 1'500, .rows = 600, .session_end_ns = 200'000};
+  const auto map = address_map(usage, AddressScale(usage.pools[0]), wish);
+  CHECK(map.size() <= kMostBlocks);
+  CHECK_FALSE(map.empty());
+}
+
+TEST_CASE("memory: the address scale keeps the used large, names what was never used, and goes both ways") {
+  PoolUsage pool;
+  pool.touched = {{0x1000, 0x2000}, {0x2010, 0x3000}, {0x800000, 0x801000}};
+  AddressScale scale(pool);
+  REQUIRE(scale.parts().size() == 3);
+  CHECK(scale.parts()[0].span == AddressSpan{0x1000, 0x3000});  // a short gap is no gap
+  CHECK_FALSE(scale.parts()[1].used);
+  CHECK(scale.parts()[1].span == AddressSpan{0x3000, 0x800000});
+  CHECK(scale.parts()[1].end - scale.parts()[1].begin < 0.3);
+  for (const std::uint64_t address : {0x1000ULL, 0x1800ULL, 0x2FFFULL, 0x800000ULL, 0x800FFFULL}) {
+    const std::uint64_t back = scale.address_at(scale.share_of(address) + 1e-9);
+    CHECK(back >= address);
+    CHECK(back - address <= 1);
+  }
+  pool.capacity_bytes = 0x1000000;  // with a capacity the plot runs from 0 to it
+  scale = AddressScale(pool);
+  CHECK(scale.parts().front().span == AddressSpan{0, 0x1000});
+  CHECK(scale.parts().back().span.end == 0x1000000);
+  CHECK(scale.parts().back().end == doctest::Approx(1));
+}
+
+TEST_CASE("memory: what is alive is sorted by any column, rows without a value last") {
+  MemoryUsage usage;
+  usage.tensors = {"b", "a"};
+  usage.pools.resize(1);
+  usage.allocations = {{.tensor = 0, .address = 0x20, .bytes = 10, .begin_ns = 0, .end_ns = 50},
+                       {.tensor = 1, .address = {}, .bytes = 30, .begin_ns = 1, .end_ns = {}},
+                       {.tensor = 0, .address = 0x10, .bytes = 15, .begin_ns = 2, .end_ns = 90}};
+  usage.index();
+  auto alive = alive_by_tensor(usage, 0, 5, 0);
+  const auto first = [&](AliveColumn column, bool descending) {
+    sort_alive(usage, column, descending, alive);
+    return usage.tensors[alive.front().tensor];
+  };
+  CHECK(first(AliveColumn::bytes, true) == "a");
+  CHECK(first(AliveColumn::bytes, false) == "b");
+  CHECK(first(AliveColumn::tensor, false) == "a");
+  CHECK(first(AliveColumn::tiles, true) == "b");
+  CHECK(first(AliveColumn::address, true) == "b");
+  CHECK(first(AliveColumn::address, false) == "b");
+  CHECK(alive.front().allocations.front() == 2);  // 0x10 before 0x20
+  CHECK(first(AliveColumn::since, true) == "a");
+  CHECK(first(AliveColumn::lives, false) == "b");
+  CHECK(alive.front().allocations.front() == 0);
 }
 
 TEST_CASE("memory: the slider runs from everything to 16 MiB and back") {

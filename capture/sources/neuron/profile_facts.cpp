@@ -153,12 +153,13 @@ void ProfileFacts::write(SessionWriter& writer, ImportReport& report, const std:
   write_metrics(writer, report);
 }
 
-// On-chip memory by generation: every NeuronCore has 2 MiB of partial sums; the state buffer has 24 MiB in the second
-// generation, whose HBM the file states with 410 GB/s for each stack. Later ones are not told apart by the file.
+// The second generation of NeuronCores, whose HBM the file states with 410 GB/s for each stack, has a state buffer of
+// 24 MiB and 2 MiB of partial sums. Later ones are not told apart by the file.
 void ProfileFacts::write_capacities(SessionWriter& writer) const {
-  writer.set_meta("capacity.PSUM", std::to_string(2 << 20));
   const std::string* bandwidth = fact("metadata.hbm_ddr_bandwidth");
-  if (bandwidth != nullptr && *bandwidth == "410000000000") writer.set_meta("capacity.SBUF", std::to_string(24 << 20));
+  if (bandwidth == nullptr || *bandwidth != "410000000000") return;
+  writer.set_meta("capacity.SBUF", std::to_string(24 << 20));
+  writer.set_meta("capacity.PSUM", std::to_string(2 << 20));
 }
 
 }  // namespace accelscope::capture

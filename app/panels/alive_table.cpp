@@ -21,11 +21,11 @@ constexpr std::size_t kMostTiles = 12;  // allocations listed under one tensor
 const std::array<TableColumn, 6>& columns() {
   static const std::array<TableColumn, 6> kColumns = {
       {{.title = "Tensor"},
-       {.title = "Tiles", .width = 52, .align = Align::right},
-       {.title = "Size", .width = 84, .align = Align::right},
-       {.title = "Address", .width = 96, .align = Align::right},
+       {.title = "Tiles", .width = 46, .align = Align::right},
+       {.title = "Size", .width = 76, .align = Align::right},
+       {.title = "Address", .width = 84, .align = Align::right},
        {.title = "Since",
-        .width = 92,
+        .width = 108,
         .align = Align::right,
         .tooltip = "When it was allocated; of a tensor: its oldest"},
        {.title = "Lives", .width = 84, .align = Align::right, .tooltip = "From its allocation to its release"}}};
@@ -33,12 +33,6 @@ const std::array<TableColumn, 6>& columns() {
 }
 
 TableCell missing() { return {.text = "–", .colour = Colour::text3}; }
-
-std::string since_text(std::int64_t ns) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.2f µs", static_cast<double>(ns) / 1000);
-  return text.data();
-}
 
 }  // namespace
 
@@ -162,7 +156,7 @@ TableCell AliveTable::cell(const Ui& ui, const Row& row, std::size_t column) con
       return {.text = text.data(), .fit = Fit::middle};
     }
     case 4:
-      return {.text = since_text(allocation != nullptr ? allocation->begin_ns : tensor.begin_ns)};
+      return {.text = format_time_exact(allocation != nullptr ? allocation->begin_ns : tensor.begin_ns)};
     default:
       if (allocation == nullptr) return missing();
       if (!allocation->end_ns) return {.text = "not freed", .colour = Colour::text2};

@@ -21,14 +21,17 @@ std::string hex_text(std::uint64_t address) {
   std::snprintf(text.data(), text.size(), "0x%llX", static_cast<unsigned long long>(address));
   return text.data();
 }
+// Addresses of a whole machine are told apart by their distance from the first.
+bool is_long(const AddressScale& scale) { return !scale.empty() && scale.parts().back().span.end >> 32 != 0; }
 float y_of_share(const Rect& rect, double share) { return rect.y1 - static_cast<float>(share) * rect.height(); }
 }  // namespace
 
 void MemoryPanel::draw_addresses(const PanelContext& context, const Rect& area, const Plot& plot) {
   Ui& ui = context.ui;
   Rect title{area.x0, area.y0, area.x1, plot.rect.y0};
-  heading(ui, title.inset(ui.px(size::kPanelPadding + 4), 0), "Address map",
-          "which addresses are taken, and for how long");
+  std::string hint = "which addresses are taken, and for how long";
+  if (data_ && is_long(data_->scale)) hint += "; from " + hex_text(data_->scale.parts().front().span.begin);
+  heading(ui, title.inset(ui.px(size::kPanelPadding + 4), 0), "Address map", hint);
   fill(ui, plot.rect, ui.colour(Colour::bg1));
   hovered_.reset();
   if (!data_ || data_->key.pool != chosen_pool_ || data_->scale.empty()) return;
@@ -72,7 +75,10 @@ void MemoryPanel::draw_address_labels(const PanelContext& context, const Plot& p
       if (last - y < least) continue;
       last = y;
       horizontal_line(ui, plot.rect.x0, plot.rect.x1, y, ui.colour(Colour::line1));
-      const std::string text = hex_text(part.span.begin + offset);
+      const std::uint64_t address = part.span.begin + offset;
+      const std::uint64_t first = data_->scale.parts().front().span.begin;
+      const std::string text =
+          is_long(data_->scale) ? "+" + format_bytes(static_cast<double>(address - first)) : hex_text(address);
       const Rect row{labels.x0 + ui.px(2), y - ui.px(8), labels.x1 - ui.px(6), y + ui.px(8)};
       draw_text(ui, row, fitted_text(ui, TextStyle::mono_small, text, row.width(), Fit::middle),
                 {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});

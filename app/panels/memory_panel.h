@@ -65,6 +65,7 @@ class MemoryPanel {
 
   // memory_plot.cpp
   void draw_usage(const PanelContext& context, const render::Rect& area, const Plot& plot, const render::Rect& axis);
+  void draw_title(const PanelContext& context, render::Rect title) const;
   void draw_areas(const PanelContext& context, const Plot& plot) const;
   void draw_area_names(const PanelContext& context, const Plot& plot, std::size_t series,
                        const std::vector<std::uint64_t>& below) const;

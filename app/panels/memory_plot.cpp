@@ -38,8 +38,26 @@ Pixel MemoryPanel::colour_of(const Ui& ui, std::string_view group) const {
 
 void MemoryPanel::draw_usage(const PanelContext& context, const Rect& area, const Plot& plot, const Rect& axis) {
   Ui& ui = context.ui;
+  fill(ui, plot.rect, ui.colour(Colour::bg1));
+  draw_scale(context, plot, {area.x0, plot.rect.y0, plot.rect.x0, plot.rect.y1});
+  for (const TimeTick& tick : time_ticks(plot.range, static_cast<std::size_t>(plot.rect.width() / ui.px(110)) + 1)) {
+    const float x = std::round(plot.x_of(tick.ns));
+    vertical_line(ui, x, axis.y0 + ui.px(12), axis.y1, ui.colour(Colour::line2));
+    vertical_line(ui, x, plot.rect.y0, plot.rect.y1, ui.colour(Colour::line1));
+    draw_text(ui, {x + ui.px(4), axis.y0, plot.rect.x1, axis.y1}, tick.text,
+              {.style = TextStyle::mono_small, .colour = Colour::text3, .fit = Fit::clip});
+  }
+  horizontal_line(ui, area.x0, area.x1, axis.y1, ui.colour(Colour::line2));
+  static_cast<void>(handle_plot(context, plot, "memory.plot", usage_drag_from_x_));
+  draw_title(context, {area.x0, area.y0, area.x1, plot.rect.y0});  // after the hand, which moves the cursor
+  draw_areas(context, plot);
+  draw_capacity(context, plot);
+  draw_peak(context, plot);
+}
+
+void MemoryPanel::draw_title(const PanelContext& context, Rect title) const {
+  Ui& ui = context.ui;
   const PoolUsage& chosen = pool();
-  Rect title{area.x0, area.y0, area.x1, plot.rect.y0};
   title = title.inset(ui.px(size::kPanelPadding + 4), 0);
   const std::string exact = format_count(usage_->used_at(chosen_pool_, cursor(context))) + " B at the cursor";
   title.cut_right(draw_text(ui, title, (chosen.estimated ? "≈ " : "") + exact,
@@ -55,20 +73,6 @@ void MemoryPanel::draw_usage(const PanelContext& context, const Rect& area, cons
   draw_text(ui, {title.x0 + text_width(ui, TextStyle::heading, "Usage") + ui.px(10), title.y0, title.x1, title.y1},
             hint, {.style = TextStyle::small, .colour = Colour::text3});
   heading(ui, title, "Usage");
-  fill(ui, plot.rect, ui.colour(Colour::bg1));
-  draw_scale(context, plot, {area.x0, plot.rect.y0, plot.rect.x0, plot.rect.y1});
-  for (const TimeTick& tick : time_ticks(plot.range, static_cast<std::size_t>(plot.rect.width() / ui.px(110)) + 1)) {
-    const float x = std::round(plot.x_of(tick.ns));
-    vertical_line(ui, x, axis.y0 + ui.px(12), axis.y1, ui.colour(Colour::line2));
-    vertical_line(ui, x, plot.rect.y0, plot.rect.y1, ui.colour(Colour::line1));
-    draw_text(ui, {x + ui.px(4), axis.y0, plot.rect.x1, axis.y1}, tick.text,
-              {.style = TextStyle::mono_small, .colour = Colour::text3, .fit = Fit::clip});
-  }
-  horizontal_line(ui, area.x0, area.x1, axis.y1, ui.colour(Colour::line2));
-  static_cast<void>(handle_plot(context, plot, "memory.plot", usage_drag_from_x_));
-  draw_areas(context, plot);
-  draw_capacity(context, plot);
-  draw_peak(context, plot);
 }
 
 void MemoryPanel::draw_scale(const PanelContext& context, const Plot& plot, const Rect& labels) const {
@@ -231,8 +235,9 @@ void MemoryPanel::draw_peak(const PanelContext& context, const Plot& plot) const
                                ui.colour(Colour::text1));
   const std::string when = format_time_exact(chosen.peak_ns);
   const float when_width = text_width(ui, TextStyle::mono_small, when);
-  const bool left = x + half + ui.px(4) + when_width > chip.x0;
-  const float when_x = left ? x - half - ui.px(4) - when_width : x + half + ui.px(4);
+  const float right_x = x + half + ui.px(4);
+  const bool left = right_x + when_width > chip.x0;
+  const float when_x = left ? std::min(x - half, chip.x0) - ui.px(4) - when_width : right_x;
   if (when_x < plot.rect.x0) return;
   draw_text(ui, {when_x, y - ui.px(16), when_x + when_width, y - ui.px(1)}, when,
             {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::clip});

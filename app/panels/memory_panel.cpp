@@ -93,7 +93,11 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   Plot plot{inner(upper), time_range(context), std::max<std::uint64_t>(pool().peak_bytes, 1)};
   plot.most += plot.most / 8;  // room for the peak's label
   const auto capacity = pool().capacity_bytes;
-  if (capacity && *capacity <= plot.most * 4) plot.most = std::max(plot.most, *capacity + *capacity / 12);
+  if (capacity && *capacity <= plot.most * 4) {
+    plot.most = std::max(plot.most, *capacity + *capacity / 12);
+  } else if (capacity) {
+    plot.most += plot.most / 6;  // for the line of text that says so
+  }
   Plot map = plot;
   map.rect = inner(rest);
   const auto pixels = [](float length) { return static_cast<std::size_t>(std::max(1.0F, length)); };

@@ -33,7 +33,8 @@ bool SessionAnalysis::timeline_pending() const { return under_way(memory_.task) 
 bool SessionAnalysis::pending() const {
   return held_ || timeline_pending() || under_way(lines_.task) || under_way(dependencies_.task) ||
          under_way(line_events_) || under_way(search_task_) || under_way(status_task_) ||
-         under_way(whole_figures_.task) || under_way(part_figures_.task) || under_way(verdict_.task);
+         under_way(summary_index_.task) || under_way(summary_.task) || under_way(whole_figures_.task) ||
+         under_way(part_figures_.task) || under_way(verdict_.task);
 }
 
 // The work gets a query context whose store and snapshot live as long as it runs.
@@ -136,6 +137,39 @@ std::shared_ptr<const SessionFigures> SessionAnalysis::figures(const TimeRange& 
             std::make_shared<SessionFigures>(SessionFigures{range, query.snapshot->version, std::move(*metrics)}));
       });
   return answer.value;
+}
+
+std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter& filter) {
+  if (!hold()) {
+    ask(summary_index_,
+        [last = summary_index_.value](const QueryContext& query) { return SummaryIndex::build(query, last); });
+  }
+  if (summary_.task.valid() && summary_.task.ready()) {
+    auto result = summary_.task.take();
+    summary_error_ = result ? std::string() : result.message();
+    if (result) summary_.value = std::move(*result);
+  }
+  // What is under way for a box that has moved on is let end: it takes less than a frame or two.
+  const bool wanted = summary_.asked_s < 0 || summary_.filter != filter || summary_.version != snapshot_->version;
+  if (!wanted || !summary_index_.value) return summary_.value;
+  const double pause = summary_.filter == filter ? kRenewSeconds : 0;
+  if (summary_.task.valid() || now_s_ - summary_.asked_s < pause) {
+    held_ = true;
+    return summary_.value;
+  }
+  summary_.filter = filter;
+  summary_.version = snapshot_->version;
+  summary_.asked_s = std::max(now_s_, 0.0);
+  summary_.task = start([filter, index = summary_index_.value, last = summary_.value](const QueryContext& query) {
+    return summarise(query, filter, index, last);
+  });
+  return summary_.value;
+}
+
+std::optional<double> SessionAnalysis::summary_index_share() const {
+  if (summary_index_.value) return std::nullopt;
+  const double total = static_cast<double>(summary_index_.task.total());
+  return total > 0 ? static_cast<double>(summary_index_.task.done()) / total : 0.0;
 }
 
 const StoreStatus& SessionAnalysis::store_status() {

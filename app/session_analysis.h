@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "app/session_summary.h"
 #include "core/analysis/dependencies.h"
 #include "core/analysis/memory_usage.h"
 #include "core/analysis/metrics.h"
@@ -56,6 +57,12 @@ class SessionAnalysis {
   // Of the whole session (TimeRange{}) or a part. Until the wanted ones are there the last are given: compare `range`
   // and `version`. While the range keeps changing, they are renewed when it rests.
   std::shared_ptr<const SessionFigures> figures(const TimeRange& range);
+  // What a box, a name or the visible range holds. Comes with the index of the session, which the first call begins to
+  // make; the last answer until then: compare its filter and version. An error of the filter is in summary_error().
+  std::shared_ptr<const SessionSummary> summary(const EventFilter& filter);
+  // How much of the index is made, 0 to 1; nothing once there is one.
+  [[nodiscard]] std::optional<double> summary_index_share() const;
+  [[nodiscard]] const std::string& summary_error() const noexcept { return summary_error_; }
   // Of at most kRenewSeconds ago: asking the store itself may wait for a save or a chunk.
   const StoreStatus& store_status();
 
@@ -84,6 +91,9 @@ class SessionAnalysis {
     TimeRange range;  // that it was asked for
     double took_s = 0;
   };
+  struct SummaryAnswer : Answer<SessionSummary> {
+    EventFilter filter;  // that it was asked for
+  };
   template <typename T>
   void take(Answer<T>& answer);
   template <typename T, typename Work>
@@ -106,6 +116,9 @@ class SessionAnalysis {
   Answer<std::optional<TimeRange>> active_;
   Answer<Verdict> verdict_;
   FiguresAnswer whole_figures_, part_figures_;
+  Answer<SummaryIndex> summary_index_;
+  SummaryAnswer summary_;
+  std::string summary_error_;
   StoreStatus status_;
   Task<StoreStatus> status_task_;
   double status_asked_s_ = -1e9;

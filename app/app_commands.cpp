@@ -251,6 +251,16 @@ void add_analyse_commands(AppState& state) {
                 .key = "]",
                 .run = [&state] { follow_dependency(state, false); },
                 .enabled = selected});
+  commands.add({.id = "explain_operands",
+                .title = "Take the operands apart",
+                .menu = MenuId::analyse,
+                .key = "Shift+O",
+                .run =
+                    [&state] {
+                      state.layout.show(PanelId::details);
+                      state.panels_of(*state.tab()).details.explain_operands();
+                    },
+                .enabled = selected});
 }
 
 void add_help_commands(AppState& state) {
@@ -323,7 +333,9 @@ void run_key_commands(AppState& state, render::Ui& ui) {
       state.asked_id != 0) {
     return;
   }
-  if (ui.pressed(render::Key::escape, {}, false) && !ui.typing() && state.layout.maximised()) {
+  const bool escapes = ui.pressed(render::Key::escape, {}, false) && !ui.typing();
+  if (escapes && state.tab() != nullptr && state.panels_of(*state.tab()).details.shows_operands()) return;  // closes it
+  if (escapes && state.layout.maximised()) {
     state.layout.restore();
     return;
   }

@@ -1,6 +1,7 @@
 #include "app/event_details.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/base/format.h"
@@ -50,6 +51,7 @@ void add_timing(const EventRecord& record, DetailGroup& timing) {
 
 FieldLook look_of(const Column& column, const FieldValue& value) {
   if (column.role == Role::source_location) return FieldLook::source_link;
+  if (column.role == Role::operands) return FieldLook::operands;
   const auto* number = std::get_if<std::int64_t>(&value);
   if (column.role == Role::wait_ns && number != nullptr && *number > 0) return FieldLook::warning;
   return FieldLook::plain;
@@ -74,6 +76,34 @@ std::string text_of_role(const EventRecord& record, Role role) {
     if (const auto* text = std::get_if<std::string>(&record.fields[i]); text != nullptr && !text->empty()) return *text;
   }
   return "";
+}
+
+// The search that all events with the same value match, for values that many events share and users ask about: names,
+// layers, tensors, engines and queues, operations of the graph. "" for others, and for a value that cannot be quoted.
+std::string search_of_all_such(const Column& column, const FieldValue& value) {
+  constexpr std::array<std::string_view, 6> kShared = {"subgroup", "queue", "q_name", "hlo_name", "engine", "stream"};
+  const auto* text = std::get_if<std::string>(&value);
+  const bool shared = column.role == Role::layer || column.role == Role::tensor ||
+                      std::find(kShared.begin(), kShared.end(), column.name) != kShared.end();
+  if (!shared || text == nullptr || text->find('"') != std::string::npos) return "";
+  return column.name + "=\"" + *text + "\"";
+}
+
+DetailField name_field(const Schema& schema, const std::string& name) {
+  DetailField field{title_of(schema.name_column), name, schema.name_explanation, schema.name_column, {}};
+  if (name.find('"') == std::string::npos) {
+    field.look = FieldLook::such_link;
+    field.search = "name=\"" + name + "\"";
+  }
+  return field;
+}
+
+DetailField column_field(const Column& column, const FieldValue& value) {
+  DetailField field{column.title.empty() ? title_of(column.name) : column.title, field_text(column, value),
+                    column.explanation, column.name, look_of(column, value)};
+  field.search = search_of_all_such(column, value);
+  if (!field.search.empty()) field.look = FieldLook::such_link;
+  return field;
 }
 
 bool has_value(const FieldValue& value) {
@@ -104,16 +134,13 @@ EventDetails describe_event(const EventRecord& record, const Snapshot& snapshot)
     const Column& column = schema.columns[i];
     DetailGroup& group = group_named(details.groups, column.group.empty() ? kOtherFields : column.group);
     if (!name_placed && group.title != kTiming) {
-      group.fields.push_back(
-          {title_of(schema.name_column), record.name_text, schema.name_explanation, schema.name_column, {}});
+      group.fields.push_back(name_field(schema, record.name_text));
       name_placed = true;
     }
     if (!has_value(record.fields[i])) {
       ++details.empty_fields;
     } else if (column.role != Role::stack) {  // has its own panel
-      group.fields.push_back({column.title.empty() ? title_of(column.name) : column.title,
-                              field_text(column, record.fields[i]), column.explanation, column.name,
-                              look_of(column, record.fields[i])});
+      group.fields.push_back(column_field(column, record.fields[i]));
     }
   }
   std::erase_if(details.groups, [](const DetailGroup& group) { return group.fields.empty(); });

@@ -11,7 +11,7 @@
 
 namespace accelscope::app {
 
-enum class FieldLook : std::uint8_t { plain, source_link, warning };
+enum class FieldLook : std::uint8_t { plain, source_link, warning, such_link, operands };
 
 struct DetailField {
   std::string label;
@@ -19,6 +19,7 @@ struct DetailField {
   std::string explanation;  // may be empty
   std::string field;        // the vendor's name of the column
   FieldLook look = FieldLook::plain;
+  std::string search = {};  // such_link: what all events with this value match (core/query/search.h)
 };
 
 struct DetailGroup {

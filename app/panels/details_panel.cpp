@@ -24,6 +24,8 @@ constexpr float kGroupGap = 14;
 constexpr float kLeastGroup = 190, kMostGroup = 330;  // units
 constexpr float kMostLabel = 120;
 constexpr float kNeighbourWidth = 340;
+constexpr float kMostCard = 440;
+constexpr const char* kOperandCard = "details.operands_card";
 
 // Groups side by side; where they do not fit, under the shortest column.
 struct Column {
@@ -71,8 +73,10 @@ std::vector<Column> place_groups(const Ui& ui, const std::vector<DetailGroup>& g
 Colour colour_of(FieldLook look) {
   switch (look) {
     case FieldLook::plain:
+    case FieldLook::operands:
       return Colour::text1;
     case FieldLook::source_link:
+    case FieldLook::such_link:
       return Colour::accent;
     case FieldLook::warning:
       return Colour::warning;
@@ -102,6 +106,7 @@ void DetailsPanel::refresh(const PanelContext& context) {
 
 void DetailsPanel::draw(const PanelContext& context, const Rect& area) {
   refresh(context);
+  operands_shown_ = false;
   Ui& ui = context.ui;
   if (!details_) {
     const std::string sentence =
@@ -192,16 +197,84 @@ void DetailsPanel::draw_field(const PanelContext& context, const DetailField& fi
   }
   Rect place = row;
   draw_text(ui, place.cut_left(label_width), field.label, {.colour = Colour::text2});
-  const bool explained = hand.hovered && (!field.explanation.empty() || !details_->operands.empty());
-  if (explained) draw_icon(ui, place.cut_right(ui.px(16)), icon::kInfo, ui.colour(Colour::text2));
+  if (hand.hovered) {  // a link and the operands are copied by the icon, the rest by a click anywhere
+    const Rect copy = place.cut_right(ui.px(18));
+    draw_icon(ui, copy, icon::kCopy, ui.colour(Colour::text2));
+    if (hand.clicked && copy.contains(ui.input().mouse)) {
+      return context.copy(field.value, field.label + ": " + field.value);
+    }
+  }
   draw_text(ui, place, field.value, {.style = TextStyle::mono, .colour = colour_of(field.look), .fit = Fit::middle});
+  const bool operands = field.look == FieldLook::operands && !details_->operands.empty();
   if (hand.hovered && hand.hovered_for >= kHoverCardDelay) explain(context, field, row);
-  if (!hand.clicked) return;
-  if (field.look == FieldLook::source_link) {
-    context.tab.selected_source = field.value;
-    context.actions.show_panel(PanelId::source);
-  } else {
-    context.copy(field.value, field.label + ": " + field.value);
+  if (hand.clicked) follow(context, field);
+  if (operands && std::exchange(open_operands_, false)) open_popover(ui, kOperandCard);
+  if (operands) draw_operands(context, row);
+}
+
+// What a click on a value does.
+void DetailsPanel::follow(const PanelContext& context, const DetailField& field) {
+  switch (field.look) {
+    case FieldLook::source_link:
+      context.tab.selected_source = field.value;
+      return context.actions.show_panel(PanelId::source);
+    case FieldLook::such_link:
+      context.tab.region = EventFilter{.range = {}, .tracks = {}, .terms = {{field.search, false}}};
+      return context.actions.say("Selected all events with " + field.search);
+    case FieldLook::operands:
+      open_operands_ = true;
+      return;
+    case FieldLook::plain:
+    case FieldLook::warning:
+      return context.copy(field.value, field.label + ": " + field.value);
+  }
+}
+
+// What the event holds on the left, how such an operand is written in general on the right. A click copies a part.
+void DetailsPanel::draw_operands(const PanelContext& context, const Rect& anchor) {
+  Ui& ui = context.ui;
+  std::size_t rows = 1;
+  for (const neuron::Operand& operand : details_->operands) rows += 1 + operand.parts.size();
+  const float height = static_cast<float>(rows) * kFieldRow;
+  const float card_height = std::min(height, kMostCard) + 20;
+  Rect beside = anchor;  // the card opens below it; where there is no room, above
+  if (anchor.y1 + ui.px(card_height + 8) > ui.window().y1) {
+    beside.y1 = std::max(ui.window().y0, anchor.y0 - ui.px(card_height + 8));
+  }
+  const Popover card(ui, kOperandCard, beside, 720, card_height);
+  operands_shown_ = card.open();
+  if (!operands_shown_) return;
+  const Rect inside = card.body().inset(ui.px(12), ui.px(10));
+  const ScrollArea scroll(ui, "details.operands_scroll", inside, height * ui.scale());
+  Rect content = scroll.content();
+  content.cut_right(ui.px(8));
+  const float half = content.width() * 0.46F;
+  Rect head = content.cut_top(ui.px(kFieldRow));
+  draw_text(ui, head.cut_left(half), "This event", {.style = TextStyle::small_strong, .colour = Colour::text2});
+  draw_text(ui, head, "In general", {.style = TextStyle::small_strong, .colour = Colour::text2});
+  for (std::size_t i = 0; i < details_->operands.size(); ++i) {
+    const neuron::Operand& operand = details_->operands[i];
+    Rect title = content.cut_top(ui.px(kFieldRow));
+    horizontal_line(ui, title.x0, title.x1, title.y0, ui.colour(Colour::line1));
+    draw_text(ui, title.cut_left(half - ui.px(8)), operand.text,
+              {.style = TextStyle::mono_strong, .colour = Colour::accent, .fit = Fit::middle});
+    title.cut_left(ui.px(8));
+    draw_text(ui, title, operand.meaning, {.colour = Colour::text2});
+    for (std::size_t k = 0; k < operand.parts.size(); ++k) {
+      const neuron::OperandPart& part = operand.parts[k];
+      Rect row = content.cut_top(ui.px(kFieldRow));
+      const Interaction hand = interact(ui, "details.operand." + std::to_string(i) + "." + std::to_string(k), row);
+      if (hand.hovered) fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
+      if (hand.clicked) context.copy(part.value, part.label + ": " + part.value);
+      Rect left = row.cut_left(half - ui.px(8));
+      left.cut_left(ui.px(14));
+      draw_text(ui, left.cut_left(ui.px(104)), part.label, {.colour = Colour::text2});
+      draw_text(ui, left, part.value, {.style = TextStyle::mono, .fit = Fit::middle});
+      row.cut_left(ui.px(8));
+      const neuron::OperandPartExample example = neuron::example_of_part(part.label);
+      draw_text(ui, row.cut_left(ui.px(104)), example.grammar, {.style = TextStyle::mono, .colour = Colour::text3});
+      draw_text(ui, row, example.meaning, {.colour = Colour::text3});
+    }
   }
 }
 
@@ -217,11 +290,11 @@ void DetailsPanel::explain(const PanelContext& context, const DetailField& field
   } else {
     card.rows.push_back({"Value", field.value});
   }
-  if (field.look == FieldLook::source_link) {
-    card.footer += card.footer.empty() ? "Click: open the source." : " Click: open the source.";
-  } else {
-    card.footer += card.footer.empty() ? "Click: copy the value." : " Click: copy the value.";
-  }
+  const char* click = "Click: copy the value.";
+  if (field.look == FieldLook::source_link) click = "Click: open the source.";
+  if (field.look == FieldLook::such_link) click = "Click: select all events with it.";
+  if (field.look == FieldLook::operands) click = "Click: keep this open beside a general example.";
+  card.footer += (card.footer.empty() ? "" : " ") + std::string(click);
   hover_card(context.ui, card, row);
 }
 

@@ -15,6 +15,8 @@ namespace accelscope::app {
 class DetailsPanel {
  public:
   void draw(const PanelContext& context, const render::Rect& area);
+  void explain_operands() noexcept { open_operands_ = true; }  // pins the card that takes them apart, if there are any
+  [[nodiscard]] bool shows_operands() const noexcept { return operands_shown_; }
 
  private:
   void refresh(const PanelContext& context);
@@ -23,12 +25,16 @@ class DetailsPanel {
   void draw_group(const PanelContext& context, const DetailGroup& group, render::Rect area);
   void draw_field(const PanelContext& context, const DetailField& field, const render::Rect& row, float label_width,
                   const std::string& name);
+  void follow(const PanelContext& context, const DetailField& field);
+  void draw_operands(const PanelContext& context, const render::Rect& anchor);
   void explain(const PanelContext& context, const DetailField& field, const render::Rect& row) const;
 
   std::optional<EventId> shown_;
   std::optional<EventDetails> details_;
   std::string problem_;
   DependencyColumn neighbours_;
+  bool open_operands_ = false;
+  bool operands_shown_ = false;  // the pinned card was open in the last frame
 };
 
 }  // namespace accelscope::app

@@ -87,6 +87,7 @@ class SourcePanel {
   std::string followed_;      // the tab's selected_source that was scrolled to
   std::optional<Place> lit_;  // the path as the events name it
   std::optional<std::uint32_t> scroll_to_;
+  float text_height_ = 0;  // of the last frame: the lit line stays in sight when it changes
   LineEvents lit_events_;  // of lit_, by time, once they were asked for
   std::optional<Place> lit_events_of_;
   std::optional<std::size_t> lit_at_;  // the event of lit_events_ that was stepped to

@@ -109,6 +109,8 @@ void SourcePanel::draw_code(const PanelContext& context, const Rect& area) {
   for (const CodeLine& line : lines_) widest = std::max(widest, line.text.size());
   const float width = ui.px(kCostWidth + kBarWidth + kNumberWidth + 40) +
                       static_cast<float>(widest) * text_width(ui, TextStyle::mono, "m");
+  const bool lit_here = lit_ && same_source(lit_->path, file_->path);
+  if (std::exchange(text_height_, area.height()) != area.height() && lit_here && !scroll_to_) scroll_to_ = lit_->line;
   ScrollArea scroll(ui, "source.scroll", area, row_height * static_cast<float>(lines_.size() + 1), width);
   const Rect content = scroll.content();
   const Rect visible = scroll.visible();

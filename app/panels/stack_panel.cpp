@@ -1,7 +1,9 @@
 #include "app/panels/stack_panel.h"
 
 #include "app/event_details.h"
+#include "core/base/format.h"
 #include "render/icons.h"
+#include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/states.h"
 
@@ -10,23 +12,36 @@ namespace accelscope::app {
 using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
-constexpr float kFrameRow = 40;
+constexpr float kFrameRow = 40, kHeadRow = 32;
+}
+
+void StackPanel::read(const PanelContext& context) {
+  const SessionTab& tab = context.tab;
+  if (tab.selected == shown_) return;
+  shown_ = tab.selected;
+  frames_.clear();
+  repeats_.clear();
+  if (!shown_) return;
+  const auto record = tab.reader->read(*shown_);
+  if (!record) return;  // Details says why
+  const EventDetails details = describe_event(*record, *tab.snapshot);
+  std::vector<std::string> texts = details.stack;
+  if (texts.empty() && !details.source.empty()) texts.push_back(details.source);
+  for (const std::string& text : texts) {
+    StackFrame frame = parse_stack_frame(text);
+    if (!frames_.empty() && frames_.back().text == frame.text) {  // a function that calls itself
+      ++repeats_.back();
+      continue;
+    }
+    frames_.push_back(std::move(frame));
+    repeats_.push_back(1);
+  }
 }
 
 void StackPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   SessionTab& tab = context.tab;
-  if (tab.selected != shown_) {
-    shown_ = tab.selected;
-    frames_.clear();
-    if (shown_) {
-      if (auto record = tab.reader->read(*shown_)) {
-        const EventDetails details = describe_event(*record, *tab.snapshot);
-        for (const std::string& frame : details.stack) frames_.push_back(parse_stack_frame(frame));
-        if (frames_.empty() && !details.source.empty()) frames_.push_back(parse_stack_frame(details.source));
-      }
-    }
-  }
+  read(context);
   if (frames_.empty()) {
     empty_state(ui, "stack.empty", area, icon::kList,
                 shown_
@@ -35,8 +50,20 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
                     : "Select an event to see the calls that led to it.");
     return;
   }
+  Rect rest = area;
+  Rect head = rest.cut_top(ui.px(kHeadRow)).inset(ui.px(size::kPanelPadding), 0);
+  const ButtonOptions copy{.label = "Copy", .icon = icon::kCopy, .tooltip = "All frames, innermost first"};
+  if (button(ui, "stack.copy", head.cut_right(button_width(ui, copy)).middle(ui.px(size::kSmallControl)), copy)) {
+    std::string text;
+    for (std::size_t i = 0; i < frames_.size(); ++i) {
+      for (std::size_t k = 0; k < repeats_[i]; ++k) text += frames_[i].text + "\n";
+    }
+    context.copy(text, "the stack");
+  }
+  draw_text(ui, head, format_count(frames_.size()) + (frames_.size() == 1 ? " frame" : " frames") + ", innermost first",
+            {.style = TextStyle::small, .colour = Colour::text3});
   const float row_height = ui.px(kFrameRow);
-  const ScrollArea scroll(ui, "stack.scroll", area, row_height * static_cast<float>(frames_.size()));
+  const ScrollArea scroll(ui, "stack.scroll", rest, row_height * static_cast<float>(frames_.size()));
   Rect content = scroll.content();
   for (std::size_t i = 0; i < frames_.size(); ++i) {
     const StackFrame& frame = frames_[i];
@@ -50,6 +77,11 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
     horizontal_line(ui, row.x0, row.x1, row.y1 - 1, ui.colour(Colour::line1));
     Rect place = row.inset(ui.px(size::kPanelPadding), ui.px(3));
     draw_text(ui, place.cut_left(ui.px(24)), std::to_string(i), {.style = TextStyle::mono, .colour = Colour::text3});
+    if (repeats_[i] > 1) {
+      const std::string times = "× " + format_count(repeats_[i]);
+      draw_text(ui, place.cut_right(text_width(ui, TextStyle::mono, times) + ui.px(8)), times,
+                {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
+    }
     const std::string location = has_line ? frame.path + ":" + std::to_string(frame.line) : frame.text;
     if (frame.function.empty()) {
       draw_text(ui, place, location, {.style = TextStyle::mono, .colour = has_line ? Colour::accent : Colour::text1});

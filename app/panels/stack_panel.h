@@ -14,8 +14,11 @@ class StackPanel {
   void draw(const PanelContext& context, const render::Rect& area);
 
  private:
+  void read(const PanelContext& context);
+
   std::optional<EventId> shown_;
   std::vector<StackFrame> frames_;
+  std::vector<std::size_t> repeats_;  // how often each of frames_ stands there in a row
 };
 
 }  // namespace accelscope::app

@@ -95,3 +95,36 @@ TEST_CASE("dependencies: the chain goes on to the start, is cut and counted, and
   viewer.shell.frame(3);
   CHECK(viewer.shell.shows("77 of 99 shown"));  // 64 of 86 before, all 13 after
 }
+
+TEST_CASE("details: a click on the operands pins the card that takes them apart, a key does too, Esc closes it") {
+  OpenViewer viewer;
+  viewer.select(kFirstMatmul);
+  REQUIRE(viewer.shell.click("details.field.operands"));
+  viewer.shell.frame(3);
+  CHECK(viewer.shell.shows("In general"));
+  CHECK(viewer.shell.shows("where the first element lies"));
+  CHECK(viewer.shell.shows("0x2fa00"));
+  REQUIRE(viewer.shell.find("details.operand.1.1") != nullptr);
+  REQUIRE(viewer.shell.click("details.operand.1.1"));
+  CHECK(viewer.shell.clipboard() == "0x2fa00");
+  viewer.shell.key(Key::escape);
+  viewer.shell.frame(3);
+  CHECK_FALSE(viewer.shell.shows("where the first element lies"));
+  CHECK(viewer.tab().selected == kFirstMatmul);
+  viewer.run("explain_operands");
+  CHECK(viewer.shell.shows("where the first element lies"));
+}
+
+TEST_CASE("details: a name is a link to all events that have it, and its icon copies it") {
+  OpenViewer viewer;
+  viewer.select(kFirstMatmul);
+  REQUIRE(viewer.shell.click("details.field.opcode"));
+  REQUIRE(viewer.tab().region.has_value());
+  REQUIRE(viewer.tab().region->terms.size() == 1);
+  CHECK(viewer.tab().region->terms.front().search == "name=\"MATMUL\"");
+  const render::Rect field = *viewer.shell.find("details.field.opcode");
+  viewer.shell.move({field.x1 - 6, field.centre().y});
+  viewer.shell.frame(2);
+  viewer.shell.click({field.x1 - 6, field.centre().y});
+  CHECK(viewer.shell.clipboard() == "MATMUL");
+}

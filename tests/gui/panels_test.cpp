@@ -80,6 +80,8 @@ TEST_CASE("stack: the frames of the selected event are listed, and a click opens
   viewer.select(kFirstMatmul);
   CHECK(viewer.shell.shows("run"));
   CHECK(viewer.shell.shows("main.py:9"));
+  REQUIRE(viewer.shell.click("stack.copy"));
+  CHECK(viewer.shell.clipboard() == "kernel.py:3 in kernel\nmain.py:9 in run\n");
   REQUIRE(viewer.shell.click("stack.frame.0"));
   CHECK(viewer.app.layout().is_seen(PanelId::source));
   CHECK(viewer.tab().selected_source == "kernel.py:3");

@@ -44,6 +44,22 @@ constexpr std::array kKnownKeys = {
     KnownKey{"setter", "Who set the semaphore."},
 };
 
+constexpr std::array kPartExamples = {
+    OperandPartExample{"Data type", "TYPE", "type of an element: fp32, bf16, fp8e4, int32 ..."},
+    OperandPartExample{"Address", "@ADDRESS", "where the first element lies"},
+    OperandPartExample{"Lies in", "", "SBUF, PSUM or device memory, as the address says"},
+    OperandPartExample{"Steps", "[step,...]", "elements from one to the next, in each dimension"},
+    OperandPartExample{"Sizes", "[size,...]", "elements along each dimension"},
+    OperandPartExample{"Number", "S[n] or E[n]", "which semaphore or event"},
+    OperandPartExample{"Signalled by", "(ENGINE)", "engine or queue that sets it"},
+    OperandPartExample{"Waits until", ">=n, ==n", "value that must be reached"},
+    OperandPartExample{"Does", "++, +=n, =n", "what becomes of its value"},
+    OperandPartExample{"When", "@MOMENT", "moment at which that happens"},
+    OperandPartExample{"K (rows)", "K*M", "rows of the array in use: the contraction"},
+    OperandPartExample{"M (columns)", "K*M", "columns of the array in use"},
+    OperandPartExample{"Value", "KEY=VALUE", "constant, flag or register"},
+};
+
 // Parts between spaces; a word in round brackets belongs to the semaphore before it.
 std::vector<std::string> split_operands(std::string_view text) {
   std::vector<std::string> words;
@@ -136,6 +152,13 @@ bool parse_tile(std::string_view word, Operand& operand) {
 }
 
 }  // namespace
+
+OperandPartExample example_of_part(std::string_view label) noexcept {
+  for (const OperandPartExample& example : kPartExamples) {
+    if (example.label == label) return example;
+  }
+  return {};
+}
 
 std::vector<Operand> parse_operands(std::string_view text) {
   std::vector<Operand> operands;

@@ -25,4 +25,12 @@ struct Operand {
 // A generic operand of the same kind, for a user who sees the grammar for the first time.
 inline constexpr std::string_view kMemoryOperandExample = "src=TYPE@ADDRESS[step,...][size,...]";
 
+// The same for one part: how it is written in general, and what it says. Empty for a label that is not known.
+struct OperandPartExample {
+  std::string_view label;
+  std::string_view grammar;  // "[step,...]"
+  std::string_view meaning;
+};
+[[nodiscard]] OperandPartExample example_of_part(std::string_view label) noexcept;
+
 }  // namespace accelscope::neuron

@@ -24,15 +24,6 @@ constexpr float kStubMargin = 8;        // units on both sides of its text
 [[nodiscard]] ImVec2 low(const Rect& rect) { return {rect.x0, rect.y0}; }
 [[nodiscard]] ImVec2 high(const Rect& rect) { return {rect.x1, rect.y1}; }
 
-// Lanes of each group, in the order of the rows; groups that are collapsed count all the same.
-[[nodiscard]] std::vector<std::vector<std::uint32_t>> bands_of(const TimelineState& state) {
-  std::vector<std::vector<std::uint32_t>> bands;
-  for (const TimelineRow& row : state.rows) {
-    if (row.kind == RowKind::group && !row.lanes.empty()) bands.push_back(row.lanes);
-  }
-  return bands;
-}
-
 [[nodiscard]] std::string idle_text(double ns) { return format_duration(ns) + " idle"; }
 
 void choose_stretch(TimelineFrame& frame, const Rect& canvas) {
@@ -69,7 +60,7 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
     overview.made_at_s = frame.ui.time();
   }
   if (overview.complete) return;
-  const auto bands = bands_of(frame.state);
+  const auto& bands = frame.state.bands;
   if (overview.bands.size() != bands.size()) overview.bands.assign(bands.size(), {});
   if (overview.next_band < bands.size()) {
     const bool whole = summary_texels(frame.snapshot, bands[overview.next_band], frame.state.windows, overview.view,
@@ -263,8 +254,6 @@ void draw_ruler(TimelineFrame& frame) {
   }
   frame.list->PopClipRect();
   horizontal_line(ui, frame.ruler.x0, frame.ruler.x1, frame.ruler.y1 - ui.px(1), ui.colour(Colour::line1));
-  draw_text(ui, frame.label(frame.markers).inset(inset, 0), "markers",
-            {.style = TextStyle::small, .colour = Colour::text3});
   draw_follow_button(frame);
 }
 

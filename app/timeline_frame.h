@@ -7,6 +7,7 @@
 #include "render/draw.h"
 #include "render/timeline/ruler.h"
 #include "render/ui.h"
+#include "render/widgets/interact.h"
 
 struct ImDrawList;
 
@@ -24,8 +25,10 @@ struct TimelineFrame {
   render::Rect overview;  // with its part of the label column
   render::Rect ruler;
   render::Rect markers;
-  render::Rect rows;
-  float canvas_x = 0;  // where the label column ends
+  render::Rect rows;      // all of them
+  render::Rect pinned;    // its upper part, that does not scroll
+  render::Rect scrolled;  // the rest
+  float canvas_x = 0;     // where the label column ends
   render::TimeView view;
   SessionSpan session;
   render::Ruler time_ruler;
@@ -36,12 +39,31 @@ struct TimelineFrame {
   [[nodiscard]] double ns(float x) const { return view.ns(static_cast<double>(x - canvas_x)); }
 };
 
-// timeline_lanes.cpp: strips of the visible rows, then rows, labels, lanes, counters, memory.
+// timeline_layout.cpp: which rows there are, where they lie, and the strips of those that are seen.
+void compose_frame_rows(TimelineFrame& frame);
 void prepare_lanes(TimelineFrame& frame);
+
+// timeline_lanes.cpp: rows, labels, lanes.
 void draw_lanes(TimelineFrame& frame);
+// The one way in which the user's choices about rows change.
+void change_rows(SessionTab& tab, RowChoices choices);
 // The event under the pixel, from what is drawn; reads a chunk only if asked to look closely.
 [[nodiscard]] std::optional<EventId> event_under(const TimelineFrame& frame, render::Point at, bool closely);
 [[nodiscard]] std::optional<render::Rect> event_rect(const TimelineFrame& frame, const EventRecord& event);
+
+// timeline_plots.cpp: counters and memory. Return what the row's label says: the value at the cursor, else of the view.
+[[nodiscard]] std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn);
+[[nodiscard]] std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn);
+[[nodiscard]] std::string percent(double share);
+
+// timeline_row_menu.cpp: what the user does with a row's label: its menu, and dragging it to another place.
+void touch_label(TimelineFrame& frame, const TimelineRow& row, const render::Interaction& touch);
+void drag_row(TimelineFrame& frame);
+void draw_row_menu(TimelineFrame& frame);
+
+// timeline_row_filter.cpp: the name filter, and what is shown when it leaves nothing.
+void draw_row_filter(TimelineFrame& frame);
+void draw_no_rows(TimelineFrame& frame);
 
 // timeline_axis.cpp
 void draw_overview(TimelineFrame& frame);

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "app/session_analysis.h"
 #include "app/timeline_frame.h"
 
 namespace accelscope::app {
@@ -133,12 +132,12 @@ void mark(SessionTab& tab) {
 
 void draw_scroll_bar(TimelineFrame& frame) {
   const TimelineState& state = frame.state;
-  if (state.content_height <= frame.rows.height()) return;
+  if (state.content_height <= frame.scrolled.height()) return;
   Ui& ui = frame.ui;
-  const float share = frame.rows.height() / state.content_height;
-  const float length = std::max(ui.px(24), frame.rows.height() * share);
-  const float way = frame.rows.height() - length;
-  const float top = frame.rows.y0 + way * state.scroll / (state.content_height - frame.rows.height());
+  const float share = frame.scrolled.height() / state.content_height;
+  const float length = std::max(ui.px(24), frame.scrolled.height() * share);
+  const float way = frame.scrolled.height() - length;
+  const float top = frame.scrolled.y0 + way * state.scroll / (state.content_height - frame.scrolled.height());
   const Rect bar{frame.canvas_x - ui.px(5), top, frame.canvas_x - ui.px(2), top + length};
   fill(ui, bar, ui.colour(Colour::line2), 1.5F);
 }
@@ -155,8 +154,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   TimelineFrame frame = layout(ui, tab, rect, lanes_texture_, overview_texture_);
   TimelineState& state = frame.state;
   state.windows.begin_frame(tab.store, tab.snapshot);
-  const auto memory = tab.analysis ? tab.analysis->memory() : nullptr;
-  state.rows = compose_rows(*tab.snapshot, memory.get(), tab.choices.rows);
+  compose_frame_rows(frame);
 
   ImGui::PushClipRect(ImVec2(rect.x0, rect.y0), ImVec2(rect.x1, rect.y1), true);
   frame.list->AddRectFilled(ImVec2(rect.x0, rect.y0), ImVec2(frame.canvas_x, rect.y1), ui.colour(Colour::bg2));
@@ -164,9 +162,11 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   prepare_lanes(frame);
   lanes_texture_.upload(ui.textures());
   draw_lanes(frame);
+  draw_no_rows(frame);
   draw_scroll_bar(frame);
   draw_overview(frame);
   draw_ruler(frame);
+  draw_row_filter(frame);
   draw_markers(frame);
   frame.list->AddRectFilled(ImVec2(frame.canvas_x - ui.px(1), rect.y0), ImVec2(frame.canvas_x, rect.y1),
                             ui.colour(Colour::line2));
@@ -174,6 +174,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   draw_overlay(frame);
   ImGui::PopClipRect();
   draw_menu(frame);
+  draw_row_menu(frame);
   state.windows.end_frame();
   if (state.windows.pending()) ui.request_frame_after(0.01);
   if (const std::string error = state.windows.last_error(); !error.empty()) tab.last_error = error;

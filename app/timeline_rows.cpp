@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <string_view>
-#include <tuple>
+#include <unordered_map>
 
+#include "app/row_arrangement.h"
+#include "app/row_groups.h"
+#include "app/text_match.h"
 #include "core/base/format.h"
-#include "core/base/natural_order.h"
 #include "render/theme.h"
 
 namespace accelscope::app {
@@ -16,232 +16,350 @@ namespace {
 
 namespace size = render::size;
 
-struct Group {
-  std::string_view title;
-  std::string_view one;  // what its count counts
-  std::string_view many;
-  bool open = true;
+constexpr const char* kHiddenGroups = "group:#hidden";
+
+// A group of one device while its rows are put together.
+struct Section {
+  TimelineRow heading;
+  const RowGroup* group = nullptr;
+  std::string words;  // what the name filter knows its rows by
+  std::vector<const TrackPlace*> tracks;
+  bool pools = false;
+  std::size_t top_rows = 0;  // those that stand by themselves
+  float height = 0;          // units, as it is by default
+  std::size_t used = 0;      // top rows with events
+  std::size_t matching = 0;  // members that the filter leaves
 };
 
-constexpr std::array<Group, 12> kGroups = {{{"Collectives", "row", "rows"},
-                                            {"DMA queues", "queue", "queues"},
-                                            {"Engines", "engine", "engines"},
-                                            {"Layers", "row", "rows"},
-                                            {"Host", "thread", "threads"},
-                                            {"Streams", "stream", "streams"},
-                                            {"Counters", "counter", "counters"},
-                                            {"Memory", "pool", "pools"},
-                                            {"Throttling", "row", "rows"},
-                                            {"Semaphores", "row", "rows", false},
-                                            {"Errors", "row", "rows"},
-                                            {"Other", "row", "rows"}}};
-constexpr std::size_t kOther = kGroups.size() - 1;
-constexpr std::size_t kMemory = 7;
+[[nodiscard]] std::string track_key(const Track& track) { return fmt::format("track:{}", track.number); }
 
-struct KindPlace {
-  std::string_view kind;
-  std::size_t group;
-  int order;  // of kinds that share a group
-};
-constexpr std::array<KindPlace, 13> kKinds = {{{"collective", 0, 0},
-                                               {"cc_core", 0, 1},
-                                               {"barrier", 0, 2},
-                                               {"dma_queue", 1, 0},
-                                               {"engine", 2, 0},
-                                               {"layer", 3, 0},
-                                               {"host_thread", 4, 0},
-                                               {"stream", 5, 0},
-                                               {"counter", 6, 0},
-                                               {"memory", kMemory, 0},
-                                               {"throttle", 8, 0},
-                                               {"semaphore", 9, 0},
-                                               {"error", 10, 0}}};
-// Tracks of these kinds are not drawn as rows: arrows and tables show them.
-constexpr std::array<std::string_view, 2> kHiddenKinds = {"flow", "table"};
-
-constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", "Vector", "Scalar", "GpSimd", "Sync"};
-
-[[nodiscard]] KindPlace place_of(std::string_view kind) {
-  for (const KindPlace& place : kKinds) {
-    if (place.kind == kind) return place;
-  }
-  return {kind, kOther, 0};
-}
-
-[[nodiscard]] std::size_t engine_order(const Track& track) {
-  if (track.kind != "engine") return 0;
-  const auto known = std::find(kEngines.begin(), kEngines.end(), track.name);
-  return static_cast<std::size_t>(known - kEngines.begin());
-}
-
-[[nodiscard]] std::string device_of(const Track& track) {
-  if (track.host.empty()) return track.device;
-  return track.device.empty() ? track.host : track.host + " " + track.device;
-}
-
-struct TrackPlace {
-  std::string device;
-  std::size_t group = 0;
-  std::tuple<int, std::size_t, std::int64_t> order;  // kind, engine, the source's own order
-  const TrackSnapshot* track = nullptr;
-
-  [[nodiscard]] bool operator<(const TrackPlace& other) const {
-    // What belongs to no device (memory of the host, totals) comes after the devices.
-    if (device != other.device) {
-      if (device.empty() != other.device.empty()) return other.device.empty();
-      return natural_less(device, other.device);
-    }
-    if (std::tie(group, order) != std::tie(other.group, other.order)) {
-      return std::tie(group, order) < std::tie(other.group, other.order);
-    }
-    return natural_less(track->track->name, other.track->track->name);
-  }
-};
-
-[[nodiscard]] std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
-  std::vector<TrackPlace> places;
-  for (const TrackSnapshot& track : snapshot.tracks) {
-    const Track& definition = *track.track;
-    if (std::find(kHiddenKinds.begin(), kHiddenKinds.end(), definition.kind) != kHiddenKinds.end()) continue;
-    const EventKind kind = track.schema ? track.schema->kind : EventKind::slice;
-    if (kind == EventKind::flow || kind == EventKind::table) continue;
-    const KindPlace place = place_of(definition.kind);
-    places.push_back(
-        {device_of(definition), place.group, {place.order, engine_order(definition), definition.order}, &track});
-  }
-  std::stable_sort(places.begin(), places.end());
-  return places;
-}
-
-[[nodiscard]] TimelineRow track_row(const TrackSnapshot& track) {
+[[nodiscard]] TimelineRow track_row(const TrackPlace& place, RowSize row_size) {
+  const TrackSnapshot& track = *place.track;
   TimelineRow row;
   const bool counter = track.schema && track.schema->kind == EventKind::counter;
   row.kind = counter ? RowKind::counter : RowKind::slices;
-  row.key = fmt::format("track:{}", track.track->number);
+  row.key = track_key(*track.track);
   row.label = track.track->name;
   row.lanes = track.lanes;
   row.track = track.track.get();
-  row.height = counter ? size::kCounterLane : sub_lane_sizes(track.lanes.size()).row;
+  row.alerts = place.alerts;
+  row.size = row_size;
+  if (counter) {
+    row.series = {row.track};
+    row.scale_lanes = row.lanes;
+    row.height = counter_height(row_size);
+    return row;
+  }
+  if (row_size == RowSize::small && row.lanes.size() > kSmallLevels) {
+    row.hidden_levels = row.lanes.size() - kSmallLevels;
+    row.lanes.resize(kSmallLevels);
+  }
+  row.height = sub_lane_sizes(row.lanes.size(), row_size).row;
   return row;
 }
 
-// Whether the track shows below another one of its group.
-[[nodiscard]] bool belongs_to_track(const Snapshot& snapshot, const TrackPlace& place) {
-  const Track& track = *place.track->track;
-  if (track.parent == kNone || track.parent == track.number) return false;
-  const TrackSnapshot* parent = snapshot.find_track(track.parent);
-  return parent != nullptr && place_of(parent->track->kind).group == place.group;
+class Composer {
+ public:
+  Composer(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices)
+      : snapshot_(snapshot), memory_(memory), choices_(choices), places_(placed_tracks(snapshot)) {}
+
+  std::vector<TimelineRow> run(RowCount* count) {
+    make_sections();
+    close_large_sections();
+    add_pinned();
+    TimelineRow hidden = heading_of_hidden();
+    for (Section* section : ordered_sections()) {
+      if (is_hidden(section->heading.key)) {
+        hidden.members.push_back({section->heading.key, section->heading.label, true});
+      } else {
+        add_section(*section);
+      }
+      all_ += section->heading.members.size();
+      matching_ += section->matching;
+    }
+    hidden.hidden_count = hidden.members.size();
+    if (!hidden.members.empty()) rows_.push_back(std::move(hidden));
+    if (count != nullptr) *count = {all_, matching_};
+    return std::move(rows_);
+  }
+
+ private:
+  [[nodiscard]] bool is_hidden(const std::string& key) const { return choices_.hidden.count(key) > 0; }
+  [[nodiscard]] bool is_pinned(const std::string& key) const {
+    return std::find(choices_.pinned.begin(), choices_.pinned.end(), key) != choices_.pinned.end();
+  }
+  [[nodiscard]] bool is_open(const std::string& key, bool by_default) const {
+    const auto chosen = choices_.open.find(key);
+    return chosen == choices_.open.end() ? by_default : chosen->second;
+  }
+  [[nodiscard]] bool matches(const Section& section, std::string_view label) const {
+    if (choices_.name_filter.empty()) return true;
+    return matches_words(section.words + std::string(label), choices_.name_filter);
+  }
+  // Itself or one below it.
+  [[nodiscard]] bool any_matches(const Section& section, const TrackSnapshot& track, int depth = 0) const {
+    if (matches(section, track.track->name)) return true;
+    const auto below = children_.find(track.track->number);
+    if (below == children_.end() || depth >= kDeepest) return false;
+    return std::any_of(below->second.begin(), below->second.end(),
+                       [&](const TrackPlace* child) { return any_matches(section, *child->track, depth + 1); });
+  }
+
+  void make_sections();
+  void measure(Section& section);
+  void close_large_sections();
+  void add_pinned();
+  [[nodiscard]] std::vector<Section*> ordered_sections();
+  void add_section(Section& section);
+  [[nodiscard]] std::vector<TimelineRow> pool_rows(const Section& section) const;
+  void add_track(const Section& section, const TrackPlace& place, int depth, std::vector<TimelineRow>& rows) const;
+  [[nodiscard]] std::string count_text(const Section& section) const;
+  [[nodiscard]] static TimelineRow heading_of_hidden() {
+    TimelineRow row;
+    row.kind = RowKind::group;
+    row.key = kHiddenGroups;
+    row.label = "Hidden groups";
+    row.height = size::kGroupRow;
+    row.open = false;
+    return row;
+  }
+
+  static constexpr int kDeepest = 8;  // sources may nest tracks in a circle
+
+  const Snapshot& snapshot_;
+  const MemoryUsage* memory_;
+  const RowChoices& choices_;
+  std::vector<TrackPlace> places_;
+  std::unordered_map<TrackNumber, std::vector<const TrackPlace*>> children_;
+  std::vector<Section> sections_;
+  std::vector<TimelineRow> rows_;
+  std::size_t all_ = 0;
+  std::size_t matching_ = 0;
+};
+
+void Composer::make_sections() {
+  const bool several = !places_.empty() && places_.front().device != places_.back().device;
+  for (const TrackPlace& place : places_) {
+    if (belongs_to_track(snapshot_, place)) children_[place.track->track->parent].push_back(&place);
+  }
+  // The tracker's pools, of all devices, stand for the allocations they were made from.
+  const bool has_pools = memory_ != nullptr && !memory_->pools.empty();
+  bool pools_placed = false;
+  for (std::size_t first = 0; first < places_.size();) {
+    const TrackPlace& start = places_[first];
+    Section section;
+    section.group = &row_group(start.group);
+    for (; first < places_.size() && places_[first].group == start.group && places_[first].device == start.device;
+         ++first) {
+      const TrackPlace& place = places_[first];
+      const bool counter = place.track->schema && place.track->schema->kind == EventKind::counter;
+      if (has_pools && is_memory_group(start.group) && !counter) continue;
+      section.tracks.push_back(&place);
+    }
+    section.pools = has_pools && is_memory_group(start.group) && !pools_placed;
+    pools_placed = pools_placed || section.pools;
+    if (section.tracks.empty() && !section.pools) continue;
+    TimelineRow& heading = section.heading;
+    heading.kind = RowKind::group;
+    const bool names_device = several && !start.device.empty() && !section.pools;
+    heading.label =
+        names_device ? fmt::format("{} {}", start.device, section.group->title) : std::string(section.group->title);
+    heading.key = "group:" + heading.label;
+    heading.height = size::kGroupRow;
+    heading.open = section.group->open;
+    section.words = fmt::format("{} {} ", start.device, section.group->title);
+    measure(section);
+    sections_.push_back(std::move(section));
+  }
 }
 
-using Children = std::unordered_map<TrackNumber, std::vector<const TrackSnapshot*>>;
-
-[[nodiscard]] bool is_open(const RowChoices& choices, const std::string& key, bool by_default) {
-  const auto chosen = choices.open.find(key);
-  return chosen == choices.open.end() ? by_default : chosen->second;
+void Composer::measure(Section& section) {
+  TimelineRow& heading = section.heading;
+  const auto add = [&](std::string key, std::string label) {
+    const bool hidden = is_hidden(key);
+    if (hidden) ++heading.hidden_count;
+    if (matches(section, label)) ++section.matching;
+    heading.members.push_back({std::move(key), std::move(label), hidden});
+  };
+  if (section.pools) {
+    for (const PoolUsage& pool : memory_->pools) add("pool:" + pool.name, pool.name);
+    section.top_rows = section.used = memory_->pools.size();
+    section.height = size::kMemoryLane * static_cast<float>(memory_->pools.size());
+  }
+  for (const TrackPlace* place : section.tracks) {
+    add(track_key(*place->track->track), place->track->track->name);
+    if (belongs_to_track(snapshot_, *place)) continue;
+    ++section.top_rows;
+    section.height += track_row(*place, RowSize::normal).height;
+    const std::vector<std::uint32_t>& lanes = place->track->lanes;
+    if (std::any_of(lanes.begin(), lanes.end(),
+                    [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; })) {
+      ++section.used;
+    }
+  }
 }
 
-// The track's row and, if it is open, those of the tracks below it. Sources may nest; a cycle ends at kDeepest.
-void add_track(const TrackSnapshot& track, const Children& children, const RowChoices& choices, int depth,
-               std::vector<TimelineRow>& rows) {
-  constexpr int kDeepest = 8;
-  TimelineRow row = track_row(track);
-  row.depth = depth;
-  const auto below = children.find(track.track->number);
-  row.has_children = below != children.end() && depth < kDeepest;
-  row.open = row.has_children && is_open(choices, row.key, false);
-  const bool open = row.open;
-  rows.push_back(std::move(row));
-  if (!open) return;
-  for (const TrackSnapshot* child : below->second) add_track(*child, children, choices, depth + 1, rows);
+void Composer::close_large_sections() {
+  float height = 0;
+  for (const Section& section : sections_) height += size::kGroupRow + (section.heading.open ? section.height : 0);
+  while (sections_.size() > 1 && height > kUsualHeight) {
+    Section* largest = nullptr;
+    for (Section& section : sections_) {
+      if (!section.heading.open || section.top_rows <= kManyRows) continue;
+      if (largest == nullptr || section.height > largest->height) largest = &section;
+    }
+    if (largest == nullptr) break;
+    largest->heading.open = false;
+    height -= largest->height;
+  }
+  for (Section& section : sections_) {
+    // Who filters wants to see what is left.
+    const bool by_default = section.heading.open || !choices_.name_filter.empty();
+    section.heading.open = is_open(section.heading.key, by_default);
+  }
 }
 
-[[nodiscard]] std::vector<TimelineRow> memory_rows(const MemoryUsage& memory) {
+void Composer::add_pinned() {
+  for (const std::string& key : choices_.pinned) {
+    for (const Section& section : sections_) {
+      std::vector<TimelineRow> block;
+      for (TimelineRow& pool : pool_rows(section)) {
+        if (pool.key == key) block.push_back(std::move(pool));
+      }
+      for (const TrackPlace* place : section.tracks) {
+        if (track_key(*place->track->track) == key) add_track(section, *place, 0, block);
+      }
+      const bool names_group = section.heading.label != section.group->title;
+      for (TimelineRow& row : block) {
+        row.pinned = true;
+        // Away from its heading a name alone may not say whose it is.
+        if (row.key == key && names_group) row.label = section.heading.label + " " + row.label;
+        rows_.push_back(std::move(row));
+      }
+    }
+  }
+}
+
+std::vector<Section*> Composer::ordered_sections() {
+  std::vector<RowBlock> blocks;
+  for (const Section& section : sections_) {
+    TimelineRow only_key;
+    only_key.key = section.heading.key;
+    blocks.push_back({std::move(only_key)});
+  }
+  put_in_order(choices_, {}, blocks);
+  std::vector<Section*> ordered;
+  for (const auto& block : blocks) {
+    for (Section& section : sections_) {
+      if (section.heading.key == block.front().key) ordered.push_back(&section);
+    }
+  }
+  return ordered;
+}
+
+std::vector<TimelineRow> Composer::pool_rows(const Section& section) const {
   std::vector<TimelineRow> rows;
-  for (std::uint32_t pool = 0; pool < memory.pools.size(); ++pool) {
+  if (!section.pools) return rows;
+  for (std::uint32_t pool = 0; pool < memory_->pools.size(); ++pool) {
     TimelineRow row;
     row.kind = RowKind::memory;
-    row.key = "pool:" + memory.pools[pool].name;
-    row.label = memory.pools[pool].name;
+    row.label = memory_->pools[pool].name;
+    row.key = "pool:" + row.label;
+    row.parent = section.heading.key;
     row.pool = pool;
-    row.height = size::kMemoryLane;
+    row.size = choices_.size_of(row.key);
+    row.height = shared_plot_height(row.size);
     rows.push_back(std::move(row));
   }
   return rows;
 }
 
-[[nodiscard]] std::string count_text(const Group& group, const std::vector<TimelineRow>& rows,
-                                     const Snapshot& snapshot) {
-  std::size_t total = 0;
-  std::size_t used = 0;
-  for (const TimelineRow& row : rows) {
-    if (row.depth > 0) continue;
-    ++total;
-    const bool has_events = row.kind == RowKind::memory ||
-                            std::any_of(row.lanes.begin(), row.lanes.end(),
-                                        [&](std::uint32_t lane) { return snapshot.lanes[lane].event_count > 0; });
-    if (has_events) ++used;
+// The track's row and, if it is open, those of the tracks below it.
+void Composer::add_track(const Section& section, const TrackPlace& place, int depth,
+                         std::vector<TimelineRow>& rows) const {
+  TimelineRow row = track_row(place, choices_.size_of(track_key(*place.track->track)));
+  row.depth = depth;
+  const auto below = children_.find(place.track->track->number);
+  row.has_children = below != children_.end() && depth < kDeepest;
+  const bool finds_below = !choices_.name_filter.empty() && !matches(section, row.label);
+  row.open = row.has_children && is_open(row.key, finds_below);
+  row.parent = section.heading.key;
+  const bool open = row.open;
+  const std::string key = row.key;
+  rows.push_back(std::move(row));
+  if (!open) return;
+  std::vector<RowBlock> blocks;
+  for (const TrackPlace* child : below->second) {
+    const std::string child_key = track_key(*child->track->track);
+    if (is_hidden(child_key) || is_pinned(child_key)) continue;
+    if (finds_below && !any_matches(section, *child->track)) continue;
+    RowBlock& block = blocks.emplace_back();
+    add_track(section, *child, depth + 1, block);
+    block.front().parent = key;
   }
-  if (used != total) return fmt::format("{} of {}", used, total);
-  return fmt::format("{} {}", format_count(total), total == 1 ? group.one : group.many);
+  put_in_order(choices_, key, blocks);
+  for (auto& block : blocks) std::move(block.begin(), block.end(), std::back_inserter(rows));
+}
+
+void Composer::add_section(Section& section) {
+  std::vector<RowBlock> blocks;
+  for (TimelineRow& row : pool_rows(section)) {
+    if (is_hidden(row.key) || is_pinned(row.key) || !matches(section, row.label)) continue;
+    blocks.emplace_back().push_back(std::move(row));
+  }
+  for (const TrackPlace* place : section.tracks) {
+    const std::string key = track_key(*place->track->track);
+    if (belongs_to_track(snapshot_, *place) || is_hidden(key) || is_pinned(key)) continue;
+    if (any_matches(section, *place->track)) add_track(section, *place, 0, blocks.emplace_back());
+  }
+  // A group of which all is hidden or pinned keeps its heading: it tells so.
+  if (blocks.empty() && !choices_.name_filter.empty()) return;
+  put_in_order(choices_, section.heading.key, blocks);
+  std::vector<TimelineRow> members;
+  for (auto& block : blocks) std::move(block.begin(), block.end(), std::back_inserter(members));
+  arrange_counters(section.heading.key, choices_, members);
+
+  TimelineRow heading = section.heading;
+  heading.count = count_text(section);
+  for (const TimelineRow& row : members) {
+    if (row.kind == RowKind::slices && row.depth == 0) {
+      heading.lanes.insert(heading.lanes.end(), row.lanes.begin(), row.lanes.end());
+    }
+    if (!heading.open) heading.alerts += row.alerts;
+  }
+  const bool open = heading.open;
+  rows_.push_back(std::move(heading));
+  if (open) std::move(members.begin(), members.end(), std::back_inserter(rows_));
+}
+
+std::string Composer::count_text(const Section& section) const {
+  if (!choices_.name_filter.empty()) return fmt::format("{} of {}", section.matching, section.heading.members.size());
+  if (section.used != section.top_rows) return fmt::format("{} of {}", section.used, section.top_rows);
+  const std::string_view unit = section.top_rows == 1 ? section.group->one : section.group->many;
+  return fmt::format("{} {}", format_count(section.top_rows), unit);
 }
 
 }  // namespace
 
-SubLaneSizes sub_lane_sizes(std::size_t lanes) noexcept {
-  if (lanes <= 1) return {size::kLane, size::kLane, size::kSlice};
-  const float margins = size::kTwoSubLanes - 2 * size::kSubLane;
-  return {size::kSubLane * static_cast<float>(lanes) + margins, size::kSubLane, size::kSubSlice};
+SubLaneSizes sub_lane_sizes(std::size_t lanes, RowSize row_size) noexcept {
+  constexpr float kMargins = size::kTwoSubLanes - 2 * size::kSubLane;
+  SubLaneSizes single{size::kLane, size::kLane, size::kSlice};
+  SubLaneSizes several{0, size::kSubLane, size::kSubSlice};
+  if (row_size == RowSize::small) {
+    single = {14, 14, 11};
+    several = {0, 8, 7};
+  } else if (row_size == RowSize::tall) {
+    single = {36, 36, 32};
+    several = {0, size::kLane, size::kLane - 1};
+  }
+  if (lanes <= 1) return single;
+  several.row = several.step * static_cast<float>(lanes) + kMargins;
+  return several;
 }
 
-std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices) {
-  const std::vector<TrackPlace> places = placed_tracks(snapshot);
-  const bool several = !places.empty() && places.front().device != places.back().device;
-  Children children;
-  for (const TrackPlace& place : places) {
-    if (belongs_to_track(snapshot, place)) children[place.track->track->parent].push_back(place.track);
-  }
-  std::vector<TimelineRow> rows;
-  bool pools_placed = false;
-  for (std::size_t first = 0; first < places.size();) {
-    std::size_t end = first;
-    std::vector<TimelineRow> members;
-    const Group& group = kGroups[places[first].group];
-    while (end < places.size() && places[end].group == places[first].group &&
-           places[end].device == places[first].device) {
-      const TrackPlace& place = places[end++];
-      if (!belongs_to_track(snapshot, place)) add_track(*place.track, children, choices, 0, members);
-    }
-    // The tracker's pools, of all devices, stand for the allocations they were made from.
-    if (places[first].group == kMemory && memory != nullptr && !memory->pools.empty()) {
-      std::erase_if(members, [](const TimelineRow& row) { return row.kind != RowKind::counter; });
-      if (!pools_placed) {
-        std::vector<TimelineRow> pools = memory_rows(*memory);
-        members.insert(members.begin(), std::make_move_iterator(pools.begin()), std::make_move_iterator(pools.end()));
-        pools_placed = true;
-      }
-    }
-    const std::string& device = places[first].device;
-    first = end;
-    if (members.empty()) continue;
-
-    TimelineRow heading;
-    heading.kind = RowKind::group;
-    const bool all_pools = members.front().kind == RowKind::memory;
-    const bool names_device = several && !device.empty() && !all_pools;
-    heading.label = names_device ? fmt::format("{} {}", device, group.title) : std::string(group.title);
-    heading.key = "group:" + heading.label;
-    heading.count = count_text(group, members, snapshot);
-    heading.height = size::kGroupRow;
-    heading.open = is_open(choices, heading.key, group.open);
-    for (const TimelineRow& row : members) {
-      if (row.kind == RowKind::slices && row.depth == 0)
-        heading.lanes.insert(heading.lanes.end(), row.lanes.begin(), row.lanes.end());
-    }
-    const bool open = heading.open;
-    rows.push_back(std::move(heading));
-    if (open) rows.insert(rows.end(), std::make_move_iterator(members.begin()), std::make_move_iterator(members.end()));
-  }
-  return rows;
+std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices,
+                                      RowCount* count) {
+  return Composer(snapshot, memory, choices).run(count);
 }
 
 }  // namespace accelscope::app

@@ -2,8 +2,10 @@
 // gesture under way. Kept in the session's tab; used by the files named timeline_* only.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "app/session_tab.h"
@@ -17,13 +19,14 @@
 
 namespace accelscope::app {
 
-enum class Gesture : std::uint8_t { none, press, zoom_box, pan, brush, brush_new, marker };
+enum class Gesture : std::uint8_t { none, press, zoom_box, pan, brush, brush_new, marker, row };
 
 // A lane of slices as it was drawn in this frame, for hit tests and outlines. Rectangles are in the window.
 struct DrawnLane {
   std::uint32_t lane = 0;  // index into Snapshot::lanes
   std::size_t row = 0;     // index into TimelineState::rows
   render::Rect rect;       // of its slices
+  render::Rect clip;       // what is seen of its row
   render::LaneStrip strip;
   int texture_row = 0;
   // What the strip was built from: a frame that changes none of it keeps the strip.
@@ -35,9 +38,32 @@ struct DrawnLane {
 
 struct DrawnRow {
   std::size_t row = 0;                         // index into TimelineState::rows
-  render::Rect rect;                           // label column and canvas, clipped to the rows' area by the list
+  render::Rect rect;                           // label column and canvas
+  render::Rect clip;                           // where it may draw: not below pinned rows or the group's heading
   std::size_t first_lane = 0, lane_count = 0;  // in TimelineState::lanes
   int summary_row = -1;                        // texture row of a collapsed group
+};
+
+// A collapsed group as one lane; kept while nothing it was made from changes.
+struct GroupSummary {
+  std::uint64_t version = 0;
+  render::TimeView view;
+  std::vector<std::uint32_t> lanes;
+  std::vector<render::Pixel> texels;
+  bool complete = false;
+};
+
+// The collapsed group that the pointer rests on.
+struct GroupRest {
+  std::string key;
+  render::Point mouse;
+  double since_s = 0;
+};
+
+// A label that is dragged to another place.
+struct RowDrag {
+  std::string key;
+  bool moved = false;  // far enough to be no click
 };
 
 // Values of a counter over the whole session: its scale stays when the view changes.
@@ -65,14 +91,30 @@ struct MarkerEdit {
   bool focus = false;
 };
 
+// What the rows were composed from: they stand until one of these changes.
+struct ComposedFrom {
+  std::shared_ptr<const Snapshot> snapshot;
+  std::shared_ptr<const MemoryUsage> memory;
+  RowChoices choices;
+};
+
 struct TimelineState {
   LaneWindows windows;
   render::StripCrew crew;
   render::LaneStripBuilder builder;  // of what the UI thread draws by itself: summaries
 
   std::vector<TimelineRow> rows;
-  float content_height = 0;  // of all rows, pixels
-  float scroll = 0;          // pixels
+  RowCount row_count;
+  std::vector<std::vector<std::uint32_t>> bands;  // lanes of each group, whatever is hidden: for the overview
+  ComposedFrom composed_from;
+  std::optional<std::string> typed_filter;                  // while the name filter is being typed
+  std::unordered_map<std::string, GroupSummary> summaries;  // by the group's key
+  RowDrag row_drag;
+  GroupRest group_rest;
+  std::string menu_row;         // key of the row whose menu is open
+  std::size_t pinned_rows = 0;  // leading rows that have room above those that scroll
+  float content_height = 0;     // of the rows that scroll, pixels
+  float scroll = 0;             // pixels
   std::optional<EventId> reveal;
 
   std::vector<DrawnRow> drawn_rows;

@@ -93,6 +93,207 @@ TEST_CASE("overlapping events of a track are sub-lanes of one row") {
   CHECK(rows[1].height == 32);
 }
 
+TEST_CASE("many queues start as one lane when the rows do not fit a window, and the choice to open them stays") {
+  Tracks tracks;
+  for (int i = 0; i < 19; ++i) tracks.add(("q" + std::to_string(i)).c_str(), "dma_queue");
+  for (int i = 0; i < 6; ++i) tracks.add(("engine" + std::to_string(i)).c_str(), "engine");
+  const Labels closed = tracks.labels();
+  CHECK(closed.size() == 2 + 6);
+  CHECK(closed[0] == "DMA queues");
+  CHECK(closed[1] == "Engines");
+  RowChoices choices;
+  choices.open = {{"group:DMA queues", true}};
+  CHECK(tracks.labels(choices).size() == 2 + 6 + 19);
+}
+
+TEST_CASE("many queues stay open when there is room, or nothing else to be seen") {
+  Tracks few;
+  for (int i = 0; i < 10; ++i) few.add(("q" + std::to_string(i)).c_str(), "dma_queue");
+  few.add("Tensor", "engine");
+  CHECK(few.labels().size() == 2 + 10 + 1);
+  Tracks alone;
+  for (int i = 0; i < 60; ++i) alone.add(("q" + std::to_string(i)).c_str(), "dma_queue");
+  CHECK(alone.labels().size() == 1 + 60);
+}
+
+TEST_CASE("pinned rows come first in their own order and leave their groups") {
+  Tracks tracks;
+  tracks.add("q0", "dma_queue");
+  const TrackNumber q1 = tracks.add("q1", "dma_queue");
+  const TrackNumber tensor = tracks.add("Tensor", "engine");
+  RowChoices choices;
+  choices.pinned = {"track:" + std::to_string(tensor), "track:" + std::to_string(q1), "track:99"};
+  CHECK(tracks.labels(choices) == Labels{"Tensor", "q1", "DMA queues", "q0", "Engines"});
+}
+
+TEST_CASE("a pinned row of one of several devices says which") {
+  Tracks tracks;
+  tracks.add("Tensor", "engine", "nc0");
+  const TrackNumber tensor = tracks.add("Tensor", "engine", "nc1");
+  RowChoices choices;
+  choices.pinned = {"track:" + std::to_string(tensor)};
+  CHECK(tracks.labels(choices).front() == "nc1 Engines Tensor");
+}
+
+TEST_CASE("hidden rows are counted in their heading and hidden groups at the end") {
+  Tracks tracks;
+  const TrackNumber q0 = tracks.add("q0", "dma_queue");
+  tracks.add("q1", "dma_queue");
+  tracks.add("Tensor", "engine");
+  RowChoices choices;
+  choices.hidden = {"track:" + std::to_string(q0), "group:Engines"};
+  REQUIRE(tracks.writer.finish());
+  const auto rows = compose_rows(*tracks.store->snapshot(), nullptr, choices);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].label == "DMA queues");
+  CHECK(rows[0].hidden_count == 1);
+  CHECK(rows[0].members.size() == 2);
+  CHECK(rows[1].label == "q1");
+  CHECK(rows[2].label == "Hidden groups");
+  REQUIRE(rows[2].members.size() == 1);
+  CHECK(rows[2].members[0].key == "group:Engines");
+}
+
+TEST_CASE("moved rows keep the user's order, and new ones come behind those they follow by default") {
+  Tracks tracks;
+  for (const char* name : {"q0", "q1", "q2", "q3"}) tracks.add(name, "dma_queue");
+  REQUIRE(tracks.writer.finish());
+  const auto rows = compose_rows(*tracks.store->snapshot(), nullptr, {});
+  RowChoices moved = with_row_moved({}, rows, rows[4].key, rows[1].key);  // q3 before q0
+  CHECK(tracks.labels(moved) == Labels{"DMA queues", "q3", "q0", "q1", "q2"});
+  moved = with_row_stepped(moved, compose_rows(*tracks.store->snapshot(), nullptr, moved), rows[1].key, 1);
+  CHECK(tracks.labels(moved) == Labels{"DMA queues", "q3", "q1", "q0", "q2"});
+  std::erase(moved.order["group:DMA queues"], rows[3].key);  // as if q2 were new: it follows q1 by default
+  CHECK(tracks.labels(moved) == Labels{"DMA queues", "q3", "q1", "q2", "q0"});
+  CHECK(with_row_stepped(moved, rows, rows[1].key, -1) == moved);  // the first cannot go up
+}
+
+TEST_CASE("groups move with their rows") {
+  Tracks tracks;
+  tracks.add("q0", "dma_queue");
+  tracks.add("Tensor", "engine");
+  REQUIRE(tracks.writer.finish());
+  const auto rows = compose_rows(*tracks.store->snapshot(), nullptr, {});
+  CHECK(tracks.labels(with_row_stepped({}, rows, "group:Engines", -1)) ==
+        Labels{"Engines", "Tensor", "DMA queues", "q0"});
+}
+
+TEST_CASE("the name filter wants every word in device, group and name, whatever the case") {
+  Tracks tracks;
+  tracks.add("Tensor", "engine", "nc0");
+  tracks.add("Vector", "engine", "nc0");
+  tracks.add("Tensor", "engine", "nc1");
+  RowChoices choices;
+  choices.name_filter = "TENS nc1";
+  CHECK(tracks.labels(choices) == Labels{"nc1 Engines", "Tensor"});
+  choices.name_filter = "engines vec";
+  CHECK(tracks.labels(choices) == Labels{"nc0 Engines", "Vector"});
+  RowCount count;
+  choices.name_filter = "tensor";
+  (void)compose_rows(*tracks.store->snapshot(), nullptr, choices, &count);
+  CHECK(count.matching == 2);
+  CHECK(count.all == 3);
+  choices.name_filter = "tensor gpu";
+  CHECK(tracks.labels(choices).empty());
+}
+
+TEST_CASE("a filter opens closed groups and queues around what it finds") {
+  Tracks tracks;
+  tracks.add("S[0]", "semaphore");
+  tracks.add("S[1]", "semaphore");
+  const TrackNumber queue = tracks.add("q0", "dma_queue");
+  tracks.add("ring 7", "dma_queue", "nc0", queue);
+  tracks.add("ring 8", "dma_queue", "nc0", queue);
+  RowChoices choices;
+  choices.name_filter = "s[1]";
+  CHECK(tracks.labels(choices) == Labels{"Semaphores", "S[1]"});
+  choices.name_filter = "ring 8";
+  CHECK(tracks.labels(choices) == Labels{"DMA queues", "q0", "ring 8"});
+}
+
+TEST_CASE("errors come before empty rows of their kind, and a closed group tells how many it hides") {
+  Tracks tracks;
+  tracks.writer.add_track({.name = "A errors", .kind = "error", .device = "nc0", .schema = tracks.schema});
+  tracks.add("B errors", "error");
+  tracks.add("Tensor", "engine");
+  CHECK(tracks.labels() == Labels{"Engines", "Tensor", "Errors", "B errors", "A errors"});
+  RowChoices choices;
+  choices.open = {{"group:Errors", false}};
+  const auto open = compose_rows(*tracks.store->snapshot(), nullptr, {});
+  CHECK(open[2].alerts == 0);
+  CHECK(open[3].alerts == 1);
+  CHECK(open[4].alerts == 0);
+  const auto closed = compose_rows(*tracks.store->snapshot(), nullptr, choices);
+  CHECK(closed[2].alerts == 1);
+  CHECK(closed[1].alerts == 0);
+}
+
+TEST_CASE("a small row of a deep stack shows its first levels") {
+  Tracks tracks;
+  const TrackNumber thread = tracks.add("main", "host_thread");
+  for (int i = 0; i < 9; ++i) (void)tracks.writer.begin_event(thread, 1, 5, tracks.writer.intern("y"));
+  REQUIRE(tracks.writer.finish());
+  RowChoices choices;
+  choices.sizes = {{"track:" + std::to_string(thread), RowSize::small}};
+  const auto normal = compose_rows(*tracks.store->snapshot(), nullptr, {});
+  const auto small = compose_rows(*tracks.store->snapshot(), nullptr, choices);
+  CHECK(normal[1].lanes.size() == 10);
+  CHECK(small[1].lanes.size() == kSmallLevels);
+  CHECK(small[1].hidden_levels == 4);
+  CHECK(small[1].height < normal[1].height / 2);
+}
+
+struct Counters : Tracks {
+  SchemaNumber value = writer.add_schema(
+      {.name = "counter",
+       .kind = EventKind::counter,
+       .columns = {{.name = "value", .type = ColumnType::float64, .role = Role::value, .required = true}}});
+  void add_counter(const char* name, const char* unit) {
+    const TrackNumber track = writer.add_track({.name = name, .kind = "counter", .unit = unit, .schema = value});
+    writer.sample(track, 0, 1.0);
+  }
+};
+
+TEST_CASE("counters of one unit share a row or a scale, those of another do not") {
+  Counters tracks;
+  tracks.add_counter("reads", "B/s");
+  tracks.add_counter("pending", "");
+  tracks.add_counter("writes", "B/s");
+  REQUIRE(tracks.writer.finish());
+  const auto compose = [&](const RowChoices& choices) {
+    return compose_rows(*tracks.store->snapshot(), nullptr, choices);
+  };
+  RowChoices choices;
+  CHECK(compose(choices).size() == 1 + 3);
+  CHECK(compose(choices)[1].scale_lanes.size() == 1);
+  choices.shared_scale = {"group:Counters"};
+  CHECK(compose(choices)[1].scale_lanes.size() == 1);  // pending
+  CHECK(compose(choices)[2].scale_lanes.size() == 2);
+  choices.counter_mode = {{"group:Counters", CounterMode::stacked}};
+  const auto rows = compose(choices);
+  REQUIRE(rows.size() == 1 + 2);
+  CHECK(rows[1].series.size() == 1);
+  CHECK(rows[2].series.size() == 2);
+  CHECK(rows[2].counters == CounterMode::stacked);
+  CHECK(rows[2].label == "2 counters, B/s");
+}
+
+TEST_CASE("choices come back from their text as they were") {
+  RowChoices choices;
+  choices.open = {{"group:DMA queues", true}, {"group:nc0 \t odd\nname\\", false}};
+  choices.hidden = {"track:1", "pool:a\tb"};
+  choices.pinned = {"track:9", "track:2"};
+  choices.sizes = {{"track:3", RowSize::small}, {"track:4", RowSize::tall}};
+  choices.order = {{"", {"group:B", "group:A"}}, {"group:A", {}}, {"group:B", {"track:2", "track:1"}}};
+  choices.name_filter = "nc0 tensor ";
+  choices.counter_mode = {{"group:Counters", CounterMode::overlaid}, {"group:X", CounterMode::stacked}};
+  choices.shared_scale = {"group:Counters"};
+  choices.counter_lines = {"group:Counters"};
+  CHECK(RowChoices::from_text(choices.to_text()) == choices);
+  CHECK(RowChoices::from_text("") == RowChoices{});
+  CHECK(RowChoices::from_text("of a newer version\t1\nopen\nsize\ttrack:1\thuge\n\n") == RowChoices{});
+}
+
 TEST_CASE("a kind that nobody knows is shown all the same") {
   Tracks tracks;
   tracks.add("odd", "something_new");

@@ -1,0 +1,82 @@
+#include "app/row_choices.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/text_record.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::array<std::string_view, 3> kSizes = {"normal", "small", "tall"};
+constexpr std::array<std::string_view, 3> kModes = {"separate", "overlaid", "stacked"};
+
+template <typename Enum, std::size_t N>
+[[nodiscard]] std::string name_of(const std::array<std::string_view, N>& names, Enum value) {
+  return std::string(names[static_cast<std::size_t>(value)]);
+}
+
+template <typename Enum, std::size_t N>
+void put(const std::array<std::string_view, N>& names, const TextRecord& record, std::map<std::string, Enum>& into) {
+  const auto name = std::find(names.begin(), names.end(), record[2]);
+  if (name != names.end()) into[record[1]] = static_cast<Enum>(name - names.begin());
+}
+
+void read_line(const TextRecord& record, RowChoices& choices) {
+  if (record.size() < 2) return;
+  const std::string& what = record[0];
+  const std::string& key = record[1];
+  if (what == "hidden") choices.hidden.insert(key);
+  if (what == "pinned") choices.pinned.push_back(key);
+  if (what == "filter") choices.name_filter = key;
+  if (what == "shared_scale") choices.shared_scale.insert(key);
+  if (what == "counter_lines") choices.counter_lines.insert(key);
+  if (what == "order") choices.order[key].assign(record.begin() + 2, record.end());
+  if (record.size() < 3) return;
+  if (what == "open") choices.open[key] = record[2] == "yes";
+  if (what == "size") put(kSizes, record, choices.sizes);
+  if (what == "counters") put(kModes, record, choices.counter_mode);
+}
+
+}  // namespace
+
+RowSize RowChoices::size_of(const std::string& key) const {
+  const auto chosen = sizes.find(key);
+  return chosen == sizes.end() ? RowSize::normal : chosen->second;
+}
+
+CounterMode RowChoices::counter_mode_of(const std::string& group) const {
+  const auto chosen = counter_mode.find(group);
+  return chosen == counter_mode.end() ? CounterMode::separate : chosen->second;
+}
+
+std::string RowChoices::to_text() const {
+  std::string text;
+  const auto line = [&text](const TextRecord& record) { text += encode_record(record) + '\n'; };
+  for (const auto& [key, is_open] : open) line({"open", key, is_open ? "yes" : "no"});
+  for (const std::string& key : hidden) line({"hidden", key});
+  for (const std::string& key : pinned) line({"pinned", key});
+  for (const auto& [key, size] : sizes) line({"size", key, name_of(kSizes, size)});
+  for (const auto& [key, rows] : order) {
+    TextRecord record = {"order", key};
+    record.insert(record.end(), rows.begin(), rows.end());
+    line(record);
+  }
+  if (!name_filter.empty()) line({"filter", name_filter});
+  for (const auto& [key, mode] : counter_mode) line({"counters", key, name_of(kModes, mode)});
+  for (const std::string& key : shared_scale) line({"shared_scale", key});
+  for (const std::string& key : counter_lines) line({"counter_lines", key});
+  return text;
+}
+
+RowChoices RowChoices::from_text(std::string_view text) {
+  RowChoices choices;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    read_line(decode_record(text.substr(0, end)), choices);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return choices;
+}
+
+}  // namespace accelscope::app

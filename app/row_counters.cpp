@@ -1,0 +1,87 @@
+#include "app/row_arrangement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "render/theme.h"
+
+namespace accelscope::app {
+namespace {
+
+namespace size = render::size;
+
+constexpr float kSmallCounter = 18;  // units
+
+// One row for each unit, where its first counter was.
+void share_rows(const std::string& group, CounterMode mode, const RowChoices& choices, std::vector<TimelineRow>& rows) {
+  std::vector<TimelineRow> kept;
+  std::map<std::string, std::size_t> shared;  // by unit: index into `kept`
+  for (TimelineRow& row : rows) {
+    if (row.kind != RowKind::counter) {
+      kept.push_back(std::move(row));
+      continue;
+    }
+    const std::string& unit = row.track->unit;
+    const auto [place, is_new] = shared.try_emplace(unit, kept.size());
+    if (is_new) {
+      TimelineRow& all = kept.emplace_back();
+      all.kind = RowKind::counter;
+      all.key = fmt::format("counters:{}:{}", group, unit);
+      all.parent = group;
+      all.counters = mode;
+      all.size = choices.size_of(all.key);
+      all.height = shared_plot_height(all.size);
+    }
+    TimelineRow& all = kept[place->second];
+    if (row.lanes.empty()) continue;  // it has no sample yet
+    all.lanes.push_back(row.lanes.front());
+    all.series.push_back(row.track);
+  }
+  for (const auto& [unit, index] : shared) {
+    TimelineRow& row = kept[index];
+    row.scale_lanes = row.lanes;
+    row.label = fmt::format("{} counters{}{}", row.series.size(), unit.empty() ? "" : ", ", unit);
+  }
+  rows = std::move(kept);
+}
+
+void share_scales(std::vector<TimelineRow>& rows) {
+  std::map<std::string, std::vector<std::uint32_t>> lanes;  // by unit
+  for (const TimelineRow& row : rows) {
+    if (row.kind != RowKind::counter || row.series.empty()) continue;
+    std::vector<std::uint32_t>& all = lanes[row.series.front()->unit];
+    all.insert(all.end(), row.lanes.begin(), row.lanes.end());
+  }
+  for (TimelineRow& row : rows) {
+    if (row.kind == RowKind::counter && !row.series.empty()) row.scale_lanes = lanes[row.series.front()->unit];
+  }
+}
+
+}  // namespace
+
+float counter_height(RowSize row_size) noexcept {
+  if (row_size == RowSize::small) return kSmallCounter;
+  return row_size == RowSize::tall ? size::kMemoryLane : size::kCounterLane;
+}
+
+float shared_plot_height(RowSize row_size) noexcept {
+  if (row_size == RowSize::small) return size::kCounterLane;
+  return row_size == RowSize::tall ? 2 * size::kMemoryLane : size::kMemoryLane;
+}
+
+void arrange_counters(const std::string& group, const RowChoices& choices, std::vector<TimelineRow>& rows) {
+  const CounterMode mode = choices.counter_mode_of(group);
+  if (mode != CounterMode::separate) share_rows(group, mode, choices, rows);
+  const bool one_scale = choices.shared_scale.count(group) > 0;
+  if (one_scale && mode == CounterMode::separate) share_scales(rows);
+  const bool lines = choices.counter_lines.count(group) > 0;
+  for (TimelineRow& row : rows) {
+    if (row.kind != RowKind::counter) continue;
+    row.counter_line = lines;
+    row.own_scales = mode == CounterMode::overlaid && !one_scale;
+  }
+}
+
+}  // namespace accelscope::app

@@ -10,6 +10,7 @@
 #include "core/base/format.h"
 #include "core/model/palette.h"
 #include "render/timeline/counter_painter.h"
+#include "render/widgets/popup.h"
 
 namespace accelscope::app {
 namespace {
@@ -50,11 +51,88 @@ constexpr std::size_t kMemorySeries = 8;
   return scale.highest;
 }
 
-// The highest value of the row's scale.
-[[nodiscard]] double scale_of(const TimelineFrame& frame, const std::vector<std::uint32_t>& lanes) {
+// The highest value of the row's scale; what is stacked adds up.
+[[nodiscard]] double scale_of(const TimelineFrame& frame, const TimelineRow& row) {
   double highest = 0;
-  for (const std::uint32_t lane : lanes) highest = std::max(highest, highest_of(frame, frame.snapshot.lanes[lane]));
+  for (const std::uint32_t index : row.scale_lanes) {
+    const double own = highest_of(frame, frame.snapshot.lanes[index]);
+    highest = row.counters == CounterMode::stacked ? highest + own : std::max(highest, own);
+  }
   return highest;
+}
+
+[[nodiscard]] std::optional<double> value_at_cursor(const TimelineFrame& frame, const CounterStrip& strip) {
+  if (!frame.tab.cursor_ns) return {};
+  const double x = frame.view.x(static_cast<double>(*frame.tab.cursor_ns));
+  if (x < 0 || x >= frame.view.width) return {};
+  const float value = strip.last[static_cast<std::size_t>(x)];
+  if (std::isnan(value)) return {};
+  return static_cast<double>(value);
+}
+
+// Adds the counter on top of those in `below`, which are values by pixel.
+void stack_counter(TimelineFrame& frame, const Rect& canvas, const CounterStrip& strip, Pixel colour, double scale,
+                   bool line, std::vector<float>& below) {
+  const Ui& ui = frame.ui;
+  const float height = (canvas.height() - ui.px(4)) / static_cast<float>(scale > 0 ? scale : 1);
+  const auto y_of = [&](float value) { return std::round(canvas.y1 - std::max(value, 0.0F) * height); };
+  const std::size_t width = below.size();
+  for (std::size_t begin = 0; begin < width;) {
+    const float value = strip.last[begin];
+    std::size_t end = begin + 1;
+    while (end < width && strip.last[end] == value && below[end] == below[begin]) ++end;
+    if (!std::isnan(value)) {
+      const float x0 = canvas.x0 + static_cast<float>(begin);
+      const float x1 = canvas.x0 + static_cast<float>(end);
+      const float top = y_of(below[begin] + value);
+      const float bottom = line ? top + ui.px(1) : y_of(below[begin]);
+      frame.list->AddRectFilled(ImVec2(x0, top), ImVec2(x1, bottom), line ? colour : ui.theme().area(colour));
+      for (std::size_t i = begin; i < end; ++i) below[i] += value;
+    }
+    begin = end;
+  }
+}
+
+// The values at the pointer, with the names of their counters.
+void explain_values(TimelineFrame& frame, const DrawnRow& drawn, std::vector<HoverCardRow> values) {
+  const Point mouse = frame.ui.input().mouse;
+  const Rect seen = frame.canvas(drawn.rect.intersected(drawn.clip));
+  if (!frame.tab.cursor_ns || frame.state.gesture != Gesture::none || !seen.contains(mouse)) return;
+  if (!ImGui::IsWindowHovered()) return;
+  HoverCard card;
+  if (values.size() == 1) {
+    card.title = values.front().label;
+    card.title_value = values.front().value;
+  } else {
+    card.title = frame.state.rows[drawn.row].label;
+    card.rows = std::move(values);
+  }
+  hover_card(frame.ui, card, {mouse.x - 1, seen.y0, mouse.x + 1, seen.y1});
+}
+
+// Which colour is which, below the row's name.
+void draw_legend(TimelineFrame& frame, const DrawnRow& drawn, const std::vector<std::string>& names) {
+  Ui& ui = frame.ui;
+  const Rect label = frame.label(drawn.rect);
+  const std::size_t named = std::min<std::size_t>(names.size(), 6);
+  const std::size_t columns = std::clamp<std::size_t>((named + 1) / 2, 1, 3);
+  const float column_width =
+      (label.width() - ui.px(size::kLaneIndent + size::kLaneValueInset)) / static_cast<float>(columns);
+  for (std::size_t series = 0; series < named; ++series) {
+    const float column = static_cast<float>(series % columns) * column_width;
+    const std::size_t line_number = series / columns;
+    const float line = static_cast<float>(line_number) * ui.px(16);
+    Rect entry{label.x0 + ui.px(size::kLaneIndent) + column, label.y0 + ui.px(size::kLane) + line, 0, 0};
+    entry.x1 = entry.x0 + column_width - ui.px(4);
+    entry.y1 = entry.y0 + ui.px(16);
+    const Pixel colour = ui.theme().slice(palette_slot(names[series]));
+    const float side = ui.px(8);
+    const float top = std::round(entry.centre().y - side / 2);
+    frame.list->AddRectFilled(ImVec2(entry.x0, top), ImVec2(entry.x0 + side, top + side), colour, ui.scale() * 2);
+    entry.x0 += side + ui.px(5);
+    draw_text(ui, frame.list, entry, names[series],
+              {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::middle});
+  }
 }
 
 }  // namespace
@@ -69,23 +147,40 @@ std::string percent(double share) {
 std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn) {
   const TimelineRow& row = frame.state.rows[drawn.row];
   if (row.lanes.empty()) return "–";
-  const LaneSnapshot& lane = frame.snapshot.lanes[row.lanes.front()];
-  CounterStrip& strip = frame.state.counter;
-  build_counter_strip(lane, &frame.state.windows.lane(lane), frame.view, strip);
-  frame.state.complete = frame.state.complete && strip.complete;
-  if (!strip.any) return "–";
-  const double highest = scale_of(frame, row.scale_lanes);
+  const bool shared = row.counters != CounterMode::separate;
   const std::string& unit = row.series.front()->unit;
-  const Pixel colour = frame.ui.theme().slice(palette_slot(row.series.front()->name));
-  paint_counter(frame.ui, frame.list, {strip, frame.canvas(drawn.rect), colour, highest, counter_value(highest, unit)});
-  if (frame.tab.cursor_ns) {
-    const double x = frame.view.x(static_cast<double>(*frame.tab.cursor_ns));
-    if (x >= 0 && x < frame.view.width) {
-      const float value = strip.last[static_cast<std::size_t>(x)];
-      return std::isnan(value) ? "–" : counter_value(value, unit);
+  const double scale = scale_of(frame, row);
+  const Rect canvas = frame.canvas(drawn.rect);
+  CounterStrip& strip = frame.state.counter;
+  std::vector<float> below(static_cast<std::size_t>(frame.view.width));
+  std::vector<std::string> names;
+  std::vector<HoverCardRow> values;
+  double sum = 0;
+  bool any = false;
+  for (std::size_t i = 0; i < row.lanes.size(); ++i) {
+    const LaneSnapshot& lane = frame.snapshot.lanes[row.lanes[i]];
+    build_counter_strip(lane, &frame.state.windows.lane(lane), frame.view, strip);
+    frame.state.complete = frame.state.complete && strip.complete;
+    names.push_back(row.series[i]->name);
+    const std::optional<double> value = value_at_cursor(frame, strip);
+    values.push_back({names.back(), value ? counter_value(*value, unit) : "–"});
+    if (!strip.any) continue;
+    any = true;
+    sum += value.value_or(strip.mean);
+    const Pixel colour = frame.ui.theme().slice(palette_slot(names.back()));
+    if (row.counters == CounterMode::stacked) {
+      stack_counter(frame, canvas, strip, colour, scale, row.counter_line, below);
+      continue;
     }
+    const double top = row.own_scales ? highest_of(frame, lane) : scale;
+    const bool last = i + 1 == row.lanes.size() && !row.own_scales;  // one mark for what is the scale of all
+    paint_counter(frame.ui, frame.list,
+                  {strip, canvas, colour, top, last ? counter_value(scale, unit) : "", !row.counter_line && !shared});
   }
-  return counter_value(strip.mean, unit);
+  if (shared && row.size != RowSize::small) draw_legend(frame, drawn, names);
+  explain_values(frame, drawn, std::move(values));
+  if (!any) return "–";
+  return row.counters == CounterMode::overlaid ? std::string() : counter_value(sum, unit);
 }
 
 std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
@@ -116,27 +211,7 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
     }
     for (std::size_t i = 0; i < values.size() && i < below.size(); ++i) below[i] += values[i];
   }
-  // The legend: the largest tensors below the name.
-  const Rect label = frame.label(drawn.rect);
-  const std::size_t named = row.size == RowSize::small ? 0 : std::min<std::size_t>(stack.names.size(), 6);
-  const std::size_t columns = std::clamp<std::size_t>((named + 1) / 2, 1, 3);
-  const float column_width =
-      (label.width() - ui.px(size::kLaneIndent + size::kLaneValueInset)) / static_cast<float>(columns);
-  for (std::size_t series = 0; series < named; ++series) {
-    const float column = static_cast<float>(series % columns) * column_width;
-    const std::size_t line_number = series / columns;
-    const float line = static_cast<float>(line_number) * ui.px(16);
-    Rect entry{label.x0 + ui.px(size::kLaneIndent) + column, label.y0 + ui.px(size::kLane) + line, 0, 0};
-    entry.x1 = entry.x0 + column_width - ui.px(4);
-    entry.y1 = entry.y0 + ui.px(16);
-    const Pixel colour = ui.theme().slice(palette_slot(stack.names[series]));
-    const float side = ui.px(8);
-    const float top = std::round(entry.centre().y - side / 2);
-    frame.list->AddRectFilled(ImVec2(entry.x0, top), ImVec2(entry.x0 + side, top + side), colour, ui.scale() * 2);
-    entry.x0 += side + ui.px(5);
-    draw_text(ui, frame.list, entry, stack.names[series],
-              {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::middle});
-  }
+  if (row.size != RowSize::small) draw_legend(frame, drawn, stack.names);  // the largest tensors
   // At the cursor, else the most in the view.
   if (frame.tab.cursor_ns) return format_bytes(static_cast<double>(memory->used_at(row.pool, *frame.tab.cursor_ns)));
   const auto most = std::max_element(stack.total.begin(), stack.total.end());

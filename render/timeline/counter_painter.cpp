@@ -44,7 +44,7 @@ void paint_counter(Ui& ui, ImDrawList* list, const CounterPaint& counter) {
     const float x1 = rect.x0 + static_cast<float>(end);
     const float high = y_of(counter.strip.high[begin]);
     const float low = y_of(counter.strip.low[begin]);
-    list->AddRectFilled(ImVec2(x0, high), ImVec2(x1, bottom), area);
+    if (counter.area) list->AddRectFilled(ImVec2(x0, high), ImVec2(x1, bottom), area);
     list->AddRectFilled(ImVec2(x0, high - line), ImVec2(x1, std::max(high, low)), counter.colour);
   });
   if (counter.peak.empty()) return;

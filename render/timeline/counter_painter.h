@@ -1,4 +1,5 @@
-// Draws a counter lane as a stepped area with its line, the peak as a dashed line with its value on the right.
+// Draws a counter lane as a stepped area with its line, or the line alone, the peak as a dashed line with its value on
+// the right.
 #pragma once
 
 #include <string>
@@ -13,7 +14,8 @@ struct CounterPaint {
   Rect rect;         // of the whole lane
   Pixel colour = 0;  // of its line
   double top = 1;    // value at the upper edge: the same for every view of the lane
-  std::string peak;  // "24", at the dashed line
+  std::string peak;  // "24", at the dashed line; none if empty
+  bool area = true;  // false: only the line, for several over each other
 };
 void paint_counter(Ui& ui, ImDrawList* list, const CounterPaint& counter);
 

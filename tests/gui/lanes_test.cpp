@@ -296,6 +296,25 @@ TEST_CASE_FIXTURE(Lanes, "the user chooses which semaphores are shown") {
   CHECK(shell.shows("3 hidden"));
 }
 
+TEST_CASE_FIXTURE(Lanes, "counters share a row when the user wants it, and the pointer tells their names and values") {
+  choose("reads", "counters:stacked", "counters");
+  CHECK(shell.shows("2 counters, B/s"));
+  const Rect* label = shell.find("timeline.label.counters:group:Counters:B/s");
+  REQUIRE(label != nullptr);
+  const float canvas_x = shell.find("timeline.canvas")->x0;
+  shell.move({canvas_x + 0.25F * (1200 - canvas_x), label->centre().y});  // both have their third sample
+  shell.frame(2);
+  CHECK(shell.shows("writes"));
+  CHECK(shell.shows("500 B/s"));
+  choose("2 counters, B/s", "counters:overlaid", "counters");
+  CHECK(row("2 counters, B/s").own_scales);
+  choose("2 counters, B/s", "counters:shared", "counters");
+  CHECK_FALSE(row("2 counters, B/s").own_scales);
+  choose("2 counters, B/s", "counters:separate", "counters");
+  CHECK(seen("reads"));
+  CHECK(seen("writes"));
+}
+
 TEST_CASE_FIXTURE(Lanes, "an event that lies in a collapsed group is brought to light") {
   client.panel.reveal(client.tab, make_event_id(7, 0));
   shell.frame(3);

@@ -286,6 +286,8 @@ MenuId menu_of(TimelineCommand command) {
     case TimelineCommand::previous_same_name:
     case TimelineCommand::drop_marker:
     case TimelineCommand::clear_selection:
+    case TimelineCommand::box_select:
+    case TimelineCommand::filter_by_region:
       return MenuId::analyse;
     default:
       return MenuId::view;
@@ -306,6 +308,7 @@ void add_timeline_commands(AppState& state) {
                               if (tab == nullptr) return false;
                               if (command == TimelineCommand::back) return tab->history.can_go_back();
                               if (command == TimelineCommand::forward) return tab->history.can_go_forward();
+                              if (command == TimelineCommand::filter_by_region) return tab->region.has_value();
                               return true;
                             }});
   }

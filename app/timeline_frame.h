@@ -74,12 +74,34 @@ void draw_markers(TimelineFrame& frame);
 void drop_marker(SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> end_ns = {});
 void remove_marker(SessionTab& tab, std::int64_t id);
 
+// timeline_box.cpp: the box of lanes and time that is selected (SessionTab::region).
+void begin_box(TimelineFrame& frame, bool whole);
+void drag_box(TimelineFrame& frame);
+// Takes hold of a handle or side of the box under the pointer; false: there is none.
+[[nodiscard]] bool take_box_handle(TimelineFrame& frame);
+[[nodiscard]] bool over_box(const TimelineFrame& frame, render::Point at);
+void draw_box(TimelineFrame& frame);
+
+// timeline_snap.cpp: the time under the pointer, or the begin or end of a drawn event beside it. Alt: never an edge.
+[[nodiscard]] double snapped_ns(TimelineFrame& frame, render::Point at);
+
+// timeline_measure.cpp: from the end of the first to the begin of the second of two selected events; < 0: they overlap.
+struct Gap {
+  EventRecord first, second;
+  [[nodiscard]] std::int64_t length_ns() const noexcept { return second.begin_ns - first.end_ns; }
+};
+[[nodiscard]] std::optional<Gap> selected_gap(SessionTab& tab);
+void draw_gap(TimelineFrame& frame);
+
 // timeline_hand.cpp: what the mouse does on the canvas, the overview and the marker row.
 void handle_mouse(TimelineFrame& frame);
-void draw_menu(TimelineFrame& frame);
 // Changes the view during a gesture; it enters the history when the gesture is over.
 void move_view(SessionTab& tab, TimelineState& state, const ViewRange& view);
 void finish_move(SessionTab& tab, TimelineState& state);
+void fit_event(TimelineFrame& frame, EventId id);
+
+// timeline_menu.cpp: the menu of the lanes and of a marker.
+void draw_menu(TimelineFrame& frame);
 
 // timeline_overlay.cpp: cursor, zoom box, outlines, arrows, hover card.
 void draw_overlay(TimelineFrame& frame);

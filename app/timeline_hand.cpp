@@ -1,13 +1,10 @@
 // What the mouse does on the lanes: drag to zoom, wheel, pan, select, the menu.
-#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "app/timeline_frame.h"
-#include "core/base/format.h"
-#include "render/icons.h"
 #include "render/widgets/menu.h"
 
 namespace accelscope::app {
@@ -62,28 +59,62 @@ void select_event(TimelineFrame& frame, std::optional<EventId> event, bool add) 
 
 void press_left(TimelineFrame& frame) {
   TimelineState& state = frame.state;
+  const bool ctrl = frame.ui.input().modifiers().ctrl;
+  if (!ctrl && !state.box_armed && take_box_handle(frame)) return;
   state.gesture = Gesture::press;
+  state.box_wanted = ctrl || state.box_armed;
   state.pressed_at = state.last_mouse = frame.ui.input().mouse;
-  state.pressed_ns = frame.ns(state.pressed_at.x);
+  state.pressed_ns = snapped_ns(frame, state.pressed_at);
+}
+
+// A click on an event selects it. The box stays while clicks are inside it, and so do events chosen by what they share
+// while clicks meet events.
+void click_left(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  SessionTab& tab = frame.tab;
+  const bool add = frame.ui.input().modifiers().ctrl;
+  const std::optional<EventId> event = event_under(frame, state.pressed_at, true);
+  if (tab.region && !add) {
+    const bool by_terms = !tab.region->range && event.has_value();
+    if (!by_terms && !over_box(frame, state.pressed_at)) tab.region.reset();
+  }
+  select_event(frame, event, add);
 }
 
 void drag_left(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   const Point mouse = frame.ui.input().mouse;
-  if (state.gesture == Gesture::press && std::abs(mouse.x - state.pressed_at.x) > frame.ui.px(kClickSlack)) {
-    state.gesture = Gesture::zoom_box;
+  const float across = std::abs(mouse.x - state.pressed_at.x);
+  const float along = std::abs(mouse.y - state.pressed_at.y);
+  const float slack = frame.ui.px(kClickSlack);
+  if (state.gesture == Gesture::press && state.box_wanted && std::max(across, along) > slack) {
+    begin_box(frame, false);
+    return drag_box(frame);
   }
+  if (state.gesture == Gesture::press && across > slack) state.gesture = Gesture::zoom_box;
+  const double at = state.gesture == Gesture::zoom_box ? snapped_ns(frame, mouse) : state.pressed_ns;
   if (frame.ui.input().down(MouseButton::left)) return;
   if (state.gesture == Gesture::press) {
-    select_event(frame, event_under(frame, state.pressed_at, true), frame.ui.input().modifiers().ctrl);
+    click_left(frame);
   } else {
-    const double at = frame.ns(std::clamp(mouse.x, frame.canvas_x, frame.rows.x1));
     const double begin = std::min(at, state.pressed_ns);
     const double end = std::max(at, state.pressed_ns);
     move_view(frame.tab, state, fitted(begin, end, frame.session, 0));
     finish_move(frame.tab, state);
   }
   state.gesture = Gesture::none;
+  state.snapped.reset();
+}
+
+// Along the ruler: Shift and a drag selects a stretch of time over all lanes.
+void press_ruler(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  const Interaction touch = interact(frame.ui, "timeline.ruler", frame.canvas(frame.ruler));
+  if (!touch.pressed || state.gesture != Gesture::none) return;
+  if (!frame.ui.input().modifiers().shift && !state.box_armed) return;
+  state.pressed_at = state.last_mouse = frame.ui.input().mouse;
+  state.pressed_ns = frame.ns(state.pressed_at.x);
+  begin_box(frame, true);
 }
 
 void drag_pan(TimelineFrame& frame) {
@@ -112,6 +143,8 @@ void drag_pan(TimelineFrame& frame) {
   state.gesture = Gesture::none;
 }
 
+}  // namespace
+
 void fit_event(TimelineFrame& frame, EventId id) {
   if (!frame.tab.reader) return;
   const Result<EventRecord> event = frame.tab.reader->read(id);
@@ -121,54 +154,6 @@ void fit_event(TimelineFrame& frame, EventId id) {
   }
   frame.tab.show(fitted(static_cast<double>(event->begin_ns), static_cast<double>(event->end_ns), frame.session, 0.5));
 }
-
-void choose(TimelineFrame& frame, const std::string& item) {
-  TimelineState& state = frame.state;
-  SessionTab& tab = frame.tab;
-  if (item == "drop") drop_marker(tab, state.menu_ns);
-  if (item == "fit" && state.menu_event) fit_event(frame, *state.menu_event);
-  if (item == "fit_all") tab.show(fitted(frame.session.begin_ns, frame.session.end_ns, frame.session, 0.01));
-  if (item == "copy_time") frame.ui.copy_to_clipboard(std::to_string(state.menu_ns));
-  if (item == "delete") remove_marker(tab, state.menu_marker);
-  if (item == "delete_all") {
-    while (!tab.markers.empty()) {
-      const std::size_t before = tab.markers.size();
-      remove_marker(tab, tab.markers.back().id);
-      if (tab.markers.size() == before) return;  // the error is shown
-    }
-  }
-  const auto marker = std::find_if(tab.markers.begin(), tab.markers.end(),
-                                   [&](const Marker& each) { return each.id == state.menu_marker; });
-  if (item == "rename" && marker != tab.markers.end()) state.marker_edit = {marker->id, marker->name, true};
-  if (!state.menu_event || !tab.reader) return;
-  const Result<EventRecord> event = tab.reader->read(*state.menu_event);
-  if (!event) return;
-  if (item == "copy_name") frame.ui.copy_to_clipboard(event->name_text);
-  if (item == "copy_event") {
-    frame.ui.copy_to_clipboard(
-        fmt::format("{}\t{}\t{}", event->name_text, event->begin_ns, event->end_ns - event->begin_ns));
-  }
-  if (item == "span") drop_marker(tab, event->begin_ns, event->end_ns);
-}
-
-// Differences to every other marker, as items that copy what they say.
-[[nodiscard]] MenuItem differences(const SessionTab& tab, std::int64_t marker_id) {
-  MenuItem menu{.id = "diff", .label = "Time to"};
-  const auto from = std::find_if(tab.markers.begin(), tab.markers.end(),
-                                 [marker_id](const Marker& each) { return each.id == marker_id; });
-  for (std::size_t i = 0; from != tab.markers.end() && i < tab.markers.size(); ++i) {
-    const Marker& other = tab.markers[i];
-    if (other.id == marker_id) continue;
-    const std::string name = std::string(1, static_cast<char>('A' + i % 26)) + "  " + other.name;
-    menu.children.push_back({.id = fmt::format("diff:{}", other.ts_ns - from->ts_ns),
-                             .label = name,
-                             .shortcut = format_signed(other.ts_ns - from->ts_ns) + " ns"});
-  }
-  menu.enabled = !menu.children.empty();
-  return menu;
-}
-
-}  // namespace
 
 void move_view(SessionTab& tab, TimelineState& state, const ViewRange& view) {
   (void)state;
@@ -195,6 +180,7 @@ void handle_mouse(TimelineFrame& frame) {
     state.gesture = Gesture::none;
     return;
   }
+  press_ruler(frame);
   if (touch.pressed) press_left(frame);
   const bool panning = ui.input().down(MouseButton::right) || ui.input().down(MouseButton::middle);
   if (touch.hovered && panning && state.gesture == Gesture::none) {
@@ -202,37 +188,12 @@ void handle_mouse(TimelineFrame& frame) {
     state.right_press = ui.input().down(MouseButton::right);
     state.pressed_at = state.last_mouse = ui.input().mouse;
   }
-  if (state.gesture == Gesture::press || state.gesture == Gesture::zoom_box) drag_left(frame);
+  if (state.gesture == Gesture::press || state.gesture == Gesture::zoom_box) {
+    drag_left(frame);
+  } else if (state.gesture == Gesture::box) {
+    drag_box(frame);
+  }
   if (state.gesture == Gesture::pan) drag_pan(frame);
-}
-
-void draw_menu(TimelineFrame& frame) {
-  TimelineState& state = frame.state;
-  std::vector<MenuItem> items;
-  if (state.menu_marker != 0) {
-    items.push_back({.id = "rename", .label = "Rename the marker", .icon = icon::kEdit});
-    items.push_back(differences(frame.tab, state.menu_marker));
-    items.push_back({.id = "delete", .label = "Delete the marker", .icon = icon::kTrash, .line_above = true});
-    items.push_back({.id = "delete_all", .label = "Delete all markers"});
-  } else {
-    const bool event = state.menu_event.has_value();
-    items.push_back({.id = "drop", .label = "Drop a marker here", .shortcut = "M", .icon = icon::kFlag});
-    items.push_back({.id = "span", .label = "Measure the event", .enabled = event});
-    items.push_back(
-        {.id = "fit", .label = "Fit the event", .icon = icon::kExpand, .enabled = event, .line_above = true});
-    items.push_back({.id = "fit_all", .label = "Fit the whole session", .shortcut = "0"});
-    items.push_back(
-        {.id = "copy_name", .label = "Copy the name", .icon = icon::kCopy, .enabled = event, .line_above = true});
-    items.push_back({.id = "copy_event", .label = "Copy name, start and duration", .enabled = event});
-    items.push_back({.id = "copy_time", .label = "Copy the time in ns"});
-  }
-  const std::optional<std::string> chosen = popup_menu(frame.ui, "timeline.menu", items);
-  if (!chosen) return;
-  if (chosen->starts_with("diff:")) {
-    frame.ui.copy_to_clipboard(chosen->substr(5));
-  } else {
-    choose(frame, *chosen);
-  }
 }
 
 }  // namespace accelscope::app

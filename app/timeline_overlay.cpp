@@ -116,8 +116,9 @@ void draw_zoom_box(TimelineFrame& frame) {
   const TimelineState& state = frame.state;
   if (state.gesture != Gesture::zoom_box) return;
   Ui& ui = frame.ui;
-  const float at = std::clamp(ui.input().mouse.x, frame.canvas_x, frame.rows.x1);
-  const Rect box{std::min(state.pressed_at.x, at), frame.rows.y0, std::max(state.pressed_at.x, at), frame.rows.y1};
+  const float at = std::clamp(state.snapped.value_or(ui.input().mouse.x), frame.canvas_x, frame.rows.x1);
+  const float from = frame.x(state.pressed_ns);
+  const Rect box{std::min(from, at), frame.rows.y0, std::max(from, at), frame.rows.y1};
   frame.list->AddRectFilled(low(box), high(box), with_alpha(ui.colour(Colour::accent), 0.16F));
   vertical_line(ui, box.x0, box.y0, box.y1, ui.colour(Colour::accent));
   vertical_line(ui, box.x1, box.y0, box.y1, ui.colour(Colour::accent));
@@ -134,6 +135,14 @@ void draw_cursor(TimelineFrame& frame) {
   const float x = std::floor(frame.x(static_cast<double>(*frame.tab.cursor_ns)));
   if (x < frame.canvas_x || x > frame.rows.x1) return;
   vertical_line(frame.ui, x, frame.ruler.y1, frame.rows.y1, with_alpha(frame.ui.colour(Colour::accent), 0.45F));
+}
+
+// The edge of an event that the gesture holds on to.
+void draw_snap(TimelineFrame& frame) {
+  if (!frame.state.snapped || frame.state.gesture == Gesture::none) return;
+  const float x = std::floor(*frame.state.snapped);
+  vertical_line(frame.ui, x, frame.markers.y0, frame.rows.y1, frame.ui.colour(Colour::accent));
+  frame.ui.register_widget("timeline.snap", {x, frame.markers.y0, x + 1, frame.rows.y1});
 }
 
 void draw_hover_card(TimelineFrame& frame, const EventRecord& event, const Rect& slice) {
@@ -206,7 +215,10 @@ void draw_overlay(TimelineFrame& frame) {
   draw_cursor(frame);
   frame.list->PushClipRect(low(frame.canvas(frame.rows)), high(frame.rows), true);
   draw_outlines(frame);
+  draw_gap(frame);
   frame.list->PopClipRect();
+  draw_box(frame);
+  draw_snap(frame);
   draw_zoom_box(frame);
   frame.list->PopClipRect();
   hover(frame);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
+#include "app/region_terms.h"
 #include "app/timeline_frame.h"
 
 namespace accelscope::app {
@@ -13,7 +15,7 @@ namespace {
 
 using namespace render;
 
-constexpr std::array<TimelineCommandInfo, 18> kCommands = {{
+constexpr std::array<TimelineCommandInfo, 20> kCommands = {{
     {TimelineCommand::zoom_in, "zoom_in", "Zoom in", "W", ""},
     {TimelineCommand::zoom_out, "zoom_out", "Zoom out", "S", ""},
     {TimelineCommand::pan_left, "pan_left", "Earlier", "A", "Left"},
@@ -32,6 +34,8 @@ constexpr std::array<TimelineCommandInfo, 18> kCommands = {{
     {TimelineCommand::toggle_follow, "toggle_follow", "Follow the newest events", "", ""},
     {TimelineCommand::scroll_up, "scroll_up", "Scroll the lanes up", "Up", ""},
     {TimelineCommand::scroll_down, "scroll_down", "Scroll the lanes down", "Down", ""},
+    {TimelineCommand::box_select, "box_select", "Select a box of lanes and time", "B", ""},
+    {TimelineCommand::filter_by_region, "filter_by_region", "Zoom in and filter in by selection", "Shift+F", ""},
 }};
 
 constexpr double kTickPixels = 90;                // least distance of labelled ticks at 100 %
@@ -111,6 +115,11 @@ void zoom_by_key(SessionTab& tab, double factor) {
 }
 
 void fit_selection(SessionTab& tab) {
+  if (tab.region && tab.region->range) {
+    const TimeRange range = *tab.region->range;
+    return tab.show(fitted(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns),
+                           session_span(*tab.snapshot), 0.1));
+  }
   std::optional<EventRecord> first = selected_event(tab);
   if (!first) return;
   std::int64_t begin = first->begin_ns;
@@ -124,7 +133,15 @@ void fit_selection(SessionTab& tab) {
   tab.show(fitted(static_cast<double>(begin), static_cast<double>(end), session_span(*tab.snapshot), 0.5));
 }
 
+// The box, the time between two selected events, the selected one, or where the pointer is.
 void mark(SessionTab& tab) {
+  if (tab.region && tab.region->range) {
+    return drop_marker(tab, tab.region->range->begin_ns, tab.region->range->end_ns);
+  }
+  if (const auto gap = selected_gap(tab)) {
+    const auto [from, to] = std::minmax(gap->first.end_ns, gap->second.begin_ns);
+    return drop_marker(tab, from, to);
+  }
   if (const auto event = selected_event(tab)) return drop_marker(tab, event->begin_ns, event->end_ns);
   const double middle = (tab.view.begin_ns + tab.view.end_ns) / 2;
   drop_marker(tab, tab.cursor_ns.value_or(static_cast<std::int64_t>(middle)));
@@ -224,7 +241,14 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
       tab.also_selected.clear();
       tab.related.clear();
       tab.region.reset();
+      state.box_armed = false;
+      if (state.gesture == Gesture::box) state.gesture = Gesture::none;
       return;
+    case TimelineCommand::box_select:
+      state.box_armed = !state.box_armed;
+      return;
+    case TimelineCommand::filter_by_region:
+      return filter_by_region(tab);
     case TimelineCommand::toggle_follow:
       tab.follow = !tab.follow;
       return;
@@ -242,6 +266,8 @@ bool TimelinePanel::settled(const SessionTab& tab) const {
   const TimelineState& state = *tab.timeline;
   return state.complete && state.overview.complete && !state.windows.pending();
 }
+
+bool TimelinePanel::take_region_made(SessionTab& tab) { return std::exchange(state_of(tab).region_made, false); }
 
 void TimelinePanel::reveal(SessionTab& tab, EventId event) { state_of(tab).reveal = event; }
 

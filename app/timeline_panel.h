@@ -38,6 +38,8 @@ enum class TimelineCommand : std::uint8_t {
   toggle_follow,
   scroll_up,
   scroll_down,
+  box_select,
+  filter_by_region,
 };
 
 struct TimelineCommandInfo {
@@ -62,6 +64,8 @@ class TimelinePanel {
   [[nodiscard]] bool settled(const SessionTab& tab) const;
   // Scrolls the lane of the event into sight in the next frame (it may lie outside the view in time).
   void reveal(SessionTab& tab, EventId event);
+  // Whether the user has just chosen a region: once for each.
+  [[nodiscard]] bool take_region_made(SessionTab& tab);
 
  private:
   render::StripTexture lanes_texture_;  // one session is in front at a time

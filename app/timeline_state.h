@@ -19,7 +19,15 @@
 
 namespace accelscope::app {
 
-enum class Gesture : std::uint8_t { none, press, zoom_box, pan, brush, brush_new, marker, row };
+enum class Gesture : std::uint8_t { none, press, zoom_box, box, pan, brush, brush_new, marker, marker_end, row };
+
+// A box of lanes and time while it is drawn or resized: from a corner that stays to the pointer.
+struct BoxDrag {
+  double anchor_ns = 0;
+  std::size_t anchor_row = 0;  // index into TimelineState::rows
+  bool keeps_tracks = false;   // only its time changes: a side is dragged, or a stretch over all lanes
+  bool whole = false;          // a stretch of the ruler: no tracks
+};
 
 // A lane of slices as it was drawn in this frame, for hit tests and outlines. Rectangles are in the window.
 struct DrawnLane {
@@ -130,6 +138,11 @@ struct TimelineState {
   render::Point last_mouse;
   double pressed_ns = 0;
   bool right_press = false;  // a right press that has not moved: it opens the menu
+  bool box_armed = false;    // B was pressed: the next drag is a box
+  bool box_wanted = false;   // of the press under way
+  BoxDrag box;
+  bool region_made = false;      // a box was finished, or events chosen by what they share: show what they are
+  std::optional<float> snapped;  // pixel of the edge that the gesture holds on to in this frame
   std::int64_t held_marker = 0;
   std::int64_t menu_marker = 0;
   std::int64_t menu_ns = 0;

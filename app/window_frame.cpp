@@ -162,6 +162,7 @@ void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   tab.cursor_ns.reset();  // only now: commands act at the pointer of the last frame
   tab.hovered.reset();
   if (!rects.centre.empty()) state.timeline.draw(ui, tab, rects.centre);
+  if (state.timeline.take_region_made(tab)) state.layout.show(PanelId::selection);
   draw_splitter(state, ui, Place::right, rects.right_splitter, area);
   draw_splitter(state, ui, Place::bottom, rects.bottom_splitter, area);
   for (std::size_t i = 0; i < kPlaceCount; ++i) {

@@ -1,0 +1,31 @@
+// What an event shares with others, as filters in the search grammar: all of its name, its source line, its layer, its
+// lane. And what is done with such a filter: select, show only, hide. No drawing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session_tab.h"
+
+namespace accelscope::app {
+
+// A search (core/query/search.h) for a column that equals the text, whatever characters it holds.
+[[nodiscard]] std::string equals_term(std::string_view column, std::string_view text);
+
+struct SharedTrait {
+  std::string id;      // "name", "line", "layer", "lane"
+  std::string label;   // "named MATMUL", "of kernel.py:3"
+  EventFilter filter;  // the events that have it
+};
+// Those that the event has.
+[[nodiscard]] std::vector<SharedTrait> traits_of(const EventRecord& event, const Snapshot& snapshot);
+
+void show_only(SessionTab& tab, const EventFilter& trait);
+// A lane is hidden by keeping all others.
+void hide(SessionTab& tab, const EventFilter& trait);
+// The view and the filter become those of the region, in one step of the history; nothing without a region.
+void filter_by_region(SessionTab& tab);
+
+}  // namespace accelscope::app

@@ -69,8 +69,10 @@ void add_region_items(const EventFilter& region, std::vector<MenuItem>& items) {
                    .label = "Zoom in and filter in by selection",
                    .shortcut = "Shift+F",
                    .icon = icon::kFilter});
-  items.push_back({.id = "region_span", .label = "Make a span of it", .shortcut = "M", .enabled = region.range.has_value()});
-  items.push_back({.id = "region_copy", .label = "Copy its begin, end and length in ns", .enabled = region.range.has_value()});
+  items.push_back(
+      {.id = "region_span", .label = "Make a span of it", .shortcut = "M", .enabled = region.range.has_value()});
+  items.push_back(
+      {.id = "region_copy", .label = "Copy its begin, end and length in ns", .enabled = region.range.has_value()});
   items.push_back({.id = "region_clear", .label = "Clear the selection", .shortcut = "Esc"});
 }
 
@@ -134,7 +136,11 @@ void draw_menu(TimelineFrame& frame) {
   } else {
     const bool event = state.menu_event.has_value();
     if (frame.tab.region) add_region_items(*frame.tab.region, items);
-    items.push_back({.id = "drop", .label = "Drop a marker here", .shortcut = "M", .icon = icon::kFlag, .line_above = frame.tab.region.has_value()});
+    items.push_back({.id = "drop",
+                     .label = "Drop a marker here",
+                     .shortcut = "M",
+                     .icon = icon::kFlag,
+                     .line_above = frame.tab.region.has_value()});
     items.push_back({.id = "span", .label = "Measure the event", .enabled = event});
     items.push_back(
         {.id = "fit", .label = "Fit the event", .icon = icon::kExpand, .enabled = event, .line_above = true});

@@ -157,6 +157,11 @@ void NullShell::key(Key key, Modifiers modifiers) {
   frame(2);
 }
 
+void NullShell::hold(Key key, bool down) {
+  state_->queue.key(key, down);
+  frame();
+}
+
 void NullShell::type(std::string_view utf8) {
   state_->queue.text(std::string(utf8));
   frame(2);

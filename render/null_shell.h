@@ -44,6 +44,7 @@ class NullShell {
   [[nodiscard]] bool hover(std::string_view name);
   void drag(Point from, Point to, MouseButton button = MouseButton::left, int steps = 8);
   void key(Key key, Modifiers modifiers = {});
+  void hold(Key key, bool down = true);  // a modifier that stays down over clicks and drags
   void type(std::string_view utf8);
   void drop_files(const std::vector<std::string>& paths);
   void resize(int width, int height, float scale);

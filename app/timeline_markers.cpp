@@ -48,6 +48,20 @@ void rename_in_place(TimelineFrame& frame, Marker& marker, const Rect& flag) {
   if (input.submitted || input.cancelled) state.marker_edit = {};
 }
 
+// The right edge of a span, wide enough to be taken hold of.
+void draw_span_end(TimelineFrame& frame, std::size_t index, const Marker& marker, const Rect& flag, float end) {
+  if (!marker.end_ns || end < flag.x1) return;
+  Ui& ui = frame.ui;
+  const Rect grip{end - ui.px(4), flag.y0, end + ui.px(4), flag.y1};
+  const Interaction touch = interact(ui, "timeline.marker_end." + std::to_string(index), grip);
+  if (touch.hovered) set_cursor(Cursor::resize_horizontal);
+  if (!touch.pressed) return;
+  frame.state.gesture = Gesture::marker_end;
+  frame.state.held_marker = marker.id;
+  frame.state.pressed_at = ui.input().mouse;
+  frame.state.pressed_ns = static_cast<double>(*marker.end_ns);
+}
+
 // True when the flag was dragged: the marker has moved.
 void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker) {
   Ui& ui = frame.ui;
@@ -66,6 +80,7 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker) {
     draw_text(ui, frame.list, {flag.x1 + ui.px(6), flag.y0, end - ui.px(4), flag.y1}, length,
               {.style = TextStyle::mono_small, .align = Align::centre});
   }
+  draw_span_end(frame, index, marker, flag, end);
   const std::string name = "timeline.marker." + std::to_string(index);
   const Interaction touch = interact(ui, name, flag);
   if (state.marker_edit.id == marker.id && marker.id != 0) return rename_in_place(frame, marker, flag);
@@ -92,20 +107,29 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker) {
             {.style = TextStyle::mono_small, .colour = Colour::on_accent, .fit = Fit::clip});
 }
 
+// The flag moves the marker, and a span with it; the end of a span moves alone. In the lanes both hold on to edges.
 void drag_marker(TimelineFrame& frame) {
   TimelineState& state = frame.state;
-  if (state.gesture != Gesture::marker) return;
+  if (state.gesture != Gesture::marker && state.gesture != Gesture::marker_end) return;
   const auto held = std::find_if(frame.tab.markers.begin(), frame.tab.markers.end(),
                                  [&](const Marker& marker) { return marker.id == state.held_marker; });
-  const float by = frame.ui.input().mouse.x - state.pressed_at.x;
+  const Point mouse = frame.ui.input().mouse;
+  const float by = mouse.x - state.pressed_at.x;
   if (held != frame.tab.markers.end() && std::abs(by) > frame.ui.px(3)) {
-    const auto to = static_cast<std::int64_t>(state.pressed_ns + static_cast<double>(by) * frame.view.ns_per_pixel());
-    if (held->end_ns) *held->end_ns += to - held->ts_ns;
-    held->ts_ns = to;
+    const double edge = snapped_ns(frame, mouse);
+    const double plain = state.pressed_ns + static_cast<double>(by) * frame.view.ns_per_pixel();
+    const auto to = static_cast<std::int64_t>(std::llround(state.snapped ? edge : plain));
+    if (state.gesture == Gesture::marker_end) {
+      held->end_ns = std::max(to, held->ts_ns);
+    } else {
+      if (held->end_ns) *held->end_ns += to - held->ts_ns;
+      held->ts_ns = to;
+    }
   }
   if (frame.ui.input().down(MouseButton::left)) return;
   if (held != frame.tab.markers.end()) store_marker(frame.tab, *held);
   state.gesture = Gesture::none;
+  state.snapped.reset();
 }
 
 // The time between two neighbours, where there is room for it.

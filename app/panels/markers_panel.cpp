@@ -52,7 +52,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   const Marker base = *find_marker(tab, base_);
 
   Rect rest = area;
-  draw_editor(context, rest.cut_right(std::min(ui.px(kEditorWidth), rest.width() / 2)));
+  draw_editor(context, area, rest.cut_right(std::min(ui.px(kEditorWidth), rest.width() / 2)));
   const std::array<TableColumn, 6> columns = {{{.title = "Name"},
                                                {.title = "Set", .width = 90},
                                                {.title = "Time", .width = 130, .align = Align::right},
@@ -107,7 +107,7 @@ void MarkersPanel::put(const PanelContext& context, const Marker& marker) {
   if (context.tab.path.empty()) context.tab.modified = true;  // else the file has it already
 }
 
-void MarkersPanel::draw_editor(const PanelContext& context, Rect area) {
+void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, Rect area) {
   Ui& ui = context.ui;
   const Marker* chosen = find_marker(context.tab, chosen_);
   if (chosen == nullptr) return;
@@ -116,6 +116,7 @@ void MarkersPanel::draw_editor(const PanelContext& context, Rect area) {
   Marker changed = *chosen;
   const std::array<std::pair<const char*, std::string*>, 3> fields = {
       {{"Name", &name_}, {"Note", &note_}, {"Set", &set_}}};
+  const bool area_holds_pointer = whole.contains(ui.input().mouse);  // Del is meant for the chosen marker only here
   bool submitted = false;
   for (const auto& [label, text] : fields) {
     Rect row = rest.cut_top(ui.px(30));
@@ -139,7 +140,7 @@ void MarkersPanel::draw_editor(const PanelContext& context, Rect area) {
     changed.note = note_;
     changed.set_name = set_;
     put(context, changed);
-  } else if (deleted) {
+  } else if (deleted || (!ui.typing() && area_holds_pointer && ui.pressed(Key::del, {}, false))) {
     if (auto done = context.tab.store->remove_marker(changed.id); !done) {
       context.actions.notify(Severity::error, done.message());
     }

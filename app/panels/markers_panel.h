@@ -15,7 +15,7 @@ class MarkersPanel {
   void draw(const PanelContext& context, const render::Rect& area);
 
  private:
-  void draw_editor(const PanelContext& context, render::Rect area);
+  void draw_editor(const PanelContext& context, const render::Rect& whole, render::Rect area);
   void put(const PanelContext& context, const Marker& marker);
 
   render::TableState table_;

@@ -26,15 +26,26 @@ constexpr float kHandleReach = 5;  // units from a side within which it is taken
   return tracks;
 }
 
-// A row scrolled out of sight counts too: a drag may end above or below what is seen.
+// Where the row begins, in sight or not: pinned rows stand still, the others scroll below them.
+[[nodiscard]] float top_of(const TimelineFrame& frame, std::size_t row) {
+  const TimelineState& state = frame.state;
+  const bool scrolls = row >= state.pinned_rows;
+  float y = scrolls ? frame.scrolled.y0 - state.scroll : frame.rows.y0;
+  for (std::size_t i = scrolls ? state.pinned_rows : 0; i < row; ++i) y += frame.ui.px(state.rows[i].height);
+  return y;
+}
+
+// The nearest row, where there is none.
 [[nodiscard]] std::size_t row_at(const TimelineFrame& frame, float y) {
   const TimelineState& state = frame.state;
-  float bottom = frame.rows.y0 - state.scroll;
-  for (std::size_t i = 0; i < state.rows.size(); ++i) {
-    bottom += frame.ui.px(state.rows[i].height);
-    if (y < bottom) return i;
+  const bool scrolls = y >= frame.scrolled.y0 || state.pinned_rows == 0;
+  const std::size_t end = scrolls ? state.rows.size() : state.pinned_rows;
+  std::size_t row = scrolls ? state.pinned_rows : 0;
+  for (float bottom = top_of(frame, row); row < end; ++row) {
+    bottom += frame.ui.px(state.rows[row].height);
+    if (y < bottom) return row;
   }
-  return state.rows.empty() ? 0 : state.rows.size() - 1;
+  return end == 0 ? 0 : end - 1;
 }
 
 [[nodiscard]] std::vector<TrackNumber> tracks_between(const TimelineFrame& frame, std::size_t a, std::size_t b) {
@@ -66,12 +77,9 @@ constexpr float kHandleReach = 5;  // units from a side within which it is taken
   if (region->tracks.empty()) return box;
   const auto rows = rows_of(frame, *region);
   if (!rows) return box;
-  float y = frame.rows.y0 - frame.state.scroll;
-  for (std::size_t i = 0; i <= rows->second; ++i) {
-    if (i == rows->first) box.y0 = y;
-    y += frame.ui.px(frame.state.rows[i].height);
-  }
-  box.y1 = y;
+  box.y0 = top_of(frame, rows->first);
+  const float bottom = top_of(frame, rows->second) + frame.ui.px(frame.state.rows[rows->second].height);
+  box.y1 = rows->first < frame.state.pinned_rows ? std::max(bottom, frame.pinned.y1) : bottom;
   return box;
 }
 
@@ -196,7 +204,10 @@ void draw_box(TimelineFrame& frame) {
   const float right = std::clamp(box.x1, frame.canvas_x, frame.rows.x1);
   if (box.x1 < frame.canvas_x || box.x0 > frame.rows.x1) return;
   draw_length(frame, box, left, std::max(right, left + ui.px(1)));
-  const Rect canvas = frame.canvas(frame.rows);
+  // A box of scrolling rows goes below the pinned ones.
+  const auto rows = rows_of(frame, *frame.tab.region);
+  const bool scrolls = !frame.tab.region->tracks.empty() && rows && rows->first >= frame.state.pinned_rows;
+  const Rect canvas = frame.canvas(scrolls ? frame.scrolled : frame.rows);
   frame.list->PushClipRect(ImVec2(canvas.x0, canvas.y0), ImVec2(canvas.x1, canvas.y1), true);
   const Rect shown{std::max(box.x0, canvas.x0 - ui.px(8)), box.y0, std::min(box.x1, canvas.x1 + ui.px(8)), box.y1};
   frame.list->AddRectFilled(ImVec2(shown.x0, shown.y0), ImVec2(shown.x1, shown.y1),

@@ -227,3 +227,19 @@ TEST_CASE_FIXTURE(Hand, "hand: zoom in and filter in by selection takes the box 
   CHECK(tab().choices.filter.empty());
   CHECK(tab().view == ViewRange{900, 2'100});
 }
+
+TEST_CASE_FIXTURE(Hand, "hand: a box over a pinned lane takes that lane and lies on it") {
+  for (const TimelineRow& row : tab().timeline->rows) {
+    if (row.label == "Scalar") tab().choices.rows.pinned.push_back(row.key);
+  }
+  shell.frame(3);
+  REQUIRE(tab().timeline->pinned_rows == 1);
+  drag_with(Key::left_ctrl, at("Scalar", 1'200), at("Scalar", 1'550));
+  REQUIRE(tab().region);
+  CHECK(tab().region->tracks == std::vector<TrackNumber>{track("Scalar")});
+  const render::Rect* box = shell.find("timeline.box");
+  REQUIRE(box != nullptr);
+  CHECK(box->y0 <= at("Scalar", 0).y);
+  CHECK(box->y1 >= at("Scalar", 0).y);
+  CHECK(box->y1 < at("Tensor", 0).y);
+}

@@ -203,7 +203,7 @@ void prepare_first_session(AppState& state) {
       state.workspace.notify(Severity::error, record.message());
     }
   }
-  if (!options.search.empty()) state.command_box.set_text(options.search);
+  if (!options.search.empty()) tab->change([&](ViewChoices& choices) { choices.search = options.search; });
 }
 
 void draw_tabs(AppState& state, Ui& ui, const Rect& strip) {

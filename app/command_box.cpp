@@ -24,6 +24,7 @@ constexpr std::size_t kMostRows = 12;
 
 void CommandBox::focus(Mode mode) {
   if (mode != mode_) text_.clear();
+  if (mode != mode_) followed_ = nullptr;
   mode_ = mode;
   focus_now_ = true;
   chosen_ = 0;
@@ -42,6 +43,7 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Se
                       const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal) {
   constexpr std::array<std::string_view, 2> kKeys = {"Ctrl+F", "Ctrl+P"};
   const bool commanding = mode_ == Mode::command || tab == nullptr;
+  if (!commanding && (followed_ != tab || followed_text_ != tab->choices.search)) text_ = tab->choices.search;
   const std::vector<const Command*> found =
       commanding || !text_.empty() ? commands.matching(text_) : std::vector<const Command*>{};
   const TextInputResult typed = text_input(
@@ -51,7 +53,11 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Se
        .key_caps = kKeys,
        .error = tab != nullptr && mode_ == Mode::search && !tab->analysis->search_error().empty(),
        .focus_now = std::exchange(focus_now_, false)});
-  if (tab != nullptr && mode_ == Mode::search) tab->analysis->search(text_);
+  if (!commanding) {
+    tab->choices.search = followed_text_ = text_;
+    followed_ = tab;
+    tab->analysis->search(text_);
+  }
   if (typed.changed) chosen_ = 0;
   const bool was_open = list_open_;
   list_open_ = (typed.focused && (commanding || !text_.empty())) || (was_open && list_hovered_);
@@ -66,17 +72,25 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Se
   const bool backward = ui.input().modifiers().shift;
   const bool searches = !commanding && chosen_ == 0;
   if ((typed.submitted && searches) || std::exchange(search_clicked_, false)) {
-    if (tab != nullptr && !text_.empty()) step(*tab, !backward, say, reveal);
+    if (tab != nullptr && !text_.empty()) {
+      tab->remember_view();  // what was searched for is part of the view
+      step(*tab, !backward, say, reveal);
+    }
     focus_now_ = true;  // Enter again steps on
     return;
   }
   if (typed.submitted && rows > 0) run_id_ = found[static_cast<std::size_t>(chosen_ - (commanding ? 0 : 1))]->id;
-  if (typed.cancelled) mode_ = Mode::search;
+  if (typed.cancelled) {
+    mode_ = Mode::search;
+    if (commanding) followed_ = nullptr;
+  }
   if (run_id_.empty()) return;
   const std::string id = std::exchange(run_id_, "");
   list_open_ = false;
   text_.clear();
+  if (!commanding) tab->choices.search.clear();  // it was the name of a command
   mode_ = Mode::search;
+  followed_ = nullptr;
   if (!commands.run(id)) say("This cannot be done now");
 }
 

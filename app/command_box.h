@@ -16,7 +16,6 @@ class CommandBox {
   enum class Mode : std::uint8_t { search, command };
 
   void focus(Mode mode);
-  void set_text(std::string text) { text_ = std::move(text); }
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   // tab: null on the start page. say: a line for the status bar.
   void draw(render::Ui& ui, const render::Rect& rect, const CommandTable& commands, SessionTab* tab,
@@ -37,6 +36,8 @@ class CommandBox {
   int chosen_ = 0;      // row of the list
   std::string run_id_;  // chosen by a click in the list
   bool search_clicked_ = false;
+  const SessionTab* followed_ = nullptr;  // whose search is in the box
+  std::string followed_text_;
 };
 
 }  // namespace accelscope::app

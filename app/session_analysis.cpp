@@ -34,7 +34,8 @@ bool SessionAnalysis::pending() const {
   return held_ || timeline_pending() || under_way(lines_.task) || under_way(dependencies_.task) ||
          under_way(line_events_) || under_way(search_task_) || under_way(status_task_) ||
          under_way(summary_index_.task) || under_way(summary_.task) || under_way(whole_figures_.task) ||
-         under_way(part_figures_.task) || under_way(verdict_.task);
+         under_way(part_figures_.task) || under_way(verdict_.task) || under_way(hit_list_.task) ||
+         std::any_of(masks_.begin(), masks_.end(), [](const MaskAnswer& each) { return under_way(each.task); });
 }
 
 // The work gets a query context whose store and snapshot live as long as it runs.
@@ -80,12 +81,53 @@ bool SessionAnalysis::hold() {
 
 std::shared_ptr<const SourceLines> SessionAnalysis::source_lines() {
   if (hold()) return nullptr;
-  return ask(lines_, [](const QueryContext& query) { return accelscope::source_lines(query, TimeRange{}); });
+  std::shared_ptr<const EventMask> passing = mask(MaskUse::filter, filter_);
+  if (filter_.needs_mask() && !passing) return lines_.value;
+  return ask(lines_, [passing, range = filter_.range.value_or(TimeRange{})](const QueryContext& query) {
+    QueryContext filtered = query;
+    filtered.mask = passing;
+    return accelscope::source_lines(filtered, range);
+  });
 }
 
 std::shared_ptr<const Dependencies> SessionAnalysis::dependencies() {
   if (hold()) return nullptr;
   return ask(dependencies_, [](const QueryContext& query) { return Dependencies::build(query); });
+}
+
+void SessionAnalysis::set_filter(const EventFilter& filter) {
+  if (filter == filter_) return;
+  filter_ = filter;
+  lines_.task = {};
+  lines_.asked_s = -1e9;  // those there are stand for another filter, and are renewed at once
+}
+
+std::shared_ptr<const EventMask> SessionAnalysis::mask(MaskUse use, const EventFilter& filter) {
+  if (!filter.needs_mask()) return nullptr;
+  MaskAnswer& answer = masks_[static_cast<std::size_t>(use)];
+  EventFilter wanted = filter;
+  wanted.range.reset();
+  if (answer.filter != wanted) {
+    answer = MaskAnswer{};
+    answer.filter = std::move(wanted);
+  }
+  if (answer.task.valid() && answer.task.ready()) {
+    auto result = answer.task.take();
+    if (result) {
+      answer.value = std::move(*result);
+    } else {
+      answer.error = result.message();
+    }
+  }
+  const bool stale = answer.version != snapshot_->version || answer.asked_s < 0;
+  if (!answer.task.valid() && answer.error.empty() && stale && now_s_ - answer.asked_s >= kRenewSeconds) {
+    answer.version = snapshot_->version;
+    answer.asked_s = std::max(now_s_, 0.0);
+    answer.task = start([filter = answer.filter, previous = answer.value](const QueryContext& query) {
+      return event_mask(query, filter, previous.get());
+    });
+  }
+  return answer.value;
 }
 
 std::optional<TimeRange> SessionAnalysis::active() {
@@ -101,7 +143,7 @@ std::optional<TimeRange> SessionAnalysis::active() {
 std::shared_ptr<const Verdict> SessionAnalysis::verdict() {
   const std::optional<TimeRange> stretch = active();
   const std::shared_ptr<const SourceLines> lines = source_lines();
-  if (!active_.value || !lines) return verdict_.value;
+  if (!active_.value || !lines || !filter_.empty()) return verdict_.value;  // it is about the whole session
   return ask(verdict_, [stretch, lines](const QueryContext& query) -> Result<std::shared_ptr<const Verdict>> {
     Result<Verdict> verdict = session_verdict(query, stretch, *lines);
     if (!verdict) return verdict.error();
@@ -219,6 +261,27 @@ void SessionAnalysis::search(const std::string& text) {
         if (!found) return found.error();
         return std::make_shared<EventSearch>(std::move(*found));
       });
+}
+
+std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range) {
+  take(hit_list_);
+  if (!hits_) return nullptr;
+  const bool same = listed_ == hits_ && hit_range_ == range;
+  constexpr double kRestSeconds = 0.1;  // a moving range is listed when it rests
+  if (same || (hit_list_.task.valid() && now_s_ - hit_list_.asked_s < kRestSeconds)) return hit_list_.value;
+  if (listed_ != hits_) hit_list_.value = nullptr;
+  listed_ = hits_;
+  hit_range_ = range;
+  hit_list_.asked_s = now_s_;
+  hit_list_.task = start([hits = hits_, range](const QueryContext& query) -> Result<std::shared_ptr<const HitList>> {
+    const auto found = hits->list(query, range, HitList::kMost);
+    if (!found) return found.error();
+    auto list = std::make_shared<HitList>();
+    list->range = range;
+    for (const SearchPosition& hit : *found) list->events.push_back(hit.event);
+    return std::shared_ptr<const HitList>(std::move(list));
+  });
+  return hit_list_.value;
 }
 
 void SessionAnalysis::take_search() {

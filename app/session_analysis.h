@@ -3,6 +3,7 @@
 // do. While a capture runs, an answer is renewed at most every kRenewSeconds. UI thread only.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,11 +14,23 @@
 #include "core/analysis/metrics.h"
 #include "core/analysis/source_lines.h"
 #include "core/analysis/verdict.h"
+#include "core/query/event_mask.h"
 #include "core/query/search.h"
 #include "core/query/worker_pool.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {
+
+// What a mask of events is for; each use has one filter at a time.
+enum class MaskUse : std::uint8_t { filter, region, search };
+inline constexpr std::size_t kMaskUses = 3;
+
+// What the search found in a range, in the order of time.
+struct HitList {
+  static constexpr std::size_t kMost = 1000;
+  TimeRange range;
+  std::vector<EventId> events;  // at most kMost
+};
 
 // The figures of a range, as of a version of the snapshot.
 struct SessionFigures {
@@ -47,9 +60,20 @@ class SessionAnalysis {
   // The part of it that the timeline shows.
   [[nodiscard]] bool timeline_pending() const;
 
+  // The filter that drives every panel; source lines and what else names it follow it.
+  void set_filter(const EventFilter& filter);
+  [[nodiscard]] const EventFilter& filter() const noexcept { return filter_; }
+  // The events that pass the tracks and terms of a filter: null where it needs no mask, and until the first answer to
+  // this very filter is there. In a growing session it may be a little behind.
+  std::shared_ptr<const EventMask> mask(MaskUse use, const EventFilter& filter);
+  [[nodiscard]] const std::string& mask_error(MaskUse use) const noexcept {
+    return masks_[static_cast<std::size_t>(use)].error;
+  }
+  [[nodiscard]] bool mask_pending(MaskUse use) const { return masks_[static_cast<std::size_t>(use)].task.valid(); }
+
   // The last answer, null until there is one. Asking is what starts the work.
   std::shared_ptr<const MemoryUsage> memory();
-  std::shared_ptr<const SourceLines> source_lines();  // over the whole session
+  std::shared_ptr<const SourceLines> source_lines();  // of what passes the filter
   std::shared_ptr<const Dependencies> dependencies();
   std::optional<TimeRange> active();
   // What bounds the session, its worst line, what its data lack; waits for the active stretch and the source lines.
@@ -75,6 +99,8 @@ class SessionAnalysis {
   [[nodiscard]] const EventSearch* hits() const noexcept { return hits_.get(); }
   [[nodiscard]] const std::string& search_text() const noexcept { return search_text_; }
   [[nodiscard]] const std::string& search_error() const noexcept { return search_error_; }
+  // The first hits in a range; those of another range or search until the wanted ones are there, null before the first.
+  std::shared_ptr<const HitList> hit_list(const TimeRange& range);
   [[nodiscard]] bool searching() const noexcept { return search_task_.valid(); }
 
   [[nodiscard]] const std::string& error() const noexcept { return error_; }  // of the last work that failed
@@ -94,6 +120,14 @@ class SessionAnalysis {
   struct SummaryAnswer : Answer<SessionSummary> {
     EventFilter filter;  // that it was asked for
   };
+  struct MaskAnswer {
+    EventFilter filter;  // that it was asked for, without its range
+    std::shared_ptr<const EventMask> value;
+    Task<Result<std::shared_ptr<const EventMask>>> task;
+    std::uint64_t version = 0;
+    double asked_s = -1e9;
+    std::string error;
+  };
   template <typename T>
   void take(Answer<T>& answer);
   template <typename T, typename Work>
@@ -111,6 +145,8 @@ class SessionAnalysis {
   bool held_ = false;  // something was asked for and not begun
   double held_since_s_ = -1;
   Answer<MemoryUsage> memory_;
+  std::array<MaskAnswer, kMaskUses> masks_;
+  EventFilter filter_;
   Answer<SourceLines> lines_;
   Answer<Dependencies> dependencies_;
   Answer<std::optional<TimeRange>> active_;
@@ -127,6 +163,9 @@ class SessionAnalysis {
   Task<Result<std::shared_ptr<EventSearch>>> search_task_;
   std::shared_ptr<EventSearch> hits_;
   std::uint64_t search_version_ = 0;
+  std::shared_ptr<EventSearch> listed_;  // that the list was asked for
+  Answer<HitList> hit_list_;
+  TimeRange hit_range_;
   double search_asked_s_ = -1e9;
   std::string error_;
 };

@@ -65,6 +65,10 @@ void draw_row_menu(TimelineFrame& frame);
 void draw_row_filter(TimelineFrame& frame);
 void draw_no_rows(TimelineFrame& frame);
 
+// timeline_shade.cpp: what a lane's strip is dimmed and marked by. hold_masks() once per frame before shade_of().
+void hold_masks(TimelineFrame& frame);
+[[nodiscard]] render::LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index);
+
 // timeline_axis.cpp
 void draw_overview(TimelineFrame& frame);
 void draw_ruler(TimelineFrame& frame);

@@ -113,7 +113,7 @@ std::string draw_slices(TimelineFrame& frame, const DrawnRow& drawn, const LaneP
   double busy = 0;
   for (std::size_t i = drawn.first_lane; i < drawn.first_lane + drawn.lane_count; ++i) {
     const DrawnLane& lane = frame.state.lanes[i];
-    painter.paint({lane.strip, lane.texture_row, lane.rect, false, labels});
+    painter.paint({lane.strip, lane.texture_row, lane.rect, labels});
     busy = std::max(busy, lane.strip.busy_share);
   }
   return percent(busy);

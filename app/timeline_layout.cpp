@@ -184,18 +184,22 @@ void summarise(TimelineFrame& frame, DrawnRow& drawn) {
 
 void build_strips(TimelineFrame& frame) {
   TimelineState& state = frame.state;
+  hold_masks(frame);
   std::vector<StripTask> tasks;
   for (std::size_t i = 0; i < state.lane_count; ++i) {
     DrawnLane& drawn = state.lanes[i];
     const LaneSnapshot& lane = frame.snapshot.lanes[drawn.lane];
-    const bool same = drawn.built_from == lane.data.get() && drawn.built_clock == lane.clock.get() &&
-                      drawn.built_events == lane.event_count && drawn.built_view == frame.view && drawn.strip.complete;
+    const LaneShade shade = shade_of(frame, drawn.lane);
+    const bool same = drawn.shade == shade && drawn.built_from == lane.data.get() &&
+                      drawn.built_clock == lane.clock.get() && drawn.built_events == lane.event_count &&
+                      drawn.built_view == frame.view && drawn.strip.complete;
     if (same) continue;
     drawn.built_from = lane.data.get();
     drawn.built_clock = lane.clock.get();
     drawn.built_events = lane.event_count;
     drawn.built_view = frame.view;
-    tasks.push_back({&lane, &state.windows.lane(lane), &drawn.strip});
+    drawn.shade = shade;
+    tasks.push_back({&lane, &state.windows.lane(lane), &drawn.strip, &drawn.shade});
   }
   state.crew.build(tasks, frame.view);
 }

@@ -42,6 +42,7 @@ struct DrawnLane {
   const ClockMap* built_clock = nullptr;
   std::uint64_t built_events = 0;
   render::TimeView built_view;
+  render::LaneShade shade;
 };
 
 struct DrawnRow {
@@ -132,6 +133,8 @@ struct TimelineState {
   render::CounterStrip counter;  // scratch memory
   Overview overview;
   bool complete = false;  // nothing in the last frame stood for something finer
+  std::shared_ptr<const EventMask> filter_mask, region_mask,
+      search_mask;  // of this frame; null: none, or not there yet
 
   Gesture gesture = Gesture::none;
   render::Point pressed_at;  // pixels

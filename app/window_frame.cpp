@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/app_state.h"
+#include "app/filter_bar.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
@@ -157,6 +158,7 @@ void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   Rect area = whole;
   draw_verdict(state, ui, area);
   const PanelContext context{ui, tab, state.actions};
+  draw_filter_bar(context, area);
   const PanelLayout::Rects rects = state.layout.rects(area, ui.scale());
   for (const TimelineCommand command : std::exchange(state.timeline_queue, {})) state.timeline.run(ui, tab, command);
   tab.cursor_ns.reset();  // only now: commands act at the pointer of the last frame

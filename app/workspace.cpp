@@ -227,6 +227,7 @@ void Workspace::refresh(OpenTab& tab, double now_s) {
     if (session.device.empty()) session.device = device_of(*session.snapshot);
   }
   session.analysis->begin_frame(session.snapshot, now_s);
+  session.analysis->set_filter(session.choices.filter);
 }
 
 void Workspace::save(std::size_t index, const std::string& typed_path) {

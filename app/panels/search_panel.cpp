@@ -1,12 +1,185 @@
 #include "app/panels/search_panel.h"
 
+#include <array>
+#include <cmath>
+
+#include "app/selection.h"
+#include "core/base/format.h"
+#include "core/model/palette.h"
 #include "render/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
 #include "render/widgets/states.h"
 
 namespace accelscope::app {
 
-void SearchPanel::draw(const PanelContext& context, const render::Rect& area) {
-  render::empty_state(context.ui, "search.empty", area, render::icon::kSearch, "Search events to list them here.");
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kHeadRow = 36, kHelpRow = 20;
+
+struct Example {
+  std::string_view text;
+  std::string_view meaning;
+};
+constexpr std::array<Example, 8> kExamples = {{
+    {"matmul", "the name contains it, in upper or lower case"},
+    {"\"two words\"", "the name contains both words as they stand"},
+    {"/mat(mul|vec)/", "a regular expression in the name; /.../i for upper and lower case alike"},
+    {"mlp.py:33", "events of this source line"},
+    {"duration>=5us", "longer than that; start and name can be compared too"},
+    {"bytes>=1MiB", "a field of the event; = != < <= > >= with sizes and times"},
+    {"layer~up_proj", "a field that contains the text; ~/.../ for an expression"},
+    {"matmul duration<1us", "terms side by side must all hold"},
+}};
+
+const std::array<TableColumn, 5>& columns() {
+  static const std::array<TableColumn, 5> kColumns = {{
+      {.title = "Start", .width = 130, .align = Align::right, .sortable = false},
+      {.title = "Duration", .width = 100, .align = Align::right, .sortable = false},
+      {.title = "Name", .width = 300, .sortable = false},
+      {.title = "Lane", .width = 180, .sortable = false},
+      {.title = "Source", .sortable = false},
+  }};
+  return kColumns;
+}
+
+TableCell cell_of(const SessionTab& tab, EventId id, std::size_t column) {
+  const Result<EventRecord> event = tab.reader->read(id);
+  if (!event) return {.text = column == 2 ? event.message() : "–", .colour = Colour::error};
+  switch (column) {
+    case 0:
+      return {.text = format_time_exact(event->begin_ns)};
+    case 1:
+      return {.text = format_time_exact(event->end_ns - event->begin_ns)};
+    case 2:
+      return {.text = event->name_text.empty() ? "(no name)" : event->name_text,
+              .swatch = opaque(kSlicePalette[tab.snapshot->strings->slot(event->name)])};
+    case 3: {
+      const TrackSnapshot* track = tab.snapshot->find_track(event->lane->track);
+      return {.text = track != nullptr ? track->track->name : "–", .colour = Colour::text2, .style = TextStyle::body};
+    }
+    default: {
+      const auto location = event->lane->schema ? event->lane->schema->find(Role::source_location) : std::nullopt;
+      if (!location || *location >= event->fields.size()) return {.text = "–", .colour = Colour::text3};
+      return {.text = field_text(event->lane->schema->columns[*location], event->fields[*location]),
+              .colour = Colour::text2};
+    }
+  }
+}
+
+}  // namespace
+
+TimeRange SearchPanel::range_of(const SessionTab& tab) const {
+  if (!visible_only_) return {};
+  return {static_cast<std::int64_t>(std::floor(tab.view.begin_ns)),
+          static_cast<std::int64_t>(std::ceil(tab.view.end_ns))};
+}
+
+void SearchPanel::draw(const PanelContext& context, const Rect& area) {
+  if (context.tab.choices.search.empty()) return draw_help(context, area);
+  Rect rest = area;
+  draw_head(context, rest.cut_top(context.ui.px(kHeadRow)).inset(context.ui.px(size::kPanelPadding), 0));
+  draw_list(context, rest);
+}
+
+void SearchPanel::draw_help(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  area = area.inset(ui.px(size::kPanelPadding + 4), ui.px(8));
+  draw_text(ui, area.cut_top(ui.px(24)), "Ctrl+F searches events. Examples, to be clicked:", {.colour = Colour::text2});
+  for (std::size_t i = 0; i < kExamples.size(); ++i) {
+    Rect row = area.cut_top(ui.px(kHelpRow));
+    const float width = std::max(ui.px(170), link_width(ui, kExamples[i].text, TextStyle::mono));
+    const Rect place = row.cut_left(width);
+    if (link(ui, "search.example." + std::to_string(i), place, kExamples[i].text, TextStyle::mono)) {
+      context.tab.change([&](ViewChoices& choices) { choices.search = kExamples[i].text; });
+    }
+    row.cut_left(ui.px(12));
+    draw_text(ui, row, kExamples[i].meaning, {.style = TextStyle::small, .colour = Colour::text3});
+  }
+}
+
+void SearchPanel::draw_head(const PanelContext& context, Rect row) {
+  Ui& ui = context.ui;
+  SessionTab& tab = context.tab;
+  const std::array<Segment, 2> where = {Segment{.label = "Everywhere"}, Segment{.label = "Visible range"}};
+  int chosen = visible_only_ ? 1 : 0;
+  const Rect places = row.cut_right(segmented_width(ui, where)).middle(ui.px(size::kSmallControl));
+  if (segmented(ui, "search.where", places, where, chosen)) visible_only_ = chosen == 1;
+  row.cut_right(ui.px(12));
+  struct Action {
+    const char* name;
+    ButtonOptions options;
+  };
+  const std::array<Action, 4> actions = {{
+      {"search.copy", {.label = "Copy", .icon = icon::kCopy, .tooltip = "Copy the search as text"}},
+      {"search.hide", {.label = "Hide these", .tooltip = "The filter lets everything but the hits through"}},
+      {"search.filter", {.label = "Show only these", .icon = icon::kFilter, .tooltip = "The hits become the filter"}},
+      {"search.select", {.label = "Select all", .tooltip = "Sum them up in the Selection panel"}},
+  }};
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    const Rect place = row.cut_right(button_width(ui, actions[i].options)).middle(ui.px(size::kSmallControl));
+    row.cut_right(ui.px(8));
+    if (!button(ui, actions[i].name, place, actions[i].options)) continue;
+    const std::string text = tab.choices.search;
+    if (i == 0) context.copy(text, "the search");
+    if (i == 1 || i == 2) {
+      tab.change([&](ViewChoices& choices) {
+        choices.filter.terms.push_back({text, i == 1});
+        choices.search.clear();
+      });
+    }
+    if (i == 3) {
+      tab.region = EventFilter{.range = {}, .tracks = {}, .terms = {{text, false}}};
+      context.actions.show_panel(PanelId::selection);
+    }
+  }
+  std::string count = "Searching ...";
+  Colour colour = Colour::text2;
+  const EventSearch* hits = context.analysis().hits();
+  if (!context.analysis().search_error().empty()) {
+    count = context.analysis().search_error();
+    colour = Colour::error;
+  } else if (hits != nullptr) {
+    count = format_count(hits->total()) + (hits->total() == 1 ? " event matches" : " events match");
+  }
+  row.cut_left(draw_text(ui, row, tab.choices.search, {.style = TextStyle::mono_strong}) + ui.px(16));
+  draw_text(ui, row, count, {.colour = colour});
+}
+
+void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  SessionTab& tab = context.tab;
+  const EventSearch* hits = context.analysis().hits();
+  if (hits == nullptr) return;
+  if (hits->total() == 0) {
+    constexpr std::array<std::string_view, 1> kActions = {"Clear the search"};
+    const std::string sentence = "No event matches " + tab.choices.search + ".";
+    if (empty_state(ui, "search.none", area, icon::kSearch, sentence, kActions) == 0) {
+      tab.change([](ViewChoices& choices) { choices.search.clear(); });
+    }
+    return;
+  }
+  const auto list = context.analysis().hit_list(range_of(tab));
+  if (!list) return;
+  Rect rest = area;
+  if (list->events.size() == HitList::kMost) {
+    draw_text(ui, rest.cut_bottom(ui.px(20)).inset(ui.px(size::kPanelPadding), 0),
+              "The first " + format_count(HitList::kMost) + " by time; F3 steps through all of them",
+              {.style = TextStyle::small, .colour = Colour::text3});
+  }
+  if (list->events.empty()) {
+    empty_state(ui, "search.elsewhere", rest, icon::kSearch, "No hit lies in the visible range.");
+    return;
+  }
+  const TableOptions options{.selected = [&](std::size_t row) { return tab.selected == list->events[row]; }};
+  const TableResult result = table(
+      ui, "search.hits", rest, columns(), list->events.size(),
+      [&](std::size_t row, std::size_t column) { return cell_of(tab, list->events[row], column); }, table_, options);
+  if (!result.clicked || *result.clicked >= list->events.size()) return;
+  select_event(tab, list->events[*result.clicked]);
+  context.actions.reveal(list->events[*result.clicked]);
 }
 
 }  // namespace accelscope::app

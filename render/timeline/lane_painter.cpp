@@ -16,6 +16,7 @@ constexpr float kLabelMargin = 4;     // free on both sides
 constexpr float kWaitLabelFree = 20;  // free on both sides of a waiting label
 constexpr float kWaitInset = 2;       // a wait is lower than a slice
 constexpr std::size_t kFewestCharacters = 4;
+constexpr float kFoundBar = 2;   // height of the bar above what a search found
 constexpr float kEdgeFrom = 10;  // light theme: slices of this width get an edge
 constexpr float kRoundFrom = 6;  // narrower slices have square corners
 
@@ -48,9 +49,19 @@ void LanePainter::paint(const LanePaint& lane) const {
   for (const WideSlice& slice : lane.strip.slices) {
     if (slice.waits) paint_wait(lane, slice);
   }
-  texture_.draw_row(list_, lane.rect, lane.texture_row, lane.dimmed ? with_alpha(0xffffffff, 0.26F) : 0xffffffff);
+  texture_.draw_row(list_, lane.rect, lane.texture_row);
   for (const WideSlice& slice : lane.strip.slices) {
     if (!slice.waits) paint_slice(lane, slice);
+  }
+  for (const PixelRun& run : lane.strip.found) {
+    paint_found(lane, lane.rect.x0 + static_cast<float>(run.begin), lane.rect.x0 + static_cast<float>(run.end));
+  }
+  for (const WideSlice& slice : lane.strip.slices) {
+    if (!slice.found) continue;
+    const auto x0 = static_cast<float>(std::max(slice.x0, 0.0));
+    const auto x1 = static_cast<float>(std::min<double>(slice.x1, lane.rect.width()));
+    paint_found(lane, lane.rect.x0 + std::round(x0),
+                std::max(lane.rect.x0 + std::round(x1) - gap_, lane.rect.x0 + x0 + 1));
   }
 }
 
@@ -70,9 +81,14 @@ void LanePainter::paint_wait(const LanePaint& lane, const WideSlice& slice) cons
   list_->AddRectFilled(ImVec2(left - margin, box.y0), ImVec2(left + width + margin, box.y1), ui_.colour(Colour::bg1));
   const ImFont* font = ui_.fonts()[TextStyle::mono_small];
   const float top = std::round(box.centre().y - 0.01F) + text_top_;
-  list_->AddText(font, font->FontSize, ImVec2(left, top), ui_.colour(lane.dimmed ? Colour::text3 : Colour::text2),
+  list_->AddText(font, font->FontSize, ImVec2(left, top), ui_.colour(slice.dimmed ? Colour::text3 : Colour::text2),
                  name.data(), name.data() + name.size());
   ui_.note_text(name, {left, box.y0, left + width, box.y1});
+}
+
+void LanePainter::paint_found(const LanePaint& lane, float x0, float x1) const {
+  list_->AddRectFilled(ImVec2(x0, lane.rect.y0 - ui_.px(kFoundBar)), ImVec2(x1, lane.rect.y0),
+                       ui_.colour(Colour::text1));
 }
 
 void LanePainter::paint_slice(const LanePaint& lane, const WideSlice& slice) const {
@@ -82,7 +98,7 @@ void LanePainter::paint_slice(const LanePaint& lane, const WideSlice& slice) con
   const Rect box{lane.rect.x0 + std::round(x0), lane.rect.y0,
                  std::max(lane.rect.x0 + std::round(x1) - gap_, lane.rect.x0 + std::round(x0) + 1), lane.rect.y1};
   Pixel fill_colour = ui_.theme().slice(slice.slot);
-  if (lane.dimmed) fill_colour = ui_.theme().dimmed(fill_colour);
+  if (slice.dimmed) fill_colour = ui_.theme().dimmed(fill_colour);
   const float radius = box.width() >= kRoundFrom * ui_.scale() ? radius_ : 0;
   list_->AddRectFilled(ImVec2(box.x0, box.y0), ImVec2(box.x1, box.y1), fill_colour, radius);
   if (light_ && box.width() >= kEdgeFrom * ui_.scale()) {
@@ -92,7 +108,7 @@ void LanePainter::paint_slice(const LanePaint& lane, const WideSlice& slice) con
   if (!lane.labels) return;
   const Rect seen{std::max(box.x0, lane.rect.x0), box.y0, std::min(box.x1, lane.rect.x1), box.y1};
   if (seen.width() < advance_ * kFewestCharacters) return;
-  paint_label(strings_.text(slice.name), seen, ui_.colour(lane.dimmed ? Colour::text2 : Colour::ink));
+  paint_label(strings_.text(slice.name), seen, ui_.colour(slice.dimmed ? Colour::text2 : Colour::ink));
 }
 
 void LanePainter::paint_label(std::string_view name, const Rect& box, Pixel colour) const {

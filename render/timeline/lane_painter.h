@@ -13,7 +13,6 @@ struct LanePaint {
   const LaneStrip& strip;
   int texture_row = 0;
   Rect rect;  // of its slices: the canvas' width, whole pixels
-  bool dimmed = false;
   bool labels = true;
 };
 
@@ -25,6 +24,7 @@ class LanePainter {
 
  private:
   void paint_wait(const LanePaint& lane, const WideSlice& slice) const;
+  void paint_found(const LanePaint& lane, float x0, float x1) const;
   void paint_slice(const LanePaint& lane, const WideSlice& slice) const;
   void paint_label(std::string_view name, const Rect& box, Pixel colour) const;
 

@@ -14,6 +14,7 @@
 
 #include "core/query/lane_window.h"
 #include "core/store/snapshot.h"
+#include "render/timeline/lane_shade.h"
 #include "render/timeline/pixel_cover.h"
 #include "render/timeline/time_view.h"
 
@@ -30,6 +31,8 @@ struct WideSlice {
   StringId name = 0;
   std::uint8_t slot = 0;
   bool waits = false;
+  bool dimmed = false;
+  bool found = false;  // by a search
   double x0 = 0;
   double x1 = 0;
 };
@@ -37,6 +40,7 @@ struct WideSlice {
 struct LaneStrip {
   std::vector<std::uint32_t> texels;  // 0xAABBGGRR, one per pixel; alpha 0: nothing there
   std::vector<PixelRun> waits;        // pixels where something narrow waits: hatched below the texels
+  std::vector<PixelRun> found;        // pixels where something narrow was found
   std::vector<WideSlice> slices;      // by time
   double busy_share = 0;              // of the view; exact but for nodes that its edges cut
   double wait_share = 0;
@@ -45,11 +49,13 @@ struct LaneStrip {
 
 class LaneStripBuilder {
  public:
-  // `detail` may be null: then leaves are the finest there is.
-  void build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip);
+  // `detail` may be null: then leaves are the finest there is. `shade` may be null: nothing is dimmed or found.
+  void build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip,
+             const LaneShade* shade = nullptr);
 
  private:
   PixelCover cover_;
+  std::vector<std::uint8_t> found_;  // by pixel
 };
 
 }  // namespace accelscope::render

@@ -18,7 +18,7 @@ void StripCrew::build(std::span<const StripTask> tasks, const TimeView& view) {
   const auto build_some = [&](std::size_t turn, std::size_t worker) {
     const std::size_t end = std::min(tasks.size(), (turn + 1) * kLanesPerTurn);
     for (std::size_t i = turn * kLanesPerTurn; i < end; ++i) {
-      builders_[worker].build(*tasks[i].lane, tasks[i].detail, view, *tasks[i].strip);
+      builders_[worker].build(*tasks[i].lane, tasks[i].detail, view, *tasks[i].strip, tasks[i].shade);
     }
   };
   const std::size_t turns = (tasks.size() + kLanesPerTurn - 1) / kLanesPerTurn;

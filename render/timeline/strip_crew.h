@@ -16,6 +16,7 @@ struct StripTask {
   const LaneSnapshot* lane = nullptr;
   LaneDetail* detail = nullptr;
   LaneStrip* strip = nullptr;
+  const LaneShade* shade = nullptr;  // may be null
 };
 
 class StripCrew {

@@ -86,7 +86,7 @@ class Canvas final : public FrameClient {
     const LanePainter painter(ui, ui.draw(), texture_, *snapshot_->strings);
     for (std::size_t i = 0; i < strips_.size(); ++i) {
       const float y = static_cast<float>(i) * 20;
-      painter.paint({strips_[i], rows[i], {0, y + 2, static_cast<float>(kWidth), y + 18}, false, true});
+      painter.paint({strips_[i], rows[i], {0, y + 2, static_cast<float>(kWidth), y + 18}, true});
     }
     windows_.end_frame();
     cpu_ms = thread_ms() - before;

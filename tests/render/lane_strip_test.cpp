@@ -241,5 +241,49 @@ TEST_CASE("a dense lane has the mean colour at the strength of its cover") {
   }
 }
 
+TEST_CASE("lane strip: a lane that is dimmed as a whole keeps its places and covers, only nearer to the background") {
+  std::mt19937 random(5);
+  HandMadeLane lane(random_events(random, 3000));
+  const TimeView view{0, static_cast<double>(lane.events().back().end_ticks), 700};
+  const LaneStrip plain = strip_of(lane, view);
+  LaneShade shade;
+  shade.dimmed = true;
+  shade.background = 0x14181C;
+  LaneStrip dimmed;
+  LaneStripBuilder builder;
+  builder.build(lane.snapshot(), &lane, view, dimmed, &shade);
+  REQUIRE(plain.texels.size() == dimmed.texels.size());
+  int lit_pixels = 0;
+  int darker = 0;
+  for (std::size_t i = 0; i < plain.texels.size(); ++i) {
+    CHECK((plain.texels[i] >> 24) == (dimmed.texels[i] >> 24));
+    if (plain.texels[i] == 0) continue;
+    ++lit_pixels;
+    const auto sum = [](std::uint32_t texel) { return (texel & 0xff) + (texel >> 8 & 0xff) + (texel >> 16 & 0xff); };
+    if (sum(dimmed.texels[i]) < sum(plain.texels[i])) ++darker;
+  }
+  CHECK(lit_pixels > 50);
+  CHECK(darker == lit_pixels);
+  REQUIRE(plain.slices.size() == dimmed.slices.size());
+  for (const WideSlice& slice : dimmed.slices) CHECK(slice.dimmed);
+  CHECK(plain.busy_share == dimmed.busy_share);
+}
+
+TEST_CASE("lane strip: only the bright stretch of time stays bright") {
+  HandMadeLane lane({event(0, 100), event(200, 100), event(400, 100), event(600, 100)});
+  const TimeView view{0, 1000, 1000};
+  LaneShade shade;
+  shade.bright_begin_ns = 250;
+  shade.bright_end_ns = 450;
+  LaneStrip strip;
+  LaneStripBuilder builder;
+  builder.build(lane.snapshot(), &lane, view, strip, &shade);
+  REQUIRE(strip.slices.size() == 4);
+  CHECK(strip.slices[0].dimmed);
+  CHECK_FALSE(strip.slices[1].dimmed);
+  CHECK_FALSE(strip.slices[2].dimmed);
+  CHECK(strip.slices[3].dimmed);
+}
+
 }  // namespace
 }  // namespace accelscope::render

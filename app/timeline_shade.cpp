@@ -1,0 +1,44 @@
+// What passes the filter and the selected region stays bright, what the search found gets its bar.
+#include <algorithm>
+
+#include "app/session_analysis.h"
+#include "app/timeline_frame.h"
+
+namespace accelscope::app {
+
+using namespace render;
+
+void hold_masks(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  SessionTab& tab = frame.tab;
+  if (!tab.analysis) return;
+  state.filter_mask = tab.analysis->mask(MaskUse::filter, tab.choices.filter);
+  state.region_mask = tab.region ? tab.analysis->mask(MaskUse::region, *tab.region) : nullptr;
+  const EventFilter search{.range = {}, .tracks = {}, .terms = {{tab.choices.search, false}}};
+  state.search_mask = tab.choices.search.empty() ? nullptr : tab.analysis->mask(MaskUse::search, search);
+}
+
+LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index) {
+  const SessionTab& tab = frame.tab;
+  LaneShade shade;
+  shade.lane_index = lane_index;
+  shade.hits = frame.state.search_mask.get();
+  const TrackNumber track = frame.snapshot.lanes[lane_index].track;
+  const auto narrow = [&](const EventFilter& filter) {
+    if (!filter.has_track(track)) shade.dimmed = true;
+    if (!filter.range) return;
+    shade.bright_begin_ns = std::max(shade.bright_begin_ns, static_cast<double>(filter.range->begin_ns));
+    shade.bright_end_ns = std::min(shade.bright_end_ns, static_cast<double>(filter.range->end_ns));
+  };
+  narrow(tab.choices.filter);
+  if (!tab.choices.filter.terms.empty()) shade.bright = frame.state.filter_mask.get();
+  if (tab.region) {
+    narrow(*tab.region);
+    if (!tab.region->terms.empty()) shade.region = frame.state.region_mask.get();
+  }
+  const Pixel background = frame.ui.colour(Colour::bg1);
+  shade.background = (background & 0xffU) << 16 | (background & 0xff00U) | (background >> 16 & 0xffU);
+  return shade;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,39 @@
+// How a lane is drawn while something is filtered, selected or searched: what does not pass is dimmed toward the
+// background, and what was found gets a bar above it. Nothing disappears and nothing moves.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "core/query/event_mask.h"
+
+namespace accelscope::render {
+
+inline constexpr double kDimShare = 0.74;  // of the way to the background
+
+struct LaneShade {
+  std::uint32_t lane_index = 0;       // into Snapshot::lanes, for the masks
+  const EventMask* bright = nullptr;  // events that pass stay bright; null: all do
+  const EventMask* region = nullptr;  // the same, of a second filter
+  const EventMask* hits = nullptr;    // events that get a bar; null: none does
+  double bright_begin_ns = -std::numeric_limits<double>::infinity();
+  double bright_end_ns = std::numeric_limits<double>::infinity();
+  bool dimmed = false;           // the whole lane
+  std::uint32_t background = 0;  // 0xRRGGBB
+  bool operator==(const LaneShade&) const = default;
+
+  [[nodiscard]] bool plain() const noexcept {
+    return bright == nullptr && region == nullptr && hits == nullptr && !dimmed &&
+           bright_begin_ns == -std::numeric_limits<double>::infinity() &&
+           bright_end_ns == std::numeric_limits<double>::infinity();
+  }
+  // Of the events of a leaf, those that stay bright as far as the masks say.
+  [[nodiscard]] std::uint64_t bright_bits(std::uint32_t leaf) const noexcept {
+    std::uint64_t bits = ~std::uint64_t{0};
+    if (bright != nullptr) bits &= bright->bits(lane_index, leaf);
+    if (region != nullptr) bits &= region->bits(lane_index, leaf);
+    return bits;
+  }
+};
+
+}  // namespace accelscope::render

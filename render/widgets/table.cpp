@@ -1,5 +1,3 @@
-#include "render/widgets/table.h"
-
 #include <imgui.h>
 
 #include <algorithm>
@@ -8,24 +6,16 @@
 #include "render/icons.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/menu.h"
-#include "render/widgets/popup.h"
-
+#include "render/widgets/table_drawing.h"
 namespace accelscope::render {
 namespace {
 
-constexpr float kSmallestColumn = 36, kSmallestFlexible = 80, kBarText = 60, kIndent = 16, kCaret = 14, kSwatchGap = 8;
-
-struct Span {
-  float from = 0;  // pixels from the left edge of the content
-  float width = 0;
-};
-
-std::string joined(std::string_view name, std::string_view part, std::size_t index) {
-  return std::string(name) + '.' + std::string(part) + '.' + std::to_string(index);
-}
+constexpr float kSmallestFlexible = 80, kBarText = 60, kIndent = 16, kCaret = 14, kSwatchGap = 8;
 
 // Fixed columns take their width, the others share what is left.
-std::vector<Span> lay_out(const Ui& ui, std::span<const TableColumn> columns, const TableState& state, float width) {
+std::vector<ColumnSpan> lay_out(const Ui& ui, std::span<const TableColumn> columns, const TableState& state,
+                                float width) {
+  const auto hidden = [&](std::size_t index) { return index < state.hidden.size() && state.hidden[index]; };
   const auto wanted = [&](std::size_t index) {
     const bool dragged = index < state.widths.size() && state.widths[index] > 0;
     return dragged ? state.widths[index] : columns[index].width;
@@ -33,6 +23,7 @@ std::vector<Span> lay_out(const Ui& ui, std::span<const TableColumn> columns, co
   float fixed = 0;
   std::size_t flexible = 0;
   for (std::size_t index = 0; index < columns.size(); ++index) {
+    if (hidden(index)) continue;
     if (wanted(index) > 0) {
       fixed += ui.px(wanted(index));
     } else {
@@ -40,109 +31,30 @@ std::vector<Span> lay_out(const Ui& ui, std::span<const TableColumn> columns, co
     }
   }
   const float share = flexible == 0 ? 0 : std::floor((width - fixed) / static_cast<float>(flexible));
-  std::vector<Span> spans;
+  std::vector<ColumnSpan> spans;
   float x = 0;
+  std::size_t last = 0;  // that is shown
   for (std::size_t index = 0; index < columns.size(); ++index) {
-    const float own = wanted(index) > 0 ? ui.px(wanted(index)) : std::max(ui.px(kSmallestFlexible), share);
+    float own = 0;
+    if (!hidden(index)) {
+      own = wanted(index) > 0 ? ui.px(wanted(index)) : std::max(ui.px(kSmallestFlexible), share);
+      last = index;
+    }
     spans.push_back({x, own});
     x += own;
   }
-  if (flexible == 0 && !spans.empty() && x < width) spans.back().width += width - x;  // rows reach the edge
+  if (flexible == 0 && !spans.empty() && x < width) {  // rows reach the edge
+    spans[last].width += width - x;
+    for (std::size_t index = last + 1; index < spans.size(); ++index) spans[index].from = width;
+  }
   return spans;
 }
 
-float total_width(const std::vector<Span>& spans) { return spans.empty() ? 0 : spans.back().from + spans.back().width; }
-
-class TableDrawing {
- public:
-  TableDrawing(Ui& ui, std::string_view name, std::span<const TableColumn> columns, std::size_t rows,
-               const TableContent& content, TableState& state, const TableOptions& options)
-      : ui_(ui), name_(name), columns_(columns), rows_(rows), content_(content), state_(state), options_(options) {}
-
-  TableResult draw(Rect area);
-
- private:
-  void draw_head(const Rect& head, float scroll_x);
-  void resize_column(std::size_t index, const Rect& cell);
-  void draw_rows(const Rect& area);
-  void draw_row(const Rect& row, std::size_t index);
-  void draw_cell(const Rect& cell, std::size_t row, std::size_t column);
-  void draw_bar(Rect& cell, const TableCell& content) const;
-  void move_with_keys(float visible_rows);
-  void show_menu();
-  void copy(std::size_t what);
-
-  Ui& ui_;
-  std::string_view name_;
-  std::span<const TableColumn> columns_;
-  std::size_t rows_;
-  const TableContent& content_;
-  TableState& state_;
-  const TableOptions& options_;
-  std::vector<Span> spans_;
-  TableResult result_;
-};
-
-void TableDrawing::resize_column(std::size_t index, const Rect& cell) {
-  const Rect grip{cell.x1 - ui_.px(4), cell.y0, cell.x1 + ui_.px(3), cell.y1};
-  const std::string name = joined(name_, "resize", index);
-  const Interaction at = interact(ui_, name, grip);
-  if (at.hovered || at.held) set_cursor(Cursor::resize_horizontal);
-  float& width_at_press = ui_.remembered(name + "#width");
-  float& mouse_at_press = ui_.remembered(name + "#mouse");
-  if (at.pressed) {
-    width_at_press = spans_[index].width / ui_.scale();
-    mouse_at_press = ui_.input().mouse.x;
-  }
-  if (at.double_clicked) {
-    if (index < state_.widths.size()) state_.widths[index] = 0;
-  } else if (at.held && ui_.input().mouse.x != mouse_at_press) {
-    state_.widths.resize(columns_.size());
-    const float moved = (ui_.input().mouse.x - mouse_at_press) / ui_.scale();
-    state_.widths[index] = std::max(kSmallestColumn, width_at_press + moved);
-  }
+float total_width(const std::vector<ColumnSpan>& spans) {
+  return spans.empty() ? 0 : spans.back().from + spans.back().width;
 }
 
-void TableDrawing::draw_head(const Rect& head, float scroll_x) {
-  fill(ui_, head, ui_.colour(Colour::bg3));
-  ImGui::PushClipRect(ImVec2(head.x0, head.y0), ImVec2(head.x1, head.y1), true);
-  for (std::size_t index = 0; index < columns_.size(); ++index) {
-    const TableColumn& column = columns_[index];
-    const float x = head.x0 + spans_[index].from - scroll_x;
-    const Rect cell{x, head.y0, x + spans_[index].width, head.y1};
-    const Interaction at =
-        interact(ui_, joined(name_, "head", index), cell, {.disabled = !column.sortable, .below_others = true});
-    const bool sorted = state_.sort_column == static_cast<int>(index);
-    if (at.clicked && column.sortable) {
-      state_.descending = sorted ? !state_.descending : column.align == Align::right;
-      state_.sort_column = static_cast<int>(index);
-      result_.sort_changed = true;
-    }
-    Rect inside = cell.inset(ui_.px(size::kCellPadding), 0);
-    const bool lit = sorted || (at.hovered && column.sortable);
-    const TextOptions text{
-        .style = TextStyle::small, .colour = lit ? Colour::text1 : Colour::text2, .align = column.align};
-    const char* caret = state_.descending ? icon::kCaretDown : icon::kCaretUp;
-    if (sorted && column.align != Align::right) {
-      const float title = std::min(text_width(ui_, text.style, column.title), inside.width() - ui_.px(14));
-      const Rect after{inside.x0 + title + ui_.px(4), inside.y0, inside.x0 + title + ui_.px(14), inside.y1};
-      draw_icon(ui_, after, caret, ui_.colour(Colour::accent), TextStyle::icon12);
-      inside.x1 = after.x0;
-    } else if (sorted) {
-      const float title = std::min(text_width(ui_, text.style, column.title), inside.width() - ui_.px(14));
-      const Rect before{inside.x1 - title - ui_.px(14), inside.y0, inside.x1 - title - ui_.px(4), inside.y1};
-      draw_icon(ui_, before, caret, ui_.colour(Colour::accent), TextStyle::icon12);
-    }
-    draw_text(ui_, inside, column.title, text);
-    if (index + 1 < columns_.size()) {
-      vertical_line(ui_, cell.x1 - ui_.px(1), cell.y0 + ui_.px(6), cell.y1 - ui_.px(6), ui_.colour(Colour::line2));
-    }
-    if (!column.tooltip.empty()) tooltip(ui_, at, cell, column.tooltip);
-    resize_column(index, cell);
-  }
-  ImGui::PopClipRect();
-  horizontal_line(ui_, head.x0, head.x1, head.y1 - ui_.px(1), ui_.colour(Colour::line2));
-}
+}  // namespace
 
 // A share as a bar on a track; the number stands in a column of its own at the right.
 void TableDrawing::draw_bar(Rect& cell, const TableCell& content) const {
@@ -161,7 +73,7 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
   const TableCell content = content_(row, column);
   Rect inside = cell.inset(ui_.px(size::kCellPadding), 0);
   inside.cut_left(static_cast<float>(content.indent) * ui_.px(kIndent));
-  const std::string cell_name = joined(name_, "cell", row) + '.' + std::to_string(column);
+  const std::string cell_name = part("cell", row) + '.' + std::to_string(column);
   if (content.expanded.has_value()) {
     const Rect caret = inside.cut_left(ui_.px(kCaret));
     const Interaction at = interact(ui_, cell_name + ".caret", caret);
@@ -200,8 +112,9 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
   draw_text(ui_, inside, content.text, {.style = content.style, .colour = colour, .align = align, .fit = content.fit});
 }
 
-void TableDrawing::draw_row(const Rect& row, std::size_t index) {
-  const Interaction at = interact(ui_, joined(name_, "row", index), row, {.below_others = true});
+void TableDrawing::draw_row(const Rect& row, std::size_t place) {
+  const std::size_t index = row_at(place);
+  const Interaction at = interact(ui_, part("row", index), row, {.below_others = true});
   const bool pointed = at.hovered || (ImGui::IsWindowHovered() && row.contains(ui_.input().mouse));
   const bool selected = options_.selected && options_.selected(index);
   if (selected) {
@@ -209,11 +122,12 @@ void TableDrawing::draw_row(const Rect& row, std::size_t index) {
     fill(ui_, {row.x0, row.y0, row.x0 + ui_.px(size::kAccentLine), row.y1}, ui_.colour(Colour::accent));
   } else if (pointed) {
     fill(ui_, row, ui_.colour(Colour::bg3));
-  } else if (options_.stripes && index % 2 == 1) {
+  } else if (options_.stripes && place % 2 == 1) {
     fill(ui_, row, mix(ui_.colour(Colour::bg2), ui_.colour(Colour::bg3), 0.45F));
   }
   if (pointed) result_.hovered = index;
   for (std::size_t column = 0; column < columns_.size(); ++column) {
+    if (is_hidden(column)) continue;
     const float x = row.x0 + spans_[column].from;
     draw_cell({x, row.y0, x + spans_[column].width, row.y1}, index, column);
   }
@@ -228,20 +142,22 @@ void TableDrawing::draw_row(const Rect& row, std::size_t index) {
   result_.right_clicked = index;
   std::size_t column = 0;
   while (column + 1 < columns_.size() && ui_.input().mouse.x >= row.x0 + spans_[column + 1].from) ++column;
+  while (column > 0 && is_hidden(column)) --column;
   ui_.remembered(std::string(name_) + "#row") = static_cast<float>(index);
   ui_.remembered(std::string(name_) + "#column") = static_cast<float>(column);
   open_menu(ui_, std::string(name_) + ".menu");
 }
 
 void TableDrawing::move_with_keys(float visible_rows) {
-  if (!state_.focused || ui_.typing() || rows_ == 0) return;
+  if (!state_.focused || ui_.typing() || shown() == 0) return;
   const auto page = static_cast<long>(std::max(1.0F, visible_rows - 1));
   const std::pair<Key, long> steps[] = {{Key::up, -1}, {Key::down, 1}, {Key::page_up, -page}, {Key::page_down, page}};
   for (const auto& [key, step] : steps) {
     if (!ui_.pressed(key)) continue;
-    const auto last = static_cast<long>(rows_) - 1;
-    const long from = state_.cursor ? static_cast<long>(*state_.cursor) : (step > 0 ? -1 : last + 1);
-    state_.cursor = static_cast<std::size_t>(std::clamp(from + step, 0L, last));
+    const auto last = static_cast<long>(shown()) - 1;
+    const std::optional<std::size_t> place = state_.cursor ? place_of(*state_.cursor) : std::nullopt;
+    const long from = place ? static_cast<long>(*place) : (step > 0 ? -1 : last + 1);
+    state_.cursor = row_at(static_cast<std::size_t>(std::clamp(from + step, 0L, last)));
     result_.clicked = state_.cursor;
   }
   if (state_.cursor && *state_.cursor < rows_ && ui_.pressed(Key::enter, {}, false)) {
@@ -251,111 +167,58 @@ void TableDrawing::move_with_keys(float visible_rows) {
 
 void TableDrawing::draw_rows(const Rect& area) {
   const float row_height = ui_.px(options_.row_height);
-  ScrollArea scroll(ui_, std::string(name_) + ".rows", area, static_cast<float>(rows_) * row_height,
+  ScrollArea scroll(ui_, std::string(name_) + ".rows", area, static_cast<float>(shown()) * row_height,
                     total_width(spans_) > area.width() + 0.5F ? total_width(spans_) : 0);
   const Rect content = scroll.content();
   ui_.remembered(std::string(name_) + "#scroll_x") = area.x0 - content.x0;  // the head follows with the next frame
-  const auto row_at = [&](std::size_t index) {
-    const float y = content.y0 + static_cast<float>(index) * row_height;
+  const auto rect_at = [&](std::size_t place) {
+    const float y = content.y0 + static_cast<float>(place) * row_height;
     return Rect{content.x0, y, content.x1, y + row_height};
   };
   const std::optional<std::size_t> before = state_.cursor;
   move_with_keys(scroll.visible().height() / row_height);
-  if (state_.cursor != before && state_.cursor) scroll.show(row_at(*state_.cursor));
-  if (options_.show_row && *options_.show_row < rows_) scroll.show(row_at(*options_.show_row));
-  if (rows_ == 0) return;
-  const float above = std::max(0.0F, (scroll.visible().y0 - content.y0) / row_height);
-  const float below = std::max(0.0F, (scroll.visible().y1 - content.y0) / row_height);
-  const auto last = std::min(rows_, static_cast<std::size_t>(below) + 1);
-  for (auto index = static_cast<std::size_t>(above); index < last; ++index) draw_row(row_at(index), index);
-}
-
-void TableDrawing::copy(std::size_t what) {
-  const auto row = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#row"));
-  const auto column = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#column"));
-  if (row >= rows_ || column >= columns_.size()) return;
-  std::string text;
-  if (what == 0) {
-    text = content_(row, column).text;
-  } else if (what == 1) {
-    for (std::size_t index = 0; index < columns_.size(); ++index) {
-      text += (index > 0 ? "\t" : "") + content_(row, index).text;
-    }
-  } else {
-    text = table_text(columns_, rows_, content_, '\t');
-  }
-  ui_.copy_to_clipboard(text);
-}
-
-void TableDrawing::show_menu() {
-  std::vector<MenuItem> items = {{.id = "0", .label = "Copy cell", .icon = icon::kCopy},
-                                 {.id = "1", .label = "Copy row"},
-                                 {.id = "2", .label = "Copy table"}};
-  constexpr std::size_t kOwn = 3;
-  for (std::size_t index = 0; index < options_.menu.size(); ++index) {
-    items.push_back({.id = std::to_string(kOwn + index), .label = options_.menu[index], .line_above = index == 0});
-  }
-  const auto chosen = popup_menu(ui_, std::string(name_) + ".menu", items);
-  if (!chosen) return;
-  const auto index = static_cast<std::size_t>(std::stoul(*chosen));
-  if (index < kOwn) {
-    copy(index);
+  const auto show = [&](std::optional<std::size_t> row) {
+    const std::optional<std::size_t> place = row && *row < rows_ ? place_of(*row) : std::nullopt;
+    if (place) scroll.show(rect_at(*place));
+  };
+  if (state_.cursor != before) show(state_.cursor);
+  show(options_.show_row);
+  if (shown() == 0) {
+    draw_text(ui_, content.inset(ui_.px(size::kPanelPadding), 0), filtered() ? "No row contains it" : "",
+              {.colour = Colour::text3, .align = Align::centre});
     return;
   }
-  result_.menu_choice = index - kOwn;
-  result_.menu_row = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#row"));
+  const float above = std::max(0.0F, (scroll.visible().y0 - content.y0) / row_height);
+  const float below = std::max(0.0F, (scroll.visible().y1 - content.y0) / row_height);
+  const auto last = std::min(shown(), static_cast<std::size_t>(below) + 1);
+  for (auto index = static_cast<std::size_t>(above); index < last; ++index) draw_row(rect_at(index), index);
 }
 
 TableResult TableDrawing::draw(Rect area) {
   const Rect whole = area;
   const float head_height = options_.head_height > 0 ? ui_.px(options_.head_height) : 0;
+  const bool pressed = ui_.pressed(Key::f, {.ctrl = true, .shift = true}, false);
+  if (head_height > 0 && state_.focused && pressed) open_filter();
+  const Rect filter = area.cut_top(state_.filter_open ? ui_.px(size::kSmallControl + 2) : 0);
   const Rect head = area.cut_top(head_height);
-  const bool scrolls = static_cast<float>(rows_) * ui_.px(options_.row_height) > area.height();
-  spans_ = lay_out(ui_, columns_, state_, area.width() - (scrolls ? ui_.px(10) : 0));
+  filter_rows();
+  const bool scrolls = static_cast<float>(shown()) * ui_.px(options_.row_height) > area.height();
+  const float right =
+      head_height > 0 ? ui_.px(kTableFunnel) : 0;  // free of titles and numbers: the funnel, the scroll bar
+  spans_ = lay_out(ui_, columns_, state_, area.width() - std::max(right, scrolls ? ui_.px(10) : 0));
+  if (state_.filter_open) draw_filter(filter);
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !whole.contains(ui_.input().mouse)) state_.focused = false;
   if (state_.cursor && *state_.cursor >= rows_) state_.cursor.reset();
   if (head_height > 0) draw_head(head, ui_.remembered(std::string(name_) + "#scroll_x"));
   draw_rows(area);
   show_menu();
+  show_head_menu();
   return result_;
 }
-
-std::string quoted(const std::string& text, char separator) {
-  if (text.find_first_of(std::string("\"\n\r") + separator) == std::string::npos) return text;
-  if (separator == '\t') {  // the clipboard's convention has no quotes: white space stands in
-    std::string plain = text;
-    std::replace_if(
-        plain.begin(), plain.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
-    return plain;
-  }
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + '"';
-}
-
-}  // namespace
 
 TableResult table(Ui& ui, std::string_view name, const Rect& area, std::span<const TableColumn> columns,
                   std::size_t rows, const TableContent& content, TableState& state, const TableOptions& options) {
   return TableDrawing(ui, name, columns, rows, content, state, options).draw(area);
-}
-
-std::string table_text(std::span<const TableColumn> columns, std::size_t rows, const TableContent& content,
-                       char separator) {
-  std::string text;
-  for (std::size_t index = 0; index < columns.size(); ++index) {
-    if (index > 0) text += separator;
-    text += quoted(columns[index].title, separator);
-  }
-  text += '\n';
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t index = 0; index < columns.size(); ++index) {
-      if (index > 0) text += separator;
-      text += quoted(content(row, index).text, separator);
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 }  // namespace accelscope::render

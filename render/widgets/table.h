@@ -1,8 +1,11 @@
 // A table of any number of rows: head with sorting and resizable columns, selection, hover, copy by right click. Only
 // visible rows are asked for. The caller owns rows and their order; on sort_changed it sorts them by state.sort_column.
+// A right click on the head chooses columns; its funnel, or Ctrl+Shift+F, shows only rows with a cell that contains a
+// text. Row numbers are always the caller's, filtered or not.
 //   TableResult r = table(ui, "stats", area, kColumns, rows.size(), [&](size_t row, size_t column) { ... }, state);
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -38,12 +41,41 @@ struct TableCell {
   std::optional<bool> expanded = {};  // a caret before the text, open or closed
 };
 
+// Which rows contain a text, in any letter case. Tables of up to kAtOnce rows are looked through anew in every frame,
+// as their cells may change; longer ones kStep rows a frame, until the text, the rows or their order change.
+class TableFilter {
+ public:
+  static constexpr std::size_t kAtOnce = 2'000, kStep = 20'000;
+  struct Key {
+    std::string text;
+    std::size_t rows = 0;
+    int sort_column = -1;
+    bool descending = true;
+    std::vector<bool> hidden = {};
+    bool operator==(const Key&) const = default;
+  };
+  // contains: whether a row has the text, which comes in lower case. False: there is more to look through.
+  bool update(const Key& key, const std::function<bool(std::size_t row, std::string_view text)>& contains);
+  [[nodiscard]] const std::vector<std::uint32_t>& rows() const noexcept { return rows_; }  // ascending
+
+ private:
+  Key key_;
+  std::string lower_;
+  std::size_t looked_at_ = 0;
+  std::vector<std::uint32_t> rows_;
+};
+
 struct TableState {
   int sort_column = -1;
   bool descending = true;
   std::vector<float> widths = {};     // units, set by dragging; empty: as declared
   std::optional<std::size_t> cursor;  // the row that arrow keys move from
   bool focused = false;               // the table was clicked last
+  std::vector<bool> hidden = {};      // columns; empty: none
+  std::string filter = {};            // only rows with a cell that contains it
+  bool filter_open = false;           // its field is shown
+  bool focus_filter = false;          // its field takes the keyboard with the next frame
+  TableFilter matching = {};          // rows that contain the filter
 };
 
 struct TableOptions {
@@ -53,6 +85,7 @@ struct TableOptions {
   std::function<bool(std::size_t row)> selected = {};
   std::optional<std::size_t> show_row = {};  // scroll it into view
   std::span<const std::string> menu = {};    // further items of the right-click menu
+  bool can_export = false;                   // offers CSV, which the caller keeps: TableResult::csv
 };
 
 struct TableResult {
@@ -66,6 +99,7 @@ struct TableResult {
   std::optional<std::size_t> menu_choice;  // index into TableOptions::menu, for menu_row
   std::size_t menu_row = 0;
   bool sort_changed = false;
+  std::optional<std::string> csv;  // asked for: the rows and columns that are shown
 };
 
 using TableContent = std::function<TableCell(std::size_t row, std::size_t column)>;
@@ -74,6 +108,7 @@ using TableContent = std::function<TableCell(std::size_t row, std::size_t column
 TableResult table(Ui& ui, std::string_view name, const Rect& area, std::span<const TableColumn> columns,
                   std::size_t rows, const TableContent& content, TableState& state, const TableOptions& options = {});
 
+[[nodiscard]] bool contains_text(std::string_view text, std::string_view lower_case);
 // The whole table as text: tab-separated for the clipboard, or comma-separated with quotes where needed.
 [[nodiscard]] std::string table_text(std::span<const TableColumn> columns, std::size_t rows,
                                      const TableContent& content, char separator);

@@ -1,6 +1,8 @@
 // Widgets as a user works them: real presses, drags, keys and text through the null shell.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include <cmath>
 
 #include "gallery.h"
@@ -159,6 +161,87 @@ TEST_CASE("widgets: a table selects, sorts, resizes and copies") {
   shell.click({row.x0 + 60, row.centre().y}, MouseButton::right);
   REQUIRE(shell.click("table.menu.1"));
   CHECK(shell.clipboard() == "LDWEIGHTS\t512\t39.61 µs\t77 ns\t13.9 %");
+}
+
+TEST_CASE("widgets: a table shows only rows with a cell that contains what is typed, whatever the case of letters") {
+  Gallery gallery;
+  NullShell shell(gallery);
+  REQUIRE(shell.click("table.row.0"));
+  shell.key(Key::f, {.ctrl = true, .shift = true});
+  shell.frame(2);
+  shell.type("ldweights");
+  shell.frame(2);
+  CHECK(gallery.table_state.filter == "ldweights");
+  CHECK(shell.find("table.row.0") == nullptr);
+  REQUIRE(shell.click("table.row.1"));  // rows keep their numbers
+  CHECK(gallery.selected_row == 1);
+  const Rect row = *shell.find("table.row.1");
+  shell.click({row.x0 + 60, row.centre().y}, MouseButton::right);
+  REQUIRE(shell.click("table.menu.2"));
+  CHECK(shell.clipboard().ends_with("\nLDWEIGHTS\t512\t39.61 µs\t77 ns\t13.9 %\n"));
+  CHECK(std::count(shell.clipboard().begin(), shell.clipboard().end(), '\n') == 2);  // titles and one row
+  REQUIRE(shell.click("table.filter.text"));
+  shell.type("no such row");
+  shell.frame(2);
+  CHECK(shell.shows("No row contains it"));
+  shell.key(Key::escape);
+  shell.frame(2);
+  CHECK(gallery.table_state.filter.empty());
+  CHECK(shell.find("table.row.0") != nullptr);
+  REQUIRE(shell.click("table.filter"));
+  shell.frame(2);
+  CHECK(shell.find("table.filter.text") != nullptr);
+}
+
+TEST_CASE("widgets: a table's columns are chosen by a right click on its head, and one always stays") {
+  Gallery gallery;
+  NullShell shell(gallery);
+  for (const char* column : {"table.columns.1", "table.columns.2", "table.columns.3", "table.columns.4"}) {
+    REQUIRE(shell.click("table.head.0", MouseButton::right));
+    REQUIRE(shell.click(column));
+    shell.frame(2);
+  }
+  CHECK(shell.find("table.head.1") == nullptr);
+  CHECK(shell.find("table.head.0")->x1 > shell.find("table.row.0")->centre().x);  // what is left fills the table
+  REQUIRE(shell.click("table.head.0", MouseButton::right));
+  REQUIRE(shell.click("table.columns.0"));
+  CHECK_FALSE(gallery.table_state.hidden[0]);
+  shell.key(Key::escape);
+  const Rect row = *shell.find("table.row.1");
+  shell.click({row.x0 + 60, row.centre().y}, MouseButton::right);
+  REQUIRE(shell.click("table.menu.1"));
+  CHECK(shell.clipboard() == "LDWEIGHTS");
+  REQUIRE(shell.click("table.head.0", MouseButton::right));
+  REQUIRE(shell.click("table.columns.all"));
+  shell.frame(2);
+  CHECK(shell.find("table.head.4") != nullptr);
+}
+
+TEST_CASE("widgets: a long table is filtered in steps, and anew when text, rows, order or columns change") {
+  TableFilter filter;
+  std::size_t asked = 0;
+  const auto contains = [&](std::size_t row, std::string_view text) {
+    ++asked;
+    return contains_text("Row " + std::to_string(row), text);
+  };
+  TableFilter::Key key{.text = "ROW 1", .rows = 50'000};
+  CHECK_FALSE(filter.update(key, contains));
+  CHECK(asked == TableFilter::kStep);
+  CHECK_FALSE(filter.update(key, contains));
+  CHECK(filter.update(key, contains));
+  CHECK(filter.update(key, contains));
+  CHECK(asked == 50'000);
+  CHECK(filter.rows().size() == 11'111);
+  CHECK(std::is_sorted(filter.rows().begin(), filter.rows().end()));
+  key.sort_column = 1;
+  CHECK_FALSE(filter.update(key, contains));
+  CHECK(asked == 50'000 + TableFilter::kStep);
+  asked = 0;
+  key.rows = 10;
+  CHECK(filter.update(key, contains));
+  CHECK(filter.update(key, contains));
+  CHECK(asked == 20);  // short ones may change without notice
+  CHECK(filter.rows() == std::vector<std::uint32_t>{1});
 }
 
 TEST_CASE("widgets: a table as CSV quotes what would break it") {

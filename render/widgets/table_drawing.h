@@ -1,0 +1,64 @@
+// The parts of a table, shared by the files that draw it. Private to them.
+#pragma once
+
+#include "render/widgets/table.h"
+
+namespace accelscope::render {
+
+// Where a column lies.
+struct ColumnSpan {
+  float from = 0;  // pixels from the left edge of the content
+  float width = 0;
+};
+
+inline constexpr float kTableFunnel = 20;  // right of the columns: the funnel, the scroll bar
+
+class TableDrawing {
+ public:
+  TableDrawing(Ui& ui, std::string_view name, std::span<const TableColumn> columns, std::size_t rows,
+               const TableContent& content, TableState& state, const TableOptions& options)
+      : ui_(ui), name_(name), columns_(columns), rows_(rows), content_(content), state_(state), options_(options) {}
+
+  TableResult draw(Rect area);
+
+ private:
+  void draw_head(const Rect& head, float scroll_x);
+  void resize_column(std::size_t index, const Rect& cell);
+  void draw_rows(const Rect& area);
+  void draw_row(const Rect& row, std::size_t place);
+  void draw_cell(const Rect& cell, std::size_t row, std::size_t column);
+  void draw_bar(Rect& cell, const TableCell& content) const;
+  void move_with_keys(float visible_rows);
+  void show_menu();
+  void show_head_menu();
+  void open_filter();
+  void close_filter();
+  void draw_filter(Rect row);
+  void filter_rows();
+  [[nodiscard]] bool filtered() const noexcept { return !state_.filter.empty(); }
+  [[nodiscard]] std::size_t shown() const noexcept { return filtered() ? state_.matching.rows().size() : rows_; }
+  [[nodiscard]] std::size_t row_at(std::size_t place) const {
+    return filtered() ? state_.matching.rows()[place] : place;
+  }
+  [[nodiscard]] std::optional<std::size_t> place_of(std::size_t row) const;  // nothing: not shown
+  [[nodiscard]] bool is_hidden(std::size_t column) const { return spans_[column].width <= 0; }
+  [[nodiscard]] std::string shown_text(char separator) const;
+  void copy(std::size_t what);
+
+  // "table.row.3"
+  [[nodiscard]] std::string part(std::string_view kind, std::size_t index) const {
+    return std::string(name_) + '.' + std::string(kind) + '.' + std::to_string(index);
+  }
+
+  Ui& ui_;
+  std::string_view name_;
+  std::span<const TableColumn> columns_;
+  std::size_t rows_;
+  const TableContent& content_;
+  TableState& state_;
+  const TableOptions& options_;
+  std::vector<ColumnSpan> spans_;
+  TableResult result_;
+};
+
+}  // namespace accelscope::render

@@ -1,0 +1,235 @@
+// The head of a table: sorting, widths, the filter's field, and the menus of its head and rows.
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/format.h"
+#include "render/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/menu.h"
+#include "render/widgets/popup.h"
+#include "render/widgets/table_drawing.h"
+#include "render/widgets/text_input.h"
+
+namespace accelscope::render {
+namespace {
+
+constexpr float kSmallestColumn = 36;
+constexpr std::size_t kCopies = 3;  // items of the menu that copy
+
+}  // namespace
+
+void TableDrawing::resize_column(std::size_t index, const Rect& cell) {
+  const Rect grip{cell.x1 - ui_.px(4), cell.y0, cell.x1 + ui_.px(3), cell.y1};
+  const std::string name = part("resize", index);
+  const Interaction at = interact(ui_, name, grip);
+  if (at.hovered || at.held) set_cursor(Cursor::resize_horizontal);
+  float& width_at_press = ui_.remembered(name + "#width");
+  float& mouse_at_press = ui_.remembered(name + "#mouse");
+  if (at.pressed) {
+    width_at_press = spans_[index].width / ui_.scale();
+    mouse_at_press = ui_.input().mouse.x;
+  }
+  if (at.double_clicked) {
+    if (index < state_.widths.size()) state_.widths[index] = 0;
+  } else if (at.held && ui_.input().mouse.x != mouse_at_press) {
+    state_.widths.resize(columns_.size());
+    const float moved = (ui_.input().mouse.x - mouse_at_press) / ui_.scale();
+    state_.widths[index] = std::max(kSmallestColumn, width_at_press + moved);
+  }
+}
+
+void TableDrawing::draw_head(const Rect& head, float scroll_x) {
+  fill(ui_, head, ui_.colour(Colour::bg3));
+  ImGui::PushClipRect(ImVec2(head.x0, head.y0), ImVec2(head.x1, head.y1), true);
+  for (std::size_t index = 0; index < columns_.size(); ++index) {
+    if (is_hidden(index)) continue;
+    const TableColumn& column = columns_[index];
+    const float x = head.x0 + spans_[index].from - scroll_x;
+    const Rect cell{x, head.y0, x + spans_[index].width, head.y1};
+    const Interaction at =
+        interact(ui_, part("head", index), cell, {.disabled = !column.sortable, .below_others = true});
+    const bool sorted = state_.sort_column == static_cast<int>(index);
+    if (at.right_clicked) open_menu(ui_, std::string(name_) + ".columns");
+    if (at.clicked && column.sortable) {
+      state_.descending = sorted ? !state_.descending : column.align == Align::right;
+      state_.sort_column = static_cast<int>(index);
+      result_.sort_changed = true;
+    }
+    Rect inside = cell.inset(ui_.px(size::kCellPadding), 0);
+    const bool lit = sorted || (at.hovered && column.sortable);
+    const TextOptions text{
+        .style = TextStyle::small, .colour = lit ? Colour::text1 : Colour::text2, .align = column.align};
+    const char* caret = state_.descending ? icon::kCaretDown : icon::kCaretUp;
+    if (sorted && column.align != Align::right) {
+      const float title = std::min(text_width(ui_, text.style, column.title), inside.width() - ui_.px(14));
+      const Rect after{inside.x0 + title + ui_.px(4), inside.y0, inside.x0 + title + ui_.px(14), inside.y1};
+      draw_icon(ui_, after, caret, ui_.colour(Colour::accent), TextStyle::icon12);
+      inside.x1 = after.x0;
+    } else if (sorted) {
+      const float title = std::min(text_width(ui_, text.style, column.title), inside.width() - ui_.px(14));
+      const Rect before{inside.x1 - title - ui_.px(14), inside.y0, inside.x1 - title - ui_.px(4), inside.y1};
+      draw_icon(ui_, before, caret, ui_.colour(Colour::accent), TextStyle::icon12);
+    }
+    draw_text(ui_, inside, column.title, text);
+    if (index + 1 < columns_.size()) {
+      vertical_line(ui_, cell.x1 - ui_.px(1), cell.y0 + ui_.px(6), cell.y1 - ui_.px(6), ui_.colour(Colour::line2));
+    }
+    if (!column.tooltip.empty()) tooltip(ui_, at, cell, column.tooltip);
+    resize_column(index, cell);
+  }
+  ImGui::PopClipRect();
+  const Rect corner{head.x1 - ui_.px(kTableFunnel), head.y0, head.x1, head.y1};
+  fill(ui_, corner, ui_.colour(Colour::bg3));
+  const ButtonOptions funnel{.icon_colour = state_.filter.empty() ? 0 : ui_.colour(Colour::accent),
+                             .shortcut = "Ctrl+Shift+F"};
+  if (icon_button(ui_, std::string(name_) + ".filter", corner, icon::kFilter, "Only rows that contain a text",
+                  funnel)) {
+    state_.filter_open ? close_filter() : open_filter();
+  }
+  horizontal_line(ui_, head.x0, head.x1, head.y1 - ui_.px(1), ui_.colour(Colour::line2));
+}
+
+void TableDrawing::open_filter() {
+  state_.filter_open = true;
+  state_.focus_filter = true;
+  ui_.request_frame();
+}
+
+void TableDrawing::close_filter() {
+  state_.filter_open = false;
+  state_.filter.clear();
+}
+
+void TableDrawing::draw_filter(Rect row) {
+  fill(ui_, row, ui_.colour(Colour::bg3));
+  const std::string name = std::string(name_) + ".filter";
+  row.cut_right(ui_.px(2));
+  const float side = ui_.px(size::kTableRow);
+  const bool closed =
+      icon_button(ui_, name + ".close", row.cut_right(side).middle(side), icon::kClose, "Show all rows (Esc)");
+  if (filtered()) {
+    const std::string count = format_count(shown()) + " of " + format_count(rows_);
+    const Rect place = row.cut_right(text_width(ui_, TextStyle::small, count) + ui_.px(8));
+    draw_text(ui_, place, count, {.style = TextStyle::small, .colour = Colour::text2});
+  }
+  const Rect field = row.inset(ui_.px(2), ui_.px(1));
+  const TextInputResult typed = text_input(ui_, name + ".text", field, state_.filter,
+                                           {.placeholder = "Rows that contain",
+                                            .icon = icon::kFilter,
+                                            .focus_now = std::exchange(state_.focus_filter, false)});
+  if (closed || typed.cancelled) close_filter();
+}
+
+// What is under way goes on with the next frame.
+void TableDrawing::filter_rows() {
+  if (!filtered()) return;
+  const bool done = state_.matching.update({state_.filter, rows_, state_.sort_column, state_.descending, state_.hidden},
+                                           [&](std::size_t row, std::string_view text) {
+                                             for (std::size_t column = 0; column < columns_.size(); ++column) {
+                                               const bool hidden =
+                                                   column < state_.hidden.size() && state_.hidden[column];
+                                               if (!hidden && contains_text(content_(row, column).text, text))
+                                                 return true;
+                                             }
+                                             return false;
+                                           });
+  if (!done) ui_.request_frame();
+}
+
+std::optional<std::size_t> TableDrawing::place_of(std::size_t row) const {
+  if (!filtered()) return row;
+  const std::vector<std::uint32_t>& rows = state_.matching.rows();
+  const auto found = std::lower_bound(rows.begin(), rows.end(), row);
+  if (found == rows.end() || *found != row) return std::nullopt;
+  return static_cast<std::size_t>(found - rows.begin());
+}
+
+std::string TableDrawing::shown_text(char separator) const {
+  std::vector<TableColumn> columns;
+  std::vector<std::size_t> places;
+  for (std::size_t column = 0; column < columns_.size(); ++column) {
+    if (is_hidden(column)) continue;
+    columns.push_back(columns_[column]);
+    places.push_back(column);
+  }
+  return table_text(
+      columns, shown(), [&](std::size_t row, std::size_t column) { return content_(row_at(row), places[column]); },
+      separator);
+}
+
+void TableDrawing::copy(std::size_t what) {
+  const auto row = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#row"));
+  const auto column = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#column"));
+  if (row >= rows_ || column >= columns_.size()) return;
+  std::string text;
+  if (what == 0) {
+    text = content_(row, column).text;
+  } else if (what == 1) {
+    for (std::size_t index = 0; index < columns_.size(); ++index) {
+      if (!is_hidden(index)) text += (text.empty() ? "" : "\t") + content_(row, index).text;
+    }
+  } else {
+    text = shown_text('\t');
+  }
+  ui_.copy_to_clipboard(text);
+}
+
+void TableDrawing::show_menu() {
+  std::vector<MenuItem> items = {{.id = "0", .label = "Copy cell", .icon = icon::kCopy},
+                                 {.id = "1", .label = "Copy row"},
+                                 {.id = "2", .label = "Copy table"}};
+  if (options_.can_export) items.push_back({.id = "csv", .label = "Export CSV...", .icon = icon::kSave});
+  for (std::size_t index = 0; index < options_.menu.size(); ++index) {
+    items.push_back({.id = std::to_string(kCopies + index), .label = options_.menu[index], .line_above = index == 0});
+  }
+  const auto chosen = popup_menu(ui_, std::string(name_) + ".menu", items);
+  if (!chosen) return;
+  if (*chosen == "csv") {
+    result_.csv = shown_text(',');
+    return;
+  }
+  const auto index = static_cast<std::size_t>(std::stoul(*chosen));
+  if (index < kCopies) {
+    copy(index);
+    return;
+  }
+  result_.menu_choice = index - kCopies;
+  result_.menu_row = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#row"));
+}
+
+void TableDrawing::show_head_menu() {
+  std::vector<MenuItem> items;
+  const auto left = static_cast<std::size_t>(
+      std::count_if(spans_.begin(), spans_.end(), [](const ColumnSpan& s) { return s.width > 0; }));
+  for (std::size_t index = 0; index < columns_.size(); ++index) {
+    const bool hidden = is_hidden(index);
+    items.push_back({.id = std::to_string(index),
+                     .label = columns_[index].title.empty() ? "(no title)" : columns_[index].title,
+                     .enabled = hidden || left > 1,
+                     .checked = !hidden});
+  }
+  items.push_back({.id = "all", .label = "All columns, as wide as at first", .line_above = true});
+  items.push_back({.id = "filter", .label = "Filter rows", .shortcut = "Ctrl+Shift+F", .icon = icon::kFilter});
+  items.push_back({.id = "copy", .label = "Copy table", .icon = icon::kCopy});
+  if (options_.can_export) items.push_back({.id = "csv", .label = "Export CSV...", .icon = icon::kSave});
+  const auto chosen = popup_menu(ui_, std::string(name_) + ".columns", items);
+  if (!chosen) return;
+  if (*chosen == "all") {
+    state_.hidden.clear();
+    state_.widths.clear();
+  } else if (*chosen == "filter") {
+    open_filter();
+  } else if (*chosen == "copy") {
+    ui_.copy_to_clipboard(shown_text('\t'));
+  } else if (*chosen == "csv") {
+    result_.csv = shown_text(',');
+  } else {
+    const auto column = static_cast<std::size_t>(std::stoul(*chosen));
+    state_.hidden.resize(columns_.size());
+    state_.hidden[column] = !state_.hidden[column];
+  }
+}
+
+}  // namespace accelscope::render

@@ -1,0 +1,69 @@
+// Tables as text, and which of their rows contain one.
+#include <algorithm>
+
+#include "render/widgets/table.h"
+
+namespace accelscope::render {
+
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+std::string quoted(const std::string& text, char separator) {
+  if (text.find_first_of(std::string("\"\n\r") + separator) == std::string::npos) return text;
+  if (separator == '\t') {  // the clipboard's convention has no quotes: white space stands in
+    std::string plain = text;
+    std::replace_if(
+        plain.begin(), plain.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+    return plain;
+  }
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
+}
+
+}  // namespace
+
+bool contains_text(std::string_view text, std::string_view lower_case) {
+  return lower(text).find(lower_case) != std::string::npos;
+}
+
+bool TableFilter::update(const Key& key, const std::function<bool(std::size_t row, std::string_view text)>& contains) {
+  if (key.rows <= kAtOnce || key != key_) {
+    key_ = key;
+    lower_ = lower(key.text);
+    looked_at_ = 0;
+    rows_.clear();
+  }
+  const std::size_t end = std::min(key.rows, looked_at_ + kStep);
+  for (; looked_at_ < end; ++looked_at_) {
+    if (contains(looked_at_, lower_)) rows_.push_back(static_cast<std::uint32_t>(looked_at_));
+  }
+  return looked_at_ == key.rows;
+}
+
+std::string table_text(std::span<const TableColumn> columns, std::size_t rows, const TableContent& content,
+                       char separator) {
+  std::string text;
+  for (std::size_t index = 0; index < columns.size(); ++index) {
+    if (index > 0) text += separator;
+    text += quoted(columns[index].title, separator);
+  }
+  text += '\n';
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t index = 0; index < columns.size(); ++index) {
+      if (index > 0) text += separator;
+      text += quoted(content(row, index).text, separator);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace accelscope::render

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "app/app_state.h"
@@ -22,6 +23,7 @@ constexpr double kToastSeconds = 2.5;
 constexpr const char* kThemeSetting = "theme";
 constexpr const char* kZoomSetting = "zoom";
 constexpr const char* kLayoutSetting = "layout";
+constexpr const char* kLayoutsSetting = "layouts";
 
 bool looks_like_address(std::string_view target) {
   if (target.starts_with("tls://")) return true;
@@ -79,12 +81,16 @@ AppState::AppState(AppOptions app_options)
   if (options.theme) theme = *options.theme;
   zoom = std::clamp(static_cast<float>(settings.number(kZoomSetting, 1)), 0.5F, 3.0F);
   layout = PanelLayout::from_text(settings.value(kLayoutSetting));
+  layouts = SavedLayouts::from_text(settings.value(kLayoutsSetting));
   actions.run = [this](std::string_view id) {
     assert(commands.find(id) != nullptr);
     commands.run(id);
   };
   actions.show_panel = [this](PanelId panel) { layout.show(panel); };
   actions.say = [this](std::string text) { say(std::move(text)); };
+  actions.export_text = [this](const std::string& name, std::string text) {
+    show_export_dialog(name, std::move(text));
+  };
   actions.notify = [this](Severity severity, std::string text) { workspace.notify(severity, std::move(text)); };
   actions.choose_folder = [this](std::string title, std::function<void(const std::string&)> chosen) {
     file_dialog.show_folders(std::move(title), start_folder(), dialog_places(workspace), std::move(chosen));
@@ -108,6 +114,8 @@ void AppState::say(std::string text) {
 
 void AppState::open_dialog(Dialog which) {
   dialog = which;
+  dialog_text.clear();
+  dialog_focused = false;
   dialog_must_open = true;
 }
 
@@ -132,11 +140,34 @@ void AppState::show_save_dialog(std::size_t index) {
                    [this, index](const std::string& path) { workspace.save(index, path); });
 }
 
+void AppState::show_export_dialog(const std::string& name, std::string text) {
+  const std::string folder =
+      tab() == nullptr || tab()->path.empty() ? home_directory(process_environment()) : parent_folder(tab()->path);
+  const auto shared = std::make_shared<const std::string>(std::move(text));
+  file_dialog.show(FileDialog::Purpose::export_text, (std::filesystem::path(folder) / name).string(),
+                   dialog_places(workspace), [this, shared](const std::string& path) {
+                     exporting = workspace.pool().start([shared, path](TaskControl&) -> Result<std::string> {
+                       std::ofstream file(path, std::ios::binary);
+                       file << *shared;
+                       file.close();
+                       if (!file) return Error{path + ": cannot be written; choose another folder"};
+                       return path;
+                     });
+                   });
+}
+
+void AppState::take_exported() {
+  if (!exporting.valid() || !exporting.ready()) return;
+  const Result<std::string> written = exporting.take();
+  written ? say("Wrote " + *written) : workspace.notify(Severity::error, written.message());
+}
+
 void AppState::remember_settings() {
   Settings& settings = workspace.settings();
   if (!options.theme) settings.set(kThemeSetting, std::string(theme == ThemeKind::light ? "light" : "dark"));
   settings.set(kZoomSetting, static_cast<double>(zoom));
   settings.set(kLayoutSetting, layout.to_text());
+  settings.set(kLayoutsSetting, layouts.to_text());
   workspace.write_settings();
 }
 
@@ -263,6 +294,8 @@ void App::frame(Ui& ui) {
   state.workspace.update(state.now_s);
   forget_closed_tabs(state);
   prepare_first_session(state);
+  state.take_exported();
+  if (std::exchange(state.layouts_changed, false)) add_layout_commands(state);
   run_key_commands(state, ui);
 
   Rect rest = ui.window();
@@ -286,6 +319,7 @@ void App::frame(Ui& ui) {
   draw_capture_question(state, ui);
   finish_quitting(state);
   if (SessionTab* tab = state.tab(); tab != nullptr && tab->analysis->pending()) ui.request_frame_after(0.02);
+  if (state.exporting.valid()) ui.request_frame_after(0.02);
   if (state.toast_until_s > state.now_s) ui.request_frame_after(state.toast_until_s - state.now_s);
 }
 

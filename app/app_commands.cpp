@@ -238,6 +238,12 @@ void add_analyse_commands(AppState& state) {
        .key = "Shift+F3",
        .run = [&state] { state.command_box.step(*state.tab(), false, state.actions.say, state.actions.reveal); },
        .enabled = [&state] { return has_tab(state) && !state.command_box.text().empty(); }});
+  commands.add({.id = "go_to_time",
+                .title = "Go to time...",
+                .menu = MenuId::analyse,
+                .key = "Ctrl+G",
+                .run = [&state] { state.open_dialog(Dialog::go_to_time); },
+                .enabled = [&state] { return has_tab(state); }});
   commands.add({.id = "predecessor",
                 .title = "To what it waited for",
                 .menu = MenuId::analyse,
@@ -326,6 +332,7 @@ void add_commands(AppState& state) {
   add_file_commands(state);
   add_timeline_commands(state);
   add_view_commands(state);
+  add_layout_commands(state);
   add_record_commands(state);
   add_analyse_commands(state);
   add_help_commands(state);

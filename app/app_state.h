@@ -27,6 +27,7 @@
 #include "app/panels/sql_panel.h"
 #include "app/panels/stack_panel.h"
 #include "app/panels/start_page.h"
+#include "app/saved_layouts.h"
 #include "app/selection.h"
 #include "app/timeline_panel.h"
 
@@ -66,7 +67,7 @@ struct TabPanels {
   }
 };
 
-enum class Dialog : std::uint8_t { none, connect, keys, about };
+enum class Dialog : std::uint8_t { none, connect, keys, about, go_to_time, save_layout };
 
 struct AppState {
   explicit AppState(AppOptions app_options);
@@ -88,6 +89,10 @@ struct AppState {
   render::ThemeKind theme = render::ThemeKind::dark;
   float zoom = 1;
   Dialog dialog = Dialog::none;
+  bool dialog_focused = false;  // its field has had the keyboard
+  std::string dialog_text;      // typed into go_to_time, save_layout and the filter of keys
+  SavedLayouts layouts;
+  bool layouts_changed = false;  // their commands are made anew with the next frame
   bool dialog_must_open = false;
   bool question_shown = false;
   std::uint64_t asked_id = 0;  // the question of a capture that is shown; 0: none
@@ -98,6 +103,7 @@ struct AppState {
   std::vector<TimelineCommand> timeline_queue;  // run inside the next frame, where the Ui is at hand
   std::string toast;
   double toast_until_s = 0;
+  Task<Result<std::string>> exporting;  // ends with the path
   double now_s = 0;
   std::uint64_t frames = 0;
   bool picture_wanted = false;
@@ -110,6 +116,8 @@ struct AppState {
   void show_open_dialog();
   [[nodiscard]] std::string start_folder();  // where file dialogs begin
   void show_save_dialog(std::size_t index);
+  void show_export_dialog(const std::string& name, std::string text);
+  void take_exported();
   void remember_settings();
 };
 
@@ -125,6 +133,9 @@ void draw_verdict(AppState& state, render::Ui& ui, render::Rect& area);  // verd
 // Draws progress rows and notices from the top of the area, which shrinks.
 void draw_notices(AppState& state, render::Ui& ui, render::Rect& area);  // window_frame.cpp
 void draw_dialogs(AppState& state, render::Ui& ui);                      // dialogs.cpp
+void draw_go_to_time(AppState& state, render::Ui& ui);                   // small_dialogs.cpp
+void draw_save_layout(AppState& state, render::Ui& ui);                  // small_dialogs.cpp
+void add_layout_commands(AppState& state);                               // layout_commands.cpp
 void draw_capture_question(AppState& state, render::Ui& ui);             // capture_dialogs.cpp
 
 // What the status bar says of a session, without drawing it.

@@ -39,13 +39,21 @@ std::string CommandBox::search_line(const SessionTab& tab) const {
                             : format_count(hits->total()) + " events; Enter next, Shift+Enter previous";
 }
 
+std::vector<const Command*> CommandBox::found_in(const CommandTable& commands) const {
+  std::vector<const Command*> found = commands.matching(text_);
+  if (!text_.empty()) return found;
+  const auto age = [&](const Command* command) { return std::find(used_.begin(), used_.end(), command->id); };
+  std::stable_sort(found.begin(), found.end(), [&](const Command* a, const Command* b) { return age(a) < age(b); });
+  return found;
+}
+
 void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, SessionTab* tab,
                       const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal) {
   constexpr std::array<std::string_view, 2> kKeys = {"Ctrl+F", "Ctrl+P"};
   const bool commanding = mode_ == Mode::command || tab == nullptr;
   if (!commanding && (followed_ != tab || followed_text_ != tab->choices.search)) text_ = tab->choices.search;
   const std::vector<const Command*> found =
-      commanding || !text_.empty() ? commands.matching(text_) : std::vector<const Command*>{};
+      commanding || !text_.empty() ? found_in(commands) : std::vector<const Command*>{};
   const TextInputResult typed = text_input(
       ui, "top.search", rect, text_,
       {.placeholder = commanding && mode_ == Mode::command ? "Run a command" : "Search events, or run a command",
@@ -86,6 +94,8 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Se
   }
   if (run_id_.empty()) return;
   const std::string id = std::exchange(run_id_, "");
+  std::erase(used_, id);
+  used_.insert(used_.begin(), id);
   list_open_ = false;
   text_.clear();
   if (!commanding) tab->choices.search.clear();  // it was the name of a command
@@ -96,7 +106,7 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Se
 
 void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& commands, SessionTab* tab) {
   const bool commanding = mode_ == Mode::command || tab == nullptr;
-  const std::vector<const Command*> found = commands.matching(text_);
+  const std::vector<const Command*> found = found_in(commands);
   const std::size_t shown = std::min(found.size(), kMostRows);
   const std::size_t rows = shown + (commanding ? 0 : 1);
   const Rect box{anchor.x0, anchor.y1 + ui.px(2), anchor.x1,

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "app/command_table.h"
 #include "app/session_tab.h"
@@ -25,6 +26,7 @@ class CommandBox {
             const std::function<void(EventId)>& reveal);
 
  private:
+  [[nodiscard]] std::vector<const Command*> found_in(const CommandTable& commands) const;
   void draw_list(render::Ui& ui, const render::Rect& anchor, const CommandTable& commands, SessionTab* tab);
   [[nodiscard]] std::string search_line(const SessionTab& tab) const;
 
@@ -33,8 +35,9 @@ class CommandBox {
   bool focus_now_ = false;
   bool list_open_ = false;
   bool list_hovered_ = false;
-  int chosen_ = 0;      // row of the list
-  std::string run_id_;  // chosen by a click in the list
+  int chosen_ = 0;                 // row of the list
+  std::vector<std::string> used_;  // commands that were run from here, the last one first
+  std::string run_id_;             // chosen by a click in the list
   bool search_clicked_ = false;
   const SessionTab* followed_ = nullptr;  // whose search is in the box
   std::string followed_text_;

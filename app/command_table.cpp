@@ -19,6 +19,10 @@ void CommandTable::add(Command command) {
   commands_.push_back(std::move(command));
 }
 
+void CommandTable::remove(std::string_view id_prefix) {
+  std::erase_if(commands_, [&](const Command& command) { return command.id.starts_with(id_prefix); });
+}
+
 const Command* CommandTable::find(std::string_view id) const noexcept {
   const auto found = std::find_if(commands_.begin(), commands_.end(), [&](const Command& c) { return c.id == id; });
   return found == commands_.end() ? nullptr : &*found;

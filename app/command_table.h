@@ -19,7 +19,8 @@ struct Command {
   std::string id;     // stable: "open", "zoom_in"
   std::string title;  // "Open a file..."
   MenuId menu = MenuId::file;
-  std::string key = {};  // "Ctrl+O", "?"; "" for none
+  std::string submenu = {};  // of the menu; "" for none
+  std::string key = {};      // "Ctrl+O", "?"; "" for none
   std::string second_key = {};
   std::function<void()> run = {};
   std::function<bool()> enabled = {};  // empty: always
@@ -30,6 +31,7 @@ struct Command {
 class CommandTable {
  public:
   void add(Command command);
+  void remove(std::string_view id_prefix);  // all whose id begins with it; never from inside of one
   [[nodiscard]] std::span<const Command> all() const noexcept { return commands_; }
   [[nodiscard]] const Command* find(std::string_view id) const noexcept;
   [[nodiscard]] static bool can_run(const Command& command) { return !command.enabled || command.enabled(); }

@@ -5,10 +5,12 @@
 #include <filesystem>
 
 #include "app/app_state.h"
+#include "app/text_match.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/popup.h"
+#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
 
@@ -72,10 +74,20 @@ void draw_keys(AppState& state, Ui& ui) {
   }
   Rect body = modal.body();
   body.y1 = modal.buttons().y1;
+  Rect head = modal.head();
+  head.cut_left(text_width(ui, TextStyle::title, "Keys") + ui.px(24));
+  head.cut_right(ui.px(12));
+  text_input(ui, "keys.filter", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), state.dialog_text,
+             {.placeholder = "Filter by name or key", .icon = icon::kSearch});
+  const std::string wanted = lower_case(state.dialog_text);
+  const auto listed = [&](const Command& command) {
+    const std::string text = command.title + "\n" + command.key + "\n" + command.second_key;
+    return !command.key.empty() && lower_case(text).find(wanted) != std::string::npos;
+  };
   std::array<float, kMenuCount> heights{};
   float whole = 0;
   for (const Command& command : state.commands.all()) {
-    if (!command.key.empty()) heights[static_cast<std::size_t>(command.menu)] += ui.px(22);
+    if (listed(command)) heights[static_cast<std::size_t>(command.menu)] += ui.px(22);
   }
   for (float& height : heights) whole += height > 0 ? height += ui.px(36) : 0;
   const ScrollArea scroll(ui, "keys.scroll", body, std::max(body.height(), whole / 2 + ui.px(140)));
@@ -87,12 +99,12 @@ void draw_keys(AppState& state, Ui& ui) {
     Rect& column = columns[columns[0].height() >= columns[1].height() ? 0 : 1];
     group_heading(ui, column, menu_title(static_cast<MenuId>(menu)));
     for (const Command& command : state.commands.all()) {
-      if (static_cast<std::size_t>(command.menu) != menu || command.key.empty()) continue;
+      if (static_cast<std::size_t>(command.menu) != menu || !listed(command)) continue;
       draw_key_row(ui, column.cut_top(ui.px(22)), command);
     }
     column.cut_top(ui.px(12));
   }
-  draw_mouse_rows(ui, columns[columns[0].height() >= columns[1].height() ? 0 : 1]);
+  if (wanted.empty()) draw_mouse_rows(ui, columns[columns[0].height() >= columns[1].height() ? 0 : 1]);
 }
 
 void draw_about(AppState& state, Ui& ui) {
@@ -190,7 +202,7 @@ void take_picture(AppState& state, Ui& ui) {
 }  // namespace
 
 void draw_dialogs(AppState& state, Ui& ui) {
-  constexpr std::array<const char*, 4> kNames = {"", "connect", "keys", "about"};
+  constexpr std::array<const char*, 6> kNames = {"", "connect", "keys", "about", "go_to_time", "save_layout"};
   if (std::exchange(state.dialog_must_open, false)) {
     open_modal(ui, kNames[static_cast<std::size_t>(state.dialog)]);
     if (state.dialog == Dialog::connect) state.connect_form.focus();
@@ -206,6 +218,12 @@ void draw_dialogs(AppState& state, Ui& ui) {
       break;
     case Dialog::about:
       draw_about(state, ui);
+      break;
+    case Dialog::go_to_time:
+      draw_go_to_time(state, ui);
+      break;
+    case Dialog::save_layout:
+      draw_save_layout(state, ui);
       break;
   }
   draw_unsaved_question(state, ui);

@@ -80,4 +80,16 @@ Result<TimeRange> parse_marker_range(std::string_view text, const TimeRange& ses
   return range;
 }
 
+Result<TimeRange> parse_place(std::string_view text, const TimeRange& session, const std::vector<Marker>& markers,
+                              std::int64_t span_ns) {
+  const bool one = middle_of(text, markers) == std::string_view::npos;
+  const Result<Marker> marker =
+      text.starts_with('#') ? find_marker(text.substr(1), markers) : Result<Marker>(Error{""});
+  if (!one || (marker && marker->end_ns)) return parse_marker_range(text, session, markers);
+  const Result<std::int64_t> at = side(text, false, session, markers);
+  if (!at) return at.error();
+  const std::int64_t half = std::max<std::int64_t>(1, span_ns / 2);
+  return TimeRange{*at - half, *at + half};
+}
+
 }  // namespace accelscope::app

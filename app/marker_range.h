@@ -14,4 +14,8 @@ namespace accelscope::app {
 [[nodiscard]] Result<TimeRange> parse_marker_range(std::string_view text, const TimeRange& session,
                                                    const std::vector<Marker>& markers);
 
+// The same, and a single time (12.5us, 10%, #marker), which stands for `span_ns` around it.
+[[nodiscard]] Result<TimeRange> parse_place(std::string_view text, const TimeRange& session,
+                                            const std::vector<Marker>& markers, std::int64_t span_ns);
+
 }  // namespace accelscope::app

@@ -24,12 +24,19 @@ std::vector<Menu> menus_of(const CommandTable& commands) {
     Menu menu{std::string(menu_title(static_cast<MenuId>(i))), {}};
     for (const Command& command : commands.all()) {
       if (static_cast<std::size_t>(command.menu) != i) continue;
-      menu.items.push_back({.id = command.id,
-                            .label = command.title,
-                            .shortcut = command.key,
-                            .enabled = CommandTable::can_run(command),
-                            .checked = command.checked && command.checked(),
-                            .line_above = command.separator_before && !menu.items.empty()});
+      std::vector<MenuItem>* items = &menu.items;
+      if (!command.submenu.empty()) {
+        if (items->empty() || items->back().id != command.submenu) {
+          items->push_back({.id = command.submenu, .label = command.submenu, .line_above = !items->empty()});
+        }
+        items = &items->back().children;
+      }
+      items->push_back({.id = command.id,
+                        .label = command.title,
+                        .shortcut = command.key,
+                        .enabled = CommandTable::can_run(command),
+                        .checked = command.checked && command.checked(),
+                        .line_above = command.separator_before && !items->empty()});
     }
     menus.push_back(std::move(menu));
   }

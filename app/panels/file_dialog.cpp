@@ -30,11 +30,13 @@ void FileDialog::show(Purpose purpose, const std::string& start, std::vector<Nam
   places_ = std::move(places);
   chosen_ = std::move(chosen);
   open_ = must_open_ = focus_now_ = true;
-  title_ = purpose == Purpose::save ? "Save the session" : "Open a session, trace or folder";
+  title_ = purpose == Purpose::export_text ? "Export"
+           : purpose == Purpose::save      ? "Save the session"
+                                           : "Open a session, trace or folder";
   overwrite_.reset();
   problem_.clear();
-  typed_ = purpose == Purpose::save ? fs::path(start).filename().string() : "";
-  go_to(purpose == Purpose::save ? fs::path(start).parent_path().string() : start);
+  typed_ = saves() ? fs::path(start).filename().string() : "";
+  go_to(saves() ? fs::path(start).parent_path().string() : start);
 }
 
 void FileDialog::show_folders(std::string title, const std::string& start, std::vector<NamedPlace> places,
@@ -74,11 +76,11 @@ void FileDialog::choose(const std::string& path) {
   if (fs::is_directory(path, error)) return go_to(path);
   const std::string target = purpose_ == Purpose::save ? with_session_suffix(path) : path;
   const bool exists = fs::exists(target, error);
-  if (purpose_ != Purpose::save && (!exists || purpose_ == Purpose::folder)) {
+  if (!saves() && (!exists || purpose_ == Purpose::folder)) {
     problem_ = target + (exists ? ": is no folder" : ": there is no such file here");
     return;
   }
-  if (purpose_ == Purpose::save && exists && overwrite_ != target) {
+  if (saves() && exists && overwrite_ != target) {
     overwrite_ = target;
     return;
   }
@@ -96,7 +98,7 @@ void FileDialog::draw(Ui& ui) {
   if (!open_) return;
   take_listing();
   if (task_.valid()) ui.request_frame_after(0.01);
-  const bool saving = purpose_ == Purpose::save, folder_wanted = purpose_ == Purpose::folder;
+  const bool saving = saves(), folder_wanted = purpose_ == Purpose::folder;
   if (std::exchange(must_open_, false)) open_modal(ui, kName);
   Modal modal(ui, kName, title_, kWidth, kHeight);
   if (!modal.open()) {
@@ -178,7 +180,7 @@ void FileDialog::draw_places(Ui& ui, Rect area) {
 }
 
 void FileDialog::draw_list(Ui& ui, Rect area) {
-  const bool saving = purpose_ == Purpose::save;
+  const bool saving = saves();
   const std::vector<std::size_t> shown = shown_entries();
   if (shown.empty() && purpose_ == Purpose::folder) {
     empty_state(ui, "file_dialog.empty", area, icon::kFolderOpen,

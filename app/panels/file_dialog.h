@@ -17,7 +17,7 @@ namespace accelscope::app {
 
 class FileDialog {
  public:
-  enum class Purpose : std::uint8_t { open, save, folder };
+  enum class Purpose : std::uint8_t { open, save, folder, export_text };  // save: of a session, whose suffix is added
   using Chosen = std::function<void(const std::string& path)>;
 
   explicit FileDialog(WorkerPool& pool) : pool_(pool) {}
@@ -31,6 +31,7 @@ class FileDialog {
   [[nodiscard]] bool loading() const noexcept { return task_.valid(); }
 
  private:
+  [[nodiscard]] bool saves() const noexcept { return purpose_ == Purpose::save || purpose_ == Purpose::export_text; }
   void go_to(const std::string& folder);
   void choose(const std::string& path);
   void take_listing();

@@ -20,6 +20,28 @@ namespace {
 
 constexpr float kEditorWidth = 320;
 
+// By time until a column is chosen.
+void sort_markers(std::vector<const Marker*>& rows, const TableState& state) {
+  std::sort(rows.begin(), rows.end(), [](const Marker* a, const Marker* b) { return a->ts_ns < b->ts_ns; });
+  const auto less = [&](const Marker& a, const Marker& b) {
+    switch (state.sort_column) {
+      case 0:
+        return a.name < b.name;
+      case 1:
+        return a.set_name < b.set_name;
+      case 3:
+        return a.end_ns.value_or(a.ts_ns) - a.ts_ns < b.end_ns.value_or(b.ts_ns) - b.ts_ns;
+      case 5:
+        return a.note < b.note;
+      default:
+        return a.ts_ns < b.ts_ns;
+    }
+  };
+  if (state.sort_column < 0) return;
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const Marker* a, const Marker* b) { return state.descending ? less(*b, *a) : less(*a, *b); });
+}
+
 const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id) {
   const auto found = std::find_if(tab.markers.begin(), tab.markers.end(), [&](const Marker& m) { return m.id == id; });
   return found == tab.markers.end() ? nullptr : &*found;
@@ -41,7 +63,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   const std::vector<Marker> markers = tab.markers;  // the editor below may change the tab's
   std::vector<const Marker*> rows;
   for (const Marker& marker : markers) rows.push_back(&marker);
-  std::sort(rows.begin(), rows.end(), [](const Marker* a, const Marker* b) { return a->ts_ns < b->ts_ns; });
+  sort_markers(rows, table_);
   if (find_marker(tab, chosen_) == nullptr) {
     chosen_ = rows.front()->id;
     name_ = rows.front()->name;
@@ -79,8 +101,10 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
         return {.text = marker.note, .colour = Colour::text2, .style = TextStyle::body};
     }
   };
-  const TableResult result = table(ui, "markers.table", rest, columns, rows.size(), content, table_,
-                                   {.selected = [&](std::size_t row) { return rows[row]->id == chosen_; }});
+  const TableResult result =
+      table(ui, "markers.table", rest, columns, rows.size(), content, table_,
+            {.selected = [&](std::size_t row) { return rows[row]->id == chosen_; }, .can_export = true});
+  if (result.csv) context.actions.export_text("markers.csv", *result.csv);
   if (const auto clicked = result.clicked; clicked && rows[*clicked]->id != chosen_) {
     chosen_ = rows[*clicked]->id;
     name_ = rows[*clicked]->name;

@@ -32,6 +32,25 @@ SeverityLook look_of(Severity severity) {
   return {"note", icon::kInfo, Colour::text2};
 }
 
+void sort_entries(std::vector<const QualityEntry*>& entries, const TableState& state) {
+  const auto less = [&](const QualityEntry& a, const QualityEntry& b) {
+    switch (state.sort_column) {
+      case 0:
+        return a.severity < b.severity;
+      case 1:
+        return a.kind < b.kind;
+      case 2:
+        return a.count < b.count;
+      default:
+        return a.detail < b.detail;
+    }
+  };
+  if (state.sort_column < 0) return;
+  std::stable_sort(entries.begin(), entries.end(), [&](const QualityEntry* a, const QualityEntry* b) {
+    return state.descending ? less(*b, *a) : less(*a, *b);
+  });
+}
+
 std::string words_of(std::string kind) {
   std::replace(kind.begin(), kind.end(), '_', ' ');
   return kind;
@@ -66,6 +85,7 @@ void QualityPanel::draw(const PanelContext& context, const Rect& area) {
   for (const QualityEntry& entry : context.tab.snapshot->quality) entries.push_back(&entry);
   std::stable_sort(entries.begin(), entries.end(),
                    [](const QualityEntry* a, const QualityEntry* b) { return a->severity > b->severity; });
+  sort_entries(entries, table_);
   if (entries.empty()) {
     empty_state(ui, "quality.empty", area, icon::kCheckCircle,
                 "Nothing was lost, skipped or estimated: the data is complete as it was delivered.");
@@ -101,8 +121,11 @@ void QualityPanel::draw(const PanelContext& context, const Rect& area) {
     horizontal_line(ui, foot.x0, foot.x1, foot.y0, ui.colour(Colour::line2));
     draw_paragraph(ui, foot.inset(ui.px(size::kPanelPadding), ui.px(6)), detail);
   }
-  const TableResult result = table(ui, "quality.table", rest, columns, entries.size(), content, table_,
-                                   {.selected = [&](std::size_t row) { return table_.cursor == row; }});
+  const TableResult result =
+      table(ui, "quality.table", rest, columns, entries.size(), content, table_,
+            {.selected = [&](std::size_t row) { return table_.cursor == row; }, .can_export = true});
+  if (result.sort_changed) table_.cursor.reset();
+  if (result.csv) context.actions.export_text("data-quality.csv", *result.csv);
   if (result.clicked) table_.cursor = result.clicked;
 }
 

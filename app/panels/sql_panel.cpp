@@ -386,8 +386,10 @@ void SqlPanel::draw_rows(const PanelContext& context, const SqlAnswer& answer, c
   const auto content = [&](std::size_t row, std::size_t column) {
     return cell_of(result.at(rows_[row], column), result.columns[column]);
   };
-  const TableResult hand = table(ui, "sql.rows", area, columns_, rows_.size(), content, table_,
-                                 {.selected = [&](std::size_t row) { return table_.cursor == row; }});
+  const TableResult hand =
+      table(ui, "sql.rows", area, columns_, rows_.size(), content, table_,
+            {.selected = [&](std::size_t row) { return table_.cursor == row; }, .can_export = true});
+  if (hand.csv) context.actions.export_text("rows.csv", *hand.csv);
   if (hand.sort_changed) order_rows(answer);
   if (hand.clicked) show_row(context, answer, rows_[*hand.clicked], false);
   if (hand.double_clicked) show_row(context, answer, rows_[*hand.double_clicked], true);

@@ -48,7 +48,7 @@ void FileDialog::show_folders(std::string title, const std::string& start, std::
 void FileDialog::go_to(const std::string& folder) {
   folder_ = folder.empty() ? "." : folder;
   overwrite_.reset();
-  if (purpose_ != Purpose::save) typed_.clear();
+  if (!saves()) typed_.clear();
   table_ = {};
   task_ = pool_.start([target = folder_](TaskControl&) { return list_folder(target); });
 }
@@ -89,7 +89,7 @@ void FileDialog::choose(const std::string& path) {
 }
 
 std::vector<std::size_t> FileDialog::shown_entries() const {
-  std::vector<std::size_t> shown = filter_entries(listing_, purpose_ == Purpose::save ? "" : typed_, all_files_);
+  std::vector<std::size_t> shown = filter_entries(listing_, saves() ? "" : typed_, all_files_);
   if (purpose_ == Purpose::folder) std::erase_if(shown, [&](std::size_t i) { return !listing_.entries[i].is_folder; });
   return shown;
 }

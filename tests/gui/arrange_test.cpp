@@ -74,12 +74,12 @@ TEST_CASE("go to time: a stretch or a time moves the view, and what is wrong is 
 TEST_CASE("keys: the list is narrowed by what is typed") {
   OpenViewer viewer;
   viewer.run("keys");
-  CHECK(viewer.shell.shows("Go to time..."));
+  CHECK(viewer.shell.shows("Open a file or folder..."));
   REQUIRE(viewer.shell.click("keys.filter"));
   viewer.shell.type("save as");
   viewer.shell.frame(2);
   CHECK(viewer.shell.shows("Save as..."));
-  CHECK_FALSE(viewer.shell.shows("Go to time..."));
+  CHECK_FALSE(viewer.shell.shows("Open a file or folder..."));
 }
 
 TEST_CASE("tables: the metrics are filtered in their table and exported as CSV") {

@@ -117,7 +117,7 @@ TEST_CASE("source: the foot says what a line waits for, and steps through its ev
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("load w"); }));
   REQUIRE(viewer.shell.hover("source.figure.Bound by"));
   viewer.shell.wait(0.3);
-  CHECK(viewer.shell.shows("load w on q0, 1.7 µs (100 %)"));
+  CHECK(viewer.wait_for([&] { return viewer.shell.shows("load w on q0, 1.7 µs (100 %)"); }));
   CHECK(viewer.shell.shows("77 %"));  // 340 of 440 ns
   REQUIRE(viewer.shell.click("source.event.next"));
   CHECK(viewer.tab().selected == make_event_id(1, 0));

@@ -56,7 +56,9 @@ constexpr std::array kCommands = {ControlCommand::pause, ControlCommand::resume,
   return address;
 }
 
-[[nodiscard]] Descriptor new_socket() { return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); }
+[[nodiscard]] Descriptor new_socket(int flags = 0) {
+  return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
+}
 
 // Nothing if nobody listens there; then the file, if there is one, was left behind.
 [[nodiscard]] std::optional<Descriptor> connect_to(const std::string& path) {
@@ -68,17 +70,20 @@ constexpr std::array kCommands = {ControlCommand::pause, ControlCommand::resume,
   return connection;
 }
 
-// Up to the end of the line, without it; "" if none comes in time.
-[[nodiscard]] std::string read_line(int connection) {
+// Up to the end of the line, without it; "" if none comes in time, or if something comes from `end` before it (-1: that
+// is not watched).
+[[nodiscard]] std::string read_line(int connection, int end = -1) {
   std::string line;
   std::array<char, 512> buffer{};
   while (line.size() < kLongestLine) {
-    pollfd waiting{connection, POLLIN, 0};
-    if (::poll(&waiting, 1, kPatienceMs) <= 0) return {};
+    std::array<pollfd, 2> waiting{{{connection, POLLIN, 0}, {end, POLLIN, 0}}};
+    const int ready = ::poll(waiting.data(), waiting.size(), kPatienceMs);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0 || waiting[0].revents == 0) return {};
     const ssize_t count = ::read(connection, buffer.data(), buffer.size());
     if (count <= 0) return {};
     line.append(buffer.data(), static_cast<std::size_t>(count));
-    if (const std::size_t end = line.find('\n'); end != std::string::npos) return line.substr(0, end);
+    if (const std::size_t stop = line.find('\n'); stop != std::string::npos) return line.substr(0, stop);
   }
   return {};
 }
@@ -173,7 +178,7 @@ Result<ControlSocket::Place> ControlSocket::take_place(const std::string& folder
     if (!address) return address.error();
     if (connect_to(place.path)) continue;
     ::unlink(place.path.c_str());
-    place.listener = new_socket();
+    place.listener = new_socket(SOCK_NONBLOCK);
     const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
     if (!place.listener || ::bind(place.listener.get(), generic, sizeof *address) != 0 ||
         ::listen(place.listener.get(), 8) != 0) {
@@ -221,15 +226,17 @@ ControlSocket::~ControlSocket() {
 void ControlSocket::serve() {
   for (;;) {
     std::array<pollfd, 2> waiting{{{listener_.get(), POLLIN, 0}, {woken_.get(), POLLIN, 0}}};
+    // A signal may end the wait with nothing to accept; who asked may be gone again.
     if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return;
     if (waiting[1].revents != 0) return;
+    if (waiting[0].revents == 0) continue;
     const Descriptor connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (connection) answer(connection.get());
   }
 }
 
 void ControlSocket::answer(int connection) const {
-  const std::string asked = read_line(connection);
+  const std::string asked = read_line(connection, woken_.get());
   for (const ControlCommand command : kCommands) {
     if (asked != control_word(command)) continue;
     const Result<std::string> done = handler_(command);

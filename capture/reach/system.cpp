@@ -203,7 +203,7 @@ void PrivateFolder::remove() noexcept {
 Result<LocalListener> LocalListener::open(const std::string& path) {
   const Result<sockaddr_un> address = local_address(path);
   if (!address) return address.error();
-  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return system_error("a socket");
   if (::bind(socket.get(), plain(address.value()), sizeof(sockaddr_un)) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
       ::listen(socket.get(), 4) != 0) {

@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <fstream>
+#include <future>
+#include <thread>
 
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/wire_support.h"
@@ -51,6 +55,46 @@ TEST_CASE("without a capture, with several, or with a wrong name the error says 
   CHECK(contains(send_command("mlpp", ControlCommand::stop, folder.path.string()).message(), "did you mean mlp?"));
   CHECK(*send_command("attention", ControlCommand::stop, folder.path.string()) == "attention: stop");
   REQUIRE(list_captures(folder.path.string())->size() == 2);
+}
+
+volatile std::sig_atomic_t g_signals = 0;
+
+// True if the end does not wait for anybody.
+bool ends(std::unique_ptr<ControlSocket> control) {
+  auto ended = std::make_shared<std::promise<void>>();
+  std::future<void> waiting = ended->get_future();
+  std::thread([control = std::move(control), ended]() mutable {
+    control.reset();
+    ended->set_value();
+  }).detach();
+  return waiting.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
+}
+
+TEST_CASE("a signal that reaches the thread that listens holds nothing up") {
+  const ScratchFolder folder;
+  sigset_t only_there;
+  sigemptyset(&only_there);
+  sigaddset(&only_there, SIGUSR1);
+  g_signals = 0;
+  std::signal(SIGUSR1, [](int) { g_signals = g_signals + 1; });
+  auto control = capture_named(folder, "mlp");
+  pthread_sigmask(SIG_BLOCK, &only_there, nullptr);  // so that the other thread gets it
+  for (int count = 1; count <= 20; ++count) {
+    REQUIRE(::kill(::getpid(), SIGUSR1) == 0);
+    while (g_signals < count) std::this_thread::yield();
+  }
+  CHECK(*send_command("mlp", ControlCommand::pause, folder.path.string()) == "mlp: pause");
+  CHECK(ends(std::move(control)));
+  std::signal(SIGUSR1, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &only_there, nullptr);
+}
+
+TEST_CASE("one that connects and says nothing holds up no end") {
+  const ScratchFolder folder;
+  auto control = capture_named(folder, "mlp");
+  const Result<Descriptor> silent = connect_to_local((folder.path / "mlp.sock").string());
+  REQUIRE(silent.ok());
+  CHECK(ends(std::move(control)));
 }
 
 TEST_CASE("captures of one name are told apart by a number") {

@@ -121,6 +121,18 @@ TEST_CASE("the vendor's JSON of a system profile keeps its times since 1970") {
   CHECK(holds(made.out, "\"util\":25.5"));
 }
 
+TEST_CASE("what an import knows of the device besides is not written as the vendor's") {
+  const test::TemporaryFolder folder;
+  const std::string original = folder.file("p.json");
+  write_file(original, R"({"metadata":[{"hbm_ddr_bandwidth":410000000000}],)"
+                       R"("instruction":[{"id":1,"opcode":"ACTIVATE","subgroup":"q1","timestamp":10,"duration":5}]})");
+  REQUIRE(holds(csv(original, "SELECT value FROM meta WHERE key = 'capacity.SBUF'"), "25165824"));
+  const Outcome made = run({"view", original, "--output-format", "json", "--output-file", "-"});
+  REQUIRE(made.code == kExitDone);
+  CHECK(holds(made.out, "\"hbm_ddr_bandwidth\":410000000000"));
+  CHECK_FALSE(holds(made.out, "\"capacity\""));
+}
+
 TEST_CASE("rows of a real profile come out as they went in") {
   const char* root = std::getenv("ACCELSCOPE_REAL_DATA");
   if (root == nullptr) return;

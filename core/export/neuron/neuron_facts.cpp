@@ -70,6 +70,9 @@ void add_summary(const Snapshot& snapshot, std::vector<FactTable>& tables) {
   tables.push_back({"summary_groups", {groups + "}"}});
 }
 
+// What an import notes for the viewer, and no vendor's table holds.
+[[nodiscard]] bool is_our_own(std::string_view table) { return table == "source" || table == "capacity"; }
+
 }  // namespace
 
 std::vector<FactTable> fact_tables(const Snapshot& snapshot) {
@@ -78,7 +81,7 @@ std::vector<FactTable> fact_tables(const Snapshot& snapshot) {
     const std::size_t dot = entry.key.find('.');
     if (dot == std::string::npos) continue;
     const std::string_view table = std::string_view(entry.key).substr(0, dot);
-    if (table == "source" || !is_table_name(table) || has_events(snapshot, table)) continue;
+    if (is_our_own(table) || !is_table_name(table) || has_events(snapshot, table)) continue;
     append_field(rows[std::string(table)], std::string_view(entry.key).substr(dot + 1),
                  is_bare_json(entry.value) ? entry.value : json_quote(entry.value));
   }

@@ -27,6 +27,7 @@ void bench_tt_log_import(const BenchOptions& options);
 void bench_chrome_import(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
+void bench_viewer_frame(const BenchOptions& options);
 
 struct FigureEntry {
   std::string_view name;
@@ -54,6 +55,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"sql_queries", "simple questions in SQL over ten million slices", bench_sql_queries},
     {"draw_lists", "one frame's draw lists, 64 lanes of a million events", bench_draw_lists},
     {"draw_lists_large", "the same for ten times the events", bench_draw_lists_large},
+    {"viewer_frame", "a frame of the whole viewer while five million events a second come in", bench_viewer_frame},
 });
 
 [[nodiscard]] inline const FigureEntry* find_figure(std::string_view name) {

@@ -354,7 +354,7 @@ bool App::settled() const {
   const auto panels = state_->panels.find(tab);
   // Behind a maximised panel the timeline is not drawn and asks for nothing.
   const bool timeline_settled = state_->layout.maximised().has_value() || state_->timeline.settled(*tab);
-  return panels != state_->panels.end() && !panels->second->pending() && timeline_settled;
+  return panels != state_->panels.end() && !panels->second->pending(state_->layout) && timeline_settled;
 }
 
 void App::set_wake(std::function<void()> wake) { state_->bell->set(std::move(wake)); }

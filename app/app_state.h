@@ -62,8 +62,11 @@ struct TabPanels {
   SelectionFollower follower;
   bool verdict_closed = false;
 
-  [[nodiscard]] bool pending() const {
-    return source.pending() || memory.pending() || sql.pending() || output.pending() || follower.pending();
+  // Of those that are seen: others take their answers when they come to the front.
+  [[nodiscard]] bool pending(const PanelLayout& layout) const {
+    return (layout.is_seen(PanelId::source) && source.pending()) ||
+           (layout.is_seen(PanelId::memory) && memory.pending()) || (layout.is_seen(PanelId::sql) && sql.pending()) ||
+           (layout.is_seen(PanelId::output) && output.pending()) || follower.pending();
   }
 };
 

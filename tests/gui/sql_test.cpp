@@ -169,3 +169,15 @@ TEST_CASE("sql: rows sort by a click on a head and are copied as CSV and JSON") 
   const std::string text = viewer.shell.visible_text();
   CHECK(text.rfind("b,c") > text.find("\na\n"));  // 10 before 2
 }
+
+TEST_CASE("sql: what is begun behind another panel holds nothing up, and is there when the panel comes back") {
+  SqlViewer viewer;
+  viewer.write("SELECT count(*) AS how_many FROM slice");
+  viewer.shell.key(Key::enter, kCtrl);
+  viewer.app.layout().show(PanelId::details);
+  REQUIRE(viewer.shell.settle());
+  CHECK_FALSE(viewer.shell.shows("how_many"));
+  viewer.app.layout().show(PanelId::sql);
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.shows("how_many"));
+}

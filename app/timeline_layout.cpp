@@ -5,6 +5,7 @@
 
 #include "app/session_analysis.h"
 #include "app/timeline_frame.h"
+#include "app/track_names.h"
 #include "render/timeline/summary_strip.h"
 
 namespace accelscope::app {
@@ -120,19 +121,19 @@ void place_rows(TimelineFrame& frame) {
 // Opens what the track lies in. True when that changed something: its row is there in the next frame.
 bool open_around(TimelineFrame& frame, const TrackSnapshot& track) {
   RowChoices choices = frame.tab.choices.rows;
-  const auto key = [](TrackNumber number) { return "track:" + std::to_string(number); };
   for (const TimelineRow& row : frame.state.rows) {
     if (row.kind != RowKind::group || row.open) continue;
     const bool inside = std::any_of(row.members.begin(), row.members.end(), [&](const RowMember& member) {
-      return member.key == key(track.track->number) && !member.hidden;
+      return member.track == track.track->number && !member.hidden;
     });
     if (inside) choices.open[row.key] = true;
   }
+  const TrackNames names(frame.snapshot);
   const TrackSnapshot* parent = &track;
   for (int depth = 0; depth < 8 && parent->track->parent != kNone; ++depth) {
     const TrackSnapshot* next = frame.snapshot.find_track(parent->track->parent);
     if (next == nullptr || next == parent) break;
-    choices.open[key(next->track->number)] = true;
+    choices.open[row_key(names, next->track->number)] = true;
     parent = next;
   }
   if (choices == frame.tab.choices.rows) return false;

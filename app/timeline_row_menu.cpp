@@ -34,9 +34,8 @@ constexpr float kDragSlack = 4;  // units: a press that moves less is a click
 [[nodiscard]] bool has_counters(const TimelineFrame& frame, const TimelineRow& heading) {
   for (const TrackSnapshot& track : frame.snapshot.tracks) {
     if (!track.schema || track.schema->kind != EventKind::counter) continue;
-    const std::string key = "track:" + std::to_string(track.track->number);
     if (std::any_of(heading.members.begin(), heading.members.end(),
-                    [&](const RowMember& member) { return member.key == key; })) {
+                    [&](const RowMember& member) { return member.track == track.track->number; })) {
       return true;
     }
   }

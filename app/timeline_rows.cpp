@@ -8,6 +8,7 @@
 #include "app/row_arrangement.h"
 #include "app/row_groups.h"
 #include "app/text_match.h"
+#include "app/track_names.h"
 #include "core/base/format.h"
 #include "render/theme.h"
 
@@ -31,14 +32,12 @@ struct Section {
   std::size_t matching = 0;  // members that the filter leaves
 };
 
-[[nodiscard]] std::string track_key(const Track& track) { return fmt::format("track:{}", track.number); }
-
-[[nodiscard]] TimelineRow track_row(const TrackPlace& place, RowSize row_size) {
+[[nodiscard]] TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size) {
   const TrackSnapshot& track = *place.track;
   TimelineRow row;
   const bool counter = track.schema && track.schema->kind == EventKind::counter;
   row.kind = counter ? RowKind::counter : RowKind::slices;
-  row.key = track_key(*track.track);
+  row.key = std::move(key);
   row.label = track.track->name;
   row.lanes = track.lanes;
   row.track = track.track.get();
@@ -61,7 +60,7 @@ struct Section {
 class Composer {
  public:
   Composer(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices)
-      : snapshot_(snapshot), memory_(memory), choices_(choices), places_(placed_tracks(snapshot)) {}
+      : snapshot_(snapshot), memory_(memory), choices_(choices), names_(snapshot), places_(placed_tracks(snapshot)) {}
 
   std::vector<TimelineRow> run(RowCount* count) {
     make_sections();
@@ -70,7 +69,7 @@ class Composer {
     TimelineRow hidden = heading_of_hidden();
     for (Section* section : ordered_sections()) {
       if (is_hidden(section->heading.key)) {
-        hidden.members.push_back({section->heading.key, section->heading.label, true});
+        hidden.members.push_back({section->heading.key, section->heading.label, true, kNone});
       } else {
         add_section(*section);
       }
@@ -84,6 +83,9 @@ class Composer {
   }
 
  private:
+  [[nodiscard]] std::string key_of(const TrackPlace& place) const {
+    return row_key(names_, place.track->track->number);
+  }
   [[nodiscard]] bool is_hidden(const std::string& key) const { return choices_.hidden.count(key) > 0; }
   [[nodiscard]] bool is_pinned(const std::string& key) const {
     return std::find(choices_.pinned.begin(), choices_.pinned.end(), key) != choices_.pinned.end();
@@ -129,6 +131,7 @@ class Composer {
   const Snapshot& snapshot_;
   const MemoryUsage* memory_;
   const RowChoices& choices_;
+  TrackNames names_;
   std::vector<TrackPlace> places_;
   std::unordered_map<TrackNumber, std::vector<const TrackPlace*>> children_;
   std::vector<Section> sections_;
@@ -175,22 +178,22 @@ void Composer::make_sections() {
 
 void Composer::measure(Section& section) {
   TimelineRow& heading = section.heading;
-  const auto add = [&](std::string key, std::string label) {
+  const auto add = [&](std::string key, std::string label, TrackNumber track) {
     const bool hidden = is_hidden(key);
     if (hidden) ++heading.hidden_count;
     if (matches(section, label)) ++section.matching;
-    heading.members.push_back({std::move(key), std::move(label), hidden});
+    heading.members.push_back({std::move(key), std::move(label), hidden, track});
   };
   if (section.pools) {
-    for (const PoolUsage& pool : memory_->pools) add("pool:" + pool.name, pool.name);
+    for (const PoolUsage& pool : memory_->pools) add("pool:" + pool.name, pool.name, kNone);
     section.top_rows = section.used = memory_->pools.size();
     section.height = size::kMemoryLane * static_cast<float>(memory_->pools.size());
   }
   for (const TrackPlace* place : section.tracks) {
-    add(track_key(*place->track->track), place->track->track->name);
+    add(key_of(*place), place->track->track->name, place->track->track->number);
     if (belongs_to_track(snapshot_, *place)) continue;
     ++section.top_rows;
-    section.height += track_row(*place, RowSize::normal).height;
+    section.height += track_row(*place, {}, RowSize::normal).height;
     const std::vector<std::uint32_t>& lanes = place->track->lanes;
     if (std::any_of(lanes.begin(), lanes.end(),
                     [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; })) {
@@ -227,7 +230,7 @@ void Composer::add_pinned() {
         if (pool.key == key) block.push_back(std::move(pool));
       }
       for (const TrackPlace* place : section.tracks) {
-        if (track_key(*place->track->track) == key) add_track(section, *place, 0, block);
+        if (key_of(*place) == key) add_track(section, *place, 0, block);
       }
       const bool names_group = section.heading.label != section.group->title;
       for (TimelineRow& row : block) {
@@ -277,7 +280,9 @@ std::vector<TimelineRow> Composer::pool_rows(const Section& section) const {
 // The track's row and, if it is open, those of the tracks below it.
 void Composer::add_track(const Section& section, const TrackPlace& place, int depth,
                          std::vector<TimelineRow>& rows) const {
-  TimelineRow row = track_row(place, choices_.size_of(track_key(*place.track->track)));
+  std::string own_key = key_of(place);
+  const RowSize row_size = choices_.size_of(own_key);
+  TimelineRow row = track_row(place, std::move(own_key), row_size);
   row.depth = depth;
   const auto below = children_.find(place.track->track->number);
   row.has_children = below != children_.end() && depth < kDeepest;
@@ -290,7 +295,7 @@ void Composer::add_track(const Section& section, const TrackPlace& place, int de
   if (!open) return;
   std::vector<RowBlock> blocks;
   for (const TrackPlace* child : below->second) {
-    const std::string child_key = track_key(*child->track->track);
+    const std::string child_key = key_of(*child);
     if (is_hidden(child_key) || is_pinned(child_key)) continue;
     if (finds_below && !any_matches(section, *child->track)) continue;
     RowBlock& block = blocks.emplace_back();
@@ -308,7 +313,7 @@ void Composer::add_section(Section& section) {
     blocks.emplace_back().push_back(std::move(row));
   }
   for (const TrackPlace* place : section.tracks) {
-    const std::string key = track_key(*place->track->track);
+    const std::string key = key_of(*place);
     if (belongs_to_track(snapshot_, *place) || is_hidden(key) || is_pinned(key)) continue;
     if (any_matches(section, *place->track)) add_track(section, *place, 0, blocks.emplace_back());
   }

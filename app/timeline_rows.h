@@ -21,11 +21,12 @@ struct RowMember {
   std::string key;
   std::string label;
   bool hidden = false;
+  TrackNumber track = kNone;  // none: a pool, or a group among the hidden ones
 };
 
 struct TimelineRow {
   RowKind kind = RowKind::slices;
-  std::string key;  // stable between frames and sessions: "group:Engines", "track:3"
+  std::string key;  // the same in every session of a program: "group:Engines", "track:engine/Tensor"
   std::string label;
   std::string parent;                // key of the group or track that it belongs to; empty for groups
   std::string count;                 // of a group: "4 queues"; else empty

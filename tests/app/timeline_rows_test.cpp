@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "app/track_names.h"
 #include "core/model/session_writer.h"
 #include "core/store/store.h"
 
@@ -19,6 +20,10 @@ struct Tracks {
         writer.add_track({.parent = parent, .name = name, .kind = kind, .device = device, .schema = schema});
     (void)writer.begin_event(track, 0, 10, writer.intern("x"));
     return track;
+  }
+  [[nodiscard]] std::string key(TrackNumber track) {
+    REQUIRE(writer.finish());
+    return row_key(TrackNames(*store->snapshot()), track);
   }
   [[nodiscard]] std::vector<std::string> labels(const RowChoices& choices = {}) {
     REQUIRE(writer.finish());
@@ -78,7 +83,7 @@ TEST_CASE("tracks below a queue show when the queue is opened") {
   tracks.add("q0-E1", "dma_queue", "nc0", queue);
   CHECK(tracks.labels() == Labels{"DMA queues", "q0"});
   RowChoices choices;
-  choices.open = {{"track:" + std::to_string(queue), true}};
+  choices.open = {{tracks.key(queue), true}};
   CHECK(tracks.labels(choices) == Labels{"DMA queues", "q0", "q0-E0", "q0-E1"});
 }
 
@@ -122,7 +127,7 @@ TEST_CASE("pinned rows come first in their own order and leave their groups") {
   const TrackNumber q1 = tracks.add("q1", "dma_queue");
   const TrackNumber tensor = tracks.add("Tensor", "engine");
   RowChoices choices;
-  choices.pinned = {"track:" + std::to_string(tensor), "track:" + std::to_string(q1), "track:99"};
+  choices.pinned = {tracks.key(tensor), tracks.key(q1), "track:engine/Gone@nc0"};
   CHECK(tracks.labels(choices) == Labels{"Tensor", "q1", "DMA queues", "q0", "Engines"});
 }
 
@@ -131,7 +136,7 @@ TEST_CASE("a pinned row of one of several devices says which") {
   tracks.add("Tensor", "engine", "nc0");
   const TrackNumber tensor = tracks.add("Tensor", "engine", "nc1");
   RowChoices choices;
-  choices.pinned = {"track:" + std::to_string(tensor)};
+  choices.pinned = {tracks.key(tensor)};
   CHECK(tracks.labels(choices).front() == "nc1 Engines Tensor");
 }
 
@@ -141,7 +146,7 @@ TEST_CASE("hidden rows are counted in their heading and hidden groups at the end
   tracks.add("q1", "dma_queue");
   tracks.add("Tensor", "engine");
   RowChoices choices;
-  choices.hidden = {"track:" + std::to_string(q0), "group:Engines"};
+  choices.hidden = {tracks.key(q0), "group:Engines"};
   REQUIRE(tracks.writer.finish());
   const auto rows = compose_rows(*tracks.store->snapshot(), nullptr, choices);
   REQUIRE(rows.size() == 3);
@@ -234,7 +239,7 @@ TEST_CASE("a small row of a deep stack shows its first levels") {
   for (int i = 0; i < 9; ++i) (void)tracks.writer.begin_event(thread, 1, 5, tracks.writer.intern("y"));
   REQUIRE(tracks.writer.finish());
   RowChoices choices;
-  choices.sizes = {{"track:" + std::to_string(thread), RowSize::small}};
+  choices.sizes = {{tracks.key(thread), RowSize::small}};
   const auto normal = compose_rows(*tracks.store->snapshot(), nullptr, {});
   const auto small = compose_rows(*tracks.store->snapshot(), nullptr, choices);
   CHECK(normal[1].lanes.size() == 10);

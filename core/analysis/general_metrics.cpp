@@ -10,6 +10,7 @@
 #include "core/analysis/covered_time.h"
 #include "core/analysis/memory_usage.h"
 #include "core/query/column_values.h"
+#include "core/query/event_mask.h"
 #include "core/query/range_statistics.h"
 #include "core/query/wait_names.h"
 #include "core/query/window_scan.h"
@@ -30,7 +31,8 @@ struct Group {
   // From the lanes' trees: a lane's events do not overlap, so one lane covers the sum of its durations.
   std::uint64_t event_count = 0;
   std::int64_t lane_busy_ns = 0;
-  [[nodiscard]] bool needs_scan() const noexcept { return lanes.size() > 1 || has_bytes || has_flops; }
+  bool masked = false;  // the trees know nothing of that
+  [[nodiscard]] bool needs_scan() const noexcept { return masked || lanes.size() > 1 || has_bytes || has_flops; }
 };
 
 // What one worker found out about a group.
@@ -172,9 +174,12 @@ class GeneralMetrics {
     const std::int64_t length = std::min(range_.end_ns, snapshot.end_ns) - std::max(range_.begin_ns, snapshot.begin_ns);
     length_s_ = static_cast<double>(std::max<std::int64_t>(0, length)) * 1e-9;
     if (snapshot.event_count == 0 || range_.empty()) return std::move(metrics_);
-    const Result<std::uint64_t> count = count_events(query_, range_);
+    if (const Result<void> made = make_mask(); !made) return made.error();
+    const Result<std::uint64_t> count =
+        passing_ ? count_passing(snapshot, passing_.get()) : count_events(query_, range_);
     if (!count) return count.error();
     add("session_time", "s", length_s_, "");
+    metrics_.back().unfiltered = true;
     add("session_event_count", "", static_cast<double>(*count), "");
     if (const Result<void> added = add_memory(); !added) return added.error();
     if (const Result<void> scanned = scan_groups(); !scanned) return scanned.error();
@@ -191,11 +196,26 @@ class GeneralMetrics {
     metric.device = device;
   }
 
+  // The events of the range that pass the query's mask.
+  Result<void> make_mask() {
+    if (!query_.mask) return {};
+    EventFilter filter = query_.mask->filter();
+    if (range_ != TimeRange{}) filter.range = range_;
+    auto mask = filter_mask(query_, filter, query_.mask);
+    if (!mask) return mask.error();
+    passing_ = std::move(*mask);
+    for (Group& group : groups_) group.masked = true;
+    return {};
+  }
+
+  // Memory in use is a sum over all that came before, so it is of the session whatever passes.
   Result<void> add_memory() {
     if (lanes_of_kind(*query_.snapshot, EventKind::memory).empty()) return {};
     std::shared_ptr<const MemoryUsage> made;
     if (memory_ == nullptr) {
-      auto usage = memory_usage(query_);
+      QueryContext unmasked = query_;
+      unmasked.mask = nullptr;
+      auto usage = memory_usage(unmasked);
       if (!usage) return usage.error();
       made = std::move(*usage);
       memory_ = made.get();
@@ -203,6 +223,7 @@ class GeneralMetrics {
     for (std::uint32_t pool = 0; pool < memory_->pools.size(); ++pool) {
       add(figure_name(memory_->pools[pool].name) + "_peak_bytes", "B",
           static_cast<double>(peak_in(*memory_, pool, range_)), "");
+      metrics_.back().unfiltered = true;
     }
     return {};
   }
@@ -213,10 +234,14 @@ class GeneralMetrics {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       Group& group = groups_[g];
       for (const std::uint32_t lane : group.lanes) {
-        const Result<LaneShare> share = lane_share(query_.store, *query_.snapshot, lane, range_);
-        if (!share) return share.error();
-        group.event_count += share->event_count;
-        group.lane_busy_ns += share->busy_ns;
+        if (passing_) {
+          group.event_count += passing_->count(lane);
+        } else {
+          const Result<LaneShare> share = lane_share(query_.store, *query_.snapshot, lane, range_);
+          if (!share) return share.error();
+          group.event_count += share->event_count;
+          group.lane_busy_ns += share->busy_ns;
+        }
         group_of_lane[lane] = g;
         if (group.needs_scan()) lanes.push_back(lane);
       }
@@ -256,6 +281,7 @@ class GeneralMetrics {
   const TimeRange range_;
   const MemoryUsage* memory_;
   std::vector<Group> groups_;
+  std::shared_ptr<const EventMask> passing_;  // null: all events of the range
   double length_s_ = 0;
   std::vector<std::vector<GroupTally>> tallies_;  // by worker and group
   std::vector<SessionMetric> metrics_;

@@ -82,6 +82,7 @@ class MetricList {
       double slack = 0;
       if (ours != figures.end()) {
         metric.value = ours->second.value;
+        metric.unfiltered = ours->second.unfiltered;
         slack = ours->second.slack;
         figures.erase(ours);
       }
@@ -91,6 +92,7 @@ class MetricList {
       SessionMetric metric;
       metric.name = name;
       metric.value = figure.value;
+      metric.unfiltered = figure.unfiltered;
       metric.device = of_device.device;
       add(std::move(metric), figure.slack);
     }
@@ -148,7 +150,7 @@ Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, co
   Result<std::vector<SessionMetric>> general = general_metrics(query, devices, range, memory);
   if (!general) return general.error();
 
-  MetricList list(range == TimeRange{});
+  MetricList list(range == TimeRange{} && !query.mask);
   const std::size_t cores = computed->size();
   for (const Metric& vendor : snapshot.metrics) {
     bool belongs = false;

@@ -5,6 +5,7 @@
 //   const auto metrics = session_metrics(query);                     // whole session: ours beside the vendor's
 //   const auto visible = session_metrics(query, {begin_ns, end_ns});  // ours alone: the vendor's are for the run
 //
+// With a mask in the query they are of the events that pass it, ours alone too, but for those that say `unfiltered`.
 // In a range, events cut by its edges count as one event each, and share their time by what lies inside, their
 // bytes and FLOPs in proportion to it.
 #pragma once
@@ -33,6 +34,7 @@ struct SessionMetric {
   std::string device;            // "nc0"; empty: of the whole session
   bool exact = true;             // false: the events do not hold all that the figure is made of
   double margin = kExactMargin;  // how far ours may lie from the truth, as a share of it
+  bool unfiltered = false;       // not made of events: a mask does not change it
   std::string how;               // one sentence: how we compute it; empty where we do not
 };
 

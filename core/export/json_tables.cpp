@@ -7,6 +7,7 @@
 
 #include "core/base/format.h"
 #include "core/export/json_row.h"
+#include "core/query/event_mask.h"
 
 namespace accelscope {
 namespace {
@@ -91,7 +92,8 @@ void JsonTables::plan() {
     if (rows.table.empty() || !track.track->name.starts_with(rows.form.track_prefix)) continue;
     for (const std::uint32_t lane : track.lanes) {
       table_named(rows.table).lanes.push_back({lane, &rows, place_of(track, rows)});
-      rows_total_ += snapshot_.lanes[lane].event_count;
+      const EventMask* mask = rows.timed ? request_.query.mask.get() : nullptr;
+      rows_total_ += mask != nullptr ? mask->count(lane) : snapshot_.lanes[lane].event_count;
     }
   }
 }
@@ -159,10 +161,14 @@ Result<void> JsonTables::write_table(const TableLanes& table) {
   };
   for (const TableLanes::Lane& lane : table.lanes) {
     const LaneSnapshot& snapshot = snapshot_.lanes[lane.index];
-    // Rows without time are in every range.
+    // Rows without time are in every range and pass every filter.
+    const bool other_kind = !lanes.empty() && lanes.back()->plan->timed != lane.plan->timed;
+    if (Result<void> done = other_kind ? flush() : Result<void>{}; !done) return done;
     const TickRange ticks = lane.plan->timed ? tick_range(snapshot, request_.range) : TickRange{};
     const ChunkSpan span = chunks_in(snapshot, ticks);
+    const EventMask* mask = lane.plan->timed ? request_.query.mask.get() : nullptr;
     for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
+      if (mask != nullptr && mask->passing_in(lane.index, snapshot.chunk(chunk)) == 0) continue;
       batch.push_back({lane.index, chunk, ticks});
       lanes.push_back(&lane);
       if (batch.size() < at_once) continue;
@@ -181,7 +187,9 @@ Result<void> JsonTables::write_batch(const TableLanes& table, const std::vector<
     Result<void> status;
   };
   std::vector<Text> texts(batch.size());
-  const Result<void> scanned = scan_chunks(request_.query, batch, [&](const ScannedChunk& chunk, std::size_t worker) {
+  QueryContext query = request_.query;
+  if (!lanes.front()->plan->timed) query.mask = nullptr;
+  const Result<void> scanned = scan_chunks(query, batch, [&](const ScannedChunk& chunk, std::size_t worker) {
     Text& text = texts[chunk.request];
     const TableLanes::Lane& lane = *lanes[chunk.request];
     Result<RowFlows> flows = flows_into(chunk, *lane.plan);

@@ -74,7 +74,7 @@ struct JsonForms {
 };
 
 struct JsonExport {
-  QueryContext query;
+  QueryContext query;  // its mask says which events are written
   JsonForms forms;
   TimeRange range;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};  // in events

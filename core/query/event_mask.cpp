@@ -7,6 +7,16 @@
 #include "core/query/event_matcher.h"
 
 namespace accelscope {
+namespace {
+
+// Needs none of the chunk's bytes.
+void set_all(std::vector<std::uint64_t>& words, const ChunkPlace& chunk) {
+  for (std::uint32_t first = 0; first < chunk.count; first += kBlockEvents) {
+    words[chunk.first_leaf + first / kBlockEvents] = bits_between(0, std::min(kBlockEvents, chunk.count - first));
+  }
+}
+
+}  // namespace
 
 std::uint64_t EventMask::passing(std::uint32_t lane_index, std::size_t level, std::size_t node) const noexcept {
   if (level == 0) return static_cast<std::uint64_t>(std::popcount(bits(lane_index, static_cast<std::uint32_t>(node))));
@@ -15,15 +25,26 @@ std::uint64_t EventMask::passing(std::uint32_t lane_index, std::size_t level, st
   return node < sums.size() ? sums[node] : 0;
 }
 
+std::uint32_t EventMask::passing_in(std::uint32_t lane_index, const ChunkPlace& chunk) const noexcept {
+  const std::uint32_t leaves = (chunk.count + kBlockEvents - 1) / kBlockEvents;
+  std::uint32_t count = 0;
+  for (std::uint32_t i = 0; i < leaves; ++i) {
+    count += static_cast<std::uint32_t>(std::popcount(bits(lane_index, chunk.first_leaf + i)));
+  }
+  return count;
+}
+
+bool EventMask::passes(const LaneSnapshot& lane, std::uint32_t lane_index, std::uint64_t ordinal) const noexcept {
+  const std::uint32_t chunk = lane.chunk_of_ordinal(ordinal);
+  if (chunk >= lane.chunk_count) return false;
+  const std::uint64_t row = ordinal - lane.chunk(chunk).first_ordinal;
+  const auto leaf = lane.chunk(chunk).first_leaf + static_cast<std::uint32_t>(row / kBlockEvents);
+  return (bits(lane_index, leaf) >> (row % kBlockEvents) & 1) != 0;
+}
+
 bool EventMask::passes(const Snapshot& snapshot, EventId event) const noexcept {
   for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
-    const LaneSnapshot& lane = snapshot.lanes[i];
-    if (lane.number() != lane_of(event)) continue;
-    const std::uint32_t chunk = lane.chunk_of_ordinal(ordinal_of(event));
-    if (chunk >= lane.chunk_count) return false;
-    const std::uint64_t row = ordinal_of(event) - lane.chunk(chunk).first_ordinal;
-    const auto leaf = lane.chunk(chunk).first_leaf + static_cast<std::uint32_t>(row / kBlockEvents);
-    return (bits(i, leaf) >> (row % kBlockEvents) & 1) != 0;
+    if (snapshot.lanes[i].number() == lane_of(event)) return passes(snapshot.lanes[i], i, ordinal_of(event));
   }
   return false;
 }
@@ -92,7 +113,13 @@ Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, c
         last == 0 ? 0
                   : lane.chunk(last - 1).first_leaf + (lane.chunk(last - 1).count + kBlockEvents - 1) / kBlockEvents;
     bits.words.resize(leaves, 0);
-    for (std::uint32_t chunk = bits.chunk_count; chunk < last; ++chunk) requests.push_back({index, chunk, {}});
+    for (std::uint32_t chunk = bits.chunk_count; chunk < last; ++chunk) {
+      if (terms.empty()) {
+        set_all(bits.words, lane.chunk(chunk));
+      } else {
+        requests.push_back({index, chunk, {}});
+      }
+    }
     bits.chunk_count = last;
   }
   QueryContext unmasked = query;

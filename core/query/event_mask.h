@@ -31,13 +31,18 @@ class EventMask {
   }
   // Passing events below a complete node of the lane's tree; level 0 are the leaves.
   [[nodiscard]] std::uint64_t passing(std::uint32_t lane_index, std::size_t level, std::size_t node) const noexcept;
+  // Passing events of a chunk of the lane.
+  [[nodiscard]] std::uint32_t passing_in(std::uint32_t lane_index, const ChunkPlace& chunk) const noexcept;
   // Whether an event of the lane passes; needs its snapshot or a later one.
   [[nodiscard]] bool passes(const Snapshot& snapshot, EventId event) const noexcept;
+  [[nodiscard]] bool passes(const LaneSnapshot& lane, std::uint32_t lane_index, std::uint64_t ordinal) const noexcept;
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
  private:
   friend Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
                                                              const EventMask* previous);
+  friend Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, const EventFilter& filter,
+                                                              const std::shared_ptr<const EventMask>& terms);
   struct Lane {
     std::vector<std::uint64_t> words;              // by leaf
     std::vector<std::vector<std::uint32_t>> sums;  // [level - 1][node]
@@ -56,5 +61,14 @@ class EventMask {
 // `previous` is a mask of the same filter from an earlier snapshot of the same store, or null.
 [[nodiscard]] Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
                                                                   const EventMask* previous = nullptr);
+
+// All of a filter as one mask, its range too: an event cut by an edge passes, as it shares time with the range. Null
+// where everything passes. `terms` is the mask of the filter's tracks and terms if the caller has it, or null. Rows of
+// tables without time are in every range.
+[[nodiscard]] Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, const EventFilter& filter,
+                                                                   const std::shared_ptr<const EventMask>& terms = {});
+
+// How many of the session's events pass a mask (null: all of them). Rows of tables without time are no events.
+[[nodiscard]] std::uint64_t count_passing(const Snapshot& snapshot, const EventMask* mask) noexcept;
 
 }  // namespace accelscope

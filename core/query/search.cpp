@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 
+#include "core/query/event_mask.h"
 #include "core/query/event_matcher.h"
 
 namespace accelscope {
@@ -17,7 +18,16 @@ struct EventSearch::Implementation {
     std::vector<char> possible;  // by chunk: whether it may hold a hit
   };
 
+  // Hits that the mask lets through.
+  [[nodiscard]] std::uint64_t hits_in(const ScannedChunk& chunk, const ScannedBlock& block) const {
+    const std::uint64_t found = matcher.hits(chunk, block);
+    return mask ? found & mask->bits(chunk.lane_index, chunk.place.first_leaf + block.block) : found;
+  }
+  // Chunks that may hold a hit of the range.
+  [[nodiscard]] std::vector<ChunkRequest> requests_in(const TimeRange& range) const;
+
   std::shared_ptr<const Snapshot> snapshot;
+  std::shared_ptr<const EventMask> mask;  // null: every event may be a hit
   EventMatcher matcher;
   std::vector<LaneHits> lanes;  // by lane index
   std::uint64_t total = 0;
@@ -81,10 +91,15 @@ Result<void> EventSearch::Implementation::count(const QueryContext& context) {
   context.pool.for_each(lanes.size(), context.control, [&](std::size_t index, std::size_t) {
     LaneHits& known = lanes[index];
     if (!matcher.covers(static_cast<std::uint32_t>(index))) return;
+    if (mask && mask->count(static_cast<std::uint32_t>(index)) == 0) return;
     const LaneSnapshot& lane = snapshot->lanes[index];
     const auto lane_index = static_cast<std::uint32_t>(index);
     known.possible.assign(lane.chunk_count, 0);
-    if (matcher.names_only() && matcher.any_name()) {
+    if (mask) {  // totals of whole chunks know nothing of it
+      for (std::uint32_t chunk = 0; chunk < lane.chunk_count; ++chunk) {
+        if (mask->passing_in(lane_index, lane.chunk(chunk)) > 0) to_decode[index].push_back({lane_index, chunk, {}});
+      }
+    } else if (matcher.names_only() && matcher.any_name()) {
       known.hits = lane.event_count;
       known.possible.assign(lane.chunk_count, 1);
     } else if (matcher.names_only()) {
@@ -119,6 +134,7 @@ Result<void> EventSearch::Implementation::count(const QueryContext& context) {
 Result<EventSearch> EventSearch::run(const QueryContext& context, const SearchQuery& query, const LaneIndices& lanes) {
   auto search = std::make_unique<Implementation>();
   search->snapshot = context.snapshot;
+  search->mask = context.mask;
   search->lanes.resize(context.snapshot->lanes.size());
   for (const std::uint32_t lane : lanes) {
     const std::uint32_t scope = scope_of(context.snapshot->lanes[lane].number());
@@ -166,7 +182,7 @@ Result<void> EventSearch::Implementation::find_in_lane(EventReader& reader, std:
     for (std::uint32_t b = first; b < blocks; forward ? ++b : --b) {
       ScannedBlock block{b, b * kBlockEvents, 0, chunk.view.block_size(b), {}};
       chunk.view.times(b, block.times);
-      std::uint64_t found = matcher.hits(chunk, block);
+      std::uint64_t found = hits_in(chunk, block);
       while (found != 0) {
         const int bit = forward ? std::countr_zero(found) : 63 - std::countl_zero(found);
         found &= ~(std::uint64_t{1} << bit);
@@ -196,20 +212,53 @@ Result<std::optional<SearchPosition>> EventSearch::previous(EventReader& reader,
   return implementation_->step(reader, from, false);
 }
 
+std::vector<ChunkRequest> EventSearch::Implementation::requests_in(const TimeRange& range) const {
+  std::vector<ChunkRequest> requests;
+  for (std::uint32_t lane_index = 0; lane_index < lanes.size(); ++lane_index) {
+    if (lanes[lane_index].hits == 0) continue;
+    const LaneSnapshot& lane = snapshot->lanes[lane_index];
+    const TickRange ticks = tick_range(lane, range);
+    const ChunkSpan span = chunks_in(lane, ticks);
+    for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
+      if (lanes[lane_index].possible[chunk] != 0) requests.push_back({lane_index, chunk, ticks});
+    }
+  }
+  return requests;
+}
+
+Result<EventSearch::Rank> EventSearch::rank(const QueryContext& context, SearchPosition position) const {
+  const Implementation& search = *implementation_;
+  TimeRange until;
+  if (position.begin_ns < until.end_ns) until.end_ns = position.begin_ns + 1;
+  std::vector<Rank> ranks(context.pool.concurrency());
+  const Result<void> scanned =
+      scan_chunks(context, search.requests_in(until), [&](const ScannedChunk& chunk, std::size_t worker) {
+        if (!search.matcher.possible(chunk)) return;
+        Rank& rank = ranks[worker];
+        chunk.for_each_block([&](const ScannedBlock& block) {
+          for (std::uint64_t found = search.hits_in(chunk, block); found != 0; found &= found - 1) {
+            const auto bit = static_cast<std::uint32_t>(std::countr_zero(found));
+            const SearchPosition hit{chunk.lane.clock->to_ns(block.times.begins[bit]),
+                                     chunk.event_id(block.first_row + bit)};
+            rank.before += hit < position ? 1 : 0;
+            rank.is_hit = rank.is_hit || hit == position;
+          }
+        });
+      });
+  if (!scanned) return scanned.error();
+  Rank all;
+  for (const Rank& rank : ranks) {
+    all.before += rank.before;
+    all.is_hit = all.is_hit || rank.is_hit;
+  }
+  return all;
+}
+
 Result<std::vector<SearchPosition>> EventSearch::list(const QueryContext& context, const TimeRange& range,
                                                       std::size_t limit) const {
   const Implementation& search = *implementation_;
   const Snapshot& snapshot = *search.snapshot;
-  std::vector<ChunkRequest> requests;
-  for (std::uint32_t lane_index = 0; lane_index < search.lanes.size(); ++lane_index) {
-    if (search.lanes[lane_index].hits == 0) continue;
-    const LaneSnapshot& lane = snapshot.lanes[lane_index];
-    const TickRange ticks = tick_range(lane, range);
-    const ChunkSpan span = chunks_in(lane, ticks);
-    for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
-      if (search.lanes[lane_index].possible[chunk] != 0) requests.push_back({lane_index, chunk, ticks});
-    }
-  }
+  std::vector<ChunkRequest> requests = search.requests_in(range);
   const auto begin_ns = [&](const ChunkRequest& request) {
     const LaneSnapshot& lane = snapshot.lanes[request.lane];
     return lane.clock->to_ns(lane.chunk(request.chunk).begin_ticks);
@@ -229,7 +278,7 @@ Result<std::vector<SearchPosition>> EventSearch::list(const QueryContext& contex
       if (!search.matcher.possible(chunk)) return;
       std::size_t of_chunk = 0;
       chunk.for_each_block([&](const ScannedBlock& block) {
-        for (std::uint64_t mask = search.matcher.hits(chunk, block); mask != 0 && of_chunk < limit;
+        for (std::uint64_t mask = search.hits_in(chunk, block); mask != 0 && of_chunk < limit;
              mask &= mask - 1, ++of_chunk) {
           const auto bit = static_cast<std::uint32_t>(std::countr_zero(mask));
           found[worker].push_back(

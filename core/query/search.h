@@ -10,7 +10,8 @@
 //   file.py:33             the event's source location ends with it
 //   column=value  != < <= > >=     a field of the schema, or name, duration, start; numbers, sizes (1MiB), times (5us)
 //   column~text            the field contains the text; column~/expression/ as above
-// An event whose schema lacks a named column, or that has no value in it, is no hit.
+// An event whose schema lacks a named column, or that has no value in it, is no hit. With a mask in the context only
+// events that pass it are hits.
 #pragma once
 
 #include <optional>
@@ -67,6 +68,12 @@ class EventSearch {
   // {ns, kNoEvent} is after all that begin at ns; {ns, 0} is before them.
   [[nodiscard]] Result<std::optional<SearchPosition>> next(EventReader& reader, SearchPosition from) const;
   [[nodiscard]] Result<std::optional<SearchPosition>> previous(EventReader& reader, SearchPosition from) const;
+  // How many hits lie before a position, and whether it is one itself: "3 of 1,234".
+  struct Rank {
+    std::uint64_t before = 0;
+    bool is_hit = false;
+  };
+  [[nodiscard]] Result<Rank> rank(const QueryContext& context, SearchPosition position) const;
   // The first `limit` hits of the range in order.
   [[nodiscard]] Result<std::vector<SearchPosition>> list(const QueryContext& context, const TimeRange& range,
                                                          std::size_t limit) const;

@@ -29,6 +29,8 @@
 
 namespace accelscope {
 
+class EventMask;  // core/query/event_mask.h
+
 struct SqlBlob {
   std::string bytes;
   bool operator==(const SqlBlob&) const = default;
@@ -72,7 +74,10 @@ class SqlRowVisitor {
 
 class SqlSession {
  public:
-  SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool);
+  // mask: given, the tables hold the events that pass it, and what is made of those (core/query/event_mask.h,
+  // filter_mask). Tracks, markers, sources, meta and quality are those of the session either way.
+  SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
+             std::shared_ptr<const EventMask> mask = nullptr);
   ~SqlSession();
   SqlSession(const SqlSession&) = delete;
   SqlSession& operator=(const SqlSession&) = delete;

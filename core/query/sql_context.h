@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/query/chunk_scan.h"
+#include "core/query/event_mask.h"
 #include "core/query/event_reader.h"
 #include "core/query/sqlite_api.h"
 
@@ -68,7 +69,12 @@ struct Context {
   ScanReport report = {};          // what the run in progress had to leave out
   std::map<std::uint32_t, ScopeStrings> scopes = {};
   ChunkCache chunks = {};
+  std::shared_ptr<const EventMask> mask = nullptr;  // given: tables of events hold only those that pass
 
+  // Null: the lane has all its rows. Rows of tables without time pass every filter.
+  [[nodiscard]] const EventMask* mask_of(const LaneSnapshot& lane) const noexcept {
+    return lane.data->kind == EventKind::table ? nullptr : mask.get();
+  }
   [[nodiscard]] bool cancelled() const noexcept { return control != nullptr && control->cancelled(); }
   [[nodiscard]] ScopeStrings& strings(std::uint32_t scope) {
     return scopes.try_emplace(scope, *snapshot->strings, scope).first->second;
@@ -76,7 +82,7 @@ struct Context {
   [[nodiscard]] Result<std::shared_ptr<const LoadedChunk>> load(const LaneSnapshot& lane, std::uint32_t chunk) {
     return chunks.load(store, lane, chunk);
   }
-  // For tables made by an analysis. Only while a run is in progress.
+  // For tables made by an analysis; of all events. Only while a run is in progress.
   [[nodiscard]] QueryContext query() { return {store, snapshot, pool, *control, &report}; }
   // Remembers the message and gives the code that a table returns.
   int fail(const std::string& message) {

@@ -68,7 +68,11 @@ std::string_view track_kind(const Snapshot& snapshot, const LaneSnapshot& lane) 
 
 LaneFilter::LaneFilter(Context& context, const LaneSnapshot& lane, const EventFilter& filter,
                        const std::vector<int>& schema_columns)
-    : context_(context), lane_(lane), filter_(filter) {
+    : context_(context),
+      lane_(lane),
+      filter_(filter),
+      mask_(context.mask_of(lane)),
+      lane_index_(static_cast<std::uint32_t>(&lane - context.snapshot->lanes.data())) {
   compile(schema_columns);
   choose_chunks();
 }
@@ -96,6 +100,7 @@ void LaneFilter::choose_chunks() {
   const auto lane_first = static_cast<std::int64_t>(make_event_id(lane_.number(), 0));
   const bool track_fits = filter_.track.holds(lane_.track) && filter_.lane_depth.holds(lane_.data->lane.depth);
   if (filter_.nothing || ordinals_.empty() || !track_fits || lane_.event_count == 0) return;
+  if (mask_ != nullptr && mask_->count(lane_index_) == 0) return;
   ordinals_.at_least(0);
   ordinals_.at_most(static_cast<std::int64_t>(lane_.chunk(lane_.chunk_count - 1).first_ordinal) +
                     lane_.chunk(lane_.chunk_count - 1).count - 1);
@@ -123,6 +128,7 @@ void LaneFilter::choose_chunks() {
 bool LaneFilter::keeps_all_of(std::uint32_t chunk) const {
   if (!filter_.names.empty() || !tests_.empty() || tests_times_) return false;
   const ChunkPlace& place = lane_.chunk(chunk);
+  if (mask_ != nullptr && mask_->passing_in(lane_index_, place) < place.count) return false;
   const auto first = static_cast<std::int64_t>(place.first_ordinal);
   return first >= ordinals_.min && first + place.count - 1 <= ordinals_.max;
 }
@@ -150,8 +156,9 @@ FilteredChunk LaneFilter::run(std::uint32_t chunk) const {
   return filtered;
 }
 
-// By the totals by name, without its bytes.
+// By the mask or the totals by name, without its bytes.
 bool LaneFilter::skips_chunk(std::uint32_t chunk) const {
+  if (mask_ != nullptr && mask_->passing_in(lane_index_, lane_.chunk(chunk)) == 0) return true;
   if (filter_.names.empty() || chunk >= lane_.totals.stretches[0]) return false;
   const NameTotals::Stretch stretch = lane_.data->totals.stretch(0, chunk);
   if (!stretch.kept) return false;
@@ -217,6 +224,7 @@ bool LaneFilter::skips_block(const Pass& pass) const {
 
 std::uint64_t LaneFilter::block_matches(const Pass& pass) const {
   std::uint64_t mask = low_bits(pass.view.block_size(pass.block));
+  if (mask_ != nullptr) mask &= mask_->bits(lane_index_, pass.place.first_leaf + pass.block);
   const auto first = static_cast<std::int64_t>(pass.place.first_ordinal + pass.block * kBlockEvents);
   if (first < ordinals_.min) mask &= ~low_bits(static_cast<std::uint32_t>(ordinals_.min - first));
   if (first + kBlockEvents - 1 > ordinals_.max) mask &= low_bits(static_cast<std::uint32_t>(ordinals_.max - first + 1));

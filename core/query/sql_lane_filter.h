@@ -96,6 +96,8 @@ class LaneFilter {
   IntegerBounds ordinals_;
   bool tests_duration_ = false;
   bool tests_times_ = false;
+  const EventMask* mask_ = nullptr;  // null: every event passes
+  std::uint32_t lane_index_ = 0;
   std::uint32_t first_chunk_ = 0;
   std::uint32_t last_chunk_ = 0;
 };

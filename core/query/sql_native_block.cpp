@@ -48,6 +48,7 @@ bool BlockReader::open(const ScannedChunk& chunk, const NativeLane& lane) {
 void BlockReader::seek(std::uint32_t block) noexcept {
   block_ = block;
   all_ = low_bits(chunk_->view.block_size(block));
+  if (part_.tests_mask) all_ &= lane_->mask->bits(lane_->index, chunk_->place.first_leaf + block);
   ++serial_;
 }
 

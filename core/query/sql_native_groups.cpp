@@ -32,7 +32,7 @@ class GroupScan {
       : context_(context),
         query_(query),
         texts_(*context.snapshot->strings),
-        lanes_(native_lanes(*context.snapshot, query, texts_)),
+        lanes_(native_lanes(context, query, texts_)),
         // Asked for after the snapshot was taken, so that it covers every id in its chunks.
         string_count_(context.snapshot->strings->size()),
         workers_(context.pool.concurrency()),
@@ -83,8 +83,7 @@ class GroupScan {
       for (std::uint32_t chunk = 0; chunk < lane.lane->chunk_count; ++chunk) {
         const NativeLane::Part part = lane.part(lane.lane->chunk(chunk));
         if (!part.any) continue;
-        const bool whole = !part.tests_times && !part.tests_ordinals;
-        if (summable && whole && summarise(i, chunk)) continue;
+        if (summable && part.whole() && summarise(i, chunk)) continue;
         if (!names_.may_match(lane, chunk)) continue;
         requests_.push_back({lane.index, chunk, {}});
         lane_of_.push_back(i);

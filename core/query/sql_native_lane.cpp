@@ -28,13 +28,15 @@ bool holds(const Condition& condition, ValueKind kind, const LaneColumn& column,
 
 class LaneMaker {
  public:
-  LaneMaker(const Snapshot& snapshot, const NativeQuery& query, TextCodes& texts)
-      : snapshot_(snapshot), query_(query), texts_(texts) {}
+  LaneMaker(const Context& context, const NativeQuery& query, TextCodes& texts)
+      : context_(context), snapshot_(*context.snapshot), query_(query), texts_(texts) {}
 
   // False if no event of the lane can be a row.
   bool make(std::uint32_t index, NativeLane& made) {
     const LaneSnapshot& lane = snapshot_.lanes[index];
     if (lane.event_count == 0) return false;
+    made.mask = context_.mask_of(lane);
+    if (made.mask != nullptr && made.mask->count(index) == 0) return false;
     track_ = snapshot_.find_track(lane.track);
     if (query_.joins_tracks && track_ == nullptr) return false;
     made.lane = &lane;
@@ -151,6 +153,7 @@ class LaneMaker {
     return true;
   }
 
+  const Context& context_;
   const Snapshot& snapshot_;
   const NativeQuery& query_;
   TextCodes& texts_;
@@ -177,6 +180,11 @@ NativeLane::Part NativeLane::part(const ChunkPlace& place) const noexcept {
                        place.begin_ticks > std::min(begin_ticks.max, end_ticks.max) || last < ordinals.min ||
                        first > ordinals.max;
   if (outside) return part;
+  if (mask != nullptr) {
+    const std::uint32_t passing = mask->passing_in(index, place);
+    if (passing == 0) return part;
+    part.tests_mask = passing < place.count;
+  }
   part.any = true;
   part.tests_times = !begin_ticks.holds(place.begin_ticks) || !begin_ticks.holds(place.end_ticks) ||
                      !end_ticks.holds(place.begin_ticks) || !end_ticks.holds(place.end_ticks);
@@ -204,9 +212,9 @@ bool NameAnswers::may_match(const NativeLane& lane, std::uint32_t chunk) {
                      [&](const NameTotal& total) { return keeps(lane, total.name); });
 }
 
-std::vector<NativeLane> native_lanes(const Snapshot& snapshot, const NativeQuery& query, TextCodes& texts) {
+std::vector<NativeLane> native_lanes(const Context& context, const NativeQuery& query, TextCodes& texts) {
   std::vector<NativeLane> lanes;
-  LaneMaker maker(snapshot, query, texts);
+  LaneMaker maker(context, query, texts);
   for (const std::uint32_t index : query.table->lanes) {
     NativeLane made;
     if (maker.make(index, made)) lanes.push_back(std::move(made));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/query/chunk_scan.h"
+#include "core/query/sql_context.h"
 #include "core/query/sql_native_query.h"
 
 namespace accelscope::sql {
@@ -44,20 +45,22 @@ struct NativeLane {
   IntegerBounds begin_ticks;
   IntegerBounds end_ticks;
   IntegerBounds ordinals;
-  bool exact_durations = false;  // a tick is a ns
-  bool tests_names = false;      // some of its conditions do
+  bool exact_durations = false;     // a tick is a ns
+  bool tests_names = false;         // some of its conditions do
+  const EventMask* mask = nullptr;  // null: every event passes
 
   struct Part {
     bool any = false;
     bool tests_times = false;  // not all of its events are within the bounds
     bool tests_ordinals = false;
+    bool tests_mask = false;
+    [[nodiscard]] bool whole() const noexcept { return any && !tests_times && !tests_ordinals && !tests_mask; }
   };
   [[nodiscard]] Part part(const ChunkPlace& place) const noexcept;
 };
 
 // The lanes that may hold rows of the query.
-[[nodiscard]] std::vector<NativeLane> native_lanes(const Snapshot& snapshot, const NativeQuery& query,
-                                                   TextCodes& texts);
+[[nodiscard]] std::vector<NativeLane> native_lanes(const Context& context, const NativeQuery& query, TextCodes& texts);
 
 // What a lane's conditions on the name say of each name, by session-wide id. For one thread.
 class NameAnswers {

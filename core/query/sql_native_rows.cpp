@@ -31,7 +31,7 @@ class RowScan {
         query_(query),
         visitor_(visitor),
         texts_(*context.snapshot->strings),
-        lanes_(native_lanes(*context.snapshot, query, texts_)),
+        lanes_(native_lanes(context, query, texts_)),
         string_count_(context.snapshot->strings->size()),
         readers_(context.pool.concurrency()),
         row_(query.outputs.size()) {}

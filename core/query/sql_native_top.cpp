@@ -33,7 +33,7 @@ class TopScan {
       : context_(context),
         query_(query),
         texts_(*context.snapshot->strings),
-        lanes_(native_lanes(*context.snapshot, query, texts_)),
+        lanes_(native_lanes(context, query, texts_)),
         string_count_(context.snapshot->strings->size()),
         wanted_(static_cast<std::size_t>(query.offset + query.limit)),
         workers_(context.pool.concurrency()) {}

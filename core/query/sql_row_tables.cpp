@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/analysis/dependencies.h"
 #include "core/analysis/memory_usage.h"
@@ -48,8 +49,36 @@ MadeRows make_quality(Context& context) {
   return std::shared_ptr<const Rows>(rows);
 }
 
+// What passes the mask, and the range of its filter.
+QueryContext filtered_query(Context& context) {
+  QueryContext query = context.query();
+  query.mask = context.mask;
+  return query;
+}
+TimeRange filtered_range(const Context& context) {
+  return context.mask ? context.mask->filter().range.value_or(TimeRange{}) : TimeRange{};
+}
+
+// Whether events pass, in any order.
+class PassTest {
+ public:
+  explicit PassTest(const Context& context) : mask_(context.mask), snapshot_(context.snapshot) {
+    for (std::uint32_t i = 0; i < snapshot_->lanes.size(); ++i) lanes_.emplace(snapshot_->lanes[i].number(), i);
+  }
+  [[nodiscard]] bool passes(EventId event) const {
+    if (!mask_) return true;
+    const auto lane = lanes_.find(lane_of(event));
+    return lane != lanes_.end() && mask_->passes(snapshot_->lanes[lane->second], lane->second, ordinal_of(event));
+  }
+
+ private:
+  std::shared_ptr<const EventMask> mask_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  std::unordered_map<LaneNumber, std::uint32_t> lanes_;
+};
+
 MadeRows make_metrics(Context& context) {
-  const auto metrics = session_metrics(context.query());
+  const auto metrics = session_metrics(filtered_query(context), filtered_range(context));
   if (!metrics) return metrics.error();
   auto rows = std::make_shared<ValueRows>(10);
   for (const SessionMetric& metric : *metrics) {
@@ -65,7 +94,7 @@ MadeRows make_metrics(Context& context) {
 }
 
 MadeRows make_source_lines(Context& context) {
-  const auto lines = source_lines(context.query(), TimeRange{});
+  const auto lines = source_lines(filtered_query(context), filtered_range(context));
   if (!lines) return lines.error();
   auto rows = std::make_shared<ValueRows>(6);
   for (const SourceLine& line : (*lines)->lines) {
@@ -91,37 +120,59 @@ class SourceFileRows final : public Rows {
   std::shared_ptr<const Snapshot> snapshot_;
 };
 
+// Rows of an analysis that pass, by their places in it.
+using PassingRows = std::vector<std::uint32_t>;
+template <typename Accept>
+PassingRows passing_rows(std::size_t count, Accept accept) {
+  PassingRows rows;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (accept(i)) rows.push_back(i);
+  }
+  return rows;
+}
+
 class FlowRows final : public Rows {
  public:
-  FlowRows(std::shared_ptr<const Snapshot> snapshot, std::shared_ptr<const Dependencies> dependencies)
-      : snapshot_(std::move(snapshot)), dependencies_(std::move(dependencies)) {}
-  [[nodiscard]] std::size_t size() const override { return dependencies_->all().size(); }
+  FlowRows(const Context& context, std::shared_ptr<const Dependencies> dependencies)
+      : snapshot_(context.snapshot), dependencies_(std::move(dependencies)) {
+    const PassTest test(context);
+    rows_ = passing_rows(dependencies_->all().size(), [&](std::uint32_t i) {
+      const Dependency& each = dependencies_->all()[i];
+      return test.passes(each.source) && test.passes(each.target);
+    });
+  }
+  [[nodiscard]] std::size_t size() const override { return rows_.size(); }
   void result(sqlite3_context* context, std::size_t row, std::size_t column) const override {
     if (column < 2) return sqlite3_result_int64(context, key(row, column));
-    result_pooled_text(context, snapshot_->strings->text(dependencies_->all()[row].kind));
+    result_pooled_text(context, snapshot_->strings->text(dependencies_->all()[rows_[row]].kind));
   }
   [[nodiscard]] std::int64_t key(std::size_t row, std::size_t column) const override {
-    const Dependency& dependency = dependencies_->all()[row];
+    const Dependency& dependency = dependencies_->all()[rows_[row]];
     return static_cast<std::int64_t>(column == 0 ? dependency.source : dependency.target);
   }
 
  private:
   std::shared_ptr<const Snapshot> snapshot_;
   std::shared_ptr<const Dependencies> dependencies_;
+  PassingRows rows_;
 };
 
 MadeRows make_flows(Context& context) {
   auto dependencies = Dependencies::build(context.query());
   if (!dependencies) return dependencies.error();
-  return std::shared_ptr<const Rows>(std::make_shared<FlowRows>(context.snapshot, std::move(*dependencies)));
+  return std::shared_ptr<const Rows>(std::make_shared<FlowRows>(context, std::move(*dependencies)));
 }
 
 class MemoryRows final : public Rows {
  public:
-  explicit MemoryRows(std::shared_ptr<const MemoryUsage> usage) : usage_(std::move(usage)) {}
-  [[nodiscard]] std::size_t size() const override { return usage_->allocations.size(); }
+  MemoryRows(const Context& context, std::shared_ptr<const MemoryUsage> usage) : usage_(std::move(usage)) {
+    const PassTest test(context);
+    rows_ = passing_rows(usage_->allocations.size(),
+                         [&](std::uint32_t i) { return test.passes(usage_->allocations[i].event); });
+  }
+  [[nodiscard]] std::size_t size() const override { return rows_.size(); }
   void result(sqlite3_context* context, std::size_t row, std::size_t column) const override {
-    const Allocation& allocation = usage_->allocations[row];
+    const Allocation& allocation = usage_->allocations[rows_[row]];
     switch (column) {
       case 0:
         return sqlite3_result_int64(context, static_cast<std::int64_t>(allocation.event));
@@ -140,17 +191,18 @@ class MemoryRows final : public Rows {
     }
   }
   [[nodiscard]] std::int64_t key(std::size_t row, std::size_t) const override {
-    return static_cast<std::int64_t>(usage_->allocations[row].event);
+    return static_cast<std::int64_t>(usage_->allocations[rows_[row]].event);
   }
 
  private:
   std::shared_ptr<const MemoryUsage> usage_;
+  PassingRows rows_;
 };
 
 MadeRows make_memory(Context& context) {
   auto usage = memory_usage(context.query());
   if (!usage) return usage.error();
-  return std::shared_ptr<const Rows>(std::make_shared<MemoryRows>(std::move(*usage)));
+  return std::shared_ptr<const Rows>(std::make_shared<MemoryRows>(context, std::move(*usage)));
 }
 
 MadeRows make_source_files(Context& context) {

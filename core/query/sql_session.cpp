@@ -101,8 +101,9 @@ bool only_blanks(std::string_view text) { return text.find_first_not_of(" \t\r\n
 }  // namespace
 
 struct SqlSession::Implementation {
-  Implementation(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool)
-      : context{store, std::move(snapshot), pool} {}
+  Implementation(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
+                 std::shared_ptr<const EventMask> mask)
+      : context{.store = store, .snapshot = std::move(snapshot), .pool = pool, .mask = std::move(mask)} {}
   ~Implementation() { sqlite3_close(database); }
 
   void open();
@@ -311,8 +312,9 @@ Result<bool> SqlSession::Implementation::query_made_table(const sql::NativeQuery
   return answered;
 }
 
-SqlSession::SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool)
-    : impl_(std::make_unique<Implementation>(store, std::move(snapshot), pool)) {
+SqlSession::SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
+                       std::shared_ptr<const EventMask> mask)
+    : impl_(std::make_unique<Implementation>(store, std::move(snapshot), pool, std::move(mask))) {
   impl_->open();
 }
 SqlSession::~SqlSession() = default;

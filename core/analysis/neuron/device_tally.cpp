@@ -252,7 +252,7 @@ void DeviceTally::add_throttling(const ScannedChunk& chunk, const Place& place, 
 }
 
 void DeviceTally::add_semaphores(const ScannedChunk& chunk, const Place& place) {
-  if (chunk.range.covers(chunk.place.begin_ticks, chunk.place.end_ticks)) {
+  if (chunk.mask == nullptr && chunk.range.covers(chunk.place.begin_ticks, chunk.place.end_ticks)) {
     semaphore_updates += chunk.place.count;
     return;
   }

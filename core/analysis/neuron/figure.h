@@ -9,7 +9,8 @@ namespace accelscope::neuron {
 
 struct Figure {
   double value = 0;
-  double slack = 0;  // in the figure's unit, >= 0
+  double slack = 0;         // in the figure's unit, >= 0
+  bool unfiltered = false;  // not made of events: which of them are looked at does not change it
 
   [[nodiscard]] double relative_slack() const noexcept { return value == 0 ? 0 : slack / std::abs(value); }
 };

@@ -47,6 +47,10 @@ class Formulas {
 
  private:
   void set(std::string_view name, const Figure& figure) { figures_.insert_or_assign(std::string(name), figure); }
+  void set_unfiltered(std::string_view name, Figure figure) {
+    figure.unfiltered = true;
+    set(name, figure);
+  }
 
   // *_active_time_percent = *_active_time / total_time
   void set_active(const std::string& name, const Figure& time) {
@@ -77,7 +81,7 @@ class Formulas {
   }
 
   void add_overall() {
-    set("total_time", total_);
+    set_unfiltered("total_time", total_);
     set_active("total_active_time", covered(tally_.active));
     if (tally_.first_work_ns <= tally_.last_work_ns) {
       set("total_exec_time", seconds(static_cast<double>(tally_.last_work_ns - tally_.first_work_ns), 2));
@@ -85,7 +89,7 @@ class Formulas {
     core_clock_ = metadata({"pe_clock_others", "neuroncore_clock_freq"});  // GHz
     if (core_clock_) {
       // neuroncore_cycle_count = total_time * clock, cut to whole cycles
-      set("neuroncore_cycle_count", whole(scaled(total_, *core_clock_ * 1e9)));
+      set_unfiltered("neuroncore_cycle_count", whole(scaled(total_, *core_clock_ * 1e9)));
     }
     std::uint64_t instructions = 0;
     for (const auto& [name, totals] : tally_.engines) instructions += totals.count;
@@ -130,9 +134,9 @@ class Formulas {
     add_packets("hardware_dynamic", tally_.hardware);
     add_shares("dynamic", covered(tally_.dynamic.active), tally_.dynamic_packets(), tally_.dynamic_bytes());
     const auto& [inputs, weights, outputs] = tally_.tensor_bytes;
-    set("weight_size_bytes", {static_cast<double>(weights)});
-    set("inputs_and_weights_size_bytes", {static_cast<double>(inputs + weights)});
-    set("inputs_outputs_weights_size_bytes", {static_cast<double>(inputs + weights + outputs)});
+    set_unfiltered("weight_size_bytes", {static_cast<double>(weights)});
+    set_unfiltered("inputs_and_weights_size_bytes", {static_cast<double>(inputs + weights)});
+    set_unfiltered("inputs_outputs_weights_size_bytes", {static_cast<double>(inputs + weights + outputs)});
   }
 
   void add_packets(std::string_view kind, const DeviceTally::Packets& packets) {
@@ -190,7 +194,8 @@ class Formulas {
       // mbu = (hbm_read_bytes + hbm_write_bytes) / total_time / hbm_ddr_bandwidth
       set("mbu_estimated_percent", divided(hbm_bytes, scaled(total_, bandwidth)));
       if (input_.whole) {
-        set("mbu_min_read_util_percent", divided(figures_["inputs_and_weights_size_bytes"], scaled(total_, bandwidth)));
+        set_unfiltered("mbu_min_read_util_percent",
+                       divided(figures_["inputs_and_weights_size_bytes"], scaled(total_, bandwidth)));
       }
     }
     // peak = 2 * rows * columns * clock (GHz) * physical cores
@@ -203,7 +208,7 @@ class Formulas {
     // hfu = hardware_flops / (total_time * peak); mfu the same with the model's
     set("hfu_estimated_percent", divided({tally_.flops.value()}, possible));
     const double ratio = bandwidth > 0 ? peak / bandwidth : 0;
-    if (ratio > 0) set("peak_flops_bandwidth_ratio", {ratio});
+    if (ratio > 0) set_unfiltered("peak_flops_bandwidth_ratio", {ratio});
     const auto set_mfu = [&](std::string_view kind, double flops) {
       set(fmt::format("mfu_{}estimated_percent", kind), divided({flops}, possible));
       // mfu_max_achievable = model_flops / hbm bytes / ratio

@@ -57,7 +57,7 @@ class Summary {
       for (const std::vector<DeviceTally>& worker : tallies_) tally.merge(worker[i]);
       const std::string& label = devices_.label(chosen_[i]);
       const std::int64_t total_ns = length_of(i);
-      const bool whole = range_ == TimeRange{};
+      const bool whole = range_ == TimeRange{} && !query_.mask;
       const auto model_flops = whole ? stated_model_flops(snapshot_, i, label) : std::nullopt;
       all.push_back({label, {}});
       if (total_ns > 0) all.back().figures = make_figures(tally, {snapshot_, label, total_ns, whole, model_flops});
@@ -105,9 +105,11 @@ class Summary {
                              }});
   }
 
-  // Facts of the model, whatever the range.
+  // Facts of the model, whatever the range and the filter.
   Result<void> scan_tensors() {
-    return scan_chunks(query_, tensor_lanes_, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
+    QueryContext unmasked = query_;
+    unmasked.mask = nullptr;
+    return scan_chunks(unmasked, tensor_lanes_, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
       const Schema& schema = *chunk.lane.schema;
       const auto type = schema.find("type");
       const auto size = schema.find("size");

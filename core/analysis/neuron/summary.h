@@ -16,7 +16,8 @@ struct DeviceFigures {
 };
 
 // Of the devices that have instructions or DMA packets, in the order of their tracks. A device without any event in
-// the range has the figures of an idle one; an empty range has none.
+// the range has the figures of an idle one; an empty range has none. With a mask they are of the events that pass: its
+// shares of time and of peaks are what those events contribute.
 [[nodiscard]] Result<std::vector<DeviceFigures>> summary(const QueryContext& query, const TrackDevices& devices,
                                                          const TimeRange& range);
 

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
+#include <map>
+#include <tuple>
 #include <unordered_map>
+
+#include "core/model/palette.h"
 
 namespace accelscope::app {
 
@@ -152,6 +157,12 @@ std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressSca
   };
   const auto rows = static_cast<double>(wish.rows);
   std::vector<AddressBlock> blocks;
+  std::unordered_map<std::uint32_t, std::uint8_t> slots;  // by group
+  const auto slot_of = [&](std::uint32_t group) {
+    const auto [place, is_new] = slots.try_emplace(group, std::uint8_t{0});
+    if (is_new) place->second = palette_slot(usage.group_name(group, wish.grouping));
+    return place->second;
+  };
   // Where it is too much for a frame, holes of a few pixels are filled.
   for (float gap = 0;; gap = gap * 2 + 1) {
     blocks.clear();
@@ -167,6 +178,7 @@ std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressSca
       block.y1 = std::max(block.y1, block.y0 + 1);
       block.group = usage.group_of(allocation, wish.grouping);
       block.allocation = index;
+      block.slot = slot_of(block.group);
       const auto key = static_cast<std::uint64_t>(block.y0) << 32 | static_cast<std::uint64_t>(block.y1);
       const auto [place, is_new] = last_at.try_emplace(key, blocks.size());
       AddressBlock* last = is_new ? nullptr : &blocks[place->second];
@@ -190,6 +202,52 @@ std::optional<std::uint32_t> allocation_at(const MemoryUsage& usage, std::uint32
     if (address - *allocation.address < allocation.bytes) found = index;
   });
   return found;
+}
+
+namespace {
+// "SBUF partition 32" is part 32 of "SBUF".
+struct PoolPart {
+  std::string_view family, part;
+  std::uint64_t number = 0;
+};
+std::optional<PoolPart> part_of(std::string_view name) {
+  for (const std::string_view word : {" partition ", " bank "}) {
+    const std::size_t at = name.rfind(word);
+    if (at == std::string_view::npos || at == 0) continue;
+    const std::string_view digits = name.substr(at + word.size());
+    PoolPart part{name.substr(0, at), name.substr(at + 1), 0};
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), part.number);
+    if (error == std::errc() && end == digits.data() + digits.size()) return part;
+  }
+  return std::nullopt;
+}
+}  // namespace
+
+std::vector<PoolFamily> pool_families(const MemoryUsage& usage) {
+  std::vector<PoolFamily> families;
+  std::map<std::tuple<std::string_view, bool, bool>, std::size_t> known;
+  for (std::uint32_t i = 0; i < usage.pool_count(); ++i) {
+    const PoolUsage& pool = usage.pool(i);
+    const std::optional<PoolPart> part = part_of(pool.name);
+    if (!part) {
+      families.push_back({pool.name, pool.estimated, {i}, {}});
+      continue;
+    }
+    const auto [place, is_new] = known.try_emplace({part->family, pool.estimated, pool.sampled}, families.size());
+    if (is_new) families.push_back({std::string(part->family), pool.estimated, {}, {}});
+    families[place->second].pools.push_back(i);
+  }
+  for (PoolFamily& family : families) {
+    if (family.pools.size() == 1) {
+      family.name = usage.pool(family.pools.front()).name;
+      continue;
+    }
+    std::stable_sort(family.pools.begin(), family.pools.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return part_of(usage.pool(a).name)->number < part_of(usage.pool(b).name)->number;
+    });
+    for (const std::uint32_t pool : family.pools) family.parts.emplace_back(part_of(usage.pool(pool).name)->part);
+  }
+  return families;
 }
 
 std::vector<std::uint64_t> byte_ticks(std::uint64_t most, std::size_t count) {

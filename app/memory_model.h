@@ -53,6 +53,7 @@ struct AddressBlock {
   float y0 = 0, y1 = 0;
   std::uint32_t group = 0;
   std::uint32_t allocation = 0;  // the first one, an index into MemoryUsage::allocations
+  std::uint8_t slot = 0;         // of the slice palette, by the group's name
 };
 struct AddressMapWish {
   std::uint32_t pool = 0;
@@ -62,13 +63,23 @@ struct AddressMapWish {
   UsageGrouping grouping = UsageGrouping::tensor;
   std::int64_t session_end_ns = 0;  // where allocations end that are never released
 };
-inline constexpr std::size_t kMostBlocks = 20'000;
+inline constexpr std::size_t kMostBlocks = 8'000;
 [[nodiscard]] std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressScale& scale,
                                                     const AddressMapWish& wish);
 
 // The allocation that holds the address at the time: an index into MemoryUsage::allocations.
 [[nodiscard]] std::optional<std::uint32_t> allocation_at(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
                                                          std::uint64_t address);
+
+// Pools that are parts of one memory ("SBUF partition 0", "PSUM bank 3") together, in the order of their numbers; every
+// other pool is alone.
+struct PoolFamily {
+  std::string name;  // "SBUF"
+  bool estimated = false;
+  std::vector<std::uint32_t> pools;  // numbers in MemoryUsage
+  std::vector<std::string> parts;    // "partition 0"; empty where it has but one pool
+};
+[[nodiscard]] std::vector<PoolFamily> pool_families(const MemoryUsage& usage);
 
 // Axis steps for a plot up to `most`: at most `count` round figures (1, 2, 4 or 8 times a power of 1024 or of two).
 [[nodiscard]] std::vector<std::uint64_t> byte_ticks(std::uint64_t most, std::size_t count);

@@ -10,6 +10,7 @@
 #include "core/base/format.h"
 #include "core/model/palette.h"
 #include "render/widgets/controls.h"
+#include "render/widgets/popup.h"
 
 namespace accelscope::app {
 
@@ -32,36 +33,62 @@ std::string life_text(const Allocation& allocation) {
 }
 }  // namespace
 
+// The allocations of a session are looked through on the pool. Until the answer is there, the last one stands, unless
+// it speaks of other data.
 bool AllocationCard::choose(const PanelContext& context, const std::shared_ptr<const MemoryUsage>& usage) {
-  if (event_ != context.tab.selected || usage_ != usage) {
-    event_ = context.tab.selected;
+  const std::optional<EventId> selected = context.tab.selected;
+  const bool stays = selected && selected == followed_ && usage == usage_;
+  if (!stays && (event_ != selected || usage_ != usage)) {
+    if (usage_ != usage || !selected) allocation_.reset();
+    event_ = selected;
     usage_ = usage;
-    allocation_.reset();
-    story_.reset();
-    task_ = {};
-    for (std::uint32_t i = 0; event_ && i < usage->allocations.size(); ++i) {
-      const Allocation& each = usage->allocations[i];
-      if (each.event == *event_ || each.release == *event_) allocation_ = i;
+    followed_ = kNoEvent;
+    find_task_ = {};
+    if (event_) {
+      find_task_ = pool_.start([usage, event = *event_](TaskControl&) {
+        const auto found = std::find_if(
+            usage->allocations.begin(), usage->allocations.end(),
+            [&](const Allocation& allocation) { return allocation.event == event || allocation.release == event; });
+        return found == usage->allocations.end()
+                   ? std::optional<std::uint32_t>()
+                   : std::optional(static_cast<std::uint32_t>(found - usage->allocations.begin()));
+      });
+      context.ui.request_frame_after(0.01);
     }
-    if (allocation_) {
+  }
+  take_answers(context);
+  return allocation_.has_value();
+}
+
+void AllocationCard::take_answers(const PanelContext& context) {
+  if (find_task_.valid() && find_task_.ready()) {
+    const std::optional<std::uint32_t> found = find_task_.take();
+    allocation_ = found;
+    story_.reset();
+    story_task_ = {};
+    if (found) {
       const SessionTab& tab = context.tab;
-      task_ = pool_.start([store = tab.store, snapshot = tab.snapshot, usage, &pool = pool_,
-                           number = *allocation_](TaskControl& control) {
+      story_task_ = pool_.start([store = tab.store, snapshot = tab.snapshot, usage = usage_, &pool = pool_,
+                                 number = *found](TaskControl& control) {
         return allocation_story({.store = *store, .snapshot = snapshot, .pool = pool, .control = control}, *usage,
                                 number);
       });
       context.ui.request_frame_after(0.01);
     }
   }
-  if (task_.valid() && task_.ready()) {
-    auto result = task_.take();
-    if (result) {
-      story_ = std::move(*result);
-    } else {
-      context.tab.last_error = result.message();
-    }
+  if (!story_task_.valid() || !story_task_.ready()) return;
+  auto result = story_task_.take();
+  if (result) {
+    story_ = std::move(*result);
+  } else {
+    context.tab.last_error = result.message();
   }
-  return allocation_.has_value();
+}
+
+void AllocationCard::go_to(const PanelContext& context, EventId event) {
+  followed_ = event;
+  select_event(context.tab, event);
+  context.actions.reveal(event);
 }
 
 void AllocationCard::draw_field(const PanelContext& context, Rect& area, const char* label, const std::string& value,
@@ -75,26 +102,42 @@ void AllocationCard::draw_field(const PanelContext& context, Rect& area, const c
   }
   row.x1 = std::min(row.x1, row.x0 + link_width(ui, value, TextStyle::mono));
   if (link(ui, std::string("memory.card.") + label, row, value, TextStyle::mono)) {
-    select_event(context.tab, target);
-    context.actions.reveal(target);
+    go_to(context, target);
   }
 }
 
-// The reads along its life.
-void AllocationCard::draw_ticks(const PanelContext& context, const Rect& area) const {
+// The reads along its life; a click goes to the nearest.
+void AllocationCard::draw_ticks(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   fill(ui, area.middle(ui.px(6)), ui.colour(Colour::bg4));
   const Allocation& allocation = usage_->allocations[*allocation_];
   const std::int64_t end_ns = allocation.end_ns.value_or(context.tab.snapshot->end_ns);
   const double life = std::max(1.0, static_cast<double>(end_ns - allocation.begin_ns));
+  const auto x_of = [&](const AllocationStory::Read& read) {
+    const double share = std::clamp(static_cast<double>(read.ns - allocation.begin_ns) / life, 0.0, 1.0);
+    return std::round(area.x0 + static_cast<float>(share) * (area.width() - ui.px(3)));
+  };
+  const Interaction hand = interact(ui, "memory.card.reads", area);
+  const AllocationStory::Read* nearest = nullptr;
+  float distance = ui.px(6);
   float last = -1;
-  for (const std::int64_t ns : story_->reads_ns) {
-    const double share = std::clamp(static_cast<double>(ns - allocation.begin_ns) / life, 0.0, 1.0);
-    const float x = std::round(area.x0 + static_cast<float>(share) * (area.width() - ui.px(3)));
+  for (const AllocationStory::Read& read : story_->ticks) {
+    const float x = x_of(read);
+    const float away = std::abs(x + ui.px(1) - ui.input().mouse.x);
+    if (hand.hovered && away < distance) {
+      nearest = &read;
+      distance = away;
+    }
     if (x == last) continue;
     last = x;
     fill(ui, {x, area.y0, x + ui.px(3), area.y1}, ui.theme().slice(0));
   }
+  if (nearest == nullptr) return;
+  const float x = x_of(*nearest);
+  fill(ui, {x, area.y0, x + ui.px(3), area.y1}, ui.colour(Colour::accent));
+  set_cursor(Cursor::hand);
+  tooltip(ui, hand, area, "Read at " + format_time_exact(nearest->ns) + ": click to go there");
+  if (hand.clicked) go_to(context, nearest->event);
 }
 
 void AllocationCard::draw(const PanelContext& context, Rect area) {
@@ -113,7 +156,7 @@ void AllocationCard::draw(const PanelContext& context, Rect area) {
   head.cut_left(draw_text(ui, head, name.empty() ? "unnamed" : name, {.style = TextStyle::mono_strong}) + ui.px(12));
   draw_text(ui, head, format_bytes(static_cast<double>(allocation.bytes)),
             {.style = TextStyle::mono, .colour = Colour::text2});
-  const std::string waiting = task_.valid() ? "..." : kMissing;
+  const std::string waiting = pending() ? "..." : kMissing;
   const std::string& site = usage_->sites[allocation.site];
   const bool written = story_ && story_->writer != kNoEvent;
   draw_field(context, area, "Written by", written ? story_->writer_text : (site.empty() ? waiting : site),

@@ -5,8 +5,10 @@
 #include <cstdio>
 
 #include "app/panels/memory_panel.h"
+#include "app/panels/rect_batch.h"
 #include "app/selection.h"
 #include "core/base/format.h"
+#include "core/model/palette.h"
 #include "imgui.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/popup.h"
@@ -26,35 +28,72 @@ bool is_long(const AddressScale& scale) { return !scale.empty() && scale.parts()
 float y_of_share(const Rect& rect, double share) { return rect.y1 - static_cast<float>(share) * rect.height(); }
 }  // namespace
 
-void MemoryPanel::draw_addresses(const PanelContext& context, const Rect& area, const Plot& plot) {
+void MemoryPanel::draw_map_title(const PanelContext& context, Rect title, const Places& places) {
   Ui& ui = context.ui;
-  Rect title{area.x0, area.y0, area.x1, plot.rect.y0};
+  title = title.inset(ui.px(size::kPanelPadding + 4), 0);
+  if (draw_switch(context, places.main_switch, "memory.part", title, main_part_)) {
+    title.cut_left(ui.px(12));
+  } else {
+    title.x0 = heading(ui, title, "Address map") + ui.px(10);
+  }
   std::string hint = "which addresses are taken, and for how long";
   if (data_ && is_long(data_->scale)) hint += "; from " + hex_text(data_->scale.parts().front().span.begin);
-  heading(ui, title.inset(ui.px(size::kPanelPadding + 4), 0), "Address map", hint);
+  draw_text(ui, title, hint, {.style = TextStyle::small, .colour = Colour::text3});
+}
+
+// The allocation under the pointer is looked for on the pool: as many may be alive as the session has.
+void MemoryPanel::find_hovered(const PanelContext& context, const Plot& plot) {
+  Ui& ui = context.ui;
+  if (hover_task_.valid() && hover_task_.ready()) hover_ = hover_task_.take();
+  const double share = static_cast<double>((plot.rect.y1 - ui.input().mouse.y) / plot.rect.height());
+  const Hover wanted{usage_->snapshot_version, chosen_pool_, plot.time_at(ui.input().mouse.x),
+                     data_->scale.address_at(share), std::nullopt};
+  const bool known = hover_.version == wanted.version && hover_.pool == wanted.pool && hover_.ns == wanted.ns &&
+                     hover_.address == wanted.address;
+  if (known || hover_task_.valid()) return;
+  hover_task_ = pool_.start([usage = usage_, wanted](TaskControl&) {
+    Hover found = wanted;
+    found.allocation = allocation_at(*usage, wanted.pool, wanted.ns, wanted.address);
+    return found;
+  });
+  ui.request_frame_after(0.01);
+}
+
+void MemoryPanel::draw_addresses(const PanelContext& context, const Places& places, const Plot& plot) {
+  Ui& ui = context.ui;
+  const Rect& area = places.addresses;
+  if (places.has_titles) draw_map_title(context, {area.x0, area.y0, area.x1, plot.rect.y0}, places);
   fill(ui, plot.rect, ui.colour(Colour::bg1));
-  hovered_.reset();
   if (!data_ || data_->key.pool != chosen_pool_ || data_->scale.empty()) return;
   draw_address_labels(context, plot, {area.x0, plot.rect.y0, plot.rect.x0, plot.rect.y1});
-  const auto clicked_ns = handle_plot(context, plot, "memory.map", map_drag_from_x_);
-  if (plot.rect.contains(ui.input().mouse)) {
+  const auto clicked_ns = handle_plot(context, plot, "memory.map", map_hand_);
+  const bool pointed = hovered_ns_ && plot.rect.contains(ui.input().mouse);
+  if (pointed) find_hovered(context, plot);
+  const bool current = hover_.version == usage_->snapshot_version && hover_.pool == chosen_pool_;
+  std::optional<std::uint32_t> hovered;
+  if (pointed && current) hovered = hover_.allocation;
+  if (clicked_ns) {
     const double share = static_cast<double>((plot.rect.y1 - ui.input().mouse.y) / plot.rect.height());
-    hovered_ = allocation_at(*usage_, chosen_pool_, plot.time_at(ui.input().mouse.x), data_->scale.address_at(share));
-  }
-  if (clicked_ns && hovered_) {
-    pinned_ns_ = clicked_ns;
-    select_event(context.tab, usage_->allocations[*hovered_].event);
+    const auto clicked = allocation_at(*usage_, chosen_pool_, *clicked_ns, data_->scale.address_at(share));
+    if (clicked) {
+      select_event(context.tab, usage_->allocations[*clicked].event);
+      side_part_ = Part::allocation;
+    }
   }
   ui.draw()->PushClipRect({plot.rect.x0, plot.rect.y0}, {plot.rect.x1, plot.rect.y1}, true);
   draw_blocks(context, plot);
   draw_never_used(context, plot);
   const std::optional<std::uint32_t> chosen = card_.allocation();
-  if (hovered_) draw_chosen_block(context, plot, *hovered_, ui.colour(Colour::text2), 1);
+  if (hovered) {
+    if (const auto rect = block_rect(context, plot, *hovered)) outline(ui, *rect, ui.colour(Colour::text2), 1, 1);
+  }
   if (chosen && usage_->allocations[*chosen].pool == chosen_pool_) {
-    draw_chosen_block(context, plot, *chosen, ui.colour(Colour::selection), 2);
+    if (const auto rect = block_rect(context, plot, *chosen)) {
+      outline(ui, rect->inset(-ui.px(1)), ui.colour(Colour::selection), 1, 2);
+    }
   }
   ui.draw()->PopClipRect();
-  if (hovered_) explain_block(context, plot, *hovered_);
+  if (hovered && !map_hand_.drag_from_x && !map_hand_.pan_from_x) explain_block(context, plot, *hovered);
 }
 
 void MemoryPanel::draw_address_labels(const PanelContext& context, const Plot& plot, const Rect& labels) const {
@@ -92,16 +131,14 @@ void MemoryPanel::draw_blocks(const PanelContext& context, const Plot& plot) con
   const float step =
       (plot.x_of(data_->key.range.end_ns) - from) / static_cast<float>(std::max<std::size_t>(data_->key.pixels, 1));
   const float row = plot.rect.height() / static_cast<float>(std::max<std::size_t>(data_->key.rows, 1));
-  std::vector<Pixel> colours(data_->usage->group_count(data_->key.grouping), 0);
+  std::array<Pixel, kSlicePalette.size()> colours{};
+  for (unsigned slot = 0; slot < colours.size(); ++slot) colours[slot] = ui.theme().area(ui.theme().slice(slot));
+  RectBatch batch(*ui.draw());
   for (const AddressBlock& block : data_->map) {
-    Pixel& colour = colours[block.group];
-    if (colour == 0) {
-      colour = ui.theme().area(colour_of(ui, data_->usage->group_name(block.group, data_->key.grouping)));
-    }
     const float y0 = plot.rect.y1 - block.y1 * row;
     const float y1 = plot.rect.y1 - block.y0 * row;
-    ui.draw()->AddRectFilled({from + block.x0 * step, y0}, {from + block.x1 * step, y1 - (y1 - y0 > 3 ? 1.0F : 0.0F)},
-                             colour);
+    batch.add(from + block.x0 * step, y0, from + block.x1 * step, y1 - (y1 - y0 > 3 ? 1.0F : 0.0F),
+              colours[block.slot]);
   }
 }
 
@@ -125,38 +162,34 @@ void MemoryPanel::draw_never_used(const PanelContext& context, const Plot& plot)
   }
 }
 
-void MemoryPanel::draw_chosen_block(const PanelContext& context, const Plot& plot, std::uint32_t allocation,
-                                    Pixel colour, float thickness) const {
-  const Allocation& chosen = usage_->allocations[allocation];
-  if (!chosen.address) return;
-  const float outside = thickness > 1 ? context.ui.px(1) : 0;
-  const float bottom = y_of_share(plot.rect, data_->scale.share_of(*chosen.address)) + outside;
-  const float top = y_of_share(plot.rect, data_->scale.share_of(*chosen.address + chosen.bytes)) - outside;
-  const float x0 = plot.x_of(chosen.begin_ns) - outside;
-  const float x1 = plot.x_of(chosen.end_ns.value_or(context.tab.snapshot->end_ns)) + outside;
-  outline(context.ui, {x0, top, std::max(x1, x0 + 3), std::max(bottom, top + 3)}, colour, 1, thickness);
+std::optional<Rect> MemoryPanel::block_rect(const PanelContext& context, const Plot& plot,
+                                            std::uint32_t allocation) const {
+  const Allocation& shown = usage_->allocations[allocation];
+  if (!shown.address) return std::nullopt;
+  const float bottom = y_of_share(plot.rect, data_->scale.share_of(*shown.address));
+  const float top = y_of_share(plot.rect, data_->scale.share_of(*shown.address + shown.bytes));
+  const float x0 = plot.x_of(shown.begin_ns);
+  const float x1 = plot.x_of(shown.end_ns.value_or(context.tab.snapshot->end_ns));
+  return Rect{x0, top, std::max(x1, x0 + 3), std::max(bottom, top + 3)};
 }
 
-void MemoryPanel::explain_block(const PanelContext& context, const Plot& plot, std::uint32_t allocation) const {
+void MemoryPanel::explain_block(const PanelContext& context, const Plot& plot, std::uint32_t allocation) {
   Ui& ui = context.ui;
-  if (ui.hovered_for("memory.block." + std::to_string(allocation)) < 0.12) {
-    ui.request_frame_after(0.12);
-    return;
-  }
+  if (!rests_on(ui, "block " + std::to_string(allocation))) return;
   const Allocation& shown = usage_->allocations[allocation];
   const std::string& name = usage_->tensors[shown.tensor];
   HoverCard card;
   card.title = name.empty() ? "unnamed" : name;
   card.title_value = format_bytes(static_cast<double>(shown.bytes));
-  card.swatch = colour_of(ui, name);
-  card.rows.push_back({.label = "Address", .value = hex_text(*shown.address)});
+  card.swatch = ui.theme().slice(palette_slot(name));
+  if (shown.address) card.rows.push_back({.label = "Address", .value = hex_text(*shown.address)});
   card.rows.push_back({.label = "From", .value = format_time_exact(shown.begin_ns)});
   card.rows.push_back({.label = "Lives",
                        .value = shown.end_ns ? format_duration(static_cast<double>(*shown.end_ns - shown.begin_ns))
                                              : std::string("never freed")});
   if (!usage_->sites[shown.site].empty()) card.rows.push_back({.label = "Line", .value = usage_->sites[shown.site]});
-  const Point at = ui.input().mouse;
-  hover_card(ui, card, Rect{at.x - 4, at.y - 4, at.x + 4, at.y + 4}.intersected(plot.rect));
+  const Rect block = block_rect(context, plot, allocation).value_or(plot.rect).intersected(plot.rect);
+  hover_card(ui, card, block, {ui.input().mouse.x - ui.px(2), plot.rect.y0, ui.input().mouse.x + ui.px(2), block.y1});
 }
 
 }  // namespace accelscope::app

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/selection.h"
 #include "core/base/format.h"
+#include "imgui.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
-#include "render/widgets/menu.h"
 #include "render/widgets/states.h"
 
 namespace accelscope::app {
@@ -17,29 +16,20 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kHeadRow = 40, kAxisRow = 20, kTitleRow = 26, kScaleWidth = 88, kSideWidth = 500, kCardHeight = 196;
-constexpr float kLeastForTable = 760, kLeastForMap = 460, kLeastForCard = 420;  // units of width and height
-constexpr std::size_t kMostSeries = 10;
+// Units.
+constexpr float kHeadRow = 40, kLowHeadRow = 32, kAxisRow = 20, kTitleRow = 26, kSwitchRow = 34;
+constexpr float kScaleWidth = 88, kSideWidth = 500, kCardHeight = 196, kNameHeight = 16;
+constexpr float kLeastForTable = 760;  // wide enough for the table beside the plots
+constexpr float kLeastForBelow = 400;  // high enough for the table below the plots
+constexpr float kLeastForMap = 380;    // high enough for both plots
+constexpr float kLeastForCard = 400;   // high enough for the table and the card
+constexpr float kLeastForTitles = 150;
+constexpr float kTight = 80;  // a plot this low has no room for words about its capacity
 
 }  // namespace
 
 std::string MemoryPanel::bytes_text(std::uint64_t bytes) const {
   return (pool().estimated ? "≈ " : "") + format_bytes(static_cast<double>(bytes));
-}
-
-TimeRange MemoryPanel::time_range(const PanelContext& context) const {
-  const Snapshot& snapshot = *context.tab.snapshot;
-  TimeRange range{snapshot.begin_ns, std::max(snapshot.end_ns, snapshot.begin_ns + 1)};
-  if (!follow_view_) return own_range_.value_or(range);
-  range.begin_ns = static_cast<std::int64_t>(std::floor(context.tab.view.begin_ns));
-  range.end_ns = std::max(range.begin_ns + 1, static_cast<std::int64_t>(std::ceil(context.tab.view.end_ns)));
-  return range;
-}
-
-void MemoryPanel::show_range(const PanelContext& context, double begin_ns, double end_ns) {
-  end_ns = std::max(end_ns, begin_ns + 10);
-  if (follow_view_) return context.tab.show({begin_ns, end_ns});
-  own_range_ = TimeRange{static_cast<std::int64_t>(begin_ns), static_cast<std::int64_t>(end_ns)};
 }
 
 std::int64_t MemoryPanel::cursor(const PanelContext& context) const {
@@ -48,26 +38,74 @@ std::int64_t MemoryPanel::cursor(const PanelContext& context) const {
   return pool().peak_ns;
 }
 
-// The stretch round the peak in which at least half of it is in use.
-void MemoryPanel::go_to_peak(const PanelContext& context) {
-  const PoolUsage& chosen = pool();
-  if (chosen.steps.empty()) return;
-  pinned_ns_ = chosen.peak_ns;
-  const auto at = std::find_if(chosen.steps.begin(), chosen.steps.end(),
-                               [&](const PoolStep& step) { return step.ns >= chosen.peak_ns; });
-  const auto low = [&](const PoolStep& step) { return step.bytes < chosen.peak_bytes / 2; };
-  const auto after = std::find_if(at, chosen.steps.end(), low);
-  const auto before = std::find_if(std::make_reverse_iterator(at), chosen.steps.rend(), low);
-  const std::int64_t session_end = context.tab.snapshot->end_ns;
-  const auto begin = static_cast<double>(before == chosen.steps.rend() ? chosen.steps.front().ns : before->ns);
-  const auto end = static_cast<double>(after == chosen.steps.end() ? std::max(session_end, chosen.peak_ns) : after->ns);
-  const double margin = std::max(end - begin, 20.0) / 10;
-  show_range(context, begin - margin, end + margin);
+// What was held of another session means nothing in this one.
+void MemoryPanel::take_session(const PanelContext& context) {
+  const std::shared_ptr<const MemoryUsage> usage = context.analysis().memory();
+  if (session_ != context.tab.store.get()) {
+    session_ = context.tab.store.get();
+    own_range_.reset();
+    own_back_.clear();
+    pinned_ns_.reset();
+    data_.reset();
+    hover_ = {};
+    alive_.fold_all();
+    if (usage) chosen_pool_ = 0;
+  }
+  if (usage_ == usage) return;
+  usage_ = usage;
+  families_ = usage_ ? pool_families(*usage_) : std::vector<PoolFamily>();
+}
+
+MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
+  Places places;
+  Rect rest = area;
+  const bool has_table = !pool().sampled;
+  const bool has_map = !pool().touched.empty();
+  const bool low = area.height() < ui.px(kHeadRow + kLeastForTitles);
+  places.head = rest.cut_top(ui.px(low ? kLowHeadRow : kHeadRow));
+  if (has_table && rest.width() >= ui.px(kLeastForTable)) {
+    places.side = rest.cut_right(std::min(ui.px(kSideWidth), rest.width() * 0.4F));
+  } else if (has_table && rest.height() >= ui.px(kLeastForBelow)) {
+    places.side = rest.cut_bottom(rest.height() * 0.45F);
+  }
+  const bool single = has_table && places.side.empty();
+  places.has_titles = !low && !single;
+  // The side.
+  places.alive = places.side;
+  if (!places.side.empty() && has_card_) {
+    if (places.side.height() >= ui.px(kLeastForCard)) {
+      places.card = places.alive.cut_bottom(ui.px(kCardHeight));
+    } else {
+      places.side_switch = {Part::alive, Part::allocation};
+      places.alive.cut_top(ui.px(kSwitchRow));
+      if (side_part_ == Part::allocation) std::swap(places.alive, places.card);
+    }
+  }
+  // The plots.
+  const bool both = has_map && !single && rest.height() >= ui.px(kLeastForMap);
+  if (!both) {
+    places.main_switch = {Part::usage};
+    if (has_map) places.main_switch.push_back(Part::addresses);
+    if (single) places.main_switch.push_back(Part::alive);
+    if (single && has_card_) places.main_switch.push_back(Part::allocation);
+  }
+  const auto& parts = places.main_switch;
+  const Part seen = std::find(parts.begin(), parts.end(), main_part_) != parts.end() ? main_part_ : Part::usage;
+  if (!both && seen == Part::alive) {
+    places.alive = rest;
+  } else if (!both && seen == Part::allocation) {
+    places.card = rest;
+  } else {
+    places.axis = rest.cut_top(ui.px(kAxisRow));
+    if (both) places.usage = rest.cut_top(std::round(rest.height() * 0.45F));
+    (both || seen == Part::addresses ? places.addresses : places.usage) = rest;
+  }
+  return places;
 }
 
 void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  usage_ = context.analysis().memory();
+  take_session(context);
   if (!usage_) {
     empty_state(ui, "memory.loading", area, icon::kClock, "Reading the allocations ...");
     return;
@@ -80,149 +118,88 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
     return;
   }
   chosen_pool_ = std::min(chosen_pool_, static_cast<std::uint32_t>(usage_->pool_count() - 1));
-  Rect rest = area;
-  draw_head(context, rest.cut_top(ui.px(kHeadRow)));
-  const bool has_side = rest.width() >= ui.px(kLeastForTable) && !pool().sampled;
-  const Rect side = has_side ? rest.cut_right(std::min(ui.px(kSideWidth), rest.width() * 0.4F)) : Rect{};
-  const Rect axis = rest.cut_top(ui.px(kAxisRow));
-  const bool has_map = rest.height() >= ui.px(kLeastForMap) && !pool().touched.empty();
-  Rect upper = has_map ? rest.cut_top(rest.height() * 0.45F) : rest;
+  settle_view(context);
+  has_card_ = card_.choose(context, usage_);
+  const Places places = lay_out(ui, area);
+  ui.draw()->PushClipRect({area.x0, area.y0}, {area.x1, area.y1}, true);
+  draw_head(context, places);
+  if (!places.axis.empty()) draw_plots(context, places);
+  if (!hovered_ns_) rests_on_.clear();
+  draw_side(context, places);  // after the plots, which say where the cursor is
+  ui.draw()->PopClipRect();
+  pan_button_down_ = ui.input().down(MouseButton::right) || ui.input().down(MouseButton::middle);
+}
+
+void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) {
+  Ui& ui = context.ui;
+  const float title = !places.has_titles ? 6 : places.main_switch.size() > 1 ? kSwitchRow : kTitleRow;
   const auto inner = [&](const Rect& part) {
-    return Rect{part.x0 + ui.px(kScaleWidth), part.y0 + ui.px(kTitleRow), part.x1 - ui.px(8), part.y1 - ui.px(8)};
+    return Rect{part.x0 + ui.px(kScaleWidth), part.y0 + ui.px(title), part.x1 - ui.px(8), part.y1 - ui.px(8)};
   };
-  Plot plot{inner(upper), time_range(context), std::max<std::uint64_t>(pool().peak_bytes, 1)};
+  const bool has_usage = !places.usage.empty();
+  const bool has_map = !places.addresses.empty();
+  Plot plot{inner(has_usage ? places.usage : places.addresses), time_range(context),
+            std::max<std::uint64_t>(pool().peak_bytes, 1), false};
+  plot.is_tight = plot.rect.height() < ui.px(kTight);
   plot.most += plot.most / 8;  // room for the peak's label
   const auto capacity = pool().capacity_bytes;
   if (capacity && *capacity <= plot.most * 4) {
     plot.most = std::max(plot.most, *capacity + *capacity / 12);
-  } else if (capacity) {
+  } else if (capacity && !plot.is_tight) {
     plot.most += plot.most / 6;  // for the line of text that says so
   }
   Plot map = plot;
-  map.rect = inner(rest);
+  if (has_map) map.rect = inner(places.addresses);
   const auto pixels = [](float length) { return static_cast<std::size_t>(std::max(1.0F, length)); };
+  const double label = static_cast<double>(ui.px(kNameHeight)) / std::max(1.0F, plot.rect.height());
   refresh_plot(context, {usage_->snapshot_version, chosen_pool_, plot.range, pixels(plot.rect.width()),
-                         has_map ? pixels(map.rect.height()) : 0, min_bytes_, grouping_});
-  draw_usage(context, upper, plot, axis);
-  if (has_map) {
-    horizontal_line(ui, rest.x0, rest.x1, rest.y0, ui.colour(Colour::line2));
-    draw_addresses(context, rest, map);
+                         has_map ? pixels(map.rect.height()) : 0, min_bytes_, grouping_,
+                         static_cast<std::uint64_t>(label * static_cast<double>(plot.most))});
+  hovered_ns_.reset();
+  draw_axis(context, plot, places);
+  if (has_usage) draw_usage(context, places, plot);
+  if (has_usage && has_map) {
+    horizontal_line(ui, places.addresses.x0, places.addresses.x1, places.addresses.y0, ui.colour(Colour::line2));
   }
-  draw_cursor(context, plot, {axis.x0, axis.y0, axis.x1, has_map ? map.rect.y1 : plot.rect.y1});
-  if (side.empty()) return;
-  vertical_line(ui, side.x0, side.y0, side.y1, ui.colour(Colour::line2));
-  draw_side(context, side);  // after the plots, which say where the cursor is
+  if (has_map) draw_addresses(context, places, map);
+  draw_cursor(context, has_usage ? plot : map, places);
+  if (has_usage) explain_usage(context, plot);
 }
 
-void MemoryPanel::draw_pools(const PanelContext& context, Rect& place) {
-  Ui& ui = context.ui;
-  std::vector<Segment> segments;
-  std::vector<std::string> names;
-  for (std::uint32_t i = 0; i < usage_->pool_count(); ++i) {
-    const PoolUsage& each = usage_->pool(i);
-    names.push_back((each.estimated ? "≈ " : "") + (each.name.empty() ? std::string("memory") : each.name));
-  }
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    segments.push_back({.label = names[i], .tooltip = usage_->pool(i).note});
-  }
-  int chosen = static_cast<int>(chosen_pool_);
-  const float width = segmented_width(ui, segments);
-  bool changed = false;
-  if (width <= place.width() * 0.4F) {
-    changed = segmented(ui, "memory.pool", place.cut_left(width).middle(ui.px(size::kControl)), segments, chosen);
-  } else {
-    const float narrow = std::min(dropdown_width(ui, names[chosen_pool_]), place.width() * 0.4F);
-    changed = dropdown(ui, "memory.pool", place.cut_left(narrow).middle(ui.px(size::kControl)), names, chosen);
-  }
-  if (!changed) return;
-  chosen_pool_ = static_cast<std::uint32_t>(chosen);
-  alive_.fold_all();
-}
-
-void MemoryPanel::draw_choices(const PanelContext& context, Rect& place) {
-  Ui& ui = context.ui;
-  std::vector<std::string> groupings = {"Tensor", "Size class"};
-  if (usage_->sites.size() > 1 || (usage_->sites.size() == 1 && !usage_->sites.front().empty())) {
-    groupings.emplace_back("Written by");
-  }
-  int grouping = std::min(static_cast<int>(grouping_), static_cast<int>(groupings.size()) - 1);
-  place.cut_left(draw_text(ui, place, "Colour", {.colour = Colour::text2}) + ui.px(10));
-  const float width = dropdown_width(ui, "Size class");
-  if (dropdown(ui, "memory.colour", place.cut_left(width).middle(ui.px(size::kControl)), groupings, grouping)) {
-    grouping_ = static_cast<UsageGrouping>(grouping);
-  }
-  place.cut_left(ui.px(20));
-  if (place.width() < ui.px(300)) return;
-  place.cut_left(draw_text(ui, place, "Smallest shown", {.colour = Colour::text2}) + ui.px(10));
-  float position = bytes_to_slider(min_bytes_);
-  if (slider(ui, "memory.smallest", place.cut_left(ui.px(110)).middle(ui.px(size::kControl)), position)) {
-    min_bytes_ = slider_to_bytes(position);
-  }
-  place.cut_left(ui.px(10));
-  draw_text(ui, place.cut_left(ui.px(68)),
-            min_bytes_ == 0 ? std::string("all") : format_bytes(static_cast<double>(min_bytes_)),
-            {.style = TextStyle::mono});
-  const std::vector<Segment> shapes = {{.label = "Stacked", .icon = icon::kAreaChart},
-                                       {.label = "Lines", .icon = icon::kLineChart}};
-  int shape = stacked_ ? 0 : 1;
-  const float shapes_width = segmented_width(ui, shapes);
-  if (place.width() < shapes_width) return;
-  segmented(ui, "memory.shape", place.cut_left(shapes_width).middle(ui.px(size::kControl)), shapes, shape);
-  stacked_ = shape == 0;
-  place.cut_left(ui.px(20));
-}
-
-void MemoryPanel::draw_head(const PanelContext& context, Rect row) {
-  Ui& ui = context.ui;
-  horizontal_line(ui, row.x0, row.x1, row.y1 - 1, ui.colour(Colour::line2));
-  Rect place = row.inset(ui.px(size::kPanelPadding), 0);
-  const ButtonOptions peak{.label = "Go to the peak", .kind = ButtonKind::quiet, .disabled = pool().steps.empty()};
-  const Rect peak_rect = place.cut_right(button_width(ui, peak)).middle(ui.px(size::kControl));
-  if (button(ui, "memory.peak", peak_rect, peak)) go_to_peak(context);
-  place.cut_right(ui.px(16));
-  draw_pools(context, place);
-  place.cut_left(ui.px(20));
-  if (!pool().sampled) draw_choices(context, place);
-  const float width = checkbox_width(ui, "Follow timeline range");
-  if (place.width() < width) return;
-  const TimeRange before = time_range(context);
-  checkbox(ui, "memory.follow", place.cut_left(width).middle(ui.px(size::kControl)), "Follow timeline range",
-           follow_view_);
-  if (!follow_view_ && !own_range_) own_range_ = before;
-  if (follow_view_) own_range_.reset();
-}
-
-void MemoryPanel::refresh_plot(const PanelContext& context, const PlotKey& wanted) {
+void MemoryPanel::refresh_plot(const PanelContext& context, const MemoryPlotKey& wanted) {
   if (task_.valid() && task_.ready()) data_ = task_.take();
   if ((data_ && data_->key == wanted) || task_.valid()) return;
-  const std::int64_t end_ns = context.tab.snapshot->end_ns;
-  task_ = pool_.start([usage = usage_, wanted, end_ns](TaskControl&) -> std::shared_ptr<const PlotData> {
-    auto data = std::make_shared<PlotData>();
-    data->key = wanted;
-    data->usage = usage;
-    data->stack =
-        usage->stacked(wanted.pool, wanted.range, wanted.pixels, kMostSeries, wanted.min_bytes, wanted.grouping);
-    if (wanted.rows > 0) {
-      data->scale = AddressScale(usage->pool(wanted.pool));
-      data->map = address_map(
-          *usage, data->scale,
-          {wanted.pool, wanted.range, wanted.pixels, wanted.rows, wanted.min_bytes, wanted.grouping, end_ns});
-    }
-    return data;
+  task_ = pool_.start([usage = usage_, wanted, end_ns = context.tab.snapshot->end_ns](TaskControl&) {
+    return make_memory_plot(usage, wanted, end_ns);
   });
   context.ui.request_frame_after(0.01);
 }
 
-void MemoryPanel::draw_side(const PanelContext& context, const Rect& area) {
+void MemoryPanel::draw_side(const PanelContext& context, const Places& places) {
+  Ui& ui = context.ui;
+  if (!places.side.empty()) {
+    if (places.side.y0 > places.head.y1) {
+      horizontal_line(ui, places.side.x0, places.side.x1, places.side.y0, ui.colour(Colour::line2));
+    } else {
+      vertical_line(ui, places.side.x0, places.side.y0, places.side.y1, ui.colour(Colour::line2));
+    }
+  }
+  if (!places.side_switch.empty()) {
+    Rect row = places.side;
+    row = row.cut_top(ui.px(kSwitchRow)).inset(ui.px(8), 0);
+    draw_switch(context, places.side_switch, "memory.side", row, side_part_);
+  }
   const std::int64_t at = cursor(context);
-  const char* title = pinned_ns_              ? "Alive at the cursor (held)"
-                      : context.tab.cursor_ns ? "Alive at the cursor"
-                                              : "Alive at the peak";
-  Rect rest = area;
-  const bool has_card = area.height() >= context.ui.px(kLeastForCard) && card_.choose(context, usage_);
-  const Rect card = has_card ? rest.cut_bottom(context.ui.px(kCardHeight)) : Rect{};
-  if (alive_.draw(context, {usage_, chosen_pool_, at, min_bytes_}, title, rest)) pinned_ns_ = at;
-  if (has_card) card_.draw(context, card);
+  if (!places.alive.empty()) {
+    const char* title = pinned_ns_              ? "Alive at the cursor (held)"
+                        : context.tab.cursor_ns ? "Alive at the cursor"
+                                                : "Alive at the peak";
+    if (alive_.draw(context, {usage_, chosen_pool_, at, min_bytes_}, title, places.alive)) pinned_ns_ = at;
+  }
+  if (!places.card.empty() && has_card_) {
+    const ScrollArea scroll(ui, "memory.card", places.card, ui.px(kCardHeight));
+    card_.draw(context, scroll.content());
+  }
 }
 
 }  // namespace accelscope::app

@@ -162,7 +162,7 @@ void tell_reads(const Snapshot& snapshot, const std::vector<Use>& uses, Allocati
     if (use.written) continue;
     if (story.reads++ == 0) story.first_reader = use.event;
     ++names[use.name];
-    if (story.reads_ns.size() < AllocationStory::kMostTicks) story.reads_ns.push_back(use.begin_ns);
+    if (story.ticks.size() < AllocationStory::kMostTicks) story.ticks.push_back({use.begin_ns, use.event});
   }
   const auto most =
       std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });

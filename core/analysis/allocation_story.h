@@ -7,13 +7,18 @@
 namespace accelscope {
 
 struct AllocationStory {
+  struct Read {
+    std::int64_t ns = 0;
+    EventId event = kNoEvent;
+    bool operator==(const Read&) const = default;
+  };
   EventId writer = kNoEvent;  // the first that wrote it
   std::string writer_text;    // "DMA qSyncSpillReload0", "TENSOR_COPY on Vector"
   bool reads_known = false;   // the events of the device say what they read
   std::uint64_t reads = 0;
   EventId first_reader = kNoEvent;
   std::string reader_name;              // the most frequent
-  std::vector<std::int64_t> reads_ns;   // begins, rising; at most kMostTicks
+  std::vector<Read> ticks;              // the first kMostTicks reads, by their begins
   std::optional<double> idle_share;     // of its life, in which nothing wrote or read it
   std::optional<double> repeat_factor;  // bytes loaded of its tensor over the tensor's size
   static constexpr std::size_t kMostTicks = 10'000;

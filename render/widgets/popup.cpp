@@ -189,8 +189,12 @@ Popover::Popover(Ui& ui, std::string_view name, const Rect& anchor, float width_
   const Rect window = ui.window();
   const float width = std::min(std::round(width_units * ui.scale()), window.width());
   const float x = std::round(std::clamp(anchor.x0, window.x0, window.x1 - width));
-  const float y = std::round(anchor.y1 + ui.px(4));
-  const float height = std::min(std::round(height_units * ui.scale()), window.y1 - y);
+  const float below = std::round(anchor.y1 + ui.px(4));
+  const float above = std::round(anchor.y0 - ui.px(4));  // where there is more room, if there is too little below
+  const float wanted = std::round(height_units * ui.scale());
+  const bool up = wanted > window.y1 - below && above - window.y0 > window.y1 - below;
+  const float height = std::min(wanted, up ? above - window.y0 : window.y1 - below);
+  const float y = up ? above - height : below;
   body_ = {x, y, x + width, y + height};
   ImGui::SetNextWindowPos(ImVec2(x, y));
   ImGui::SetNextWindowSize(ImVec2(width, std::max(1.0F, height)));

@@ -59,7 +59,7 @@ class Modal {
   Rect buttons_;
 };
 
-// A card below what was clicked, that stays until a click outside of it or Esc:
+// A card below what was clicked, or above it where there is no room, that stays until a click outside of it or Esc:
 //   if (at.clicked) open_popover(ui, "agents");
 //   if (Popover card(ui, "agents", anchor, 420, 200); card.open()) { ... card.body() ... }
 void open_popover(Ui& ui, std::string_view name);

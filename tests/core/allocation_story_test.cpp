@@ -79,7 +79,10 @@ TEST_CASE("an allocation's story: the transfer that wrote it, the reads inside o
   CHECK(told.story->writer_text == "DMA qSync0");
   CHECK(told.story->reads_known);
   CHECK(told.story->reads == 2);
-  CHECK(told.story->reads_ns == std::vector<std::int64_t>{300, 600});
+  REQUIRE(told.story->ticks.size() == 2);
+  CHECK(told.story->ticks[0].ns == 300);
+  CHECK(told.story->ticks[0].event == told.story->first_reader);
+  CHECK(told.story->ticks[1].ns == 600);
   CHECK(told.story->reader_name == "MATMUL");
   REQUIRE(told.story->idle_share.has_value());
   CHECK(*told.story->idle_share == doctest::Approx(1 - 250.0 / 1'000));

@@ -79,6 +79,107 @@ TEST_CASE("memory: with a range of its own the wheel leaves the timeline alone, 
   CHECK(std::abs(viewer.tab().cursor_ns.value() - 3'800) < 30);
 }
 
+TEST_CASE("memory: the way back through the panel's own ranges, by the wheel and by drags") {
+  MemoryViewer viewer;
+  const auto time_at = [&](float share) {  // under the pointer
+    viewer.shell.move(viewer.at("memory.plot", share, 30));
+    REQUIRE(viewer.shell.settle());
+    return viewer.tab().cursor_ns.value();
+  };
+  CHECK(viewer.shell.find("memory.back") == nullptr);  // following: the timeline has its own
+  REQUIRE(viewer.shell.click("memory.follow"));
+  const std::int64_t middle = time_at(0.5F);
+  const std::int64_t early = time_at(0.1F);
+  viewer.shell.move(viewer.at("memory.plot", 0.5F, 30));
+  for (int i = 0; i < 4; ++i) viewer.shell.wheel({0, 1});
+  REQUIRE(viewer.shell.settle());
+  CHECK(std::abs(time_at(0.5F) - middle) < 20);  // what the pointer shows keeps its place
+  const std::int64_t zoomed = time_at(0.1F);
+  CHECK(zoomed > early + 500);
+  viewer.shell.wait(0.6);  // the wheel has come to rest
+  viewer.shell.drag(viewer.at("memory.plot", 0.4F, 30), viewer.at("memory.plot", 0.6F, 30));
+  REQUIRE(viewer.shell.settle());
+  CHECK(time_at(0.1F) > zoomed + 100);
+  REQUIRE(viewer.shell.click("memory.back"));
+  CHECK(std::abs(time_at(0.1F) - zoomed) < 20);
+  REQUIRE(viewer.shell.click("memory.back"));
+  CHECK(std::abs(time_at(0.1F) - early) < 20);
+  viewer.shell.drag(viewer.at("memory.plot", 0.3F, 30), viewer.at("memory.plot", 0.5F, 30), render::MouseButton::right);
+  REQUIRE(viewer.shell.settle());
+  CHECK(time_at(0.1F) < early - 400);  // the right button pans
+}
+
+TEST_CASE("memory: a wheel that follows the timeline is one step of its history") {
+  MemoryViewer viewer;
+  const ViewRange before = viewer.tab().view;
+  viewer.shell.move(viewer.at("memory.plot", 0.5F, 30));
+  for (int i = 0; i < 3; ++i) viewer.shell.wheel({0, 1});
+  viewer.shell.wait(0.6);
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.tab().view.span_ns() < before.span_ns() * 0.6);
+  REQUIRE(viewer.tab().history.can_go_back());
+  CHECK(viewer.tab().history.back().view == before);
+}
+
+TEST_CASE("memory: a held cursor moves with the next click and is let go by a click on its chip") {
+  MemoryViewer viewer;
+  viewer.shell.click(viewer.at("memory.plot", 0.9F, 30));
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.shows("65,536 B at the cursor"));
+  viewer.shell.wait(1);  // no double click
+  viewer.shell.click(viewer.at("memory.plot", 0.25F, 30));
+  viewer.shell.move(viewer.at("memory.plot", 0.9F, 30));
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.shows("163,840 B at the cursor"));
+  REQUIRE(viewer.shell.click("memory.cursor"));
+  viewer.shell.move(viewer.at("memory.plot", 0.9F, 30));
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.shows("65,536 B at the cursor"));
+  CHECK(viewer.shell.find("memory.cursor") == nullptr);
+}
+
+TEST_CASE("memory: lines instead of areas bear no names, and the peak's label leads to the peak") {
+  MemoryViewer viewer;
+  const auto names = [&] {
+    const std::string text = viewer.shell.visible_text();
+    std::size_t count = 0;
+    for (std::size_t at = text.find("w1  128 KiB"); at != std::string::npos; at = text.find("w1  128 KiB", at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  CHECK(names() == 1);
+  REQUIRE(viewer.shell.click("memory.shape.1"));
+  REQUIRE(viewer.shell.settle());
+  CHECK(names() == 0);
+  viewer.tab().show({4'500, 4'600});
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.shows("Peak 160 KiB, earlier"));
+  REQUIRE(viewer.shell.click("memory.peak_chip"));
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.tab().view.begin_ns <= 1'500);
+  CHECK(viewer.shell.shows("163,840 B at the cursor"));
+}
+
+TEST_CASE("memory: a card says what lies under the pointer and stands beside it") {
+  MemoryViewer viewer;
+  const render::Rect plot = *viewer.shell.find("memory.plot");
+  const render::Point at{plot.x0 + plot.width() * 0.25F, plot.y1 - 6};  // the lowest area: w1
+  viewer.shell.move(at);
+  viewer.shell.wait(0.3);
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.shows("Share of what is in use"));
+  CHECK(viewer.shell.shows("80.0 %"));  // 128 of 160 KiB
+  const render::Rect map = *viewer.shell.find("memory.map");
+  viewer.shell.move({map.x0 + map.width() * 0.25F, map.y0 + 8});
+  viewer.shell.wait(0.3);
+  REQUIRE(viewer.wait_for([&] {
+    viewer.shell.wait(0.2);
+    return viewer.shell.shows("From");  // of the block's card
+  }));
+  CHECK_FALSE(viewer.shell.shows("Share of what is in use"));
+}
+
 TEST_CASE("memory: go to the peak holds the cursor there and shows the stretch round it") {
   MemoryViewer viewer;
   viewer.tab().show({4'500, 4'600});

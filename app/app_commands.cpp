@@ -294,6 +294,8 @@ MenuId menu_of(TimelineCommand command) {
     case TimelineCommand::clear_selection:
     case TimelineCommand::box_select:
     case TimelineCommand::filter_by_region:
+    case TimelineCommand::event_above:
+    case TimelineCommand::event_below:
       return MenuId::analyse;
     default:
       return MenuId::view;

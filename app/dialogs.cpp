@@ -1,4 +1,5 @@
 // What lies over the window: connect, keys, about, the question before unsaved work is closed, files, pictures.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <ctime>
@@ -19,6 +20,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kKeyColumn = 216;
+constexpr float kMouseRows = 202;                         // units that the rows about the mouse take
 constexpr float kConnectFrame = 70, kLeastConnect = 470;  // units: what the dialog adds to its form
 
 void draw_connect(AppState& state, Ui& ui) {
@@ -64,6 +66,7 @@ void draw_mouse_rows(Ui& ui, Rect& column) {
     row.cut_left(ui.px(12));
     draw_text(ui, row, does);
   }
+  column.cut_top(ui.px(12));
 }
 
 void draw_keys(AppState& state, Ui& ui) {
@@ -90,10 +93,14 @@ void draw_keys(AppState& state, Ui& ui) {
     if (listed(command)) heights[static_cast<std::size_t>(command.menu)] += ui.px(22);
   }
   for (float& height : heights) whole += height > 0 ? height += ui.px(36) : 0;
-  const ScrollArea scroll(ui, "keys.scroll", body, std::max(body.height(), whole / 2 + ui.px(140)));
+  if (wanted.empty()) whole += ui.px(kMouseRows);
+  // Groups stay whole, so the longer column may have half of one more than the other.
+  const float largest = *std::max_element(heights.begin(), heights.end());
+  const ScrollArea scroll(ui, "keys.scroll", body, std::max(body.height(), (whole + largest) / 2));
   Rect content = scroll.content();
   std::array<Rect, 2> columns = {content.cut_left(content.width() / 2), content};
   columns[0].cut_right(ui.px(20));
+  if (wanted.empty()) draw_mouse_rows(ui, columns[0]);
   for (std::size_t menu = 0; menu < kMenuCount; ++menu) {
     if (heights[menu] <= 0) continue;
     Rect& column = columns[columns[0].height() >= columns[1].height() ? 0 : 1];
@@ -104,7 +111,6 @@ void draw_keys(AppState& state, Ui& ui) {
     }
     column.cut_top(ui.px(12));
   }
-  if (wanted.empty()) draw_mouse_rows(ui, columns[columns[0].height() >= columns[1].height() ? 0 : 1]);
 }
 
 void draw_about(AppState& state, Ui& ui) {

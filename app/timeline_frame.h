@@ -2,6 +2,7 @@
 // handed to the functions that draw the parts; timeline_*.cpp holds one part each.
 #pragma once
 
+#include "app/timeline_panel.h"
 #include "app/timeline_state.h"
 #include "app/view_motion.h"
 #include "render/draw.h"
@@ -107,7 +108,13 @@ void fit_event(TimelineFrame& frame, EventId id);
 // timeline_menu.cpp: the menu of the lanes and of a marker.
 void draw_menu(TimelineFrame& frame);
 
-// timeline_overlay.cpp: cursor, zoom box, outlines, arrows, hover card.
+// timeline_overlay.cpp: cursor, zoom box, outlines, arrows.
 void draw_overlay(TimelineFrame& frame);
+
+// timeline_hover.cpp: the card of what the pointer rests on.
+void draw_hover(TimelineFrame& frame);
+
+// timeline_row_commands.cpp: commands on lanes. False: it is none of them.
+[[nodiscard]] bool run_row_command(SessionTab& tab, TimelineState& state, TimelineCommand command, render::Point mouse);
 
 }  // namespace accelscope::app

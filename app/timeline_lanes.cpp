@@ -6,6 +6,7 @@
 
 #include "app/timeline_frame.h"
 #include "core/base/format.h"
+#include "core/query/lane_stretch.h"
 #include "render/icons.h"
 #include "render/timeline/lane_painter.h"
 #include "render/widgets/interact.h"
@@ -54,6 +55,23 @@ float draw_alerts(TimelineFrame& frame, const TimelineRow& row, const Rect& line
   return left - ui.px(6);
 }
 
+// "+3 levels" that a small row leaves out: a click makes it tall. Returns where it begins.
+float draw_hidden_levels(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
+  Ui& ui = frame.ui;
+  const std::string text = fmt::format("+{} level{}", row.hidden_levels, row.hidden_levels == 1 ? "" : "s");
+  const Rect link{right - text_width(ui, TextStyle::small, text), line.y0, right, line.y1};
+  const Interaction touch = interact(ui, "timeline.levels." + row.key, link);
+  draw_text(ui, frame.list, link, text,
+            {.style = TextStyle::small, .colour = touch.hovered ? Colour::text1 : Colour::accent, .fit = Fit::clip});
+  tooltip(ui, touch, link, "Show all levels");
+  if (touch.clicked) {
+    RowChoices choices = frame.tab.choices.rows;
+    choices.sizes[row.key] = RowSize::tall;
+    change_rows(frame.tab, std::move(choices));
+  }
+  return link.x0 - ui.px(8);
+}
+
 // "2 hidden" in a group's heading: a click shows them again. Returns where it begins.
 float draw_hidden(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
   Ui& ui = frame.ui;
@@ -81,6 +99,7 @@ void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& 
   float right = line.x1 - ui.px(size::kLaneValueInset);
   if (group && row.hidden_count > 0) right = draw_hidden(frame, row, line, right);
   if (row.alerts > 0) right = draw_alerts(frame, row, line, right);
+  if (row.hidden_levels > 0) right = draw_hidden_levels(frame, row, line, right);
   const TextStyle value_style = group ? TextStyle::small : TextStyle::mono_small;
   const float width = value.empty() ? 0 : text_width(ui, value_style, value);
   // A group's name says more than how many rows it has.
@@ -108,15 +127,47 @@ void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& 
              .fit = Fit::middle});
 }
 
-std::string draw_slices(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter) {
-  const bool labels = frame.state.rows[drawn.row].size != RowSize::small;  // too low for text
+// What the values at the left are of: the selected box, the time between two selected events, or the view.
+struct Measured {
+  TimeRange range;
+  const char* name = "the view";
+  bool is_view = true;
+};
+
+[[nodiscard]] Measured measured_stretch(const TimelineFrame& frame) {
+  if (frame.tab.region && frame.tab.region->range) return {*frame.tab.region->range, "the selected box", false};
+  if (const auto gap = selected_gap(frame.tab)) {
+    const auto [begin, end] = std::minmax(gap->first.end_ns, gap->second.begin_ns);
+    if (begin < end) return {{begin, end}, "the time between the selected events", false};
+  }
+  return {{std::llround(frame.view.begin_ns), std::llround(frame.view.end_ns)}};
+}
+
+[[nodiscard]] double busy_share_of(const TimelineFrame& frame, const DrawnLane& lane, const Measured& measured) {
+  if (measured.is_view) return lane.strip.busy_share;
+  const LaneSnapshot& snapshot = frame.snapshot.lanes[lane.lane];
+  const LaneStretch held = lane_stretch(snapshot, &frame.state.windows.lane(snapshot), measured.range);
+  return std::min(1.0, held.busy_ns / static_cast<double>(std::max<std::int64_t>(1, measured.range.length_ns())));
+}
+
+struct RowValue {
+  std::string text;
+  std::string meaning;  // for whoever rests on it; empty: nothing is to be said
+};
+
+RowValue draw_slices(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter,
+                     const Measured& measured) {
+  const TimelineRow& row = frame.state.rows[drawn.row];
+  const bool labels = row.size != RowSize::small;  // too low for text
   double busy = 0;
   for (std::size_t i = drawn.first_lane; i < drawn.first_lane + drawn.lane_count; ++i) {
     const DrawnLane& lane = frame.state.lanes[i];
     painter.paint({lane.strip, lane.texture_row, lane.rect, labels});
-    busy = std::max(busy, lane.strip.busy_share);
+    busy = std::max(busy, busy_share_of(frame, lane, measured));
   }
-  return percent(busy);
+  const auto length = static_cast<double>(measured.range.length_ns());
+  return {percent(busy), fmt::format("{}: busy {} of {}, {} of {}", row.label, percent(busy), measured.name,
+                                     format_duration(busy * length), format_duration(length))};
 }
 
 void draw_grid(TimelineFrame& frame, const Rect& canvas, const TimelineRow& row) {
@@ -179,7 +230,7 @@ void explain_group(TimelineFrame& frame, const TimelineRow& row, const Rect& rec
   return frame.state.gesture == Gesture::none && !menu_is_open("timeline.row_menu") && !menu_is_open("timeline.menu");
 }
 
-void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter) {
+void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter, const Measured& measured) {
   Ui& ui = frame.ui;
   TimelineState& state = frame.state;
   const TimelineRow& row = state.rows[drawn.row];
@@ -199,27 +250,28 @@ void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& pa
     frame.list->AddRectFilled(low(label), high(label), ui.colour(lit ? Colour::bg3 : Colour::bg2));
   };
   if (has_legend(row)) fill_label();
-  std::string value;
+  RowValue value;
   switch (row.kind) {
     case RowKind::group:
-      value = row.count;
+      value.text = row.count;
       if (drawn.summary_row >= 0) {
         frame.lanes_texture.draw_row(frame.list, canvas.inset(0, ui.px(3)), drawn.summary_row);
       }
       break;
     case RowKind::slices:
-      value = draw_slices(frame, drawn, painter);
+      value = draw_slices(frame, drawn, painter, measured);
       break;
     case RowKind::counter:
-      value = draw_counter(frame, drawn);
+      value.text = draw_counter(frame, drawn);
       break;
     case RowKind::memory:
-      value = draw_memory(frame, drawn);
+      value.text = draw_memory(frame, drawn);
       break;
   }
   if (!has_legend(row)) fill_label();  // over slices that begin before the view
-  draw_label(frame, drawn, value, hovered);
+  draw_label(frame, drawn, value.text, hovered);
   touch_label(frame, row, touch);
+  if (!value.meaning.empty() && may_hover(frame)) tooltip(ui, touch, label, value.meaning);
   if (group && !row.open && may_hover(frame)) {
     if (touch.hovered) explain_group(frame, row, seen, touch.hovered_for);
     if (over_canvas && ImGui::IsWindowHovered()) explain_group(frame, row, seen, rested_on(frame, row));
@@ -237,9 +289,10 @@ void draw_lanes(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   Ui& ui = frame.ui;
   const LanePainter painter(ui, frame.list, frame.lanes_texture, *frame.snapshot.strings);
+  const Measured measured = measured_stretch(frame);
   for (const DrawnRow& drawn : state.drawn_rows) {
     frame.list->PushClipRect(low(drawn.clip), high(drawn.clip), true);
-    draw_row(frame, drawn, painter);
+    draw_row(frame, drawn, painter, measured);
     frame.list->PopClipRect();
   }
   if (state.pinned_rows > 0) {

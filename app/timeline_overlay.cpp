@@ -1,5 +1,5 @@
-// What lies over the lanes: the cursor, the box being zoomed to, outlines of hovered, selected and related events,
-// arrows along dependencies, and the hover card.
+// What lies over the lanes: the cursor, the box being zoomed to, outlines of hovered, selected and related events, and
+// arrows along dependencies.
 #include <imgui.h>
 
 #include <algorithm>
@@ -9,8 +9,6 @@
 #include "app/timeline_frame.h"
 #include "core/base/format.h"
 #include "core/query/event_reader.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/popup.h"
 
 namespace accelscope::app {
 namespace {
@@ -145,67 +143,6 @@ void draw_snap(TimelineFrame& frame) {
   frame.ui.register_widget("timeline.snap", {x, frame.markers.y0, x + 1, frame.rows.y1});
 }
 
-void draw_hover_card(TimelineFrame& frame, const EventRecord& event, const Rect& slice) {
-  HoverCard card;
-  card.title = event.name_text.empty() ? "(no name)" : event.name_text;
-  card.title_value = format_duration(static_cast<double>(event.end_ns - event.begin_ns));
-  card.swatch = frame.ui.theme().slice(frame.snapshot.strings->slot(event.name));
-  card.rows.push_back({"Start", format_time_exact(event.begin_ns)});
-  card.rows.push_back({"Duration", format_time_exact(event.end_ns - event.begin_ns)});
-  if (event.waits) card.rows.push_back({"State", "waiting", Colour::warning});
-  const Schema* schema = event.lane != nullptr ? event.lane->schema.get() : nullptr;
-  const auto add = [&](Role role, const char* label, Colour colour) {
-    const auto column = schema != nullptr ? schema->find(role) : std::nullopt;
-    if (!column || *column >= event.fields.size()) return;
-    if (std::holds_alternative<std::monostate>(event.fields[*column])) return;
-    card.rows.push_back({label, field_text(schema->columns[*column], event.fields[*column]), colour});
-  };
-  add(Role::wait_ns, "Waited", Colour::warning);
-  add(Role::tensor, "Tensor", Colour::text1);
-  add(Role::bytes, "Bytes", Colour::text1);
-  add(Role::source_location, "Source", Colour::accent);
-  if (event.lane != nullptr) {
-    if (const TrackSnapshot* track = frame.snapshot.find_track(event.lane->track)) {
-      card.rows.push_back({"Lane", track->track->name});
-    }
-  }
-  hover_card(frame.ui, card, slice, frame.label({frame.rows.x0, slice.y0, frame.rows.x1, slice.y1}));
-}
-
-// The card opens when the pointer has rested on an event; in dense parts only then is the event looked for.
-void hover(TimelineFrame& frame) {
-  TimelineState& state = frame.state;
-  Ui& ui = frame.ui;
-  const bool over = frame.canvas(frame.rows).contains(ui.input().mouse) && ImGui::IsWindowHovered() &&
-                    state.gesture == Gesture::none && !menu_is_open("timeline.menu");
-  const Point mouse = ui.input().mouse;
-  if (!over) {
-    frame.tab.hovered.reset();
-    state.hover_since_s = ui.time();
-    return;
-  }
-  frame.tab.cursor_ns = static_cast<std::int64_t>(std::llround(frame.ns(mouse.x)));
-  const bool moved = mouse.x != state.last_mouse.x || mouse.y != state.last_mouse.y;
-  if (moved) {
-    state.last_mouse = mouse;
-    state.hover_since_s = ui.time();
-    frame.tab.hovered = event_under(frame, mouse, false);
-    ui.request_frame_after(kHoverCardDelay);
-    return;
-  }
-  const double rested_s = ui.time() - state.hover_since_s;
-  if (rested_s < 0) return;  // nothing here, as was found before
-  if (rested_s < kHoverCardDelay) return ui.request_frame_after(kHoverCardDelay - rested_s);
-  if (!frame.tab.hovered) {
-    frame.tab.hovered = event_under(frame, mouse, true);
-    if (!frame.tab.hovered) state.hover_since_s = 1e18;  // nothing here: look again when the pointer moves
-  }
-  if (!frame.tab.hovered) return;
-  const auto event = read(frame, *frame.tab.hovered);
-  if (!event) return;
-  if (const auto rect = event_rect(frame, *event)) draw_hover_card(frame, *event, rect->intersected(frame.rows));
-}
-
 }  // namespace
 
 void draw_overlay(TimelineFrame& frame) {
@@ -221,7 +158,6 @@ void draw_overlay(TimelineFrame& frame) {
   draw_snap(frame);
   draw_zoom_box(frame);
   frame.list->PopClipRect();
-  hover(frame);
 }
 
 }  // namespace accelscope::app

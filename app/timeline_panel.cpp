@@ -15,7 +15,7 @@ namespace {
 
 using namespace render;
 
-constexpr std::array<TimelineCommandInfo, 20> kCommands = {{
+constexpr std::array<TimelineCommandInfo, 28> kCommands = {{
     {TimelineCommand::zoom_in, "zoom_in", "Zoom in", "W", ""},
     {TimelineCommand::zoom_out, "zoom_out", "Zoom out", "S", ""},
     {TimelineCommand::pan_left, "pan_left", "Earlier", "A", "Left"},
@@ -36,6 +36,14 @@ constexpr std::array<TimelineCommandInfo, 20> kCommands = {{
     {TimelineCommand::scroll_down, "scroll_down", "Scroll the lanes down", "Down", ""},
     {TimelineCommand::box_select, "box_select", "Select a box of lanes and time", "B", ""},
     {TimelineCommand::filter_by_region, "filter_by_region", "Zoom in and filter in by selection", "Shift+F", ""},
+    {TimelineCommand::event_above, "event_above", "Event at this time in the lane above", "Shift+Up", ""},
+    {TimelineCommand::event_below, "event_below", "Event at this time in the lane below", "Shift+Down", ""},
+    {TimelineCommand::filter_lanes, "filter_lanes", "Filter lanes by name", "L", ""},
+    {TimelineCommand::collapse_groups, "collapse_groups", "Collapse all groups of lanes", "C", ""},
+    {TimelineCommand::expand_groups, "expand_groups", "Expand all groups of lanes", "E", ""},
+    {TimelineCommand::pin_lane, "pin_lane", "Pin or unpin the lane under the pointer or of the selection", "P", ""},
+    {TimelineCommand::hide_lane, "hide_lane", "Hide the lane under the pointer or of the selection", "H", ""},
+    {TimelineCommand::show_hidden, "show_hidden", "Show all hidden lanes", "Shift+H", ""},
 }};
 
 constexpr double kTickPixels = 90;                // least distance of labelled ticks at 100 %
@@ -189,6 +197,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
                             ui.colour(Colour::line2));
   handle_mouse(frame);
   draw_overlay(frame);
+  draw_hover(frame);
   ImGui::PopClipRect();
   draw_menu(frame);
   draw_row_menu(frame);
@@ -201,6 +210,7 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
   if (!tab.snapshot) return;
   const SessionSpan session = session_span(*tab.snapshot);
   TimelineState& state = state_of(tab);
+  if (run_row_command(tab, state, command, ui.input().mouse)) return;
   switch (command) {
     case TimelineCommand::zoom_in:
       return zoom_by_key(tab, kKeyZoom);
@@ -257,6 +267,8 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
       return;
     case TimelineCommand::scroll_down:
       state.scroll += ui.px(kKeyScroll);
+      return;
+    default:
       return;
   }
 }

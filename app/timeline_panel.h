@@ -40,6 +40,14 @@ enum class TimelineCommand : std::uint8_t {
   scroll_down,
   box_select,
   filter_by_region,
+  event_above,
+  event_below,
+  filter_lanes,
+  collapse_groups,
+  expand_groups,
+  pin_lane,
+  hide_lane,
+  show_hidden,
 };
 
 struct TimelineCommandInfo {

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <array>
+#include <utility>
 
 #include "app/timeline_frame.h"
 #include "render/icons.h"
@@ -49,8 +50,9 @@ void draw_row_filter(TimelineFrame& frame) {
     if (touch.clicked) return set_filter(frame, {});
   }
   std::string text = state.typed_filter.value_or(frame.tab.choices.rows.name_filter);
-  const TextInputResult input =
-      text_input(ui, "timeline.filter", rect, text, {.placeholder = "Filter lanes", .icon = icon::kFilter});
+  const TextInputResult input = text_input(
+      ui, "timeline.filter", rect, text,
+      {.placeholder = "Filter lanes", .icon = icon::kFilter, .focus_now = std::exchange(state.focus_filter, false)});
   // What is typed acts at once, but it is one change of the view, when it is finished.
   if (input.changed) state.typed_filter = text;
   if (input.cancelled) return set_filter(frame, {});

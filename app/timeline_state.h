@@ -75,6 +75,12 @@ struct RowDrag {
   bool moved = false;  // far enough to be no click
 };
 
+// Steps from lane to lane keep to the time where they began, however the events on the way lie.
+struct LaneStep {
+  EventId event = kNoEvent;  // that the last step ended at
+  std::int64_t ns = 0;
+};
+
 // Values of a counter over the whole session: its scale stays when the view changes.
 struct CounterScale {
   std::uint64_t version = 0;
@@ -116,7 +122,9 @@ struct TimelineState {
   RowCount row_count;
   std::vector<std::vector<std::uint32_t>> bands;  // lanes of each group, whatever is hidden: for the overview
   ComposedFrom composed_from;
-  std::optional<std::string> typed_filter;                  // while the name filter is being typed
+  std::optional<std::string> typed_filter;  // while the name filter is being typed
+  bool focus_filter = false;                // a command asked for the keyboard there
+  LaneStep lane_step;
   std::unordered_map<std::string, GroupSummary> summaries;  // by the group's key
   RowDrag row_drag;
   GroupRest group_rest;

@@ -376,14 +376,16 @@ std::string App::dump_state() const {
             "," + number(tab.view.end_ns) +
             "],\"selected\":" + (tab.selected ? std::to_string(*tab.selected) : std::string("null")) +
             ",\"related\":" + std::to_string(tab.related.size()) +
-            ",\"markers\":" + std::to_string(tab.markers.size()) +
+            ",\"selected_source\":" + json_quote(tab.selected_source) +
+            ",\"search\":" + json_quote(tab.choices.search) +
+            ",\"filter_terms\":" + std::to_string(tab.choices.filter.terms.size()) +
+            ",\"region\":" + (tab.region ? "true" : "false") + ",\"markers\":" + std::to_string(tab.markers.size()) +
             ",\"live\":" + (tab.live == LiveState::recording ? "true" : "false") + "}";
   }
   json += "],\"active\":" +
           (state.workspace.active_index() ? std::to_string(*state.workspace.active_index()) : std::string("null"));
   json += ",\"theme\":" + json_quote(state.theme == ThemeKind::light ? "light" : "dark");
   json += ",\"layout\":" + json_quote(state.layout.to_text());
-  json += ",\"frames\":" + std::to_string(state.frames);
   json += ",\"last_error\":" + json_quote(state.workspace.last_error()) + "}";
   return json;
 }

@@ -173,7 +173,10 @@ void handle_mouse(TimelineFrame& frame) {
       interact(ui, "timeline.canvas", frame.canvas(frame.rows), {.disabled = false, .below_others = true});
   const bool over = frame.area.contains(ui.input().mouse) && ImGui::IsWindowHovered();
   if (over && state.gesture == Gesture::none) turn_wheel(frame);
-  if (state.settle_at_s && ui.time() >= *state.settle_at_s) finish_move(frame.tab, state);
+  // What the wheel did is a step of its own once it rests, or when another gesture begins.
+  const bool rests = state.settle_at_s && (ui.time() >= *state.settle_at_s || ui.input().down(MouseButton::left) ||
+                                           ui.input().down(MouseButton::middle));
+  if (rests) finish_move(frame.tab, state);
 
   if (touch.double_clicked) {
     if (const auto event = event_under(frame, ui.input().mouse, true)) fit_event(frame, *event);

@@ -33,14 +33,15 @@ void InputQueue::text(std::string utf8) { events_.push_back({Event::Kind::text, 
 
 void InputQueue::focus(bool focused) { events_.push_back({Event::Kind::focus, {}, 0, focused, {}}); }
 
-// A frame takes one place of the pointer before one change of a button, and either keys or text: "press A, type b"
-// must not arrive as "b" with A held.
+// A frame takes either keys or text: "press A, type b" must not arrive as "b" with A held. A button is pressed in a
+// later frame than the pointer came and a key was pressed: what is below the pointer and what the key began is known
+// only when a frame has been drawn.
 bool InputQueue::fits(const Event& event, unsigned seen) const noexcept {
   switch (event.kind) {
     case Event::Kind::move:
       return (seen & (kSawMove | kSawButton | kSawWheel)) == 0;
     case Event::Kind::button:
-      return (seen & (kSawButton | kSawWheel)) == 0;
+      return (seen & (kSawButton | kSawWheel)) == 0 && !(event.down && (seen & (kSawMove | kSawKey)) != 0);
     case Event::Kind::wheel:
       return (seen & kSawButton) == 0;
     case Event::Kind::key:

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "app/app.h"
 #include "app/capture_form_model.h"
 #include "app/commands/command.h"
+#include "app/commands/state_file.h"
 #include "app/system_paths.h"
 
 namespace accelscope::app {
@@ -35,12 +35,13 @@ int open_viewer(const std::vector<std::string>& targets, const std::string& dump
   }
   App app({.state_directory = state_directory(process_environment())});
   for (const std::string& target : targets) app.open(target);
-  const Result<void> done = render::run_in_window(app, {});
-  if (!dump_file.empty()) {
-    std::ofstream file(dump_file);
-    file << app.dump_state() << '\n';
-    if (!file.flush()) return run.fail(dump_file + ": cannot be written; check the folder");
+  if (dump_file.empty()) {
+    const Result<void> done = render::run_in_window(app, {});
+    return done ? kExitDone : run.fail(done.message());
   }
+  StateFile client(app, dump_file);
+  const Result<void> done = render::run_in_window(client, {});
+  if (!client.written()) return run.fail(client.written().message());
   return done ? kExitDone : run.fail(done.message());
 }
 

@@ -1,156 +1,183 @@
-// The real window under a virtual display, driven like a user's hand: xdotool moves the pointer and presses keys, and
-// the state that the viewer writes when it closes says what came of it.
+// The ways that a user takes through the real window, by pointer and keyboard.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <random>
 
-#include "tests/support/process.h"
+#include "tests/e2e/desk.h"
 
 using namespace accelscope;
 using namespace std::chrono_literals;
+using test::Desk;
+using test::Place;
 using test::Process;
+using test::Screen;
 
 namespace {
 
-const std::string kPrograms = ACCELSCOPE_PROGRAMS;
-
-class Desk {
- public:
-  Desk() : folder_(std::filesystem::temp_directory_path() / fmt::format("accelscope-desk-{}", std::random_device{}())) {
-    std::filesystem::create_directory(folder_);
-    Result<Process> display =
-        Process::start({"Xvfb", "-displayfd", "1", "-screen", "0", "1600x900x24", "-nolisten", "tcp"});
-    REQUIRE_MESSAGE(display.ok(), (display.ok() ? "" : display.message()));
-    display_.emplace(std::move(*display));
-    // The display's number is the first line that holds nothing else.
-    std::optional<std::string> line = display_->read_line(20s);
-    while (line && line->find_first_not_of("0123456789") != std::string::npos) line = display_->read_line(20s);
-    REQUIRE(line.has_value());
-    ::setenv("DISPLAY", (":" + *line).c_str(), 1);
-    ::setenv("XDG_STATE_HOME", folder_.c_str(), 1);
-    // The graphics driver keeps memory when it is unloaded; what our own code leaks the other tests tell.
-    ::setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
-  }
-  ~Desk() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  [[nodiscard]] std::string file(const char* name) const { return (folder_ / name).string(); }
-
-  void run_program(const std::vector<std::string>& arguments) {
-    std::vector<std::string> argv = {kPrograms + "/accelscope"};
-    argv.insert(argv.end(), arguments.begin(), arguments.end());
-    Result<Process> program = Process::start(argv);
-    REQUIRE(program.ok());
-    const int code = program->finish(60s);
-    REQUIRE_MESSAGE(code == 0, program->output());
-  }
-
-  void open_viewer(const std::string& target) {
-    Result<Process> viewer = Process::start({kPrograms + "/accelscope", target, "--dump-state", file("state.json")});
-    REQUIRE(viewer.ok());
-    viewer_.emplace(std::move(*viewer));
-    hand({"search", "--sync", "--onlyvisible", "--name", "Accelscope"});
-  }
-
-  void hand(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "xdotool");
-    Result<Process> tool = Process::start(arguments);
-    REQUIRE(tool.ok());
-    const int code = tool->finish(60s);
-    REQUIRE_MESSAGE(code == 0, tool->output());
-  }
-
-  // What the viewer knew when it closed.
-  std::string close_by_key() {
-    hand({"key", "ctrl+q"});
-    return state();
-  }
-  std::string close_by_signal() {
-    viewer_->interrupt();
-    return state();
-  }
-
- private:
-  std::string state() {
-    const int code = viewer_->finish(60s);
-    CHECK_MESSAGE(code == 0, viewer_->output());
-    std::ifstream in(file("state.json"));
-    std::string text((std::istreambuf_iterator<char>(in)), {});
-    REQUIRE_MESSAGE(!text.empty(), viewer_->output());
-    return text;
-  }
-
-  std::filesystem::path folder_;
-  std::optional<Process> display_;
-  std::optional<Process> viewer_;
+struct Range {
+  double begin = 0, end = 0;
+  [[nodiscard]] double span() const { return end - begin; }
 };
 
-double view_span(const std::string& state) {
-  const std::size_t at = state.find("\"view\":[");
-  REQUIRE(at != std::string::npos);
+Range view_of(const Screen& screen) {
+  const std::string text = screen.tab("view");  // "[1857354,2436487]"
+  REQUIRE(text.size() > 2);
   char* end = nullptr;
-  const double begin = std::strtod(state.c_str() + at + 8, &end);
-  return std::strtod(end + 1, nullptr) - begin;
+  const double begin = std::strtod(text.c_str() + 1, &end);
+  return {begin, std::strtod(end + 1, nullptr)};
 }
 
-double events(const std::string& state) {
-  const std::size_t at = state.find("\"events\":");
-  return at == std::string::npos ? 0 : std::strtod(state.c_str() + at + 9, nullptr);
-}
+double number(const Screen& screen, const char* key) { return std::strtod(screen.tab(key).c_str(), nullptr); }
 
-// A step of the hand and the moment a person takes before the next.
-std::vector<std::string> steps(std::initializer_list<std::vector<std::string>> list) {
-  std::vector<std::string> all;
-  for (const std::vector<std::string>& step : list) {
-    all.insert(all.end(), step.begin(), step.end());
-    all.insert(all.end(), {"sleep", "0.3"});
+// A profile of a kernel, opened and at rest.
+struct OpenDesk : Desk {
+  OpenDesk() {
+    run_program({"simulate", "-o", file("s.accel"), "--quiet"});
+    open_viewer(file("s.accel"));
+    canvas = *wait_until("lanes are drawn", [](const Screen& screen) {
+                return screen.settled() && screen.has("timeline.canvas");
+              }).find("timeline.canvas");
   }
-  return all;
-}
+  // Clicks along the height of the lanes until an event is selected.
+  Screen select_an_event() {
+    const Screen screen = settle();
+    const Place low = *screen.find("timeline.canvas", 0.5, 0.97);
+    const Place high = *screen.find("timeline.canvas", 0.5, 0.03);
+    for (int y = low.y; y > high.y; y -= 7) {
+      click(Place{low.x, y});
+      const Screen now = settle();
+      if (now.tab("selected") != "null") return now;
+    }
+    FAIL("no click on the lanes selects an event");
+    return screen;
+  }
+  Place canvas;
+};
 
 }  // namespace
 
-TEST_CASE("wheel and keys zoom in the real window, and it closes by Ctrl+Q") {
-  Desk desk;
-  desk.run_program({"simulate", "-o", desk.file("s.accel"), "--quiet"});
-  desk.open_viewer(desk.file("s.accel"));
-  desk.hand(steps({{"sleep", "1"}, {"mousemove", "600", "300"}}));
-  const std::string before = desk.close_by_key();
-  desk.open_viewer(desk.file("s.accel"));
-  desk.hand(steps({{"sleep", "1"}, {"mousemove", "600", "300"}, {"click", "4"}, {"click", "4"}, {"key", "w"}}));
-  const std::string after = desk.close_by_key();
-  CHECK(view_span(after) < view_span(before) * 0.9);
-  CHECK(after.find("\"last_error\":\"\"") != std::string::npos);
+TEST_CASE("wheel, keys and dragging zoom in the real window, back undoes it, and it closes by Ctrl+Q") {
+  OpenDesk desk;
+  const Range first = view_of(desk.settle());
+  desk.wheel(desk.canvas, 2);
+  const Range by_wheel = view_of(desk.wait_until(
+      "the wheel has zoomed", [&](const Screen& screen) { return view_of(screen).span() < first.span() * 0.9; }));
+  desk.key("w");
+  const Range by_key = view_of(desk.wait_until(
+      "the key has zoomed", [&](const Screen& screen) { return view_of(screen).span() < by_wheel.span() * 0.95; }));
+  desk.drag({desk.canvas.x - 100, desk.canvas.y}, {desk.canvas.x + 100, desk.canvas.y});
+  (void)desk.wait_until("dragging has zoomed",
+                        [&](const Screen& screen) { return view_of(screen).span() < by_key.span() * 0.5; });
+  desk.click_on("top.back");
+  (void)desk.wait_until("back is where the key left it", [&](const Screen& screen) {
+    return std::abs(view_of(screen).span() - by_key.span()) < by_key.span() * 0.01;
+  });
+  CHECK(desk.close_by_key().last_error().empty());
 }
 
-TEST_CASE("a click on a busy engine selects an event in the real window") {
-  Desk desk;
-  desk.run_program({"simulate", "-o", desk.file("s.accel"), "--quiet"});
+TEST_CASE("a click selects an event, its details are shown, and keys step through its lane") {
+  OpenDesk desk;
+  const Screen selected = desk.select_an_event();
+  const std::string event = selected.tab("selected");
+  CHECK(selected.has("details.copy"));
+  desk.key("period");
+  const Screen next = desk.wait_until("the next event is selected", [&](const Screen& screen) {
+    return screen.tab("selected") != event && screen.tab("selected") != "null";
+  });
+  desk.key("comma");
+  (void)desk.wait_until("the first is selected again",
+                        [&](const Screen& screen) { return screen.tab("selected") == event; });
+  CHECK(next.last_error().empty());
+  desk.key("Escape");
+  (void)desk.wait_until("nothing is selected", [](const Screen& screen) { return screen.tab("selected") == "null"; });
+  (void)desk.close_by_key();
+}
+
+TEST_CASE("a box over the lanes says at once what it holds") {
+  OpenDesk desk;
+  desk.click_on("bottom.selection");
+  desk.key("b");
+  desk.drag({desk.canvas.x - 200, desk.canvas.y - 60}, {desk.canvas.x + 200, desk.canvas.y + 60});
+  const Screen boxed = desk.wait_until("the box is there and counted", [](const Screen& screen) {
+    return screen.tab("region") == "true" && screen.settled() && screen.has("timeline.box");
+  });
+  CHECK(boxed.shows("events"));
+  CHECK(boxed.shows("Busy"));
+  desk.key("Escape");
+  (void)desk.wait_until("the box is gone", [](const Screen& screen) { return screen.tab("region") == "false"; });
+  CHECK(desk.close_by_key().last_error().empty());
+}
+
+TEST_CASE("a search lights its hits, Enter steps through them") {
+  OpenDesk desk;
+  desk.key("ctrl+f");
+  desk.type("opcode=MATMUL");
+  desk.key("Return");
+  const Screen first = desk.wait_until("the first hit is selected", [](const Screen& screen) {
+    return screen.tab("search") == "\"opcode=MATMUL\"" && screen.tab("selected") != "null" && screen.settled();
+  });
+  desk.key("Return");
+  (void)desk.wait_until("the second is", [&](const Screen& screen) {
+    return screen.tab("selected") != first.tab("selected") && screen.settled();
+  });
+  CHECK(desk.close_by_key().last_error().empty());
+}
+
+TEST_CASE("a source line lights its events") {
+  OpenDesk desk;
+  const Screen screen =
+      desk.wait_until("source is shown", [](const Screen& seen) { return !seen.widgets("source.line.").empty(); });
+  for (const std::string& line : screen.widgets("source.line.")) {
+    const auto at = desk.settle().find(line);  // the panel may have scrolled since
+    if (!at) continue;
+    desk.click(*at);
+    if (number(desk.settle(), "related") > 0) break;
+  }
+  const Screen lit = desk.settle();
+  CHECK(number(lit, "related") > 0);
+  CHECK(lit.tab("selected_source").find(".py:") != std::string::npos);
+  (void)desk.close_by_key();
+}
+
+TEST_CASE("the memory panel says what is alive under the pointer") {
+  OpenDesk desk;
+  desk.click_on("bottom.memory");
+  const Screen panel = desk.wait_until(
+      "memory is plotted", [](const Screen& screen) { return screen.settled() && screen.has("memory.plot"); });
+  desk.click(*panel.find("memory.plot", 0.6, 0.5));
+  (void)desk.wait_until("what is alive is listed",
+                        [](const Screen& screen) { return !screen.widgets("memory.alive.row.").empty(); });
+  CHECK(desk.close_by_key().last_error().empty());
+}
+
+TEST_CASE("what is marked and saved is there when the session is opened again") {
+  OpenDesk desk;
+  desk.key("m");
+  (void)desk.wait_until("there is a marker", [](const Screen& screen) { return screen.tab("markers") == "1"; });
+  desk.key("Return");  // its name stays as proposed
+  desk.key("ctrl+s");
+  (void)desk.wait_until("it is saved", [](const Screen& screen) { return screen.tab("modified") == "false"; });
+  (void)desk.close_by_key();
   desk.open_viewer(desk.file("s.accel"));
-  // TensorMatrix is the second engine; its row lies in the middle of the window at any fit.
-  desk.hand(steps({{"sleep", "1"}, {"mousemove", "500", "546"}, {"click", "1"}}));
-  const std::string state = desk.close_by_key();
-  CHECK(state.find("\"selected\":null") == std::string::npos);
+  const Screen again = desk.wait_until("it is open again", [](const Screen& screen) { return screen.settled(); });
+  CHECK(again.tab("markers") == "1");
+  (void)desk.close_by_key();
 }
 
 TEST_CASE("the real window shows a live capture and ends cleanly by a signal") {
   Desk desk;
-  Result<Process> agent = Process::start({kPrograms + "/accelscope-agent", "simulate", "--listen", "127.0.0.1:0",
-                                          "--once", "--seconds", "2", "--rate", "50k"});
+  Result<Process> agent = Process::start({std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent", "simulate",
+                                          "--listen", "127.0.0.1:0", "--once", "--seconds", "2", "--rate", "50k"});
   REQUIRE(agent.ok());
   const std::optional<std::string> line = agent->wait_for("listening on ", 20s);
   REQUIRE(line.has_value());
   const std::string address = line->substr(line->find("listening on ") + 13);
   desk.open_viewer(address.substr(0, address.find(' ')));
-  CHECK(agent->wait_for("the capture ends", 60s).has_value());
-  desk.hand(steps({{"sleep", "1"}}));
-  const std::string state = desk.close_by_signal();
-  CHECK(events(state) > 50'000);
-  CHECK(state.find("\"last_error\":\"\"") != std::string::npos);
+  (void)desk.wait_until("the capture has ended", [](const Screen& screen) {
+    return screen.tab("live") == "false" && screen.settled() && number(screen, "events") > 50'000;
+  });
+  const Screen screen = desk.close_by_signal();
+  CHECK(number(screen, "events") > 50'000);
+  CHECK(screen.last_error().empty());
 }

@@ -243,3 +243,17 @@ TEST_CASE_FIXTURE(Hand, "hand: a box over a pinned lane takes that lane and lies
   CHECK(box->y1 >= at("Scalar", 0).y);
   CHECK(box->y1 < at("Tensor", 0).y);
 }
+
+TEST_CASE("hand: a drag that follows the wheel at once leaves the wheel's view a step of its own") {
+  OpenViewer viewer;
+  const render::Rect* canvas = viewer.shell.find("timeline.canvas");
+  REQUIRE(canvas != nullptr);
+  const render::Point middle = canvas->centre();
+  viewer.shell.move(middle);
+  viewer.shell.wheel({0, 2});
+  const double by_wheel = viewer.tab().view.span_ns();
+  viewer.shell.drag({middle.x - 60, middle.y}, {middle.x + 60, middle.y});
+  REQUIRE(viewer.tab().view.span_ns() < by_wheel / 2);
+  viewer.run("view_back");
+  CHECK(viewer.tab().view.span_ns() == doctest::Approx(by_wheel));
+}

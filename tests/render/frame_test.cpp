@@ -16,6 +16,7 @@ TEST_CASE("input: a click that comes and goes between two frames is still a clic
   queue.mouse_moved({10, 10});
   queue.mouse_button(MouseButton::left, true);
   queue.mouse_button(MouseButton::left, false);
+  CHECK_FALSE(queue.next_frame().down(MouseButton::left));  // only the pointer came
   CHECK(queue.next_frame().down(MouseButton::left));
   CHECK_FALSE(queue.empty());
   CHECK_FALSE(queue.next_frame().down(MouseButton::left));
@@ -27,8 +28,21 @@ TEST_CASE("input: a press happens where the pointer was, not where it went after
   queue.mouse_moved({10, 10});
   queue.mouse_button(MouseButton::left, true);
   queue.mouse_moved({500, 10});
-  CHECK(queue.next_frame().mouse.x == 10);
+  const Input hovering = queue.next_frame();  // so that what lies below the pointer is known when it is pressed
+  CHECK(hovering.mouse.x == 10);
+  CHECK_FALSE(hovering.down(MouseButton::left));
+  const Input pressed = queue.next_frame();
+  CHECK(pressed.mouse.x == 10);
+  CHECK(pressed.down(MouseButton::left));
   CHECK(queue.next_frame().mouse.x == 500);
+}
+
+TEST_CASE("input: what a key begins is under way before the press that follows it") {
+  InputQueue queue;
+  queue.key(Key::b, true);
+  queue.mouse_button(MouseButton::left, true);
+  CHECK_FALSE(queue.next_frame().down(MouseButton::left));
+  CHECK(queue.next_frame().down(MouseButton::left));
 }
 
 TEST_CASE("input: wheel and text last one frame, keys until they are released") {

@@ -61,12 +61,14 @@ void StateFile::frame(render::Ui& ui) {
   ui.record_text(true);
   app_.frame(ui);
   count(ui.input());
-  // What an input begins is under way a frame later.
-  const bool settled = app_.settled() && quiet_frames_ >= kQuietFrames;
+  // What an input begins is under way a frame later, and a view may still be moving.
+  std::string state = app_.dump_state();
+  const bool settled = app_.settled() && quiet_frames_ >= kQuietFrames && state == state_;
+  state_ = std::move(state);
   if (!settled) ui.request_frame_after(0.01);  // the file must come to say that it has
   std::string text = fmt::format(
       "{{\"settled\":{},\"clicks\":{},\"keys\":{},\"notches\":{:.0f},\"widgets\":{},\"texts\":{},\"state\":{}}}\n",
-      settled, clicks_, keys_, notches_, widgets_json(ui), texts_json(ui), app_.dump_state());
+      settled, clicks_, keys_, notches_, widgets_json(ui), texts_json(ui), state_);
   if (text == last_) return;
   written_ = replace_file(path_, text);
   last_ = std::move(text);

@@ -35,7 +35,8 @@ class StateFile final : public render::FrameClient {
   double notches_ = 0;
   int quiet_frames_ = 0;  // since the last input
   std::string path_;
-  std::string last_;
+  std::string state_;  // of the last frame
+  std::string last_;   // that was written
   Result<void> written_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "app/text_record.h"
 
@@ -22,6 +23,12 @@ void put(const std::array<std::string_view, N>& names, const TextRecord& record,
   if (name != names.end()) into[record[1]] = static_cast<Enum>(name - names.begin());
 }
 
+[[nodiscard]] std::uint32_t whole_number(const std::string& text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
 void read_line(const TextRecord& record, RowChoices& choices) {
   if (record.size() < 2) return;
   const std::string& what = record[0];
@@ -31,6 +38,8 @@ void read_line(const TextRecord& record, RowChoices& choices) {
   if (what == "filter") choices.name_filter = key;
   if (what == "shared_scale") choices.shared_scale.insert(key);
   if (what == "counter_lines") choices.counter_lines.insert(key);
+  if (what == "layer_depth") choices.layer_depth = whole_number(key);
+  if (what == "minimal") choices.minimal = key == "yes";
   if (what == "order") choices.order[key].assign(record.begin() + 2, record.end());
   if (record.size() < 3) return;
   if (what == "open") choices.open[key] = record[2] == "yes";
@@ -66,6 +75,8 @@ std::string RowChoices::to_text() const {
   for (const auto& [key, mode] : counter_mode) line({"counters", key, name_of(kModes, mode)});
   for (const std::string& key : shared_scale) line({"shared_scale", key});
   for (const std::string& key : counter_lines) line({"counter_lines", key});
+  if (layer_depth > 0) line({"layer_depth", std::to_string(layer_depth)});
+  if (minimal) line({"minimal", "yes"});
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/text_match.h"
 #include "core/base/natural_order.h"
 
 namespace accelscope::app {
@@ -21,7 +22,9 @@ constexpr std::array<RowGroup, 12> kGroups = {{{"Collectives", "row", "rows"},
                                                {"Errors", "row", "rows"},
                                                {"Other", "row", "rows"}}};
 constexpr std::size_t kOther = kGroups.size() - 1;
+constexpr std::size_t kLayers = 3;
 constexpr std::size_t kMemory = 7;
+constexpr std::size_t kSemaphores = 9;
 
 struct KindPlace {
   std::string_view kind;
@@ -33,13 +36,13 @@ constexpr std::array<KindPlace, 13> kKinds = {{{"collective", 0, 0},
                                                {"barrier", 0, 2},
                                                {"dma_queue", 1, 0},
                                                {"engine", 2, 0},
-                                               {"layer", 3, 0},
+                                               {"layer", kLayers, 0},
                                                {"host_thread", 4, 0},
                                                {"stream", 5, 0},
                                                {"counter", 6, 0},
                                                {"memory", kMemory, 0},
                                                {"throttle", 8, 0},
-                                               {"semaphore", 9, 0},
+                                               {"semaphore", kSemaphores, 0},
                                                {"error", 10, 0}}};
 // Tracks of these kinds are not drawn as rows: arrows and tables show them.
 constexpr std::array<std::string_view, 2> kHiddenKinds = {"flow", "table"};
@@ -62,6 +65,24 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
 [[nodiscard]] std::string device_of(const Track& track) {
   if (track.host.empty()) return track.device;
   return track.device.empty() ? track.host : track.host + " " + track.device;
+}
+
+[[nodiscard]] bool is_counter(const TrackPlace& place) {
+  return place.track->schema && place.track->schema->kind == EventKind::counter;
+}
+
+[[nodiscard]] bool executes(const TrackPlace& place) {
+  const std::string& kind = place.track->track->kind;
+  return !is_counter(place) && (kind == "engine" || kind == "stream");
+}
+
+// Sources call them "PE utilisation", "cpu_util", "GPU Utilization", "MFU".
+[[nodiscard]] bool tells_use(const TrackPlace& place) {
+  if (!is_counter(place)) return false;
+  constexpr std::array<std::string_view, 4> kWords = {"util", "mfu", "mbu", "hfu"};
+  const std::string name = lower_case(place.track->track->name);
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&name](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
 // Events of an error or throttling track; other tracks have nothing to warn of.
@@ -90,6 +111,8 @@ bool TrackPlace::operator<(const TrackPlace& other) const {
 const RowGroup& row_group(std::size_t group) { return kGroups[group]; }
 
 bool is_memory_group(std::size_t group) noexcept { return group == kMemory; }
+bool is_layer_group(std::size_t group) noexcept { return group == kLayers; }
+bool is_semaphore_group(std::size_t group) noexcept { return group == kSemaphores; }
 
 std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
   std::vector<TrackPlace> places;
@@ -107,6 +130,14 @@ std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
   }
   std::stable_sort(places.begin(), places.end());
   return places;
+}
+
+void keep_essential(std::vector<TrackPlace>& places) {
+  const bool known = std::any_of(places.begin(), places.end(), executes);
+  std::erase_if(places, [known](const TrackPlace& place) {
+    const bool wanted = known ? executes(place) : !is_counter(place);
+    return !wanted && !tells_use(place);
+  });
 }
 
 bool belongs_to_track(const Snapshot& snapshot, const TrackPlace& place) {

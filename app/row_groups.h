@@ -31,9 +31,15 @@ struct TrackPlace {
 
 [[nodiscard]] const RowGroup& row_group(std::size_t group);
 [[nodiscard]] bool is_memory_group(std::size_t group) noexcept;
+[[nodiscard]] bool is_layer_group(std::size_t group) noexcept;
+[[nodiscard]] bool is_semaphore_group(std::size_t group) noexcept;
 
 // All tracks that are rows, in their order on the screen.
 [[nodiscard]] std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot);
+
+// Leaves the minimal view: what executes instructions or kernels (where a session names none, all that is not a
+// counter), and the counters of how well it is used.
+void keep_essential(std::vector<TrackPlace>& places);
 
 // Whether the track shows below another one of its group.
 [[nodiscard]] bool belongs_to_track(const Snapshot& snapshot, const TrackPlace& place);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "app/row_arrangement.h"
@@ -32,7 +33,8 @@ struct Section {
   std::size_t matching = 0;  // members that the filter leaves
 };
 
-[[nodiscard]] TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size) {
+[[nodiscard]] TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size,
+                                    std::size_t most_levels) {
   const TrackSnapshot& track = *place.track;
   TimelineRow row;
   const bool counter = track.schema && track.schema->kind == EventKind::counter;
@@ -49,9 +51,10 @@ struct Section {
     row.height = counter_height(row_size);
     return row;
   }
-  if (row_size == RowSize::small && row.lanes.size() > kSmallLevels) {
-    row.hidden_levels = row.lanes.size() - kSmallLevels;
-    row.lanes.resize(kSmallLevels);
+  if (row_size == RowSize::small) most_levels = std::min(most_levels, kSmallLevels);
+  if (row.lanes.size() > most_levels) {
+    row.hidden_levels = row.lanes.size() - most_levels;
+    row.lanes.resize(most_levels);
   }
   row.height = sub_lane_sizes(row.lanes.size(), row_size).row;
   return row;
@@ -60,7 +63,9 @@ struct Section {
 class Composer {
  public:
   Composer(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices)
-      : snapshot_(snapshot), memory_(memory), choices_(choices), names_(snapshot), places_(placed_tracks(snapshot)) {}
+      : snapshot_(snapshot), memory_(memory), choices_(choices), names_(snapshot), places_(placed_tracks(snapshot)) {
+    if (choices.minimal) keep_essential(places_);
+  }
 
   std::vector<TimelineRow> run(RowCount* count) {
     make_sections();
@@ -97,6 +102,11 @@ class Composer {
   [[nodiscard]] bool matches(const Section& section, std::string_view label) const {
     if (choices_.name_filter.empty()) return true;
     return matches_words(section.words + std::string(label), choices_.name_filter);
+  }
+  // Levels that a track may show.
+  [[nodiscard]] std::size_t most_levels(const Section& section) const {
+    const bool limited = is_layer_group(section.heading.group) && choices_.layer_depth > 0;
+    return limited ? choices_.layer_depth : std::numeric_limits<std::size_t>::max();
   }
   // Itself or one below it.
   [[nodiscard]] bool any_matches(const Section& section, const TrackSnapshot& track, int depth = 0) const {
@@ -146,12 +156,13 @@ void Composer::make_sections() {
     if (belongs_to_track(snapshot_, place)) children_[place.track->track->parent].push_back(&place);
   }
   // The tracker's pools, of all devices, stand for the allocations they were made from.
-  const bool has_pools = memory_ != nullptr && !memory_->pools.empty();
+  const bool has_pools = memory_ != nullptr && !memory_->pools.empty() && !choices_.minimal;
   bool pools_placed = false;
   for (std::size_t first = 0; first < places_.size();) {
     const TrackPlace& start = places_[first];
     Section section;
     section.group = &row_group(start.group);
+    section.heading.group = start.group;
     for (; first < places_.size() && places_[first].group == start.group && places_[first].device == start.device;
          ++first) {
       const TrackPlace& place = places_[first];
@@ -193,7 +204,7 @@ void Composer::measure(Section& section) {
     add(key_of(*place), place->track->track->name, place->track->track->number);
     if (belongs_to_track(snapshot_, *place)) continue;
     ++section.top_rows;
-    section.height += track_row(*place, {}, RowSize::normal).height;
+    section.height += track_row(*place, {}, RowSize::normal, most_levels(section)).height;
     const std::vector<std::uint32_t>& lanes = place->track->lanes;
     if (std::any_of(lanes.begin(), lanes.end(),
                     [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; })) {
@@ -282,10 +293,11 @@ void Composer::add_track(const Section& section, const TrackPlace& place, int de
                          std::vector<TimelineRow>& rows) const {
   std::string own_key = key_of(place);
   const RowSize row_size = choices_.size_of(own_key);
-  TimelineRow row = track_row(place, std::move(own_key), row_size);
+  const std::size_t levels = most_levels(section);
+  TimelineRow row = track_row(place, std::move(own_key), row_size, levels);
   row.depth = depth;
   const auto below = children_.find(place.track->track->number);
-  row.has_children = below != children_.end() && depth < kDeepest;
+  row.has_children = below != children_.end() && depth < kDeepest && static_cast<std::size_t>(depth) + 1 < levels;
   const bool finds_below = !choices_.name_filter.empty() && !matches(section, row.label);
   row.open = row.has_children && is_open(row.key, finds_below);
   row.parent = section.heading.key;

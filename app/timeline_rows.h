@@ -30,8 +30,9 @@ struct TimelineRow {
   std::string label;
   std::string parent;                // key of the group or track that it belongs to; empty for groups
   std::string count;                 // of a group: "4 queues"; else empty
+  std::size_t group = 0;             // of a group: as row_group() (app/row_groups.h) numbers them
   std::vector<std::uint32_t> lanes;  // indices into Snapshot::lanes: by depth; of a group: all of its rows
-  std::size_t hidden_levels = 0;     // lanes of the track that a small row leaves out
+  std::size_t hidden_levels = 0;     // lanes of the track that a small row or the layers' depth leaves out
   const Track* track = nullptr;      // lives as long as the snapshot; null for groups, pools and shared counter rows
   std::vector<const Track*> series;  // of a counter row: its counters, one for each lane
   bool open = true;                  // of a group, or of a track that has others below it

@@ -259,6 +259,28 @@ struct Counters : Tracks {
   }
 };
 
+TEST_CASE("the layers' depth leaves out levels of a track and tracks below tracks, of layers alone") {
+  Tracks tracks;
+  const TrackNumber layers = tracks.add("model", "layer");
+  for (int i = 0; i < 4; ++i) (void)tracks.writer.begin_event(layers, 1, 5, tracks.writer.intern("y"));
+  const TrackNumber part = tracks.add("part", "layer", "nc0", layers);
+  tracks.add("of the part", "layer", "nc0", part);
+  const TrackNumber thread = tracks.add("main", "host_thread");
+  for (int i = 0; i < 4; ++i) (void)tracks.writer.begin_event(thread, 1, 5, tracks.writer.intern("y"));
+  REQUIRE(tracks.writer.finish());
+  RowChoices choices;
+  choices.open = {{tracks.key(layers), true}, {tracks.key(part), true}};
+  CHECK(tracks.labels(choices) == Labels{"Layers", "model", "part", "of the part", "Host", "main"});
+  choices.layer_depth = 2;
+  CHECK(tracks.labels(choices) == Labels{"Layers", "model", "part", "Host", "main"});
+  const auto rows = compose_rows(*tracks.store->snapshot(), nullptr, choices);
+  CHECK(rows[1].lanes.size() == 2);
+  CHECK(rows[1].hidden_levels == 3);
+  CHECK(rows[4].lanes.size() == 5);
+  choices.layer_depth = 9;
+  CHECK(compose_rows(*tracks.store->snapshot(), nullptr, choices)[1].lanes.size() == 5);
+}
+
 TEST_CASE("counters of one unit share a row or a scale, those of another do not") {
   Counters tracks;
   tracks.add_counter("reads", "B/s");
@@ -283,6 +305,32 @@ TEST_CASE("counters of one unit share a row or a scale, those of another do not"
   CHECK(rows[2].label == "2 counters, B/s");
 }
 
+TEST_CASE("the minimal view has what executes and how well it is used, whatever the vendor calls it") {
+  Counters tracks;
+  tracks.add("Tensor", "engine");
+  tracks.add("stream 7", "stream");
+  tracks.add("q0", "dma_queue");
+  tracks.add("main", "host_thread");
+  tracks.add_counter("PE utilisation", "share");
+  tracks.add_counter("GPU Utilization", "%");
+  tracks.add_counter("MFU", "share");
+  tracks.add_counter("reads", "B/s");
+  RowChoices choices;
+  choices.minimal = true;
+  CHECK(tracks.labels(choices) == Labels{"nc0 Engines", "Tensor", "nc0 Streams", "stream 7", "Counters",
+                                         "GPU Utilization", "MFU", "PE utilisation"});
+}
+
+TEST_CASE("the minimal view of a session that names nothing that executes keeps all but counters") {
+  Counters tracks;
+  tracks.add("main", "host_thread");
+  tracks.add("odd", "something_new");
+  tracks.add_counter("reads", "B/s");
+  RowChoices choices;
+  choices.minimal = true;
+  CHECK(tracks.labels(choices) == Labels{"Host", "main", "Other", "odd"});
+}
+
 TEST_CASE("choices come back from their text as they were") {
   RowChoices choices;
   choices.open = {{"group:DMA queues", true}, {"group:nc0 \t odd\nname\\", false}};
@@ -294,6 +342,8 @@ TEST_CASE("choices come back from their text as they were") {
   choices.counter_mode = {{"group:Counters", CounterMode::overlaid}, {"group:X", CounterMode::stacked}};
   choices.shared_scale = {"group:Counters"};
   choices.counter_lines = {"group:Counters"};
+  choices.layer_depth = 3;
+  choices.minimal = true;
   CHECK(RowChoices::from_text(choices.to_text()) == choices);
   CHECK(RowChoices::from_text("") == RowChoices{});
   CHECK(RowChoices::from_text("of a newer version\t1\nopen\nsize\ttrack:1\thuge\n\n") == RowChoices{});

@@ -41,8 +41,9 @@ struct Finished {
 }  // namespace
 
 std::size_t LaneWindow::memory_bytes() const noexcept {
-  return sizeof(LaneWindow) + nodes.capacity() * sizeof(SliceNode) + counter_nodes.capacity() * sizeof(CounterNode) +
-         events.capacity() * sizeof(WindowEvent) + samples.capacity() * sizeof(WindowSample);
+  return sizeof(LaneWindow) + nodes.capacity() * sizeof(SliceNode) + weights.capacity() * sizeof(MicroWeights) +
+         counter_nodes.capacity() * sizeof(CounterNode) + events.capacity() * sizeof(WindowEvent) +
+         samples.capacity() * sizeof(WindowSample);
 }
 
 // The windows of one lane, by their place in it.

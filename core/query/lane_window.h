@@ -38,6 +38,9 @@ struct WindowEvent {
   bool waits = false;
 };
 
+// How much each event of a micro node counts in its mean colour: by duration, the largest 255; 0 for those that do not.
+using MicroWeights = std::array<std::uint8_t, kMicroEvents>;
+
 struct WindowSample {
   std::int64_t ticks = 0;
   double value = 0;
@@ -52,6 +55,7 @@ struct LaneWindow {
   std::array<std::uint32_t, kWindowLeaves + 1> first_entry{};
   std::array<std::uint64_t, kWindowLeaves> first_ordinal{};
   std::vector<SliceNode> nodes;
+  std::vector<MicroWeights> weights;  // beside nodes
   std::vector<CounterNode> counter_nodes;
   std::vector<WindowEvent> events;
   std::vector<WindowSample> samples;

@@ -18,6 +18,27 @@ void add_micro_nodes(const std::vector<Entry>& entries, std::vector<Node>& nodes
   }
 }
 
+// As merge() weighs the colours of the events: waits count where nothing else is, instants as one tick.
+void add_micro_weights(const std::vector<WindowEvent>& events, std::vector<MicroWeights>& weights) {
+  for (std::size_t first = 0; first < events.size(); first += kMicroEvents) {
+    const std::size_t count = std::min<std::size_t>(kMicroEvents, events.size() - first);
+    std::array<double, kMicroEvents> busy{}, waits{};
+    double all_busy = 0, all_waits = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const SliceNode node = event_node(events[first + i]);
+      (node.wait > 0 ? waits[i] : busy[i]) = static_cast<double>(node.wait > 0 ? node.wait : node.busy + 1);
+      all_busy += static_cast<double>(node.busy);
+      all_waits += static_cast<double>(node.wait);
+    }
+    const std::array<double, kMicroEvents>& counted = all_busy == 0 && all_waits > 0 ? waits : busy;
+    const double most = *std::max_element(counted.begin(), counted.end());
+    MicroWeights& out = weights.emplace_back();
+    for (std::size_t i = 0; i < count; ++i) {
+      out[i] = static_cast<std::uint8_t>(counted[i] > 0 ? std::max(1.0, counted[i] / most * 255) : 0);
+    }
+  }
+}
+
 [[nodiscard]] CounterNode sample_node(const WindowSample& sample) noexcept {
   const auto value = static_cast<float>(sample.value);
   return {sample.ticks, sample.ticks, value, value, sample.value, 0};
@@ -44,7 +65,10 @@ Result<LaneWindow> WindowDecoder::decode(const LaneSnapshot& lane, const StringP
   window.leaf_count = std::min(kWindowLeaves, lane.tree.nodes[0] - first_leaf);
   const bool counter = lane.data->kind == EventKind::counter;
   if (!counter && detail == WindowDetail::events) window.events.reserve(std::size_t{window.leaf_count} * kBlockEvents);
-  if (!counter && detail == WindowDetail::micro) window.nodes.reserve(std::size_t{window.leaf_count} * kMicroEvents);
+  if (!counter && detail == WindowDetail::micro) {
+    window.nodes.reserve(std::size_t{window.leaf_count} * kMicroEvents);
+    window.weights.reserve(std::size_t{window.leaf_count} * kMicroEvents);
+  }
   LaneWindow leaf;  // reused: the entries of one leaf on their way to micro nodes
   for (std::uint32_t i = 0; i < window.leaf_count; ++i) {
     const std::uint32_t chunk_index = lane.chunk_of_leaf(first_leaf + i);
@@ -64,6 +88,7 @@ Result<LaneWindow> WindowDecoder::decode(const LaneSnapshot& lane, const StringP
     }
     if (detail == WindowDetail::micro) {
       add_micro_nodes(leaf.events, window.nodes, event_node);
+      add_micro_weights(leaf.events, window.weights);
       add_micro_nodes(leaf.samples, window.counter_nodes, sample_node);
     }
     window.first_entry[i + 1] = static_cast<std::uint32_t>(window.nodes.size() + window.counter_nodes.size() +

@@ -1,0 +1,102 @@
+// Makes the colours of core/query/event_colours.h: which lanes take part, the steps of numbers, the code of every
+// event with the sums of its value, and the means up each lane's tree. Used by event_colours() only.
+#pragma once
+
+#include <array>
+#include <mutex>
+#include <unordered_map>
+
+#include "core/query/colour_scale.h"
+#include "core/query/event_colours.h"
+#include "core/query/wait_names.h"
+
+namespace accelscope {
+
+struct ColourSum {
+  std::uint64_t events = 0;
+  std::uint64_t ns = 0;
+  void add(const ColourSum& other) noexcept {
+    events += other.events;
+    ns += other.ns;
+  }
+};
+
+// Where the values of a table come from.
+enum class ColourSource : std::uint8_t { none, name, duration, string, text, number };
+
+struct EventColours::Sums {
+  ColourSource source = ColourSource::none;
+  NumberKind kind;
+  bool boolean = false;
+  std::string unit;
+  NumberHistogram histogram;
+  std::vector<double> cuts;
+  std::array<ColourSum, kMostSteps> steps;
+  std::unordered_map<StringId, ColourSum> strings;
+  std::unordered_map<std::string, ColourSum> texts;  // at most kMostTexts
+  ColourSum missing, other_texts;
+
+  static constexpr std::size_t kMostTexts = 20'000;  // texts are mostly unique: nobody reads a list of millions
+  void forget_values();
+};
+
+class ColourBuilder {
+ public:
+  ColourBuilder(const QueryContext& query, const ColourChoice& choice, const EventColours* previous);
+  [[nodiscard]] Result<std::shared_ptr<const EventColours>> run();
+
+ private:
+  using Sums = EventColours::Sums;
+  struct LaneWork {
+    std::uint32_t lane = 0;
+    std::size_t table = 0;
+    ColourSource source = ColourSource::none;  // none: the lane's schema lacks the column
+    std::size_t column = 0;
+    ColumnType type = ColumnType::int64;
+    WaitNames waits;
+    std::shared_ptr<const LaneColours> previous;
+    std::shared_ptr<LaneColours> colours;
+  };
+  // Codes of a block and, for the sums, what each event's value is: a local string id or the code.
+  struct Block {
+    std::array<std::uint8_t, kBlockEvents> codes;
+    std::array<std::uint64_t, kBlockEvents> values;
+  };
+  // What a worker adds up over one chunk.
+  struct ChunkSums {
+    struct Ticks {
+      std::uint64_t events = 0, ticks = 0;
+    };
+    std::array<Ticks, 16> codes{};
+    std::vector<Ticks> strings;  // by local id; zero between chunks
+    std::vector<std::uint64_t> touched;
+    std::unordered_map<std::string, Ticks> texts;
+  };
+
+  void add_table(const std::string& table, const std::string& column);
+  void add_lanes();
+  void choose_source(LaneWork& work, const Schema& schema) const;
+  [[nodiscard]] std::vector<ChunkRequest> new_chunks(const LaneWork& work) const;
+  [[nodiscard]] Result<void> measure();
+  void place_steps();
+  [[nodiscard]] Result<void> paint();
+  void prepare(LaneWork& work);
+  void paint_chunk(const ScannedChunk& chunk, LaneWork& work, ChunkSums& sums);
+  void read_codes(const ScannedChunk& chunk, const ScannedBlock& block, const LaneWork& work, Block& out) const;
+  void read_numbers(const ScannedChunk& chunk, const ScannedBlock& block, const LaneWork& work, Block& out) const;
+  void merge(const ScannedChunk& chunk, const LaneWork& work, ChunkSums& sums);
+  static void fold(LaneColours& colours, const LaneSnapshot& lane);
+  [[nodiscard]] ColourTable legend(std::size_t table) const;
+
+  const QueryContext query_;
+  const Snapshot& snapshot_;
+  const EventColours* previous_;
+  std::shared_ptr<EventColours> result_;
+  std::vector<std::shared_ptr<Sums>> sums_;  // by table
+  std::vector<bool> goes_on_;                // by table: from the previous colours
+  std::vector<LaneWork> lanes_;
+  std::vector<std::uint8_t> slots_;  // by session string id
+  std::mutex mutex_;                 // of sums_ while chunks are painted
+};
+
+}  // namespace accelscope

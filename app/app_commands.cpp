@@ -194,6 +194,7 @@ void add_view_commands(AppState& state) {
                 .enabled = [&state] { return has_tab(state); },
                 .checked = [&state] { return has_tab(state) && !state.panels_of(*state.tab()).verdict_closed; },
                 .separator_before = true});
+  add_view_settings_commands(state);
   bool first = true;
   for (const PanelInfo& panel : all_panels()) {
     commands.add({.id = "panel_" + std::string(panel.name),

@@ -70,7 +70,7 @@ struct TabPanels {
   }
 };
 
-enum class Dialog : std::uint8_t { none, connect, keys, about, go_to_time, save_layout };
+enum class Dialog : std::uint8_t { none, connect, keys, about, go_to_time, save_layout, view_settings };
 
 struct AppState {
   explicit AppState(AppOptions app_options);
@@ -93,7 +93,7 @@ struct AppState {
   float zoom = 1;
   Dialog dialog = Dialog::none;
   bool dialog_focused = false;  // its field has had the keyboard
-  std::string dialog_text;      // typed into go_to_time, save_layout and the filter of keys
+  std::string dialog_text;      // typed into go_to_time, save_layout, the filters of keys and semaphores
   SavedLayouts layouts;
   bool layouts_changed = false;  // their commands are made anew with the next frame
   bool dialog_must_open = false;
@@ -138,6 +138,8 @@ void draw_notices(AppState& state, render::Ui& ui, render::Rect& area);  // wind
 void draw_dialogs(AppState& state, render::Ui& ui);                      // dialogs.cpp
 void draw_go_to_time(AppState& state, render::Ui& ui);                   // small_dialogs.cpp
 void draw_save_layout(AppState& state, render::Ui& ui);                  // small_dialogs.cpp
+void draw_view_settings(AppState& state, render::Ui& ui);                // view_settings_dialog.cpp
+void add_view_settings_commands(AppState& state);                        // view_settings_dialog.cpp
 void add_layout_commands(AppState& state);                               // layout_commands.cpp
 void draw_capture_question(AppState& state, render::Ui& ui);             // capture_dialogs.cpp
 

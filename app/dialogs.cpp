@@ -208,7 +208,8 @@ void take_picture(AppState& state, Ui& ui) {
 }  // namespace
 
 void draw_dialogs(AppState& state, Ui& ui) {
-  constexpr std::array<const char*, 6> kNames = {"", "connect", "keys", "about", "go_to_time", "save_layout"};
+  constexpr std::array<const char*, 7> kNames = {"",           "connect",     "keys",         "about",
+                                                 "go_to_time", "save_layout", "view_settings"};
   if (std::exchange(state.dialog_must_open, false)) {
     open_modal(ui, kNames[static_cast<std::size_t>(state.dialog)]);
     if (state.dialog == Dialog::connect) state.connect_form.focus();
@@ -230,6 +231,9 @@ void draw_dialogs(AppState& state, Ui& ui) {
       break;
     case Dialog::save_layout:
       draw_save_layout(state, ui);
+      break;
+    case Dialog::view_settings:
+      draw_view_settings(state, ui);
       break;
   }
   draw_unsaved_question(state, ui);

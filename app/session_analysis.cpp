@@ -34,7 +34,8 @@ bool SessionAnalysis::pending() const {
   return held_ || timeline_pending() || under_way(lines_.task) || under_way(dependencies_.task) ||
          under_way(line_events_) || under_way(search_task_) || under_way(status_task_) ||
          under_way(summary_index_.task) || under_way(summary_.task) || under_way(whole_figures_.task) ||
-         under_way(part_figures_.task) || under_way(verdict_.task) || under_way(hit_list_.task) ||
+         under_way(part_figures_.task) || under_way(verdict_.task) || under_way(colours_.task) ||
+         under_way(hit_list_.task) ||
          std::any_of(masks_.begin(), masks_.end(), [](const MaskAnswer& each) { return under_way(each.task); });
 }
 
@@ -128,6 +129,22 @@ std::shared_ptr<const EventMask> SessionAnalysis::mask(MaskUse use, const EventF
     });
   }
   return answer.value;
+}
+
+std::shared_ptr<const EventColours> SessionAnalysis::colours(const ColourChoice& choice) {
+  if (choice.empty()) {
+    colours_ = {};
+    return nullptr;
+  }
+  if (choice != colours_.choice) {
+    take(colours_);  // what another choice left may hold tables of this one
+    colours_.choice = choice;
+    colours_.task = {};
+    colours_.asked_s = -1e9;
+  }
+  return ask(colours_, [choice, previous = colours_.value](const QueryContext& query) {
+    return event_colours(query, choice, previous.get());
+  });
 }
 
 std::optional<TimeRange> SessionAnalysis::active() {

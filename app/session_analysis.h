@@ -14,6 +14,7 @@
 #include "core/analysis/metrics.h"
 #include "core/analysis/source_lines.h"
 #include "core/analysis/verdict.h"
+#include "core/query/event_colours.h"
 #include "core/query/event_mask.h"
 #include "core/query/search.h"
 #include "core/query/worker_pool.h"
@@ -22,8 +23,8 @@
 namespace accelscope::app {
 
 // What a mask of events is for; each use has one filter at a time.
-enum class MaskUse : std::uint8_t { filter, region, search };
-inline constexpr std::size_t kMaskUses = 3;
+enum class MaskUse : std::uint8_t { filter, region, search, legend };
+inline constexpr std::size_t kMaskUses = 4;
 
 // What the search found in a range, in the order of time.
 struct HitList {
@@ -70,6 +71,10 @@ class SessionAnalysis {
     return masks_[static_cast<std::size_t>(use)].error;
   }
   [[nodiscard]] bool mask_pending(MaskUse use) const { return masks_[static_cast<std::size_t>(use)].task.valid(); }
+
+  // What the events are coloured by; the last colours, of whatever choice, until those of this one are there. Null
+  // where it is empty, and until the first.
+  std::shared_ptr<const EventColours> colours(const ColourChoice& choice);
 
   // The last answer, null until there is one. Asking is what starts the work.
   std::shared_ptr<const MemoryUsage> memory();
@@ -120,6 +125,9 @@ class SessionAnalysis {
   struct SummaryAnswer : Answer<SessionSummary> {
     EventFilter filter;  // that it was asked for
   };
+  struct ColourAnswer : Answer<EventColours> {
+    ColourChoice choice;  // that it was asked for
+  };
   struct MaskAnswer {
     EventFilter filter;  // that it was asked for, without its range
     std::shared_ptr<const EventMask> value;
@@ -146,6 +154,7 @@ class SessionAnalysis {
   double held_since_s_ = -1;
   Answer<MemoryUsage> memory_;
   std::array<MaskAnswer, kMaskUses> masks_;
+  ColourAnswer colours_;
   EventFilter filter_;
   Answer<SourceLines> lines_;
   Answer<Dependencies> dependencies_;

@@ -52,11 +52,15 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
   const bool moved = before.begin_ns != overview.view.begin_ns || before.end_ns != overview.view.end_ns ||
                      before.width != overview.view.width || idle_before != overview.idle_ns;
   const bool newer = overview.version != frame.snapshot.version;
-  if ((moved || newer) && (before.width != overview.view.width || overview.made_at_s < 0 ||
-                           frame.ui.time() - overview.made_at_s > kRenewSeconds)) {
+  const EventColours* colours = frame.state.colours.get();
+  const std::uint64_t coloured = colours != nullptr ? colours->id() : 0;
+  const bool recoloured = coloured != overview.colours;
+  if ((moved || newer || recoloured) && (before.width != overview.view.width || overview.made_at_s < 0 ||
+                                         frame.ui.time() - overview.made_at_s > kRenewSeconds)) {
     overview.complete = false;
     overview.next_band = 0;
     overview.version = frame.snapshot.version;
+    overview.colours = coloured;
     overview.made_at_s = frame.ui.time();
   }
   if (overview.complete) return;
@@ -64,7 +68,7 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
   if (overview.bands.size() != bands.size()) overview.bands.assign(bands.size(), {});
   if (overview.next_band < bands.size()) {
     const bool whole = summary_texels(frame.snapshot, bands[overview.next_band], frame.state.windows, overview.view,
-                                      frame.state.builder, overview.bands[overview.next_band]);
+                                      frame.state.builder, overview.bands[overview.next_band], colours);
     // While windows are missing the band is drawn from leaves and made again in the next frames.
     if (whole || frame.tab.live == LiveState::recording) ++overview.next_band;
     frame.ui.request_frame();

@@ -68,6 +68,7 @@ void draw_no_rows(TimelineFrame& frame);
 
 // timeline_shade.cpp: what a lane's strip is dimmed and marked by. hold_masks() once per frame before shade_of().
 void hold_masks(TimelineFrame& frame);
+[[nodiscard]] render::Pixel event_colour(const TimelineFrame& frame, const EventRecord& event);
 [[nodiscard]] render::LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index);
 
 // timeline_axis.cpp

@@ -23,7 +23,7 @@ void draw_hover_card(TimelineFrame& frame, const EventRecord& event, const Rect&
   HoverCard card;
   card.title = event.name_text.empty() ? "(no name)" : event.name_text;
   card.title_value = format_duration(static_cast<double>(event.end_ns - event.begin_ns));
-  card.swatch = frame.ui.theme().slice(frame.snapshot.strings->slot(event.name));
+  card.swatch = event_colour(frame, event);
   card.rows.push_back({"Start", format_time_exact(event.begin_ns)});
   card.rows.push_back({"Duration", format_time_exact(event.end_ns - event.begin_ns)});
   if (event.waits) card.rows.push_back({"State", "waiting", Colour::warning});

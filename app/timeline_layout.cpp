@@ -171,11 +171,14 @@ void reveal_event(TimelineFrame& frame) {
 void summarise(TimelineFrame& frame, DrawnRow& drawn) {
   const TimelineRow& row = frame.state.rows[drawn.row];
   GroupSummary& summary = frame.state.summaries[row.key];
+  const EventColours* colours = frame.state.colours.get();
+  const std::uint64_t coloured = colours != nullptr ? colours->id() : 0;
   const bool same = summary.complete && summary.version == frame.snapshot.version && summary.view == frame.view &&
-                    summary.lanes == row.lanes;
+                    summary.lanes == row.lanes && summary.colours == coloured;
   if (!same) {
-    summary.complete =
-        summary_texels(frame.snapshot, row.lanes, frame.state.windows, frame.view, frame.state.builder, summary.texels);
+    summary.complete = summary_texels(frame.snapshot, row.lanes, frame.state.windows, frame.view, frame.state.builder,
+                                      summary.texels, colours);
+    summary.colours = coloured;
     summary.version = frame.snapshot.version;
     summary.view = frame.view;
     summary.lanes = row.lanes;

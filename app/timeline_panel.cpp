@@ -15,7 +15,7 @@ namespace {
 
 using namespace render;
 
-constexpr std::array<TimelineCommandInfo, 28> kCommands = {{
+constexpr std::array<TimelineCommandInfo, 29> kCommands = {{
     {TimelineCommand::zoom_in, "zoom_in", "Zoom in", "W", ""},
     {TimelineCommand::zoom_out, "zoom_out", "Zoom out", "S", ""},
     {TimelineCommand::pan_left, "pan_left", "Earlier", "A", "Left"},
@@ -35,6 +35,7 @@ constexpr std::array<TimelineCommandInfo, 28> kCommands = {{
     {TimelineCommand::scroll_up, "scroll_up", "Scroll the lanes up", "Up", ""},
     {TimelineCommand::scroll_down, "scroll_down", "Scroll the lanes down", "Down", ""},
     {TimelineCommand::box_select, "box_select", "Select a box of lanes and time", "B", ""},
+    {TimelineCommand::colours, "colours", "Colours and their legend", "Shift+C", ""},
     {TimelineCommand::filter_by_region, "filter_by_region", "Zoom in and filter in by selection", "Shift+F", ""},
     {TimelineCommand::event_above, "event_above", "Event at this time in the lane above", "Shift+Up", ""},
     {TimelineCommand::event_below, "event_below", "Event at this time in the lane below", "Shift+Down", ""},
@@ -201,6 +202,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   ImGui::PopClipRect();
   draw_menu(frame);
   draw_row_menu(frame);
+  draw_legend(frame);
   state.windows.end_frame();
   if (state.windows.pending()) ui.request_frame_after(0.01);
   if (const std::string error = state.windows.last_error(); !error.empty()) tab.last_error = error;
@@ -259,6 +261,9 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
       return;
     case TimelineCommand::filter_by_region:
       return filter_by_region(tab);
+    case TimelineCommand::colours:
+      state.legend.open_wanted = true;
+      return;
     case TimelineCommand::toggle_follow:
       tab.follow = !tab.follow;
       return;

@@ -48,6 +48,7 @@ enum class TimelineCommand : std::uint8_t {
   pin_lane,
   hide_lane,
   show_hidden,
+  colours,
 };
 
 struct TimelineCommandInfo {

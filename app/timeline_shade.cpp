@@ -1,4 +1,5 @@
-// What passes the filter and the selected region stays bright, what the search found gets its bar.
+// What the lanes are coloured by. What passes the filter and the selected region stays bright, what the search found
+// gets its bar.
 #include <algorithm>
 
 #include "app/session_analysis.h"
@@ -12,6 +13,8 @@ void hold_masks(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   SessionTab& tab = frame.tab;
   if (!tab.analysis) return;
+  state.colours = tab.analysis->colours(wanted_colours(tab.choices, state.legend));
+  state.legend_mask = state.legend.lit.empty() ? nullptr : tab.analysis->mask(MaskUse::legend, state.legend.lit);
   state.filter_mask = tab.analysis->mask(MaskUse::filter, tab.choices.filter);
   state.region_mask = tab.region ? tab.analysis->mask(MaskUse::region, *tab.region) : nullptr;
   const EventFilter search{.range = {}, .tracks = {}, .terms = {{tab.choices.search, false}}};
@@ -36,9 +39,25 @@ LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index) {
     narrow(*tab.region);
     if (!tab.region->terms.empty()) shade.region = frame.state.region_mask.get();
   }
+  if (frame.state.legend_mask) shade.region = frame.state.legend_mask.get();
+  shade.colour_by(frame.state.colours.get());
   const Pixel background = frame.ui.colour(Colour::bg1);
   shade.background = (background & 0xffU) << 16 | (background & 0xff00U) | (background >> 16 & 0xffU);
   return shade;
+}
+
+Pixel event_colour(const TimelineFrame& frame, const EventRecord& event) {
+  const std::vector<LaneSnapshot>& lanes = frame.snapshot.lanes;
+  for (std::uint32_t i = 0; frame.state.colours && i < lanes.size(); ++i) {
+    if (lanes[i].number() != lane_of(event.id)) continue;
+    const LaneColours* colours = frame.state.colours->lane(i);
+    const std::uint32_t chunk = lanes[i].chunk_of_ordinal(ordinal_of(event.id));
+    if (colours == nullptr || chunk >= lanes[i].chunk_count) break;
+    const ChunkPlace& place = lanes[i].chunk(chunk);
+    const auto row = static_cast<std::uint32_t>(ordinal_of(event.id) - place.first_ordinal);
+    return opaque(colours->event(place.first_leaf + row / kBlockEvents, row % kBlockEvents));
+  }
+  return frame.ui.theme().slice(frame.snapshot.strings->slot(event.name));
 }
 
 }  // namespace accelscope::app

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "app/colour_legend.h"
 #include "app/session_tab.h"
 #include "app/timeline_rows.h"
 #include "core/query/lane_window.h"
@@ -58,6 +59,7 @@ struct GroupSummary {
   std::uint64_t version = 0;
   render::TimeView view;
   std::vector<std::uint32_t> lanes;
+  std::uint64_t colours = 0;  // EventColours::id(); 0: by name
   std::vector<render::Pixel> texels;
   bool complete = false;
 };
@@ -95,6 +97,7 @@ struct Overview {
   bool complete = false;  // every band is of this version and width
   std::uint64_t version = 0;
   render::TimeView view;
+  std::uint64_t colours = 0;  // EventColours::id(); 0: by name
   double made_at_s = -1;
   double idle_ns = 0;  // folded before the view begins; 0: nothing is folded
   float stub = 0;      // pixels that stand for it
@@ -141,8 +144,10 @@ struct TimelineState {
   render::CounterStrip counter;  // scratch memory
   Overview overview;
   bool complete = false;  // nothing in the last frame stood for something finer
-  std::shared_ptr<const EventMask> filter_mask, region_mask,
-      search_mask;  // of this frame; null: none, or not there yet
+  // Of this frame; null: none, or not there yet.
+  std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask;
+  std::shared_ptr<const EventColours> colours;
+  ColourLegend legend;
 
   Gesture gesture = Gesture::none;
   render::Point pressed_at;  // pixels

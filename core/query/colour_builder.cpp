@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/query/column_values.h"
-#include "core/query/event_matcher.h"
-
 namespace accelscope {
 namespace {
 
@@ -51,34 +48,7 @@ using Weights = std::array<std::uint64_t, 16>;  // by code
   return kind == EventKind::slice || kind == EventKind::instant || kind == EventKind::memory;
 }
 
-[[nodiscard]] std::array<std::uint32_t, 16> code_colours(bool steps, std::size_t cut_count) {
-  std::array<std::uint32_t, 16> colours;
-  colours.fill(kNoValueColour);
-  if (!steps) {
-    std::copy(kSlicePalette.begin(), kSlicePalette.end(), colours.begin());
-    return colours;
-  }
-  for (std::size_t i = 0; i <= cut_count; ++i) colours[i] = step_colour(i, cut_count + 1);
-  return colours;
-}
-
-[[nodiscard]] bool is_number(ColourSource source) {
-  return source == ColourSource::number || source == ColourSource::duration;
-}
-
-[[nodiscard]] std::int64_t duration_ns(const ScannedChunk& chunk, const ScannedBlock& block, std::uint32_t i) {
-  const ClockMap& clock = *chunk.lane.clock;
-  return clock.to_ns(block.times.ends[i]) - clock.to_ns(block.times.begins[i]);
-}
-
 }  // namespace
-
-void EventColours::Sums::forget_values() {
-  steps = {};
-  strings.clear();
-  texts.clear();
-  missing = other_texts = {};
-}
 
 ColourBuilder::ColourBuilder(const QueryContext& query, const ColourChoice& choice, const EventColours* previous)
     : query_(query), snapshot_(*query.snapshot), previous_(previous), result_(std::make_shared<EventColours>()) {
@@ -162,6 +132,8 @@ void ColourBuilder::choose_source(LaneWork& work, const Schema& schema) const {
   if (sums.source == ColourSource::none && source != ColourSource::none) {
     sums.source = source;
     sums.unit = unit;
+    const bool whole = work.type == ColumnType::int64 || work.type == ColumnType::uint64;
+    sums.may_be_ids = source == ColourSource::number && whole && unit.empty();
     sums.boolean = work.type == ColumnType::boolean;
     sums.kind = {.whole = work.type != ColumnType::float64, .binary = unit == "B"};
   }
@@ -187,41 +159,20 @@ Result<void> ColourBuilder::measure() {
     work_of.resize(requests.size(), i);
   }
   if (requests.empty()) return {};
-  std::vector<std::vector<std::unique_ptr<NumberHistogram>>> found(query_.pool.concurrency());
+  std::vector<std::vector<std::unique_ptr<MeasuredNumbers>>> found(query_.pool.concurrency());
   for (auto& tables : found) tables.resize(sums_.size());
   QueryContext unmasked = query_;
   unmasked.mask = nullptr;
   const Result<void> scanned = scan_chunks(unmasked, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
     const LaneWork& work = lanes_[work_of[chunk.request]];
-    std::unique_ptr<NumberHistogram>& histogram = found[worker][work.table];
-    if (!histogram) histogram = std::make_unique<NumberHistogram>();
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      if (work.source == ColourSource::duration) {
-        for (std::uint32_t i = block.first; i < block.last; ++i) {
-          histogram->add(static_cast<double>(duration_ns(chunk, block, i)));
-        }
-        return;
-      }
-      const std::uint64_t valid =
-          work.column < chunk.view.column_count()
-              ? chunk.view.validity(work.column, block.block) & bits_between(block.first, block.last)
-              : 0;
-      if (valid == 0) return;
-      std::array<std::uint64_t, kBlockEvents> stored;
-      chunk.view.values(work.column, block.block, stored.data());
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        if ((valid >> i & 1) == 0) continue;
-        const double value = work.type == ColumnType::float64
-                                 ? chunk.view.to_float64(work.column, stored[i])
-                                 : static_cast<double>(whole_number(chunk.view, work.column, work.type, stored[i]));
-        if (std::isfinite(value)) histogram->add(value);
-      }
-    });
+    std::unique_ptr<MeasuredNumbers>& numbers = found[worker][work.table];
+    if (!numbers) numbers = std::make_unique<MeasuredNumbers>();
+    measure_chunk(chunk, work, *numbers);
   });
   if (!scanned) return scanned.error();
   for (const auto& tables : found) {
     for (std::size_t table = 0; table < tables.size(); ++table) {
-      if (tables[table]) sums_[table]->histogram.merge(*tables[table]);
+      if (tables[table]) sums_[table]->numbers_met.merge(*tables[table]);
     }
   }
   return {};
@@ -231,9 +182,12 @@ void ColourBuilder::place_steps() {
   for (std::size_t table = 0; table < sums_.size(); ++table) {
     Sums& sums = *sums_[table];
     if (!is_number(sums.source)) continue;
-    std::vector<double> cuts = scale_cuts(sums.histogram, sums.kind);
-    if (cuts == sums.cuts) continue;
+    std::vector<double> cuts = scale_cuts(sums.numbers_met.histogram, sums.kind);
+    const bool ids = sums.may_be_ids && sums.numbers_met.few();
+    if (ids) cuts.clear();
+    if (cuts == sums.cuts && ids == sums.as_ids) continue;
     sums.cuts = std::move(cuts);
+    sums.as_ids = ids;
     sums.forget_values();
     for (LaneWork& work : lanes_) {
       if (work.table == table) work.previous.reset();
@@ -247,7 +201,7 @@ void ColourBuilder::prepare(LaneWork& work) {
   work.colours = work.previous ? std::make_shared<LaneColours>(*work.previous) : std::make_shared<LaneColours>();
   LaneColours& colours = *work.colours;
   const Sums& sums = *sums_[work.table];
-  colours.colours_ = code_colours(is_number(sums.source), sums.cuts.size());
+  colours.colours_ = colours_of_codes(sums);
   std::size_t leaves = 0;
   if (lane.chunk_count > 0) {
     const ChunkPlace& last = lane.chunk(lane.chunk_count - 1);
@@ -290,6 +244,7 @@ void ColourBuilder::paint_chunk(const ScannedChunk& chunk, LaneWork& work, Chunk
   LaneColours& colours = *work.colours;
   const bool may_wait = !chunk.lane.schema->wait_names.empty();
   const bool by_string = work.source == ColourSource::name || work.source == ColourSource::string;
+  const bool ids = sums_[work.table]->as_ids;
   std::array<std::uint64_t, kBlockEvents> names;
   Block read;
   chunk.for_each_block([&](const ScannedBlock& block) {
@@ -313,6 +268,8 @@ void ColourBuilder::paint_chunk(const ScannedChunk& chunk, LaneWork& work, Chunk
         if (read.values[i] >= sums.strings.size()) sums.strings.resize(read.values[i] + 1);
         sum = &sums.strings[read.values[i]];
         if (sum->events == 0) sums.touched.push_back(read.values[i]);
+      } else if (ids && read.codes[i] != kNoValue) {
+        sum = &sums.numbers[static_cast<std::int64_t>(read.values[i])];
       } else if (work.source == ColourSource::text && read.codes[i] != kNoValue) {
         sum = &sums.texts[std::string(chunk.view.text(work.column, block.first_row + i))];
       }
@@ -321,87 +278,6 @@ void ColourBuilder::paint_chunk(const ScannedChunk& chunk, LaneWork& work, Chunk
     }
     colours.nodes_[0][leaf] = block_colour(colours.colours_, block, read.codes, waits);
   });
-}
-
-void ColourBuilder::read_codes(const ScannedChunk& chunk, const ScannedBlock& block, const LaneWork& work,
-                               Block& out) const {
-  out.codes.fill(kNoValue);
-  const bool of_column = work.source != ColourSource::name && work.source != ColourSource::duration;
-  std::uint64_t valid = ~std::uint64_t{0};
-  if (of_column) {
-    const bool has_column = work.source != ColourSource::none && work.column < chunk.view.column_count();
-    valid = has_column ? chunk.view.validity(work.column, block.block) : 0;
-  }
-  if (valid == 0) return;
-  if (is_number(work.source)) return read_numbers(chunk, block, work, out);
-  if (work.source == ColourSource::name) chunk.view.names(block.block, out.values.data());
-  if (work.source == ColourSource::string) chunk.view.values(work.column, block.block, out.values.data());
-  for (std::uint32_t i = block.first; i < block.last; ++i) {
-    if ((valid >> i & 1) == 0) continue;
-    if (work.source == ColourSource::text) {
-      const std::string_view text = chunk.view.text(work.column, block.first_row + i);
-      if (!text.empty()) out.codes[i] = palette_slot(text);
-    } else {
-      const StringId id = chunk.session_string(out.values[i]);
-      if (id < slots_.size()) out.codes[i] = slots_[id];
-    }
-  }
-}
-
-void ColourBuilder::read_numbers(const ScannedChunk& chunk, const ScannedBlock& block, const LaneWork& work,
-                                 Block& out) const {
-  const std::vector<double>& cuts = sums_[work.table]->cuts;
-  const auto code_of = [&cuts](auto value) {
-    std::uint8_t code = 0;
-    for (const double cut : cuts) {
-      if (value >= static_cast<decltype(value)>(cut)) ++code;
-    }
-    return code;
-  };
-  if (work.source == ColourSource::duration) {
-    for (std::uint32_t i = block.first; i < block.last; ++i) out.codes[i] = code_of(duration_ns(chunk, block, i));
-    return;
-  }
-  const std::uint64_t valid = chunk.view.validity(work.column, block.block);
-  std::array<std::uint64_t, kBlockEvents> stored;
-  chunk.view.values(work.column, block.block, stored.data());
-  for (std::uint32_t i = block.first; i < block.last; ++i) {
-    if ((valid >> i & 1) == 0) continue;
-    if (work.type != ColumnType::float64) {  // cuts of whole numbers are whole
-      out.codes[i] = code_of(whole_number(chunk.view, work.column, work.type, stored[i]));
-      continue;
-    }
-    const double value = chunk.view.to_float64(work.column, stored[i]);
-    if (std::isfinite(value)) out.codes[i] = code_of(value);
-  }
-}
-
-void ColourBuilder::merge(const ScannedChunk& chunk, const LaneWork& work, ChunkSums& sums) {
-  const auto in_ns = [&chunk](const ChunkSums::Ticks& ticks) {
-    return ColourSum{ticks.events,
-                     static_cast<std::uint64_t>(std::llround(static_cast<double>(ticks.ticks) * chunk.ns_per_tick))};
-  };
-  const std::scoped_lock lock(mutex_);
-  Sums& all = *sums_[work.table];
-  for (std::size_t code = 0; code < kMostSteps; ++code) all.steps[code].add(in_ns(sums.codes[code]));
-  all.missing.add(in_ns(sums.codes[kNoValue]));
-  for (const std::uint64_t local : sums.touched) {
-    all.strings[chunk.session_string(local)].add(in_ns(sums.strings[local]));
-    sums.strings[local] = {};
-  }
-  for (const auto& [text, ticks] : sums.texts) {
-    const auto known = all.texts.find(text);
-    if (known != all.texts.end()) {
-      known->second.add(in_ns(ticks));
-    } else if (all.texts.size() < Sums::kMostTexts) {
-      all.texts[text] = in_ns(ticks);
-    } else {
-      all.other_texts.add(in_ns(ticks));
-    }
-  }
-  sums.codes = {};
-  sums.touched.clear();
-  sums.texts.clear();
 }
 
 // As the tree of the names folds its own colours, with these in their place.
@@ -418,41 +294,6 @@ void ColourBuilder::fold(LaneColours& colours, const LaneSnapshot& lane) {
       nodes.push_back(accelscope::merge(children.data(), kTreeFanout).colour);
     }
   }
-}
-
-ColourTable ColourBuilder::legend(std::size_t table) const {
-  const Sums& sums = *sums_[table];
-  ColourTable legend = result_->tables_[table];
-  legend.unit = sums.unit;
-  legend.ordered = is_number(sums.source);
-  const auto add = [&legend](std::string text, std::uint32_t colour, const ColourSum& sum) {
-    legend.events += sum.events;
-    legend.ns += sum.ns;
-    if (sum.events > 0) legend.values.push_back({std::move(text), colour, sum.events, sum.ns, false, {}, {}});
-    return sum.events > 0;
-  };
-  for (const auto& [id, sum] : sums.strings)
-    add(std::string(snapshot_.strings->text(id)), kSlicePalette[palette_slot(snapshot_.strings->text(id))], sum);
-  for (const auto& [text, sum] : sums.texts) add(text, kSlicePalette[palette_slot(text)], sum);
-  std::sort(legend.values.begin(), legend.values.end(), [](const ColourValue& a, const ColourValue& b) {
-    return a.ns != b.ns ? a.ns > b.ns : a.events != b.events ? a.events > b.events : a.text < b.text;
-  });
-  if (legend.values.size() > ColourTable::kMostListed) {
-    legend.unlisted = legend.values.size() - ColourTable::kMostListed;
-    legend.values.resize(ColourTable::kMostListed);
-  }
-  legend.events += sums.other_texts.events;
-  legend.ns += sums.other_texts.ns;
-  const auto colours = code_colours(legend.ordered, sums.cuts.size());
-  for (std::size_t step = 0; legend.ordered && step <= sums.cuts.size(); ++step) {
-    std::string text = sums.boolean ? (step > 0 || sums.histogram.min() > 0 ? "true" : "false")
-                                    : step_text(sums.cuts, step, sums.kind, sums.unit);
-    if (!add(std::move(text), colours[step], sums.steps[step])) continue;
-    if (step > 0) legend.values.back().from = sums.cuts[step - 1];
-    if (step < sums.cuts.size()) legend.values.back().below = sums.cuts[step];
-  }
-  if (add("no value", kNoValueColour, sums.missing)) legend.values.back().missing = true;
-  return legend;
 }
 
 }  // namespace accelscope

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "core/query/colour_scale.h"
@@ -21,22 +22,46 @@ struct ColourSum {
   }
 };
 
+// How the numbers of a table lie, and which they are while they are few.
+struct MeasuredNumbers {
+  static constexpr std::size_t kFew = 64;
+  NumberHistogram histogram;
+  std::set<std::int64_t> first;  // at most one more than kFew
+
+  [[nodiscard]] bool few() const noexcept { return first.size() <= kFew; }
+  void know(std::int64_t number) {
+    if (few()) first.insert(number);
+  }
+  void merge(const MeasuredNumbers& other) {
+    histogram.merge(other.histogram);
+    for (const std::int64_t number : other.first) know(number);
+  }
+};
+
 // Where the values of a table come from.
 enum class ColourSource : std::uint8_t { none, name, duration, string, text, number };
+
+[[nodiscard]] inline bool is_number(ColourSource source) noexcept {
+  return source == ColourSource::number || source == ColourSource::duration;
+}
 
 struct EventColours::Sums {
   ColourSource source = ColourSource::none;
   NumberKind kind;
   bool boolean = false;
   std::string unit;
-  NumberHistogram histogram;
+  MeasuredNumbers numbers_met;
   std::vector<double> cuts;
   std::array<ColourSum, kMostSteps> steps;
   std::unordered_map<StringId, ColourSum> strings;
   std::unordered_map<std::string, ColourSum> texts;  // at most kMostTexts
+  std::unordered_map<std::int64_t, ColourSum> numbers;
   ColourSum missing, other_texts;
 
   static constexpr std::size_t kMostTexts = 20'000;  // texts are mostly unique: nobody reads a list of millions
+  // Whole numbers without a unit are mostly ids: while there are few, each is a value of its own and has no step.
+  bool may_be_ids = false;
+  bool as_ids = false;
   void forget_values();
 };
 
@@ -57,7 +82,7 @@ class ColourBuilder {
     std::shared_ptr<const LaneColours> previous;
     std::shared_ptr<LaneColours> colours;
   };
-  // Codes of a block and, for the sums, what each event's value is: a local string id or the code.
+  // Codes of a block and, for the sums, what each event's value is: a local string id or a number.
   struct Block {
     std::array<std::uint8_t, kBlockEvents> codes;
     std::array<std::uint64_t, kBlockEvents> values;
@@ -71,6 +96,7 @@ class ColourBuilder {
     std::vector<Ticks> strings;  // by local id; zero between chunks
     std::vector<std::uint64_t> touched;
     std::unordered_map<std::string, Ticks> texts;
+    std::unordered_map<std::int64_t, Ticks> numbers;
   };
 
   void add_table(const std::string& table, const std::string& column);
@@ -78,7 +104,10 @@ class ColourBuilder {
   void choose_source(LaneWork& work, const Schema& schema) const;
   [[nodiscard]] std::vector<ChunkRequest> new_chunks(const LaneWork& work) const;
   [[nodiscard]] Result<void> measure();
+  void measure_chunk(const ScannedChunk& chunk, const LaneWork& work, MeasuredNumbers& numbers) const;
   void place_steps();
+  [[nodiscard]] static bool has_steps(const Sums& sums);
+  [[nodiscard]] static std::array<std::uint32_t, 16> colours_of_codes(const Sums& sums);
   [[nodiscard]] Result<void> paint();
   void prepare(LaneWork& work);
   void paint_chunk(const ScannedChunk& chunk, LaneWork& work, ChunkSums& sums);

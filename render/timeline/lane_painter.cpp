@@ -97,7 +97,7 @@ void LanePainter::paint_slice(const LanePaint& lane, const WideSlice& slice) con
   const auto x1 = static_cast<float>(std::min<double>(slice.x1, lane.rect.width() + 8.0F));
   const Rect box{lane.rect.x0 + std::round(x0), lane.rect.y0,
                  std::max(lane.rect.x0 + std::round(x1) - gap_, lane.rect.x0 + std::round(x0) + 1), lane.rect.y1};
-  Pixel fill_colour = ui_.theme().slice(slice.slot);
+  Pixel fill_colour = opaque(slice.colour);
   if (slice.dimmed) fill_colour = ui_.theme().dimmed(fill_colour);
   const float radius = box.width() >= kRoundFrom * ui_.scale() ? radius_ : 0;
   list_->AddRectFilled(ImVec2(box.x0, box.y0), ImVec2(box.x1, box.y1), fill_colour, radius);

@@ -1,10 +1,11 @@
-// How a lane is drawn while something is filtered, selected or searched: what does not pass is dimmed toward the
-// background, and what was found gets a bar above it. Nothing disappears and nothing moves.
+// What a lane is coloured by, and how it is drawn while something is filtered, selected or searched: what does not pass
+// is dimmed toward the background, and what was found gets a bar above it. Nothing disappears and nothing moves.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
+#include "core/query/event_colours.h"
 #include "core/query/event_mask.h"
 
 namespace accelscope::render {
@@ -12,16 +13,23 @@ namespace accelscope::render {
 inline constexpr double kDimShare = 0.74;  // of the way to the background
 
 struct LaneShade {
-  std::uint32_t lane_index = 0;       // into Snapshot::lanes, for the masks
-  const EventMask* bright = nullptr;  // events that pass stay bright; null: all do
-  const EventMask* region = nullptr;  // the same, of a second filter
-  const EventMask* hits = nullptr;    // events that get a bar; null: none does
+  std::uint32_t lane_index = 0;           // into Snapshot::lanes, for the masks
+  const EventMask* bright = nullptr;      // events that pass stay bright; null: all do
+  const EventMask* region = nullptr;      // the same, of a second filter
+  const EventMask* hits = nullptr;        // events that get a bar; null: none does
+  const EventColours* colours = nullptr;  // null: by name
+  std::uint64_t colours_id = 0;           // of them: an address may come again
   double bright_begin_ns = -std::numeric_limits<double>::infinity();
   double bright_end_ns = std::numeric_limits<double>::infinity();
   bool dimmed = false;           // the whole lane
   std::uint32_t background = 0;  // 0xRRGGBB
   bool operator==(const LaneShade&) const = default;
 
+  void colour_by(const EventColours* chosen) noexcept {
+    colours = chosen;
+    colours_id = chosen != nullptr ? chosen->id() : 0;
+  }
+  // Nothing is dimmed or found.
   [[nodiscard]] bool plain() const noexcept {
     return bright == nullptr && region == nullptr && hits == nullptr && !dimmed &&
            bright_begin_ns == -std::numeric_limits<double>::infinity() &&

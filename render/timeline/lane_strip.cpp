@@ -1,99 +1,29 @@
 #include "render/timeline/lane_strip.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include "core/model/palette.h"
+#include "render/timeline/shading.h"
 
 namespace accelscope::render {
 namespace {
-
-// What the walk asks of a shade: the colour of what it draws, and where something was found.
-class Shading {
- public:
-  Shading(const LaneShade& shade, const TimeView& view, std::vector<std::uint8_t>& found)
-      : shade_(shade),
-        bright_x0_(view.x(shade.bright_begin_ns)),
-        bright_x1_(view.x(shade.bright_end_ns)),
-        found_(found) {
-    found_.assign(static_cast<std::size_t>(view.width), 0);
-  }
-
-  [[nodiscard]] std::uint32_t shaded(std::uint32_t colour, double bright) const noexcept {
-    const double dim = kDimShare * (1 - bright);
-    std::uint32_t mixed = 0;
-    for (unsigned shift = 0; shift < 24; shift += 8) {
-      const double from = colour >> shift & 0xffU;
-      const double to = shade_.background >> shift & 0xffU;
-      mixed |= static_cast<std::uint32_t>(from + (to - from) * dim + 0.5) << shift;
-    }
-    return mixed;
-  }
-  [[nodiscard]] std::uint32_t of_node(const SliceNode& node, std::size_t level, std::size_t index, double x0,
-                                      double x1) const noexcept {
-    if (shade_.hits != nullptr && shade_.hits->passing(shade_.lane_index, level, index) > 0) mark(x0, x1);
-    double bright = in_stretch(x0, x1) ? 1 : 0;
-    for (const EventMask* mask : {shade_.bright, shade_.region}) {
-      if (mask == nullptr || bright == 0) continue;
-      const double share =
-          static_cast<double>(mask->passing(shade_.lane_index, level, index)) / std::max(1U, node.count);
-      bright = std::min(bright, share);
-    }
-    return shaded(node.colour, bright);
-  }
-  [[nodiscard]] std::uint32_t of_micro(const SliceNode& node, std::uint32_t leaf, std::uint32_t micro, double x0,
-                                       double x1) const noexcept {
-    const auto of_eight = [micro](std::uint64_t bits) { return std::popcount(bits >> (micro * kMicroEvents) & 0xffU); };
-    if (shade_.hits != nullptr && of_eight(shade_.hits->bits(shade_.lane_index, leaf)) > 0) mark(x0, x1);
-    if (!in_stretch(x0, x1)) return shaded(node.colour, 0);
-    const double share = static_cast<double>(of_eight(shade_.bright_bits(leaf))) / std::max(1U, node.count);
-    return shaded(node.colour, std::min(1.0, share));
-  }
-  [[nodiscard]] bool is_bright(std::uint32_t leaf, std::uint32_t in_leaf, double x0, double x1) const noexcept {
-    return in_stretch(x0, x1) && (shade_.bright_bits(leaf) >> in_leaf & 1) != 0;
-  }
-  [[nodiscard]] bool is_found(std::uint32_t leaf, std::uint32_t in_leaf) const noexcept {
-    return shade_.hits != nullptr && (shade_.hits->bits(shade_.lane_index, leaf) >> in_leaf & 1) != 0;
-  }
-  void mark(double x0, double x1) const noexcept {
-    const auto width = static_cast<double>(found_.size());
-    if (x1 < 0 || x0 >= width) return;
-    const auto first = static_cast<std::size_t>(std::max(x0, 0.0));
-    const auto last = static_cast<std::size_t>(std::clamp(std::ceil(x1), static_cast<double>(first) + 1, width));
-    for (std::size_t i = first; i < std::min(last, found_.size()); ++i) found_[i] = 1;
-  }
-  void write(std::vector<PixelRun>& runs) const {
-    for (std::size_t i = 0; i < found_.size(); ++i) {
-      if (found_[i] == 0) continue;
-      const auto pixel = static_cast<int>(i);
-      if (!runs.empty() && runs.back().end == pixel) {
-        ++runs.back().end;
-      } else {
-        runs.push_back({pixel, pixel + 1});
-      }
-    }
-  }
-
- private:
-  [[nodiscard]] bool in_stretch(double x0, double x1) const noexcept {
-    return !shade_.dimmed && x0 < bright_x1_ && (x1 > bright_x0_ || (x0 == x1 && x0 >= bright_x0_));
-  }
-
-  const LaneShade& shade_;
-  double bright_x0_;
-  double bright_x1_;
-  std::vector<std::uint8_t>& found_;
-};
 
 template <typename Ticks>
 class Walk {
  public:
   Walk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, PixelCover& cover, LaneStrip& strip,
-       const Shading* shading)
-      : lane_(lane), detail_(detail), ticks_(ticks), width_(width), cover_(cover), strip_(strip), shading_(shading) {}
+       const Shading* shading, const LaneColours* colours)
+      : lane_(lane),
+        detail_(detail),
+        ticks_(ticks),
+        width_(width),
+        cover_(cover),
+        strip_(strip),
+        shading_(shading),
+        colours_(colours) {}
 
   void run() {
     const LaneTree<SliceNode>& tree = lane_.data->slices;
@@ -115,7 +45,7 @@ class Walk {
     const double x0 = ticks_.x(node.begin);
     if (x0 >= width_) return false;
     if (x1 - x0 <= kNodePixels || (level == 0 && x1 - x0 <= kLeafPixels)) {
-      add_node(node, x0, x1, shading_ == nullptr ? node.colour : shading_->of_node(node, level, index, x0, x1));
+      add_node(node, x0, x1, colour_of(node, level, index, x0, x1));
       return true;
     }
     if (level == 0) {
@@ -132,9 +62,7 @@ class Walk {
       const double x0 = ticks_.x(children[i].begin);
       const double x1 = ticks_.x(children[i].end);
       if (x0 >= 0 && x1 < width_ && x1 - x0 <= kNodePixels) {
-        add_inner_node(
-            children[i], x0, x1,
-            shading_ == nullptr ? children[i].colour : shading_->of_node(children[i], level, first + i, x0, x1));
+        add_inner_node(children[i], x0, x1, colour_of(children[i], level, first + i, x0, x1));
       } else if (!visit(children[i], level, first + i)) {
         return false;
       }
@@ -158,8 +86,31 @@ class Walk {
     add_leaf(leaf, index, x0, x1);
   }
 
+  [[nodiscard]] std::uint32_t colour_of(const SliceNode& node, std::size_t level, std::size_t index, double x0,
+                                        double x1) const noexcept {
+    const std::uint32_t colour = colours_ == nullptr ? node.colour : colours_->node(level, index);
+    return shading_ == nullptr ? colour : shading_->of_node(colour, node, level, index, x0, x1);
+  }
+
+  // The mean of its events' colours.
+  [[nodiscard]] std::uint32_t micro_colour(const LaneWindow& window, std::uint32_t leaf, std::uint32_t entry,
+                                           std::uint32_t micro) const noexcept {
+    const MicroWeights& weights = window.weights[entry];
+    std::uint32_t red = 0, green = 0, blue = 0, all = 0;
+    for (std::uint32_t i = 0; i < kMicroEvents; ++i) {
+      if (weights[i] == 0) continue;
+      const std::uint32_t colour = colours_->event(leaf, micro * kMicroEvents + i);
+      red += weights[i] * (colour >> 16 & 0xffU);
+      green += weights[i] * (colour >> 8 & 0xffU);
+      blue += weights[i] * (colour & 0xffU);
+      all += weights[i];
+    }
+    all = std::max(all, 1U);
+    return (red + all / 2) / all << 16 | (green + all / 2) / all << 8 | (blue + all / 2) / all;
+  }
+
   void add_leaf(const SliceNode& leaf, std::uint32_t index, double x0, double x1) {
-    add_node(leaf, x0, x1, shading_ == nullptr ? leaf.colour : shading_->of_node(leaf, 0, index, x0, x1));
+    add_node(leaf, x0, x1, colour_of(leaf, 0, index, x0, x1));
   }
 
   void add_micro(const LaneWindow& window, std::uint32_t leaf) {
@@ -180,7 +131,8 @@ class Walk {
         }
         strip_.complete = false;
       }
-      add_node(node, x0, x1, shading_ == nullptr ? node.colour : shading_->of_micro(node, leaf, i - first, x0, x1));
+      const std::uint32_t colour = colours_ == nullptr ? node.colour : micro_colour(window, leaf, i, i - first);
+      add_node(node, x0, x1, shading_ == nullptr ? colour : shading_->of_micro(colour, node, leaf, i - first, x0, x1));
     }
   }
 
@@ -204,7 +156,7 @@ class Walk {
     if (x1 <= 0 && x0 < 0) return;
     const bool dimmed = shading_ != nullptr && !shading_->is_bright(leaf, in_leaf, x0, x1);
     const bool found = shading_ != nullptr && shading_->is_found(leaf, in_leaf);
-    const std::uint32_t rgb = kSlicePalette[event.slot];
+    const std::uint32_t rgb = colours_ == nullptr ? kSlicePalette[event.slot] : colours_->event(leaf, in_leaf);
     const std::uint64_t colour = PixelCover::spread(dimmed ? shading_->shaded(rgb, 0) : rgb);
     const double seen = std::min<double>(x1, width_) - std::max(x0, 0.0);
     (event.waits ? wait_pixels_ : busy_pixels_) += seen;
@@ -218,7 +170,7 @@ class Walk {
       return;
     }
     if (event.waits || x1 - x0 >= kSinglePixels) {
-      strip_.slices.push_back({id, event.name, event.slot, event.waits, dimmed, found, x0, x1});
+      strip_.slices.push_back({id, event.name, rgb, event.waits, dimmed, found, x0, x1});
     } else {
       if (found) shading_->mark(x0, x1);
       cover_.add_block(x0, x1, colour);
@@ -264,15 +216,16 @@ class Walk {
   PixelCover& cover_;
   LaneStrip& strip_;
   const Shading* shading_;
+  const LaneColours* colours_;
   double busy_pixels_ = 0;
   double wait_pixels_ = 0;
 };
 
 template <typename Ticks>
 void walk(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, const ClockMap& clock, PixelCover& cover,
-          LaneStrip& strip, const Shading* shading) {
+          LaneStrip& strip, const Shading* shading, const LaneColours* colours) {
   const Ticks ticks(clock, view);
-  Walk<Ticks> walk(lane, detail, ticks, view.width, cover, strip, shading);
+  Walk<Ticks> walk(lane, detail, ticks, view.width, cover, strip, shading, colours);
   walk.run();
   strip.busy_share = std::min(1.0, walk.busy_pixels() / view.width);
   strip.wait_share = std::min(1.0, walk.wait_pixels() / view.width);
@@ -288,12 +241,14 @@ void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const
   cover_.reset(view.width);
   std::optional<Shading> shading;
   if (shade != nullptr && !shade->plain()) shading.emplace(*shade, view, found_);
+  const bool coloured = shade != nullptr && shade->colours != nullptr;
+  const LaneColours* colours = coloured ? shade->colours->lane(shade->lane_index) : nullptr;
   static const ClockMap kIdentity;
   const ClockMap& clock = lane.clock ? *lane.clock : kIdentity;
   if (clock.is_affine()) {
-    walk<AffineTicks>(lane, detail, view, clock, cover_, strip, shading ? &*shading : nullptr);
+    walk<AffineTicks>(lane, detail, view, clock, cover_, strip, shading ? &*shading : nullptr, colours);
   } else {
-    walk<MappedTicks>(lane, detail, view, clock, cover_, strip, shading ? &*shading : nullptr);
+    walk<MappedTicks>(lane, detail, view, clock, cover_, strip, shading ? &*shading : nullptr, colours);
   }
   cover_.write_texels(strip.texels);
   cover_.write_waits(strip.waits);

@@ -29,7 +29,7 @@ inline constexpr double kSinglePixels = 8;  // wider slices are drawn one by one
 struct WideSlice {
   EventId id = kNoEvent;
   StringId name = 0;
-  std::uint8_t slot = 0;
+  std::uint32_t colour = 0;  // 0xRRGGBB, whatever the lane is coloured by
   bool waits = false;
   bool dimmed = false;
   bool found = false;  // by a search
@@ -49,7 +49,8 @@ struct LaneStrip {
 
 class LaneStripBuilder {
  public:
-  // `detail` may be null: then leaves are the finest there is. `shade` may be null: nothing is dimmed or found.
+  // `detail` may be null: then leaves are the finest there is. `shade` may be null: nothing is dimmed,
+  // found or coloured by anything but its name.
   void build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip,
              const LaneShade* shade = nullptr);
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/model/palette.h"
-
 namespace accelscope::render {
 namespace {
 
@@ -40,7 +38,7 @@ void add_strip(const LaneStrip& strip, std::vector<Sum>& sums) {
     if (slice.waits) continue;
     const double end = std::min(slice.x1, static_cast<double>(sums.size()));
     for (double x = std::max(0.0, std::floor(slice.x0)); x < end; ++x) {
-      sums[static_cast<std::size_t>(x)].add(opaque(kSlicePalette[slice.slot]), 1);
+      sums[static_cast<std::size_t>(x)].add(opaque(slice.colour), 1);
     }
   }
 }
@@ -48,7 +46,8 @@ void add_strip(const LaneStrip& strip, std::vector<Sum>& sums) {
 }  // namespace
 
 bool summary_texels(const Snapshot& snapshot, std::span<const std::uint32_t> lanes, LaneWindows& windows,
-                    const TimeView& view, LaneStripBuilder& builder, std::vector<Pixel>& texels) {
+                    const TimeView& view, LaneStripBuilder& builder, std::vector<Pixel>& texels,
+                    const EventColours* colours) {
   std::vector<Sum> sums(static_cast<std::size_t>(view.width));
   LaneStrip strip;
   bool complete = true;
@@ -56,7 +55,10 @@ bool summary_texels(const Snapshot& snapshot, std::span<const std::uint32_t> lan
   for (const std::uint32_t index : lanes) {
     const LaneSnapshot& lane = snapshot.lanes[index];
     if (lane.data->kind == EventKind::counter || lane.event_count == 0) continue;
-    builder.build(lane, &windows.lane(lane), view, strip);
+    LaneShade shade;
+    shade.lane_index = index;
+    shade.colour_by(colours);
+    builder.build(lane, &windows.lane(lane), view, strip, &shade);
     complete = complete && strip.complete;
     add_strip(strip, sums);
     ++count;

@@ -12,8 +12,10 @@
 
 namespace accelscope::render {
 
-// `lanes` are indices into Snapshot::lanes; those of counters are left out. False while a lane is incomplete.
+// `lanes` are indices into Snapshot::lanes; those of counters are left out. `colours` null: by name. False while a lane
+// is incomplete.
 bool summary_texels(const Snapshot& snapshot, std::span<const std::uint32_t> lanes, LaneWindows& windows,
-                    const TimeView& view, LaneStripBuilder& builder, std::vector<Pixel>& texels);
+                    const TimeView& view, LaneStripBuilder& builder, std::vector<Pixel>& texels,
+                    const EventColours* colours = nullptr);
 
 }  // namespace accelscope::render

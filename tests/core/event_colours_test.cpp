@@ -169,6 +169,41 @@ TEST_CASE("event colours: numbers have steps in their order, and each step count
   });
 }
 
+TEST_CASE("event colours: few whole numbers without a unit are ids of their own, many have steps") {
+  auto store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema({.name = "dma", .columns = {{.name = "engine"}}});
+  const TrackNumber track = writer.add_track({.name = "q", .kind = "dma_queue", .schema = schema});
+  WorkerPool pool{2};
+  TaskControl control;
+  std::int64_t at = 0;
+  const auto add = [&](std::int64_t engine, std::int64_t length) {
+    writer.begin_event(track, at, length, writer.intern("copy")).integer(0, engine);
+    at += length;
+  };
+  for (std::int64_t i = 0; i < 200; ++i) add(i % 14 - 1, i % 14 == 5 ? 50 : 3);
+  writer.flush();
+  const auto few = colours_for({*store, store->snapshot(), pool, control}, {{"dma", "engine"}});
+  const ColourTable& ids = *few->table("dma");
+  CHECK_FALSE(ids.ordered);
+  REQUIRE(ids.values.size() == 14);
+  CHECK(ids.values[0].text == "4");
+  CHECK(ids.values[0].events == 14);
+  CHECK(ids.values[0].ns == 14 * 50);
+  CHECK(few->lane(0)->event(0, 5) == kSlicePalette[4]);
+  CHECK(few->lane(0)->event(0, 0) == kSlicePalette[11]);  // -1
+
+  for (std::int64_t i = 0; i < 100; ++i) add(i, 3);
+  writer.flush();
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  const auto many = colours_for(query, {{"dma", "engine"}}, few.get());
+  CHECK(many->table("dma")->ordered);
+  CHECK(many->table("dma")->events == 300);
+  CHECK(many->lane(0)->event(0, 0) == kStepPalette[0]);
+  CHECK(many->lane(0)->node(0, 0) == colours_for(query, {{"dma", "engine"}})->lane(0)->node(0, 0));
+}
+
 TEST_CASE("event colours: durations are numbers too, and a column that a table lacks leaves it without values") {
   RandomSession session(34, 3'000);
   const auto colours =

@@ -38,6 +38,18 @@ TEST_CASE("theme: a label can be read on a slice of every colour") {
   }
 }
 
+TEST_CASE("theme: a label can be read on the steps of numbers and on events without a value") {
+  const Theme theme;
+  for (const std::uint32_t colour : kStepPalette) CHECK(contrast_ratio(theme[Colour::ink], opaque(colour)) >= 4.5);
+  CHECK(contrast_ratio(theme[Colour::ink], opaque(kNoValueColour)) >= 4.5);
+  for (std::size_t step = 1; step < kStepPalette.size(); ++step) {  // from dark to light
+    CHECK(contrast_ratio(opaque(kStepPalette[step]), opaque(0)) >
+          contrast_ratio(opaque(kStepPalette[step - 1]), opaque(0)));
+  }
+  CHECK(step_colour(0, 5) == kStepPalette.front());
+  CHECK(step_colour(4, 5) == kStepPalette.back());
+}
+
 TEST_CASE("theme: the contrast of black on white is the largest there is") {
   CHECK(contrast_ratio(opaque(0x000000), opaque(0xffffff)) == doctest::Approx(21));
   CHECK(contrast_ratio(opaque(0x777777), opaque(0x777777)) == doctest::Approx(1));

@@ -1,0 +1,151 @@
+#include "app/colour_choices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/region_terms.h"
+
+namespace accelscope::app {
+namespace {
+
+// Fields that sources call so, in the order in which users ask for them.
+constexpr std::array<std::string_view, 24> kUsual = {
+    "opcode", "engine", "dma_engine", "subgroup", "queue",  "queue_name",     "dma_queue", "queue_type",
+    "stream", "device", "variable",   "dtype",    "type",   "transfer_size",  "size",      "bytes",
+    "source", "dest",   "op",         "hlo_name", "kernel", "correlation_id", "cat",       "operands"};
+
+[[nodiscard]] const Schema* find_schema(const Snapshot& snapshot, std::string_view table) {
+  for (const auto& schema : snapshot.schemas) {
+    if (schema->name == table) return schema.get();
+  }
+  return nullptr;
+}
+
+// Lower comes first; those of kUsual.size() and more are not used most.
+[[nodiscard]] std::size_t rank(const Column& column) {
+  if (column.role == Role::layer || column.role == Role::source_location || column.role == Role::tensor) return 0;
+  const auto known = std::find(kUsual.begin(), kUsual.end(), column.name);
+  if (known == kUsual.end() && column.role == Role::bytes) return 1;
+  return static_cast<std::size_t>(known - kUsual.begin());
+}
+
+// "opcode" -> "Opcode", "queue_name" -> "Queue name".
+[[nodiscard]] std::string title_of_name(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
+  return name;
+}
+
+[[nodiscard]] std::string number_text(double value) {
+  return std::floor(value) == value && std::abs(value) < 1e18 ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+}
+
+}  // namespace
+
+std::vector<std::string> coloured_tables(const Snapshot& snapshot) {
+  std::vector<std::pair<std::uint64_t, std::string>> tables;
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    const EventKind kind = lane.data->kind;
+    if (lane.schema == nullptr || lane.event_count == 0) continue;
+    if (kind == EventKind::counter || kind == EventKind::flow || kind == EventKind::table) continue;
+    const auto known = std::find_if(tables.begin(), tables.end(),
+                                    [&](const auto& table) { return table.second == lane.schema->name; });
+    if (known == tables.end()) {
+      tables.emplace_back(lane.event_count, lane.schema->name);
+    } else {
+      known->first += lane.event_count;
+    }
+  }
+  std::stable_sort(tables.begin(), tables.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<std::string> names;
+  for (auto& [events, name] : tables) names.push_back(std::move(name));
+  return names;
+}
+
+std::vector<ColourColumn> colour_columns(const Snapshot& snapshot, std::string_view table) {
+  std::vector<ColourColumn> columns;
+  const Schema* schema = find_schema(snapshot, table);
+  if (schema == nullptr) return columns;
+  columns.push_back(
+      {std::string(kByName), title_of_name(schema->name_column.empty() ? "name" : schema->name_column), ""});
+  std::vector<const Column*> usual;
+  for (const Column& column : schema->columns) {
+    if (rank(column) < kUsual.size()) usual.push_back(&column);
+  }
+  std::stable_sort(usual.begin(), usual.end(), [](const Column* a, const Column* b) { return rank(*a) < rank(*b); });
+  const auto title = [](const Column& column) { return column.title.empty() ? column.name : column.title; };
+  for (const Column* column : usual) columns.push_back({column->name, title(*column), ""});
+  if (!schema->find("duration")) columns.push_back({"duration", "Duration", ""});
+  for (const Column& column : schema->columns) {
+    if (rank(column) < kUsual.size()) continue;
+    columns.push_back({column.name, title(column), column.group.empty() ? "Other" : column.group});
+  }
+  return columns;
+}
+
+std::string colour_column(const ViewChoices& choices, const std::string& table) {
+  const auto chosen = choices.colour_by.find(table);
+  return chosen == choices.colour_by.end() ? std::string(kByName) : chosen->second;
+}
+
+std::string colour_title(const Snapshot& snapshot, const std::string& table, const std::string& column) {
+  for (const ColourColumn& each : colour_columns(snapshot, table)) {
+    if (each.column == column) return each.title;
+  }
+  return column;
+}
+
+void choose_colour(SessionTab& tab, const std::string& table, const std::string& column) {
+  if (colour_column(tab.choices, table) == column) return;
+  tab.change([&](ViewChoices& choices) {
+    if (column == kByName) {
+      choices.colour_by.erase(table);
+    } else {
+      choices.colour_by[table] = column;
+    }
+  });
+}
+
+FilterTerm term_of(const ColourTable& table, const ColourValue& value) {
+  const std::string& column = table.column;
+  if (value.missing) {
+    // What has a value, turned round: an event without one matches no search for the column.
+    return {column + (table.ordered ? ">=-1e300" : "~/./"), true};
+  }
+  if (!table.ordered) return {equals_term(column, value.text), false};
+  std::string search;
+  if (value.from) search += column + ">=" + number_text(*value.from);
+  if (value.below) search += (search.empty() ? "" : " ") + column + "<" + number_text(*value.below);
+  if (search.empty()) search = column + ">=-1e300";
+  return {search, false};
+}
+
+ValueState state_of(const EventFilter& filter, const ColourTable& table, const ColourValue& value) {
+  FilterTerm term = term_of(table, value);
+  if (std::find(filter.terms.begin(), filter.terms.end(), term) != filter.terms.end()) return ValueState::only;
+  term.excluded = !term.excluded;
+  const bool hidden = std::find(filter.terms.begin(), filter.terms.end(), term) != filter.terms.end();
+  return hidden ? ValueState::hidden : ValueState::plain;
+}
+
+void toggle_only(EventFilter& filter, const ColourTable& table, const ColourValue& value) {
+  const bool was_only = state_of(filter, table, value) == ValueState::only;
+  for (const ColourValue& each : table.values) {
+    if (state_of(filter, table, each) == ValueState::only) std::erase(filter.terms, term_of(table, each));
+  }
+  if (was_only) return;
+  if (state_of(filter, table, value) == ValueState::hidden) toggle_hidden(filter, table, value);
+  filter.terms.push_back(term_of(table, value));
+}
+
+void toggle_hidden(EventFilter& filter, const ColourTable& table, const ColourValue& value) {
+  FilterTerm term = term_of(table, value);
+  std::erase(filter.terms, term);  // to show only and to hide the same would leave nothing
+  term.excluded = !term.excluded;
+  if (std::erase(filter.terms, term) == 0) filter.terms.push_back(term);
+}
+
+}  // namespace accelscope::app

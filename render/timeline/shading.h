@@ -1,0 +1,94 @@
+// A LaneShade at work on one lane of one view: the colour of what is drawn, and the pixels where something was found.
+// Used by LaneStripBuilder only.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "core/query/lane_window.h"
+#include "render/timeline/lane_shade.h"
+#include "render/timeline/pixel_cover.h"
+#include "render/timeline/time_view.h"
+
+namespace accelscope::render {
+
+class Shading {
+ public:
+  Shading(const LaneShade& shade, const TimeView& view, std::vector<std::uint8_t>& found)
+      : shade_(shade),
+        bright_x0_(view.x(shade.bright_begin_ns)),
+        bright_x1_(view.x(shade.bright_end_ns)),
+        found_(found) {
+    found_.assign(static_cast<std::size_t>(view.width), 0);
+  }
+
+  [[nodiscard]] std::uint32_t shaded(std::uint32_t colour, double bright) const noexcept {
+    const double dim = kDimShare * (1 - bright);
+    std::uint32_t mixed = 0;
+    for (unsigned shift = 0; shift < 24; shift += 8) {
+      const double from = colour >> shift & 0xffU;
+      const double to = shade_.background >> shift & 0xffU;
+      mixed |= static_cast<std::uint32_t>(from + (to - from) * dim + 0.5) << shift;
+    }
+    return mixed;
+  }
+  // `colour` is the node's own, whatever it is coloured by.
+  [[nodiscard]] std::uint32_t of_node(std::uint32_t colour, const SliceNode& node, std::size_t level, std::size_t index,
+                                      double x0, double x1) const noexcept {
+    if (shade_.hits != nullptr && shade_.hits->passing(shade_.lane_index, level, index) > 0) mark(x0, x1);
+    double bright = in_stretch(x0, x1) ? 1 : 0;
+    for (const EventMask* mask : {shade_.bright, shade_.region}) {
+      if (mask == nullptr || bright == 0) continue;
+      const double share =
+          static_cast<double>(mask->passing(shade_.lane_index, level, index)) / std::max(1U, node.count);
+      bright = std::min(bright, share);
+    }
+    return shaded(colour, bright);
+  }
+  [[nodiscard]] std::uint32_t of_micro(std::uint32_t colour, const SliceNode& node, std::uint32_t leaf,
+                                       std::uint32_t micro, double x0, double x1) const noexcept {
+    const auto of_eight = [micro](std::uint64_t bits) { return std::popcount(bits >> (micro * kMicroEvents) & 0xffU); };
+    if (shade_.hits != nullptr && of_eight(shade_.hits->bits(shade_.lane_index, leaf)) > 0) mark(x0, x1);
+    if (!in_stretch(x0, x1)) return shaded(colour, 0);
+    const double share = static_cast<double>(of_eight(shade_.bright_bits(leaf))) / std::max(1U, node.count);
+    return shaded(colour, std::min(1.0, share));
+  }
+  [[nodiscard]] bool is_bright(std::uint32_t leaf, std::uint32_t in_leaf, double x0, double x1) const noexcept {
+    return in_stretch(x0, x1) && (shade_.bright_bits(leaf) >> in_leaf & 1) != 0;
+  }
+  [[nodiscard]] bool is_found(std::uint32_t leaf, std::uint32_t in_leaf) const noexcept {
+    return shade_.hits != nullptr && (shade_.hits->bits(shade_.lane_index, leaf) >> in_leaf & 1) != 0;
+  }
+  void mark(double x0, double x1) const noexcept {
+    const auto width = static_cast<double>(found_.size());
+    if (x1 < 0 || x0 >= width) return;
+    const auto first = static_cast<std::size_t>(std::max(x0, 0.0));
+    const auto last = static_cast<std::size_t>(std::clamp(std::ceil(x1), static_cast<double>(first) + 1, width));
+    for (std::size_t i = first; i < std::min(last, found_.size()); ++i) found_[i] = 1;
+  }
+  void write(std::vector<PixelRun>& runs) const {
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      if (found_[i] == 0) continue;
+      const auto pixel = static_cast<int>(i);
+      if (!runs.empty() && runs.back().end == pixel) {
+        ++runs.back().end;
+      } else {
+        runs.push_back({pixel, pixel + 1});
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] bool in_stretch(double x0, double x1) const noexcept {
+    return !shade_.dimmed && x0 < bright_x1_ && (x1 > bright_x0_ || (x0 == x1 && x0 >= bright_x0_));
+  }
+
+  const LaneShade& shade_;
+  double bright_x0_;
+  double bright_x1_;
+  std::vector<std::uint8_t>& found_;
+};
+
+}  // namespace accelscope::render

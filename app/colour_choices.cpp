@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/region_terms.h"
+#include "app/row_groups.h"
 
 namespace accelscope::app {
 namespace {
@@ -46,22 +47,29 @@ constexpr std::array<std::string_view, 24> kUsual = {
 }  // namespace
 
 std::vector<std::string> coloured_tables(const Snapshot& snapshot) {
-  std::vector<std::pair<std::uint64_t, std::string>> tables;
-  for (const LaneSnapshot& lane : snapshot.lanes) {
-    const EventKind kind = lane.data->kind;
-    if (lane.schema == nullptr || lane.event_count == 0) continue;
-    if (kind == EventKind::counter || kind == EventKind::flow || kind == EventKind::table) continue;
-    const auto known = std::find_if(tables.begin(), tables.end(),
-                                    [&](const auto& table) { return table.second == lane.schema->name; });
-    if (known == tables.end()) {
-      tables.emplace_back(lane.event_count, lane.schema->name);
-    } else {
-      known->first += lane.event_count;
-    }
+  struct Table {
+    std::string name;
+    std::uint64_t on_top = 0;  // events of rows that stand by themselves: those that are seen first
+    std::uint64_t events = 0;
+  };
+  std::vector<Table> tables;
+  for (const TrackPlace& place : placed_tracks(snapshot)) {
+    const TrackSnapshot& track = *place.track;
+    if (track.schema == nullptr || track.schema->kind == EventKind::counter) continue;
+    std::uint64_t events = 0;
+    for (const std::uint32_t lane : track.lanes) events += snapshot.lanes[lane].event_count;
+    if (events == 0) continue;
+    auto table =
+        std::find_if(tables.begin(), tables.end(), [&](const Table& each) { return each.name == track.schema->name; });
+    if (table == tables.end()) table = tables.insert(tables.end(), {track.schema->name, 0, 0});
+    table->events += events;
+    if (!belongs_to_track(snapshot, place)) table->on_top += events;
   }
-  std::stable_sort(tables.begin(), tables.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(tables.begin(), tables.end(), [](const Table& a, const Table& b) {
+    return a.on_top != b.on_top ? a.on_top > b.on_top : a.events > b.events;
+  });
   std::vector<std::string> names;
-  for (auto& [events, name] : tables) names.push_back(std::move(name));
+  for (Table& table : tables) names.push_back(std::move(table.name));
   return names;
 }
 

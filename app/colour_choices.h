@@ -13,7 +13,8 @@ namespace accelscope::app {
 
 inline constexpr std::string_view kByName = "name";
 
-// Tables (Schema::name) whose events are drawn as slices, those with the most events first.
+// Tables (Schema::name) whose events are drawn as slices, those with the most events in rows that stand by themselves
+// first.
 [[nodiscard]] std::vector<std::string> coloured_tables(const Snapshot& snapshot);
 
 struct ColourColumn {

@@ -85,7 +85,9 @@ void draw_choice(TimelineFrame& frame, Rect row, const std::vector<std::string>&
   if (column == 0) return {.text = value.text, .colour = colour, .swatch = opaque(value.colour)};
   if (column == 1) return {.text = format_count(value.events), .colour = Colour::text2};
   const double share = table.ns > 0 ? static_cast<double>(value.ns) / static_cast<double>(table.ns) : 0;
-  return {.text = format_share(share), .colour = Colour::text2, .bar = share, .bar_colour = opaque(value.colour)};
+  constexpr double kFaintest = 0.0001;
+  const std::string text = share > 0 && share < kFaintest ? "< 0.01 %" : format_share(share);
+  return {.text = text, .colour = Colour::text2, .bar = share, .bar_colour = opaque(value.colour)};
 }
 
 void draw_values(TimelineFrame& frame, const Rect& area, const ColourTable& listed) {
@@ -94,7 +96,7 @@ void draw_values(TimelineFrame& frame, const Rect& area, const ColourTable& list
   const std::array<TableColumn, 3> columns = {
       {{.title = colour_title(frame.snapshot, listed.table, listed.column), .sortable = false},
        {.title = "Events", .width = 76, .align = Align::right, .sortable = false},
-       {.title = "Time", .width = 108, .sortable = false, .tooltip = "Share of the summed durations of the table."}}};
+       {.title = "Time", .width = 116, .sortable = false, .tooltip = "Share of the summed durations of the table."}}};
   const EventFilter& filter = frame.tab.choices.filter;
   TableOptions options;
   options.row_height = kRowHeight;

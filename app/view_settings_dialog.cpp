@@ -22,7 +22,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr std::size_t kMostTables = 6;  // of the largest; the legend has them all
-constexpr float kLabel = 150, kRow = 28, kGap = 14, kCheckRow = 24, kCheckWidth = 190;
+constexpr float kLabel = 150, kRow = 28, kGap = 14, kCheckRow = 24, kLeastCheck = 120;
 
 void change_rows_of(SessionTab& tab, RowChoices rows) {
   if (rows == tab.choices.rows) return;
@@ -114,7 +114,9 @@ void draw_semaphores(AppState& state, Ui& ui, Rect area, SessionTab& tab) {
   head.cut_left(ui.px(12));
   const std::string count = fmt::format("{} listed, {} of {} shown", listed.size(), shown, all.size());
   draw_text(ui, head, count, {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
-  const auto across = std::max<std::size_t>(1, static_cast<std::size_t>(area.width() / ui.px(kCheckWidth)));
+  float width = ui.px(kLeastCheck);
+  for (const SemaphoreRow& row : all) width = std::max(width, checkbox_width(ui, row.label) + ui.px(12));
+  const auto across = std::max<std::size_t>(1, static_cast<std::size_t>(area.width() / width));
   const std::size_t lines = (listed.size() + across - 1) / across;
   const ScrollArea scroll(ui, "view_settings.semaphores.list", area, ui.px(kCheckRow) * static_cast<float>(lines));
   Rect content = scroll.content();
@@ -124,7 +126,7 @@ void draw_semaphores(AppState& state, Ui& ui, Rect area, SessionTab& tab) {
     if (row.y1 < scroll.visible().y0 || row.y0 > scroll.visible().y1) continue;
     for (std::size_t i = line * across; i < std::min(listed.size(), (line + 1) * across); ++i) {
       bool on = changed.hidden.count(listed[i].key) == 0;
-      const Rect place = row.cut_left(ui.px(kCheckWidth));
+      const Rect place = row.cut_left(width);
       if (checkbox(ui, "view_settings.semaphore." + listed[i].label, place, listed[i].label, on)) {
         show_semaphores(changed, {listed[i]}, on);
       }

@@ -160,9 +160,9 @@ TEST_CASE_FIXTURE(Fixture, "colours: a click on a value shows only it, Ctrl+clic
   settle();
   CHECK(tab().choices.filter.empty());
 
-  shell.hold(render::Key::left_control);
+  shell.hold(render::Key::left_ctrl);
   REQUIRE(shell.click("colours.values.row.0"));
-  shell.hold(render::Key::left_control, false);
+  shell.hold(render::Key::left_ctrl, false);
   settle();
   CHECK(tab().choices.filter.terms == std::vector<FilterTerm>{{"source=\"kernel.py:3\"", true}});
   shell.key(render::Key::escape);

@@ -49,7 +49,7 @@ void draw_button(TimelineFrame& frame) {
                               .kind = chosen ? ButtonKind::quiet : ButtonKind::flat,
                               .active = frame.state.legend.open || chosen,
                               .tooltip = tip,
-                              .shortcut = "C"};
+                              .shortcut = "Shift+C"};
   if (button(ui, "timeline.colours", button_rect(frame, button_width(ui, options)), options)) {
     open_popover(ui, kCard);
   }

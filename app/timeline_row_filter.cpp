@@ -51,9 +51,9 @@ void draw_row_filter(TimelineFrame& frame) {
   }
   std::string text = state.typed_filter.value_or(frame.tab.choices.rows.name_filter);
   const char* hint = frame.tab.choices.rows.minimal ? "Minimal view, filter" : "Filter lanes";
-  const TextInputResult input = text_input(
-      ui, "timeline.filter", rect, text,
-      {.placeholder = hint, .icon = icon::kFilter, .focus_now = std::exchange(state.focus_filter, false)});
+  const TextInputResult input =
+      text_input(ui, "timeline.filter", rect, text,
+                 {.placeholder = hint, .icon = icon::kFilter, .focus_now = std::exchange(state.focus_filter, false)});
   // What is typed acts at once, but it is one change of the view, when it is finished.
   if (input.changed) state.typed_filter = text;
   if (input.cancelled) return set_filter(frame, {});

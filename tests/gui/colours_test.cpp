@@ -37,7 +37,7 @@ struct Fixture : test::OpenViewer {
     REQUIRE(shell.settle());
   }
   void open_legend() {
-    shell.key(render::Key::c);
+    shell.key(render::Key::c, {.shift = true});
     REQUIRE(wait_for([&] { return shell.find("colours.values.row.0") != nullptr; }));
   }
   void choose(const std::string& column) {

@@ -9,6 +9,7 @@
 #include "app/app_state.h"
 #include "app/marker_range.h"
 #include "app/session_analysis.h"
+#include "app/view_record.h"
 #include "core/base/format.h"
 #include "render/icons.h"
 #include "render/widgets/layout.h"
@@ -135,6 +136,10 @@ void AppState::show_open_dialog() {
                    [this](const std::string& path) { workspace.open(path); });
 }
 
+void AppState::show_import_dialog(FileDialog::Chosen chosen) {
+  file_dialog.show(FileDialog::Purpose::import_text, start_folder(), dialog_places(workspace), std::move(chosen));
+}
+
 void AppState::show_save_dialog(std::size_t index) {
   file_dialog.show(FileDialog::Purpose::save, workspace.suggested_path(index), dialog_places(workspace),
                    [this, index](const std::string& path) { workspace.save(index, path); });
@@ -216,6 +221,7 @@ void prepare_first_session(AppState& state) {
       state.workspace.notify(Severity::error, name + ": there is no such panel; see --list-panels");
     }
   }
+  if (!options.view.empty()) go_to_link(state, options.view);
   if (!options.range.empty()) {
     const auto range =
         parse_marker_range(options.range, {tab->snapshot->begin_ns, tab->snapshot->end_ns}, tab->markers);
@@ -295,6 +301,7 @@ void App::frame(Ui& ui) {
   forget_closed_tabs(state);
   prepare_first_session(state);
   state.take_exported();
+  state.take_imported();
   if (std::exchange(state.layouts_changed, false)) add_layout_commands(state);
   run_key_commands(state, ui);
 
@@ -319,7 +326,8 @@ void App::frame(Ui& ui) {
   draw_capture_question(state, ui);
   finish_quitting(state);
   if (SessionTab* tab = state.tab(); tab != nullptr && tab->analysis->pending()) ui.request_frame_after(0.02);
-  if (state.exporting.valid()) ui.request_frame_after(0.02);
+  if (auto text = std::exchange(state.to_copy, std::nullopt)) ui.copy_to_clipboard(*text);
+  if (state.exporting.valid() || state.importing.valid()) ui.request_frame_after(0.02);
   if (state.toast_until_s > state.now_s) ui.request_frame_after(state.toast_until_s - state.now_s);
 }
 
@@ -380,6 +388,7 @@ std::string App::dump_state() const {
             ",\"search\":" + json_quote(tab.choices.search) +
             ",\"filter_terms\":" + std::to_string(tab.choices.filter.terms.size()) +
             ",\"region\":" + (tab.region ? "true" : "false") + ",\"markers\":" + std::to_string(tab.markers.size()) +
+            ",\"link\":" + json_quote(to_text(link_to_view(tab))) +
             ",\"live\":" + (tab.live == LiveState::recording ? "true" : "false") + "}";
   }
   json += "],\"active\":" +

@@ -25,6 +25,7 @@ struct AppOptions {
   std::vector<std::string> source_roots;   // folders in which source files are looked for
   std::optional<render::ThemeKind> theme;  // else the remembered one
   // Applied to the first session that opens, for pictures and links; a name that is unknown is an error notice.
+  std::string view;                 // a link to a view; what follows changes it further
   std::string range;                // "12.5us:40us", "10%:20%"
   std::vector<std::string> panels;  // names of panels to bring to the front
   std::optional<EventId> select;

@@ -7,6 +7,7 @@
 #include "app/capture_text.h"
 #include "app/key_chord.h"
 #include "app/session_analysis.h"
+#include "app/view_record.h"
 #include "core/base/format.h"
 #include "render/widgets/popup.h"
 
@@ -64,7 +65,10 @@ void save_active(AppState& state, bool ask_for_path) {
   const std::size_t index = *state.workspace.active_index();
   const SessionTab& tab = state.workspace.tab(index);
   if (ask_for_path || tab.path.empty() || tab.store->status().read_only) return state.show_save_dialog(index);
-  if (!tab.modified) return state.say("Nothing has changed since it was saved");
+  if (!tab.modified && writes_to_its_file(tab)) {
+    const Result<void> kept = keep_view(tab);
+    return kept ? state.say("Saved the view") : state.workspace.notify(Severity::error, kept.message());
+  }
   state.workspace.save(index, tab.path);
 }
 
@@ -335,9 +339,11 @@ void add_commands(AppState& state) {
   add_file_commands(state);
   add_timeline_commands(state);
   add_view_commands(state);
+  add_link_commands(state);
   add_layout_commands(state);
   add_record_commands(state);
   add_analyse_commands(state);
+  add_marker_commands(state);
   add_help_commands(state);
 }
 

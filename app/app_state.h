@@ -70,7 +70,18 @@ struct TabPanels {
   }
 };
 
-enum class Dialog : std::uint8_t { none, connect, keys, about, go_to_time, save_layout, view_settings };
+enum class Dialog : std::uint8_t {
+  none,
+  connect,
+  keys,
+  about,
+  go_to_time,
+  save_layout,
+  go_to_link,
+  save_markers,
+  load_markers,
+  view_settings
+};
 
 struct AppState {
   explicit AppState(AppOptions app_options);
@@ -93,7 +104,7 @@ struct AppState {
   float zoom = 1;
   Dialog dialog = Dialog::none;
   bool dialog_focused = false;  // its field has had the keyboard
-  std::string dialog_text;      // typed into go_to_time, save_layout, the filters of keys and semaphores
+  std::string dialog_text;      // typed into the dialogs of one line and the filters of keys and semaphores
   SavedLayouts layouts;
   bool layouts_changed = false;  // their commands are made anew with the next frame
   bool dialog_must_open = false;
@@ -107,6 +118,8 @@ struct AppState {
   std::string toast;
   double toast_until_s = 0;
   Task<Result<std::string>> exporting;  // ends with the path
+  Task<Result<std::string>> importing;  // ends with the text of a file of marker sets
+  std::optional<std::string> to_copy;   // at the end of the frame
   double now_s = 0;
   std::uint64_t frames = 0;
   bool picture_wanted = false;
@@ -119,8 +132,10 @@ struct AppState {
   void show_open_dialog();
   [[nodiscard]] std::string start_folder();  // where file dialogs begin
   void show_save_dialog(std::size_t index);
+  void show_import_dialog(FileDialog::Chosen chosen);  // of a text file
   void show_export_dialog(const std::string& name, std::string text);
   void take_exported();
+  void take_imported();
   void remember_settings();
 };
 
@@ -140,8 +155,15 @@ void draw_go_to_time(AppState& state, render::Ui& ui);                   // smal
 void draw_save_layout(AppState& state, render::Ui& ui);                  // small_dialogs.cpp
 void draw_view_settings(AppState& state, render::Ui& ui);                // view_settings_dialog.cpp
 void add_view_settings_commands(AppState& state);                        // view_settings_dialog.cpp
+void draw_go_to_link(AppState& state, render::Ui& ui);                   // small_dialogs.cpp
+void draw_save_markers(AppState& state, render::Ui& ui);                 // small_dialogs.cpp
+void draw_load_markers(AppState& state, render::Ui& ui);                 // small_dialogs.cpp
 void add_layout_commands(AppState& state);                               // layout_commands.cpp
-void draw_capture_question(AppState& state, render::Ui& ui);             // capture_dialogs.cpp
+void add_link_commands(AppState& state);                                 // link_commands.cpp
+void add_marker_commands(AppState& state);                               // link_commands.cpp
+// In the session in front; what cannot be shown is told. False: the text is no link.
+bool go_to_link(AppState& state, const std::string& text);    // link_commands.cpp
+void draw_capture_question(AppState& state, render::Ui& ui);  // capture_dialogs.cpp
 
 // What the status bar says of a session, without drawing it.
 [[nodiscard]] std::string events_text(const SessionTab& tab);              // "38,412 events"

@@ -208,8 +208,9 @@ void take_picture(AppState& state, Ui& ui) {
 }  // namespace
 
 void draw_dialogs(AppState& state, Ui& ui) {
-  constexpr std::array<const char*, 7> kNames = {"",           "connect",     "keys",         "about",
-                                                 "go_to_time", "save_layout", "view_settings"};
+  constexpr std::array<const char*, 10> kNames = {
+      "", "connect", "keys", "about", "go_to_time", "save_layout", "go_to_link", "save_markers", "load_markers",
+      "view_settings"};
   if (std::exchange(state.dialog_must_open, false)) {
     open_modal(ui, kNames[static_cast<std::size_t>(state.dialog)]);
     if (state.dialog == Dialog::connect) state.connect_form.focus();
@@ -231,6 +232,15 @@ void draw_dialogs(AppState& state, Ui& ui) {
       break;
     case Dialog::save_layout:
       draw_save_layout(state, ui);
+      break;
+    case Dialog::go_to_link:
+      draw_go_to_link(state, ui);
+      break;
+    case Dialog::save_markers:
+      draw_save_markers(state, ui);
+      break;
+    case Dialog::load_markers:
+      draw_load_markers(state, ui);
       break;
     case Dialog::view_settings:
       draw_view_settings(state, ui);

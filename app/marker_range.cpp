@@ -54,6 +54,12 @@ Result<std::int64_t> side(std::string_view text, bool is_end, const TimeRange& s
 
 }  // namespace
 
+std::string marker_letter(std::size_t index) {
+  std::string letter(1, static_cast<char>('A' + index % 26));
+  if (index >= 26) letter += std::to_string(index / 26);
+  return letter;
+}
+
 Result<TimeRange> parse_marker_range(std::string_view text, const TimeRange& session,
                                      const std::vector<Marker>& markers) {
   if (text.find('#') == std::string_view::npos) return parse_time_range(text, session);

@@ -2,6 +2,8 @@
 // for its beginning on the left side and its end on the right; #span alone is the whole of it.
 #pragma once
 
+#include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +11,9 @@
 #include "core/store/store.h"
 
 namespace accelscope::app {
+
+// What the flag of the marker is called while it has no name: A to Z, then A1, B1 ...; by place in time.
+[[nodiscard]] std::string marker_letter(std::size_t index);
 
 // An unknown marker is an error that lists the known ones.
 [[nodiscard]] Result<TimeRange> parse_marker_range(std::string_view text, const TimeRange& session,

@@ -29,6 +29,10 @@ void put(const std::array<std::string_view, N>& names, const TextRecord& record,
   return error == std::errc() && end == text.data() + text.size() ? number : 0;
 }
 
+// First words of lines that read_line() understands.
+constexpr std::array<std::string_view, 11> kKnown = {"open",   "hidden",   "pinned",       "size",         "order",
+                                                    "filter", "counters", "shared_scale", "counter_lines", "layer_depth", "minimal"};
+
 void read_line(const TextRecord& record, RowChoices& choices) {
   if (record.size() < 2) return;
   const std::string& what = record[0];
@@ -80,11 +84,14 @@ std::string RowChoices::to_text() const {
   return text;
 }
 
-RowChoices RowChoices::from_text(std::string_view text) {
+RowChoices RowChoices::from_text(std::string_view text, std::vector<std::string>* passed_over) {
   RowChoices choices;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    read_line(decode_record(text.substr(0, end)), choices);
+    const TextRecord record = decode_record(text.substr(0, end));
+    read_line(record, choices);
+    const bool known = std::find(kKnown.begin(), kKnown.end(), record.front()) != kKnown.end();
+    if (!known && passed_over != nullptr) passed_over->push_back(record.front());
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return choices;

@@ -34,9 +34,10 @@ struct RowChoices {
   [[nodiscard]] RowSize size_of(const std::string& key) const;
   [[nodiscard]] CounterMode counter_mode_of(const std::string& group) const;
 
-  // One line for each choice. Lines that are not understood are passed over: they only concern the look.
+  // One line for each choice. Lines that are not understood are passed over: they only concern the look. Their first
+  // words are added to `passed_over`.
   [[nodiscard]] std::string to_text() const;
-  [[nodiscard]] static RowChoices from_text(std::string_view text);
+  [[nodiscard]] static RowChoices from_text(std::string_view text, std::vector<std::string>* passed_over = nullptr);
 };
 
 }  // namespace accelscope::app

@@ -4,6 +4,7 @@
 
 #include "app/app.h"
 #include "app/panel_layout.h"
+#include "app/view_link.h"
 
 namespace accelscope::app {
 
@@ -22,9 +23,13 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
       return Error{plain + ": there is no such panel; known ones are " + known};
     }
   }
+  if (!options.view.empty()) {
+    if (const auto link = read_view_link(options.view); !link) return link.error();
+  }
   App app({.state_directory = options.state_directory,
            .source_roots = options.source_roots,
            .theme = options.theme,
+           .view = options.view,
            .range = options.range,
            .panels = options.panels,
            .select = options.select,

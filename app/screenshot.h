@@ -19,6 +19,7 @@ struct ScreenshotOptions {
   int height = 900;
   float scale = 1;
   render::ThemeKind theme = render::ThemeKind::dark;
+  std::string view;                 // a link to a view
   std::string range;                // "12.5us:40us", "10%:20%"; "" fits the activity
   std::vector<std::string> panels;  // brought to the front; "NAME!" maximises
   std::optional<EventId> select;

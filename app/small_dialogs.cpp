@@ -1,6 +1,7 @@
-// Dialogs of one line: a stretch of time to go to, the name of a layout.
+// Dialogs of one line: a stretch of time or a link to go to, the name of a layout or a set of markers.
 #include "app/app_state.h"
 #include "app/marker_range.h"
+#include "app/view_link.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/popup.h"
 #include "render/widgets/text_input.h"
@@ -65,6 +66,59 @@ void draw_go_to_time(AppState& state, Ui& ui) {
     return;
   }
   tab->show({static_cast<double>(wanted->begin_ns), static_cast<double>(wanted->end_ns)});
+}
+
+void draw_go_to_link(AppState& state, Ui& ui) {
+  std::string error;
+  if (!state.dialog_text.empty()) {
+    const Result<ViewLink> link = read_view_link(state.dialog_text);
+    if (!link) error = link.message();
+  }
+  const LineDialog line{"go_to_link", "Go to link", "accelscope-view:1;range=...", "Go"};
+  const bool right = error.empty() && !state.dialog_text.empty() && state.tab() != nullptr;
+  if (!draw_line_dialog(state, ui, line, error,
+                        "A link that was copied with \"Copy link to this view\", in this session or in another of the "
+                        "same program.",
+                        right)) {
+    return;
+  }
+  go_to_link(state, state.dialog_text);
+}
+
+void draw_save_markers(AppState& state, Ui& ui) {
+  SessionTab* tab = state.tab();
+  if (tab == nullptr) {
+    state.dialog = Dialog::none;
+    return;
+  }
+  SessionMarkerSets& sets = state.panels_of(*tab).markers.sets();
+  const bool known = sets.of(*tab).find(state.dialog_text) != nullptr;
+  const LineDialog line{"save_markers", "Save the markers as a set", "Name of the set", known ? "Replace" : "Save"};
+  const char* hint = known ? "There is a set of this name; it will be replaced."
+                           : "All markers of the session, to be loaded again by this name.";
+  const std::string name = state.dialog_text;
+  if (!draw_line_dialog(state, ui, line, "", hint, !name.empty())) return;
+  const Result<void> saved = sets.save(*tab, name);
+  saved ? state.say("Saved the markers as " + name) : state.workspace.notify(Severity::error, saved.message());
+}
+
+void draw_load_markers(AppState& state, Ui& ui) {
+  SessionTab* tab = state.tab();
+  if (tab == nullptr) {
+    state.dialog = Dialog::none;
+    return;
+  }
+  SessionMarkerSets& sets = state.panels_of(*tab).markers.sets();
+  std::string known;
+  for (const MarkerSet& set : sets.of(*tab).all()) known += (known.empty() ? "" : ", ") + set.name;
+  const std::string name = state.dialog_text;
+  const bool found = sets.of(*tab).find(name) != nullptr;
+  const std::string error = found || name.empty() ? "" : "there is no such set; there are " + known;
+  const std::string hint = "It takes the place of the markers that are there. There are " + known + ".";
+  const LineDialog line{"load_markers", "Load a set of markers", "Name of the set", "Load"};
+  if (!draw_line_dialog(state, ui, line, error, hint.c_str(), found)) return;
+  const Result<void> loaded = sets.load(*tab, name, LoadMarkers::replace);
+  loaded ? state.say("Loaded the markers " + name) : state.workspace.notify(Severity::error, loaded.message());
 }
 
 void draw_save_layout(AppState& state, Ui& ui) {

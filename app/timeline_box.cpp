@@ -135,6 +135,22 @@ void draw_handles(TimelineFrame& frame, const Rect& box) {
   }
 }
 
+// Beside the pointer, after B: that the next drag is a box.
+void draw_box_hint(TimelineFrame& frame) {
+  Ui& ui = frame.ui;
+  const Point mouse = ui.input().mouse;
+  const Rect canvas = frame.canvas(frame.rows);
+  if (!frame.state.box_armed || frame.state.gesture != Gesture::none || !canvas.contains(mouse)) return;
+  set_cursor(Cursor::move);
+  constexpr std::string_view kHint = "Drag a box over lanes and time (Esc: no box)";
+  const float width = text_width(ui, TextStyle::small, kHint) + ui.px(16);
+  const float x = std::min(mouse.x + ui.px(14), canvas.x1 - width);
+  const Rect hint{x, mouse.y + ui.px(16), x + width, mouse.y + ui.px(38)};
+  fill(ui, hint, ui.colour(Colour::bg4), size::kChipRadius);
+  outline(ui, hint, ui.colour(Colour::accent), size::kChipRadius, 1);
+  draw_text(ui, hint, kHint, {.style = TextStyle::small, .align = Align::centre});
+}
+
 }  // namespace
 
 void begin_box(TimelineFrame& frame, bool whole) {
@@ -196,6 +212,7 @@ bool over_box(const TimelineFrame& frame, Point at) {
 }
 
 void draw_box(TimelineFrame& frame) {
+  draw_box_hint(frame);
   const std::optional<Rect> found = box_rect(frame);
   if (!found) return;
   Ui& ui = frame.ui;

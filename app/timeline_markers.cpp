@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/marker_range.h"
 #include "app/timeline_frame.h"
+#include "app/view_record.h"
 #include "core/base/format.h"
 #include "render/widgets/menu.h"
 #include "render/widgets/text_input.h"
@@ -23,16 +25,11 @@ void store_marker(SessionTab& tab, Marker& marker) {
     return;
   }
   marker.id = *id;
-}
-
-[[nodiscard]] std::string letter_of(std::size_t index) {
-  std::string letter(1, static_cast<char>('A' + index % 26));
-  if (index >= 26) letter += std::to_string(index / 26);
-  return letter;
+  note_kept_change(tab);
 }
 
 [[nodiscard]] std::string flag_text(std::size_t index, const Marker& marker) {
-  return marker.name.empty() ? letter_of(index) : letter_of(index) + "  " + marker.name;
+  return marker.name.empty() ? marker_letter(index) : marker_letter(index) + "  " + marker.name;
 }
 
 void rename_in_place(TimelineFrame& frame, Marker& marker, const Rect& flag) {
@@ -48,18 +45,24 @@ void rename_in_place(TimelineFrame& frame, Marker& marker, const Rect& flag) {
   if (input.submitted || input.cancelled) state.marker_edit = {};
 }
 
-// The right edge of a span, wide enough to be taken hold of.
-void draw_span_end(TimelineFrame& frame, std::size_t index, const Marker& marker, const Rect& flag, float end) {
+void take_marker(TimelineFrame& frame, Gesture gesture, const Marker& marker, std::int64_t at_ns) {
+  frame.state.gesture = gesture;
+  frame.state.held_marker = marker.id;
+  frame.state.pressed_at = frame.ui.input().mouse;
+  frame.state.pressed_ns = static_cast<double>(at_ns);
+}
+
+// The edges of a span, wide enough to be taken hold of. Most of the left grip lies beside the flag, which moves all.
+void draw_span_edges(TimelineFrame& frame, std::size_t index, const Marker& marker, const Rect& flag, float end) {
   if (!marker.end_ns || end < flag.x1) return;
   Ui& ui = frame.ui;
-  const Rect grip{end - ui.px(4), flag.y0, end + ui.px(4), flag.y1};
-  const Interaction touch = interact(ui, "timeline.marker_end." + std::to_string(index), grip);
-  if (touch.hovered) set_cursor(Cursor::resize_horizontal);
-  if (!touch.pressed) return;
-  frame.state.gesture = Gesture::marker_end;
-  frame.state.held_marker = marker.id;
-  frame.state.pressed_at = ui.input().mouse;
-  frame.state.pressed_ns = static_cast<double>(*marker.end_ns);
+  const Rect left{flag.x0 - ui.px(6), flag.y0, flag.x0 + ui.px(2), flag.y1};
+  const Interaction begin = interact(ui, "timeline.marker_begin." + std::to_string(index), left);
+  const Rect right{end - ui.px(4), flag.y0, end + ui.px(4), flag.y1};
+  const Interaction touch = interact(ui, "timeline.marker_end." + std::to_string(index), right);
+  if (touch.hovered || begin.hovered) set_cursor(Cursor::resize_horizontal);
+  if (begin.pressed) take_marker(frame, Gesture::marker_begin, marker, marker.ts_ns);
+  if (touch.pressed) take_marker(frame, Gesture::marker_end, marker, *marker.end_ns);
 }
 
 // True when the flag was dragged: the marker has moved.
@@ -80,7 +83,7 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker) {
     draw_text(ui, frame.list, {flag.x1 + ui.px(6), flag.y0, end - ui.px(4), flag.y1}, length,
               {.style = TextStyle::mono_small, .align = Align::centre});
   }
-  draw_span_end(frame, index, marker, flag, end);
+  draw_span_edges(frame, index, marker, flag, end);
   const std::string name = "timeline.marker." + std::to_string(index);
   const Interaction touch = interact(ui, name, flag);
   if (state.marker_edit.id == marker.id && marker.id != 0) return rename_in_place(frame, marker, flag);
@@ -90,12 +93,7 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker) {
     state.gesture = Gesture::none;
     return;
   }
-  if (touch.pressed) {
-    state.gesture = Gesture::marker;
-    state.held_marker = marker.id;
-    state.pressed_at = ui.input().mouse;
-    state.pressed_ns = static_cast<double>(marker.ts_ns);
-  }
+  if (touch.pressed) take_marker(frame, Gesture::marker, marker, marker.ts_ns);
   if (touch.right_clicked) {
     state.menu_marker = marker.id;
     state.menu_ns = marker.ts_ns;
@@ -107,10 +105,12 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker) {
             {.style = TextStyle::mono_small, .colour = Colour::on_accent, .fit = Fit::clip});
 }
 
-// The flag moves the marker, and a span with it; the end of a span moves alone. In the lanes both hold on to edges.
+// The flag moves the marker, and a span with it; the edges of a span move alone. In the lanes both hold on to edges.
 void drag_marker(TimelineFrame& frame) {
   TimelineState& state = frame.state;
-  if (state.gesture != Gesture::marker && state.gesture != Gesture::marker_end) return;
+  const bool held_any = state.gesture == Gesture::marker || state.gesture == Gesture::marker_begin ||
+                        state.gesture == Gesture::marker_end;
+  if (!held_any) return;
   const auto held = std::find_if(frame.tab.markers.begin(), frame.tab.markers.end(),
                                  [&](const Marker& marker) { return marker.id == state.held_marker; });
   const Point mouse = frame.ui.input().mouse;
@@ -121,6 +121,8 @@ void drag_marker(TimelineFrame& frame) {
     const auto to = static_cast<std::int64_t>(std::llround(state.snapped ? edge : plain));
     if (state.gesture == Gesture::marker_end) {
       held->end_ns = std::max(to, held->ts_ns);
+    } else if (state.gesture == Gesture::marker_begin) {
+      held->ts_ns = std::min(to, held->end_ns.value_or(to));
     } else {
       if (held->end_ns) *held->end_ns += to - held->ts_ns;
       held->ts_ns = to;
@@ -174,6 +176,7 @@ void remove_marker(SessionTab& tab, std::int64_t id) {
     tab.last_error = removed.message();
     return;
   }
+  note_kept_change(tab);
   std::erase_if(tab.markers, [id](const Marker& marker) { return marker.id == id; });
 }
 

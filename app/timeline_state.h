@@ -20,7 +20,19 @@
 
 namespace accelscope::app {
 
-enum class Gesture : std::uint8_t { none, press, zoom_box, box, pan, brush, brush_new, marker, marker_end, row };
+enum class Gesture : std::uint8_t {
+  none,
+  press,
+  zoom_box,
+  box,
+  pan,
+  brush,
+  brush_new,
+  marker,
+  marker_begin,
+  marker_end,
+  row
+};
 
 // A box of lanes and time while it is drawn or resized: from a corner that stays to the pointer.
 struct BoxDrag {

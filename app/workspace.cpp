@@ -6,6 +6,7 @@
 
 #include "app/capture_form_model.h"
 #include "app/session_analysis.h"
+#include "app/view_record.h"
 
 namespace accelscope::app {
 
@@ -210,6 +211,7 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
   if (!opened.note.empty()) notify(Severity::warning, std::move(opened.note));
   tab.fitted = true;
   session.show(active_view(session));
+  for (std::string& told : show_kept_view(session)) notify(Severity::note, std::move(told));
   return session;
 }
 
@@ -234,6 +236,7 @@ void Workspace::save(std::size_t index, const std::string& typed_path) {
   if (index >= tabs_.size() || tabs_[index]->saving) return;
   OpenTab& tab = *tabs_[index];
   const std::string path = absolute_path(typed_path);
+  if (auto kept = keep_view(*tab.session); !kept) notify(Severity::warning, kept.message());
   tab.saving_path = path;
   tab.saved_version = tab.session->store->version();
   auto work = [store = tab.session->store, path](JobControl& control) -> Result<void> {

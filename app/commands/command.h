@@ -72,6 +72,10 @@ CommandAction declare_demo(CLI::App& options);
 
 // `accelscope [SESSION | FILE | DIR | HOST:PORT]...`. With a dump file, what was open and seen is written there as
 // JSON when the window closes: for tests that drive the window from outside.
-int open_viewer(const std::vector<std::string>& targets, const std::string& dump_file, const CommandRun& run);
+struct ViewerOptions {
+  std::string dump_file;
+  std::string view;  // link to what the first session shows
+};
+int open_viewer(const std::vector<std::string>& targets, const ViewerOptions& options, const CommandRun& run);
 
 }  // namespace accelscope::app

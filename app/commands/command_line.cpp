@@ -38,7 +38,8 @@ constexpr std::array kCommands = {
 void print_help(std::ostream& out) {
   out << "Accelscope " << ACCELSCOPE_VERSION
       << ", a profiler for AI accelerators.\n\n"
-         "  accelscope [SESSION | FILE | DIR | HOST:PORT]...   the viewer, opened on these\n";
+         "  accelscope [SESSION | FILE | DIR | HOST:PORT]...   the viewer, opened on these;\n"
+         "                                                   --view LINK shows them as linked\n";
   for (const ProgramCommand& command : kCommands) {
     out << fmt::format("  accelscope {:<38} {}\n", command.name, command.summary);
   }
@@ -65,13 +66,13 @@ int run_command(const ProgramCommand& command, std::vector<std::string> argument
   return action(run);
 }
 
-// The viewer's only option; takes it and its value out of the arguments. "" when it is not given.
-std::string take_dump_file(std::vector<std::string>& arguments) {
-  const auto option = std::find(arguments.begin(), arguments.end(), "--dump-state");
+// An option of the viewer: takes it and its value out of the arguments. "" when it is not given.
+std::string take_option(std::vector<std::string>& arguments, std::string_view name) {
+  const auto option = std::find(arguments.begin(), arguments.end(), name);
   if (option == arguments.end() || option + 1 == arguments.end()) return "";
-  std::string file = *(option + 1);
+  std::string value = *(option + 1);
   arguments.erase(option, option + 2);
-  return file;
+  return value;
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ std::span<const ProgramCommand> program_commands() { return kCommands; }
 
 int run_program(std::vector<std::string> arguments, const CommandStreams& streams) {
   const CommandRun run{streams};
-  std::string dump_file;
+  ViewerOptions options;
   if (!arguments.empty()) {
     const std::string& first = arguments.front();
     if (first == "--help" || first == "-h" || first == "help") {
@@ -111,14 +112,15 @@ int run_program(std::vector<std::string> arguments, const CommandStreams& stream
       arguments.erase(arguments.begin());
       return run_command(command, std::move(arguments), streams);
     }
-    dump_file = take_dump_file(arguments);
+    options.dump_file = take_option(arguments, "--dump-state");
+    options.view = take_option(arguments, "--view");
     for (const std::string& argument : arguments) {
       if (argument.size() > 1 && argument.starts_with('-')) {
         return run.fail_usage("", fmt::format("{}: the viewer has no such option", argument));
       }
     }
   }
-  return open_viewer(arguments, dump_file, run);
+  return open_viewer(arguments, options, run);
 }
 
 }  // namespace accelscope::app

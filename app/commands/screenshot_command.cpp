@@ -59,6 +59,7 @@ CommandAction declare_screenshot(CLI::App& options) {
   options.add_option("--scale", command->options.scale, "1.5 draws everything half as large again")
       ->check(CLI::Range(0.5, 4.0));
   options.add_option("--theme", command->theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
+  options.add_option("--view", command->options.view, "Link to a view, as the viewer copies it");
   options.add_option("--range", command->options.range, "Time range shown, such as 12.5us:40us or 10%:20%");
   options.add_option("--panel", command->options.panels, "Panel to bring to the front; NAME! maximises it")
       ->expected(1)

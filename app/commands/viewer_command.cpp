@@ -8,6 +8,7 @@
 #include "app/commands/command.h"
 #include "app/commands/state_file.h"
 #include "app/system_paths.h"
+#include "app/view_link.h"
 
 namespace accelscope::app {
 namespace {
@@ -29,17 +30,20 @@ Result<void> check_target(const std::string& target) {
 
 }  // namespace
 
-int open_viewer(const std::vector<std::string>& targets, const std::string& dump_file, const CommandRun& run) {
+int open_viewer(const std::vector<std::string>& targets, const ViewerOptions& options, const CommandRun& run) {
   for (const std::string& target : targets) {
     if (const auto fits = check_target(target); !fits) return run.fail_usage("", fits.message());
   }
-  App app({.state_directory = state_directory(process_environment())});
+  if (!options.view.empty()) {
+    if (const auto link = read_view_link(options.view); !link) return run.fail_usage("", "--view: " + link.message());
+  }
+  App app({.state_directory = state_directory(process_environment()), .view = options.view});
   for (const std::string& target : targets) app.open(target);
-  if (dump_file.empty()) {
+  if (options.dump_file.empty()) {
     const Result<void> done = render::run_in_window(app, {});
     return done ? kExitDone : run.fail(done.message());
   }
-  StateFile client(app, dump_file);
+  StateFile client(app, options.dump_file);
   const Result<void> done = render::run_in_window(client, {});
   if (!client.written()) return run.fail(client.written().message());
   return done ? kExitDone : run.fail(done.message());

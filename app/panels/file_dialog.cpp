@@ -30,9 +30,11 @@ void FileDialog::show(Purpose purpose, const std::string& start, std::vector<Nam
   places_ = std::move(places);
   chosen_ = std::move(chosen);
   open_ = must_open_ = focus_now_ = true;
-  title_ = purpose == Purpose::export_text ? "Export"
-           : purpose == Purpose::save      ? "Save the session"
-                                           : "Open a session, trace or folder";
+  if (purpose == Purpose::import_text) all_files_ = true;
+  title_ = purpose == Purpose::export_text   ? "Export"
+           : purpose == Purpose::import_text ? "Import"
+           : purpose == Purpose::save        ? "Save the session"
+                                             : "Open a session, trace or folder";
   overwrite_.reset();
   problem_.clear();
   typed_ = saves() ? fs::path(start).filename().string() : "";

@@ -17,7 +17,13 @@ namespace accelscope::app {
 
 class FileDialog {
  public:
-  enum class Purpose : std::uint8_t { open, save, folder, export_text };  // save: of a session, whose suffix is added
+  enum class Purpose : std::uint8_t {
+    open,
+    save,
+    folder,
+    export_text,
+    import_text
+  };  // save: of a session, whose suffix is added
   using Chosen = std::function<void(const std::string& path)>;
 
   explicit FileDialog(WorkerPool& pool) : pool_(pool) {}

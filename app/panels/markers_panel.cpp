@@ -4,11 +4,14 @@
 #include <array>
 #include <vector>
 
+#include "app/marker_range.h"
 #include "app/selection.h"
+#include "app/view_record.h"
 #include "core/base/format.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
+#include "render/widgets/menu.h"
 #include "render/widgets/states.h"
 #include "render/widgets/text_input.h"
 
@@ -42,6 +45,15 @@ void sort_markers(std::vector<const Marker*>& rows, const TableState& state) {
                    [&](const Marker* a, const Marker* b) { return state.descending ? less(*b, *a) : less(*a, *b); });
 }
 
+// As its flag on the timeline says: its name, else its letter.
+std::string called(const SessionTab& tab, const Marker& marker) {
+  if (!marker.name.empty()) return marker.name;
+  for (std::size_t i = 0; i < tab.markers.size(); ++i) {
+    if (tab.markers[i].id == marker.id) return marker_letter(i);
+  }
+  return "";
+}
+
 const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id) {
   const auto found = std::find_if(tab.markers.begin(), tab.markers.end(), [&](const Marker& m) { return m.id == id; });
   return found == tab.markers.end() ? nullptr : &*found;
@@ -52,9 +64,11 @@ const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id)
 void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   SessionTab& tab = context.tab;
+  Rect rest = area;
+  bar_.draw(context, rest);
   if (tab.markers.empty()) {
     constexpr std::array<std::string_view, 1> kActions = {"Drop a marker at the cursor"};
-    if (empty_state(ui, "markers.empty", area, icon::kFlag,
+    if (empty_state(ui, "markers.empty", rest, icon::kFlag,
                     "No markers yet. Press M over the timeline, or right-click it.", kActions)) {
       context.actions.run("drop_marker");
     }
@@ -73,13 +87,12 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   if (find_marker(tab, base_) == nullptr) base_ = rows.front()->id;
   const Marker base = *find_marker(tab, base_);
 
-  Rect rest = area;
   draw_editor(context, area, rest.cut_right(std::min(ui.px(kEditorWidth), rest.width() / 2)));
   const std::array<TableColumn, 6> columns = {{{.title = "Name"},
                                                {.title = "Set", .width = 90},
                                                {.title = "Time", .width = 130, .align = Align::right},
                                                {.title = "Span", .width = 100, .align = Align::right},
-                                               {.title = "From " + base.name,
+                                               {.title = "From " + called(tab, base),
                                                 .width = 120,
                                                 .align = Align::right,
                                                 .tooltip = "Time from the base marker to this one"},
@@ -88,7 +101,10 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
     const Marker& marker = *rows[row];
     switch (column) {
       case 0:
-        return {.text = marker.name, .style = TextStyle::heading, .icon = icon::kFlag, .icon_colour = Colour::marker};
+        return {.text = called(tab, marker),
+                .style = TextStyle::heading,
+                .icon = icon::kFlag,
+                .icon_colour = Colour::marker};
       case 1:
         return {.text = marker.set_name, .colour = Colour::text3, .style = TextStyle::body};
       case 2:
@@ -128,13 +144,34 @@ void MarkersPanel::put(const PanelContext& context, const Marker& marker) {
     return;
   }
   context.tab.markers = context.tab.store->markers();
-  if (context.tab.path.empty()) context.tab.modified = true;  // else the file has it already
+  note_kept_change(context.tab);
+}
+
+// From any other marker to the chosen one, begin to begin; the list measures from the same one.
+void MarkersPanel::draw_difference(const PanelContext& context, const Marker& chosen, Rect row) {
+  Ui& ui = context.ui;
+  const std::vector<Marker>& markers = context.tab.markers;
+  std::vector<std::string> names;
+  int at = 0;
+  for (const Marker& marker : markers) {
+    if (marker.id == base_) at = static_cast<int>(names.size());
+    names.push_back(called(context.tab, marker));
+  }
+  draw_text(ui, row.cut_left(ui.px(56)), "Diff vs", {.colour = Colour::text2});
+  const Rect list = row.cut_left(std::min(ui.px(120), row.width() / 2)).middle(ui.px(size::kControl));
+  if (dropdown(ui, "markers.diff", list, names, at)) base_ = markers[static_cast<std::size_t>(at)].id;
+  row.cut_left(ui.px(8));
+  const Marker* base = find_marker(context.tab, base_);
+  if (base == nullptr) return;
+  draw_text(ui, row, format_time_exact(chosen.ts_ns - base->ts_ns), {.style = TextStyle::mono_strong});
 }
 
 void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, Rect area) {
   Ui& ui = context.ui;
-  const Marker* chosen = find_marker(context.tab, chosen_);
-  if (chosen == nullptr) return;
+  const Marker* found = find_marker(context.tab, chosen_);
+  if (found == nullptr) return;
+  const Marker marker = *found;  // what is put below makes the tab's list anew
+  const Marker* chosen = &marker;
   vertical_line(ui, area.x0, area.y0, area.y1, ui.colour(Colour::line2));
   Rect rest = area.inset(ui.px(size::kPanelPadding), ui.px(8));
   Marker changed = *chosen;
@@ -159,6 +196,8 @@ void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, R
   if (button(ui, "markers.base", row.cut_left(button_width(ui, base)), base)) base_ = chosen_;
   row.cut_left(ui.px(8));
   const bool deleted = button(ui, "markers.delete", row.cut_left(button_width(ui, remove)), remove);
+  rest.cut_top(ui.px(6));
+  draw_difference(context, marker, rest.cut_top(ui.px(30)));
   if (submitted && differs) {
     changed.name = name_;
     changed.note = note_;
@@ -169,7 +208,7 @@ void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, R
       context.actions.notify(Severity::error, done.message());
     }
     context.tab.markers = context.tab.store->markers();
-    if (context.tab.path.empty()) context.tab.modified = true;  // else the file has it already
+    note_kept_change(context.tab);
   }
 }
 

@@ -1,10 +1,12 @@
-// The markers of the session: rename, note, delete, go there, and the time from any one to another.
+// The markers of the session: rename, note, delete, go there, the time from any one to another, and sets of them by
+// name.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "app/panels/marker_sets_bar.h"
 #include "app/panels/panel_context.h"
 #include "render/widgets/table.h"
 
@@ -13,11 +15,14 @@ namespace accelscope::app {
 class MarkersPanel {
  public:
   void draw(const PanelContext& context, const render::Rect& area);
+  [[nodiscard]] SessionMarkerSets& sets() noexcept { return bar_.sets(); }
 
  private:
   void draw_editor(const PanelContext& context, const render::Rect& whole, render::Rect area);
+  void draw_difference(const PanelContext& context, const Marker& chosen, render::Rect row);
   void put(const PanelContext& context, const Marker& marker);
 
+  MarkerSetsBar bar_;
   render::TableState table_;
   std::optional<std::int64_t> chosen_;  // id of the marker in the editor
   std::optional<std::int64_t> base_;    // id of the one that differences are taken from

@@ -10,6 +10,7 @@
 #include "app/selection.h"
 #include "app/selection_terms.h"
 #include "app/source_text.h"
+#include "app/view_record.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"
 #include "render/icons.h"
@@ -352,7 +353,7 @@ void SelectionPanel::pin(const PanelContext& context) const {
     return;
   }
   context.tab.markers = context.tab.store->markers();
-  if (context.tab.path.empty()) context.tab.modified = true;  // else the file has it already
+  note_kept_change(context.tab);
   context.actions.say("Pinned the selection as a span");
 }
 

@@ -11,7 +11,34 @@ Error overlay_error(const Error& cause) {
       fmt::format("markers and view state cannot be kept: {}; save the session under another name", cause.message)};
 }
 
+constexpr const char* kSelectMarkers = "SELECT id, set_name, ts_ns, end_ns, name, note FROM marker ORDER BY ts_ns, id";
+constexpr const char* kPutMarker =
+    "INSERT OR REPLACE INTO marker(id, set_name, ts_ns, end_ns, name, note) VALUES(?, ?, ?, ?, ?, ?)";
+constexpr const char* kPutValue = "INSERT OR REPLACE INTO overlay(key, value) VALUES(?, ?)";
+
 }  // namespace
+
+Result<void> Store::Implementation::copy_sidecar(Database& out) const {
+  if (Result<void> result = out.execute(kOverlayTables); !result) return result;
+  Result<Statement> markers = overlay->prepare(kSelectMarkers);
+  Result<Statement> put = out.prepare(kPutMarker);
+  if (!markers || !put) return markers ? put.error() : markers.error();
+  Result<bool> row = markers->step();
+  for (; row && *row; row = markers->step()) {
+    put->bind(1, markers->integer(0)).bind(2, markers->text(1)).bind(3, markers->integer(2));
+    if (!markers->is_null(3)) put->bind(4, markers->integer(3));
+    if (Result<void> done = put->bind(5, markers->text(4)).bind(6, markers->text(5)).run(); !done) return done;
+  }
+  if (!row) return row.error();
+  Result<Statement> values = overlay->prepare("SELECT key, value FROM overlay");
+  put = out.prepare(kPutValue);
+  if (!values || !put) return values ? put.error() : values.error();
+  row = values->step();
+  for (; row && *row; row = values->step()) {
+    if (Result<void> done = put->bind(1, values->text(0)).bind(2, values->text(1)).run(); !done) return done;
+  }
+  return row ? Result<void>() : Result<void>(row.error());
+}
 
 Result<void> Store::Implementation::open_overlay() {
   if (!read_only) return database->execute(kOverlayTables);
@@ -34,8 +61,7 @@ Result<void> Store::Implementation::open_overlay() {
 std::vector<Marker> Store::markers() const {
   const std::lock_guard lock(impl_->database_mutex);
   std::vector<Marker> markers;
-  Result<Statement> select = impl_->overlay_database().prepare(
-      "SELECT id, set_name, ts_ns, end_ns, name, note FROM marker ORDER BY ts_ns, id");
+  Result<Statement> select = impl_->overlay_database().prepare(kSelectMarkers);
   if (!select) return markers;
   for (Result<bool> row = select->step(); row && *row; row = select->step()) {
     Marker marker;
@@ -55,8 +81,7 @@ Result<std::int64_t> Store::put_marker(const Marker& marker) {
   {
     const std::lock_guard lock(impl_->database_mutex);
     Database& database = impl_->overlay_database();
-    Result<Statement> put = database.prepare(
-        "INSERT OR REPLACE INTO marker(id, set_name, ts_ns, end_ns, name, note) VALUES(?, ?, ?, ?, ?, ?)");
+    Result<Statement> put = database.prepare(kPutMarker);
     if (!put) return overlay_error(put.error());
     if (id != 0) put->bind(1, id);
     put->bind(2, marker.set_name).bind(3, marker.ts_ns).bind(5, marker.name).bind(6, marker.note);
@@ -89,7 +114,7 @@ std::string Store::overlay_value(const std::string& key) const {
 
 Result<void> Store::set_overlay_value(const std::string& key, const std::string& value) {
   const std::lock_guard lock(impl_->database_mutex);
-  Result<Statement> put = impl_->overlay_database().prepare("INSERT OR REPLACE INTO overlay(key, value) VALUES(?, ?)");
+  Result<Statement> put = impl_->overlay_database().prepare(kPutValue);
   if (!put) return overlay_error(put.error());
   if (Result<void> result = put->bind(1, std::string_view(key)).bind(2, std::string_view(value)).run(); !result) {
     return overlay_error(result.error());

@@ -333,18 +333,10 @@ Result<void> Store::save(const std::string& path, const Progress& progress) {
     }
     if (code != SQLITE_DONE) return fail(out.error("its pages cannot be written"));
     if (Result<void> result = write_indexes(out, *covered); !result) return fail(result.error());
-    // A sidecar's markers become the saved file's own.
+    // A sidecar's markers and view become the saved file's own.
     if (impl_->overlay != nullptr) {
-      if (Result<void> result = out.execute(kOverlayTables); !result) return fail(result.error());
-      for (Marker marker : markers()) {
-        Result<Statement> put = out.prepare(
-            "INSERT OR REPLACE INTO marker(id, set_name, ts_ns, end_ns, name, note) VALUES(?, ?, ?, ?, ?, ?)");
-        if (!put) return fail(put.error());
-        put->bind(1, marker.id).bind(2, std::string_view(marker.set_name)).bind(3, marker.ts_ns);
-        put->bind(5, std::string_view(marker.name)).bind(6, std::string_view(marker.note));
-        if (marker.end_ns) put->bind(4, *marker.end_ns);
-        if (Result<void> result = put->run(); !result) return fail(result.error());
-      }
+      const std::lock_guard lock(impl_->database_mutex);
+      if (Result<void> result = impl_->copy_sidecar(out); !result) return fail(result.error());
     }
   }
   if (Result<void> result = sync_file(temporary); !result) return fail(result.error());

@@ -96,6 +96,7 @@ struct Store::Implementation {
   // overlay.cpp
   [[nodiscard]] Database& overlay_database() const { return overlay != nullptr ? *overlay : *database; }
   Result<void> open_overlay();
+  Result<void> copy_sidecar(Database& out) const;  // its rows become the file's own; needs database_mutex
 };
 
 inline constexpr const char* kOverlayTables =

@@ -148,17 +148,33 @@ TEST_CASE("the memory panel says what is alive under the pointer") {
   CHECK(desk.close_by_key().last_error().empty());
 }
 
-TEST_CASE("what is marked and saved is there when the session is opened again") {
+TEST_CASE("a view that is zoomed, marked, searched and saved is found again when the file is opened again") {
   OpenDesk desk;
+  const std::string untouched = desk.settle().tab("link");
+  desk.wheel(desk.canvas, 3);
+  (void)desk.settle();
   desk.key("m");
   (void)desk.wait_until("there is a marker", [](const Screen& screen) { return screen.tab("markers") == "1"; });
   desk.key("Return");  // its name stays as proposed
+  (void)desk.select_an_event();
+  desk.key("ctrl+f");
+  desk.type("dma");
+  desk.key("Return");
+  (void)desk.wait_until("the search is made", [](const Screen& screen) { return screen.tab("search") == "\"dma\""; });
+  (void)desk.settle();
   desk.key("ctrl+s");
-  (void)desk.wait_until("it is saved", [](const Screen& screen) { return screen.tab("modified") == "false"; });
+  const Screen saved = desk.wait_until(
+      "it is saved", [](const Screen& screen) { return screen.tab("modified") == "false" && screen.settled(); });
+  const std::string link = saved.tab("link");
+  CHECK(link.find(";search=dma") != std::string::npos);
+  CHECK(link.find(";selected=") != std::string::npos);
+  CHECK(link != untouched);
   (void)desk.close_by_key();
   desk.open_viewer(desk.file("s.accel"));
-  const Screen again = desk.wait_until("it is open again", [](const Screen& screen) { return screen.settled(); });
+  const Screen again = desk.settle();
   CHECK(again.tab("markers") == "1");
+  CHECK(again.tab("link") == link);
+  CHECK(again.tab("modified") == "false");
   (void)desk.close_by_key();
 }
 

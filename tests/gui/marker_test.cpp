@@ -65,3 +65,55 @@ TEST_CASE_FIXTURE(Span, "markers: Del deletes the chosen one while the pointer i
   CHECK(tab().markers.empty());
   CHECK(tab().store->markers().empty());
 }
+
+TEST_CASE_FIXTURE(Span, "markers: the beginning of a span is dragged alone, and not beyond its end") {
+  const auto drag_to = [&](double ns) {
+    const render::Rect grip = *shell.find("timeline.marker_begin.0");
+    const render::Point from{grip.x0 + 2, grip.centre().y};
+    shell.drag(from, {from.x + x(ns) - x(static_cast<double>(tab().markers[0].ts_ns)), from.y});
+    shell.frame(2);
+  };
+  drag_to(950);
+  CHECK(tab().markers[0].ts_ns == doctest::Approx(950).epsilon(0.005));
+  CHECK(tab().markers[0].end_ns == 1'100);
+  CHECK(tab().store->markers().at(0).ts_ns == tab().markers[0].ts_ns);
+  drag_to(1'800);
+  CHECK(tab().markers[0].ts_ns == 1'100);
+  CHECK(tab().markers[0].end_ns == 1'100);
+}
+
+TEST_CASE_FIXTURE(OpenViewer, "markers: after B the pointer says that the next drag is a box, until it was drawn") {
+  const render::Rect canvas = *shell.find("timeline.canvas");
+  shell.move(canvas.centre());
+  CHECK_FALSE(shell.shows("Drag a box"));
+  shell.key(Key::b);
+  shell.frame(2);
+  CHECK(shell.shows("Drag a box"));
+  shell.drag(canvas.centre(), {canvas.centre().x + 90, canvas.centre().y + 20});
+  shell.frame(2);
+  CHECK_FALSE(shell.shows("Drag a box"));
+}
+
+TEST_CASE_FIXTURE(OpenViewer, "markers: one dropped after the session was saved as a copy is in the copy's next save") {
+  const std::string copy = folder.file("copy.accel");
+  app.workspace().save(0, copy);
+  REQUIRE(shell.settle());
+  CHECK_FALSE(tab().modified);
+  run("drop_marker");
+  CHECK(tab().modified);
+  run("save");
+  REQUIRE(shell.settle());
+  CHECK_FALSE(tab().modified);
+  run("close");
+  open(copy);
+  CHECK(tab().markers.size() == 1);
+}
+
+TEST_CASE("markers: one dropped into a profile that is in no session file is asked about before it is lost") {
+  Viewer viewer;
+  viewer.app.workspace().adopt({.store = std::move(Store::create()).value(), .title = "imported", .device = {}});
+  viewer.shell.frame(3);
+  CHECK_FALSE(viewer.tab().modified);
+  viewer.run("drop_marker");
+  CHECK(viewer.tab().modified);
+}

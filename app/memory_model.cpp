@@ -15,15 +15,24 @@ namespace accelscope::app {
 namespace {
 constexpr int kSmallestPower = 8;  // 256 B
 constexpr int kLargestPower = 24;  // 16 MiB
+constexpr int kCoarsestPass = 8;   // of the address map: holes of 65,536 pixels are filled
 constexpr int kSliderSteps = kLargestPower - kSmallestPower + 1;
 }  // namespace
 
+bool meets_allocations(const EventMask& mask, const Snapshot& snapshot) {
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    if (snapshot.lanes[i].data->kind == EventKind::memory && mask.count(i) > 0) return true;
+  }
+  return false;
+}
+
 std::vector<AliveTensor> alive_by_tensor(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
-                                         std::uint64_t min_bytes) {
+                                         std::uint64_t min_bytes, const PassingEvents& passing) {
   std::vector<AliveTensor> tensors;
   std::unordered_map<std::uint32_t, std::size_t> places;
   for (const std::uint32_t index : usage.alive_at(pool, ns, min_bytes)) {
     const Allocation& allocation = usage.allocations[index];
+    if (!passing.takes(allocation)) continue;
     const auto [place, is_new] = places.try_emplace(allocation.tensor, tensors.size());
     if (is_new) tensors.push_back({allocation.tensor, 0, allocation.begin_ns, {}});
     AliveTensor& tensor = tensors[place->second];
@@ -163,13 +172,16 @@ std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressSca
     if (is_new) place->second = palette_slot(usage.group_name(group, wish.grouping));
     return place->second;
   };
-  // Where it is too much for a frame, holes of a few pixels are filled.
-  for (float gap = 0;; gap = gap * 2 + 1) {
+  // Where it is too much for a frame, holes of a few pixels are filled, and then blocks of several groups become one.
+  for (int pass = 0; pass <= kCoarsestPass; ++pass) {
+    const bool any_group = pass > 1;
+    const float gap = pass == 0 ? 0 : std::exp2(static_cast<float>(2 * pass));
     blocks.clear();
     std::unordered_map<std::uint64_t, std::size_t> last_at;  // pixel rows -> their newest block
     usage.visit(wish.pool, wish.range.begin_ns, wish.range.end_ns, [&](std::uint32_t index) {
+      if (pass < kCoarsestPass && blocks.size() > kMostBlocks) return;  // too many already
       const Allocation& allocation = usage.allocations[index];
-      if (!allocation.address || allocation.bytes < wish.min_bytes) return;
+      if (!allocation.address || allocation.bytes < wish.min_bytes || !wish.passing.takes(allocation)) return;
       AddressBlock block;
       block.x0 = pixel_of(allocation.begin_ns);
       block.x1 = std::max(pixel_of(allocation.end_ns.value_or(wish.session_end_ns)), block.x0 + 1);
@@ -178,19 +190,24 @@ std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressSca
       block.y1 = std::max(block.y1, block.y0 + 1);
       block.group = usage.group_of(allocation, wish.grouping);
       block.allocation = index;
-      block.slot = slot_of(block.group);
-      const auto key = static_cast<std::uint64_t>(block.y0) << 32 | static_cast<std::uint64_t>(block.y1);
+      const auto height = static_cast<std::uint32_t>(block.y1 - block.y0);
+      const auto tall = any_group ? static_cast<std::uint32_t>(std::bit_width(height)) : height;
+      const auto key = static_cast<std::uint64_t>(block.y0) << 32 | tall;
       const auto [place, is_new] = last_at.try_emplace(key, blocks.size());
       AddressBlock* last = is_new ? nullptr : &blocks[place->second];
-      if (last != nullptr && last->group == block.group && block.x0 <= last->x1 + gap) {
+      if (last != nullptr && (any_group || last->group == block.group) && block.x0 <= last->x1 + gap) {
         last->x1 = std::max(last->x1, block.x1);
+        last->y1 = std::max(last->y1, block.y1);
+        if (last->group != block.group) last->slot = AddressBlock::kSeveralGroups;
         return;
       }
+      block.slot = slot_of(block.group);
       place->second = blocks.size();
       blocks.push_back(block);
     });
-    if (blocks.size() <= kMostBlocks || gap > static_cast<float>(wish.pixels)) return blocks;
+    if (blocks.size() <= kMostBlocks) break;
   }
+  return blocks;
 }
 
 std::optional<std::uint32_t> allocation_at(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,

@@ -3,13 +3,27 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/analysis/memory_usage.h"
+#include "core/query/event_mask.h"
 
 namespace accelscope::app {
+
+// The events that the session's filter lets through; without a mask all.
+struct PassingEvents {
+  std::shared_ptr<const EventMask> mask;
+  std::shared_ptr<const Snapshot> snapshot;  // that the mask was made of, or a later one
+  [[nodiscard]] bool takes(const Allocation& allocation) const noexcept {
+    return !mask || mask->passes(*snapshot, allocation.event);
+  }
+  bool operator==(const PassingEvents& other) const noexcept { return mask == other.mask; }
+};
+// A filter that no allocation passes speaks of something else: it is not followed.
+[[nodiscard]] bool meets_allocations(const EventMask& mask, const Snapshot& snapshot);
 
 struct AliveTensor {
   std::uint32_t tensor = 0;                // index into MemoryUsage::tensors
@@ -20,7 +34,7 @@ struct AliveTensor {
 
 // Largest tensor first. Allocations smaller than min_bytes are left out.
 [[nodiscard]] std::vector<AliveTensor> alive_by_tensor(const MemoryUsage& usage, std::uint32_t pool, std::int64_t ns,
-                                                       std::uint64_t min_bytes);
+                                                       std::uint64_t min_bytes, const PassingEvents& passing = {});
 
 enum class AliveColumn : std::uint8_t { tensor, tiles, bytes, address, since, lives };
 // By the column, tensors and the allocations of each; what a row does not have goes last.
@@ -53,7 +67,8 @@ struct AddressBlock {
   float y0 = 0, y1 = 0;
   std::uint32_t group = 0;
   std::uint32_t allocation = 0;  // the first one, an index into MemoryUsage::allocations
-  std::uint8_t slot = 0;         // of the slice palette, by the group's name
+  static constexpr std::uint8_t kSeveralGroups = 255;
+  std::uint8_t slot = 0;  // of the slice palette, by the group's name; or kSeveralGroups
 };
 struct AddressMapWish {
   std::uint32_t pool = 0;
@@ -62,6 +77,7 @@ struct AddressMapWish {
   std::uint64_t min_bytes = 0;
   UsageGrouping grouping = UsageGrouping::tensor;
   std::int64_t session_end_ns = 0;  // where allocations end that are never released
+  PassingEvents passing = {};
 };
 inline constexpr std::size_t kMostBlocks = 8'000;
 [[nodiscard]] std::vector<AddressBlock> address_map(const MemoryUsage& usage, const AddressScale& scale,

@@ -81,12 +81,13 @@ std::shared_ptr<const MemoryPlotData> make_memory_plot(std::shared_ptr<const Mem
   auto data = std::make_shared<MemoryPlotData>();
   data->key = key;
   data->usage = std::move(usage);
-  data->stack = data->usage->stacked(key.pool, key.range, key.pixels, kMostUsageSeries, key.min_bytes, key.grouping);
+  data->stack = data->usage->stacked(key.pool, key.range, key.pixels, key.most_series, key.min_bytes, key.grouping);
   add_series(*data);
   if (key.rows > 0) {
     data->scale = AddressScale(data->usage->pool(key.pool));
-    data->map = address_map(*data->usage, data->scale,
-                            {key.pool, key.range, key.pixels, key.rows, key.min_bytes, key.grouping, session_end_ns});
+    data->map = address_map(
+        *data->usage, data->scale,
+        {key.pool, key.range, key.pixels, key.rows, key.min_bytes, key.grouping, session_end_ns, key.passing});
   }
   return data;
 }

@@ -11,6 +11,8 @@
 
 namespace accelscope::app {
 
+inline constexpr std::size_t kMostUsageSeries = 10;
+
 // What a plot was made for.
 struct MemoryPlotKey {
   std::uint64_t version = 0;  // of the snapshot
@@ -21,6 +23,8 @@ struct MemoryPlotKey {
   std::uint64_t min_bytes = 0;
   UsageGrouping grouping = UsageGrouping::tensor;
   std::uint64_t label_bytes = 0;  // an area at least this tall has room for its name
+  std::size_t most_series = kMostUsageSeries;
+  PassingEvents passing;  // the map leaves the others out; the use over time is that of all
   bool operator==(const MemoryPlotKey&) const = default;
 };
 
@@ -49,8 +53,6 @@ struct MemoryPlotData {
   AddressScale scale;
   std::vector<AddressBlock> map;
 };
-
-inline constexpr std::size_t kMostUsageSeries = 10;
 
 [[nodiscard]] std::shared_ptr<const MemoryPlotData> make_memory_plot(std::shared_ptr<const MemoryUsage> usage,
                                                                      const MemoryPlotKey& key,

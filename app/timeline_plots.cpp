@@ -190,32 +190,38 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
   Ui& ui = frame.ui;
   const PoolUsage& pool = memory->pools[row.pool];
   const TimeRange range{static_cast<std::int64_t>(frame.view.begin_ns), static_cast<std::int64_t>(frame.view.end_ns)};
-  const StackedUsage stack =
-      memory->stacked(row.pool, range, static_cast<std::size_t>(frame.view.width), kMemorySeries);
+  const auto stack =
+      frame.state.usage_stacks.get(memory, row.pool, range, static_cast<std::size_t>(frame.view.width), kMemorySeries);
+  if (!stack || stack->key.range != range || stack->usage != memory) {
+    frame.state.complete = false;
+    ui.request_frame_after(0.01);
+  }
+  if (!stack) return "–";
   const Rect canvas = frame.canvas(drawn.rect);
   const double scale = (canvas.height() - ui.px(4)) / std::max<double>(1, static_cast<double>(pool.peak_bytes));
-  std::vector<std::uint64_t> below(static_cast<std::size_t>(frame.view.width));
-  for (std::size_t series = 0; series < stack.values.size(); ++series) {
-    const Pixel colour = ui.theme().area(ui.theme().slice(palette_slot(stack.names[series])));
-    const std::vector<std::uint64_t>& values = stack.values[series];
-    for (std::size_t begin = 0; begin < values.size();) {
-      std::size_t end = begin + 1;
-      while (end < values.size() && values[end] == values[begin] && below[end] == below[begin]) ++end;
-      if (values[begin] > 0) {
-        const float y1 = canvas.y1 - static_cast<float>(static_cast<double>(below[begin]) * scale);
-        const float y0 = canvas.y1 - static_cast<float>(static_cast<double>(below[begin] + values[begin]) * scale);
-        frame.list->AddRectFilled(ImVec2(canvas.x0 + static_cast<float>(begin), std::round(y0)),
-                                  ImVec2(canvas.x0 + static_cast<float>(end), std::round(y1)), colour);
-      }
-      begin = end;
+  // The stack may be of the view before: it lies where its own time is.
+  const double per_ns = static_cast<double>(frame.view.width) / (frame.view.end_ns - frame.view.begin_ns);
+  const double from = (static_cast<double>(stack->key.range.begin_ns) - frame.view.begin_ns) * per_ns;
+  const double step = static_cast<double>(stack->key.range.length_ns()) * per_ns /
+                      static_cast<double>(std::max<std::size_t>(stack->key.pixels, 1));
+  std::vector<std::string> names;
+  for (const UsageSeries& series : stack->series) {
+    names.push_back(series.name);
+    const Pixel colour = ui.theme().area(ui.theme().slice(series.slot));
+    for (const UsageRun& run : series.areas) {
+      const double x0 = std::clamp(from + step * run.begin, 0.0, static_cast<double>(canvas.width()));
+      const double x1 = std::clamp(from + step * run.end, 0.0, static_cast<double>(canvas.width()));
+      const float y1 = canvas.y1 - static_cast<float>(static_cast<double>(run.bottom) * scale);
+      const float y0 = canvas.y1 - static_cast<float>(static_cast<double>(run.top) * scale);
+      frame.list->AddRectFilled(ImVec2(canvas.x0 + static_cast<float>(x0), std::round(y0)),
+                                ImVec2(canvas.x0 + static_cast<float>(x1), std::round(y1)), colour);
     }
-    for (std::size_t i = 0; i < values.size() && i < below.size(); ++i) below[i] += values[i];
   }
-  if (row.size != RowSize::small) draw_legend(frame, drawn, stack.names);  // the largest tensors
+  if (row.size != RowSize::small) draw_legend(frame, drawn, names);  // the largest tensors
   // At the cursor, else the most in the view.
   if (frame.tab.cursor_ns) return format_bytes(static_cast<double>(memory->used_at(row.pool, *frame.tab.cursor_ns)));
-  const auto most = std::max_element(stack.total.begin(), stack.total.end());
-  return format_bytes(most == stack.total.end() ? 0 : static_cast<double>(*most));
+  const auto most = std::max_element(stack->stack.total.begin(), stack->stack.total.end());
+  return format_bytes(most == stack->stack.total.end() ? 0 : static_cast<double>(*most));
 }
 
 }  // namespace accelscope::app

@@ -11,6 +11,7 @@
 #include "app/colour_legend.h"
 #include "app/session_tab.h"
 #include "app/timeline_rows.h"
+#include "app/usage_stacks.h"
 #include "core/query/lane_window.h"
 #include "render/geometry.h"
 #include "render/timeline/counter_strip.h"
@@ -154,6 +155,7 @@ struct TimelineState {
   std::size_t lane_count = 0;
   std::unordered_map<LaneNumber, CounterScale> counter_scales;
   render::CounterStrip counter;  // scratch memory
+  UsageStacks usage_stacks;
   Overview overview;
   bool complete = false;  // nothing in the last frame stood for something finer
   // Of this frame; null: none, or not there yet.

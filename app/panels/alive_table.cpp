@@ -53,7 +53,7 @@ void AliveTable::refresh(Ui& ui, const Moment& moment) {
     auto content = std::make_shared<Content>();
     content->wish = wish;
     const Moment& at = wish.moment;
-    content->tensors = alive_by_tensor(*at.usage, at.pool, at.ns, at.min_bytes);
+    content->tensors = alive_by_tensor(*at.usage, at.pool, at.ns, at.min_bytes, at.passing);
     sort_alive(*at.usage, wish.column, wish.descending, content->tensors);
     for (const AliveTensor& tensor : content->tensors) {
       content->bytes += tensor.bytes;
@@ -199,7 +199,9 @@ std::optional<EventId> AliveTable::draw(const PanelContext& context, const Momen
   const std::vector<Row>& rows = content_->rows;
   if (rows.empty()) {
     empty_state(ui, "memory.none_alive", area, icon::kAreaChart,
-                "Nothing is alive here. Move the cursor over the plot.");
+                content_->wish.moment.passing.mask
+                    ? "Nothing that the filter lets through is alive here. Move the cursor, or end the filter."
+                    : "Nothing is alive here. Move the cursor over the plot.");
     return std::nullopt;
   }
   choose_columns(ui, area.width());

@@ -24,6 +24,7 @@ class AliveTable {
     std::uint32_t pool = 0;
     std::int64_t ns = 0;
     std::uint64_t min_bytes = 0;
+    PassingEvents passing;
     bool operator==(const Moment&) const = default;
   };
 

@@ -37,6 +37,7 @@ void MemoryPanel::draw_map_title(const PanelContext& context, Rect title, const 
     title.x0 = heading(ui, title, "Address map") + ui.px(10);
   }
   std::string hint = "which addresses are taken, and for how long";
+  if (passing_.mask) hint = "what passes the filter; " + hint;
   if (data_ && is_long(data_->scale)) hint += "; from " + hex_text(data_->scale.parts().front().span.begin);
   draw_text(ui, title, hint, {.style = TextStyle::small, .colour = Colour::text3});
 }
@@ -133,12 +134,13 @@ void MemoryPanel::draw_blocks(const PanelContext& context, const Plot& plot) con
   const float row = plot.rect.height() / static_cast<float>(std::max<std::size_t>(data_->key.rows, 1));
   std::array<Pixel, kSlicePalette.size()> colours{};
   for (unsigned slot = 0; slot < colours.size(); ++slot) colours[slot] = ui.theme().area(ui.theme().slice(slot));
+  const Pixel several = ui.theme().area(ui.colour(Colour::text3));
   RectBatch batch(*ui.draw());
   for (const AddressBlock& block : data_->map) {
     const float y0 = plot.rect.y1 - block.y1 * row;
     const float y1 = plot.rect.y1 - block.y0 * row;
     batch.add(from + block.x0 * step, y0, from + block.x1 * step, y1 - (y1 - y0 > 3 ? 1.0F : 0.0F),
-              colours[block.slot]);
+              block.slot < colours.size() ? colours[block.slot] : several);
   }
 }
 

@@ -56,6 +56,22 @@ void MemoryPanel::take_session(const PanelContext& context) {
   families_ = usage_ ? pool_families(*usage_) : std::vector<PoolFamily>();
 }
 
+// Table and map show what passes; the use over time is that of all, as it tells how full the pool is.
+void MemoryPanel::follow_filter(const PanelContext& context) {
+  const EventFilter& filter = context.tab.choices.filter;
+  passing_ = {};
+  filter_note_.clear();
+  if (filter.empty()) return;
+  filter_note_ = "not filtered";
+  const auto mask = context.analysis().mask(MaskUse::filter, filter);
+  if (!mask) return;
+  if (meets_allocations(*mask, *context.tab.snapshot)) {
+    passing_ = {mask, context.tab.snapshot};
+  } else {
+    filter_note_ = "not filtered: no allocation passes the filter";
+  }
+}
+
 MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
   Places places;
   Rect rest = area;
@@ -119,6 +135,7 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   }
   chosen_pool_ = std::min(chosen_pool_, static_cast<std::uint32_t>(usage_->pool_count() - 1));
   settle_view(context);
+  follow_filter(context);
   has_card_ = card_.choose(context, usage_);
   const Places places = lay_out(ui, area);
   ui.draw()->PushClipRect({area.x0, area.y0}, {area.x1, area.y1}, true);
@@ -152,9 +169,10 @@ void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) 
   if (has_map) map.rect = inner(places.addresses);
   const auto pixels = [](float length) { return static_cast<std::size_t>(std::max(1.0F, length)); };
   const double label = static_cast<double>(ui.px(kNameHeight)) / std::max(1.0F, plot.rect.height());
-  refresh_plot(context, {usage_->snapshot_version, chosen_pool_, plot.range, pixels(plot.rect.width()),
-                         has_map ? pixels(map.rect.height()) : 0, min_bytes_, grouping_,
-                         static_cast<std::uint64_t>(label * static_cast<double>(plot.most))});
+  refresh_plot(context,
+               {usage_->snapshot_version, chosen_pool_, plot.range, pixels(plot.rect.width()),
+                has_map ? pixels(map.rect.height()) : 0, min_bytes_, grouping_,
+                static_cast<std::uint64_t>(label * static_cast<double>(plot.most)), kMostUsageSeries, passing_});
   hovered_ns_.reset();
   draw_axis(context, plot, places);
   if (has_usage) draw_usage(context, places, plot);
@@ -194,7 +212,7 @@ void MemoryPanel::draw_side(const PanelContext& context, const Places& places) {
     const char* title = pinned_ns_              ? "Alive at the cursor (held)"
                         : context.tab.cursor_ns ? "Alive at the cursor"
                                                 : "Alive at the peak";
-    if (alive_.draw(context, {usage_, chosen_pool_, at, min_bytes_}, title, places.alive)) pinned_ns_ = at;
+    if (alive_.draw(context, {usage_, chosen_pool_, at, min_bytes_, passing_}, title, places.alive)) pinned_ns_ = at;
   }
   if (!places.card.empty() && has_card_) {
     const ScrollArea scroll(ui, "memory.card", places.card, ui.px(kCardHeight));

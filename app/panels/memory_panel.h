@@ -67,6 +67,7 @@ class MemoryPanel {
   [[nodiscard]] const PoolUsage& pool() const noexcept { return usage_->pool(chosen_pool_); }
   [[nodiscard]] Places lay_out(const render::Ui& ui, const render::Rect& area) const;
   void take_session(const PanelContext& context);
+  void follow_filter(const PanelContext& context);
   void refresh_plot(const PanelContext& context, const MemoryPlotKey& wanted);
   [[nodiscard]] std::int64_t cursor(const PanelContext& context) const;
   // "≈ 16.03 MiB" where it is an estimate.
@@ -127,6 +128,8 @@ class MemoryPanel {
   const void* session_ = nullptr;  // whose ranges these are
   std::shared_ptr<const MemoryUsage> usage_;
   std::vector<PoolFamily> families_;  // of usage_
+  PassingEvents passing_;             // of this frame
+  std::string filter_note_;           // what of the filter is not followed; empty: there is none
   std::uint32_t chosen_pool_ = 0;
   std::uint64_t min_bytes_ = 0;
   UsageGrouping grouping_ = UsageGrouping::tensor;

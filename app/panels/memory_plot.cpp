@@ -77,7 +77,7 @@ void MemoryPanel::draw_title(const PanelContext& context, Rect title, const Plac
   title.cut_right(
       draw_text(ui, title, exact, {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right}) +
       ui.px(16));
-  std::string hint = chosen.name;
+  std::string hint = (filter_note_.empty() ? "" : filter_note_ + "; ") + chosen.name;
   if (chosen.sampled) {
     hint += ", " + chosen.note;
   } else {

@@ -9,6 +9,7 @@
 #include "app/source_text.h"
 #include "app/time_axis.h"
 #include "core/analysis/neuron/operand_text.h"
+#include "core/model/palette.h"
 #include "tests/support/small_session.h"
 
 using namespace accelscope;
@@ -227,6 +228,30 @@ TEST_CASE("memory: a map of scattered allocations has no more blocks than a fram
   const auto map = address_map(usage, AddressScale(usage.pools[0]), wish);
   CHECK(map.size() <= kMostBlocks);
   CHECK_FALSE(map.empty());
+}
+
+TEST_CASE("memory: tensors that alternate everywhere are drawn as several, and as no more blocks than else") {
+  MemoryUsage usage;
+  usage.pools.resize(1);
+  for (std::uint32_t i = 0; i < 500; ++i) usage.tensors.push_back("t" + std::to_string(i));
+  for (std::uint32_t i = 0; i < 200'000; ++i) {
+    usage.allocations.push_back({.tensor = i * 31 % 500,
+                                 .address = (i * 7919ULL % 4'000) << 12,
+                                 .bytes = 1 + i * 101ULL % 60'000,
+                                 .begin_ns = i,
+                                 .end_ns = i + 50});
+  }
+  usage.index();
+  const AddressMapWish wish{.range = {0, 200'000}, .pixels = 1'500, .rows = 600, .session_end_ns = 200'000};
+  const auto map = address_map(usage, AddressScale(usage.pools[0]), wish);
+  CHECK(map.size() <= kMostBlocks);
+  CHECK(std::any_of(map.begin(), map.end(),
+                    [](const AddressBlock& block) { return block.slot == AddressBlock::kSeveralGroups; }));
+  AddressMapWish near = wish;  // near enough, every one has its colour again
+  near.range = {1'000, 1'100};
+  for (const AddressBlock& block : address_map(usage, AddressScale(usage.pools[0]), near)) {
+    CHECK(block.slot == palette_slot(usage.tensors[block.group]));
+  }
 }
 
 TEST_CASE("memory: the address scale keeps the used large, names what was never used, and goes both ways") {

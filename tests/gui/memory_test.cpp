@@ -191,3 +191,46 @@ TEST_CASE("memory: go to the peak holds the cursor there and shows the stretch r
   CHECK(viewer.tab().view.begin_ns <= 1'500);
   CHECK(viewer.tab().view.end_ns >= 1'500);
 }
+
+TEST_CASE("memory: table and map follow the filter, the use says that it does not") {
+  MemoryViewer viewer;
+  viewer.shell.move(viewer.at("memory.plot", 0.25F, 30));
+  const auto filter = [&](const char* search) {
+    viewer.tab().change(
+        [&](ViewChoices& choices) { choices.filter = {.range = {}, .tracks = {}, .terms = {{search}}}; });
+    viewer.shell.frame(2);
+    REQUIRE(viewer.shell.settle());
+  };
+  CHECK_FALSE(viewer.shell.shows("not filtered"));
+  filter("w1");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("2 allocations, 128 KiB"); }));
+  CHECK(viewer.shell.shows("not filtered; SBUF"));
+  CHECK(viewer.shell.shows("163,840 B at the cursor"));
+  CHECK(viewer.shell.shows("what passes the filter"));
+  filter("MATMUL");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("3 allocations, 160 KiB"); }));
+  CHECK(viewer.shell.shows("no allocation passes the filter"));
+}
+
+TEST_CASE("memory: the table sorts by a head, and shows only rows with a text") {
+  MemoryViewer viewer;
+  viewer.shell.move(viewer.at("memory.plot", 0.25F, 30));
+  REQUIRE(viewer.shell.settle());
+  const auto height_of = [&](const char* tensor) {  // in the table
+    const render::Rect table = *viewer.shell.find("memory.alive.head.0");
+    for (const render::VisibleText& text : viewer.shell.ui().texts()) {
+      if (text.text == tensor && text.rect.x0 > table.x0 && text.rect.y0 > table.y1) return text.rect.y0;
+    }
+    return -1.0F;
+  };
+  CHECK(height_of("w1") < height_of("x"));  // the larger first
+  REQUIRE(viewer.shell.click("memory.alive.head.2"));
+  REQUIRE(viewer.shell.settle());
+  CHECK(height_of("x") < height_of("w1"));
+  REQUIRE(viewer.shell.click("memory.alive.filter"));
+  viewer.shell.frame(2);
+  viewer.shell.type("w1");
+  REQUIRE(viewer.shell.settle());
+  CHECK(height_of("w1") > 0);
+  CHECK(height_of("x") < 0);
+}

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/app_state.h"
+#include "app/filtered_export.h"
 #include "app/marker_range.h"
 #include "app/session_analysis.h"
 #include "app/view_record.h"
@@ -75,8 +76,13 @@ AppState::AppState(AppOptions app_options)
       queries(options.state_directory.empty()
                   ? std::string()
                   : (std::filesystem::path(options.state_directory) / "queries.txt").string()),
+      searches(options.state_directory.empty()
+                   ? std::string()
+                   : (std::filesystem::path(options.state_directory) / "searches.txt").string()),
       file_dialog(workspace.pool()) {
-  if (auto loaded = queries.load(); !loaded) workspace.notify(Severity::warning, loaded.message());
+  for (QueryBook* book : {&queries, &searches}) {
+    if (auto loaded = book->load(); !loaded) workspace.notify(Severity::warning, loaded.message());
+  }
   Settings& settings = workspace.settings();
   theme = settings.value(kThemeSetting, "dark") == "light" ? ThemeKind::light : ThemeKind::dark;
   if (options.theme) theme = *options.theme;
@@ -156,15 +162,31 @@ void AppState::show_export_dialog(const std::string& name, std::string text) {
                        file << *shared;
                        file.close();
                        if (!file) return Error{path + ": cannot be written; choose another folder"};
-                       return path;
+                       return "Wrote " + path;
                      });
                    });
+}
+
+void AppState::show_filtered_export() {
+  const SessionTab& session = *tab();
+  const std::string folder = session.path.empty() ? home_directory(process_environment()) : parent_folder(session.path);
+  const std::string name = session.title + "-filtered.csv";
+  file_dialog.show(
+      FileDialog::Purpose::export_text, (std::filesystem::path(folder) / name).string(), dialog_places(workspace),
+      [this, store = session.store, snapshot = session.snapshot,
+       filter = session.choices.filter](const std::string& path) {
+        exporting =
+            workspace.pool().start([store, snapshot, filter, path, &pool = workspace.pool()](TaskControl& control) {
+              return write_filtered({*store, snapshot, pool, control}, filter, path);
+            });
+        say("Writing " + path);
+      });
 }
 
 void AppState::take_exported() {
   if (!exporting.valid() || !exporting.ready()) return;
   const Result<std::string> written = exporting.take();
-  written ? say("Wrote " + *written) : workspace.notify(Severity::error, written.message());
+  written ? say(*written) : workspace.notify(Severity::error, written.message());
 }
 
 void AppState::remember_settings() {

@@ -117,6 +117,12 @@ void add_file_commands(AppState& state) {
                 .second_key = "Ctrl+PageUp",
                 .run = [&state] { switch_tab(state, -1); },
                 .enabled = tab_open});
+  commands.add({.id = "export_filtered",
+                .title = "Export what is filtered...",
+                .menu = MenuId::file,
+                .run = [&state] { state.show_filtered_export(); },
+                .enabled = [&state] { return has_tab(state) && !state.tab()->choices.filter.empty(); },
+                .separator_before = true});
   commands.add({.id = "picture",
                 .title = "Picture of the window (PNG)",
                 .menu = MenuId::file,
@@ -321,7 +327,6 @@ void add_timeline_commands(AppState& state) {
                               if (tab == nullptr) return false;
                               if (command == TimelineCommand::back) return tab->history.can_go_back();
                               if (command == TimelineCommand::forward) return tab->history.can_go_forward();
-                              if (command == TimelineCommand::filter_by_region) return tab->region.has_value();
                               return true;
                             }});
   }

@@ -90,6 +90,7 @@ struct AppState {
   std::shared_ptr<WakeBell> bell = std::make_shared<WakeBell>();
   Workspace workspace;
   QueryBook queries;
+  QueryBook searches;  // of events
   PanelLayout layout;
   CommandTable commands;
   PanelActions actions;
@@ -117,7 +118,7 @@ struct AppState {
   std::vector<TimelineCommand> timeline_queue;  // run inside the next frame, where the Ui is at hand
   std::string toast;
   double toast_until_s = 0;
-  Task<Result<std::string>> exporting;  // ends with the path
+  Task<Result<std::string>> exporting;  // ends with what is said of it
   Task<Result<std::string>> importing;  // ends with the text of a file of marker sets
   std::optional<std::string> to_copy;   // at the end of the frame
   double now_s = 0;
@@ -134,6 +135,7 @@ struct AppState {
   void show_save_dialog(std::size_t index);
   void show_import_dialog(FileDialog::Chosen chosen);  // of a text file
   void show_export_dialog(const std::string& name, std::string text);
+  void show_filtered_export();  // app/filtered_export.cpp writes it
   void take_exported();
   void take_imported();
   void remember_settings();

@@ -20,6 +20,30 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 constexpr float kRow = 26;
 constexpr std::size_t kMostRows = 12;
+constexpr std::size_t kMostRecalled = 10;
+
+// A list below the box, until end_list().
+Rect begin_list(Ui& ui, const Rect& anchor, std::size_t rows) {
+  const Rect box{anchor.x0, anchor.y1 + ui.px(2), anchor.x1,
+                 anchor.y1 + ui.px(10) + ui.px(kRow) * static_cast<float>(std::max<std::size_t>(rows, 1))};
+  ImGui::SetNextWindowPos({box.x0, box.y0});
+  ImGui::SetNextWindowSize({box.width(), box.height()});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  ImGui::Begin("##command_list", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
+                   ImGuiWindowFlags_Tooltip);
+  fill(ui, box, ui.colour(Colour::bg4), size::kControlRadius);
+  outline(ui, box, ui.colour(Colour::line2), size::kControlRadius);
+  return box;
+}
+
+void end_list() {
+  ImGui::End();
+  ImGui::PopStyleVar(2);
+}
+
 }  // namespace
 
 void CommandBox::focus(Mode mode) {
@@ -35,8 +59,9 @@ std::string CommandBox::search_line(const SessionTab& tab) const {
   if (tab.analysis->searching()) return "Searching ...";
   const EventSearch* hits = tab.analysis->hits();
   if (hits == nullptr) return "Enter finds events";
-  return hits->total() == 0 ? std::string("No event matches")
-                            : format_count(hits->total()) + " events; Enter next, Shift+Enter previous";
+  const std::string where = tab.choices.filter.empty() ? "" : " in the filter";
+  if (hits->total() == 0) return "No event matches" + where;
+  return hit_count_text(tab) + where + "; Enter next, Shift+Enter previous";
 }
 
 std::vector<const Command*> CommandBox::found_in(const CommandTable& commands) const {
@@ -47,7 +72,16 @@ std::vector<const Command*> CommandBox::found_in(const CommandTable& commands) c
   return found;
 }
 
-void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, SessionTab* tab,
+std::string hit_count_text(const SessionTab& tab) {
+  const EventSearch* hits = tab.analysis->hits();
+  if (hits == nullptr) return "";
+  const std::string total = format_count(hits->total());
+  const auto rank = tab.selected ? tab.analysis->hit_rank(*tab.selected) : nullptr;
+  if (rank && rank->event == tab.selected && rank->number > 0) return format_count(rank->number) + " of " + total;
+  return total + (hits->total() == 1 ? " event matches" : " events match");
+}
+
+void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, QueryBook& searches, SessionTab* tab,
                       const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal) {
   constexpr std::array<std::string_view, 2> kKeys = {"Ctrl+F", "Ctrl+P"};
   const bool commanding = mode_ == Mode::command || tab == nullptr;
@@ -66,6 +100,11 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Se
     followed_ = tab;
     tab->analysis->search(text_);
   }
+  if (!commanding && text_.empty()) {
+    list_open_ = false;
+    return recall(ui, rect, searches, *tab, typed.focused, typed.submitted);
+  }
+  recalled_ = -1;
   if (typed.changed) chosen_ = 0;
   const bool was_open = list_open_;
   list_open_ = (typed.focused && (commanding || !text_.empty())) || (was_open && list_hovered_);
@@ -78,10 +117,11 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Se
   if (list_open_) draw_list(ui, rect, commands, tab);
 
   const bool backward = ui.input().modifiers().shift;
-  const bool searches = !commanding && chosen_ == 0;
-  if ((typed.submitted && searches) || std::exchange(search_clicked_, false)) {
+  const bool searching = !commanding && chosen_ == 0;
+  if ((typed.submitted && searching) || std::exchange(search_clicked_, false)) {
     if (tab != nullptr && !text_.empty()) {
       tab->remember_view();  // what was searched for is part of the view
+      if (const auto kept = searches.remember(text_); !kept) say(kept.message());
       step(*tab, !backward, say, reveal);
     }
     focus_now_ = true;  // Enter again steps on
@@ -104,23 +144,55 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Se
   if (!commands.run(id)) say("This cannot be done now");
 }
 
+void CommandBox::recall(Ui& ui, const Rect& rect, const QueryBook& searches, SessionTab& tab, bool focused,
+                        bool submitted) {
+  const auto rows = static_cast<int>(std::min(searches.history().size(), kMostRecalled));
+  if ((!focused && !submitted && !list_hovered_) || rows == 0) {
+    recalled_ = -1;
+    list_hovered_ = false;
+    return;
+  }
+  recalled_ = std::min(recalled_, rows - 1);
+  if (focused && ui.pressed(Key::down)) recalled_ = (recalled_ + 1) % rows;
+  if (focused && ui.pressed(Key::up)) recalled_ = recalled_ <= 0 ? rows - 1 : recalled_ - 1;
+  draw_history(ui, rect, searches);
+  if (!std::exchange(recall_clicked_, false) && (!submitted || recalled_ < 0)) return;
+  text_ = searches.history()[static_cast<std::size_t>(recalled_)];
+  tab.change([&](ViewChoices& choices) { choices.search = text_; });
+  followed_ = nullptr;  // the box takes it from the session
+  recalled_ = -1;
+  list_hovered_ = false;
+  focus_now_ = true;
+}
+
+void CommandBox::draw_history(Ui& ui, const Rect& anchor, const QueryBook& searches) {
+  const std::size_t rows = std::min(searches.history().size(), kMostRecalled);
+  const Rect box = begin_list(ui, anchor, rows);
+  list_hovered_ = box.contains(ui.input().mouse);
+  Rect rest = box.inset(ui.px(4), ui.px(4));
+  for (std::size_t i = 0; i < rows; ++i) {
+    Rect row = rest.cut_top(ui.px(kRow));
+    const Interaction hand = interact(ui, "search_history." + std::to_string(i), row);
+    const bool chosen = recalled_ == static_cast<int>(i);
+    if (chosen || hand.hovered) fill(ui, row, ui.colour(Colour::accent_bg), size::kChipRadius);
+    if (hand.pressed || hand.clicked) {
+      recalled_ = static_cast<int>(i);
+      recall_clicked_ = true;
+    }
+    row = row.inset(ui.px(8), 0);
+    draw_icon(ui, row.cut_left(ui.px(18)), icon::kClock, ui.colour(Colour::text3));
+    row.cut_left(ui.px(6));
+    draw_text(ui, row, searches.history()[i], {.style = TextStyle::mono});
+  }
+  end_list();
+}
+
 void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& commands, SessionTab* tab) {
   const bool commanding = mode_ == Mode::command || tab == nullptr;
   const std::vector<const Command*> found = found_in(commands);
   const std::size_t shown = std::min(found.size(), kMostRows);
   const std::size_t rows = shown + (commanding ? 0 : 1);
-  const Rect box{anchor.x0, anchor.y1 + ui.px(2), anchor.x1,
-                 anchor.y1 + ui.px(10) + ui.px(kRow) * static_cast<float>(std::max<std::size_t>(rows, 1))};
-  ImGui::SetNextWindowPos({box.x0, box.y0});
-  ImGui::SetNextWindowSize({box.width(), box.height()});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
-  ImGui::Begin("##command_list", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                   ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBackground |
-                   ImGuiWindowFlags_Tooltip);
-  fill(ui, box, ui.colour(Colour::bg4), size::kControlRadius);
-  outline(ui, box, ui.colour(Colour::line2), size::kControlRadius);
+  const Rect box = begin_list(ui, anchor, rows);
   list_hovered_ = box.contains(ui.input().mouse);
   Rect rest = box.inset(ui.px(4), ui.px(4));
   int index = 0;
@@ -150,8 +222,7 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
     if (pressed) run_id_ = command.id;
   }
   if (rows == 0) draw_text(ui, rest.inset(ui.px(8), 0), "No command matches", {.colour = Colour::text3});
-  ImGui::End();
-  ImGui::PopStyleVar(2);
+  end_list();
 }
 
 void CommandBox::step(SessionTab& tab, bool forward, const std::function<void(std::string)>& say,

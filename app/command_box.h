@@ -7,10 +7,15 @@
 #include <vector>
 
 #include "app/command_table.h"
+#include "app/query_book.h"
 #include "app/session_tab.h"
 #include "render/ui.h"
 
 namespace accelscope::app {
+
+// "3 of 1,234" where the selected event is a hit of the session's search, else "1,234 events match"; "" until they are
+// counted.
+[[nodiscard]] std::string hit_count_text(const SessionTab& tab);
 
 class CommandBox {
  public:
@@ -19,8 +24,9 @@ class CommandBox {
   void focus(Mode mode);
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   // tab: null on the start page. say: a line for the status bar.
-  void draw(render::Ui& ui, const render::Rect& rect, const CommandTable& commands, SessionTab* tab,
-            const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal);
+  // searches: those that were made before, shown below the empty box, and where a new one is kept.
+  void draw(render::Ui& ui, const render::Rect& rect, const CommandTable& commands, QueryBook& searches,
+            SessionTab* tab, const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal);
   // To the next or previous hit of what was typed; wraps round.
   void step(SessionTab& tab, bool forward, const std::function<void(std::string)>& say,
             const std::function<void(EventId)>& reveal);
@@ -28,6 +34,10 @@ class CommandBox {
  private:
   [[nodiscard]] std::vector<const Command*> found_in(const CommandTable& commands) const;
   void draw_list(render::Ui& ui, const render::Rect& anchor, const CommandTable& commands, SessionTab* tab);
+  void draw_history(render::Ui& ui, const render::Rect& anchor, const QueryBook& searches);
+  // The box is empty and in use: Up, Down and a click choose an earlier search, Enter takes it.
+  void recall(render::Ui& ui, const render::Rect& rect, const QueryBook& searches, SessionTab& tab, bool focused,
+              bool submitted);
   [[nodiscard]] std::string search_line(const SessionTab& tab) const;
 
   Mode mode_ = Mode::search;
@@ -35,7 +45,9 @@ class CommandBox {
   bool focus_now_ = false;
   bool list_open_ = false;
   bool list_hovered_ = false;
-  int chosen_ = 0;                 // row of the list
+  int chosen_ = 0;     // row of the list
+  int recalled_ = -1;  // of the earlier searches; below 0: none
+  bool recall_clicked_ = false;
   std::vector<std::string> used_;  // commands that were run from here, the last one first
   std::string run_id_;             // chosen by a click in the list
   bool search_clicked_ = false;

@@ -36,7 +36,8 @@ std::string passing_text(SessionAnalysis& analysis, const SessionTab& tab, bool&
   wrong = !analysis.mask_error(MaskUse::filter).empty();
   if (wrong) return analysis.mask_error(MaskUse::filter);
   if (!mask) return "Filtering ...";
-  return format_count(mask->total()) + " of " + format_count(tab.snapshot->event_count) + " events pass";
+  return format_count(count_passing(*tab.snapshot, mask.get())) + " of " +
+         format_count(count_passing(*tab.snapshot, nullptr)) + " events pass";
 }
 
 }  // namespace
@@ -102,7 +103,8 @@ void draw_filter_bar(const PanelContext& context, Rect& area) {
   row.cut_left(ui.px(16));
   bool wrong = false;
   std::string text = passing_text(context.analysis(), tab, wrong);
-  if (!wrong) text += (text.empty() ? "" : ". ") + std::string("Every panel and every export follows these filters");
+  if (!wrong)
+    text += (text.empty() ? "" : ". ") + std::string("Panels, totals and exports follow, or say that they do not");
   draw_text(ui, row, text,
             {.style = TextStyle::small, .colour = wrong ? Colour::error : Colour::text3, .align = Align::right});
   if (clear) tab.change([](ViewChoices& choices) { choices.filter = {}; });

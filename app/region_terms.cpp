@@ -1,6 +1,7 @@
 #include "app/region_terms.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/query/event_reader.h"
 
@@ -85,14 +86,27 @@ void hide(SessionTab& tab, const EventFilter& trait) {
   });
 }
 
-void filter_by_region(SessionTab& tab) {
-  if (!tab.region) return;
-  const EventFilter region = *tab.region;
-  tab.follow = false;
-  if (region.range) {
-    tab.view = {static_cast<double>(region.range->begin_ns), static_cast<double>(region.range->end_ns)};
+SelectedPart selected_part(const SessionTab& tab) {
+  if (tab.region) return {*tab.region, "Zoom in and filter in by selection"};
+  if (tab.selected && tab.reader) {
+    const Result<EventRecord> event = tab.reader->read(*tab.selected);
+    if (event && !event->name_text.empty()) {
+      return {{.range = {}, .tracks = {}, .terms = {{equals_term("name", event->name_text), false}}},
+              "Filter in all named " + event->name_text};
+    }
   }
-  tab.change([&](ViewChoices& choices) { choices.filter = both(choices.filter, region); });
+  const auto begin = static_cast<std::int64_t>(std::floor(tab.view.begin_ns));
+  const auto end = std::max(begin + 1, static_cast<std::int64_t>(std::ceil(tab.view.end_ns)));
+  return {{.range = TimeRange{begin, end}, .tracks = {}, .terms = {}}, "Filter in what is visible"};
+}
+
+void filter_by_selection(SessionTab& tab) {
+  const EventFilter part = selected_part(tab).filter;
+  tab.follow = false;
+  if (tab.region && part.range) {
+    tab.view = {static_cast<double>(part.range->begin_ns), static_cast<double>(part.range->end_ns)};
+  }
+  tab.change([&](ViewChoices& choices) { choices.filter = both(choices.filter, part); });
   tab.region.reset();
 }
 

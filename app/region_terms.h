@@ -25,7 +25,14 @@ struct SharedTrait {
 void show_only(SessionTab& tab, const EventFilter& trait);
 // A lane is hidden by keeping all others.
 void hide(SessionTab& tab, const EventFilter& trait);
-// The view and the filter become those of the region, in one step of the history; nothing without a region.
-void filter_by_region(SessionTab& tab);
+// What "Zoom in and filter in by selection" would let through: the region, else all events named as the selected one,
+// else the visible stretch; and how a menu says that.
+struct SelectedPart {
+  EventFilter filter;
+  std::string label;
+};
+[[nodiscard]] SelectedPart selected_part(const SessionTab& tab);
+// The view and the filter become those of it, in one step of the history.
+void filter_by_selection(SessionTab& tab);
 
 }  // namespace accelscope::app

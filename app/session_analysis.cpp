@@ -35,7 +35,7 @@ bool SessionAnalysis::pending() const {
          under_way(line_events_) || under_way(search_task_) || under_way(status_task_) ||
          under_way(summary_index_.task) || under_way(summary_.task) || under_way(whole_figures_.task) ||
          under_way(part_figures_.task) || under_way(verdict_.task) || under_way(colours_.task) ||
-         under_way(hit_list_.task) ||
+         under_way(hit_list_.task) || under_way(hit_rank_.task) || under_way(hit_summary_.task) ||
          std::any_of(masks_.begin(), masks_.end(), [](const MaskAnswer& each) { return under_way(each.task); });
 }
 
@@ -168,34 +168,55 @@ std::shared_ptr<const Verdict> SessionAnalysis::verdict() {
   });
 }
 
-std::shared_ptr<const SessionFigures> SessionAnalysis::figures(const TimeRange& range) {
-  FiguresAnswer& answer = range == TimeRange{} ? whole_figures_ : part_figures_;
+std::shared_ptr<const EventMask> SessionAnalysis::known_mask(const EventFilter& filter) const {
+  const std::shared_ptr<const EventMask>& mask = masks_[static_cast<std::size_t>(MaskUse::filter)].value;
+  if (!mask || mask->snapshot_version() != snapshot_->version) return nullptr;
+  EventFilter wanted = filter;
+  wanted.range.reset();
+  return mask->filter() == wanted ? mask : nullptr;
+}
+
+std::shared_ptr<const SessionFigures> SessionAnalysis::figures(const EventFilter& filter) {
+  FiguresAnswer& answer = filter.empty() ? whole_figures_ : part_figures_;
   const bool was_under_way = answer.task.valid();
   take(answer);
   if (was_under_way && !answer.task.valid()) answer.took_s = now_s_ - answer.asked_s;
-  const bool same_range = answer.asked_s >= 0 && answer.range == range;
-  if (same_range && (answer.task.valid() || answer.version == snapshot_->version)) return answer.value;
+  const bool same = answer.asked_s >= 0 && answer.filter == filter;
+  if (same && (answer.task.valid() || answer.version == snapshot_->version)) return answer.value;
   // A growing session is added up anew for a fraction of the time only, a moving range when it rests: what is under way
   // for a range that nobody sees any more is dropped, but starting anew each frame would never end.
   constexpr double kRestSeconds = 0.1, kIdleShare = 4;
   double pause = answer.task.valid() ? kRenewSeconds : kRestSeconds;
-  if (same_range) pause = std::max(kRenewSeconds, kIdleShare * answer.took_s);
+  if (same) pause = std::max(kRenewSeconds, kIdleShare * answer.took_s);
   if (now_s_ - answer.asked_s < pause) {
     held_ = true;
     return answer.value;
   }
-  answer.range = range;
+  answer.filter = filter;
   answer.version = snapshot_->version;
   answer.asked_s = std::max(now_s_, 0.0);
-  answer.task = start(
-      [range, memory = memory_.value](const QueryContext& query) -> Result<std::shared_ptr<const SessionFigures>> {
-        const bool usable = memory && memory->snapshot_version == query.snapshot->version;
-        auto metrics = session_metrics(query, range, usable ? memory.get() : nullptr);
-        if (!metrics) return metrics.error();
-        return std::shared_ptr<const SessionFigures>(
-            std::make_shared<SessionFigures>(SessionFigures{range, query.snapshot->version, std::move(*metrics)}));
-      });
+  answer.task = start([filter, memory = memory_.value, known = known_mask(filter)](
+                          const QueryContext& query) -> Result<std::shared_ptr<const SessionFigures>> {
+    const bool usable = memory && memory->snapshot_version == query.snapshot->version;
+    QueryContext filtered = query;
+    if (filter.needs_mask()) {
+      auto mask = known ? Result(known) : event_mask(query, filter);
+      if (!mask) return mask.error();
+      filtered.mask = std::move(*mask);
+    }
+    auto metrics = session_metrics(filtered, filter.range.value_or(TimeRange{}), usable ? memory.get() : nullptr);
+    if (!metrics) return metrics.error();
+    return std::shared_ptr<const SessionFigures>(
+        std::make_shared<SessionFigures>(SessionFigures{filter, query.snapshot->version, std::move(*metrics)}));
+  });
   return answer.value;
+}
+
+void SessionAnalysis::take_summary(SummaryAnswer& answer) {
+  if (!answer.task.valid() || !answer.task.ready()) return;
+  auto result = answer.task.take();
+  if (&answer == &summary_) summary_error_ = result ? std::string() : result.message();
+  if (result) answer.value = std::move(*result);
 }
 
 std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter& filter) {
@@ -203,11 +224,7 @@ std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter
     ask(summary_index_,
         [last = summary_index_.value](const QueryContext& query) { return SummaryIndex::build(query, last); });
   }
-  if (summary_.task.valid() && summary_.task.ready()) {
-    auto result = summary_.task.take();
-    summary_error_ = result ? std::string() : result.message();
-    if (result) summary_.value = std::move(*result);
-  }
+  take_summary(summary_);
   // What is under way for a box that has moved on is let end: it takes less than a frame or two.
   const bool wanted = summary_.asked_s < 0 || summary_.filter != filter || summary_.version != snapshot_->version;
   if (!wanted || !summary_index_.value) return summary_.value;
@@ -256,13 +273,14 @@ std::optional<LineEvents> SessionAnalysis::take_line_events() {
 }
 
 void SessionAnalysis::search(const std::string& text) {
-  const bool same = text == search_text_ && (search_version_ == snapshot_->version || now_s_ - search_asked_s_ < 1);
-  if (same) return;
-  if (text != search_text_) {
+  const bool same_question = text == search_text_ && search_filter_ == filter_;
+  if (same_question && (search_version_ == snapshot_->version || now_s_ - search_asked_s_ < 1)) return;
+  if (!same_question) {
     hits_.reset();
     search_error_.clear();
   }
   search_text_ = text;
+  search_filter_ = filter_;
   search_version_ = snapshot_->version;
   search_asked_s_ = now_s_;
   search_task_ = {};
@@ -272,13 +290,37 @@ void SessionAnalysis::search(const std::string& text) {
     search_error_ = parsed.message();
     return;
   }
-  search_task_ =
-      start([parsed = std::move(*parsed)](const QueryContext& query) -> Result<std::shared_ptr<EventSearch>> {
-        auto found = EventSearch::run(query, parsed, all_lanes(*query.snapshot));
-        if (!found) return found.error();
-        return std::make_shared<EventSearch>(std::move(*found));
-      });
+  search_task_ = start([parsed = std::move(*parsed), filter = filter_, known = known_mask(filter_)](
+                           const QueryContext& query) -> Result<std::shared_ptr<EventSearch>> {
+    QueryContext filtered = query;
+    if (auto mask = filter_mask(query, filter, known)) filtered.mask = std::move(*mask);  // its own error is in the bar
+    auto found = EventSearch::run(filtered, parsed, all_lanes(*query.snapshot));
+    if (!found) return found.error();
+    return std::make_shared<EventSearch>(std::move(*found));
+  });
 }
+
+namespace {
+
+Hit hit_of(const Snapshot& snapshot, EventReader& reader, const SearchPosition& position) {
+  Hit hit{.event = position.event, .begin_ns = position.begin_ns, .end_ns = position.begin_ns};
+  const Result<EventRecord> event = reader.read(position.event);
+  if (!event) {
+    hit.name_text = event.message();
+    return hit;
+  }
+  hit.end_ns = event->end_ns;
+  hit.name = event->name;
+  hit.name_text = event->name_text;
+  if (const TrackSnapshot* track = snapshot.find_track(event->lane->track)) hit.lane = track->track->name;
+  const auto location = event->lane->schema ? event->lane->schema->find(Role::source_location) : std::nullopt;
+  if (location && *location < event->fields.size()) {
+    hit.source = field_text(event->lane->schema->columns[*location], event->fields[*location]);
+  }
+  return hit;
+}
+
+}  // namespace
 
 std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range) {
   take(hit_list_);
@@ -295,10 +337,51 @@ std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range)
     if (!found) return found.error();
     auto list = std::make_shared<HitList>();
     list->range = range;
-    for (const SearchPosition& hit : *found) list->events.push_back(hit.event);
+    EventReader reader(query.store, query.snapshot);
+    for (const SearchPosition& hit : *found) list->hits.push_back(hit_of(*query.snapshot, reader, hit));
     return std::shared_ptr<const HitList>(std::move(list));
   });
   return hit_list_.value;
+}
+
+std::shared_ptr<const HitRank> SessionAnalysis::hit_rank(EventId event) {
+  take(hit_rank_);
+  if (!hits_) return nullptr;
+  if (ranked_ == hits_ && rank_of_ == event) return hit_rank_.value;
+  if (ranked_ != hits_) hit_rank_.value = nullptr;
+  ranked_ = hits_;
+  rank_of_ = event;
+  hit_rank_.task = start([hits = hits_, event](const QueryContext& query) -> Result<std::shared_ptr<const HitRank>> {
+    EventReader reader(query.store, query.snapshot);
+    const auto record = reader.read(event);
+    if (!record) return record.error();
+    const auto rank = hits->rank(query, {record->begin_ns, event});
+    if (!rank) return rank.error();
+    return std::shared_ptr<const HitRank>(
+        std::make_shared<HitRank>(HitRank{event, rank->is_hit ? rank->before + 1 : 0}));
+  });
+  return hit_rank_.value;
+}
+
+std::shared_ptr<const SessionSummary> SessionAnalysis::hit_summary(const TimeRange& range) {
+  take_summary(hit_summary_);
+  if (search_text_.empty() || !search_error_.empty()) return nullptr;
+  const EventFilter wanted = both(filter_, {.range = range, .tracks = {}, .terms = {{search_text_, false}}});
+  const bool same = hit_summary_.asked_s >= 0 && hit_summary_.filter == wanted;
+  if (same && (hit_summary_.task.valid() || hit_summary_.version == snapshot_->version)) return hit_summary_.value;
+  // All hits of the range are looked at: one such look at a time, and while a range moves not one for each step of it.
+  constexpr double kRestSeconds = 0.1;
+  if (hit_summary_.task.valid() || now_s_ - hit_summary_.asked_s < (same ? kRenewSeconds : kRestSeconds)) {
+    held_ = true;
+    return hit_summary_.value;
+  }
+  hit_summary_.filter = wanted;
+  hit_summary_.version = snapshot_->version;
+  hit_summary_.asked_s = std::max(now_s_, 0.0);
+  hit_summary_.task = start([wanted, last = hit_summary_.value](const QueryContext& query) {
+    return summarise(query, wanted, nullptr, last);
+  });
+  return hit_summary_.value;
 }
 
 void SessionAnalysis::take_search() {

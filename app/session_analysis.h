@@ -26,16 +26,30 @@ namespace accelscope::app {
 enum class MaskUse : std::uint8_t { filter, region, search, legend };
 inline constexpr std::size_t kMaskUses = 4;
 
-// What the search found in a range, in the order of time.
+// What the search found in a range, in the order of time, with what a list shows of each.
+struct Hit {
+  EventId event = kNoEvent;
+  std::int64_t begin_ns = 0, end_ns = 0;
+  StringId name = 0;
+  std::string name_text;
+  std::string lane;
+  std::string source;  // "file.py:33"; "" where the event has none
+};
 struct HitList {
   static constexpr std::size_t kMost = 1000;
   TimeRange range;
-  std::vector<EventId> events;  // at most kMost
+  std::vector<Hit> hits;  // at most kMost
 };
 
-// The figures of a range, as of a version of the snapshot.
+// Where an event stands among the hits, from 1; 0: it is none of them.
+struct HitRank {
+  EventId event = kNoEvent;
+  std::uint64_t number = 0;
+};
+
+// The figures of what a filter lets through, as of a version of the snapshot.
 struct SessionFigures {
-  TimeRange range;
+  EventFilter filter;
   std::uint64_t version = 0;
   std::vector<SessionMetric> metrics;
 };
@@ -70,6 +84,8 @@ class SessionAnalysis {
   [[nodiscard]] const std::string& mask_error(MaskUse use) const noexcept {
     return masks_[static_cast<std::size_t>(use)].error;
   }
+  // Of the filter's tracks and terms if it is known of this very snapshot, without asking for it.
+  [[nodiscard]] std::shared_ptr<const EventMask> known_mask(const EventFilter& filter) const;
   [[nodiscard]] bool mask_pending(MaskUse use) const { return masks_[static_cast<std::size_t>(use)].task.valid(); }
 
   // What the events are coloured by; the last colours, of whatever choice, until those of this one are there. Null
@@ -83,9 +99,9 @@ class SessionAnalysis {
   std::optional<TimeRange> active();
   // What bounds the session, its worst line, what its data lack; waits for the active stretch and the source lines.
   std::shared_ptr<const Verdict> verdict();
-  // Of the whole session (TimeRange{}) or a part. Until the wanted ones are there the last are given: compare `range`
-  // and `version`. While the range keeps changing, they are renewed when it rests.
-  std::shared_ptr<const SessionFigures> figures(const TimeRange& range);
+  // Of the whole session (an empty filter) or a part. Until the wanted ones are there the last are given: compare
+  // `filter` and `version`. While a range keeps changing, they are renewed when it rests.
+  std::shared_ptr<const SessionFigures> figures(const EventFilter& filter);
   // What a box, a name or the visible range holds. Comes with the index of the session, which the first call begins to
   // make; the last answer until then: compare its filter and version. An error of the filter is in summary_error().
   std::shared_ptr<const SessionSummary> summary(const EventFilter& filter);
@@ -99,13 +115,17 @@ class SessionAnalysis {
   void ask_line_events(std::string path, std::uint32_t line);
   [[nodiscard]] std::optional<LineEvents> take_line_events();  // once, when ready
 
-  // Search hits of the text. An error of the text ("/(/") is kept in search_error().
+  // Search hits of the text among what passes the filter. An error of the text ("/(/") is kept in search_error().
   void search(const std::string& text);
   [[nodiscard]] const EventSearch* hits() const noexcept { return hits_.get(); }
   [[nodiscard]] const std::string& search_text() const noexcept { return search_text_; }
   [[nodiscard]] const std::string& search_error() const noexcept { return search_error_; }
   // The first hits in a range; those of another range or search until the wanted ones are there, null before the first.
   std::shared_ptr<const HitList> hit_list(const TimeRange& range);
+  // Of this event, or of another one while it is counted; null before the first answer.
+  std::shared_ptr<const HitRank> hit_rank(EventId event);
+  // What the hits of a range add up to, by name, line and lane; compare its filter's range.
+  std::shared_ptr<const SessionSummary> hit_summary(const TimeRange& range);
   [[nodiscard]] bool searching() const noexcept { return search_task_.valid(); }
 
   [[nodiscard]] const std::string& error() const noexcept { return error_; }  // of the last work that failed
@@ -119,7 +139,7 @@ class SessionAnalysis {
     double asked_s = -1e9;
   };
   struct FiguresAnswer : Answer<SessionFigures> {
-    TimeRange range;  // that it was asked for
+    EventFilter filter;  // that it was asked for
     double took_s = 0;
   };
   struct SummaryAnswer : Answer<SessionSummary> {
@@ -143,6 +163,7 @@ class SessionAnalysis {
   template <typename Work>
   auto start(Work work);
   void take_search();
+  void take_summary(SummaryAnswer& answer);
   [[nodiscard]] bool hold();  // true: not yet
 
   WorkerPool& pool_;
@@ -162,7 +183,7 @@ class SessionAnalysis {
   Answer<Verdict> verdict_;
   FiguresAnswer whole_figures_, part_figures_;
   Answer<SummaryIndex> summary_index_;
-  SummaryAnswer summary_;
+  SummaryAnswer summary_, hit_summary_;
   std::string summary_error_;
   StoreStatus status_;
   Task<StoreStatus> status_task_;
@@ -172,9 +193,13 @@ class SessionAnalysis {
   Task<Result<std::shared_ptr<EventSearch>>> search_task_;
   std::shared_ptr<EventSearch> hits_;
   std::uint64_t search_version_ = 0;
+  EventFilter search_filter_;            // that the hits were looked for in
   std::shared_ptr<EventSearch> listed_;  // that the list was asked for
   Answer<HitList> hit_list_;
   TimeRange hit_range_;
+  std::shared_ptr<EventSearch> ranked_;  // that the rank was asked for
+  Answer<HitRank> hit_rank_;
+  EventId rank_of_ = kNoEvent;
   double search_asked_s_ = -1e9;
   std::string error_;
 };

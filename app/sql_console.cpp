@@ -4,6 +4,8 @@
 #include <chrono>
 #include <string_view>
 
+#include "app/session_analysis.h"
+
 namespace accelscope::app {
 namespace {
 
@@ -46,17 +48,26 @@ std::optional<EventId> event_of_track(EventReader& reader, std::int64_t track, s
 
 std::shared_ptr<const SqlAnswer> answer_query(const Store& store, const std::shared_ptr<const Snapshot>& snapshot,
                                               WorkerPool& pool, std::string typed, const std::string& sql,
+                                              const EventFilter& filter, const std::shared_ptr<const EventMask>& known,
                                               TaskControl& control) {
   const auto begin = std::chrono::steady_clock::now();
   auto answer = std::make_shared<SqlAnswer>();
   answer->sql = std::move(typed);
   answer->snapshot_version = snapshot->version;
-  SqlSession session(store, snapshot, pool);
-  auto result = session.run(sql, SqlConsole::kLimits, control);
-  if (result) {
-    answer->result = std::move(*result);
+  answer->filter = filter;
+  auto mask = filter_mask({store, snapshot, pool, control}, filter, known);
+  if (mask) {
+    answer->seen = count_passing(*snapshot, mask->get());
+    answer->events = count_passing(*snapshot, nullptr);
+    SqlSession session(store, snapshot, pool, std::move(*mask));
+    auto result = session.run(sql, SqlConsole::kLimits, control);
+    if (result) {
+      answer->result = std::move(*result);
+    } else {
+      answer->error = result.message();
+    }
   } else {
-    answer->error = result.message();
+    answer->error = "The filter: " + mask.message();
   }
   answer->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return answer;
@@ -107,13 +118,14 @@ bool SqlConsole::update(const SessionTab& tab) {
   return true;
 }
 
-void SqlConsole::run(const SessionTab& tab, std::string sql) {
+void SqlConsole::run(const SessionTab& tab, std::string sql, const EventFilter& filter) {
   const SqlParameters parameters{static_cast<std::int64_t>(tab.view.begin_ns),
                                  static_cast<std::int64_t>(tab.view.end_ns), tab.selected};
   std::string bound = with_parameters(sql, parameters);
   task_ = pool_.start([store = tab.store, snapshot = tab.snapshot, &pool = pool_, typed = std::move(sql),
-                       bound = std::move(bound)](TaskControl& control) mutable {
-    return answer_query(*store, snapshot, pool, std::move(typed), bound, control);
+                       bound = std::move(bound), filter,
+                       known = tab.analysis->known_mask(filter)](TaskControl& control) mutable {
+    return answer_query(*store, snapshot, pool, std::move(typed), bound, filter, known, control);
   });
 }
 

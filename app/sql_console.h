@@ -21,6 +21,8 @@ struct SqlAnswer {
   std::string error;  // set instead of a result
   double seconds = 0;
   std::uint64_t snapshot_version = 0;
+  EventFilter filter;                  // that it was asked in; empty: all events
+  std::uint64_t seen = 0, events = 0;  // of so many events the query saw so many
 };
 
 // Where a row of a result lies on the timeline.
@@ -44,7 +46,7 @@ class SqlConsole {
 
   // Once per frame: takes what has become ready. True when a new answer is there.
   bool update(const SessionTab& tab);
-  void run(const SessionTab& tab, std::string sql);  // cancels the one under way
+  void run(const SessionTab& tab, std::string sql, const EventFilter& filter = {});  // cancels the one under way
   void cancel();
 
   [[nodiscard]] bool running() const noexcept { return task_.valid(); }

@@ -97,7 +97,11 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
     row.cut_right(ui.px(16));
   }
 
-  left_chip(ui, "status.events", row, {.text = events_text(tab)}, false);
+  std::string events = events_text(tab);
+  if (const auto mask = tab.analysis->known_mask(tab.choices.filter); mask && tab.choices.filter.needs_mask()) {
+    events = format_count(count_passing(*tab.snapshot, mask.get())) + " of " + events;
+  }
+  left_chip(ui, "status.events", row, {.text = events}, false);
   left_chip(ui, "status.active", row,
             {.text = active_text(tab), .tooltip = "From the first to the last event that works"});
   if (tab.live == LiveState::recording) {

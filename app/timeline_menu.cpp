@@ -54,7 +54,6 @@ void choose_trait(TimelineFrame& frame, const EventRecord& event, const std::str
 void choose_of_region(TimelineFrame& frame, const std::string& item) {
   SessionTab& tab = frame.tab;
   if (!tab.region) return;
-  if (item == "region_filter") return filter_by_region(tab);
   if (item == "region_clear") return tab.region.reset();
   if (!tab.region->range) return;
   const TimeRange range = *tab.region->range;
@@ -65,10 +64,6 @@ void choose_of_region(TimelineFrame& frame, const std::string& item) {
 }
 
 void add_region_items(const EventFilter& region, std::vector<MenuItem>& items) {
-  items.push_back({.id = "region_filter",
-                   .label = "Zoom in and filter in by selection",
-                   .shortcut = "Shift+F",
-                   .icon = icon::kFilter});
   items.push_back(
       {.id = "region_span", .label = "Make a span of it", .shortcut = "M", .enabled = region.range.has_value()});
   items.push_back(
@@ -79,6 +74,7 @@ void add_region_items(const EventFilter& region, std::vector<MenuItem>& items) {
 void choose(TimelineFrame& frame, const std::string& item) {
   TimelineState& state = frame.state;
   SessionTab& tab = frame.tab;
+  if (item == "filter_selection") return filter_by_selection(tab);
   choose_of_region(frame, item);
   if (item == "drop") drop_marker(tab, state.menu_ns);
   if (item == "fit" && state.menu_event) fit_event(frame, *state.menu_event);
@@ -126,6 +122,7 @@ void choose(TimelineFrame& frame, const std::string& item) {
 }  // namespace
 
 void draw_menu(TimelineFrame& frame) {
+  if (!menu_is_open("timeline.menu")) return;
   TimelineState& state = frame.state;
   std::vector<MenuItem> items;
   if (state.menu_marker != 0) {
@@ -135,12 +132,13 @@ void draw_menu(TimelineFrame& frame) {
     items.push_back({.id = "delete_all", .label = "Delete all markers"});
   } else {
     const bool event = state.menu_event.has_value();
+    items.push_back({.id = "filter_selection",
+                     .label = shortened(selected_part(frame.tab).label),
+                     .shortcut = "Shift+F",
+                     .icon = icon::kFilter});
     if (frame.tab.region) add_region_items(*frame.tab.region, items);
-    items.push_back({.id = "drop",
-                     .label = "Drop a marker here",
-                     .shortcut = "M",
-                     .icon = icon::kFlag,
-                     .line_above = frame.tab.region.has_value()});
+    items.push_back(
+        {.id = "drop", .label = "Drop a marker here", .shortcut = "M", .icon = icon::kFlag, .line_above = true});
     items.push_back({.id = "span", .label = "Measure the event", .enabled = event});
     items.push_back(
         {.id = "fit", .label = "Fit the event", .icon = icon::kExpand, .enabled = event, .line_above = true});

@@ -260,7 +260,7 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
       state.box_armed = !state.box_armed;
       return;
     case TimelineCommand::filter_by_region:
-      return filter_by_region(tab);
+      return filter_by_selection(tab);
     case TimelineCommand::colours:
       state.legend.open_wanted = true;
       return;

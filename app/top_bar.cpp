@@ -130,7 +130,7 @@ void draw_top_bar(AppState& state, Ui& ui, Rect bar) {
   const float wanted = bar.centre().x - width / 2;
   const float left = std::round(std::clamp(wanted, row.x0, row.x1 - width));
   const Rect box = Rect{left, row.y0, left + width, row.y1}.middle(ui.px(size::kControl));
-  state.command_box.draw(ui, box, state.commands, tab, state.actions.say, state.actions.reveal);
+  state.command_box.draw(ui, box, state.commands, state.searches, tab, state.actions.say, state.actions.reveal);
 }
 
 }  // namespace accelscope::app

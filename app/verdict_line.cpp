@@ -39,7 +39,9 @@ void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
   std::vector<Finding> findings;
   if (verdict.worst) findings.push_back({"verdict.line", "Worst line", line_text(*verdict.worst)});
   if (!verdict.missing.empty()) findings.push_back({"verdict.missing", "Data quality", verdict.missing});
-  const float wanted = text_width(ui, TextStyle::small, verdict.bound) + 1;
+  const std::string bound_text =
+      (state.tab()->choices.filter.empty() ? "" : "Whole session, not filtered: ") + verdict.bound;
+  const float wanted = text_width(ui, TextStyle::small, bound_text) + 1;
   float behind = 0;
   for (const Finding& finding : findings) behind += ui.px(kGap) + finding.width(ui);
   while (!findings.empty() && wanted + behind > row.width()) {  // the status bar and the source panel tell them too
@@ -49,7 +51,7 @@ void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
   const float bound = std::min(wanted, row.width());
   if (bound > 0) {
     const Rect place = row.cut_left(bound);
-    draw_text(ui, place, verdict.bound, {.style = TextStyle::small});
+    draw_text(ui, place, bound_text, {.style = TextStyle::small});
     tooltip(ui, interact(ui, "verdict.bound", place), place,
             verdict.bound + "\nShares of the time from the first to the last event that works.");
   }

@@ -44,6 +44,37 @@ void draw_panel(AppState& state, const PanelContext& context, PanelId id, const 
   }
 }
 
+// Why what a panel shows is not what passes the filter; "" where it is.
+std::string_view unfiltered_reason(PanelId id) {
+  switch (id) {
+    case PanelId::memory:
+      return "Not filtered: memory in use is made of all allocations";
+    case PanelId::markers:
+      return "Not filtered: markers belong to the whole session";
+    case PanelId::quality:
+      return "Not filtered: the quality of all data";
+    case PanelId::output:
+      return "Not filtered: the output of the whole run";
+    case PanelId::details:
+    case PanelId::stack:
+      return "Not filtered: the selected event with all that it depends on";
+    default:
+      return "";
+  }
+}
+
+void draw_unfiltered_note(const PanelContext& context, PanelId id, Rect& area) {
+  const std::string_view reason = unfiltered_reason(id);
+  if (context.tab.choices.filter.empty() || reason.empty()) return;
+  Ui& ui = context.ui;
+  const Rect strip = area.cut_top(ui.px(size::kSmallControl));
+  fill(ui, strip, ui.colour(Colour::bg3));
+  Rect row = strip.inset(ui.px(size::kPanelPadding), 0);
+  draw_icon(ui, row.cut_left(ui.px(14)), icon::kFilter, ui.colour(Colour::text3), TextStyle::icon13);
+  row.cut_left(ui.px(6));
+  draw_text(ui, row, reason, {.style = TextStyle::small, .colour = Colour::text2});
+}
+
 std::string badge_of(const SessionTab& tab, PanelId id) {
   if (id == PanelId::markers && !tab.markers.empty()) return std::to_string(tab.markers.size());
   if (id == PanelId::quality) {
@@ -108,6 +139,7 @@ void draw_place(AppState& state, const PanelContext& context, Place place, const
       tab_strip(ui, place_name, strip, tabs, active, {.reserved_right = 3 * ui.px(size::kSmallControl) + ui.px(16)});
   if (result.chosen) state.layout.show(panels[*result.chosen]);
   draw_place_buttons(state, ui, place_name, front, strip);
+  draw_unfiltered_note(context, front, rest);
   if (!rest.empty()) draw_panel(state, context, front, rest);
 }
 

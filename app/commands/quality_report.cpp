@@ -19,7 +19,7 @@ std::string quality_json(const Snapshot& snapshot) {
   return json + "]";
 }
 
-std::vector<TableCount> table_counts(const Snapshot& snapshot) {
+std::vector<TableCount> table_counts(const Snapshot& snapshot, const EventMask* mask) {
   constexpr std::string_view kRowsPrefix = "source.rows.";
   std::vector<TableCount> counts;
   const auto place = [&](std::string_view name) -> TableCount& {
@@ -29,7 +29,11 @@ std::vector<TableCount> table_counts(const Snapshot& snapshot) {
     return counts.emplace_back(TableCount{std::string(name), 0, ""});
   };
   for (const auto& schema : snapshot.schemas) (void)place(schema->name);
-  for (const LaneSnapshot& lane : snapshot.lanes) place(lane.schema->name).events += lane.event_count;
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    const LaneSnapshot& lane = snapshot.lanes[i];
+    const bool all = mask == nullptr || lane.data->kind == EventKind::table;
+    place(lane.schema->name).events += all ? lane.event_count : mask->count(i);
+  }
   for (const MetaEntry& entry : snapshot.meta) {
     if (entry.key.starts_with(kRowsPrefix))
       place(std::string_view(entry.key).substr(kRowsPrefix.size())).source_rows = entry.value;

@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <string>
 
+#include "core/query/event_mask.h"
 #include "core/store/snapshot.h"
 
 namespace accelscope::app {
@@ -18,6 +19,6 @@ struct TableCount {
   std::uint64_t events = 0;
   std::string source_rows;  // "" if the source does not say
 };
-[[nodiscard]] std::vector<TableCount> table_counts(const Snapshot& snapshot);
+[[nodiscard]] std::vector<TableCount> table_counts(const Snapshot& snapshot, const EventMask* mask = nullptr);
 
 }  // namespace accelscope::app

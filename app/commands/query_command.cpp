@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "app/commands/command.h"
+#include "app/commands/filter_options.h"
 #include "app/commands/query_output.h"
 #include "app/commands/query_watch.h"
 #include "app/commands/session_input.h"
@@ -18,6 +19,7 @@ struct QueryCommand {
   std::string sql;
   std::string format = "table";
   bool tables = false;
+  FilterOptions filter;
 
   int run(const CommandRun& run) const;
   int ask(SqlSession& sql_session, const CommandRun& run) const;
@@ -76,8 +78,11 @@ int QueryCommand::ask(SqlSession& sql_session, const CommandRun& run) const {
 int QueryCommand::run(const CommandRun& run) const {
   const auto session = open_input({input}, {}, run);
   if (!session) return run.fail(session.message());
+  const auto filtered = make_filter(filter, *session->store);
+  if (!filtered) return run.fail(filtered.message());
+  if (!filter.empty()) run.say(fmt::format("accelscope: {}: {}", input, filtered->text()));
   WorkerPool pool;
-  SqlSession sql_session(*session->store, session->store->snapshot(), pool);
+  SqlSession sql_session(*session->store, session->store->snapshot(), pool, filtered->mask);
   if (!sql.empty() && !tables) return ask(sql_session, run);
   print_tables(run.streams.out, sql_session);
   return kExitDone;
@@ -95,6 +100,7 @@ CommandAction declare_query(CLI::App& options) {
                   "JSON as 1e999")
       ->check(CLI::IsMember({"table", "csv", "json"}));
   options.add_flag("--tables", command->tables, "List the tables and their columns");
+  declare_filter(options, command->filter);
   return [command](const CommandRun& run) { return command->run(run); };
 }
 

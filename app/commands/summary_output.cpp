@@ -44,13 +44,14 @@ std::string padded(const std::string& text, std::size_t width) {
   return std::string(width > count ? width - count : 0, ' ') + text;
 }
 
-void write_metric_line(std::ostream& out, const SessionMetric& metric) {
+void write_metric_line(std::ostream& out, const SessionMetric& metric, bool filtered) {
   std::string vendor = shorten_middle(metric.vendor_text, 40);
   if (metric.vendor) vendor = figure_text(*metric.vendor, metric.unit);
   const std::string ours = metric.value ? figure_text(*metric.value, metric.unit) : "";
   const char* flag = is_flagged(metric) ? " !" : "";
   std::string line = fmt::format("  {:<44}{}{}  {}{}", metric.name, padded(vendor, 18), padded(ours, 18),
                                  difference_text(metric), flag);
+  if (filtered && metric.unfiltered) line += "not filtered";
   line.erase(line.find_last_not_of(' ') + 1);
   out << line << '\n';
 }
@@ -88,6 +89,7 @@ void write_json_block(std::ostream& out, const SessionSummary& summary, const Bl
   out << "\n  \"accelscope\": {\n    \"device\": " << json_quote(is_graph(block.device) ? "" : block.device);
   out << ",\n    \"duration_ns\": " << summary.duration_ns;
   out << ",\n    \"verdict\": " << json_quote(summary.verdict);
+  if (!summary.filter.empty()) out << ",\n    \"filter\": " << json_quote(summary.filter);
   for (const Block* part : {of_session, &block}) {
     if (part == nullptr) continue;
     for (const SessionMetric* metric : part->metrics) {
@@ -115,14 +117,14 @@ void write_verdict(std::ostream& out, const Block& block) {
   out << fmt::format("{} lie more than 1 % apart\n", flagged);
 }
 
-void write_text_block(std::ostream& out, const Block& block) {
+void write_text_block(std::ostream& out, const Block& block, bool filtered) {
   const std::string title = block.device.empty() ? "session" : block.device;
   out << fmt::format("\n  {:<44}{:>18}{:>18}  difference\n", title, "the file states", "we compute");
   std::string_view group;
   for (const SessionMetric* metric : block.metrics) {
     if (metric->group != group) out << fmt::format("{}\n", metric->group);
     group = metric->group;
-    write_metric_line(out, *metric);
+    write_metric_line(out, *metric, filtered);
   }
   write_verdict(out, block);
 }
@@ -143,24 +145,31 @@ Result<std::string> verdict_text(const QueryContext& query, const TimeRange& ran
 
 }  // namespace
 
-Result<SessionSummary> summarise(const Store& store, const std::string& title, const TimeRange& range) {
+Result<SessionSummary> summarise(const Store& store, const std::string& title, const SessionFilter& filter) {
+  const TimeRange range = filter.filter.range.value_or(TimeRange{});
   WorkerPool pool;
   TaskControl control;
   SessionSummary summary;
   const auto snapshot = store.snapshot();
-  const QueryContext query{store, snapshot, pool, control};
+  QueryContext query{store, snapshot, pool, control};
+  const bool chosen = filter.filter.needs_mask();  // a range alone is met without looking at single events
+  if (!chosen) {
+    auto verdict = verdict_text(query, range);
+    if (!verdict) return verdict.error();
+    summary.verdict = std::move(*verdict);
+  } else {
+    query.mask = filter.mask;
+    summary.filter = filter.text();
+  }
   auto metrics = session_metrics(query, range);
   if (!metrics) return metrics.error();
-  auto verdict = verdict_text(query, range);
-  if (!verdict) return verdict.error();
-  summary.verdict = std::move(*verdict);
   summary.title = title;
   summary.key = summary_key(*snapshot);
   summary.metrics = std::move(*metrics);
-  for (const TableCount& count : table_counts(*snapshot)) {
+  for (const TableCount& count : table_counts(*snapshot, filter.mask.get())) {
     if (count.events > 0) summary.event_counts.emplace_back(count.name, count.events);
+    summary.event_count += count.events;
   }
-  summary.event_count = snapshot->event_count;
   const std::int64_t begin_ns = std::max(range.begin_ns, snapshot->begin_ns);
   summary.duration_ns = std::max<std::int64_t>(0, std::min(range.end_ns, snapshot->end_ns) - begin_ns);
   return summary;
@@ -191,11 +200,11 @@ void write_summary_text(std::ostream& out, const std::vector<SessionSummary>& su
     out << fmt::format("{}  {}\n", summary.title, summary.key);
     out << fmt::format("  {} events over {}\n", format_count(summary.event_count),
                        format_duration(static_cast<double>(summary.duration_ns)));
-    out << fmt::format("  {}\n", summary.verdict);
+    out << fmt::format("  {}\n", summary.filter.empty() ? summary.verdict : summary.filter);
     for (const auto& [schema, count] : summary.event_counts) {
       out << fmt::format("  {:<44}{}\n", schema, padded(format_count(count), 18));
     }
-    for (const Block& block : blocks_of(summary)) write_text_block(out, block);
+    for (const Block& block : blocks_of(summary)) write_text_block(out, block, !summary.filter.empty());
     out << '\n';
   }
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/commands/filter_options.h"
 #include "core/analysis/metrics.h"
 #include "core/store/store.h"
 
@@ -20,12 +21,13 @@ struct SessionSummary {
   std::vector<std::pair<std::string, std::uint64_t>> event_counts;  // by schema
   std::uint64_t event_count = 0;
   std::int64_t duration_ns = 0;
-  std::string verdict;  // what bounds it, its worst source line, what its data lack
+  std::string verdict;  // what bounds it, its worst source line, what its data lack; "" of chosen events
+  std::string filter;   // what of it is meant: "1,204 of 38,412 events pass"; "" for all
 };
 
-// In a range the figures are ours alone.
+// With a filter the figures are ours alone, and of the events that pass, but for those that say they are not.
 [[nodiscard]] Result<SessionSummary> summarise(const Store& store, const std::string& title,
-                                               const TimeRange& range = {});
+                                               const SessionFilter& filter = {});
 
 // The figure itself is the vendor's value where it states one, else ours. "accelscope" holds every figure that we
 // compute and the session's own, so that scripts written for the vendor's tool go on working and can compare.

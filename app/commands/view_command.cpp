@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "app/commands/command.h"
+#include "app/commands/filter_options.h"
 #include "app/commands/output_file.h"
 #include "app/commands/session_input.h"
 #include "app/commands/summary_output.h"
@@ -30,7 +31,7 @@ struct ViewCommand {
   std::string folder;
   std::string format;
   std::string output_file;
-  std::string range;
+  FilterOptions filter;
   OpenSessionOptions input_options;
   bool force = false;
   bool ingest_only = false;
@@ -93,8 +94,8 @@ int ViewCommand::write_summaries(const std::vector<std::string>& paths, const Op
     const auto session = open_input({input}, options, run);
     if (!session) return run.fail(session.message());
     if (memory_tracker) run.say(fmt::format("{}: {}", input, memory_tracker_note(*session->store->snapshot())));
-    const auto part = session_range(range, *session->store);
-    if (!part) return run.fail(fmt::format("--range: {}", part.message()));
+    const auto part = make_filter(filter, *session->store);
+    if (!part) return run.fail(fmt::format("{}: {}", input, part.message()));
     auto summary = summarise(*session->store, session->title, *part);
     if (!summary) return run.fail(fmt::format("{}: {}", input, summary.message()));
     summaries.push_back(std::move(*summary));
@@ -115,8 +116,10 @@ int ViewCommand::write_session(const std::vector<std::string>& paths, const Open
   if (output_file == kStandardOutput) {
     return run.fail_usage("view", "a session file cannot go to the standard output; name one with --output-file");
   }
-  if (!range.empty()) {
-    return run.fail_usage("view", "--range is for json and the summaries; a session file holds all of the session");
+  if (!filter.empty()) {
+    return run.fail_usage("view",
+                          "--range, --filter and --tracks are for json and the summaries; a session file holds all of "
+                          "the session");
   }
   const std::string path = output_file.empty() ? title_of_path(paths.front()) + ".accel" : output_file;
   if (auto may = may_write(path, force, paths); !may) return run.fail(may.message());
@@ -146,7 +149,7 @@ int ViewCommand::run(const CommandRun& run) const {
   if (memory_tracker) options.converter_options.emplace_back("--enable-memory-tracker");
   if (*chosen == "db") return write_session(*paths, options, run);
   if (*chosen == "json") {
-    return view_json({*paths, options, output_file, range, force, memory_tracker}, run);
+    return view_json({*paths, options, output_file, filter, force, memory_tracker}, run);
   }
   return write_summaries(*paths, options, *chosen == "summary-json", run);
 }
@@ -163,7 +166,7 @@ CommandAction declare_view(CLI::App& options) {
                      "summary-text (default), summary-json, json (the vendor's tables) or db (a session file)");
   options.add_option("--output-file", command->output_file,
                      "File to write, - for the standard output; a folder where several are written");
-  options.add_option("--range", command->range, "Time range, such as 12.5us:40us, 10%:20% or #marker1:#marker2");
+  declare_filter(options, command->filter);
   options.add_option("--format", command->input_options.format, "Format of the input instead of guessing it");
   options
       .add_option("--nki-source-root,--framework-source-root", command->input_options.source_roots,

@@ -31,14 +31,16 @@ std::string name_of_part(const capture::InputPart& part) {
   return title_of_path(part.path) + ".json";
 }
 
-Result<JsonExportReport> write_session(const OpenedSession& session, const TimeRange& range, OutputFile& output,
+Result<JsonExportReport> write_session(const OpenedSession& session, const SessionFilter& filter, OutputFile& output,
                                        const std::string& title, const CommandRun& run) {
   JsonExportReport report;
   const Result<void> done = with_progress(title, run, [&](JobControl& control) -> Result<void> {
     control.set_unit(JobUnit::events);
     WorkerPool pool;
     TaskControl task;
-    JsonExport request{{*session.store, session.store->snapshot(), pool, task}, {}, range, {}};
+    JsonExport request{
+        {*session.store, session.store->snapshot(), pool, task}, {}, filter.filter.range.value_or(TimeRange{}), {}};
+    request.query.mask = filter.mask;
     if (neuron::is_neuron_session(*request.query.snapshot)) request.forms = neuron::json_forms(*request.query.snapshot);
     request.progress = [&](std::uint64_t rows, std::uint64_t total) {
       if (!control.report(rows, total)) task.cancel();
@@ -58,11 +60,12 @@ Result<void> view_one(const JsonViewRequest& request, const std::string& input, 
   const auto session = open_input({input}, request.input_options, run);
   if (!session) return session.error();
   if (request.memory_tracker) run.say(fmt::format("{}: {}", input, memory_tracker_note(*session->store->snapshot())));
-  const Result<TimeRange> range = session_range(request.range, *session->store);
-  if (!range) return Error{fmt::format("--range: {}", range.message())};
+  const auto filter = make_filter(request.filter, *session->store);
+  if (!filter) return Error{fmt::format("{}: {}", input, filter.message())};
+  if (request.filter.has_events()) run.say(fmt::format("accelscope: {}: {}", input, filter->text()));
   const auto output = OutputFile::open(output_path, run.streams.out);
   if (!output) return output.error();
-  const auto report = write_session(*session, *range, **output, "Writing " + output_path, run);
+  const auto report = write_session(*session, *filter, **output, "Writing " + output_path, run);
   if (!report) return report.error();
   if (auto finished = (*output)->finish(); !finished) return finished;
   if (output_path != kStandardOutput) {
@@ -95,12 +98,6 @@ int view_folder(const JsonViewRequest& request, const CommandRun& run) {
 }
 
 }  // namespace
-
-Result<TimeRange> session_range(const std::string& text, const Store& store) {
-  if (text.empty()) return TimeRange{};
-  const auto snapshot = store.snapshot();
-  return parse_marker_range(text, {snapshot->begin_ns, snapshot->end_ns}, store.markers());
-}
 
 std::string memory_tracker_note(const Snapshot& snapshot) {
   std::uint64_t events = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/commands/command.h"
+#include "app/commands/filter_options.h"
 #include "app/session_opening.h"
 
 namespace accelscope::app {
@@ -15,16 +16,13 @@ struct JsonViewRequest {
   std::vector<std::string> inputs;
   OpenSessionOptions input_options;
   std::string output_file;  // "": the vendor's default name; a folder for several
-  std::string range;
+  FilterOptions filter;
   bool force = false;
   bool memory_tracker = false;
 };
 
 // An exit code.
 [[nodiscard]] int view_json(const JsonViewRequest& request, const CommandRun& run);
-
-// The range in a session; all of it for "".
-[[nodiscard]] Result<TimeRange> session_range(const std::string& text, const Store& store);
 
 // What --enable-memory-tracker finds in this session, in a sentence.
 [[nodiscard]] std::string memory_tracker_note(const Snapshot& snapshot);

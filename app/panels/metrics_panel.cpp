@@ -23,11 +23,14 @@ namespace {
 
 constexpr int kStated = 2, kComputed = 3, kDifference = 4;  // columns of the table
 
-TimeRange wanted_range(const PanelContext& context, bool visible_range) {
-  if (!visible_range) return {};
+EventFilter wanted_filter(const PanelContext& context, bool visible_range) {
+  const EventFilter& filter = context.tab.choices.filter;
+  if (!visible_range) return filter;
   const ViewRange& view = context.tab.view;
   const auto begin = static_cast<std::int64_t>(std::floor(view.begin_ns));
-  return {begin, std::max(begin + 1, static_cast<std::int64_t>(std::ceil(view.end_ns)))};
+  EventFilter visible;
+  visible.range = TimeRange{begin, std::max(begin + 1, static_cast<std::int64_t>(std::ceil(view.end_ns)))};
+  return both(filter, visible);
 }
 
 FigureOrder order_of(int column) {
@@ -40,11 +43,15 @@ FigureOrder order_of(int column) {
 
 void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  const TimeRange wanted = wanted_range(context, visible_range_);
+  const EventFilter wanted = wanted_filter(context, visible_range_);
   const auto figures = context.analysis().figures(wanted);
-  const bool stale = figures && (figures->range != wanted || figures->version != context.tab.snapshot->version);
+  const bool stale = figures && (figures->filter != wanted || figures->version != context.tab.snapshot->version);
   Rect rest = area;
   draw_head(context, rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0), stale);
+  if (const std::string& wrong = context.analysis().mask_error(MaskUse::filter); !wrong.empty()) {
+    empty_state(ui, "metrics.wrong", rest, icon::kFilter, wrong);
+    return;
+  }
   if (!figures) {
     empty_state(ui, "metrics.loading", rest, icon::kClock, "Adding up the figures ...");
     return;
@@ -52,8 +59,8 @@ void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
   refresh_rows(figures);
   if (figures->metrics.empty()) {
     empty_state(ui, "metrics.empty", rest, icon::kTable,
-                visible_range_ ? "There are no events in the visible range."
-                               : "The session holds no events and its file states no figures.");
+                !figures->filter.empty() ? "No event passes the filter in this range."
+                                         : "The session holds no events and its file states no figures.");
     return;
   }
   if (rows_.empty()) {
@@ -80,7 +87,10 @@ void MetricsPanel::draw_head(const PanelContext& context, Rect head, bool stale)
   if (segmented(ui, "metrics.range", place, choices, chosen)) visible_range_ = chosen == 1;
   head.cut_right(ui.px(12));
   std::string hint = "what the file states, and what we compute from the events";
-  if (visible_range_) hint = "of " + format_duration(context.tab.view.span_ns()) + " in view, computed from the events";
+  if (!context.tab.choices.filter.empty()) hint = "of what passes the filter, computed from the events";
+  if (visible_range_)
+    hint = "of " + format_duration(context.tab.view.span_ns()) + " in view" +
+           (context.tab.choices.filter.empty() ? "" : " and passes the filter") + ", computed from the events";
   if (stale) hint = "updating ...";
   heading(ui, head, "Metrics", hint);
 }
@@ -95,6 +105,10 @@ void MetricsPanel::refresh_rows(std::shared_ptr<const SessionFigures> figures) {
   rows_sorted_by_ = table_.sort_column;
   rows_descending_ = table_.descending;
   rows_ = figure_rows(figures_->metrics, filter_, order_of(table_.sort_column), table_.descending);
+}
+
+bool MetricsPanel::not_filtered(const SessionMetric& metric) const {
+  return figures_->filter.needs_mask() && metric.unfiltered;
 }
 
 void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, bool stale) {
@@ -124,6 +138,8 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
       case kComputed:
         return {.text = row.computed, .colour = stale ? Colour::text3 : Colour::text1};
       default:
+        if (not_filtered(*row.metric))
+          return {.text = "not filtered", .colour = Colour::text3, .style = TextStyle::body};
         return {.text = row.difference,
                 .colour = flagged ? Colour::warning : Colour::text3,
                 .icon = flagged ? icon::kWarning : nullptr,
@@ -158,6 +174,9 @@ void MetricsPanel::explain(const PanelContext& context, const FigureRow& row, co
   }
   if (const neuron::Term* term = neuron::find_term(metric.name)) card.footer = term->text;
   if (!metric.how.empty()) card.footer += "\nComputed: " + metric.how;
+  if (not_filtered(metric)) {
+    card.footer += "\nNot filtered: it is not made of events, so it is of all of the session or of its range.";
+  }
   if (metric.value && metric.margin > kExactMargin) {
     card.footer += metric.exact ? "\nTimes are whole ns: each may lack a part of one."
                                 : "\nThe events do not hold all that the file's figure counts.";

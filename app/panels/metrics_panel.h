@@ -20,6 +20,8 @@ class MetricsPanel {
   void draw_head(const PanelContext& context, render::Rect head, bool stale);
   void refresh_rows(std::shared_ptr<const SessionFigures> figures);
   void draw_table(const PanelContext& context, const render::Rect& area, bool stale);
+  // Whether the figure stays what it was without the filter's tracks and terms.
+  [[nodiscard]] bool not_filtered(const SessionMetric& metric) const;
   void explain(const PanelContext& context, const FigureRow& row, const render::Rect& at) const;
 
   bool visible_range_ = false;

@@ -1,8 +1,8 @@
 #include "app/panels/search_panel.h"
 
 #include <array>
-#include <cmath>
 
+#include "app/command_box.h"
 #include "app/selection.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"
@@ -17,7 +17,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kHeadRow = 36, kHelpRow = 20;
+constexpr float kHeadRow = 36, kHelpRow = 20, kSummaryWidth = 380;
+constexpr float kListShare = 2.4F;  // of the summary's width: below this there is no room for it beside the list
 
 struct Example {
   std::string_view text;
@@ -45,43 +46,53 @@ const std::array<TableColumn, 5>& columns() {
   return kColumns;
 }
 
-TableCell cell_of(const SessionTab& tab, EventId id, std::size_t column) {
-  const Result<EventRecord> event = tab.reader->read(id);
-  if (!event) return {.text = column == 2 ? event.message() : "–", .colour = Colour::error};
+TableCell cell_of(const SessionTab& tab, const Hit& hit, std::size_t column) {
   switch (column) {
     case 0:
-      return {.text = format_time_exact(event->begin_ns)};
+      return {.text = format_time_exact(hit.begin_ns)};
     case 1:
-      return {.text = format_time_exact(event->end_ns - event->begin_ns)};
+      return {.text = format_time_exact(hit.end_ns - hit.begin_ns)};
     case 2:
-      return {.text = event->name_text.empty() ? "(no name)" : event->name_text,
-              .swatch = opaque(kSlicePalette[tab.snapshot->strings->slot(event->name)])};
-    case 3: {
-      const TrackSnapshot* track = tab.snapshot->find_track(event->lane->track);
-      return {.text = track != nullptr ? track->track->name : "–", .colour = Colour::text2, .style = TextStyle::body};
-    }
-    default: {
-      const auto location = event->lane->schema ? event->lane->schema->find(Role::source_location) : std::nullopt;
-      if (!location || *location >= event->fields.size()) return {.text = "–", .colour = Colour::text3};
-      return {.text = field_text(event->lane->schema->columns[*location], event->fields[*location]),
-              .colour = Colour::text2};
-    }
+      return {.text = hit.name_text.empty() ? "(no name)" : hit.name_text,
+              .swatch = opaque(kSlicePalette[tab.snapshot->strings->slot(hit.name)])};
+    case 3:
+      return {.text = hit.lane.empty() ? "–" : hit.lane, .colour = Colour::text2, .style = TextStyle::body};
+    default:
+      return {.text = hit.source.empty() ? "–" : hit.source,
+              .colour = hit.source.empty() ? Colour::text3 : Colour::text2};
   }
 }
 
 }  // namespace
 
 TimeRange SearchPanel::range_of(const SessionTab& tab) const {
-  if (!visible_only_) return {};
-  return {static_cast<std::int64_t>(std::floor(tab.view.begin_ns)),
-          static_cast<std::int64_t>(std::ceil(tab.view.end_ns))};
+  return visible_only_ ? visible_stretch(tab) : TimeRange{};
 }
 
 void SearchPanel::draw(const PanelContext& context, const Rect& area) {
   if (context.tab.choices.search.empty()) return draw_help(context, area);
   Rect rest = area;
   draw_head(context, rest.cut_top(context.ui.px(kHeadRow)).inset(context.ui.px(size::kPanelPadding), 0));
+  const EventSearch* hits = context.analysis().hits();
+  const float width = context.ui.px(kSummaryWidth);
+  if (hits != nullptr && hits->total() > 0 && rest.width() > kListShare * width) {
+    const Rect column = rest.cut_right(width);
+    vertical_line(context.ui, column.x0, column.y0, column.y1, context.ui.colour(Colour::line2));
+    summary_.draw(context, column);
+  }
   draw_list(context, rest);
+}
+
+void SearchPanel::draw_steps(const PanelContext& context, Rect& row) const {
+  Ui& ui = context.ui;
+  const auto step = [&](const char* name, const char* icon, const char* tooltip, const char* command, const char* key) {
+    const Rect place = row.cut_left(ui.px(size::kSmallControl)).middle(ui.px(size::kSmallControl));
+    if (icon_button(ui, name, place, icon, tooltip, {.shortcut = key})) context.actions.run(command);
+    row.cut_left(ui.px(4));
+  };
+  step("search.previous", icon::kArrowLeft, "Previous hit", "previous_hit", "Shift+F3");
+  step("search.next", icon::kArrowRight, "Next hit", "next_hit", "F3");
+  row.cut_left(ui.px(4));
 }
 
 void SearchPanel::draw_help(const PanelContext& context, Rect area) {
@@ -142,9 +153,10 @@ void SearchPanel::draw_head(const PanelContext& context, Rect row) {
     count = context.analysis().search_error();
     colour = Colour::error;
   } else if (hits != nullptr) {
-    count = format_count(hits->total()) + (hits->total() == 1 ? " event matches" : " events match");
+    count = hit_count_text(tab) + (tab.choices.filter.empty() ? "" : " in the filter");
   }
   row.cut_left(draw_text(ui, row, tab.choices.search, {.style = TextStyle::mono_strong}) + ui.px(16));
+  if (hits != nullptr && hits->total() > 0) draw_steps(context, row);
   draw_text(ui, row, count, {.colour = colour});
 }
 
@@ -155,7 +167,8 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
   if (hits == nullptr) return;
   if (hits->total() == 0) {
     constexpr std::array<std::string_view, 1> kActions = {"Clear the search"};
-    const std::string sentence = "No event matches " + tab.choices.search + ".";
+    const std::string where = tab.choices.filter.empty() ? "" : " passes the filter and";
+    const std::string sentence = "No event" + where + " matches " + tab.choices.search + ".";
     if (empty_state(ui, "search.none", area, icon::kSearch, sentence, kActions) == 0) {
       tab.change([](ViewChoices& choices) { choices.search.clear(); });
     }
@@ -164,22 +177,24 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
   const auto list = context.analysis().hit_list(range_of(tab));
   if (!list) return;
   Rect rest = area;
-  if (list->events.size() == HitList::kMost) {
+  if (list->hits.size() == HitList::kMost) {
     draw_text(ui, rest.cut_bottom(ui.px(20)).inset(ui.px(size::kPanelPadding), 0),
               "The first " + format_count(HitList::kMost) + " by time; F3 steps through all of them",
               {.style = TextStyle::small, .colour = Colour::text3});
   }
-  if (list->events.empty()) {
+  if (list->hits.empty()) {
     empty_state(ui, "search.elsewhere", rest, icon::kSearch, "No hit lies in the visible range.");
     return;
   }
-  const TableOptions options{.selected = [&](std::size_t row) { return tab.selected == list->events[row]; }};
+  const TableOptions options{.selected = [&](std::size_t row) { return tab.selected == list->hits[row].event; },
+                             .can_export = true};
   const TableResult result = table(
-      ui, "search.hits", rest, columns(), list->events.size(),
-      [&](std::size_t row, std::size_t column) { return cell_of(tab, list->events[row], column); }, table_, options);
-  if (!result.clicked || *result.clicked >= list->events.size()) return;
-  select_event(tab, list->events[*result.clicked]);
-  context.actions.reveal(list->events[*result.clicked]);
+      ui, "search.hits", rest, columns(), list->hits.size(),
+      [&](std::size_t row, std::size_t column) { return cell_of(tab, list->hits[row], column); }, table_, options);
+  if (result.csv) context.actions.export_text("hits.csv", *result.csv);
+  if (!result.clicked || *result.clicked >= list->hits.size()) return;
+  select_event(tab, list->hits[*result.clicked].event);
+  context.actions.reveal(list->hits[*result.clicked].event);
 }
 
 }  // namespace accelscope::app

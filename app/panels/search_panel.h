@@ -1,10 +1,12 @@
-// The list of what the search found, in the visible range or everywhere, beside the number of hits, and what can be
-// done with the search: step through it, make it the filter, select all of it. Without a search: how one is written.
+// The list of what the search found, in the visible range or everywhere, beside the number of hits and what those in
+// view add up to, and what can be done with the search: step through it, make it the filter, select all of it. Without
+// a search: how one is written.
 #pragma once
 
 #include <memory>
 #include <optional>
 
+#include "app/panels/hit_summary_column.h"
 #include "app/panels/panel_context.h"
 #include "render/widgets/table.h"
 
@@ -17,11 +19,13 @@ class SearchPanel {
  private:
   void draw_help(const PanelContext& context, render::Rect area);
   void draw_head(const PanelContext& context, render::Rect row);
+  void draw_steps(const PanelContext& context, render::Rect& row) const;
   void draw_list(const PanelContext& context, const render::Rect& area);
   [[nodiscard]] TimeRange range_of(const SessionTab& tab) const;
 
   bool visible_only_ = false;
   render::TableState table_;
+  HitSummaryColumn summary_;
 };
 
 }  // namespace accelscope::app

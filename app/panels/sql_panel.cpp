@@ -171,6 +171,20 @@ void SqlPanel::draw_tools(const PanelContext& context, Rect row) {
     name_.clear();
     focus_now_ = true;
   }
+  draw_filtered(context, row);
+}
+
+// Whether queries see the filter; there only while there is one.
+void SqlPanel::draw_filtered(const PanelContext& context, Rect row) {
+  if (context.tab.choices.filter.empty()) return;
+  Ui& ui = context.ui;
+  const std::string_view label = "Filtered";
+  const Rect place = row.cut_left(checkbox_width(ui, label)).middle(ui.px(size::kControl));
+  if (checkbox(ui, "sql.filtered", place, label, filtered_) && console_.answer() != nullptr) ask(context);
+}
+
+EventFilter SqlPanel::wanted_filter(const SessionTab& tab) const {
+  return filtered_ ? tab.choices.filter : EventFilter{};
 }
 
 void SqlPanel::draw_query_menu(const PanelContext& context) {
@@ -313,7 +327,7 @@ void SqlPanel::draw_candidates(const PanelContext& context, Rect area) {
 
 void SqlPanel::ask(const PanelContext& context) {
   if (auto kept = book_.remember(text_); !kept) context.actions.notify(Severity::warning, kept.message());
-  console_.run(context.tab, text_);
+  console_.run(context.tab, text_, wanted_filter(context.tab));
   table_.cursor.reset();
 }
 
@@ -357,9 +371,19 @@ void SqlPanel::draw_answer_head(const PanelContext& context, const SqlAnswer& an
   };
   copy_as("json", "JSON", "sql.copy_json");
   copy_as("csv", "CSV", "sql.copy_csv");
+  if (!answer.filter.empty()) {
+    const std::string sees = "sees " + format_count(answer.seen) + " of " + format_count(answer.events) + " events";
+    const ChipOptions options{.label = sees, .tooltip = "The query was asked in the filter"};
+    const float width = std::min(chip_width(ui, options), row.width() / 2);
+    (void)chip(ui, "sql.sees", row.cut_left(width).middle(ui.px(size::kSmallControl)), options);
+    row.cut_left(ui.px(8));
+  }
   std::string text = summary_of(answer);
-  const bool stale = answer.snapshot_version != context.tab.snapshot->version;
-  if (stale) text += "; the session has grown since";
+  const bool grown = answer.snapshot_version != context.tab.snapshot->version;
+  const bool other = answer.filter != wanted_filter(context.tab);
+  const bool stale = grown || other;
+  if (grown) text += "; the session has grown since";
+  if (other) text += "; the filter has changed since";
   draw_text(ui, row, text, {.colour = stale || answer.result.truncated ? Colour::warning : Colour::text2});
 }
 

@@ -29,6 +29,8 @@ class SqlPanel {
   void draw_answer(const PanelContext& context, render::Rect area);
   void draw_rows(const PanelContext& context, const SqlAnswer& answer, const render::Rect& area);
   void draw_answer_head(const PanelContext& context, const SqlAnswer& answer, render::Rect row);
+  void draw_filtered(const PanelContext& context, render::Rect row);
+  [[nodiscard]] EventFilter wanted_filter(const SessionTab& tab) const;
   void ask(const PanelContext& context);
   void insert_candidate(std::size_t index);
   void set_text(std::string sql);
@@ -44,6 +46,7 @@ class SqlPanel {
   SqlCompletion completion_;
   std::size_t candidate_ = 0;
   bool candidates_hidden_ = false;  // Esc; until something else is typed
+  bool filtered_ = true;            // queries see what passes the filter of the session, where there is one
   bool naming_ = false;
   std::string name_;
   bool ordered_ = false;             // rows_ and columns_ are those of the answer

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 #include "app/app_state.h"
@@ -26,6 +28,7 @@ constexpr const char* kThemeSetting = "theme";
 constexpr const char* kZoomSetting = "zoom";
 constexpr const char* kLayoutSetting = "layout";
 constexpr const char* kLayoutsSetting = "layouts";
+constexpr const char* kUsedCommandsSetting = "used_commands";
 
 bool looks_like_address(std::string_view target) {
   if (target.starts_with("tls://")) return true;
@@ -89,15 +92,14 @@ AppState::AppState(AppOptions app_options)
   zoom = std::clamp(static_cast<float>(settings.number(kZoomSetting, 1)), 0.5F, 3.0F);
   layout = PanelLayout::from_text(settings.value(kLayoutSetting));
   layouts = SavedLayouts::from_text(settings.value(kLayoutsSetting));
+  std::istringstream used(settings.value(kUsedCommandsSetting));
+  command_box.set_used({std::istream_iterator<std::string>(used), {}});
   actions.run = [this](std::string_view id) {
     assert(commands.find(id) != nullptr);
     commands.run(id);
   };
   actions.show_panel = [this](PanelId panel) { layout.show(panel); };
   actions.say = [this](std::string text) { say(std::move(text)); };
-  actions.export_text = [this](const std::string& name, std::string text) {
-    show_export_dialog(name, std::move(text));
-  };
   actions.notify = [this](Severity severity, std::string text) { workspace.notify(severity, std::move(text)); };
   actions.choose_folder = [this](std::string title, std::function<void(const std::string&)> chosen) {
     file_dialog.show_folders(std::move(title), start_folder(), dialog_places(workspace), std::move(chosen));
@@ -151,15 +153,16 @@ void AppState::show_save_dialog(std::size_t index) {
                    [this, index](const std::string& path) { workspace.save(index, path); });
 }
 
-void AppState::show_export_dialog(const std::string& name, std::string text) {
+void AppState::export_text(FileOffer offer) {
+  if (exporting.valid()) return say("The last export is still being written");
   const std::string folder =
       tab() == nullptr || tab()->path.empty() ? home_directory(process_environment()) : parent_folder(tab()->path);
-  const auto shared = std::make_shared<const std::string>(std::move(text));
-  file_dialog.show(FileDialog::Purpose::export_text, (std::filesystem::path(folder) / name).string(),
-                   dialog_places(workspace), [this, shared](const std::string& path) {
-                     exporting = workspace.pool().start([shared, path](TaskControl&) -> Result<std::string> {
+  file_dialog.show(FileDialog::Purpose::export_text, (std::filesystem::path(folder) / offer.name).string(),
+                   dialog_places(workspace), [this, text = std::move(offer.text)](const std::string& path) {
+                     say("Writing " + path + " ...");
+                     exporting = workspace.pool().start([text, path](TaskControl&) -> Result<std::string> {
                        std::ofstream file(path, std::ios::binary);
-                       file << *shared;
+                       file << text();
                        file.close();
                        if (!file) return Error{path + ": cannot be written; choose another folder"};
                        return "Wrote " + path;
@@ -195,6 +198,9 @@ void AppState::remember_settings() {
   settings.set(kZoomSetting, static_cast<double>(zoom));
   settings.set(kLayoutSetting, layout.to_text());
   settings.set(kLayoutsSetting, layouts.to_text());
+  std::string used;
+  for (const std::string& id : command_box.used()) used += (used.empty() ? "" : " ") + id;
+  settings.set(kUsedCommandsSetting, used);
   workspace.write_settings();
 }
 
@@ -319,6 +325,7 @@ void App::frame(Ui& ui) {
   state.now_s = ui.time();
   if (ui.theme().kind() != state.theme) ui.set_theme(state.theme);
   if (ui.zoom() != state.zoom) ui.set_zoom(state.zoom);
+  if (!ui.can_offer_file()) ui.set_file_taker([&state](FileOffer offer) { state.export_text(std::move(offer)); });
   state.workspace.update(state.now_s);
   forget_closed_tabs(state);
   prepare_first_session(state);

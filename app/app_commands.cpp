@@ -358,7 +358,7 @@ void run_key_commands(AppState& state, render::Ui& ui) {
     return;
   }
   const bool escapes = ui.pressed(render::Key::escape, {}, false) && !ui.typing();
-  if (escapes && state.tab() != nullptr && state.panels_of(*state.tab()).details.shows_operands()) return;  // closes it
+  if (escapes && render::any_popup_open()) return;  // closes it
   if (escapes && state.layout.maximised()) {
     state.layout.restore();
     return;

@@ -11,6 +11,7 @@
 #include "imgui.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
 #include "render/widgets/text_input.h"
 
 namespace accelscope::app {
@@ -18,14 +19,19 @@ namespace accelscope::app {
 using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
-constexpr float kRow = 26;
-constexpr std::size_t kMostRows = 12;
+constexpr float kRow = 26, kLeastList = 380;
+constexpr std::size_t kMostRows = 12;  // in sight, the others by scrolling
+constexpr std::size_t kMostUsed = 20;  // that are remembered
 constexpr std::size_t kMostRecalled = 10;
 
 // A list below the box, until end_list().
 Rect begin_list(Ui& ui, const Rect& anchor, std::size_t rows) {
-  const Rect box{anchor.x0, anchor.y1 + ui.px(2), anchor.x1,
-                 anchor.y1 + ui.px(10) + ui.px(kRow) * static_cast<float>(std::max<std::size_t>(rows, 1))};
+  // Wide enough for titles and keys, however narrow the box is.
+  const float width = std::min(std::max(anchor.width(), ui.px(kLeastList)), ui.window().width());
+  const float left = std::clamp(anchor.x0, ui.window().x0, ui.window().x1 - width);
+  const float top = anchor.y1 + ui.px(2);
+  const float wanted = ui.px(8) + ui.px(kRow) * static_cast<float>(std::max<std::size_t>(rows, 1));
+  const Rect box{left, top, left + width, std::min(top + wanted, ui.window().y1)};
   ImGui::SetNextWindowPos({box.x0, box.y0});
   ImGui::SetNextWindowSize({box.width(), box.height()});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
@@ -100,6 +106,8 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
     followed_ = tab;
     tab->analysis->search(text_);
   }
+  const bool left = focused_ && !typed.focused;
+  focused_ = typed.focused;
   if (!commanding && text_.empty()) {
     list_open_ = false;
     return recall(ui, rect, searches, *tab, typed.focused, typed.submitted);
@@ -108,12 +116,16 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
   if (typed.changed) chosen_ = 0;
   const bool was_open = list_open_;
   list_open_ = (typed.focused && (commanding || !text_.empty())) || (was_open && list_hovered_);
-  const auto rows = static_cast<int>(std::min(found.size(), kMostRows)) + (commanding ? 0 : 1);
+  const auto rows = static_cast<int>(found.size()) + (commanding ? 0 : 1);
+  const int before = chosen_;
   if (typed.focused && rows > 0) {
     if (ui.pressed(Key::down)) chosen_ = (chosen_ + 1) % rows;
     if (ui.pressed(Key::up)) chosen_ = (chosen_ + rows - 1) % rows;
+    if (ui.pressed(Key::page_down)) chosen_ += static_cast<int>(kMostRows);
+    if (ui.pressed(Key::page_up)) chosen_ -= static_cast<int>(kMostRows);
   }
   chosen_ = std::clamp(chosen_, 0, std::max(0, rows - 1));
+  show_chosen_ = chosen_ != before || typed.changed || !was_open;
   if (list_open_) draw_list(ui, rect, commands, tab);
 
   const bool backward = ui.input().modifiers().shift;
@@ -132,10 +144,17 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
     mode_ = Mode::search;
     if (commanding) followed_ = nullptr;
   }
+  if (typed.submitted && rows == 0) focus_now_ = true;  // what was typed is mended here
+  if (left && mode_ == Mode::command && !list_open_ && run_id_.empty() && !focus_now_) {
+    mode_ = Mode::search;  // a command that was begun is no search
+    text_.clear();
+    followed_ = nullptr;
+  }
   if (run_id_.empty()) return;
   const std::string id = std::exchange(run_id_, "");
   std::erase(used_, id);
   used_.insert(used_.begin(), id);
+  if (used_.size() > kMostUsed) used_.resize(kMostUsed);
   list_open_ = false;
   text_.clear();
   if (!commanding) tab->choices.search.clear();  // it was the name of a command
@@ -190,14 +209,14 @@ void CommandBox::draw_history(Ui& ui, const Rect& anchor, const QueryBook& searc
 void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& commands, SessionTab* tab) {
   const bool commanding = mode_ == Mode::command || tab == nullptr;
   const std::vector<const Command*> found = found_in(commands);
-  const std::size_t shown = std::min(found.size(), kMostRows);
-  const std::size_t rows = shown + (commanding ? 0 : 1);
+  const std::size_t rows = std::min(found.size(), kMostRows) + (commanding ? 0 : 1);
   const Rect box = begin_list(ui, anchor, rows);
   list_hovered_ = box.contains(ui.input().mouse);
   Rect rest = box.inset(ui.px(4), ui.px(4));
   int index = 0;
+  Rect* column = &rest;
   const auto row_of = [&](const std::string& name, bool enabled) {
-    const Rect row = rest.cut_top(ui.px(kRow));
+    const Rect row = column->cut_top(ui.px(kRow));
     const Interaction hand = interact(ui, name, row, {.disabled = !enabled});
     if (index == chosen_ || hand.hovered) fill(ui, row, ui.colour(Colour::accent_bg), size::kChipRadius);
     ++index;
@@ -211,15 +230,27 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
     draw_text(ui, row, search_line(*tab), {.colour = Colour::text2});
     if (pressed) search_clicked_ = true;
   }
-  for (std::size_t i = 0; i < shown; ++i) {
-    const Command& command = *found[i];
-    const bool enabled = CommandTable::can_run(command);
-    auto [row, pressed] = row_of("command_list." + command.id, enabled);
-    const Rect key = row.cut_right(text_width(ui, TextStyle::mono_small, command.key));
-    draw_text(ui, key, command.key, {.style = TextStyle::mono_small, .colour = Colour::text3});
-    row.cut_left(draw_text(ui, row, command.title, {.colour = enabled ? Colour::text1 : Colour::disabled}) + ui.px(10));
-    draw_text(ui, row, menu_title(command.menu), {.style = TextStyle::small, .colour = Colour::text3});
-    if (pressed) run_id_ = command.id;
+  if (!found.empty()) {
+    ScrollArea scroll(ui, "command_list.rows", rest, ui.px(kRow) * static_cast<float>(found.size()));
+    Rect content = scroll.content();
+    content.x1 = scroll.visible().x1;
+    column = &content;
+    const int first = index;
+    if (show_chosen_ && chosen_ >= first) {
+      const float y = content.y0 + ui.px(kRow) * static_cast<float>(chosen_ - first);
+      scroll.show({content.x0, y, content.x1, y + ui.px(kRow)});
+    }
+    for (const Command* each : found) {
+      const Command& command = *each;
+      const bool enabled = CommandTable::can_run(command);
+      auto [row, pressed] = row_of("command_list." + command.id, enabled);
+      const Rect key = row.cut_right(text_width(ui, TextStyle::mono_small, command.key));
+      draw_text(ui, key, command.key, {.style = TextStyle::mono_small, .colour = Colour::text3});
+      row.cut_left(draw_text(ui, row, command.title, {.colour = enabled ? Colour::text1 : Colour::disabled}) +
+                   ui.px(10));
+      draw_text(ui, row, menu_title(command.menu), {.style = TextStyle::small, .colour = Colour::text3});
+      if (pressed) run_id_ = command.id;
+    }
   }
   if (rows == 0) draw_text(ui, rest.inset(ui.px(8), 0), "No command matches", {.colour = Colour::text3});
   end_list();

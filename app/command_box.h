@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/command_table.h"
@@ -27,6 +28,10 @@ class CommandBox {
   // searches: those that were made before, shown below the empty box, and where a new one is kept.
   void draw(render::Ui& ui, const render::Rect& rect, const CommandTable& commands, QueryBook& searches,
             SessionTab* tab, const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal);
+  // The commands that were run from here, the last one first; kept between runs by the settings.
+  [[nodiscard]] const std::vector<std::string>& used() const noexcept { return used_; }
+  void set_used(std::vector<std::string> ids) { used_ = std::move(ids); }
+  [[nodiscard]] bool in_use() const noexcept { return focus_now_ || focused_ || list_open_; }
   // To the next or previous hit of what was typed; wraps round.
   void step(SessionTab& tab, bool forward, const std::function<void(std::string)>& say,
             const std::function<void(EventId)>& reveal);
@@ -43,10 +48,12 @@ class CommandBox {
   Mode mode_ = Mode::search;
   std::string text_;
   bool focus_now_ = false;
+  bool focused_ = false;  // in the last frame
   bool list_open_ = false;
   bool list_hovered_ = false;
-  int chosen_ = 0;     // row of the list
-  int recalled_ = -1;  // of the earlier searches; below 0: none
+  int chosen_ = 0;            // row of the list
+  bool show_chosen_ = false;  // it was moved by a key: scrolled into sight
+  int recalled_ = -1;         // of the earlier searches; below 0: none
   bool recall_clicked_ = false;
   std::vector<std::string> used_;  // commands that were run from here, the last one first
   std::string run_id_;             // chosen by a click in the list

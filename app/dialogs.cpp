@@ -21,6 +21,7 @@ namespace {
 
 constexpr float kKeyColumn = 216;
 constexpr float kMouseRows = 202;                         // units that the rows about the mouse take
+constexpr float kTwoColumns = 900;                        // units of width from which the keys stand in two columns
 constexpr float kConnectFrame = 70, kLeastConnect = 470;  // units: what the dialog adds to its form
 
 void draw_connect(AppState& state, Ui& ui) {
@@ -96,9 +97,12 @@ void draw_keys(AppState& state, Ui& ui) {
   if (wanted.empty()) whole += ui.px(kMouseRows);
   // Groups stay whole, so the longer column may have half of one more than the other.
   const float largest = *std::max_element(heights.begin(), heights.end());
-  const ScrollArea scroll(ui, "keys.scroll", body, std::max(body.height(), (whole + largest) / 2));
+  const bool narrow = body.width() < ui.px(kTwoColumns);
+  const ScrollArea scroll(ui, "keys.scroll", body, narrow ? whole : std::max(body.height(), (whole + largest) / 2));
   Rect content = scroll.content();
-  std::array<Rect, 2> columns = {content.cut_left(content.width() / 2), content};
+  content.cut_right(ui.px(12));
+  std::array<Rect, 2> columns = {narrow ? content : content.cut_left(content.width() / 2), content};
+  if (narrow) columns[1].y1 = columns[1].y0;  // everything goes into the first
   columns[0].cut_right(ui.px(20));
   if (wanted.empty()) draw_mouse_rows(ui, columns[0]);
   for (std::size_t menu = 0; menu < kMenuCount; ++menu) {

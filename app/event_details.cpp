@@ -80,6 +80,13 @@ std::string text_of_role(const EventRecord& record, Role role) {
 
 // The search that all events with the same value match, for values that many events share and users ask about: names,
 // layers, tensors, engines and queues, operations of the graph. "" for others, and for a value that cannot be quoted.
+// What is said of a column where its source says nothing.
+std::string explanation_of(const Schema& schema, const Column& column) {
+  if (!column.explanation.empty()) return column.explanation;
+  return "As recorded in the field \"" + column.name + "\" of \"" + schema.name + "\"" +
+         (column.unit.empty() ? "." : ", in " + column.unit + ".");
+}
+
 std::string search_of_all_such(const Column& column, const FieldValue& value) {
   constexpr std::array<std::string_view, 6> kShared = {"subgroup", "queue", "q_name", "hlo_name", "engine", "stream"};
   const auto* text = std::get_if<std::string>(&value);
@@ -90,7 +97,10 @@ std::string search_of_all_such(const Column& column, const FieldValue& value) {
 }
 
 DetailField name_field(const Schema& schema, const std::string& name) {
-  DetailField field{title_of(schema.name_column), name, schema.name_explanation, schema.name_column, {}};
+  const std::string explanation = schema.name_explanation.empty()
+                                      ? "What the event is called in \"" + schema.name + "\"."
+                                      : schema.name_explanation;
+  DetailField field{title_of(schema.name_column), name, explanation, schema.name_column, {}};
   if (name.find('"') == std::string::npos) {
     field.look = FieldLook::such_link;
     field.search = "name=\"" + name + "\"";
@@ -98,9 +108,9 @@ DetailField name_field(const Schema& schema, const std::string& name) {
   return field;
 }
 
-DetailField column_field(const Column& column, const FieldValue& value) {
+DetailField column_field(const Schema& schema, const Column& column, const FieldValue& value) {
   DetailField field{column.title.empty() ? title_of(column.name) : column.title, field_text(column, value),
-                    column.explanation, column.name, look_of(column, value)};
+                    explanation_of(schema, column), column.name, look_of(column, value)};
   field.search = search_of_all_such(column, value);
   if (!field.search.empty()) field.look = FieldLook::such_link;
   return field;
@@ -140,7 +150,7 @@ EventDetails describe_event(const EventRecord& record, const Snapshot& snapshot)
     if (!has_value(record.fields[i])) {
       ++details.empty_fields;
     } else if (column.role != Role::stack) {  // has its own panel
-      group.fields.push_back(column_field(column, record.fields[i]));
+      group.fields.push_back(column_field(schema, column, record.fields[i]));
     }
   }
   std::erase_if(details.groups, [](const DetailGroup& group) { return group.fields.empty(); });

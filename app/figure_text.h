@@ -10,7 +10,8 @@
 
 namespace accelscope::app {
 
-[[nodiscard]] std::string figure_text(double value, std::string_view unit);   // "198 GB/s", "23.8 %", "1,986 ns"
+[[nodiscard]] std::string figure_text(double value, std::string_view unit);  // "198 GB/s", "23.8 %", "1,986 ns"
+[[nodiscard]] std::string amount_per_second(double amount, double ns, std::string_view unit);  // "28.12 TFLOP/s"
 [[nodiscard]] std::string exact_figure(double value, std::string_view unit);  // every digit: "3.8940199999999998e-07 s"
 
 enum class FigureMark : std::uint8_t {

@@ -29,7 +29,7 @@ Result<std::string> read_text(const std::string& path) {
 
 void export_sets(AppState& state) {
   SessionTab& tab = *state.tab();
-  state.show_export_dialog("marker-sets.txt", state.panels_of(tab).markers.sets().of(tab).to_text());
+  state.export_text({"marker-sets.txt", [text = state.panels_of(tab).markers.sets().of(tab).to_text()] { return text; }});
 }
 
 bool has_sets(AppState& state) {

@@ -39,7 +39,14 @@ std::string between(std::string_view column, const SummaryBin& bin) {
 
 }  // namespace
 
-std::string search_of_name(std::string_view name) { return is_exactly("name", name); }
+std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row, std::span<const SummaryRow> all) {
+  const bool shared = std::any_of(all.begin(), all.end(), [&](const SummaryRow& other) {
+    return other.text == row.text && other.kind != row.kind;
+  });
+  const bool is_column = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
+                                     [&](const auto& schema) { return schema->name_column == row.kind; });
+  return is_exactly(shared && is_column ? row.kind : "name", row.text);
+}
 
 std::string search_of_line(std::string_view line) {
   const std::size_t space = line.find_last_of(" \t");  // the end of the path is enough

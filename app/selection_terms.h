@@ -2,13 +2,16 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "core/analysis/selection_summary.h"
 
 namespace accelscope::app {
 
-[[nodiscard]] std::string search_of_name(std::string_view name);  // name="MATMUL"
+// name="MATMUL"; of a name that is of several kinds: opcode="MATMUL".
+[[nodiscard]] std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row,
+                                         std::span<const SummaryRow> all);
 [[nodiscard]] std::string search_of_line(std::string_view line);  // kernel.py:33
 // Nothing where the schemas of a session call their layers or bytes by different names.
 [[nodiscard]] std::optional<std::string> search_of_layer(const Snapshot& snapshot, std::string_view layer);

@@ -36,6 +36,7 @@ bool SessionAnalysis::pending() const {
          under_way(summary_index_.task) || under_way(summary_.task) || under_way(whole_figures_.task) ||
          under_way(part_figures_.task) || under_way(verdict_.task) || under_way(colours_.task) ||
          under_way(hit_list_.task) || under_way(hit_rank_.task) || under_way(hit_summary_.task) ||
+         under_way(active_time_.task) ||
          std::any_of(masks_.begin(), masks_.end(), [](const MaskAnswer& each) { return under_way(each.task); });
 }
 
@@ -240,6 +241,32 @@ std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter
     return summarise(query, filter, index, last);
   });
   return summary_.value;
+}
+
+std::shared_ptr<const ActiveTime> SessionAnalysis::active_time(const EventFilter& filter) {
+  ActiveTimeAnswer& answer = active_time_;
+  const bool was_under_way = answer.task.valid();
+  take(answer);
+  if (was_under_way && !answer.task.valid()) answer.took_s = now_s_ - answer.asked_s;
+  const bool same = answer.asked_s >= 0 && answer.filter == filter;
+  if (same && (answer.task.valid() || answer.version == snapshot_->version)) return answer.value;
+  const auto summary = summary_.value;  // its mask is the filter's
+  constexpr double kRestSeconds = 0.1, kIdleShare = 4;
+  const double pause = same ? std::max(kRenewSeconds, kIdleShare * answer.took_s) : kRestSeconds;
+  const bool ready = summary && summary->summary->filter == filter;
+  if (!ready || now_s_ - answer.asked_s < pause) {
+    held_ = held_ || ready;
+    return answer.value;
+  }
+  answer.filter = filter;
+  answer.version = snapshot_->version;
+  answer.asked_s = std::max(now_s_, 0.0);
+  answer.task = start([filter, mask = summary->mask](const QueryContext& query) {
+    QueryContext masked = query;
+    masked.mask = mask;
+    return accelscope::active_time(masked, filter);
+  });
+  return answer.value;
 }
 
 std::optional<double> SessionAnalysis::summary_index_share() const {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "app/session_summary.h"
+#include "core/analysis/active_time.h"
 #include "core/analysis/dependencies.h"
 #include "core/analysis/memory_usage.h"
 #include "core/analysis/metrics.h"
@@ -105,6 +106,8 @@ class SessionAnalysis {
   // What a box, a name or the visible range holds. Comes with the index of the session, which the first call begins to
   // make; the last answer until then: compare its filter and version. An error of the filter is in summary_error().
   std::shared_ptr<const SessionSummary> summary(const EventFilter& filter);
+  // How long any of it was busy; follows the summary when the filter rests, the last answer until then.
+  std::shared_ptr<const ActiveTime> active_time(const EventFilter& filter);
   // How much of the index is made, 0 to 1; nothing once there is one.
   [[nodiscard]] std::optional<double> summary_index_share() const;
   [[nodiscard]] const std::string& summary_error() const noexcept { return summary_error_; }
@@ -148,6 +151,10 @@ class SessionAnalysis {
   struct ColourAnswer : Answer<EventColours> {
     ColourChoice choice;  // that it was asked for
   };
+  struct ActiveTimeAnswer : Answer<ActiveTime> {
+    EventFilter filter;  // that it was asked for
+    double took_s = 0;
+  };
   struct MaskAnswer {
     EventFilter filter;  // that it was asked for, without its range
     std::shared_ptr<const EventMask> value;
@@ -184,6 +191,7 @@ class SessionAnalysis {
   FiguresAnswer whole_figures_, part_figures_;
   Answer<SummaryIndex> summary_index_;
   SummaryAnswer summary_, hit_summary_;
+  ActiveTimeAnswer active_time_;
   std::string summary_error_;
   StoreStatus status_;
   Task<StoreStatus> status_task_;

@@ -61,7 +61,7 @@ void draw_go_to_time(AppState& state, Ui& ui) {
   }
   const LineDialog line{"go_to_time", "Go to time", "12.5us:40us", "Go"};
   if (!draw_line_dialog(state, ui, line, error,
-                        "A time such as 12.5us, 10% or #marker, or a stretch such as 12.5us:40us, 10%:20% or #A:#B.",
+                        "A time: 12.5us, 10% or #marker.\nA stretch: 12.5us:40us, 10%:20% or #A:#B.",
                         wanted.has_value())) {
     return;
   }

@@ -52,6 +52,7 @@ class SqlConsole {
   [[nodiscard]] bool running() const noexcept { return task_.valid(); }
   [[nodiscard]] double share() const noexcept;  // 0 to 1; below 0: unknown
   [[nodiscard]] const SqlAnswer* answer() const noexcept { return answer_ ? answer_.get() : nullptr; }
+  [[nodiscard]] const std::shared_ptr<const SqlAnswer>& shared_answer() const noexcept { return answer_; }
   // What can be asked; empty until it is known.
   [[nodiscard]] const std::vector<SqlTable>& tables() const noexcept { return tables_; }
   [[nodiscard]] bool pending() const noexcept { return task_.valid() || tables_task_.valid(); }

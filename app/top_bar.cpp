@@ -17,6 +17,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kLogo = 34, kBoxWidth = 424, kLeastBox = 180;
+constexpr const char* kNarrow = "top.narrow";  // remembered: the last frame had no room for the box
 
 std::vector<Menu> menus_of(const CommandTable& commands) {
   std::vector<Menu> menus;
@@ -77,12 +78,10 @@ void draw_settings(AppState& state, Ui& ui, Rect& row) {
   }
 }
 
-void draw_range(AppState& state, Ui& ui, Rect& row, const SessionTab& tab) {
-  row.cut_right(ui.px(12));
-  const std::string span = format_duration(tab.view.span_ns());
+void draw_range_text(AppState& state, Ui& ui, Rect& row, const SessionTab& tab, const std::string& span,
+                     const std::string& range) {
   draw_text(ui, row.cut_right(text_width(ui, TextStyle::mono_strong, span)), span, {.style = TextStyle::mono_strong});
   row.cut_right(ui.px(10));
-  const std::string range = range_text(tab.view.begin_ns, tab.view.end_ns);
   const Rect place = row.cut_right(text_width(ui, TextStyle::mono, range));
   draw_text(ui, place, range, {.style = TextStyle::mono, .colour = Colour::text2});
   const Interaction hand = interact(ui, "top.range", place);
@@ -93,6 +92,16 @@ void draw_range(AppState& state, Ui& ui, Rect& row, const SessionTab& tab) {
     state.say("Copied the range in ns");
   }
   row.cut_right(ui.px(8));
+}
+
+// The text of the range goes where it would leave no room for the box: the ruler has it too.
+void draw_range(AppState& state, Ui& ui, Rect& row, const SessionTab& tab) {
+  row.cut_right(ui.px(12));
+  const std::string span = format_duration(tab.view.span_ns());
+  const std::string range = range_text(tab.view.begin_ns, tab.view.end_ns);
+  const float text = text_width(ui, TextStyle::mono_strong, span) + text_width(ui, TextStyle::mono, range) + ui.px(18);
+  const float kept = ui.px(kLeastBox + 2 * 12 + 2 * size::kControl);
+  if (row.width() - text >= kept) draw_range_text(state, ui, row, tab, span, range);
   const Rect forward = row.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
   if (icon_button(ui, "top.forward", forward, icon::kArrowRight, "Forward to the next view",
                   {.kind = ButtonKind::flat, .disabled = !tab.history.can_go_forward(), .shortcut = "Alt+Right"})) {
@@ -112,6 +121,12 @@ void draw_top_bar(AppState& state, Ui& ui, Rect bar) {
   horizontal_line(ui, bar.x0, bar.x1, bar.y1 - 1, ui.colour(Colour::line2));
   Rect row = bar.inset(ui.px(size::kPanelPadding), 0);
   draw_logo(ui, row.cut_left(ui.px(kLogo - 6)));
+  const auto draw_box = [&](const Rect& place) {
+    const Rect box = place.middle(ui.px(size::kControl));
+    state.command_box.draw(ui, box, state.commands, state.searches, state.tab(), state.actions.say,
+                           state.actions.reveal);
+  };
+  if (state.command_box.in_use() && ui.remembered(kNarrow) > 0) return draw_box(row);  // in place of all else
   float used = 0;
   const std::vector<Menu> menus = menus_of(state.commands);
   if (const auto chosen = menu_bar(ui, "menu", row, menus, &used)) state.commands.run(*chosen);
@@ -125,12 +140,13 @@ void draw_top_bar(AppState& state, Ui& ui, Rect bar) {
 
   // In the middle of the window when there is room, else in the middle of what is left.
   row = row.inset(ui.px(12), 0);
+  float& narrow = ui.remembered(kNarrow);
+  narrow = row.width() < ui.px(kLeastBox) ? 1 : 0;
+  if (narrow > 0) return;  // it is there once it is asked for
   const float width = std::min(ui.px(kBoxWidth), row.width());
-  if (width < ui.px(kLeastBox)) return;
   const float wanted = bar.centre().x - width / 2;
   const float left = std::round(std::clamp(wanted, row.x0, row.x1 - width));
-  const Rect box = Rect{left, row.y0, left + width, row.y1}.middle(ui.px(size::kControl));
-  state.command_box.draw(ui, box, state.commands, state.searches, tab, state.actions.say, state.actions.reveal);
+  draw_box({left, row.y0, left + width, row.y1});
 }
 
 }  // namespace accelscope::app

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "render/fonts.h"
@@ -46,6 +47,12 @@ struct KeyboardFocus {
   bool by_keyboard = false;        // the ring is shown
 };
 
+// A text for a file that the user chooses. It may be long: it is made on a worker, so it holds all that it needs.
+struct FileOffer {
+  std::string name;  // suggested, "metrics.csv"
+  std::function<std::string()> text;
+};
+
 class Ui {
  public:
   // ---- The look
@@ -70,6 +77,12 @@ class Ui {
   void request_frame() noexcept { frame_requested_ = true; }  // draw again at once: something moves
   void request_frame_after(double seconds) noexcept;          // draw again then: a card opens
   void copy_to_clipboard(const std::string& text) const;
+  // Hands a text to whoever asks for the file and writes it; nothing happens while nobody does.
+  void offer_file(FileOffer offer) const {
+    if (takes_file_) takes_file_(std::move(offer));
+  }
+  [[nodiscard]] bool can_offer_file() const noexcept { return takes_file_ != nullptr; }
+  void set_file_taker(std::function<void(FileOffer)> taker) { takes_file_ = std::move(taker); }
   // Reads back what this frame shows, once it is drawn. The null shell gives an empty picture.
   void take_picture(std::function<void(Result<Picture>)> done) { picture_requests_.push_back(std::move(done)); }
 
@@ -116,6 +129,7 @@ class Ui {
   double hovered_since_ = 0;
   double hovered_at_ = -1;  // the last frame that asked
   std::vector<std::function<void(Result<Picture>)>> picture_requests_;
+  std::function<void(FileOffer)> takes_file_;
   KeyboardFocus keyboard_focus_;
 };
 

@@ -208,12 +208,11 @@ std::optional<EventId> AliveTable::draw(const PanelContext& context, const Momen
   const auto event_of = [&](const Row& row) {
     return row.allocation ? std::optional(usage().allocations[*row.allocation].event) : std::nullopt;
   };
-  const TableResult result = table(
-      ui, "memory.alive", area, columns(), rows.size(),
-      [&](std::size_t row, std::size_t column) { return cell(ui, rows[row], column); }, table_,
-      {.selected = [&](std::size_t row) { return event_of(rows[row]) && context.tab.selected == event_of(rows[row]); },
-       .can_export = true});
-  if (result.csv) context.actions.export_text("alive.csv", *result.csv);
+  const TableResult result = table(ui, "memory.alive", area, columns(), rows.size(),
+                                   [&](std::size_t row, std::size_t column) { return cell(ui, rows[row], column); },
+                                   table_, {.selected = [&](std::size_t row) {
+                                     return event_of(rows[row]) && context.tab.selected == event_of(rows[row]);
+                                   }});
   const auto chosen = result.toggled ? result.toggled : result.clicked;
   if (!chosen) return std::nullopt;
   const Row row = rows[*chosen];

@@ -1,12 +1,16 @@
 #include "app/panels/dependency_column.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <utility>
 
 #include "app/selection.h"
 #include "core/base/format.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
 
 namespace accelscope::app {
 
@@ -16,7 +20,7 @@ namespace {
 
 constexpr float kRow = 20, kHead = 24;
 constexpr float kDistanceWidth = 92;
-constexpr std::size_t kMostDirect = 64;  // of each kind
+constexpr std::size_t kMostDirect = 100'000;  // of each kind; only those in sight are read
 
 constexpr std::array<Segment, 2> kReach = {
     Segment{.label = "Direct", .tooltip = "What the event itself depends on, and what depends on it"},
@@ -42,41 +46,32 @@ void DependencyColumn::refresh(const PanelContext& context, EventId event, std::
   if (wanted) {
     const auto& chain = context.tab.chain;
     const bool there = chain && chain->event == event;
-    if (there && !(chain_listed_ && version_ == chain->snapshot_version)) list_chain(context, *chain);
+    if (there && !(chain_listed_ && version_ == chain->snapshot_version)) list_chain(*chain);
   } else if (chain_listed_ || version_ != dependencies->snapshot_version()) {
-    list_direct(context, *dependencies);
+    list_direct(*dependencies);
   }
   if (direct_total_ == 0) {
     direct_total_ = dependencies->predecessors(event, 0).total + dependencies->successors(event, 0).total;
   }
 }
 
-void DependencyColumn::add(const PanelContext& context, EventId event, bool comes_first) {
-  auto record = context.tab.reader->read(event);
-  if (!record) return;
-  const TrackSnapshot* track = context.tab.snapshot->find_track(record->lane->track);
-  entries_.push_back({event, comes_first, record->name_text, track != nullptr ? track->track->name : "",
-                      context.tab.snapshot->strings->slot(record->name),
-                      comes_first ? record->end_ns - begin_ns_ : record->begin_ns - end_ns_});
-}
-
-void DependencyColumn::list_direct(const PanelContext& context, const Dependencies& dependencies) {
+void DependencyColumn::list_direct(const Dependencies& dependencies) {
   entries_.clear();
   chain_listed_ = false;
   version_ = dependencies.snapshot_version();
   const DependencyList before = dependencies.predecessors(event_, kMostDirect);
   const DependencyList after = dependencies.successors(event_, kMostDirect);
-  for (const Dependency& d : before.dependencies) add(context, d.source, true);
-  for (const Dependency& d : after.dependencies) add(context, d.target, false);
+  for (const Dependency& d : before.dependencies) entries_.push_back({d.source, true});
+  for (const Dependency& d : after.dependencies) entries_.push_back({d.target, false});
   total_ = before.total + after.total;
 }
 
-void DependencyColumn::list_chain(const PanelContext& context, const DependencyChain& chain) {
+void DependencyColumn::list_chain(const DependencyChain& chain) {
   entries_.clear();
   chain_listed_ = true;
   version_ = chain.snapshot_version;
-  for (const Dependency& d : chain.before) add(context, d.source, true);
-  for (const Dependency& d : chain.after) add(context, d.target, false);
+  for (const Dependency& d : chain.before) entries_.push_back({d.source, true});
+  for (const Dependency& d : chain.after) entries_.push_back({d.target, false});
   total_ = chain.before_total + chain.after_total;
 }
 
@@ -91,11 +86,24 @@ void DependencyColumn::draw(const PanelContext& context, Rect area, const Rect& 
   int chosen = context.tab.dependency_chain ? 1 : 0;
   const Rect choice = head.cut_right(segmented_width(ui, kReach)).middle(ui.px(20));
   if (segmented(ui, "details.reach", choice, kReach, chosen)) context.tab.dependency_chain = chosen == 1;
-  area.cut_top(ui.px(4));
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const Rect row = area.cut_top(ui.px(kRow));
-    if (row.y1 >= visible.y0 && row.y0 <= visible.y1) draw_entry(context, i, row);
+  head.cut_right(ui.px(8));
+  if (icon_button(ui, "details.successor", head.cut_right(ui.px(20)).middle(ui.px(20)), icon::kArrowRight,
+                  "To the first that waited for it", {.shortcut = "]"})) {
+    context.actions.run("successor");
   }
+  if (icon_button(ui, "details.predecessor", head.cut_right(ui.px(20)).middle(ui.px(20)), icon::kArrowLeft,
+                  "To what it waited for longest", {.shortcut = "["})) {
+    context.actions.run("predecessor");
+  }
+  area.cut_top(ui.px(4));
+  const float row_height = ui.px(kRow);
+  const auto first = static_cast<std::size_t>(std::max(0.0F, std::floor((visible.y0 - area.y0) / row_height)));
+  for (std::size_t i = first; i < entries_.size(); ++i) {
+    const float y = area.y0 + static_cast<float>(i) * row_height;
+    if (y > visible.y1) break;
+    draw_entry(context, i, {area.x0, y, area.x1, y + row_height});
+  }
+  area.cut_top(row_height * static_cast<float>(entries_.size()));
   std::string hint = "Step along them with [ and ]";
   if (total_ > entries_.size()) {
     hint = format_count(entries_.size()) + " of " + format_count(total_) + " shown. " + hint;
@@ -103,9 +111,26 @@ void DependencyColumn::draw(const PanelContext& context, Rect area, const Rect& 
   draw_text(ui, area.cut_top(ui.px(kRow)), hint, {.style = TextStyle::small, .colour = Colour::text3});
 }
 
+// Its name, lane and distance, once it comes into sight.
+const DependencyColumn::Entry& DependencyColumn::read(const PanelContext& context, Entry& entry) const {
+  if (std::exchange(entry.is_read, true)) return entry;
+  auto record = context.tab.reader->read(entry.event);
+  if (!record) {
+    entry.name = record.message();
+    return entry;
+  }
+  const TrackSnapshot* track = context.tab.snapshot->find_track(record->lane->track);
+  entry.name = record->name_text;
+  entry.track = track != nullptr ? track->track->name : "";
+  entry.palette_slot = context.tab.snapshot->strings->slot(record->name);
+  entry.distance_ns = entry.comes_first ? record->end_ns - begin_ns_ : record->begin_ns - end_ns_;
+  return entry;
+}
+
 void DependencyColumn::draw_entry(const PanelContext& context, std::size_t index, Rect row) {
   Ui& ui = context.ui;
-  const Entry& other = entries_[index];
+  const Rect whole = row;
+  const Entry& other = read(context, entries_[index]);
   const Interaction hand = interact(ui, "details.dependency." + std::to_string(index), row);
   if (hand.hovered) {
     fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
@@ -120,6 +145,10 @@ void DependencyColumn::draw_entry(const PanelContext& context, std::size_t index
   row.cut_left(draw_swatch(ui, row, ui.theme().slice(other.palette_slot)) + ui.px(6));
   draw_text(ui, row.cut_right(ui.px(kDistanceWidth)), distance_text(other.distance_ns),
             {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
+  const std::string hint =
+      other.name + "\n" + other.track + "\n" + distance_text(other.distance_ns) +
+      (other.comes_first ? " from its end to the begin of this event" : " from the end of this event to its begin");
+  tooltip(ui, hand, whole, hint);
   draw_text(ui, row.cut_left(row.width() * 0.55F), other.name, {.style = TextStyle::mono, .fit = Fit::middle});
   row.cut_left(ui.px(6));
   draw_text(ui, row, other.track, {.colour = Colour::text3, .fit = Fit::middle});

@@ -24,13 +24,14 @@ class DependencyColumn {
   struct Entry {
     EventId event = kNoEvent;
     bool comes_first = false;  // a predecessor
-    std::string name, track;
+    bool is_read = false;      // the rest is known
+    std::string name = {}, track = {};
     std::uint8_t palette_slot = 0;
     std::int64_t distance_ns = 0;  // from its end to our start (below 0: it was over before), or our end to its start
   };
-  void add(const PanelContext& context, EventId event, bool comes_first);
-  void list_direct(const PanelContext& context, const Dependencies& dependencies);
-  void list_chain(const PanelContext& context, const DependencyChain& chain);
+  void list_direct(const Dependencies& dependencies);
+  void list_chain(const DependencyChain& chain);
+  const Entry& read(const PanelContext& context, Entry& entry) const;
   void draw_entry(const PanelContext& context, std::size_t index, render::Rect row);
 
   EventId event_ = kNoEvent;

@@ -21,8 +21,8 @@ constexpr float kHeadRow = 40;
 constexpr float kFieldRow = 20;
 constexpr float kGroupHead = 24;
 constexpr float kGroupGap = 14;
-constexpr float kLeastGroup = 190, kMostGroup = 330;  // units
-constexpr float kMostLabel = 120;
+constexpr float kLeastGroup = 190, kMostGroup = 360;  // units
+constexpr float kMostLabel = 120, kLeastTitle = 120;
 constexpr float kNeighbourWidth = 340;
 constexpr float kMostCard = 440;
 constexpr const char* kOperandCard = "details.operands_card";
@@ -50,24 +50,22 @@ float group_height(const Ui& ui, const DetailGroup& group) {
   return ui.px(kGroupHead) + static_cast<float>(group.fields.size()) * ui.px(kFieldRow) + ui.px(kGroupGap);
 }
 
+// The most columns that fit, each as wide as its widest group; each group goes to the shortest.
 std::vector<Column> place_groups(const Ui& ui, const std::vector<DetailGroup>& groups, float width) {
-  std::vector<Column> columns;
-  float used = 0;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const float wanted = group_width(ui, groups[i]);
-    if (columns.empty() || used + wanted <= width) {
-      columns.push_back({wanted, 0, {}});
-      used += wanted;
-      columns.back().groups.push_back(i);
-      columns.back().height = group_height(ui, groups[i]);
-      continue;
+  for (std::size_t count = groups.size(); count > 0; --count) {
+    std::vector<Column> columns(count);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      auto shortest = std::min_element(columns.begin(), columns.end(),
+                                       [](const Column& a, const Column& b) { return a.height < b.height; });
+      shortest->groups.push_back(i);
+      shortest->height += group_height(ui, groups[i]);
+      shortest->width = std::max(shortest->width, group_width(ui, groups[i]));
     }
-    auto shortest = std::min_element(columns.begin(), columns.end(),
-                                     [](const Column& a, const Column& b) { return a.height < b.height; });
-    shortest->groups.push_back(i);
-    shortest->height += group_height(ui, groups[i]);
+    float used = 0;
+    for (const Column& column : columns) used += column.width;
+    if (used <= width || count == 1) return columns;
   }
-  return columns;
+  return {};
 }
 
 Colour colour_of(FieldLook look) {
@@ -106,7 +104,6 @@ void DetailsPanel::refresh(const PanelContext& context) {
 
 void DetailsPanel::draw(const PanelContext& context, const Rect& area) {
   refresh(context);
-  operands_shown_ = false;
   Ui& ui = context.ui;
   if (!details_) {
     const std::string sentence =
@@ -146,36 +143,48 @@ void DetailsPanel::draw_head(const PanelContext& context, Rect row) {
     }
   }
   row.cut_left(draw_swatch(ui, row, ui.theme().slice(details_->palette_slot)) + ui.px(10));
+  const std::int64_t length_ns = details_->end_ns - details_->begin_ns;
+  const std::string duration = format_duration(static_cast<double>(length_ns));
   const bool named = !details_->name.empty();
-  row.cut_left(draw_text(ui, row, named ? details_->name : details_->track, {.style = TextStyle::heading}) + ui.px(16));
+  const std::string& title = named ? details_->name : details_->track;
+  // A long name leaves room for the lane and the time.
+  const float behind = (named ? text_width(ui, TextStyle::body, details_->track) + ui.px(16) : 0) +
+                       text_width(ui, TextStyle::mono, duration) + ui.px(16);
+  Rect place = row;
+  place.x1 = std::max(row.x0 + ui.px(kLeastTitle), row.x1 - behind);
+  const Interaction hand = interact(ui, "details.title", place);
+  const float used = draw_text(ui, place, title, {.style = TextStyle::heading, .fit = Fit::middle});
+  if (used < text_width(ui, TextStyle::heading, title)) tooltip(ui, hand, place, title);
+  row.cut_left(used + ui.px(16));
   if (named) row.cut_left(draw_text(ui, row, details_->track, {.colour = Colour::text2}) + ui.px(16));
-  draw_text(ui, row, format_duration(static_cast<double>(details_->end_ns - details_->begin_ns)),
-            {.style = TextStyle::mono, .colour = Colour::text3});
+  draw_text(ui, row, duration, {.style = TextStyle::mono, .colour = Colour::text3});
 }
 
 void DetailsPanel::draw_body(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const bool has_neighbours = !neighbours_.empty();
-  const float neighbour_width = has_neighbours ? ui.px(kNeighbourWidth) : 0;
-  const std::vector<Column> columns = place_groups(ui, details_->groups, area.width() - neighbour_width - ui.px(12));
+  const float neighbour_width = has_neighbours ? std::min(ui.px(kNeighbourWidth), area.width() / 2) : 0;
+  const float bar = ui.px(12);
+  const std::vector<Column> columns = place_groups(ui, details_->groups, area.width() - neighbour_width - bar);
   float height = has_neighbours ? neighbours_.height(ui) : 0;
   float width = neighbour_width;
   for (const Column& column : columns) {
     height = std::max(height, column.height);
     width += column.width;
   }
-  const float spare = std::max(0.0F, area.width() - ui.px(12) - width) / static_cast<float>(columns.size() + 1);
+  const float spare = std::max(0.0F, area.width() - bar - width) / static_cast<float>(columns.size() + 1);
 
   const ScrollArea scroll(ui, "details.scroll", area, height);
   Rect content = scroll.content();
+  content.cut_right(bar);
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    Rect column = content.cut_left(columns[i].width + std::min(spare, ui.px(60)));
+    Rect column = content.cut_left(columns[i].width + std::min(spare, ui.px(90)));
     column.cut_right(ui.px(20));
     for (const std::size_t group : columns[i].groups) {
       draw_group(context, details_->groups[group], column.cut_top(group_height(ui, details_->groups[group])));
     }
   }
-  if (has_neighbours) neighbours_.draw(context, content.cut_left(neighbour_width), scroll.visible());
+  if (has_neighbours) neighbours_.draw(context, content.cut_right(neighbour_width), scroll.visible());
 }
 
 void DetailsPanel::draw_group(const PanelContext& context, const DetailGroup& group, Rect area) {
@@ -242,8 +251,7 @@ void DetailsPanel::draw_operands(const PanelContext& context, const Rect& anchor
     beside.y1 = std::max(ui.window().y0, anchor.y0 - ui.px(card_height + 8));
   }
   const Popover card(ui, kOperandCard, beside, 720, card_height);
-  operands_shown_ = card.open();
-  if (!operands_shown_) return;
+  if (!card.open()) return;
   const Rect inside = card.body().inset(ui.px(12), ui.px(10));
   const ScrollArea scroll(ui, "details.operands_scroll", inside, height * ui.scale());
   Rect content = scroll.content();

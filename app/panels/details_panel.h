@@ -16,7 +16,6 @@ class DetailsPanel {
  public:
   void draw(const PanelContext& context, const render::Rect& area);
   void explain_operands() noexcept { open_operands_ = true; }  // pins the card that takes them apart, if there are any
-  [[nodiscard]] bool shows_operands() const noexcept { return operands_shown_; }
 
  private:
   void refresh(const PanelContext& context);
@@ -34,7 +33,6 @@ class DetailsPanel {
   std::string problem_;
   DependencyColumn neighbours_;
   bool open_operands_ = false;
-  bool operands_shown_ = false;  // the pinned card was open in the last frame
 };
 
 }  // namespace accelscope::app

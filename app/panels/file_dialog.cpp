@@ -132,7 +132,12 @@ void FileDialog::draw(Ui& ui) {
   draw_list(ui, rest);
 
   Rect foot = modal.buttons();
-  const std::string label = folder_wanted ? "Choose this folder" : saving ? (overwrite_ ? "Replace" : "Save") : "Open";
+  const bool nothing_named = typed_.empty() && !table_.cursor;
+  const bool whole_folder = purpose_ == Purpose::open && nothing_named;
+  const std::string label = folder_wanted  ? "Choose this folder"
+                            : saving       ? (overwrite_ ? "Replace" : "Save")
+                            : whole_folder ? "Open this folder"
+                                           : "Open";
   const ButtonOptions done{.label = label, .kind = ButtonKind::primary, .disabled = saving && typed_.empty()};
   const bool pressed =
       button(ui, "file_dialog.done", foot.cut_right(std::max(button_width(ui, done), ui.px(88))), done);
@@ -145,7 +150,9 @@ void FileDialog::draw(Ui& ui) {
   } else if (!problem_.empty()) {
     draw_text(ui, foot, problem_, {.colour = Colour::error, .fit = Fit::middle});
   }
-  if (pressed && folder_wanted && typed_.empty()) {
+  // A folder may be what a run left behind, so that it is opened as a whole where nothing in it is named.
+  const bool whole = (folder_wanted && typed_.empty()) || whole_folder;
+  if (pressed && whole) {
     open_ = false;
     chosen_(folder_);
   } else if (pressed || typed.submitted) {
@@ -156,8 +163,6 @@ void FileDialog::draw(Ui& ui) {
       choose(join_path(folder_, listing_.entries[shown.front()].name));
     } else if (!typed_.empty()) {
       choose(typed_target());
-    } else if (!saving) {
-      choose(folder_);
     }
   }
   if (cancelled) open_ = false;
@@ -220,7 +225,7 @@ void FileDialog::draw_list(Ui& ui, Rect area) {
   };
   const TableResult result =
       table(ui, "file_dialog.list", area, columns, shown.size(), content, table_,
-            {.row_height = 22, .selected = [&](std::size_t row) { return table_.cursor == row; }});
+            {.row_height = 22, .selected = [&](std::size_t row) { return table_.cursor == row; }, .can_export = false});
   if (result.clicked) {
     table_.cursor = result.clicked;
     const FileEntry& entry = listing_.entries[shown[*result.clicked]];

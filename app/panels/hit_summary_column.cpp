@@ -81,15 +81,15 @@ void HitSummaryColumn::draw(const PanelContext& context, const Rect& area) {
         .sortable = false},
        {.title = "Hits", .width = 70, .align = Align::right, .sortable = false},
        {.title = "Time", .width = 90, .align = Align::right, .sortable = false}}};
-  const TableResult hand = table(ui, "search.summary", rest, columns, lines.size(),
-                                 [&](std::size_t row, std::size_t column) -> TableCell {
-                                   const Line& line = lines[row];
-                                   if (column == 0) return {.text = line.text, .fit = Fit::middle};
-                                   if (column == 1) return {.text = format_count(line.count), .colour = Colour::text2};
-                                   return {.text = format_duration(static_cast<double>(line.time_ns))};
-                                 },
-                                 table_, {.can_export = true});
-  if (hand.csv) context.actions.export_text("hits-summary.csv", *hand.csv);
+  table(
+      ui, "search.summary", rest, columns, lines.size(),
+      [&](std::size_t row, std::size_t column) -> TableCell {
+        const Line& line = lines[row];
+        if (column == 0) return {.text = line.text, .fit = Fit::middle};
+        if (column == 1) return {.text = format_count(line.count), .colour = Colour::text2};
+        return {.text = format_duration(static_cast<double>(line.time_ns))};
+      },
+      table_);
 }
 
 }  // namespace accelscope::app

@@ -117,10 +117,8 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
         return {.text = marker.note, .colour = Colour::text2, .style = TextStyle::body};
     }
   };
-  const TableResult result =
-      table(ui, "markers.table", rest, columns, rows.size(), content, table_,
-            {.selected = [&](std::size_t row) { return rows[row]->id == chosen_; }, .can_export = true});
-  if (result.csv) context.actions.export_text("markers.csv", *result.csv);
+  const TableResult result = table(ui, "markers.table", rest, columns, rows.size(), content, table_,
+                                   {.selected = [&](std::size_t row) { return rows[row]->id == chosen_; }});
   if (const auto clicked = result.clicked; clicked && rows[*clicked]->id != chosen_) {
     chosen_ = rows[*clicked]->id;
     name_ = rows[*clicked]->name;

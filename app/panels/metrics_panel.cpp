@@ -146,9 +146,7 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
                 .icon_colour = Colour::warning_line};
     }
   };
-  const TableResult result =
-      table(ui, "metrics.table", area, columns, rows_.size(), content, table_, {.can_export = true});
-  if (result.csv) context.actions.export_text("metrics.csv", *result.csv);
+  const TableResult result = table(ui, "metrics.table", area, columns, rows_.size(), content, table_);
   if (result.double_clicked) {
     const FigureRow& row = rows_[*result.double_clicked];
     const std::string& value = row.computed.empty() ? row.stated : row.computed;

@@ -16,10 +16,8 @@ namespace accelscope::app {
 struct PanelActions {
   std::function<void(std::string_view id)> run;  // a command of the table
   std::function<void(PanelId)> show_panel;
-  std::function<void(std::string text)> say;  // a short confirmation in the status bar
-  std::function<void(EventId)> reveal;        // scrolls its lane into sight
-  // Asks for a file and writes the text to it; the name is suggested.
-  std::function<void(std::string name, std::string text)> export_text;
+  std::function<void(std::string text)> say;          // a short confirmation in the status bar
+  std::function<void(EventId)> reveal;                // scrolls its lane into sight
   std::function<void(Severity, std::string)> notify;  // something went wrong
   // Asks for a folder; `chosen` is called only if the user names one.
   std::function<void(std::string title, std::function<void(const std::string& folder)> chosen)> choose_folder;

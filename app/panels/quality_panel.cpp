@@ -121,11 +121,9 @@ void QualityPanel::draw(const PanelContext& context, const Rect& area) {
     horizontal_line(ui, foot.x0, foot.x1, foot.y0, ui.colour(Colour::line2));
     draw_paragraph(ui, foot.inset(ui.px(size::kPanelPadding), ui.px(6)), detail);
   }
-  const TableResult result =
-      table(ui, "quality.table", rest, columns, entries.size(), content, table_,
-            {.selected = [&](std::size_t row) { return table_.cursor == row; }, .can_export = true});
+  const TableResult result = table(ui, "quality.table", rest, columns, entries.size(), content, table_,
+                                   {.selected = [&](std::size_t row) { return table_.cursor == row; }});
   if (result.sort_changed) table_.cursor.reset();
-  if (result.csv) context.actions.export_text("data-quality.csv", *result.csv);
   if (result.clicked) table_.cursor = result.clicked;
 }
 

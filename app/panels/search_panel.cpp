@@ -186,12 +186,10 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
     empty_state(ui, "search.elsewhere", rest, icon::kSearch, "No hit lies in the visible range.");
     return;
   }
-  const TableOptions options{.selected = [&](std::size_t row) { return tab.selected == list->hits[row].event; },
-                             .can_export = true};
+  const TableOptions options{.selected = [&](std::size_t row) { return tab.selected == list->hits[row].event; }};
   const TableResult result = table(
       ui, "search.hits", rest, columns(), list->hits.size(),
       [&](std::size_t row, std::size_t column) { return cell_of(tab, list->hits[row], column); }, table_, options);
-  if (result.csv) context.actions.export_text("hits.csv", *result.csv);
   if (!result.clicked || *result.clicked >= list->hits.size()) return;
   select_event(tab, list->hits[*result.clicked].event);
   context.actions.reveal(list->hits[*result.clicked].event);

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
+#include "app/figure_text.h"
 #include "app/selection.h"
 #include "app/selection_terms.h"
-#include "app/source_text.h"
 #include "app/view_record.h"
 #include "core/base/format.h"
-#include "core/model/palette.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
 #include "render/widgets/states.h"
 
 namespace accelscope::app {
@@ -24,8 +24,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kFactsWidth = 210, kBinsWidth = 250, kGap = 14;
-constexpr float kMoreForLines = 0.3F;  // of a table's width, for their code
+constexpr float kFactsWidth = 210, kFactRow = 18, kBinsWidth = 250, kGap = 14;
+constexpr float kLeastTable = 440;
 
 // What the timeline shows, in whole ns.
 TimeRange visible_range(const SessionTab& tab) {
@@ -42,51 +42,37 @@ EventFilter selected_filter(const SessionTab& tab) {
 
 EventFilter wanted_filter(const SessionTab& tab) { return both(tab.choices.filter, selected_filter(tab)); }
 
-double share_of(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
-}
-
-std::string per_second(double amount, double ns, std::string_view unit) {
-  static constexpr std::array<std::pair<double, std::string_view>, 5> kScales = {
-      {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
-  const double value = ns > 0 ? amount / ns * 1e9 : 0;
-  for (const auto& [scale, letter] : kScales) {
-    if (value >= scale) return fmt::format("{} {}{}", format_number(value / scale), letter, unit);
-  }
-  return fmt::format("{} {}", format_number(value), unit);
-}
-
 std::string bin_label(const SummaryBin& bin, bool sizes) {
   if (sizes) return bin.begin == 0 ? "0 B" : format_bytes(static_cast<double>(bin.begin));
   return bin.begin == 0 ? "0 ns" : format_duration(static_cast<double>(bin.begin));
 }
 
-// The summary as text, a table after the other, for the clipboard.
+// The summary as text, a table after the other.
 std::string summary_text(const SelectionSummary& summary, char separator) {
-  const auto quoted = [separator](const std::string& text) {
+  const auto quoted = [separator](std::string text) {
+    std::replace(text.begin(), text.end(), '\t', ' ');
     if (separator != ',' || text.find_first_of(",\"\n") == std::string::npos) return text;
     std::string result = "\"";
     for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
     return result + '"';
   };
   std::string text;
-  const auto line = [&](const std::string& table, const std::string& key, std::uint64_t count, std::int64_t busy_ns,
-                        std::uint64_t bytes, std::uint64_t flops) {
-    text +=
-        fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}\n", separator, table, quoted(key), count, busy_ns, bytes, flops);
+  const auto line = [&](const std::string& table, const SummaryRow& row) {
+    text += fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}\n", separator, table, quoted(row.text), row.kind,
+                        row.count, row.busy_ns, row.bytes, row.flops);
   };
-  text += fmt::format("table{0}key{0}events{0}busy_ns{0}bytes{0}flops\n", separator);
-  line("total", "", summary.event_count, summary.busy_ns, summary.bytes, summary.flops);
+  text += fmt::format("table{0}key{0}kind{0}events{0}busy_ns{0}bytes{0}flops\n", separator);
+  line("total", {"", "", summary.event_count, summary.busy_ns, summary.bytes, summary.flops});
   const std::array<std::pair<const char*, const SummaryRows*>, 3> tables = {
       {{"name", &summary.names}, {"line", &summary.lines}, {"layer", &summary.layers}}};
   for (const auto& [name, rows] : tables) {
-    for (const SummaryRow& row : rows->rows) line(name, row.text, row.count, row.busy_ns, row.bytes, row.flops);
+    for (const SummaryRow& row : rows->rows) line(name, row);
   }
   for (const SummaryBin& bin : summary.sizes) {
-    line("size", std::to_string(bin.begin), bin.count, bin.busy_ns, bin.bytes, 0);
+    line("size", {std::to_string(bin.begin), "", bin.count, bin.busy_ns, bin.bytes, 0});
   }
   for (const SummaryBin& bin : summary.durations) {
-    line("duration", std::to_string(bin.begin), bin.count, bin.busy_ns, bin.bytes, 0);
+    line("duration", {std::to_string(bin.begin), "", bin.count, bin.busy_ns, bin.bytes, 0});
   }
   return text;
 }
@@ -99,7 +85,7 @@ void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
   const auto answer = context.analysis().summary(wanted);
   if (answer != answer_) {
     answer_ = answer;
-    for (RowTable* table : {&names_, &lines_, &layers_}) table->order.clear();
+    for (SummaryPartTable& part : parts_) part.take(answer_, *context.tab.snapshot);
   }
   const bool stale = answer_ && (answer_->summary->filter != wanted ||
                                  answer_->summary->snapshot_version != context.tab.snapshot->version);
@@ -122,19 +108,46 @@ void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
   rest = rest.inset(ui.px(size::kPanelPadding), ui.px(4));
   draw_facts(context, rest.cut_left(ui.px(kFactsWidth)));
   rest.cut_left(ui.px(kGap));
-  draw_bins(context, rest.cut_right(std::min(ui.px(kBinsWidth), rest.width() / 4)));
-  rest.cut_right(ui.px(kGap));
-  const SelectionSummary& summary = *answer_->summary;
-  std::vector<std::pair<Kind, RowTable*>> shown = {{Kind::names, &names_}};
-  if (!summary.lines.rows.empty()) shown.emplace_back(Kind::lines, &lines_);
-  if (!summary.layers.rows.empty()) shown.emplace_back(Kind::layers, &layers_);
-  const float width = rest.width() / (static_cast<float>(shown.size()) + kMoreForLines);
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    Rect column = i + 1 == shown.size()
-                      ? rest
-                      : rest.cut_left(shown[i].first == Kind::lines ? width * (1 + kMoreForLines) : width);
-    if (i + 1 != shown.size()) column.cut_right(ui.px(kGap));
-    draw_rows(context, column, shown[i].first, *shown[i].second);
+  if (rest.width() >= ui.px(kLeastTable + kGap + kBinsWidth)) {
+    draw_bins(context, rest.cut_right(ui.px(kBinsWidth)));
+    rest.cut_right(ui.px(kGap));
+  }
+  draw_parts(context, rest, wanted_parts());
+}
+
+std::vector<SummaryPartTable*> SelectionPanel::wanted_parts() {
+  std::vector<SummaryPartTable*> parts;
+  for (SummaryPartTable& part : parts_) {
+    if (!part.empty()) parts.push_back(&part);
+  }
+  return parts;
+}
+
+// As many as fit side by side, from the chosen one on; where not all do, their names stand above.
+void SelectionPanel::draw_parts(const PanelContext& context, Rect area, const std::vector<SummaryPartTable*>& parts) {
+  Ui& ui = context.ui;
+  if (parts.empty()) return;
+  const float gap = ui.px(kGap);
+  const auto fits = static_cast<std::size_t>((area.width() + gap) / (ui.px(kLeastTable) + gap));
+  const std::size_t shown = std::clamp<std::size_t>(fits, 1, parts.size());
+  if (shown < parts.size()) {
+    std::vector<Segment> names;
+    for (const SummaryPartTable* part : parts) names.push_back({.label = part->title()});
+    first_part_ = std::min(first_part_, static_cast<int>(parts.size()) - 1);
+    const Rect row = area.cut_top(ui.px(size::kSmallControl));
+    segmented(ui, "selection.part", {row.x0, row.y0, row.x0 + segmented_width(ui, names), row.y1}, names, first_part_);
+    area.cut_top(ui.px(4));
+  } else {
+    first_part_ = 0;
+  }
+  const float width = (area.width() - gap * static_cast<float>(shown - 1)) / static_cast<float>(shown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Rect column = i + 1 == shown ? area : area.cut_left(std::floor(width));
+    area.cut_left(gap);
+    SummaryPartTable& part = *parts[(static_cast<std::size_t>(first_part_) + i) % parts.size()];
+    if (auto narrowed = part.draw(context, column, selected_filter(context.tab))) {
+      context.tab.region = std::move(*narrowed);
+    }
   }
 }
 
@@ -149,8 +162,9 @@ void SelectionPanel::draw_head(const PanelContext& context, Rect head, bool stal
     head.cut_right(ui.px(8));
     return clicked;
   };
-  if (action("selection.csv", "Copy CSV", icon::kTable, !ready, "All tables as comma-separated values")) {
-    context.copy(summary_text(*answer_->summary, ','), "the summary as CSV");
+  if (action("selection.csv", "Export CSV...", icon::kSave, !ready || !ui.can_offer_file(),
+             "A file of all tables, with every digit")) {
+    ui.offer_file({"selection.csv", [summary = answer_->summary] { return summary_text(*summary, ','); }});
   }
   if (action("selection.copy", "Copy", icon::kCopy, !ready, "All tables, tab-separated")) {
     context.copy(summary_text(*answer_->summary, '\t'), "the summary");
@@ -181,124 +195,60 @@ void SelectionPanel::draw_head(const PanelContext& context, Rect head, bool stal
 
 void SelectionPanel::draw_facts(const PanelContext& context, Rect area) const {
   Ui& ui = context.ui;
+  const std::vector<Fact> facts = facts_of(context);
+  const float row_height = ui.px(kFactRow);
+  const ScrollArea scroll(ui, "selection.facts", area, static_cast<float>(facts.size()) * row_height);
+  Rect rest = scroll.content();
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const Fact& fact = facts[i];
+    const Rect row = rest.cut_top(row_height);
+    const Interaction hand = interact(ui, "selection.fact." + std::to_string(i), row);
+    if (hand.hovered) fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
+    draw_text(ui, row, fact.name, {.colour = Colour::text2});
+    draw_text(ui, row, fact.value, {.style = TextStyle::mono, .align = Align::right});
+    tooltip(ui, hand, row, fact.exact + "\n" + fact.explanation + " Click: copy.");
+    if (hand.clicked) context.copy(fact.exact, std::string(fact.name) + ": " + fact.exact);
+  }
+}
+
+std::vector<SelectionPanel::Fact> SelectionPanel::facts_of(const PanelContext& context) const {
   const SelectionSummary& summary = *answer_->summary;
-  const auto span = static_cast<double>(summary.range.length_ns());
-  const auto fact = [&](std::string_view name, const std::string& value) {
-    Rect row = area.cut_top(ui.px(20));
-    draw_text(ui, row, name, {.colour = Colour::text2});
-    draw_text(ui, row, value, {.style = TextStyle::mono, .align = Align::right});
+  const std::int64_t span_ns = summary.range.length_ns();
+  const auto span = static_cast<double>(span_ns);
+  std::vector<Fact> facts;
+  const auto time = [&](const char* name, std::int64_t ns, const char* explanation) {
+    facts.push_back({name, format_duration(static_cast<double>(ns)), format_time_exact(ns), explanation});
   };
-  fact("Span", format_duration(span));
-  fact("Events", format_count(summary.event_count));
-  fact("Busy", format_duration(static_cast<double>(summary.busy_ns)));
+  time("Span", span_ns, "From the begin to the end of the range, no further than events go.");
+  facts.push_back({"Events", format_count(summary.event_count), format_count(summary.event_count),
+                   "Those that reach into the range count as one."});
+  time("Busy", summary.busy_ns, "Added up over the lanes; lanes that work side by side count several times.");
+  const auto active = context.analysis().active_time(summary.filter);
+  if (active && active->filter == summary.filter) {
+    const double share = span > 0 ? static_cast<double>(active->active_ns) / span : 0;
+    facts.push_back({"Active", format_duration(static_cast<double>(active->active_ns)),
+                     format_time_exact(active->active_ns) + ", " + format_share(share) + " of the span",
+                     "At least one of the lanes is busy; each moment counts once."});
+  } else {
+    facts.push_back({"Active", "...", "...", "Being added up: at least one of the lanes is busy."});
+  }
   if (const std::int64_t wait = summary.wait_ns + summary.waited_ns; wait > 0) {
-    fact("Wait", format_duration(static_cast<double>(wait)));
+    time("Wait", wait, "Of events that do nothing else, and before the others began.");
   }
   if (summary.bytes > 0) {
-    fact("Bytes", format_bytes(static_cast<double>(summary.bytes)));
-    fact("Bandwidth", format_rate(span > 0 ? static_cast<double>(summary.bytes) / span * 1e9 : 0));
+    const auto bytes = static_cast<double>(summary.bytes);
+    const double rate = span > 0 ? bytes / span * 1e9 : 0;
+    facts.push_back({"Bytes", format_bytes(bytes), format_count(summary.bytes) + " B", "That the events moved."});
+    facts.push_back({"Bandwidth", format_rate(rate), fmt::format("{:.0f} B/s", rate), "Bytes by the span."});
   }
   if (summary.flops > 0) {
-    fact("Work", per_second(static_cast<double>(summary.flops), 1e9, "FLOP"));
-    fact("Achieved", per_second(static_cast<double>(summary.flops), span, "FLOP/s"));
+    const auto flops = static_cast<double>(summary.flops);
+    facts.push_back({"Work", amount_per_second(flops, 1e9, "FLOP"), format_count(summary.flops) + " FLOP",
+                     "Floating-point operations of the events."});
+    facts.push_back({"Achieved", amount_per_second(flops, span, "FLOP/s"),
+                     fmt::format("{:.0f} FLOP/s", span > 0 ? flops / span * 1e9 : 0), "Work by the span."});
   }
-}
-
-void SelectionPanel::sort(const SummaryRows& rows, RowTable& table) const {
-  const bool same = table.order.size() == rows.rows.size() && table.sorted_by == table.state.sort_column &&
-                    table.descending == table.state.descending;
-  if (same) return;
-  table.sorted_by = table.state.sort_column;
-  table.descending = table.state.descending;
-  table.order.resize(rows.rows.size());
-  std::iota(table.order.begin(), table.order.end(), std::size_t{0});  // longest first
-  const auto before = [&](std::size_t a, std::size_t b) {
-    const SummaryRow& x = rows.rows[a];
-    const SummaryRow& y = rows.rows[b];
-    if (table.sorted_by == 0) return x.text < y.text;
-    return table.sorted_by == 1 ? x.count < y.count : x.busy_ns < y.busy_ns;
-  };
-  if (table.sorted_by < 0) return;
-  std::stable_sort(table.order.begin(), table.order.end(),
-                   [&](std::size_t a, std::size_t b) { return table.descending ? before(b, a) : before(a, b); });
-}
-
-void SelectionPanel::draw_rows(const PanelContext& context, const Rect& area, Kind kind, RowTable& rows) {
-  Ui& ui = context.ui;
-  const SelectionSummary& summary = *answer_->summary;
-  const SummaryRows& source = kind == Kind::names   ? summary.names
-                              : kind == Kind::lines ? summary.lines
-                                                    : summary.layers;
-  sort(source, rows);
-  const bool lines = kind == Kind::lines;
-  const char* const name = kind == Kind::names ? "selection.names" : lines ? "selection.lines" : "selection.layers";
-  const char* const title = kind == Kind::names ? "Name" : lines ? "Line" : "Layer";
-  // The average goes first where there is little room; of a layer, the share does.
-  const bool narrow = area.width() < ui.px(560);
-  std::vector<TableColumn> columns = {{.title = title},
-                                      {.title = "Events", .width = 64, .align = Align::right},
-                                      {.title = "Busy", .width = 84, .align = Align::right}};
-  if (kind == Kind::layers) {
-    columns.push_back({.title = "Achieved", .width = 108, .align = Align::right, .sortable = false});
-  } else if (!narrow) {
-    columns.push_back({.title = "Average", .width = 84, .align = Align::right, .sortable = false});
-  }
-  const bool with_share = kind != Kind::layers || !narrow;
-  if (with_share) columns.push_back({.title = lines ? "Of span" : "Share", .width = 90, .sortable = false});
-  const bool without_average = kind != Kind::layers && narrow;
-  const std::int64_t whole =
-      lines ? summary.range.length_ns() : std::max<std::int64_t>(1, summary.busy_ns + summary.wait_ns);
-  const auto content = [&](std::size_t index, std::size_t place) -> TableCell {
-    const std::size_t column = without_average && place == 3 ? 4 : place;
-    const SummaryRow& row = source.rows[rows.order[index]];
-    const auto busy = static_cast<double>(row.busy_ns);
-    const double share = share_of(row.busy_ns, whole);
-    switch (column) {
-      case 0: {
-        if (kind == Kind::names) return {.text = row.text, .swatch = ui.theme().slice(palette_slot(row.text))};
-        const std::string code = lines ? code_of(context, row.text) : std::string();
-        const std::size_t slash = lines ? row.text.rfind('/') : std::string::npos;
-        const std::string shown = slash == std::string::npos ? row.text : row.text.substr(slash + 1);
-        return {.text = code.empty() ? shown : shown + "  " + code, .fit = lines ? Fit::ellipsis : Fit::middle};
-      }
-      case 1:
-        return {.text = format_count(row.count)};
-      case 2:
-        return {.text = format_duration(busy)};
-      case 3:
-        if (kind != Kind::layers)
-          return {.text = format_duration(busy / static_cast<double>(std::max<std::uint64_t>(1, row.count)))};
-        return {.text = row.flops == 0 ? "–" : per_second(static_cast<double>(row.flops), busy, "FLOP/s")};
-      default:
-        return {.text = format_share(share), .bar = std::min(1.0, share)};
-    }
-  };
-  const auto search = [&](std::size_t index) -> std::optional<std::string> {
-    const std::string& text = source.rows[rows.order[index]].text;
-    if (kind == Kind::names) return search_of_name(text);
-    return lines ? std::optional(search_of_line(text)) : search_of_layer(*context.tab.snapshot, text);
-  };
-  const TableResult result = table(ui, name, area, columns, rows.order.size(), content, rows.state);
-  if (!result.clicked) return;
-  if (const auto term = search(*result.clicked)) select(context, *term);
-}
-
-// The text of a source line where the session stores its file.
-std::string SelectionPanel::code_of(const PanelContext& context, const std::string& line) {
-  const StackFrame place = parse_stack_frame(line);
-  if (place.path.empty()) return {};
-  if (place.path != code_path_) {
-    code_path_ = place.path;
-    code_.clear();
-    const auto& sources = context.tab.snapshot->sources;
-    if (const auto file = find_source(sources, place.path)) {
-      for (const CodeLine& each : code_lines(*sources[*file])) code_.push_back(each.text);
-    }
-  }
-  if (place.line == 0 || place.line > code_.size()) return {};
-  const std::string& text = code_[place.line - 1];
-  const std::size_t first = text.find_first_not_of(' ');
-  return first == std::string::npos ? std::string() : text.substr(first);
+  return facts;
 }
 
 void SelectionPanel::draw_bins(const PanelContext& context, Rect area) {
@@ -328,6 +278,11 @@ void SelectionPanel::draw_bins(const PanelContext& context, Rect area) {
       bar.x1 =
           bar.x0 + bar.width() * static_cast<float>(static_cast<double>(bins[i].count) / static_cast<double>(most));
       fill(ui, bar, ui.colour(Colour::accent));
+      const std::string unit = sizes ? " B" : " ns";
+      tooltip(ui, hand, row,
+              "From " + format_count(bins[i].begin) + unit + " to below " + format_count(bins[i].end) + unit + ": " +
+                  format_count(bins[i].count) + (bins[i].count == 1 ? " event" : " events") + ", busy " +
+                  format_time_exact(bins[i].busy_ns));
       if (!hand.clicked) continue;
       const auto search = sizes ? search_of_sizes(*context.tab.snapshot, bins[i]) : search_of_durations(bins[i]);
       if (search) select(context, *search);

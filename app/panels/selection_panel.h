@@ -3,12 +3,13 @@
 // selection to it; a second click widens it again.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "app/panels/panel_context.h"
-#include "render/widgets/table.h"
+#include "app/panels/selection_tables.h"
 
 namespace accelscope::app {
 
@@ -17,26 +18,25 @@ class SelectionPanel {
   void draw(const PanelContext& context, const render::Rect& area);
 
  private:
-  enum class Kind : std::uint8_t { names, lines, layers };
-  struct RowTable {
-    render::TableState state;
-    std::vector<std::size_t> order;  // of the summary's rows
-    int sorted_by = -1;
-    bool descending = true;
+  struct Fact {
+    const char* name;
+    std::string value, exact;
+    const char* explanation;
   };
   void draw_head(const PanelContext& context, render::Rect head, bool stale);
   void draw_facts(const PanelContext& context, render::Rect area) const;
-  void draw_rows(const PanelContext& context, const render::Rect& area, Kind kind, RowTable& rows);
+  [[nodiscard]] std::vector<Fact> facts_of(const PanelContext& context) const;
+  [[nodiscard]] std::vector<SummaryPartTable*> wanted_parts();
+  void draw_parts(const PanelContext& context, render::Rect area, const std::vector<SummaryPartTable*>& parts);
   void draw_bins(const PanelContext& context, render::Rect area);
   void select(const PanelContext& context, const std::string& search) const;
   void pin(const PanelContext& context) const;
-  void sort(const SummaryRows& rows, RowTable& table) const;
-  [[nodiscard]] std::string code_of(const PanelContext& context, const std::string& line);
 
   std::shared_ptr<const SessionSummary> answer_;  // that is shown
-  RowTable names_, lines_, layers_;
-  std::string code_path_;  // of the file that code_ is the lines of
-  std::vector<std::string> code_;
+  std::array<SummaryPartTable, kSummaryParts> parts_ = {
+      SummaryPartTable(SummaryPart::names), SummaryPartTable(SummaryPart::lines), SummaryPartTable(SummaryPart::layers),
+      SummaryPartTable(SummaryPart::lanes)};
+  int first_part_ = 0;  // of those that have rows, where not all fit
 };
 
 }  // namespace accelscope::app

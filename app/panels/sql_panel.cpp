@@ -42,9 +42,12 @@ bool grouped(std::string_view column) {
 TableCell cell_of(const SqlValue& value, std::string_view column) {
   if (is_null(value)) return {.text = "NULL", .colour = Colour::text3, .style = TextStyle::small};
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    return {.text = grouped(column) ? format_signed(*integer) : std::to_string(*integer)};
+    return {.text = grouped(column) ? format_signed(*integer) : std::to_string(*integer),
+            .data = std::to_string(*integer)};
   }
-  if (const auto* real = std::get_if<double>(&value)) return {.text = fmt::format("{:.6g}", *real)};
+  if (const auto* real = std::get_if<double>(&value)) {
+    return {.text = fmt::format("{:.6g}", *real), .exact = fmt::format("{}", *real), .data = fmt::format("{}", *real)};
+  }
   if (const auto* blob = std::get_if<SqlBlob>(&value)) {
     return {.text = fmt::format("{} bytes", blob->bytes.size()), .colour = Colour::text3};
   }
@@ -412,8 +415,12 @@ void SqlPanel::draw_rows(const PanelContext& context, const SqlAnswer& answer, c
   };
   const TableResult hand =
       table(ui, "sql.rows", area, columns_, rows_.size(), content, table_,
-            {.selected = [&](std::size_t row) { return table_.cursor == row; }, .can_export = true});
-  if (hand.csv) context.actions.export_text("rows.csv", *hand.csv);
+            {.selected = [&](std::size_t row) { return table_.cursor == row; },
+             .detached = [&]() -> TableContent {
+               return [shared = console_.shared_answer(), rows = rows_](std::size_t row, std::size_t column) {
+                 return cell_of(shared->result.at(rows[row], column), shared->result.columns[column]);
+               };
+             }});
   if (hand.sort_changed) order_rows(answer);
   if (hand.clicked) show_row(context, answer, rows_[*hand.clicked], false);
   if (hand.double_clicked) show_row(context, answer, rows_[*hand.double_clicked], true);

@@ -1,10 +1,15 @@
 #include "app/panels/stack_panel.h"
 
+#include <algorithm>
+#include <array>
+#include <span>
+
 #include "app/event_details.h"
 #include "core/base/format.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
 #include "render/widgets/states.h"
 
 namespace accelscope::app {
@@ -13,17 +18,53 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 constexpr float kFrameRow = 40, kHeadRow = 32;
+
+bool has_role(const Schema& schema, Role role) { return schema.find(role).has_value(); }
+
+bool has_tracks_of(const Snapshot& snapshot, std::string_view kind) {
+  return std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(),
+                     [&](const TrackSnapshot& track) { return track.track->kind == kind; });
 }
+
+// What to do to have a stack, by what kind of source the session comes from.
+StackAdvice advice_for(const Snapshot& snapshot, const Schema* schema, std::string_view track_kind) {
+  const bool host_calls = has_tracks_of(snapshot, "host_thread");
+  if (track_kind == "stream" || track_kind == "dma_queue") {
+    if (host_calls) {
+      return {"Work on a device has no calls of its own; the call on the host that launched it has.",
+              "To what launched it", "predecessor"};
+    }
+  }
+  if (has_tracks_of(snapshot, "stream") || host_calls) {
+    return {"No stack was recorded for this event. torch.profiler records Python's calls with with_stack=True."};
+  }
+  if (schema != nullptr && has_role(*schema, Role::operands)) {
+    return {
+        "No stack was recorded for this event. Compile with XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1 to have the "
+        "framework's calls."};
+  }
+  const bool any = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
+                               [](const auto& each) { return has_role(*each, Role::stack); });
+  if (any) return {"No stack was recorded for this event; instructions and framework calls have one."};
+  return {
+      "The source of this session records no call stacks. What line an event comes from, if it says so, stands in "
+      "Details."};
+}
+
+}  // namespace
 
 void StackPanel::read(const PanelContext& context) {
   const SessionTab& tab = context.tab;
   if (tab.selected == shown_) return;
   shown_ = tab.selected;
+  advice_ = {"Select an event to see the calls that led to it."};
   frames_.clear();
   repeats_.clear();
   if (!shown_) return;
   const auto record = tab.reader->read(*shown_);
   if (!record) return;  // Details says why
+  const TrackSnapshot* track = tab.snapshot->find_track(record->lane->track);
+  advice_ = advice_for(*tab.snapshot, record->lane->schema.get(), track != nullptr ? track->track->kind : "");
   const EventDetails details = describe_event(*record, *tab.snapshot);
   std::vector<std::string> texts = details.stack;
   if (texts.empty() && !details.source.empty()) texts.push_back(details.source);
@@ -43,11 +84,11 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
   SessionTab& tab = context.tab;
   read(context);
   if (frames_.empty()) {
-    empty_state(ui, "stack.empty", area, icon::kList,
-                shown_
-                    ? "No stack was recorded for this event. Compile with XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1 to have "
-                      "the framework's calls."
-                    : "Select an event to see the calls that led to it.");
+    const std::array<std::string_view, 1> actions = {advice_.action};
+    const std::size_t count = advice_.action[0] != 0 ? 1 : 0;
+    if (empty_state(ui, "stack.empty", area, icon::kList, advice_.sentence, std::span(actions).first(count))) {
+      context.actions.run(advice_.command);
+    }
     return;
   }
   Rect rest = area;
@@ -76,15 +117,20 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
     }
     horizontal_line(ui, row.x0, row.x1, row.y1 - 1, ui.colour(Colour::line1));
     Rect place = row.inset(ui.px(size::kPanelPadding), ui.px(3));
+    const std::string location = has_line ? frame.path + ":" + std::to_string(frame.line) : frame.text;
+    if (const std::string whole = frame.function.empty() ? location : frame.function + "\n" + location;
+        text_width(ui, TextStyle::mono, location) > place.width() - ui.px(24)) {
+      tooltip(ui, hand, row, whole);
+    }
     draw_text(ui, place.cut_left(ui.px(24)), std::to_string(i), {.style = TextStyle::mono, .colour = Colour::text3});
     if (repeats_[i] > 1) {
       const std::string times = "× " + format_count(repeats_[i]);
       draw_text(ui, place.cut_right(text_width(ui, TextStyle::mono, times) + ui.px(8)), times,
                 {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});
     }
-    const std::string location = has_line ? frame.path + ":" + std::to_string(frame.line) : frame.text;
     if (frame.function.empty()) {
-      draw_text(ui, place, location, {.style = TextStyle::mono, .colour = has_line ? Colour::accent : Colour::text1});
+      draw_text(ui, place, location,
+                {.style = TextStyle::mono, .colour = has_line ? Colour::accent : Colour::text1, .fit = Fit::middle});
     } else {
       draw_text(ui, place.cut_top(place.height() / 2), frame.function, {.style = TextStyle::heading});
       draw_text(ui, place, location, {.style = TextStyle::mono, .colour = Colour::accent, .fit = Fit::middle});

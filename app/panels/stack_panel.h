@@ -9,6 +9,13 @@
 
 namespace accelscope::app {
 
+// Where there is no stack: why, and one thing to do about it.
+struct StackAdvice {
+  const char* sentence = "";
+  const char* action = "";  // its link; "": none
+  const char* command = "";
+};
+
 class StackPanel {
  public:
   void draw(const PanelContext& context, const render::Rect& area);
@@ -17,6 +24,7 @@ class StackPanel {
   void read(const PanelContext& context);
 
   std::optional<EventId> shown_;
+  StackAdvice advice_ = {"Select an event to see the calls that led to it."};
   std::vector<StackFrame> frames_;
   std::vector<std::size_t> repeats_;  // how often each of frames_ stands there in a row
 };

@@ -53,16 +53,60 @@ struct TrackSum {
 
 using TextSums = std::unordered_map<std::string, Sum>;
 
+// The lanes that are summarised, and which of them hold work.
+struct Lanes {
+  LaneIndices indices;
+  std::vector<char> works;           // by index into Snapshot::lanes
+  std::vector<std::size_t> tracks;   // likewise, index into Snapshot::tracks
+  std::vector<std::size_t> kind_of;  // likewise, index into kinds
+  std::vector<std::string> kinds;    // of names
+
+  Lanes(const Snapshot& snapshot, const EventFilter& filter)
+      : works(snapshot.lanes.size(), 0),
+        tracks(snapshot.lanes.size(), snapshot.tracks.size()),
+        kind_of(snapshot.lanes.size(), 0) {
+    bool any_works = false;
+    for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+      const TrackSnapshot& track = snapshot.tracks[t];
+      if (!filter.has_track(track.track->number)) continue;
+      const bool commentary = is_commentary(track.track->kind);
+      for (const std::uint32_t lane : track.lanes) {
+        if (!takes_part_in_summaries(snapshot.lanes[lane].data->kind)) continue;
+        indices.push_back(lane);
+        works[lane] = commentary ? 0 : 1;
+        tracks[lane] = t;
+        kind_of[lane] = place_of(kind_of_names(snapshot.lanes[lane].schema.get()));
+        any_works = any_works || !commentary;
+      }
+    }
+    if (!any_works) std::fill(works.begin(), works.end(), 1);
+  }
+
+ private:
+  // The vendor's field behind the names; one called "name" says nothing, the table does.
+  static std::string_view kind_of_names(const Schema* schema) {
+    if (schema == nullptr) return "";
+    return schema->name_column.empty() || schema->name_column == "name" ? schema->name : schema->name_column;
+  }
+  std::size_t place_of(std::string_view kind) {
+    const auto found = std::find(kinds.begin(), kinds.end(), kind);
+    if (found != kinds.end()) return static_cast<std::size_t>(found - kinds.begin());
+    kinds.emplace_back(kind);
+    return kinds.size() - 1;
+  }
+};
+
 // What one worker added up.
 struct Sums {
   std::uint64_t events = 0, waited_ns = 0, bytes = 0, flops = 0;
   double busy_ns = 0, wait_ns = 0;
-  std::array<SumTable, kSummaryTables> tables;
-  std::array<TextSums, 2> texts;  // lines, layers
-  std::vector<TrackSum> lanes;    // by index
-  SummaryTally tally;             // for chunks that are decoded
+  std::array<SumTable, kSummaryTables> tables;  // but names, which are by kind
+  std::vector<SumTable> names;                  // by index into Lanes::kinds
+  std::array<TextSums, 2> texts;                // lines, layers
+  std::vector<TrackSum> lanes;                  // by index
+  SummaryTally tally;                           // for chunks that are decoded
 
-  void add(const SummaryStretch& stretch, std::uint32_t lane, double ns_per_tick, bool works) {
+  void add(const SummaryStretch& stretch, std::uint32_t lane, double ns_per_tick, const Lanes& all) {
     const SummaryTotals& totals = stretch.totals;
     events += totals.events;
     TrackSum& of_lane = lanes[lane];
@@ -72,27 +116,29 @@ struct Sums {
     of_lane.bytes = capped_sum(of_lane.bytes, totals.bytes);
     of_lane.busy_ns += busy;
     of_lane.wait_ns += wait;
-    if (!works) return;
+    if (all.works[lane] == 0) return;
     busy_ns += busy;
     wait_ns += wait;
     waited_ns = capped_sum(waited_ns, totals.waited_ns);
     bytes = capped_sum(bytes, totals.bytes);
     flops = capped_sum(flops, totals.flops);
     for (std::size_t i = 0; i < kSummaryTables; ++i) {
-      for (const SummaryEntry& entry : stretch.of(static_cast<SummaryTable>(i))) {
-        tables[i].add({entry.key, entry.count, ns_per_tick * static_cast<double>(entry.busy_ticks), entry.amount});
+      const auto which = static_cast<SummaryTable>(i);
+      SumTable& table = which == SummaryTable::names ? names[all.kind_of[lane]] : tables[i];
+      for (const SummaryEntry& entry : stretch.of(which)) {
+        table.add({entry.key, entry.count, ns_per_tick * static_cast<double>(entry.busy_ticks), entry.amount});
       }
     }
   }
-  void take_tally(std::uint32_t lane, double ns_per_tick, bool works) {
+  void take_tally(std::uint32_t lane, double ns_per_tick, const Lanes& all) {
     const auto take_texts = [&](const SummaryTally::Texts& from, TextSums& to) {
       for (const auto& [text, entry] : from) {
         to[text].add({0, entry.count, ns_per_tick * static_cast<double>(entry.busy_ticks), entry.amount});
       }
     };
-    if (works) take_texts(tally.line_texts(), texts[0]), take_texts(tally.layer_texts(), texts[1]);
+    if (all.works[lane] != 0) take_texts(tally.line_texts(), texts[0]), take_texts(tally.layer_texts(), texts[1]);
     tally.clear_texts();
-    add(tally.take(), lane, ns_per_tick, works);
+    add(tally.take(), lane, ns_per_tick, all);
   }
   void add(const Sums& other) {
     events += other.events;
@@ -103,6 +149,9 @@ struct Sums {
     wait_ns += other.wait_ns;
     for (std::size_t i = 0; i < kSummaryTables; ++i) {
       for (const Sum& sum : other.tables[i].sums()) tables[i].add(sum);
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      for (const Sum& sum : other.names[i].sums()) names[i].add(sum);
     }
     for (std::size_t i = 0; i < texts.size(); ++i) {
       for (const auto& [text, sum] : other.texts[i]) texts[i][text].add(sum);
@@ -182,31 +231,6 @@ class LanePlanner {
   Plan& plan_;
 };
 
-// The lanes that are summarised, and which of them hold work.
-struct Lanes {
-  LaneIndices indices;
-  std::vector<char> works;          // by index into Snapshot::lanes
-  std::vector<std::size_t> tracks;  // likewise, index into Snapshot::tracks
-
-  Lanes(const Snapshot& snapshot, const EventFilter& filter)
-      : works(snapshot.lanes.size(), 0), tracks(snapshot.lanes.size(), snapshot.tracks.size()) {
-    bool any_works = false;
-    for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
-      const TrackSnapshot& track = snapshot.tracks[t];
-      if (!filter.has_track(track.track->number)) continue;
-      const bool commentary = is_commentary(track.track->kind);
-      for (const std::uint32_t lane : track.lanes) {
-        if (!takes_part_in_summaries(snapshot.lanes[lane].data->kind)) continue;
-        indices.push_back(lane);
-        works[lane] = commentary ? 0 : 1;
-        tracks[lane] = t;
-        any_works = any_works || !commentary;
-      }
-    }
-    if (!any_works) std::fill(works.begin(), works.end(), 1);
-  }
-};
-
 std::int64_t whole_ns(double ns) noexcept { return std::llround(std::max(0.0, ns)); }
 
 // The longest ones in front, the rest dropped.
@@ -236,13 +260,19 @@ std::vector<Sum> longest_sums(std::vector<Sum> sums) {
   return sums;
 }
 
-SummaryRows name_rows(const SumTable& table, const StringPool& strings) {
+SummaryRows name_rows(const std::vector<SumTable>& tables, const std::vector<std::string>& kinds,
+                      const StringPool& strings) {
   std::vector<SummaryRow> rows;
-  for (const Sum& sum : longest_sums(table.sums())) {
-    rows.push_back({std::string(strings.text(sum.key)), sum.count, whole_ns(sum.busy_ns), sum.amount, 0});
+  std::uint64_t distinct = 0;
+  for (std::size_t kind = 0; kind < tables.size(); ++kind) {
+    distinct += tables[kind].sums().size();
+    for (const Sum& sum : longest_sums(tables[kind].sums())) {
+      rows.push_back(
+          {std::string(strings.text(sum.key)), kinds[kind], sum.count, whole_ns(sum.busy_ns), sum.amount, 0});
+    }
   }
   SummaryRows result = longest(std::move(rows));
-  result.distinct = table.sums().size();
+  result.distinct = distinct;
   return result;
 }
 
@@ -266,8 +296,8 @@ SummaryRows text_rows(const SumTable& table, const TextSums& texts, const String
   for (const auto& [place, sum] : merged) {
     std::string text(place.first);
     if (place.second != kNoLine) text += ":" + std::to_string(place.second);
-    rows.push_back(
-        {std::move(text), sum.count, whole_ns(sum.busy_ns), are_lines ? sum.amount : 0, are_lines ? 0 : sum.amount});
+    rows.push_back({std::move(text), "", sum.count, whole_ns(sum.busy_ns), are_lines ? sum.amount : 0,
+                    are_lines ? 0 : sum.amount});
   }
   return longest(std::move(rows));
 }
@@ -315,7 +345,7 @@ void collect(const Sums& sums, const Snapshot& snapshot, const Lanes& lanes, Sel
   summary.waited_ns = static_cast<std::int64_t>(std::min<std::uint64_t>(sums.waited_ns, INT64_MAX));
   summary.bytes = sums.bytes;
   summary.flops = sums.flops;
-  summary.names = name_rows(table(SummaryTable::names), *snapshot.strings);
+  summary.names = name_rows(sums.names, lanes.kinds, *snapshot.strings);
   summary.lines = text_rows(table(SummaryTable::lines), sums.texts[0], *snapshot.strings, true);
   summary.layers = text_rows(table(SummaryTable::layers), sums.texts[1], *snapshot.strings, false);
   summary.sizes = bins(table(SummaryTable::sizes), true);
@@ -324,6 +354,15 @@ void collect(const Sums& sums, const Snapshot& snapshot, const Lanes& lanes, Sel
 }
 
 }  // namespace
+
+LaneIndices working_lanes(const Snapshot& snapshot, const EventFilter& filter) {
+  const Lanes all(snapshot, filter);
+  LaneIndices working;
+  for (const std::uint32_t lane : all.indices) {
+    if (all.works[lane] != 0) working.push_back(lane);
+  }
+  return working;
+}
 
 bool is_commentary(std::string_view track_kind) noexcept {
   return std::find(kCommentaries.begin(), kCommentaries.end(), track_kind) != kCommentaries.end();
@@ -348,14 +387,17 @@ Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryCon
   }
   summary->decoded_chunks = plan.chunks.size();
   std::vector<Sums> workers(query.pool.concurrency());
-  for (Sums& sums : workers) sums.lanes.resize(snapshot.lanes.size());
+  for (Sums& sums : workers) {
+    sums.lanes.resize(snapshot.lanes.size());
+    sums.names.resize(lanes.kinds.size());
+  }
   constexpr std::size_t kAtOnce = 32;
   query.pool.for_each((plan.kept.size() + kAtOnce - 1) / kAtOnce, query.control,
                       [&](std::size_t part, std::size_t worker) {
                         const std::size_t end = std::min(plan.kept.size(), (part + 1) * kAtOnce);
                         for (std::size_t i = part * kAtOnce; i < end; ++i) {
                           const Plan::Kept& kept = plan.kept[i];
-                          workers[worker].add(*kept.stretch, kept.lane, kept.ns_per_tick, lanes.works[kept.lane] != 0);
+                          workers[worker].add(*kept.stretch, kept.lane, kept.ns_per_tick, lanes);
                         }
                       });
   const Result<void> scanned = scan_chunks(query, plan.chunks, [&](const ScannedChunk& chunk, std::size_t worker) {
@@ -367,7 +409,7 @@ Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryCon
       sums.tally.add(chunk, *snapshot.strings, first, first + SummaryIndex::kBlocksPerPart);
     }
     if (parts == kAllParts) sums.tally.add(chunk, *snapshot.strings);
-    sums.take_tally(chunk.lane_index, chunk.ns_per_tick, lanes.works[chunk.lane_index] != 0);
+    sums.take_tally(chunk.lane_index, chunk.ns_per_tick, lanes);
   });
   if (!scanned) return scanned.error();
   for (std::size_t worker = 1; worker < workers.size(); ++worker) workers[0].add(workers[worker]);

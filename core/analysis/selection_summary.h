@@ -20,6 +20,7 @@ namespace accelscope {
 
 struct SummaryRow {
   std::string text;  // a name, "file.py:33", a layer's path
+  std::string kind;  // of names: what they are to their vendor: "opcode", "variable", or the table they come from
   std::uint64_t count = 0;
   std::int64_t busy_ns = 0;  // clipped; of names that wait: what they waited
   std::uint64_t bytes = 0;   // of names and lines
@@ -58,7 +59,7 @@ struct SelectionSummary {
   std::int64_t waited_ns = 0;  // before the others began
   std::uint64_t bytes = 0;
   std::uint64_t flops = 0;
-  SummaryRows names, lines, layers;
+  SummaryRows names, lines, layers;          // a name that is of two kinds has two rows
   std::vector<SummaryTrack> tracks;          // those with events, as in the snapshot
   std::vector<SummaryBin> sizes, durations;  // those with events, smallest first
   std::uint64_t decoded_chunks = 0;
@@ -71,6 +72,9 @@ struct SelectionSummary {
 [[nodiscard]] Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryContext& query,
                                                                                 const EventFilter& filter,
                                                                                 const SummaryIndex* index = nullptr);
+
+// The lanes whose time is in the sums: without commentary, unless the filter names nothing else.
+[[nodiscard]] LaneIndices working_lanes(const Snapshot& snapshot, const EventFilter& filter);
 
 // Tracks of this kind only tell about others' work.
 [[nodiscard]] bool is_commentary(std::string_view track_kind) noexcept;

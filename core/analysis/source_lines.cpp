@@ -17,12 +17,14 @@ struct Cost {
   double busy_ns = 0;
   double wait_ns = 0;
   std::uint64_t bytes = 0;
+  double host_ns = 0;
 
   void add(const Cost& other) noexcept {
     event_count += other.event_count;
     busy_ns += other.busy_ns;
     wait_ns += other.wait_ns;
     bytes += other.bytes;
+    host_ns += other.host_ns;
   }
 };
 
@@ -65,7 +67,7 @@ struct Columns {
   }
 };
 
-void add_chunk(const ScannedChunk& chunk, const StringPool& strings, CostsByLocation& costs) {
+void add_chunk(const ScannedChunk& chunk, const StringPool& strings, bool on_host, CostsByLocation& costs) {
   const Schema& schema = *chunk.lane.schema;
   const std::optional<Columns> columns = Columns::of(schema);
   if (!columns || columns->location >= chunk.view.column_count()) return;
@@ -92,12 +94,11 @@ void add_chunk(const ScannedChunk& chunk, const StringPool& strings, CostsByLoca
       ++cost.event_count;
       const double time_ns =
           chunk.ns_per_tick * static_cast<double>(chunk.range.shared(block.times.begins[i], block.times.ends[i]));
-      if (waits.contains(chunk.session_string(names[i]))) {
-        cost.wait_ns += time_ns;
-      } else {
-        cost.busy_ns += time_ns;
-        cost.wait_ns += static_cast<double>(std::max<std::int64_t>(waited[i], 0));
-      }
+      const bool waiting = waits.contains(chunk.session_string(names[i]));
+      const double before_ns = waiting ? 0 : static_cast<double>(std::max<std::int64_t>(waited[i], 0));
+      (waiting ? cost.wait_ns : cost.busy_ns) += time_ns;
+      cost.wait_ns += before_ns;
+      if (on_host) cost.host_ns += time_ns + before_ns;
       for (const NumberBlock& bytes : moved) {
         cost.bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(bytes[i], 0));
       }
@@ -128,12 +129,14 @@ SourceLines collect(const std::vector<CostsByLocation>& workers, const StringPoo
   result.lines.reserve(by_line.size());
   for (const auto& [place, cost] : by_line) {
     result.lines.push_back({std::string(place.first), place.second, cost.event_count, std::llround(cost.busy_ns),
-                            std::llround(cost.wait_ns), cost.bytes});
+                            std::llround(cost.wait_ns), cost.bytes, std::llround(cost.host_ns)});
   }
   return result;
 }
 
 }  // namespace
+
+bool is_host_thread(std::string_view track_kind) noexcept { return track_kind == "host_thread"; }
 
 bool parse_source_location(std::string_view text, std::string_view& path, std::uint32_t& line) noexcept {
   const auto split = [](std::string_view whole, std::string_view& before, std::uint32_t& number) {
@@ -172,9 +175,13 @@ const SourceLine* SourceLines::find(std::string_view path, std::uint32_t line) c
 Result<std::shared_ptr<const SourceLines>> source_lines(const QueryContext& query, const TimeRange& range) {
   const Snapshot& snapshot = *query.snapshot;
   std::vector<CostsByLocation> workers(query.pool.concurrency());
-  const Result<void> scanned = scan_chunks(
-      query, lanes_with_role(snapshot, Role::source_location), range,
-      [&](const ScannedChunk& chunk, std::size_t worker) { add_chunk(chunk, *snapshot.strings, workers[worker]); });
+  const Result<void> scanned = scan_chunks(query, lanes_with_role(snapshot, Role::source_location), range,
+                                           [&](const ScannedChunk& chunk, std::size_t worker) {
+                                             const TrackSnapshot* track = snapshot.find_track(chunk.lane.track);
+                                             const bool on_host =
+                                                 track != nullptr && is_host_thread(track->track->kind);
+                                             add_chunk(chunk, *snapshot.strings, on_host, workers[worker]);
+                                           });
   if (!scanned) return scanned.error();
   auto result = std::make_shared<SourceLines>(collect(workers, *snapshot.strings));
   std::sort(result->lines.begin(), result->lines.end(), line_before);

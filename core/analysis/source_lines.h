@@ -21,6 +21,7 @@ struct SourceLine {
   std::int64_t busy_ns = 0;  // of events that do not wait, clipped to the range
   std::int64_t wait_ns = 0;  // of waiting events, and what the others waited before they began
   std::uint64_t bytes = 0;
+  std::int64_t host_ns = 0;  // what of busy_ns and wait_ns is of threads of the host
 };
 
 struct SourceLines {
@@ -32,6 +33,9 @@ struct SourceLines {
   [[nodiscard]] std::span<const SourceLine> of_file(std::string_view path) const noexcept;
   [[nodiscard]] const SourceLine* find(std::string_view path, std::uint32_t line) const noexcept;
 };
+
+// Tracks of this kind show the host's own work.
+[[nodiscard]] bool is_host_thread(std::string_view track_kind) noexcept;
 
 // "dir/file.py:33" -> path and line; false if the text names no line.
 [[nodiscard]] bool parse_source_location(std::string_view text, std::string_view& path, std::uint32_t& line) noexcept;

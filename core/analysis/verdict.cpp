@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/analysis/covered_time.h"
+#include "core/analysis/launched_time.h"
 #include "core/analysis/track_devices.h"
 #include "core/base/format.h"
 #include "core/query/range_statistics.h"
@@ -235,21 +236,43 @@ std::string bound_text(const SessionLoad& load) {
   return sentence(fmt::format("{}: nothing stands out", said(kAll, load)));
 }
 
-const SourceLine* worst_line(const SourceLines& lines) noexcept {
-  const SourceLine* worst = nullptr;
+std::optional<WorstLine> worst_line(const SourceLines& lines, const SourceLines& launched) {
+  const SourceLine* on_device = nullptr;
+  const SourceLine* on_host = nullptr;
+  const SourceLine* launches = nullptr;
   const auto cost = [](const SourceLine& line) { return std::pair(line.wait_ns, line.busy_ns); };
   for (const SourceLine& line : lines.lines) {
-    if (cost(line) == std::pair<std::int64_t, std::int64_t>(0, 0)) continue;
+    if (line.busy_ns == 0 && line.wait_ns == 0) continue;
+    const SourceLine*& worst = line.host_ns < line.busy_ns + line.wait_ns ? on_device : on_host;
     if (worst == nullptr || cost(line) > cost(*worst)) worst = &line;
   }
-  return worst;
+  for (const SourceLine& line : launched.lines) {
+    if (line.busy_ns > 0 && (launches == nullptr || line.busy_ns > launches->busy_ns)) launches = &line;
+  }
+  const auto found = [](const SourceLine& line, LineCost why, std::int64_t ns) {
+    return WorstLine{line.path, line.line, why, ns};
+  };
+  if (on_device != nullptr && on_device->wait_ns > 0) return found(*on_device, LineCost::waits, on_device->wait_ns);
+  if (on_device != nullptr) return found(*on_device, LineCost::works, on_device->busy_ns);
+  if (launches != nullptr) return found(*launches, LineCost::launches, launches->busy_ns);
+  if (on_host == nullptr) return std::nullopt;
+  return found(*on_host, LineCost::works_on_host, std::max(on_host->busy_ns, on_host->wait_ns));
 }
 
-std::string line_text(const SourceLine& line) {
+std::string line_text(const WorstLine& line) {
   const std::string file = line.path.substr(line.path.find_last_of("/\\") + 1);
-  const bool waits = line.wait_ns > 0;
-  return fmt::format("{}:{} {} {}", file, line.line, waits ? "waits" : "works",
-                     format_duration(static_cast<double>(waits ? line.wait_ns : line.busy_ns)));
+  const std::string time = format_duration(static_cast<double>(line.ns));
+  switch (line.cost) {
+    case LineCost::waits:
+      return fmt::format("{}:{} waits {}", file, line.line, time);
+    case LineCost::works:
+      return fmt::format("{}:{} works {}", file, line.line, time);
+    case LineCost::launches:
+      return fmt::format("{}:{} launches {} of device work", file, line.line, time);
+    case LineCost::works_on_host:
+      return fmt::format("{}:{} works {} on the host", file, line.line, time);
+  }
+  return "";
 }
 
 std::string missing_text(const Snapshot& snapshot) {
@@ -274,7 +297,16 @@ Result<Verdict> session_verdict(const QueryContext& query, const std::optional<T
   if (!load) return load.error();
   Verdict verdict;
   verdict.bound = bound_text(*load);
-  if (const SourceLine* worst = worst_line(lines)) verdict.worst = *worst;
+  const bool host_alone = std::all_of(lines.lines.begin(), lines.lines.end(), [](const SourceLine& line) {
+    return line.host_ns == line.busy_ns + line.wait_ns;
+  });
+  if (host_alone && !lines.lines.empty()) {
+    const auto launched = launched_time(query);
+    if (!launched) return launched.error();
+    verdict.worst = worst_line(lines, **launched);
+  } else {
+    verdict.worst = worst_line(lines);
+  }
   verdict.missing = missing_text(*query.snapshot);
   return verdict;
 }

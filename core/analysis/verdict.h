@@ -50,16 +50,28 @@ struct VerdictRule {
 // "DMA is busy 98.0 % of the active 393 µs, engines wait 61.0 %: bound by memory". Says so where no rule holds, or
 // where there are no tracks to tell it from.
 [[nodiscard]] std::string bound_text(const SessionLoad& load);
-// The line that waits longest, else the one that works longest; null if no line does either.
-[[nodiscard]] const SourceLine* worst_line(const SourceLines& lines) noexcept;
-[[nodiscard]] std::string line_text(const SourceLine& line);  // "mlp.py:33 waits 344 µs"
+
+// Why a line is the worst one.
+enum class LineCost : std::uint8_t { waits, works, launches, works_on_host };
+struct WorstLine {
+  std::string path;
+  std::uint32_t line = 0;
+  LineCost cost = LineCost::waits;
+  std::int64_t ns = 0;
+};
+// The line that costs the device most: the one that waits longest, else works longest there; where lines are known of
+// the host alone, the one that launches most work on the device (`launched`, from launched_time()), and without any
+// the one that works longest on the host. Nothing if no line does any.
+[[nodiscard]] std::optional<WorstLine> worst_line(const SourceLines& lines, const SourceLines& launched = {});
+// "mlp.py:33 waits 344 µs", "mlp.py:33 launches 2.1 ms of device work", "mlp.py:33 works 3 ms on the host"
+[[nodiscard]] std::string line_text(const WorstLine& line);
 // The kind and count of the first entry of the highest severity: "rows skipped (12)"; "" if there is none.
 [[nodiscard]] std::string missing_text(const Snapshot& snapshot);
 
 struct Verdict {
-  std::string bound;                // never empty
-  std::optional<SourceLine> worst;  // nothing if no line of source is known
-  std::string missing;              // "": nothing
+  std::string bound;               // never empty
+  std::optional<WorstLine> worst;  // nothing if no line of source is known
+  std::string missing;             // "": nothing
 
   [[nodiscard]] std::string text() const;  // all of it, in one line
 };

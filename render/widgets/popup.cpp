@@ -180,6 +180,8 @@ Modal::~Modal() {
 
 void Modal::close() { ImGui::CloseCurrentPopup(); }
 
+bool any_popup_open() { return ImGui::GetCurrentContext()->OpenPopupStack.Size > 0; }
+
 void open_popover(Ui& ui, std::string_view name) {
   ImGui::OpenPopupEx(ImHashStr(name.data(), name.size(), kModalSeed));
   ui.request_frame();

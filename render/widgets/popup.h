@@ -59,6 +59,9 @@ class Modal {
   Rect buttons_;
 };
 
+// Whether a menu, a card or a dialog is open: Esc is for it.
+[[nodiscard]] bool any_popup_open();
+
 // A card below what was clicked, or above it where there is no room, that stays until a click outside of it or Esc:
 //   if (at.clicked) open_popover(ui, "agents");
 //   if (Popover card(ui, "agents", anchor, 420, 200); card.open()) { ... card.body() ... }

@@ -6,6 +6,7 @@
 #include "render/icons.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/menu.h"
+#include "render/widgets/popup.h"
 #include "render/widgets/table_drawing.h"
 namespace accelscope::render {
 namespace {
@@ -69,8 +70,9 @@ void TableDrawing::draw_bar(Rect& cell, const TableCell& content) const {
   fill(ui_, track, content.bar_colour != 0 ? content.bar_colour : ui_.colour(Colour::accent));
 }
 
-void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t column) {
+void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t column, const Interaction& hand) {
   const TableCell content = content_(row, column);
+  double rested = hand.hovered_for;
   Rect inside = cell.inset(ui_.px(size::kCellPadding), 0);
   inside.cut_left(static_cast<float>(content.indent) * ui_.px(kIndent));
   const std::string cell_name = part("cell", row) + '.' + std::to_string(column);
@@ -100,6 +102,7 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
     (align == Align::right ? words.x0 : words.x1) = align == Align::right ? inside.x1 - width : inside.x0 + width;
     const Interaction at = interact(ui_, cell_name, words);
     if (at.hovered) {
+      rested = at.hovered_for;
       set_cursor(Cursor::hand);
       const float baseline = words.centre().y + ui_.fonts().baseline_offset(content.style);
       horizontal_line(ui_, words.x0, words.x1, baseline + ui_.px(2), ui_.colour(Colour::accent));
@@ -109,7 +112,18 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
       result_.link_column = column;
     }
   }
-  draw_text(ui_, inside, content.text, {.style = content.style, .colour = colour, .align = align, .fit = content.fit});
+  const float used = draw_text(ui_, inside, content.text,
+                               {.style = content.style, .colour = colour, .align = align, .fit = content.fit});
+  if (!content.detail.empty()) {
+    Rect behind = inside;
+    behind.cut_left(used + ui_.px(12));
+    draw_text(ui_, behind, content.detail, {.style = content.style, .colour = Colour::text2});
+  }
+  if (result_.hovered != row || !cell.contains(ui_.input().mouse)) return;
+  const bool cut = text_width(ui_, content.style, content.text) > inside.width() + 0.5F;
+  const std::string& whole = !content.exact.empty() ? content.exact : content.text;
+  const bool says_more = whole != content.text || cut;
+  if (says_more) tooltip(ui_, {.hovered = true, .hovered_for = rested}, cell, whole);
 }
 
 void TableDrawing::draw_row(const Rect& row, std::size_t place) {
@@ -129,7 +143,7 @@ void TableDrawing::draw_row(const Rect& row, std::size_t place) {
   for (std::size_t column = 0; column < columns_.size(); ++column) {
     if (is_hidden(column)) continue;
     const float x = row.x0 + spans_[column].from;
-    draw_cell({x, row.y0, x + spans_[column].width, row.y1}, index, column);
+    draw_cell({x, row.y0, x + spans_[column].width, row.y1}, index, column, at);
   }
   if (at.clicked || at.right_clicked) {
     state_.cursor = index;

@@ -1,7 +1,8 @@
 // A table of any number of rows: head with sorting and resizable columns, selection, hover, copy by right click. Only
 // visible rows are asked for. The caller owns rows and their order; on sort_changed it sorts them by state.sort_column.
 // A right click on the head chooses columns; its funnel, or Ctrl+Shift+F, shows only rows with a cell that contains a
-// text. Row numbers are always the caller's, filtered or not.
+// text. Row numbers are always the caller's, filtered or not. A cell that is cut or has an exact form shows it on
+// hover.
 //   TableResult r = table(ui, "stats", area, kColumns, rows.size(), [&](size_t row, size_t column) { ... }, state);
 #pragma once
 
@@ -23,7 +24,8 @@ struct TableColumn {
   float width = 0;  // units; 0: shares what is left
   Align align = Align::left;
   bool sortable = true;
-  std::string tooltip = {};  // what the column means
+  std::string tooltip = {};     // what the column means
+  std::string data_title = {};  // its title in exports where cells have data: "busy_ns"
 };
 
 struct TableCell {
@@ -31,7 +33,10 @@ struct TableCell {
   Colour colour = Colour::text1;
   TextStyle style = TextStyle::mono;
   Fit fit = Fit::ellipsis;
-  Pixel swatch = 0;  // a slice's colour before the text
+  std::string detail = {};  // after the text, where there is room
+  std::string exact = {};   // on hover, and what is copied of the cell: every digit, the whole path
+  std::string data = {};    // in exports and copies of the table, for programs to read
+  Pixel swatch = 0;         // a slice's colour before the text
   const char* icon = nullptr;
   Colour icon_colour = Colour::text2;
   double bar = -1;                    // a share from 0 to 1, drawn as a bar; the text stands right of it
@@ -85,7 +90,10 @@ struct TableOptions {
   std::function<bool(std::size_t row)> selected = {};
   std::optional<std::size_t> show_row = {};  // scroll it into view
   std::span<const std::string> menu = {};    // further items of the right-click menu
-  bool can_export = false;                   // offers CSV, which the caller keeps: TableResult::csv
+  bool can_export = true;                    // offers a file of the rows and columns that are shown
+  // What the cells say, holding all it needs: exports of long tables are made with it on a worker. Without it they are
+  // made at once.
+  std::function<std::function<TableCell(std::size_t row, std::size_t column)>()> detached = {};
 };
 
 struct TableResult {
@@ -99,7 +107,6 @@ struct TableResult {
   std::optional<std::size_t> menu_choice;  // index into TableOptions::menu, for menu_row
   std::size_t menu_row = 0;
   bool sort_changed = false;
-  std::optional<std::string> csv;  // asked for: the rows and columns that are shown
 };
 
 using TableContent = std::function<TableCell(std::size_t row, std::size_t column)>;

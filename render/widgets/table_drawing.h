@@ -26,7 +26,7 @@ class TableDrawing {
   void resize_column(std::size_t index, const Rect& cell);
   void draw_rows(const Rect& area);
   void draw_row(const Rect& row, std::size_t place);
-  void draw_cell(const Rect& cell, std::size_t row, std::size_t column);
+  void draw_cell(const Rect& cell, std::size_t row, std::size_t column, const Interaction& hand);
   void draw_bar(Rect& cell, const TableCell& content) const;
   void move_with_keys(float visible_rows);
   void show_menu();
@@ -43,6 +43,8 @@ class TableDrawing {
   [[nodiscard]] std::optional<std::size_t> place_of(std::size_t row) const;  // nothing: not shown
   [[nodiscard]] bool is_hidden(std::size_t column) const { return spans_[column].width <= 0; }
   [[nodiscard]] std::string shown_text(char separator) const;
+  [[nodiscard]] std::vector<std::size_t> shown_columns() const;
+  void export_csv() const;
   void copy(std::size_t what);
 
   // "table.row.3"

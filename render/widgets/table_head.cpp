@@ -2,6 +2,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "core/base/format.h"
@@ -17,6 +18,16 @@ namespace {
 
 constexpr float kSmallestColumn = 36;
 constexpr std::size_t kCopies = 3;  // items of the menu that copy
+
+const std::string& copied_text(const TableCell& cell) { return cell.exact.empty() ? cell.text : cell.exact; }
+
+// "source.lines" -> "source-lines.csv"
+std::string file_name_of(std::string_view table) {
+  std::string name(table);
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '.' || c == '_'; }, '-');
+  return name + ".csv";
+}
 
 }  // namespace
 
@@ -130,7 +141,9 @@ void TableDrawing::filter_rows() {
                                              for (std::size_t column = 0; column < columns_.size(); ++column) {
                                                const bool hidden =
                                                    column < state_.hidden.size() && state_.hidden[column];
-                                               if (!hidden && contains_text(content_(row, column).text, text))
+                                               if (hidden) continue;
+                                               const TableCell cell = content_(row, column);
+                                               if (contains_text(cell.text, text) || contains_text(cell.detail, text))
                                                  return true;
                                              }
                                              return false;
@@ -146,17 +159,39 @@ std::optional<std::size_t> TableDrawing::place_of(std::size_t row) const {
   return static_cast<std::size_t>(found - rows.begin());
 }
 
-std::string TableDrawing::shown_text(char separator) const {
-  std::vector<TableColumn> columns;
+std::vector<std::size_t> TableDrawing::shown_columns() const {
   std::vector<std::size_t> places;
   for (std::size_t column = 0; column < columns_.size(); ++column) {
-    if (is_hidden(column)) continue;
-    columns.push_back(columns_[column]);
-    places.push_back(column);
+    if (!is_hidden(column)) places.push_back(column);
   }
+  return places;
+}
+
+std::string TableDrawing::shown_text(char separator) const {
+  const std::vector<std::size_t> places = shown_columns();
+  std::vector<TableColumn> columns;
+  for (const std::size_t column : places) columns.push_back(columns_[column]);
   return table_text(
       columns, shown(), [&](std::size_t row, std::size_t column) { return content_(row_at(row), places[column]); },
       separator);
+}
+
+void TableDrawing::export_csv() const {
+  if (!options_.detached) {
+    ui_.offer_file({file_name_of(name_), [text = shown_text(',')] { return text; }});
+    return;
+  }
+  std::vector<std::uint32_t> rows = filtered() ? state_.matching.rows() : std::vector<std::uint32_t>(rows_);
+  if (!filtered()) std::iota(rows.begin(), rows.end(), 0U);
+  const std::vector<std::size_t> places = shown_columns();
+  std::vector<TableColumn> columns;
+  for (const std::size_t column : places) columns.push_back(columns_[column]);
+  ui_.offer_file({file_name_of(name_), [columns, places, rows = std::move(rows), content = options_.detached()] {
+                    const TableContent shown = [&](std::size_t row, std::size_t column) {
+                      return content(rows[row], places[column]);
+                    };
+                    return table_text(columns, rows.size(), shown, ',');
+                  }});
 }
 
 void TableDrawing::copy(std::size_t what) {
@@ -165,10 +200,10 @@ void TableDrawing::copy(std::size_t what) {
   if (row >= rows_ || column >= columns_.size()) return;
   std::string text;
   if (what == 0) {
-    text = content_(row, column).text;
+    text = copied_text(content_(row, column));
   } else if (what == 1) {
     for (std::size_t index = 0; index < columns_.size(); ++index) {
-      if (!is_hidden(index)) text += (text.empty() ? "" : "\t") + content_(row, index).text;
+      if (!is_hidden(index)) text += (text.empty() ? "" : "\t") + copied_text(content_(row, index));
     }
   } else {
     text = shown_text('\t');
@@ -180,14 +215,15 @@ void TableDrawing::show_menu() {
   std::vector<MenuItem> items = {{.id = "0", .label = "Copy cell", .icon = icon::kCopy},
                                  {.id = "1", .label = "Copy row"},
                                  {.id = "2", .label = "Copy table"}};
-  if (options_.can_export) items.push_back({.id = "csv", .label = "Export CSV...", .icon = icon::kSave});
+  if (options_.can_export && ui_.can_offer_file())
+    items.push_back({.id = "csv", .label = "Export CSV...", .icon = icon::kSave});
   for (std::size_t index = 0; index < options_.menu.size(); ++index) {
     items.push_back({.id = std::to_string(kCopies + index), .label = options_.menu[index], .line_above = index == 0});
   }
   const auto chosen = popup_menu(ui_, std::string(name_) + ".menu", items);
   if (!chosen) return;
   if (*chosen == "csv") {
-    result_.csv = shown_text(',');
+    export_csv();
     return;
   }
   const auto index = static_cast<std::size_t>(std::stoul(*chosen));
@@ -213,7 +249,8 @@ void TableDrawing::show_head_menu() {
   items.push_back({.id = "all", .label = "All columns, as wide as at first", .line_above = true});
   items.push_back({.id = "filter", .label = "Filter rows", .shortcut = "Ctrl+Shift+F", .icon = icon::kFilter});
   items.push_back({.id = "copy", .label = "Copy table", .icon = icon::kCopy});
-  if (options_.can_export) items.push_back({.id = "csv", .label = "Export CSV...", .icon = icon::kSave});
+  if (options_.can_export && ui_.can_offer_file())
+    items.push_back({.id = "csv", .label = "Export CSV...", .icon = icon::kSave});
   const auto chosen = popup_menu(ui_, std::string(name_) + ".columns", items);
   if (!chosen) return;
   if (*chosen == "all") {
@@ -224,7 +261,7 @@ void TableDrawing::show_head_menu() {
   } else if (*chosen == "copy") {
     ui_.copy_to_clipboard(shown_text('\t'));
   } else if (*chosen == "csv") {
-    result_.csv = shown_text(',');
+    export_csv();
   } else {
     const auto column = static_cast<std::size_t>(std::stoul(*chosen));
     state_.hidden.resize(columns_.size());

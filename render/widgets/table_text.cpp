@@ -53,13 +53,15 @@ std::string table_text(std::span<const TableColumn> columns, std::size_t rows, c
   std::string text;
   for (std::size_t index = 0; index < columns.size(); ++index) {
     if (index > 0) text += separator;
-    text += quoted(columns[index].title, separator);
+    const TableColumn& column = columns[index];
+    text += quoted(column.data_title.empty() ? column.title : column.data_title, separator);
   }
   text += '\n';
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t index = 0; index < columns.size(); ++index) {
       if (index > 0) text += separator;
-      text += quoted(content(row, index).text, separator);
+      const TableCell cell = content(row, index);
+      text += quoted(cell.data.empty() ? cell.text : cell.data, separator);
     }
     text += '\n';
   }

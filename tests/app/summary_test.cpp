@@ -116,3 +116,27 @@ TEST_CASE("summaries have a block for every device, under keys of their own") {
   CHECK(holds(sql.out, "nc0,1"));
   CHECK(holds(sql.out, "nc1,1"));
 }
+
+TEST_CASE("a summary begins with what bounds the session, its worst line and what its data lack") {
+  const test::TemporaryFolder folder;
+  const std::string path = test::save_small_session(folder.path());
+  const Outcome text = run({"view", path});
+  REQUIRE(text.code == kExitDone);
+  const std::size_t verdict = text.out.find("of the active");
+  REQUIRE(verdict != std::string::npos);
+  CHECK(verdict < text.out.find("instruction"));
+  const std::string line = text.out.substr(verdict, text.out.find('\n', verdict) - verdict);
+  CHECK(holds(line, "; kernel.py:3 waits 40 ns; data quality: missing dge notifications"));
+  const Outcome json = run({"view", path, "--output-format", "summary-json"});
+  simdjson::dom::parser parser;
+  simdjson::dom::element document;
+  REQUIRE(parser.parse(json.out).get(document) == simdjson::SUCCESS);
+  std::string_view same;
+  simdjson::dom::object blocks;
+  REQUIRE(document.get(blocks) == simdjson::SUCCESS);
+  for (const auto& [key, block] : blocks) {
+    REQUIRE(block["accelscope"]["verdict"].get(same) == simdjson::SUCCESS);
+    CHECK(holds(std::string(same), line));
+  }
+  CHECK_FALSE(same.empty());
+}

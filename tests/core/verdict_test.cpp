@@ -118,13 +118,25 @@ TEST_CASE("verdict: engines that wait are not busy, and engines that did nothing
 
 TEST_CASE("verdict: the worst line waits longest, else works longest, and idle lines are none") {
   SourceLines lines;
-  CHECK(worst_line(lines) == nullptr);
+  CHECK_FALSE(worst_line(lines).has_value());
   lines.lines = {line("a.py", 1, 0, 0)};
-  CHECK(worst_line(lines) == nullptr);
+  CHECK_FALSE(worst_line(lines).has_value());
   lines.lines = {line("dir/mlp.py", 12, 900, 0), line("dir/mlp.py", 33, 10, 0)};
   CHECK(line_text(*worst_line(lines)) == "mlp.py:12 works 900 ns");
   lines.lines.push_back(line("dir/mlp.py", 40, 5, 344'000));
   CHECK(line_text(*worst_line(lines)) == "mlp.py:40 waits 344 µs");
+}
+
+TEST_CASE("verdict: a line of the host is the worst only where none costs the device anything") {
+  SourceLines lines, launched;
+  SourceLine host = line("train.py", 7, 5'000'000, 0);
+  host.host_ns = 5'000'000;
+  lines.lines = {host, line("mlp.py", 12, 900, 0)};
+  CHECK(line_text(*worst_line(lines)) == "mlp.py:12 works 900 ns");
+  lines.lines = {host};
+  CHECK(line_text(*worst_line(lines)) == "train.py:7 works 5 ms on the host");
+  launched.lines = {line("train.py", 3, 100, 0), line("train.py", 9, 2'000, 0)};
+  CHECK(line_text(*worst_line(lines, launched)) == "train.py:9 launches 2 µs of device work");
 }
 
 TEST_CASE("verdict: it ends with the gravest gap in the data, and says nothing of complete ones") {

@@ -128,3 +128,23 @@ TEST_CASE("details: a name is a link to all events that have it, and its icon co
   viewer.shell.click({field.x1 - 6, field.centre().y});
   CHECK(viewer.shell.clipboard() == "MATMUL");
 }
+
+TEST_CASE("dependencies: buttons walk along them as the keys do") {
+  ChainViewer viewer;
+  viewer.select(50);
+  REQUIRE(viewer.shell.click("details.predecessor"));
+  viewer.shell.frame(2);
+  CHECK(viewer.selected_name() == "STEP49");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("details.dependency.0") != nullptr; }));
+  REQUIRE(viewer.shell.click("details.successor"));
+  viewer.shell.frame(2);
+  CHECK(viewer.selected_name() == "STEP50");
+}
+
+TEST_CASE("details: a field whose source explains nothing says where it comes from") {
+  ChainViewer viewer;
+  viewer.select(5);
+  REQUIRE(viewer.shell.hover("details.field.id"));
+  viewer.shell.wait(0.3);
+  CHECK(viewer.shell.shows("As recorded in the field \"id\""));
+}

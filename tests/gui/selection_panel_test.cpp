@@ -1,12 +1,27 @@
 // The selection's summary with real clicks: exact figures of the small session, and what a click narrows.
+#include <fstream>
+
 #include "app/session_analysis.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
 using namespace accelscope::test;
+using render::Key;
 
 namespace {
+
+// Writes what was just asked for into a file through the dialog, and reads it.
+std::string exported(Viewer& viewer, const std::string& path) {
+  viewer.shell.frame(3);
+  REQUIRE(viewer.shell.settle());
+  viewer.shell.key(Key::a, {.ctrl = true});
+  viewer.shell.type(path);
+  viewer.shell.key(Key::enter);
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("Wrote " + path); }));
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 struct SelectionViewer : OpenViewer {
   SelectionViewer() {
@@ -34,7 +49,8 @@ TEST_CASE("selection: a box shows what lies in it, and a click on a row narrows 
   CHECK(viewer.shell.visible_text().find("Span\n1 µs\n") != std::string::npos);
   CHECK(viewer.shell.shows("650 ns"));  // busy: 500 + 150
   CHECK(viewer.shell.shows("160 ns"));  // 120 in WAIT, 40 before the first MATMUL
-  CHECK(viewer.shell.shows("kernel.py:3  y = nl"));
+  CHECK(viewer.shell.shows("kernel.py:3"));
+  CHECK(viewer.shell.shows("y = nl"));
   REQUIRE(viewer.shell.click("selection.names.row.0"));
   REQUIRE(viewer.tab().region->terms.size() == 1);
   CHECK(viewer.tab().region->terms[0].search == "name=\"MATMUL\"");
@@ -81,8 +97,8 @@ TEST_CASE("selection: it can be made the filter, pinned, zoomed to, copied and c
   REQUIRE(viewer.tab().markers.size() == 1);
   CHECK(viewer.tab().markers[0].ts_ns == 1'000);
   CHECK(viewer.tab().markers[0].end_ns == 2'000);
-  REQUIRE(viewer.shell.click("selection.csv"));
-  CHECK(viewer.shell.clipboard().find("name,MATMUL,5,500,0,0\n") != std::string::npos);
+  REQUIRE(viewer.shell.click("selection.copy"));
+  CHECK(viewer.shell.clipboard().find("name\tMATMUL\topcode\t5\t500\t0\t0\n") != std::string::npos);
   REQUIRE(viewer.shell.click("selection.zoom"));
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.tab().view.span_ns() < 1'500);
@@ -90,4 +106,61 @@ TEST_CASE("selection: it can be made the filter, pinned, zoomed to, copied and c
   CHECK(viewer.tab().choices.filter.range == box.range);
   REQUIRE(viewer.shell.click("selection.clear"));
   CHECK_FALSE(viewer.tab().region.has_value());
+}
+
+TEST_CASE("selection: the active time counts each moment once, and every figure says itself exactly") {
+  SelectionViewer viewer;
+  EventFilter box;
+  box.range = TimeRange{1'000, 2'000};
+  viewer.tab().region = box;
+  REQUIRE(viewer.summarises(12));
+  REQUIRE(viewer.wait_for([&] {
+    const std::string text = viewer.shell.visible_text();
+    const std::size_t at = text.find("Active\n");
+    return at != std::string::npos && text.compare(at + 7, 3, "...") != 0;
+  }));
+  // MATMUL of the Tensor engine for 500 ns; ACTIVATE of the Scalar engine lies beside it for some of its 150 ns.
+  REQUIRE(viewer.shell.hover("selection.fact.3"));
+  viewer.shell.wait(0.3);
+  CHECK(viewer.shell.shows("of the span"));
+  REQUIRE(viewer.shell.click("selection.fact.2"));
+  CHECK(viewer.shell.clipboard() == "650 ns");
+}
+
+TEST_CASE("selection: where there is little room one table is shown in full, and the others by their names") {
+  SelectionViewer viewer;
+  viewer.shell.resize(1280, 720, 1);
+  EventFilter all;
+  viewer.tab().region = all;
+  REQUIRE(viewer.summarises(36));
+  CHECK(viewer.shell.find("selection.lines.row.0") == nullptr);
+  REQUIRE(viewer.shell.click("selection.part.1"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.find("selection.lines.row.0") != nullptr);
+  CHECK(viewer.shell.shows("kernel.py:3"));
+  CHECK(viewer.shell.shows("Of span"));
+  REQUIRE(viewer.shell.click("selection.part.2"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("selection.lanes.row.0"));
+  CHECK(viewer.tab().region->tracks.size() == 1);
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("selection.lanes.row.1") == nullptr; }));
+  REQUIRE(viewer.shell.click("selection.lanes.row.0"));
+  CHECK(viewer.tab().region->tracks.empty());
+}
+
+TEST_CASE("selection: all of it and each of its tables are written to a file, exactly") {
+  SelectionViewer viewer;
+  EventFilter box;
+  box.range = TimeRange{1'000, 2'000};
+  viewer.tab().region = box;
+  REQUIRE(viewer.summarises(12));
+  REQUIRE(viewer.shell.click("selection.csv"));
+  const std::string whole = exported(viewer, viewer.folder.file("whole.csv"));
+  CHECK(whole.starts_with("table,key,kind,events,busy_ns,bytes,flops\ntotal,,,12,650,"));
+  CHECK(whole.find("\nname,MATMUL,opcode,5,500,0,0\n") != std::string::npos);
+  REQUIRE(viewer.shell.click("selection.lines.head.0", render::MouseButton::right));
+  REQUIRE(viewer.shell.click("selection.lines.columns.csv"));
+  const std::string lines = exported(viewer, viewer.folder.file("lines.csv"));
+  CHECK(lines.starts_with("Line,Events,busy_ns,"));
+  CHECK(lines.find("\nkernel.py:3,") != std::string::npos);
 }

@@ -252,6 +252,15 @@ TEST_CASE("widgets: a table as CSV quotes what would break it") {
   CHECK(table_text(columns, 1, content, ',') == "name,note\n\"a,b\",\"say \"\"hi\"\"\"\n");
 }
 
+TEST_CASE("widgets: a table as text has what its cells hold for programs, under the column's name for them") {
+  const TableColumn columns[] = {{.title = "Busy", .data_title = "busy_ns"}, {.title = "Note"}};
+  const auto content = [](std::size_t, std::size_t column) {
+    if (column == 1) return TableCell{.text = "short", .exact = "the whole"};
+    return TableCell{.text = "1.5 µs", .exact = "1,500 ns", .data = "1500"};
+  };
+  CHECK(table_text(columns, 1, content, ',') == "busy_ns,Note\n1500,short\n");
+}
+
 TEST_CASE("widgets: long work can be cancelled, and an empty panel offers a way on") {
   Gallery gallery;
   NullShell shell(gallery);

@@ -134,8 +134,8 @@ struct AppState {
   [[nodiscard]] std::string start_folder();  // where file dialogs begin
   void show_save_dialog(std::size_t index);
   void show_import_dialog(FileDialog::Chosen chosen);  // of a text file
-  void show_filtered_export();                // app/filtered_export.cpp writes it
-  void export_text(render::FileOffer offer);  // asks where to, and writes it on a worker
+  void show_filtered_export();                         // app/filtered_export.cpp writes it
+  void export_text(render::FileOffer offer);           // asks where to, and writes it on a worker
   void take_exported();
   void take_imported();
   void remember_settings();

@@ -213,8 +213,8 @@ void take_picture(AppState& state, Ui& ui) {
 
 void draw_dialogs(AppState& state, Ui& ui) {
   constexpr std::array<const char*, 10> kNames = {
-      "", "connect", "keys", "about", "go_to_time", "save_layout", "go_to_link", "save_markers", "load_markers",
-      "view_settings"};
+      "",           "connect",      "keys",         "about",        "go_to_time", "save_layout",
+      "go_to_link", "save_markers", "load_markers", "view_settings"};
   if (std::exchange(state.dialog_must_open, false)) {
     open_modal(ui, kNames[static_cast<std::size_t>(state.dialog)]);
     if (state.dialog == Dialog::connect) state.connect_form.focus();

@@ -29,7 +29,8 @@ Result<std::string> read_text(const std::string& path) {
 
 void export_sets(AppState& state) {
   SessionTab& tab = *state.tab();
-  state.export_text({"marker-sets.txt", [text = state.panels_of(tab).markers.sets().of(tab).to_text()] { return text; }});
+  state.export_text(
+      {"marker-sets.txt", [text = state.panels_of(tab).markers.sets().of(tab).to_text()] { return text; }});
 }
 
 bool has_sets(AppState& state) {

@@ -30,8 +30,9 @@ void put(const std::array<std::string_view, N>& names, const TextRecord& record,
 }
 
 // First words of lines that read_line() understands.
-constexpr std::array<std::string_view, 11> kKnown = {"open",   "hidden",   "pinned",       "size",         "order",
-                                                    "filter", "counters", "shared_scale", "counter_lines", "layer_depth", "minimal"};
+constexpr std::array<std::string_view, 11> kKnown = {"open",          "hidden",      "pinned",   "size",
+                                                     "order",         "filter",      "counters", "shared_scale",
+                                                     "counter_lines", "layer_depth", "minimal"};
 
 void read_line(const TextRecord& record, RowChoices& choices) {
   if (record.size() < 2) return;

@@ -87,8 +87,9 @@ void draw_verdict(AppState& state, Ui& ui, Rect& area) {
   const std::shared_ptr<const Verdict> verdict = tab.analysis->verdict();
   if (verdict) return draw_findings(state, ui, row, *verdict);
   const std::string& problem = tab.analysis->error();
-  draw_text(ui, row, problem.empty() ? "Looking for what bounds it ..." : problem,
-            {.style = TextStyle::small, .colour = Colour::text3});
+  const char* const waiting = tab.choices.filter.empty() ? "Looking for what bounds it ..."
+                                                         : "What bounds the session is told without a filter";
+  draw_text(ui, row, problem.empty() ? waiting : problem, {.style = TextStyle::small, .colour = Colour::text3});
 }
 
 }  // namespace accelscope::app

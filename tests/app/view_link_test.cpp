@@ -40,7 +40,8 @@ class RandomViews {
     fill(rows);
   }
   void fill(RowChoices& rows) {
-    auto& [open, hidden, pinned, sizes, order, name_filter, counter_mode, shared_scale, counter_lines] = rows;
+    auto& [open, hidden, pinned, sizes, order, name_filter, counter_mode, shared_scale, counter_lines, layer_depth,
+           minimal] = rows;
     repeat([&] { open[text()] = chance(); });
     repeat([&] { hidden.insert(text()); });
     repeat([&] { pinned.push_back(text()); });
@@ -54,6 +55,8 @@ class RandomViews {
     repeat([&] { counter_mode[text()] = static_cast<CounterMode>(random_() % 3); });
     repeat([&] { shared_scale.insert(text()); });
     repeat([&] { counter_lines.insert(text()); });
+    layer_depth = static_cast<std::uint32_t>(random_() % 5);
+    minimal = chance();
   }
   template <typename Make>
   void repeat(const Make& make) {

@@ -169,6 +169,8 @@ void add_record_commands(AppState& state) {
                 .enabled = [&state] { return is_recording(state); }});
 }
 
+constexpr const char* kPanelMenu = "Panels";
+
 void add_view_commands(AppState& state) {
   CommandTable& commands = state.commands;
   commands.add({.id = "theme",
@@ -210,6 +212,7 @@ void add_view_commands(AppState& state) {
     commands.add({.id = "panel_" + std::string(panel.name),
                   .title = std::string(panel.title),
                   .menu = MenuId::view,
+                  .submenu = kPanelMenu,
                   .run = [&state, id = panel.id] { state.layout.toggle(id); },
                   .enabled = [&state] { return has_tab(state); },
                   .checked = [&state, id = panel.id] { return state.layout.is_seen(id); },
@@ -218,12 +221,14 @@ void add_view_commands(AppState& state) {
   commands.add({.id = "restore",
                 .title = "Restore the maximised panel",
                 .menu = MenuId::view,
+                .submenu = kPanelMenu,
                 .run = [&state] { state.layout.restore(); },
                 .enabled = [&state] { return state.layout.maximised().has_value(); },
                 .separator_before = true});
-  commands.add({.id = "reset_layout", .title = "Reset the panels", .menu = MenuId::view, .run = [&state] {
-                  state.layout.reset();
-                }});
+  commands.add(
+      {.id = "reset_layout", .title = "Reset the panels", .menu = MenuId::view, .submenu = kPanelMenu, .run = [&state] {
+         state.layout.reset();
+       }});
 }
 
 void add_analyse_commands(AppState& state) {
@@ -313,11 +318,41 @@ MenuId menu_of(TimelineCommand command) {
   }
 }
 
+// What most do by keys stays out of the way of the rest of the menu.
+const char* submenu_of(TimelineCommand command) {
+  switch (command) {
+    case TimelineCommand::zoom_in:
+    case TimelineCommand::zoom_out:
+    case TimelineCommand::pan_left:
+    case TimelineCommand::pan_right:
+    case TimelineCommand::scroll_up:
+    case TimelineCommand::scroll_down:
+      return "Move";
+    case TimelineCommand::filter_lanes:
+    case TimelineCommand::collapse_groups:
+    case TimelineCommand::expand_groups:
+    case TimelineCommand::pin_lane:
+    case TimelineCommand::hide_lane:
+    case TimelineCommand::show_hidden:
+      return "Lanes";
+    case TimelineCommand::next_event:
+    case TimelineCommand::previous_event:
+    case TimelineCommand::next_same_name:
+    case TimelineCommand::previous_same_name:
+    case TimelineCommand::event_above:
+    case TimelineCommand::event_below:
+      return "Step";
+    default:
+      return "";
+  }
+}
+
 void add_timeline_commands(AppState& state) {
   for (const TimelineCommandInfo& info : timeline_commands()) {
     state.commands.add({.id = info.id,
                         .title = info.title,
                         .menu = menu_of(info.command),
+                        .submenu = submenu_of(info.command),
                         .key = info.key != nullptr ? info.key : "",
                         .second_key = info.second_key != nullptr ? info.second_key : "",
                         .run = [&state, command = info.command] { state.timeline_queue.push_back(command); },

@@ -1,4 +1,5 @@
 // The top bar: menus, what we are connected to, the search and command box, the visible range, theme and settings.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -27,10 +28,14 @@ std::vector<Menu> menus_of(const CommandTable& commands) {
       if (static_cast<std::size_t>(command.menu) != i) continue;
       std::vector<MenuItem>* items = &menu.items;
       if (!command.submenu.empty()) {
-        if (items->empty() || items->back().id != command.submenu) {
-          items->push_back({.id = command.submenu, .label = command.submenu, .line_above = !items->empty()});
+        auto submenu = std::find_if(items->begin(), items->end(),
+                                    [&](const MenuItem& item) { return item.id == command.submenu; });
+        if (submenu == items->end()) {
+          submenu = items->insert(items->end(), {.id = command.submenu,
+                                                 .label = command.submenu,
+                                                 .line_above = command.separator_before && !items->empty()});
         }
-        items = &items->back().children;
+        items = &submenu->children;
       }
       items->push_back({.id = command.id,
                         .label = command.title,

@@ -95,10 +95,28 @@ TEST_CASE("keys: ? shows every command with its key, Esc closes it") {
 TEST_CASE("menus: a menu opens, shows the keys, and runs what is chosen") {
   OpenViewer viewer;
   REQUIRE(viewer.shell.click("menu.View"));
-  REQUIRE(viewer.shell.find("menu.View.panel_metrics") != nullptr);
-  REQUIRE(viewer.shell.click("menu.View.panel_metrics"));
+  CHECK(viewer.shell.shows("Ctrl+Shift+L"));
+  REQUIRE(viewer.shell.click("menu.View.Panels"));
+  REQUIRE(viewer.shell.click("menu.View.Panels.panel_metrics"));
   CHECK(viewer.app.layout().is_seen(PanelId::metrics));
   CHECK(viewer.wait_for([&] { return viewer.shell.shows("session_time"); }));
+}
+
+TEST_CASE("menus: every menu of a session fits into a window of 720 pixels") {
+  OpenViewer viewer;
+  viewer.shell.resize(1280, 720, 1);
+  for (const std::string menu : {"File", "View", "Record", "Analyse", "Help"}) {
+    CAPTURE(menu);
+    REQUIRE(viewer.shell.click("menu." + menu));
+    float lowest = 0;
+    for (const auto& [name, rect] : viewer.shell.ui().widgets()) {
+      if (name.starts_with("menu." + menu + ".")) lowest = std::max(lowest, rect.y1);
+    }
+    CHECK(lowest > 40);
+    CHECK(lowest <= 720);
+    viewer.shell.key(Key::escape);
+    viewer.shell.frame(2);
+  }
 }
 
 TEST_CASE("palette: Ctrl+P, some letters and Enter run a command, and Esc runs nothing") {

@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <random>
 
+#include "core/model/palette.h"
 #include "core/model/session_writer.h"
 #include "core/query/event_reader.h"
 
@@ -64,6 +67,47 @@ TEST_CASE("windows hold the events that reading them one by one gives") {
     }
   }
   CHECK(seen == lane.event_count);
+}
+
+TEST_CASE("weights of micro nodes give the mean colour that the node has, whatever waits or takes no time") {
+  Session session;
+  LaneWindows windows;
+  const LaneSnapshot& lane = session.snapshot->lanes[0];
+  const auto window_of = [&](std::uint32_t leaf, WindowDetail detail) {
+    const LaneWindow* window = nullptr;
+    for (int frame = 0; frame < 3 && window == nullptr; ++frame) {
+      windows.begin_frame(session.store, session.snapshot);
+      window = windows.lane(lane).find(leaf, detail);
+      windows.end_frame();
+      if (window == nullptr) windows.wait_until_settled();
+    }
+    REQUIRE(window != nullptr);
+    return *window;
+  };
+  int wrong = 0;
+  int nodes = 0;
+  for (std::uint32_t leaf = 0; leaf < lane.tree.nodes[0]; ++leaf) {
+    const LaneWindow micro = window_of(leaf, WindowDetail::micro);
+    const LaneWindow events = window_of(leaf, WindowDetail::events);
+    const std::uint32_t place = leaf - micro.first_leaf;
+    for (std::uint32_t i = micro.first_entry[place]; i < micro.first_entry[place + 1]; ++i, ++nodes) {
+      const std::uint32_t first = events.first_entry[place] + (i - micro.first_entry[place]) * kMicroEvents;
+      for (const unsigned shift : {0U, 8U, 16U}) {
+        double sum = 0;
+        double all = 0;
+        for (std::uint32_t event = 0; event < kMicroEvents; ++event) {
+          const double weight = micro.weights[i][event];
+          if (weight == 0) continue;
+          sum += weight * (kSlicePalette[events.events[first + event].slot] >> shift & 0xffU);
+          all += weight;
+        }
+        const double mean = sum / std::max(all, 1.0);
+        wrong += std::abs(mean - (micro.nodes[i].colour >> shift & 0xffU)) > 1.5 ? 1 : 0;
+      }
+    }
+  }
+  CHECK(nodes > 600);
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("micro nodes of a leaf add up to the leaf") {

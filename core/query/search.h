@@ -9,7 +9,7 @@
 //   /expression/           RE2 in the name; /expression/i for upper and lower case alike
 //   file.py:33             the event's source location ends with it
 //   column=value  != < <= > >=     a field of the schema, or name, duration, start; numbers, sizes (1MiB), times (5us)
-//   column~text            the field contains the text; column~/expression/ as above
+//   column~text            it contains the text; column~/expression/ as above. bytes, flops, layer: of any source
 // An event whose schema lacks a named column, or that has no value in it, is no hit. With a mask in the context only
 // events that pass it are hits.
 #pragma once

@@ -4,9 +4,11 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/analysis/source_lines.h"
 #include "core/base/format.h"
@@ -45,8 +47,8 @@ Result<Number> parse_number(const SearchTerm& term, const Column& column) {
   const std::string_view text = term.value;
   const char* end = text.data() + text.size();
   const auto wrong = [&] {
-    return Error{fmt::format("search: {} = {} cannot be compared with \"{}\"; write a number such as 12, 0x1f{}",
-                             term.column, column.unit.empty() ? "number" : column.unit, text,
+    return Error{fmt::format("search: {} ({}) cannot be compared with \"{}\"; write a number such as 12, 0x1f{}",
+                             term.column, column.unit.empty() ? "a number" : "in " + column.unit, text,
                              column.unit == "ns"  ? " or 5us"
                              : column.unit == "B" ? " or 1MiB"
                                                   : "")};
@@ -276,6 +278,20 @@ Result<std::optional<Condition>> ConditionBuilder::build_text(const SearchTerm& 
   return std::optional(std::move(condition));
 }
 
+namespace {
+
+// What sources call by different names, in one word: "bytes" is the transfer_size of one and the size of another.
+std::optional<std::size_t> column_of_role(const Schema& schema, const std::string& word) {
+  static constexpr std::array<std::pair<std::string_view, Role>, 3> kWords = {
+      {{"bytes", Role::bytes}, {"flops", Role::flops}, {"layer", Role::layer}}};
+  for (const auto& [name, role] : kWords) {
+    if (same_word(word, name)) return schema.find(role);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<std::optional<Condition>> ConditionBuilder::build(const SearchTerm& term, const Schema& schema) {
   Condition condition;
   condition.compare = term.compare;
@@ -287,6 +303,12 @@ Result<std::optional<Condition>> ConditionBuilder::build(const SearchTerm& term,
     if (wanted && column == nullptr) {
       column = &candidate;
       condition.column = i;
+    }
+  }
+  if (column == nullptr && !term.source_location) {
+    if (const auto place = column_of_role(schema, term.column)) {
+      column = &schema.columns[*place];
+      condition.column = *place;
     }
   }
   static const Column kTime{.name = "", .unit = "ns"};

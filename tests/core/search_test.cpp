@@ -124,3 +124,41 @@ TEST_CASE("a search that cannot be understood says which part and what to do") {
   CHECK(contains(message_of(session, "line<3"), "holds text"));
   CHECK(contains(message_of(session, "bytes="), "compared with nothing"));
 }
+
+TEST_CASE("a search finds bytes and layers by these words where the source calls them otherwise") {
+  auto store = Store::create();
+  REQUIRE(store.ok());
+  StoreSink sink(**store);
+  SessionWriter writer(sink);
+  const SchemaNumber own =
+      writer.add_schema({.name = "copy", .columns = {{.name = "transfer_size", .unit = "B", .role = Role::bytes}}});
+  const SchemaNumber named =
+      writer.add_schema({.name = "op",
+                         .columns = {{.name = "bytes", .unit = "B"},
+                                     {.name = "moved", .unit = "B", .role = Role::bytes},
+                                     {.name = "path", .type = ColumnType::string, .role = Role::layer}}});
+  const TrackNumber a = writer.add_track({.name = "a", .schema = own});
+  const TrackNumber b = writer.add_track({.name = "b", .schema = named});
+  for (std::int64_t i = 0; i < 10; ++i) writer.begin_event(a, i * 10, 5, writer.intern("c")).integer(0, i * 1024);
+  for (std::int64_t i = 0; i < 10; ++i) {
+    Row row = writer.begin_event(b, i * 10, 5, writer.intern("o"));
+    row.integer(0, i);  // a field of that very name comes first
+    row.integer(1, i * 1024);
+    row.string(2, writer.intern(i < 3 ? "net/up_proj" : "net/down"));
+  }
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool{2};
+  TaskControl control;
+  const QueryContext context{**store, (*store)->snapshot(), pool, control};
+  const auto count = [&](std::string_view text) {
+    const auto search = EventSearch::run(context, parse_search(text).value(), all_lanes(*context.snapshot));
+    REQUIRE_MESSAGE(search.ok(), text);
+    return search->total();
+  };
+  CHECK(count("bytes>=4KiB") == 6);
+  CHECK(count("bytes>=4") == 9 + 6);
+  CHECK(count("layer~up_proj") == 3);
+  const auto none = EventSearch::run(context, parse_search("flops>1").value(), all_lanes(*context.snapshot));
+  REQUIRE_FALSE(none.ok());
+  CHECK(none.message().find("flops") != std::string::npos);
+}

@@ -44,11 +44,9 @@ void draw_panel(AppState& state, const PanelContext& context, PanelId id, const 
   }
 }
 
-// Why what a panel shows is not what passes the filter; "" where it is.
+// Why what a panel shows is not what passes the filter; "" where it is, or where the panel says so itself.
 std::string_view unfiltered_reason(PanelId id) {
   switch (id) {
-    case PanelId::memory:
-      return "Not filtered: memory in use is made of all allocations";
     case PanelId::markers:
       return "Not filtered: markers belong to the whole session";
     case PanelId::quality:

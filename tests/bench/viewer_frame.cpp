@@ -108,6 +108,7 @@ void choose(Run& run) {
   tab.change([](app::ViewChoices& choices) {
     choices.search = "dur>2us";
     choices.filter.terms = {{.search = "dur>100", .excluded = false}};
+    choices.colour_by["operation"] = "source_location";
   });
   run.shell.frame(30);
 }

@@ -21,6 +21,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 constexpr float kRow = 26, kLeastList = 380;
 constexpr std::size_t kMostRows = 12;  // in sight, the others by scrolling
+constexpr int kOpeningFrames = 3;
 constexpr std::size_t kMostUsed = 20;  // that are remembered
 constexpr std::size_t kMostRecalled = 10;
 
@@ -57,6 +58,7 @@ void CommandBox::focus(Mode mode) {
   if (mode != mode_) followed_ = nullptr;
   mode_ = mode;
   focus_now_ = true;
+  opening_ = kOpeningFrames;
   chosen_ = 0;
 }
 
@@ -108,6 +110,7 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
   }
   const bool left = focused_ && !typed.focused;
   focused_ = typed.focused;
+  opening_ = std::max(0, opening_ - 1);
   if (!commanding && text_.empty()) {
     list_open_ = false;
     return recall(ui, rect, searches, *tab, typed.focused, typed.submitted);

@@ -31,7 +31,7 @@ class CommandBox {
   // The commands that were run from here, the last one first; kept between runs by the settings.
   [[nodiscard]] const std::vector<std::string>& used() const noexcept { return used_; }
   void set_used(std::vector<std::string> ids) { used_ = std::move(ids); }
-  [[nodiscard]] bool in_use() const noexcept { return focus_now_ || focused_ || list_open_; }
+  [[nodiscard]] bool in_use() const noexcept { return opening_ > 0 || focused_ || list_open_; }
   // To the next or previous hit of what was typed; wraps round.
   void step(SessionTab& tab, bool forward, const std::function<void(std::string)>& say,
             const std::function<void(EventId)>& reveal);
@@ -49,6 +49,7 @@ class CommandBox {
   std::string text_;
   bool focus_now_ = false;
   bool focused_ = false;  // in the last frame
+  int opening_ = 0;       // frames in which the keyboard that was asked for may still come
   bool list_open_ = false;
   bool list_hovered_ = false;
   int chosen_ = 0;            // row of the list

@@ -53,18 +53,18 @@ TEST_CASE("Esc closes an open menu and leaves the selection as it is") {
 TEST_CASE("palette: every command is reached by scrolling and by keys") {
   OpenViewer viewer;
   open_palette(viewer);
-  CHECK(viewer.shell.find("command_list.about") == nullptr);
+  const std::string last = "command_list." + viewer.app.commands().matching("").back()->id;
+  CHECK(viewer.shell.find(last) == nullptr);
+  for (int i = 0; i < 40; ++i) viewer.shell.key(Key::page_down);
+  viewer.shell.frame(3);
+  CHECK(viewer.shell.find(last) != nullptr);
   const render::Rect* list = viewer.shell.find("command_list.rows");
   REQUIRE(list != nullptr);
   viewer.shell.move(list->centre());
-  for (int i = 0; i < 60; ++i) viewer.shell.wheel({0, -5});
+  for (int i = 0; i < 100; ++i) viewer.shell.wheel({0, 5});
   viewer.shell.frame(3);
-  CHECK(viewer.shell.find("command_list.about") != nullptr);
-  viewer.shell.key(Key::page_down);
-  viewer.shell.frame(3);
-  viewer.shell.key(Key::up);  // the first page is left: what is chosen comes into sight
-  viewer.shell.frame(3);
-  CHECK(viewer.shell.find("command_list.about") == nullptr);
+  CHECK(viewer.shell.find(last) == nullptr);
+  CHECK(viewer.shell.find("command_list.open") != nullptr);
 }
 
 TEST_CASE("palette: what was run is first after a new start too") {

@@ -14,6 +14,24 @@ namespace size = render::size;
 
 constexpr float kSmallCounter = 18;  // units
 
+[[nodiscard]] bool is_left_out(const RowChoices& choices, const std::string& key) {
+  return choices.hidden.count(key) > 0 ||
+         std::find(choices.pinned.begin(), choices.pinned.end(), key) != choices.pinned.end();
+}
+
+[[nodiscard]] TimelineRow derived_row(const std::shared_ptr<const DerivedCounter>& counter, const std::string& parent,
+                                      const RowChoices& choices) {
+  TimelineRow row;
+  row.kind = RowKind::derived;
+  row.key = counter->key;
+  row.label = derived_label(*counter);
+  row.parent = parent;
+  row.derived = counter;
+  row.size = choices.size_of(row.key);
+  row.height = counter_height(row.size);
+  return row;
+}
+
 // One row for each unit, where its first counter was.
 void share_rows(const std::string& group, CounterMode mode, const RowChoices& choices, std::vector<TimelineRow>& rows) {
   std::vector<TimelineRow> kept;
@@ -69,6 +87,42 @@ float counter_height(RowSize row_size) noexcept {
 float shared_plot_height(RowSize row_size) noexcept {
   if (row_size == RowSize::small) return size::kCounterLane;
   return row_size == RowSize::tall ? 2 * size::kMemoryLane : size::kMemoryLane;
+}
+
+std::string derived_label(const DerivedCounter& counter) {
+  std::string_view name = counter.name;
+  const std::string_view what = " utilisation";
+  if (!counter.parent.empty() && name.ends_with(what)) name.remove_suffix(what.size());  // the row above says it
+  return std::string(name) + " (derived)";
+}
+
+std::vector<RowBlock> derived_rows(const DerivedCounters& counters, const std::string& group, const RowChoices& choices,
+                                   const std::function<bool(std::string_view label)>& matches) {
+  std::vector<RowBlock> blocks;
+  for (const auto& counter : counters) {
+    if (!counter->parent.empty()) continue;
+    RowBlock block{derived_row(counter, group, choices)};
+    bool any_below = false;
+    std::vector<RowBlock> below;
+    for (const auto& child : counters) {
+      if (child->parent != counter->key) continue;
+      any_below = true;
+      if (is_left_out(choices, child->key) || !matches(derived_label(*child))) continue;
+      below.push_back({derived_row(child, counter->key, choices)});
+      below.back().front().depth = 1;
+    }
+    const bool itself = matches(block.front().label);
+    if (!itself && below.empty()) continue;
+    block.front().has_children = any_below;
+    const auto chosen = choices.open.find(counter->key);
+    block.front().open = any_below && (chosen == choices.open.end() ? !itself : chosen->second);
+    if (block.front().open) {
+      put_in_order(choices, counter->key, below);
+      for (RowBlock& each : below) std::move(each.begin(), each.end(), std::back_inserter(block));
+    }
+    blocks.push_back(std::move(block));
+  }
+  return blocks;
 }
 
 void arrange_counters(const std::string& group, const RowChoices& choices, std::vector<TimelineRow>& rows) {

@@ -23,6 +23,7 @@ constexpr std::array<RowGroup, 12> kGroups = {{{"Collectives", "row", "rows"},
                                                {"Other", "row", "rows"}}};
 constexpr std::size_t kOther = kGroups.size() - 1;
 constexpr std::size_t kLayers = 3;
+constexpr std::size_t kCounters = 6;
 constexpr std::size_t kMemory = 7;
 constexpr std::size_t kSemaphores = 9;
 
@@ -60,11 +61,6 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
   if (track.kind != "engine") return 0;
   const auto known = std::find(kEngines.begin(), kEngines.end(), track.name);
   return static_cast<std::size_t>(known - kEngines.begin());
-}
-
-[[nodiscard]] std::string device_of(const Track& track) {
-  if (track.host.empty()) return track.device;
-  return track.device.empty() ? track.host : track.host + " " + track.device;
 }
 
 [[nodiscard]] bool is_counter(const TrackPlace& place) {
@@ -108,11 +104,18 @@ bool TrackPlace::operator<(const TrackPlace& other) const {
   return natural_less(track->track->name, other.track->track->name);
 }
 
+std::string device_name(const std::string& host, const std::string& device) {
+  if (host.empty()) return device;
+  return device.empty() ? host : host + " " + device;
+}
+
 const RowGroup& row_group(std::size_t group) { return kGroups[group]; }
 
 bool is_memory_group(std::size_t group) noexcept { return group == kMemory; }
 bool is_layer_group(std::size_t group) noexcept { return group == kLayers; }
 bool is_semaphore_group(std::size_t group) noexcept { return group == kSemaphores; }
+
+std::size_t counter_group() noexcept { return kCounters; }
 
 std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
   std::vector<TrackPlace> places;
@@ -122,7 +125,7 @@ std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
     const EventKind kind = track.schema ? track.schema->kind : EventKind::slice;
     if (kind == EventKind::flow || kind == EventKind::table) continue;
     const KindPlace place = place_of(definition.kind);
-    places.push_back({device_of(definition),
+    places.push_back({device_name(definition.host, definition.device),
                       place.group,
                       {place.order, engine_order(definition), definition.order},
                       alerts_of(snapshot, track),

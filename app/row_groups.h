@@ -33,6 +33,10 @@ struct TrackPlace {
 [[nodiscard]] bool is_memory_group(std::size_t group) noexcept;
 [[nodiscard]] bool is_layer_group(std::size_t group) noexcept;
 [[nodiscard]] bool is_semaphore_group(std::size_t group) noexcept;
+[[nodiscard]] std::size_t counter_group() noexcept;
+
+// As TrackPlace has it of a track.
+[[nodiscard]] std::string device_name(const std::string& host, const std::string& device);
 
 // All tracks that are rows, in their order on the screen.
 [[nodiscard]] std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot);

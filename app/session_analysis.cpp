@@ -40,14 +40,6 @@ bool SessionAnalysis::pending() const {
          std::any_of(masks_.begin(), masks_.end(), [](const MaskAnswer& each) { return under_way(each.task); });
 }
 
-// The work gets a query context whose store and snapshot live as long as it runs.
-template <typename Work>
-auto SessionAnalysis::start(Work work) {
-  return pool_.start([store = store_, snapshot = snapshot_, &pool = pool_, work](TaskControl& control) {
-    return work(QueryContext{*store, snapshot, pool, control});
-  });
-}
-
 template <typename T>
 void SessionAnalysis::take(Answer<T>& answer) {
   if (!answer.task.valid() || !answer.task.ready()) return;

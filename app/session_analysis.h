@@ -66,6 +66,14 @@ class SessionAnalysis {
   SessionAnalysis(const SessionAnalysis&) = delete;
   SessionAnalysis& operator=(const SessionAnalysis&) = delete;
 
+  // Work of one who keeps the answer himself. It gets a query context whose store and snapshot live as long as it runs.
+  template <typename Work>
+  auto start(Work work) {
+    return pool_.start([store = store_, snapshot = snapshot_, &pool = pool_, work](TaskControl& control) {
+      return work(QueryContext{*store, snapshot, pool, control});
+    });
+  }
+
   // Once per frame, before anything is asked.
   void begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s);
   // Source lines and dependencies read every chunk. They wait for the timeline's first whole picture, which is what the
@@ -167,8 +175,6 @@ class SessionAnalysis {
   void take(Answer<T>& answer);
   template <typename T, typename Work>
   std::shared_ptr<const T> ask(Answer<T>& answer, Work work);
-  template <typename Work>
-  auto start(Work work);
   void take_search();
   void take_summary(SummaryAnswer& answer);
   [[nodiscard]] bool hold();  // true: not yet

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "app/timeline_frame.h"
 #include "core/base/format.h"
 #include "render/icons.h"
 #include "render/timeline/ruler.h"
-#include "render/timeline/summary_strip.h"
 #include "render/widgets/controls.h"
 
 namespace accelscope::app {
@@ -17,9 +17,11 @@ namespace {
 
 using namespace render;
 
-constexpr double kFoldFrom = 0.3;       // share of the session that must be idle before the work to be folded
-constexpr double kRenewSeconds = 0.25;  // how often the overview of a live session is made anew
-constexpr float kStubMargin = 8;        // units on both sides of its text
+constexpr double kFoldFrom = 0.3;           // share of the session that must be idle before the work to be folded
+constexpr double kRenewSeconds = 0.25;      // how often the overview of a live session is made anew
+constexpr float kStubMargin = 8;            // units on both sides of its text
+constexpr std::size_t kLanesPerFrame = 48;  // that the overview adds up in a frame
+constexpr float kHitTick = 5;               // units: height of what marks a search hit at the foot of the overview
 
 [[nodiscard]] ImVec2 low(const Rect& rect) { return {rect.x0, rect.y0}; }
 [[nodiscard]] ImVec2 high(const Rect& rect) { return {rect.x1, rect.y1}; }
@@ -51,28 +53,31 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
   choose_stretch(frame, canvas);
   const bool moved = before.begin_ns != overview.view.begin_ns || before.end_ns != overview.view.end_ns ||
                      before.width != overview.view.width || idle_before != overview.idle_ns;
-  const bool newer = overview.version != frame.snapshot.version;
-  const EventColours* colours = frame.state.colours.get();
-  const std::uint64_t coloured = colours != nullptr ? colours->id() : 0;
-  const bool recoloured = coloured != overview.colours;
-  if ((moved || newer || recoloured) && (before.width != overview.view.width || overview.made_at_s < 0 ||
-                                         frame.ui.time() - overview.made_at_s > kRenewSeconds)) {
+  const bool newer = overview.version != frame.snapshot.version || overview.shade_version != frame.state.shade_version;
+  if ((moved || newer) && (before.width != overview.view.width || overview.made_at_s < 0 ||
+                           frame.ui.time() - overview.made_at_s > kRenewSeconds)) {
     overview.complete = false;
     overview.next_band = 0;
     overview.version = frame.snapshot.version;
-    overview.colours = coloured;
+    overview.shade_version = frame.state.shade_version;
     overview.made_at_s = frame.ui.time();
   }
   if (overview.complete) return;
   const auto& bands = frame.state.bands;
-  if (overview.bands.size() != bands.size()) overview.bands.assign(bands.size(), {});
-  if (overview.next_band < bands.size()) {
-    const bool whole = summary_texels(frame.snapshot, bands[overview.next_band], frame.state.windows, overview.view,
-                                      frame.state.builder, overview.bands[overview.next_band], colours);
+  if (overview.bands.size() != bands.size()) overview.bands.resize(bands.size());
+  std::size_t budget = kLanesPerFrame;
+  while (overview.next_band < bands.size() && budget > 0) {
+    SummaryBuilder& band = overview.bands[overview.next_band];
+    if (!band.busy() || moved) band.begin(bands[overview.next_band], overview.view);
+    band.advance(
+        frame.snapshot, frame.state.windows, frame.state.crew,
+        [&](std::uint32_t lane) { return shade_of(frame, lane); }, budget);
     // While windows are missing the band is drawn from leaves and made again in the next frames.
-    if (whole || frame.tab.live == LiveState::recording) ++overview.next_band;
-    frame.ui.request_frame();
+    const bool whole = !band.busy() && (band.strip().complete || frame.tab.live == LiveState::recording);
+    if (!whole) break;
+    ++overview.next_band;
   }
+  if (overview.next_band < bands.size()) frame.ui.request_frame();
   overview.complete = overview.next_band >= bands.size();
 }
 
@@ -98,20 +103,19 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
 void paint_bands(TimelineFrame& frame, const Rect& canvas) {
   Overview& overview = frame.state.overview;
   Ui& ui = frame.ui;
-  const auto width = static_cast<std::size_t>(overview.view.width);
-  std::vector<std::size_t> ready;
-  for (std::size_t i = 0; i < overview.bands.size(); ++i) {
-    if (overview.bands[i].size() == width) ready.push_back(i);
-  }
   frame.overview_texture.begin(
       static_cast<int>(canvas.width()), static_cast<int>(canvas.x0), static_cast<int>(ui.px(size::kOverview)),
       {static_cast<int>(ui.px(size::kHatchStep)), ui.scale(), ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
   std::vector<int> rows;
-  for (const std::size_t band : ready) {
+  std::vector<PixelRun> found;
+  for (const SummaryBuilder& band : overview.bands) {
+    if (band.strip().texels.empty()) continue;  // not made yet
+    const SummaryStrip strip = at_view(band.strip(), overview.view);
     std::vector<Pixel> texels(static_cast<std::size_t>(overview.stub), 0);
-    texels.insert(texels.end(), overview.bands[band].begin(), overview.bands[band].end());
+    texels.insert(texels.end(), strip.texels.begin(), strip.texels.end());
     texels.resize(static_cast<std::size_t>(canvas.width()), 0);
     rows.push_back(frame.overview_texture.add(texels));
+    found.insert(found.end(), strip.found.begin(), strip.found.end());
   }
   frame.overview_texture.upload(ui.textures());
   if (!rows.empty()) {
@@ -124,6 +128,12 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
       y += step;
     }
   }
+  for (const PixelRun& run : found) {
+    const float x0 = canvas.x0 + overview.stub + static_cast<float>(run.begin);
+    const float x1 = std::max(canvas.x0 + overview.stub + static_cast<float>(run.end), x0 + ui.px(2));
+    frame.list->AddRectFilled(ImVec2(x0, canvas.y1 - ui.px(kHitTick)), ImVec2(x1, canvas.y1 - ui.px(1)),
+                              ui.colour(Colour::text1));
+  }
   if (overview.stub > 0) {
     const Rect stub{canvas.x0, canvas.y0, canvas.x0 + overview.stub, canvas.y1};
     frame.overview_texture.draw_hatch(frame.list, stub);
@@ -131,6 +141,22 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
     frame.list->AddRectFilled(low(chip), high(chip), ui.colour(Colour::bg1));
     draw_text(ui, frame.list, chip, idle_text(overview.idle_ns),
               {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::centre, .fit = Fit::clip});
+  }
+}
+
+// Where errors, throttling and warnings happened.
+void paint_incidents(TimelineFrame& frame, const Rect& canvas) {
+  if (!frame.state.incidents.found) return;
+  Ui& ui = frame.ui;
+  std::map<float, Incident::Kind> gravest;  // by pixel
+  for (const Incident& incident : frame.state.incidents.found->list) {
+    Incident::Kind& kind = gravest[std::floor(overview_x(frame, canvas, static_cast<double>(incident.begin_ns)))];
+    kind = std::max(kind, incident.kind);
+  }
+  for (const auto& [x, kind] : gravest) {
+    const Colour colour = kind == Incident::Kind::error ? Colour::error : Colour::warning_line;
+    frame.list->AddRectFilled(ImVec2(x, canvas.y0), ImVec2(x + ui.px(2), canvas.y0 + ui.px(kHitTick)),
+                              ui.colour(colour));
   }
 }
 
@@ -223,6 +249,7 @@ void draw_overview(TimelineFrame& frame) {
   move_brush(frame, canvas);
   frame.list->PushClipRect(low(canvas), high(canvas), true);
   paint_bands(frame, canvas);
+  paint_incidents(frame, canvas);
   for (const Marker& marker : frame.tab.markers) {
     const float x = std::round(overview_x(frame, canvas, static_cast<double>(marker.ts_ns)));
     frame.list->AddTriangleFilled(ImVec2(x - ui.px(4), canvas.y0), ImVec2(x + ui.px(4), canvas.y0),

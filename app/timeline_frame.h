@@ -55,6 +55,9 @@ void change_rows(SessionTab& tab, RowChoices choices);
 // timeline_plots.cpp: counters and memory. Return what the row's label says: the value at the cursor, else of the view.
 [[nodiscard]] std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn);
 [[nodiscard]] std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn);
+// timeline_derived.cpp: counters that no source recorded. want_derived() once per frame, when the rows are placed.
+void want_derived(TimelineFrame& frame);
+[[nodiscard]] std::string draw_derived(TimelineFrame& frame, const DrawnRow& drawn);
 [[nodiscard]] std::string percent(double share);
 
 // timeline_row_menu.cpp: what the user does with a row's label: its menu, and dragging it to another place.
@@ -74,6 +77,9 @@ void hold_masks(TimelineFrame& frame);
 // timeline_axis.cpp
 void draw_overview(TimelineFrame& frame);
 void draw_ruler(TimelineFrame& frame);
+
+// timeline_signs.cpp: where errors, throttling and warnings happened.
+void draw_signs(TimelineFrame& frame);
 
 // timeline_markers.cpp
 void draw_markers(TimelineFrame& frame);
@@ -112,7 +118,9 @@ void draw_menu(TimelineFrame& frame);
 // timeline_overlay.cpp: cursor, zoom box, outlines, arrows.
 void draw_overlay(TimelineFrame& frame);
 
-// timeline_hover.cpp: the card of what the pointer rests on.
+// timeline_hover.cpp: the time at the pointer, before anything that shows values at it is drawn, and the card of what
+// the pointer rests on.
+void take_cursor(TimelineFrame& frame);
 void draw_hover(TimelineFrame& frame);
 
 // timeline_row_commands.cpp: commands on lanes. False: it is none of them.

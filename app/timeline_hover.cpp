@@ -114,21 +114,28 @@ void hover_closely(TimelineFrame& frame, Point mouse) {
   if (!frame.tab.hovered) frame.state.hover_since_s = 1e18;  // nothing here: look again when the pointer moves
 }
 
+[[nodiscard]] bool is_over(const TimelineFrame& frame) {
+  return frame.canvas(frame.rows).contains(frame.ui.input().mouse) && ImGui::IsWindowHovered() &&
+         frame.state.gesture == Gesture::none && !menu_is_open("timeline.menu");
+}
+
 }  // namespace
+
+void take_cursor(TimelineFrame& frame) {
+  if (!is_over(frame)) return;
+  frame.tab.cursor_ns = static_cast<std::int64_t>(std::llround(frame.ns(frame.ui.input().mouse.x)));
+}
 
 // The card opens when the pointer has rested; in dense parts only then is looked at what is there.
 void draw_hover(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   Ui& ui = frame.ui;
-  const bool over = frame.canvas(frame.rows).contains(ui.input().mouse) && ImGui::IsWindowHovered() &&
-                    state.gesture == Gesture::none && !menu_is_open("timeline.menu");
   const Point mouse = ui.input().mouse;
-  if (!over) {
+  if (!is_over(frame)) {
     frame.tab.hovered.reset();
     state.hover_since_s = ui.time();
     return;
   }
-  frame.tab.cursor_ns = static_cast<std::int64_t>(std::llround(frame.ns(mouse.x)));
   const bool moved = mouse.x != state.last_mouse.x || mouse.y != state.last_mouse.y;
   if (moved) {
     state.last_mouse = mouse;

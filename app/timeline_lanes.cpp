@@ -143,10 +143,8 @@ struct Measured {
   return {{std::llround(frame.view.begin_ns), std::llround(frame.view.end_ns)}};
 }
 
-[[nodiscard]] double busy_share_of(const TimelineFrame& frame, const DrawnLane& lane, const Measured& measured) {
-  if (measured.is_view) return lane.strip.busy_share;
-  const LaneSnapshot& snapshot = frame.snapshot.lanes[lane.lane];
-  const LaneStretch held = lane_stretch(snapshot, &frame.state.windows.lane(snapshot), measured.range);
+[[nodiscard]] double busy_share_of(const TimelineFrame& frame, const LaneSnapshot& lane, const Measured& measured) {
+  const LaneStretch held = lane_stretch(lane, &frame.state.windows.lane(lane), measured.range);
   return std::min(1.0, held.busy_ns / static_cast<double>(std::max<std::int64_t>(1, measured.range.length_ns())));
 }
 
@@ -163,7 +161,9 @@ RowValue draw_slices(TimelineFrame& frame, const DrawnRow& drawn, const LanePain
   for (std::size_t i = drawn.first_lane; i < drawn.first_lane + drawn.lane_count; ++i) {
     const DrawnLane& lane = frame.state.lanes[i];
     painter.paint({lane.strip, lane.texture_row, lane.rect, labels});
-    busy = std::max(busy, busy_share_of(frame, lane, measured));
+    const double share =
+        measured.is_view ? lane.strip.busy_share : busy_share_of(frame, frame.snapshot.lanes[lane.lane], measured);
+    busy = std::max(busy, share);
   }
   const auto length = static_cast<double>(measured.range.length_ns());
   return {percent(busy), fmt::format("{}: busy {} of {}, {} of {}", row.label, percent(busy), measured.name,
@@ -181,36 +181,37 @@ void draw_grid(TimelineFrame& frame, const Rect& canvas, const TimelineRow& row)
   frame.list->AddRectFilled(ImVec2(canvas.x0, canvas.y1 - ui.px(1)), high(canvas), ui.colour(Colour::line1));
 }
 
-// How busy a group's rows are on average in the view, by their busiest sub-lanes.
-[[nodiscard]] double busy_share(TimelineFrame& frame, const TimelineRow& row) {
-  LaneStrip strip;
+// How busy a group's rows are on average, by their busiest sub-lanes.
+[[nodiscard]] double busy_share(const TimelineFrame& frame, const TimelineRow& row, const Measured& measured) {
   double sum = 0;
   std::size_t rows = 0;
   TrackNumber track = kNone;
   double busiest = 0;
   for (const std::uint32_t index : row.lanes) {
     const LaneSnapshot& lane = frame.snapshot.lanes[index];
-    frame.state.builder.build(lane, &frame.state.windows.lane(lane), frame.view, strip);
     if (rows == 0 || lane.track != track) {
       sum += busiest;
       busiest = 0;
       ++rows;
       track = lane.track;
     }
-    busiest = std::max(busiest, strip.busy_share);
+    busiest = std::max(busiest, busy_share_of(frame, lane, measured));
   }
   return rows == 0 ? 0 : (sum + busiest) / static_cast<double>(rows);
 }
 
 // What a collapsed group holds, for whoever rests on it.
-void explain_group(TimelineFrame& frame, const TimelineRow& row, const Rect& rect, double hovered_for) {
+void explain_group(TimelineFrame& frame, const TimelineRow& row, const Rect& rect, double hovered_for,
+                   const Measured& measured) {
   if (hovered_for < kHoverCardDelay) return frame.ui.request_frame_after(kHoverCardDelay - hovered_for);
   HoverCard card;
   card.title = row.label;
   const std::size_t shown = row.members.size() - row.hidden_count;
   card.rows.push_back(
       {"Rows", row.hidden_count == 0 ? format_count(shown) : fmt::format("{}, {} hidden", shown, row.hidden_count)});
-  if (!row.lanes.empty()) card.rows.push_back({"Busy in view", percent(busy_share(frame, row))});
+  if (!row.lanes.empty())
+    card.rows.push_back(
+        {measured.is_view ? "Busy in view" : "Busy in the box", percent(busy_share(frame, row, measured))});
   if (row.alerts > 0) card.rows.push_back({"Errors, throttling", format_count(row.alerts), Colour::warning});
   card.footer = "Click to open";
   hover_card(frame.ui, card, rect);
@@ -228,6 +229,15 @@ void explain_group(TimelineFrame& frame, const TimelineRow& row, const Rect& rec
 
 [[nodiscard]] bool may_hover(const TimelineFrame& frame) {
   return frame.state.gesture == Gesture::none && !menu_is_open("timeline.row_menu") && !menu_is_open("timeline.menu");
+}
+
+void draw_summary(TimelineFrame& frame, const Rect& rect, const DrawnRow& drawn) {
+  frame.lanes_texture.draw_row(frame.list, rect, drawn.summary_row);
+  for (const PixelRun& run : frame.state.summaries[frame.state.rows[drawn.row].key].shown.found) {
+    const float x = rect.x0 + static_cast<float>(run.begin);
+    frame.list->AddRectFilled(ImVec2(x, rect.y0 - frame.ui.px(2)),
+                              ImVec2(rect.x0 + static_cast<float>(run.end), rect.y0), frame.ui.colour(Colour::text1));
+  }
 }
 
 void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter, const Measured& measured) {
@@ -255,7 +265,7 @@ void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& pa
     case RowKind::group:
       value.text = row.count;
       if (drawn.summary_row >= 0) {
-        frame.lanes_texture.draw_row(frame.list, canvas.inset(0, ui.px(3)), drawn.summary_row);
+        draw_summary(frame, canvas.inset(0, ui.px(3)), drawn);
       }
       break;
     case RowKind::slices:
@@ -267,14 +277,17 @@ void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& pa
     case RowKind::memory:
       value.text = draw_memory(frame, drawn);
       break;
+    case RowKind::derived:
+      value = {draw_derived(frame, drawn), fmt::format("{}, derived: {}", row.derived->name, row.derived->formula)};
+      break;
   }
   if (!has_legend(row)) fill_label();  // over slices that begin before the view
   draw_label(frame, drawn, value.text, hovered);
   touch_label(frame, row, touch);
   if (!value.meaning.empty() && may_hover(frame)) tooltip(ui, touch, label, value.meaning);
   if (group && !row.open && may_hover(frame)) {
-    if (touch.hovered) explain_group(frame, row, seen, touch.hovered_for);
-    if (over_canvas && ImGui::IsWindowHovered()) explain_group(frame, row, seen, rested_on(frame, row));
+    if (touch.hovered) explain_group(frame, row, seen, touch.hovered_for, measured);
+    if (over_canvas && ImGui::IsWindowHovered()) explain_group(frame, row, seen, rested_on(frame, row), measured);
   }
   if (touch.clicked && !state.row_drag.moved && (group || row.has_children)) toggle(frame, row);
 }

@@ -6,15 +6,15 @@
 #include "app/session_analysis.h"
 #include "app/timeline_frame.h"
 #include "app/track_names.h"
-#include "render/timeline/summary_strip.h"
 
 namespace accelscope::app {
 namespace {
 
 using namespace render;
 
-constexpr float kPinnedShare = 0.6F;  // of the rows' area that pinned rows may take
-constexpr float kPinnedLine = 2;      // units between them and the rest
+constexpr float kPinnedShare = 0.6F;       // of the rows' area that pinned rows may take
+constexpr float kPinnedLine = 2;           // units between them and the rest
+constexpr std::size_t kSummaryLanes = 96;  // lanes of collapsed groups that a frame adds up
 
 [[nodiscard]] DrawnLane& next_lane(TimelineState& state) {
   if (state.lane_count == state.lanes.size()) state.lanes.emplace_back();
@@ -167,23 +167,30 @@ void reveal_event(TimelineFrame& frame) {
   }
 }
 
-// A collapsed group is one lane: the mean of its lanes.
-void summarise(TimelineFrame& frame, DrawnRow& drawn) {
-  const TimelineRow& row = frame.state.rows[drawn.row];
-  GroupSummary& summary = frame.state.summaries[row.key];
-  const EventColours* colours = frame.state.colours.get();
-  const std::uint64_t coloured = colours != nullptr ? colours->id() : 0;
-  const bool same = summary.complete && summary.version == frame.snapshot.version && summary.view == frame.view &&
-                    summary.lanes == row.lanes && summary.colours == coloured;
-  if (!same) {
-    summary.complete = summary_texels(frame.snapshot, row.lanes, frame.state.windows, frame.view, frame.state.builder,
-                                      summary.texels, colours);
-    summary.colours = coloured;
+// A collapsed group is one lane: the mean of its lanes. The last one is shown, where it lies in this view, until the
+// next is made.
+void summarise(TimelineFrame& frame, DrawnRow& drawn, std::size_t& budget) {
+  TimelineState& state = frame.state;
+  const TimelineRow& row = state.rows[drawn.row];
+  GroupSummary& summary = state.summaries[row.key];
+  const auto is_asked_for = [&] {
+    return summary.version == frame.snapshot.version && summary.shade_version == state.shade_version &&
+           summary.view == frame.view && summary.lanes == row.lanes;
+  };
+  if (!summary.builder.busy() && !(is_asked_for() && summary.builder.strip().complete)) {
     summary.version = frame.snapshot.version;
+    summary.shade_version = state.shade_version;
     summary.view = frame.view;
     summary.lanes = row.lanes;
+    summary.builder.begin(row.lanes, frame.view);
   }
-  drawn.summary_row = frame.lanes_texture.add(summary.texels);
+  summary.builder.advance(
+      frame.snapshot, state.windows, state.crew, [&](std::uint32_t lane) { return shade_of(frame, lane); }, budget);
+  const bool goes_on = summary.builder.busy() || !is_asked_for();
+  if (goes_on) frame.ui.request_frame();
+  state.complete = state.complete && !goes_on && summary.builder.strip().complete;
+  summary.shown = at_view(summary.builder.strip(), frame.view);
+  drawn.summary_row = frame.lanes_texture.add(summary.shown.texels);
 }
 
 void build_strips(TimelineFrame& frame) {
@@ -220,11 +227,16 @@ void compose_frame_rows(TimelineFrame& frame) {
   if (same_data && from.choices == last.choices) return;
   if (!same_data) {
     state.bands.clear();
+    state.derived_counters.clear();
+    for (DerivedCounter& counter :
+         frame.tab.analysis ? derived_counters(frame.snapshot) : std::vector<DerivedCounter>()) {
+      state.derived_counters.push_back(std::make_shared<DerivedCounter>(std::move(counter)));
+    }
     for (TimelineRow& row : compose_rows(frame.snapshot, from.memory.get(), {})) {
       if (row.kind == RowKind::group && !row.lanes.empty()) state.bands.push_back(std::move(row.lanes));
     }
   }
-  state.rows = compose_rows(frame.snapshot, from.memory.get(), from.choices, &state.row_count);
+  state.rows = compose_rows(frame.snapshot, from.memory.get(), from.choices, &state.row_count, state.derived_counters);
   state.composed_from = std::move(from);
 }
 
@@ -242,14 +254,16 @@ void prepare_lanes(TimelineFrame& frame) {
       {static_cast<int>(ui.px(size::kHatchStep)), ui.scale(), ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
   state.complete = true;
   build_strips(frame);
+  want_derived(frame);
   for (std::size_t i = 0; i < state.lane_count; ++i) {
     DrawnLane& drawn = state.lanes[i];
     drawn.texture_row = frame.lanes_texture.add(drawn.strip.texels);
     state.complete = state.complete && drawn.strip.complete;
   }
+  std::size_t budget = kSummaryLanes;
   for (DrawnRow& drawn : state.drawn_rows) {
     const TimelineRow& row = state.rows[drawn.row];
-    if (row.kind == RowKind::group && !row.open && !row.lanes.empty()) summarise(frame, drawn);
+    if (row.kind == RowKind::group && !row.open && !row.lanes.empty()) summarise(frame, drawn, budget);
   }
 }
 

@@ -185,6 +185,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   ImGui::PushClipRect(ImVec2(rect.x0, rect.y0), ImVec2(rect.x1, rect.y1), true);
   frame.list->AddRectFilled(ImVec2(rect.x0, rect.y0), ImVec2(frame.canvas_x, rect.y1), ui.colour(Colour::bg2));
   frame.list->AddRectFilled(ImVec2(frame.canvas_x, rect.y0), ImVec2(rect.x1, rect.y1), ui.colour(Colour::bg1));
+  take_cursor(frame);
   prepare_lanes(frame);
   lanes_texture_.upload(ui.textures());
   draw_lanes(frame);
@@ -193,6 +194,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   draw_overview(frame);
   draw_ruler(frame);
   draw_row_filter(frame);
+  draw_signs(frame);
   draw_markers(frame);
   frame.list->AddRectFilled(ImVec2(frame.canvas_x - ui.px(1), rect.y0), ImVec2(frame.canvas_x, rect.y1),
                             ui.colour(Colour::line2));
@@ -204,7 +206,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   draw_row_menu(frame);
   draw_legend(frame);
   state.windows.end_frame();
-  if (state.windows.pending()) ui.request_frame_after(0.01);
+  if (state.windows.pending() || state.derived.pending() || state.incidents.task.valid()) ui.request_frame_after(0.01);
   if (const std::string error = state.windows.last_error(); !error.empty()) tab.last_error = error;
 }
 
@@ -281,7 +283,8 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
 bool TimelinePanel::settled(const SessionTab& tab) const {
   if (!tab.timeline) return false;
   const TimelineState& state = *tab.timeline;
-  return state.complete && state.overview.complete && !state.windows.pending();
+  return state.complete && state.overview.complete && !state.windows.pending() && !state.derived.pending() &&
+         !state.incidents.task.valid();
 }
 
 bool TimelinePanel::take_region_made(SessionTab& tab) { return std::exchange(state_of(tab).region_made, false); }

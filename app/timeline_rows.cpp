@@ -25,7 +25,10 @@ struct Section {
   TimelineRow heading;
   const RowGroup* group = nullptr;
   std::string words;  // what the name filter knows its rows by
+  std::string device;
+  std::size_t group_index = 0;
   std::vector<const TrackPlace*> tracks;
+  DerivedCounters derived;
   bool pools = false;
   std::size_t top_rows = 0;  // those that stand by themselves
   float height = 0;          // units, as it is by default
@@ -62,13 +65,24 @@ struct Section {
 
 class Composer {
  public:
-  Composer(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices)
-      : snapshot_(snapshot), memory_(memory), choices_(choices), names_(snapshot), places_(placed_tracks(snapshot)) {
+  Composer(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices,
+           const DerivedCounters& derived)
+      : snapshot_(snapshot),
+        memory_(memory),
+        choices_(choices),
+        derived_(derived),
+        names_(snapshot),
+        places_(placed_tracks(snapshot)) {
     if (choices.minimal) keep_essential(places_);
   }
 
   std::vector<TimelineRow> run(RowCount* count) {
     make_sections();
+    add_derived();
+    for (Section& section : sections_) {
+      name(section);
+      measure(section);
+    }
     close_large_sections();
     add_pinned();
     TimelineRow hidden = heading_of_hidden();
@@ -118,6 +132,9 @@ class Composer {
   }
 
   void make_sections();
+  void add_derived();
+  [[nodiscard]] Section& counter_section(const std::string& device);
+  void name(Section& section) const;
   void measure(Section& section);
   void close_large_sections();
   void add_pinned();
@@ -141,6 +158,7 @@ class Composer {
   const Snapshot& snapshot_;
   const MemoryUsage* memory_;
   const RowChoices& choices_;
+  const DerivedCounters& derived_;
   TrackNames names_;
   std::vector<TrackPlace> places_;
   std::unordered_map<TrackNumber, std::vector<const TrackPlace*>> children_;
@@ -151,7 +169,6 @@ class Composer {
 };
 
 void Composer::make_sections() {
-  const bool several = !places_.empty() && places_.front().device != places_.back().device;
   for (const TrackPlace& place : places_) {
     if (belongs_to_track(snapshot_, place)) children_[place.track->track->parent].push_back(&place);
   }
@@ -163,6 +180,8 @@ void Composer::make_sections() {
     Section section;
     section.group = &row_group(start.group);
     section.heading.group = start.group;
+    section.group_index = start.group;
+    section.device = start.device;
     for (; first < places_.size() && places_[first].group == start.group && places_[first].device == start.device;
          ++first) {
       const TrackPlace& place = places_[first];
@@ -173,18 +192,43 @@ void Composer::make_sections() {
     section.pools = has_pools && is_memory_group(start.group) && !pools_placed;
     pools_placed = pools_placed || section.pools;
     if (section.tracks.empty() && !section.pools) continue;
-    TimelineRow& heading = section.heading;
-    heading.kind = RowKind::group;
-    const bool names_device = several && !start.device.empty() && !section.pools;
-    heading.label =
-        names_device ? fmt::format("{} {}", start.device, section.group->title) : std::string(section.group->title);
-    heading.key = "group:" + heading.label;
-    heading.height = size::kGroupRow;
-    heading.open = section.group->open;
-    section.words = fmt::format("{} {} ", start.device, section.group->title);
-    measure(section);
     sections_.push_back(std::move(section));
   }
+}
+
+// The device's group of counters; one is made where no source recorded any.
+Section& Composer::counter_section(const std::string& device) {
+  auto place = sections_.end();
+  for (auto each = sections_.begin(); each != sections_.end(); ++each) {
+    if (each->device != device) continue;
+    if (each->group_index == counter_group()) return *each;
+    place = each->group_index < counter_group() ? each + 1 : std::min(place, each);
+  }
+  Section section;
+  section.group = &row_group(counter_group());
+  section.group_index = counter_group();
+  section.heading.group = counter_group();
+  section.device = device;
+  return *sections_.insert(place, std::move(section));
+}
+
+void Composer::add_derived() {
+  for (const auto& counter : derived_) {
+    counter_section(device_name(counter->host, counter->device)).derived.push_back(counter);
+  }
+}
+
+void Composer::name(Section& section) const {
+  const bool several = !places_.empty() && places_.front().device != places_.back().device;
+  TimelineRow& heading = section.heading;
+  heading.kind = RowKind::group;
+  const bool names_device = several && !section.device.empty() && !section.pools;
+  heading.label =
+      names_device ? fmt::format("{} {}", section.device, section.group->title) : std::string(section.group->title);
+  heading.key = "group:" + heading.label;
+  heading.height = size::kGroupRow;
+  heading.open = section.group->open;
+  section.words = fmt::format("{} {} ", section.device, section.group->title);
 }
 
 void Composer::measure(Section& section) {
@@ -199,6 +243,13 @@ void Composer::measure(Section& section) {
     for (const PoolUsage& pool : memory_->pools) add("pool:" + pool.name, pool.name, kNone);
     section.top_rows = section.used = memory_->pools.size();
     section.height = size::kMemoryLane * static_cast<float>(memory_->pools.size());
+  }
+  for (const auto& counter : section.derived) {
+    add(counter->key, derived_label(*counter), kNone);
+    if (!counter->parent.empty()) continue;
+    ++section.top_rows;
+    ++section.used;
+    section.height += counter_height(RowSize::normal);
   }
   for (const TrackPlace* place : section.tracks) {
     add(key_of(*place), place->track->track->name, place->track->track->number);
@@ -239,6 +290,17 @@ void Composer::add_pinned() {
       std::vector<TimelineRow> block;
       for (TimelineRow& pool : pool_rows(section)) {
         if (pool.key == key) block.push_back(std::move(pool));
+      }
+      for (const auto& counter : section.derived) {
+        if (counter->key != key) continue;
+        DerivedCounter alone = *counter;
+        alone.parent.clear();
+        DerivedCounters family = {std::make_shared<DerivedCounter>(std::move(alone))};
+        std::copy_if(section.derived.begin(), section.derived.end(), std::back_inserter(family),
+                     [&](const auto& each) { return each->parent == key; });
+        for (RowBlock& each : derived_rows(family, section.heading.key, choices_, [](auto) { return true; })) {
+          std::move(each.begin(), each.end(), std::back_inserter(block));
+        }
       }
       for (const TrackPlace* place : section.tracks) {
         if (key_of(*place) == key) add_track(section, *place, 0, block);
@@ -320,6 +382,10 @@ void Composer::add_track(const Section& section, const TrackPlace& place, int de
 
 void Composer::add_section(Section& section) {
   std::vector<RowBlock> blocks;
+  for (RowBlock& block : derived_rows(section.derived, section.heading.key, choices_,
+                                      [&](std::string_view label) { return matches(section, label); })) {
+    if (!is_hidden(block.front().key) && !is_pinned(block.front().key)) blocks.push_back(std::move(block));
+  }
   for (TimelineRow& row : pool_rows(section)) {
     if (is_hidden(row.key) || is_pinned(row.key) || !matches(section, row.label)) continue;
     blocks.emplace_back().push_back(std::move(row));
@@ -375,8 +441,8 @@ SubLaneSizes sub_lane_sizes(std::size_t lanes, RowSize row_size) noexcept {
 }
 
 std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices,
-                                      RowCount* count) {
-  return Composer(snapshot, memory, choices).run(count);
+                                      RowCount* count, const DerivedCounters& derived) {
+  return Composer(snapshot, memory, choices, derived).run(count);
 }
 
 }  // namespace accelscope::app

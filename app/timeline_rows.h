@@ -4,17 +4,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/row_choices.h"
+#include "core/analysis/derived_counters.h"
 #include "core/analysis/memory_usage.h"
 #include "core/store/snapshot.h"
 
 namespace accelscope::app {
 
-enum class RowKind : std::uint8_t { group, slices, counter, memory };
+enum class RowKind : std::uint8_t { group, slices, counter, memory, derived };
 
 // A row that belongs to a group, shown or not.
 struct RowMember {
@@ -39,8 +41,9 @@ struct TimelineRow {
   bool has_children = false;         // a track: other tracks belong to it and show when it is open
   bool pinned = false;               // pinned rows come before all others
   int depth = 0;                     // of tracks below tracks
-  std::uint32_t pool = 0;            // of a memory row: index into MemoryUsage::pools
-  std::uint64_t alerts = 0;          // events of errors and throttling; of a group: those that it hides by being closed
+  std::shared_ptr<const DerivedCounter> derived;  // of a row of values that no source recorded
+  std::uint32_t pool = 0;                         // of a memory row: index into MemoryUsage::pools
+  std::uint64_t alerts = 0;  // events of errors and throttling; of a group: those that it hides by being closed
   RowSize size = RowSize::normal;
   CounterMode counters = CounterMode::separate;
   bool counter_line = false;               // no area below the line
@@ -57,9 +60,14 @@ struct RowCount {
   std::size_t matching = 0;
 };
 
-// `memory` may be null: then tracks of kind memory have no area yet, only their events.
+// Counters that no source recorded (core/analysis/derived_counters.h).
+using DerivedCounters = std::vector<std::shared_ptr<const DerivedCounter>>;
+
+// `memory` may be null: then tracks of kind memory have no area yet, only their events. `derived` have rows above the
+// counters of their devices.
 [[nodiscard]] std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsage* memory,
-                                                    const RowChoices& choices, RowCount* count = nullptr);
+                                                    const RowChoices& choices, RowCount* count = nullptr,
+                                                    const DerivedCounters& derived = {});
 
 // Groups of more rows than this start collapsed, the largest first, when the session's rows would be higher together
 // than what a window usually has room for.

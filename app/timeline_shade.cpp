@@ -12,13 +12,19 @@ using namespace render;
 void hold_masks(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   SessionTab& tab = frame.tab;
-  if (!tab.analysis) return;
-  state.colours = tab.analysis->colours(wanted_colours(tab.choices, state.legend));
-  state.legend_mask = state.legend.lit.empty() ? nullptr : tab.analysis->mask(MaskUse::legend, state.legend.lit);
-  state.filter_mask = tab.analysis->mask(MaskUse::filter, tab.choices.filter);
-  state.region_mask = tab.region ? tab.analysis->mask(MaskUse::region, *tab.region) : nullptr;
-  const EventFilter search{.range = {}, .tracks = {}, .terms = {{tab.choices.search, false}}};
-  state.search_mask = tab.choices.search.empty() ? nullptr : tab.analysis->mask(MaskUse::search, search);
+  if (tab.analysis) {
+    state.colours = tab.analysis->colours(wanted_colours(tab.choices, state.legend));
+    state.legend_mask = state.legend.lit.empty() ? nullptr : tab.analysis->mask(MaskUse::legend, state.legend.lit);
+    state.filter_mask = tab.analysis->mask(MaskUse::filter, tab.choices.filter);
+    state.region_mask = tab.region ? tab.analysis->mask(MaskUse::region, *tab.region) : nullptr;
+    const EventFilter search{.range = {}, .tracks = {}, .terms = {{tab.choices.search, false}}};
+    state.search_mask = tab.choices.search.empty() ? nullptr : tab.analysis->mask(MaskUse::search, search);
+  }
+  ShadedBy now{state.filter_mask, state.region_mask,  state.search_mask, state.legend_mask,
+               state.colours,     tab.choices.filter, tab.region,        frame.ui.colour(Colour::bg1)};
+  if (now == state.shaded_by) return;
+  state.shaded_by = std::move(now);
+  ++state.shade_version;
 }
 
 LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index) {

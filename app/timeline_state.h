@@ -9,15 +9,18 @@
 #include <vector>
 
 #include "app/colour_legend.h"
+#include "app/derived_values.h"
 #include "app/session_tab.h"
 #include "app/timeline_rows.h"
 #include "app/usage_stacks.h"
+#include "core/analysis/incidents.h"
 #include "core/query/lane_window.h"
 #include "render/geometry.h"
 #include "render/timeline/counter_strip.h"
 #include "render/timeline/lane_strip.h"
 #include "render/timeline/strip_crew.h"
 #include "render/timeline/strip_texture.h"
+#include "render/timeline/summary_strip.h"
 
 namespace accelscope::app {
 
@@ -67,14 +70,32 @@ struct DrawnRow {
   int summary_row = -1;                        // texture row of a collapsed group
 };
 
-// A collapsed group as one lane; kept while nothing it was made from changes.
+// A collapsed group as one lane; made anew when something that it was made from has changed.
 struct GroupSummary {
   std::uint64_t version = 0;
+  std::uint64_t shade_version = 0;
   render::TimeView view;
   std::vector<std::uint32_t> lanes;
-  std::uint64_t colours = 0;  // EventColours::id(); 0: by name
-  std::vector<render::Pixel> texels;
-  bool complete = false;
+  render::SummaryBuilder builder;
+  render::SummaryStrip shown;  // of this frame's view
+};
+
+// What dims and marks lanes.
+struct ShadedBy {
+  std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask;
+  std::shared_ptr<const EventColours> colours;
+  EventFilter filter;
+  std::optional<EventFilter> region;
+  render::Pixel background = 0;
+  bool operator==(const ShadedBy&) const = default;
+};
+
+// Errors, throttling and warnings, as of a version of the snapshot.
+struct IncidentAnswer {
+  std::shared_ptr<const Incidents> found;
+  Task<Result<std::shared_ptr<const Incidents>>> task;
+  std::uint64_t version = 0;
+  double asked_s = -1;
 };
 
 // The collapsed group that the pointer rests on.
@@ -102,15 +123,15 @@ struct CounterScale {
   double highest = 0;
 };
 
-// The whole session at a glance: a row of texels for each group. Made anew band by band, one in a frame, so that a
-// large session costs no frame much.
+// The whole session at a glance: a row of texels for each group, dimmed and marked as the lanes are. Made anew band by
+// band, some lanes in a frame, so that a large session costs no frame much.
 struct Overview {
-  std::vector<std::vector<render::Pixel>> bands;
+  std::vector<render::SummaryBuilder> bands;
+  std::uint64_t shade_version = 0;
   std::size_t next_band = 0;
   bool complete = false;  // every band is of this version and width
   std::uint64_t version = 0;
   render::TimeView view;
-  std::uint64_t colours = 0;  // EventColours::id(); 0: by name
   double made_at_s = -1;
   double idle_ns = 0;  // folded before the view begins; 0: nothing is folded
   float stub = 0;      // pixels that stand for it
@@ -132,7 +153,6 @@ struct ComposedFrom {
 struct TimelineState {
   LaneWindows windows;
   render::StripCrew crew;
-  render::LaneStripBuilder builder;  // of what the UI thread draws by itself: summaries
 
   std::vector<TimelineRow> rows;
   RowCount row_count;
@@ -154,10 +174,15 @@ struct TimelineState {
   std::vector<DrawnLane> lanes;  // the first lane_count are of this frame; kept to reuse their memory
   std::size_t lane_count = 0;
   std::unordered_map<LaneNumber, CounterScale> counter_scales;
-  render::CounterStrip counter;  // scratch memory
+  render::CounterStrip counter;      // scratch memory
+  DerivedCounters derived_counters;  // of composed_from
+  DerivedValues derived;
   UsageStacks usage_stacks;
   Overview overview;
-  bool complete = false;  // nothing in the last frame stood for something finer
+  IncidentAnswer incidents;
+  ShadedBy shaded_by;
+  std::uint64_t shade_version = 0;  // counts changes of shaded_by
+  bool complete = false;            // nothing in the last frame stood for something finer
   // Of this frame; null: none, or not there yet.
   std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask;
   std::shared_ptr<const EventColours> colours;

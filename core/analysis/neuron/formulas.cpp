@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
+
+#include "core/analysis/neuron/device_facts.h"
 
 namespace accelscope::neuron {
 namespace {
@@ -58,26 +59,8 @@ class Formulas {
     set(name + "_percent", divided(time, total_));
   }
 
-  // The first of the names that the metadata has: the older files' and the newer ones'.
   [[nodiscard]] std::optional<double> metadata(std::initializer_list<std::string_view> names) const {
-    for (const std::string_view name : names) {
-      const std::string key = fmt::format("metadata.{}", name);
-      for (std::size_t space = input_.device.rfind(' '); space != std::string::npos && space > 0;
-           space = input_.device.rfind(' ', space - 1)) {
-        if (const auto value = meta_number(fmt::format("{}.{}", input_.device.substr(0, space), key))) return value;
-      }
-      if (const auto value = meta_number(key)) return value;
-      if (const auto value = meta_number(name)) return value;
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] std::optional<double> meta_number(std::string_view key) const {
-    const std::string_view text = input_.snapshot.meta_value(key);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
+    return device_fact(input_.snapshot, input_.device, names);
   }
 
   void add_overall() {
@@ -198,11 +181,7 @@ class Formulas {
                        divided(figures_["inputs_and_weights_size_bytes"], scaled(total_, bandwidth)));
       }
     }
-    // peak = 2 * rows * columns * clock (GHz) * physical cores
-    const double clock = metadata({"pe_clock_freq", "tensor_engine_clock_freq"}).value_or(0);
-    const double rows = metadata({"pe_num_rows", "tensor_engine_num_rows"}).value_or(128);
-    const double columns = metadata({"pe_num_cols", "tensor_engine_num_cols"}).value_or(128);
-    const double peak = 2 * rows * columns * clock * 1e9 * metadata({"num_physical_cores"}).value_or(1);
+    const double peak = peak_flops(input_.snapshot, input_.device);
     if (peak <= 0) return;
     const Figure possible = scaled(total_, peak);
     // hfu = hardware_flops / (total_time * peak); mfu the same with the model's

@@ -73,6 +73,7 @@ void SearchPanel::draw(const PanelContext& context, const Rect& area) {
   if (context.tab.choices.search.empty()) return draw_help(context, area);
   Rect rest = area;
   draw_head(context, rest.cut_top(context.ui.px(kHeadRow)).inset(context.ui.px(size::kPanelPadding), 0));
+  if (!context.analysis().search_error().empty()) return draw_help(context, rest);
   const EventSearch* hits = context.analysis().hits();
   const float width = context.ui.px(kSummaryWidth);
   if (hits != nullptr && hits->total() > 0 && rest.width() > kListShare * width) {
@@ -98,7 +99,11 @@ void SearchPanel::draw_steps(const PanelContext& context, Rect& row) const {
 void SearchPanel::draw_help(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   area = area.inset(ui.px(size::kPanelPadding + 4), ui.px(8));
-  draw_text(ui, area.cut_top(ui.px(24)), "Ctrl+F searches events. Examples, to be clicked:", {.colour = Colour::text2});
+  const bool wrong = !context.tab.choices.search.empty();
+  draw_text(
+      ui, area.cut_top(ui.px(24)),
+      wrong ? "Examples of what can be searched, to be clicked:" : "Ctrl+F searches events. Examples, to be clicked:",
+      {.colour = Colour::text2});
   for (std::size_t i = 0; i < kExamples.size(); ++i) {
     Rect row = area.cut_top(ui.px(kHelpRow));
     const float width = std::max(ui.px(170), link_width(ui, kExamples[i].text, TextStyle::mono));
@@ -129,10 +134,16 @@ void SearchPanel::draw_head(const PanelContext& context, Rect row) {
       {"search.filter", {.label = "Show only these", .icon = icon::kFilter, .tooltip = "The hits become the filter"}},
       {"search.select", {.label = "Select all", .tooltip = "Sum them up in the Selection panel"}},
   }};
+  const bool wrong = !context.analysis().search_error().empty();
   for (std::size_t i = 0; i < actions.size(); ++i) {
-    const Rect place = row.cut_right(button_width(ui, actions[i].options)).middle(ui.px(size::kSmallControl));
+    ButtonOptions options = actions[i].options;
+    const Rect place = row.cut_right(button_width(ui, options)).middle(ui.px(size::kSmallControl));
     row.cut_right(ui.px(8));
-    if (!button(ui, actions[i].name, place, actions[i].options)) continue;
+    if (wrong && i > 0) {
+      options.disabled = true;
+      options.tooltip = "What is searched is not understood";
+    }
+    if (!button(ui, actions[i].name, place, options)) continue;
     const std::string text = tab.choices.search;
     if (i == 0) context.copy(text, "the search");
     if (i == 1 || i == 2) {

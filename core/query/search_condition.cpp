@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -318,9 +319,14 @@ Result<std::optional<Condition>> ConditionBuilder::build(const SearchTerm& term,
       condition.subject = Condition::Subject::name;
       return build_text(term, nullptr, std::move(condition));
     }
-    if (same_word(term.column, "duration")) {
+    // As in the tables of SQL, and as one says it.
+    const auto called = [&](std::initializer_list<std::string_view> words) {
+      return std::any_of(words.begin(), words.end(),
+                         [&](std::string_view word) { return same_word(term.column, word); });
+    };
+    if (called({"duration", "dur", "dur_ns"})) {
       condition.subject = Condition::Subject::duration;
-    } else if (same_word(term.column, "start")) {
+    } else if (called({"start", "ts", "ts_ns"})) {
       condition.subject = Condition::Subject::begin;
     } else {
       return std::optional<Condition>();

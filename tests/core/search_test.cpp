@@ -108,6 +108,10 @@ TEST_CASE("a search compares fields exactly, in every chunk") {
                [](const PlainEvent& e) { return contains(e.location, ":1") && e.bytes >= 0 && e.bytes < 500; });
   check_search(session, "duration>20ns WAIT",
                [](const PlainEvent& e) { return e.waits && e.end_ns - e.begin_ns > 20; });
+  check_search(session, "dur>20ns dur_ns<=30 ts>=1us", [](const PlainEvent& e) {
+    const auto length = e.end_ns - e.begin_ns;
+    return length > 20 && length <= 30 && e.begin_ns >= 1'000;
+  });
   check_search(session, "opcode=WAIT", [](const PlainEvent& e) { return e.waits; });
   check_search(session, "name!=WAIT start<1ms", [](const PlainEvent& e) { return !e.waits && e.begin_ns < 1'000'000; });
 }

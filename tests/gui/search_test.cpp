@@ -110,3 +110,17 @@ TEST_CASE("search: hits are restricted to what passes the filter, and it says so
   viewer.tab().change([](ViewChoices& choices) { choices.filter.terms = {{"ACTIVATE", false}}; });
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("No event passes the filter and matches"); }));
 }
+
+TEST_CASE("search: what is not understood is told with examples, and nothing is made of it") {
+  SearchViewer viewer;
+  viewer.app.layout().show(PanelId::search);
+  viewer.search("colour=red");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("put the text in quotes"); }));
+  CHECK(viewer.shell.shows("Examples of what can be searched"));
+  (void)viewer.shell.click("search.filter");
+  CHECK(viewer.tab().choices.filter.terms.empty());
+  CHECK(viewer.tab().choices.search == "colour=red");
+  REQUIRE(viewer.shell.click("search.example.0"));
+  REQUIRE(viewer.shell.settle());
+  CHECK_FALSE(viewer.shell.shows("put the text in quotes"));
+}

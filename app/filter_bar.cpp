@@ -31,13 +31,11 @@ std::string time_text(const TimeRange& range) {
 // What passes, or why that cannot be said.
 std::string passing_text(SessionAnalysis& analysis, const SessionTab& tab, bool& wrong) {
   const EventFilter& filter = tab.choices.filter;
-  if (!filter.needs_mask()) return "";
-  const auto mask = analysis.mask(MaskUse::filter, filter);
-  wrong = !analysis.mask_error(MaskUse::filter).empty();
+  const std::shared_ptr<const PassingCount> counted = analysis.passing();
+  wrong = filter.needs_mask() && !analysis.mask_error(MaskUse::filter).empty();
   if (wrong) return analysis.mask_error(MaskUse::filter);
-  if (!mask) return "Filtering ...";
-  return format_count(count_passing(*tab.snapshot, mask.get())) + " of " +
-         format_count(count_passing(*tab.snapshot, nullptr)) + " events pass";
+  if (!counted) return "Filtering ...";
+  return format_count(counted->passing) + " of " + format_count(counted->all) + " events pass";
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ bool SessionAnalysis::pending() const {
          under_way(summary_index_.task) || under_way(summary_.task) || under_way(whole_figures_.task) ||
          under_way(part_figures_.task) || under_way(verdict_.task) || under_way(colours_.task) ||
          under_way(hit_list_.task) || under_way(hit_rank_.task) || under_way(hit_summary_.task) ||
-         under_way(active_time_.task) ||
+         under_way(active_time_.task) || under_way(passing_.task) ||
          std::any_of(masks_.begin(), masks_.end(), [](const MaskAnswer& each) { return under_way(each.task); });
 }
 
@@ -94,6 +94,24 @@ void SessionAnalysis::set_filter(const EventFilter& filter) {
   filter_ = filter;
   lines_.task = {};
   lines_.asked_s = -1e9;  // those there are stand for another filter, and are renewed at once
+  passing_.task = {};
+  passing_.asked_s = -1e9;
+}
+
+std::shared_ptr<const PassingCount> SessionAnalysis::passing() {
+  if (filter_.empty()) return nullptr;
+  std::shared_ptr<const EventMask> terms = mask(MaskUse::filter, filter_);
+  const bool can_count = terms || !filter_.needs_mask();
+  const auto count = [filter = filter_,
+                      terms](const QueryContext& query) -> Result<std::shared_ptr<const PassingCount>> {
+    const auto whole = filter_mask(query, filter, terms);
+    if (!whole) return whole.error();
+    const Snapshot& snapshot = *query.snapshot;
+    return std::shared_ptr<const PassingCount>(std::make_shared<PassingCount>(
+        PassingCount{filter, count_passing(snapshot, whole->get()), count_passing(snapshot, nullptr)}));
+  };
+  std::shared_ptr<const PassingCount> counted = can_count ? ask(passing_, count) : passing_.value;
+  return counted && counted->filter == filter_ ? counted : nullptr;
 }
 
 std::shared_ptr<const EventMask> SessionAnalysis::mask(MaskUse use, const EventFilter& filter) {

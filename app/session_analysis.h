@@ -55,6 +55,13 @@ struct SessionFigures {
   std::vector<SessionMetric> metrics;
 };
 
+// How much of the session passes a filter, its range too.
+struct PassingCount {
+  EventFilter filter;
+  std::uint64_t passing = 0;
+  std::uint64_t all = 0;  // that could: rows of tables without time are no events
+};
+
 class SessionAnalysis {
  public:
   static constexpr double kRenewSeconds = 0.5;
@@ -100,6 +107,9 @@ class SessionAnalysis {
   // What the events are coloured by; the last colours, of whatever choice, until those of this one are there. Null
   // where it is empty, and until the first.
   std::shared_ptr<const EventColours> colours(const ColourChoice& choice);
+
+  // Of filter(); null without one, and until this very filter has been counted.
+  std::shared_ptr<const PassingCount> passing();
 
   // The last answer, null until there is one. Asking is what starts the work.
   std::shared_ptr<const MemoryUsage> memory();
@@ -191,6 +201,7 @@ class SessionAnalysis {
   ColourAnswer colours_;
   EventFilter filter_;
   Answer<SourceLines> lines_;
+  Answer<PassingCount> passing_;
   Answer<Dependencies> dependencies_;
   Answer<std::optional<TimeRange>> active_;
   Answer<Verdict> verdict_;

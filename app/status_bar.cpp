@@ -98,10 +98,12 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
   }
 
   std::string events = events_text(tab);
-  if (const auto mask = tab.analysis->known_mask(tab.choices.filter); mask && tab.choices.filter.needs_mask()) {
-    events = format_count(count_passing(*tab.snapshot, mask.get())) + " of " + events;
+  std::string explained = "Of every table, also of those whose rows have no time";
+  if (const auto counted = tab.analysis->passing()) {
+    events = format_count(counted->passing) + " of " + format_count(counted->all) + " events pass";
+    explained = "Rows of tables without time are not counted: no filter concerns them";
   }
-  left_chip(ui, "status.events", row, {.text = events}, false);
+  left_chip(ui, "status.events", row, {.text = events, .tooltip = explained}, false);
   left_chip(ui, "status.active", row,
             {.text = active_text(tab), .tooltip = "From the first to the last event that works"});
   if (tab.live == LiveState::recording) {

@@ -1,5 +1,6 @@
 // The filter and the search: chips, what passes, what is dimmed, the list of hits. Through the null shell.
 #include <doctest/doctest.h>
+#include <sstream>
 
 #include "app/filter_bar.h"
 #include "app/session_analysis.h"
@@ -64,6 +65,19 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK(tab().choices.filter.empty());
   CHECK(drawn("ACTIVATE").bright > 0);
   CHECK_FALSE(shell.shows("Clear all"));
+}
+
+TEST_CASE_FIXTURE(Fixture, "filter: what passes is counted within its range, alike in the bar and below") {
+  const auto counts = [&] {
+    std::size_t said = 0;
+    std::istringstream texts(shell.visible_text());
+    for (std::string text; std::getline(texts, text);) said += text.find("4 of 87 events pass") == 0 ? 1 : 0;
+    return said;
+  };
+  set_filter({.range = TimeRange{1'000, 1'650}, .tracks = {}, .terms = {{"MATMUL", false}}});
+  CHECK(wait_for([&] { return counts() == 2; }));
+  set_filter({.range = TimeRange{0, 999}, .tracks = {}, .terms = {{"MATMUL", false}}});
+  CHECK(wait_for([&] { return shell.shows("0 of 87 events pass"); }));
 }
 
 TEST_CASE_FIXTURE(Fixture, "filter: a term that names no field is said to be wrong, and nothing is dimmed by it") {

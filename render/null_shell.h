@@ -30,9 +30,10 @@ class NullShell {
   NullShell& operator=(const NullShell&) = delete;
 
   // ---- Frames
-  void frame(int count = 1);                         // each 1/60 s later than the last
-  void wait(double seconds);                         // frames until that much time has passed
-  [[nodiscard]] bool settle(int max_frames = 2000);  // frames until the client has settled; sleeps while it works
+  void frame(int count = 1);  // each 1/60 s later than the last
+  void wait(double seconds);  // frames until that much time has passed
+  // Frames until the client has settled; sleeps while it works. False after this many frames and 20 s.
+  [[nodiscard]] bool settle(int max_frames = 2000);
 
   // ---- Input. A name is a widget's; clicking a name that is not on the screen returns false.
   void move(Point to);

@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "app/app.h"
@@ -27,11 +29,12 @@ struct Viewer {
   // Frames until the condition holds; false after a long while.
   template <typename Condition>
   [[nodiscard]] bool wait_for(Condition condition) {
-    for (int i = 0; i < 200; ++i) {
-      if (condition()) return true;
-      if (!shell.settle()) return false;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() >= deadline || !shell.settle()) return condition();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // other threads are at work
     }
-    return condition();
+    return true;
   }
 
   app::App app;

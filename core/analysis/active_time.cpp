@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/analysis/covered_time.h"
+#include "core/analysis/busy_time.h"
 #include "core/analysis/selection_summary.h"
 #include "core/query/event_mask.h"
-#include "core/query/wait_names.h"
-#include "core/query/window_scan.h"
 
 namespace accelscope {
 namespace {
@@ -19,20 +17,6 @@ LaneIndices lanes_of(const QueryContext& query, const EventFilter& filter) {
     return nothing || query.snapshot->lanes[lane].data->kind != EventKind::slice;
   });
   return lanes;
-}
-
-void add_busy(const ScannedChunk& chunk, const ScanWindow& window, const StringPool& strings, CoveredTime& busy) {
-  const WaitNames waits(chunk.lane.schema.get(), strings);
-  const ClockMap& clock = *chunk.lane.clock;
-  std::uint64_t names[kBlockEvents];
-  chunk.for_each_block([&](const ScannedBlock& block) {
-    chunk.view.names(block.block, names);
-    for (std::uint32_t i = block.first; i < block.last; ++i) {
-      if (waits.contains(chunk.session_string(names[i]))) continue;
-      busy.add(std::max(clock.to_ns(block.times.begins[i]), window.range.begin_ns),
-               std::min(clock.to_ns(block.times.ends[i]), window.range.end_ns));
-    }
-  });
 }
 
 }  // namespace

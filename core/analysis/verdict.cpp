@@ -6,13 +6,11 @@
 #include <map>
 #include <vector>
 
-#include "core/analysis/covered_time.h"
+#include "core/analysis/busy_time.h"
 #include "core/analysis/launched_time.h"
 #include "core/analysis/track_devices.h"
 #include "core/base/format.h"
 #include "core/query/range_statistics.h"
-#include "core/query/wait_names.h"
-#include "core/query/window_scan.h"
 
 namespace accelscope {
 namespace {
@@ -128,18 +126,7 @@ class LoadMeasure {
     }
     std::vector<std::vector<CoveredTime>> covered(query_.pool.concurrency(), std::vector<CoveredTime>(unions_.size()));
     const auto add_chunk = [&](const ScannedChunk& chunk, const ScanWindow& window, std::size_t worker) {
-      const WaitNames waits(chunk.lane.schema.get(), *query_.snapshot->strings);
-      const ClockMap& clock = *chunk.lane.clock;
-      CoveredTime& busy = covered[worker][union_of_lane[chunk.lane_index]];
-      std::uint64_t names[kBlockEvents];
-      chunk.for_each_block([&](const ScannedBlock& block) {
-        chunk.view.names(block.block, names);
-        for (std::uint32_t i = block.first; i < block.last; ++i) {
-          if (waits.contains(chunk.session_string(names[i]))) continue;
-          busy.add(std::max(clock.to_ns(block.times.begins[i]), window.range.begin_ns),
-                   std::min(clock.to_ns(block.times.ends[i]), window.range.end_ns));
-        }
-      });
+      add_busy(chunk, window, *query_.snapshot->strings, covered[worker][union_of_lane[chunk.lane_index]]);
     };
     const auto end_window = [&](const ScanWindow&, std::size_t worker) {
       for (CoveredTime& busy : covered[worker]) busy.close_window();

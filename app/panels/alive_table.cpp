@@ -22,7 +22,7 @@ const std::array<TableColumn, 6>& columns() {
   static const std::array<TableColumn, 6> kColumns = {
       {{.title = "Tensor"},
        {.title = "Tiles", .width = 46, .align = Align::right},
-       {.title = "Size", .width = 76, .align = Align::right},
+       {.title = "Size", .width = 90, .align = Align::right},
        {.title = "Address", .width = 84, .align = Align::right},
        {.title = "Since",
         .width = 108,
@@ -96,7 +96,7 @@ void AliveTable::toggle(const Row& row) {
 
 // Narrow tables begin without the columns that tell least; what the user chose stays.
 void AliveTable::choose_columns(const Ui& ui, float width) {
-  constexpr float kNarrow = 460, kNarrower = 390;  // units
+  constexpr float kNarrow = 540, kNarrower = 430;  // units
   constexpr std::size_t kSince = 4, kLives = 5;
   const bool own = table_.hidden.empty() || table_.hidden == narrow_hidden_;
   if (!own) return;

@@ -1,6 +1,9 @@
 #include "app/session_analysis.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
 
 #include "core/analysis/session_activity.h"
 
@@ -15,6 +18,7 @@ void SessionAnalysis::begin_frame(std::shared_ptr<const Snapshot> snapshot, doub
   snapshot_ = std::move(snapshot);
   now_s_ = now_s;
   held_ = false;
+  free_retired();
   take_search();
 }
 
@@ -27,6 +31,22 @@ bool under_way(const Task<T>& task) {
 }
 
 }  // namespace
+
+void SessionAnalysis::retire(std::shared_ptr<const void> answer) {
+  if (answer) retired_.emplace_back(now_s_, std::move(answer));
+}
+
+void SessionAnalysis::free_retired() {
+  constexpr double kShownSeconds = 1;  // whoever shows it has taken the better one by then
+  const auto last = std::find_if(retired_.begin(), retired_.end(),
+                                 [&](const auto& each) { return now_s_ - each.first < kShownSeconds; });
+  if (last == retired_.begin()) return;
+  std::vector<std::pair<double, std::shared_ptr<const void>>> old(std::make_move_iterator(retired_.begin()),
+                                                                  std::make_move_iterator(last));
+  retired_.erase(retired_.begin(), last);
+  // Nobody waits for it: a task that is dropped still gives back what it holds, on its own thread.
+  (void)pool_.start([old = std::move(old)](TaskControl&) { return old.size(); });
+}
 
 bool SessionAnalysis::timeline_pending() const { return under_way(memory_.task) || under_way(active_.task); }
 
@@ -45,7 +65,7 @@ void SessionAnalysis::take(Answer<T>& answer) {
   if (!answer.task.valid() || !answer.task.ready()) return;
   auto result = answer.task.take();
   if (result) {
-    answer.value = std::move(*result);
+    retire(std::exchange(answer.value, std::move(*result)));
   } else {
     error_ = result.message();
   }
@@ -126,7 +146,7 @@ std::shared_ptr<const EventMask> SessionAnalysis::mask(MaskUse use, const EventF
   if (answer.task.valid() && answer.task.ready()) {
     auto result = answer.task.take();
     if (result) {
-      answer.value = std::move(*result);
+      retire(std::exchange(answer.value, std::move(*result)));
     } else {
       answer.error = result.message();
     }
@@ -227,7 +247,7 @@ void SessionAnalysis::take_summary(SummaryAnswer& answer) {
   if (!answer.task.valid() || !answer.task.ready()) return;
   auto result = answer.task.take();
   if (&answer == &summary_) summary_error_ = result ? std::string() : result.message();
-  if (result) answer.value = std::move(*result);
+  if (result) retire(std::exchange(answer.value, std::move(*result)));
 }
 
 std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter& filter) {
@@ -425,7 +445,7 @@ void SessionAnalysis::take_search() {
   if (!search_task_.valid() || !search_task_.ready()) return;
   auto result = search_task_.take();
   if (result) {
-    hits_ = std::move(*result);
+    retire(std::exchange(hits_, std::move(*result)));
   } else {
     search_error_ = result.message();
   }

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/session_summary.h"
 #include "core/analysis/active_time.h"
@@ -188,11 +190,15 @@ class SessionAnalysis {
   void take_search();
   void take_summary(SummaryAnswer& answer);
   [[nodiscard]] bool hold();  // true: not yet
+  // What a better answer replaces. Large ones take milliseconds to free, so the pool does that once nobody shows them.
+  void retire(std::shared_ptr<const void> answer);
+  void free_retired();
 
   WorkerPool& pool_;
   std::shared_ptr<const Store> store_;
   std::shared_ptr<const Snapshot> snapshot_;
   double now_s_ = 0;
+  std::vector<std::pair<double, std::shared_ptr<const void>>> retired_;  // since when
   bool timeline_drawn_ = false;
   bool held_ = false;  // something was asked for and not begun
   double held_since_s_ = -1;

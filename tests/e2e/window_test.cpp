@@ -163,8 +163,9 @@ TEST_CASE("a view that is zoomed, marked, searched and saved is found again when
   (void)desk.wait_until("the search is made", [](const Screen& screen) { return screen.tab("search") == "\"dma\""; });
   (void)desk.settle();
   desk.key("ctrl+s");
-  const Screen saved = desk.wait_until(
-      "it is saved", [](const Screen& screen) { return screen.tab("modified") == "false" && screen.settled(); });
+  const Screen saved =
+      desk.wait_until("it is saved", [](const Screen& screen) { return screen.shows("Saved the view"); });
+  CHECK(desk.settle().tab("modified") == "false");
   const std::string link = saved.tab("link");
   CHECK(link.find(";search=dma") != std::string::npos);
   CHECK(link.find(";selected=") != std::string::npos);

@@ -57,7 +57,7 @@ TEST_CASE("without a capture, with several, or with a wrong name the error says 
   REQUIRE(list_captures(folder.path.string())->size() == 2);
 }
 
-volatile std::sig_atomic_t g_signals = 0;
+std::atomic<int> g_signals = 0;  // lock-free: a signal handler may change it
 
 // True if the end does not wait for anybody.
 bool ends(std::unique_ptr<ControlSocket> control) {
@@ -76,7 +76,7 @@ TEST_CASE("a signal that reaches the thread that listens holds nothing up") {
   sigemptyset(&only_there);
   sigaddset(&only_there, SIGUSR1);
   g_signals = 0;
-  std::signal(SIGUSR1, [](int) { g_signals = g_signals + 1; });
+  std::signal(SIGUSR1, [](int) { ++g_signals; });
   auto control = capture_named(folder, "mlp");
   pthread_sigmask(SIG_BLOCK, &only_there, nullptr);  // so that the other thread gets it
   for (int count = 1; count <= 20; ++count) {

@@ -55,38 +55,39 @@ float draw_alerts(TimelineFrame& frame, const TimelineRow& row, const Rect& line
   return left - ui.px(6);
 }
 
-// "+3 levels" that a small row leaves out: a click makes it tall. Returns where it begins.
-float draw_hidden_levels(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
+// A link at the right end of a row's label; `right` becomes where it begins. True when it was clicked.
+bool label_link(TimelineFrame& frame, const std::string& name, const std::string& text, const char* explained,
+                const Rect& line, float& right) {
   Ui& ui = frame.ui;
-  const std::string text = fmt::format("+{} level{}", row.hidden_levels, row.hidden_levels == 1 ? "" : "s");
   const Rect link{right - text_width(ui, TextStyle::small, text), line.y0, right, line.y1};
-  const Interaction touch = interact(ui, "timeline.levels." + row.key, link);
+  const Interaction touch = interact(ui, name, link);
   draw_text(ui, frame.list, link, text,
             {.style = TextStyle::small, .colour = touch.hovered ? Colour::text1 : Colour::accent, .fit = Fit::clip});
-  tooltip(ui, touch, link, "Show all levels");
-  if (touch.clicked) {
+  tooltip(ui, touch, link, explained);
+  right = link.x0 - ui.px(8);
+  return touch.clicked;
+}
+
+// "+3 levels" that a small row leaves out: a click makes it tall. Returns where it begins.
+float draw_hidden_levels(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
+  const std::string text = fmt::format("+{} level{}", row.hidden_levels, row.hidden_levels == 1 ? "" : "s");
+  if (label_link(frame, "timeline.levels." + row.key, text, "Show all levels", line, right)) {
     RowChoices choices = frame.tab.choices.rows;
     choices.sizes[row.key] = RowSize::tall;
     change_rows(frame.tab, std::move(choices));
   }
-  return link.x0 - ui.px(8);
+  return right;
 }
 
 // "2 hidden" in a group's heading: a click shows them again. Returns where it begins.
 float draw_hidden(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
-  Ui& ui = frame.ui;
   const std::string text = fmt::format("{} hidden", row.hidden_count);
-  const Rect link{right - text_width(ui, TextStyle::small, text), line.y0, right, line.y1};
-  const Interaction touch = interact(ui, "timeline.hidden." + row.key, link);
-  draw_text(ui, frame.list, link, text,
-            {.style = TextStyle::small, .colour = touch.hovered ? Colour::text1 : Colour::accent, .fit = Fit::clip});
-  tooltip(ui, touch, link, "Show them again");
-  if (touch.clicked) {
+  if (label_link(frame, "timeline.hidden." + row.key, text, "Show them again", line, right)) {
     RowChoices choices = frame.tab.choices.rows;
     for (const RowMember& member : row.members) choices.hidden.erase(member.key);
     change_rows(frame.tab, std::move(choices));
   }
-  return link.x0 - ui.px(8);
+  return right;
 }
 
 void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& value, bool hovered) {

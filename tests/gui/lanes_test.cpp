@@ -1,10 +1,9 @@
 // The rows of the timeline as the user arranges them, through real input.
 #include <doctest/doctest.h>
 
-#include "app/timeline_panel.h"
-#include "app/timeline_state.h"
 #include "core/model/session_writer.h"
 #include "render/null_shell.h"
+#include "tests/gui/timeline_client.h"
 
 namespace accelscope::app {
 namespace {
@@ -39,31 +38,8 @@ using namespace render;
   return store;
 }
 
-class Client final : public FrameClient {
- public:
-  Client() {
-    tab.store = make_store();
-    tab.snapshot = tab.store->snapshot();
-    tab.reader = std::make_unique<EventReader>(*tab.store, tab.snapshot);
-    tab.view = {0, 1'000'000};
-    tab.remember_view();
-  }
-  void frame(Ui& ui) override {
-    ui_ = &ui;
-    panel.draw(ui, tab, ui.window());
-  }
-  void run(TimelineCommand command) { panel.run(*ui_, tab, command); }
-  [[nodiscard]] bool settled() const override { return panel.settled(tab); }
-
-  SessionTab tab;
-  TimelinePanel panel;
-
- private:
-  Ui* ui_ = nullptr;
-};
-
 struct Lanes {
-  Client client;
+  TimelineClient client{make_store()};
   NullShell shell{client, {.width = 1200, .height = 500}};
   Lanes() { REQUIRE(shell.settle()); }
 

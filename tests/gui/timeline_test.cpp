@@ -3,10 +3,9 @@
 
 #include <cmath>
 
-#include "app/timeline_panel.h"
-#include "app/timeline_state.h"
 #include "core/model/session_writer.h"
 #include "render/null_shell.h"
+#include "tests/gui/timeline_client.h"
 
 namespace accelscope::app {
 namespace {
@@ -44,31 +43,8 @@ constexpr int kHeight = 600;
   return store;
 }
 
-class Client final : public FrameClient {
- public:
-  Client() {
-    tab.store = make_store();
-    tab.snapshot = tab.store->snapshot();
-    tab.reader = std::make_unique<EventReader>(*tab.store, tab.snapshot);
-    tab.view = {0, 1'000'000};
-    tab.remember_view();
-  }
-  void frame(Ui& ui) override {
-    ui_ = &ui;
-    panel.draw(ui, tab, ui.window());
-  }
-  [[nodiscard]] bool settled() const override { return panel.settled(tab); }
-  void run(TimelineCommand command) { panel.run(*ui_, tab, command); }
-
-  SessionTab tab;
-  TimelinePanel panel;
-
- private:
-  Ui* ui_ = nullptr;
-};
-
 struct Fixture {
-  Client client;
+  TimelineClient client{make_store()};
   NullShell shell{client, {.width = kWidth, .height = kHeight}};
   Fixture() { REQUIRE(shell.settle()); }
 

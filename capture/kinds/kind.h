@@ -78,6 +78,13 @@ struct ProgramWatch {
 // fail if the capture has no room for one more. It must not outlive the run.
 using OpenScope = std::function<std::unique_ptr<EventSink>()>;
 
+class ProbeListener;  // capture/probe/host/probe_listener.h
+class ProbeFiles;     // capture/probe/host/probe_files.h
+
+// What a program asks of the capture that it runs in, through a probe inside it.
+enum class CaptureWish : std::uint8_t { pause = 1, resume = 2, stop = 3 };
+using AskCapture = std::function<void(CaptureWish wish, const std::string& reason)>;
+
 // What a kind is given to run with. Everything in here outlives the run.
 struct KindRun {
   const CaptureRequest& request;
@@ -85,7 +92,9 @@ struct KindRun {
   std::chrono::steady_clock::time_point origin;  // capture time 0, the same for all kinds of a capture
   std::string work_folder;                       // of this capture; holds the files that the viewer sent
   OpenScope open_scope;
-  ProgramWatch watch;  // for kinds that run the program
+  ProgramWatch watch;               // for kinds that run the program
+  ProbeListener* probes = nullptr;  // where programs attach, for kinds with an `environment`
+  AskCapture ask;                   // any thread
 };
 
 struct CaptureKind {
@@ -103,6 +112,12 @@ struct CaptureKind {
   // Whether the same choice makes the same definitions and chunks each time, into one scope: then an agent that died
   // goes on where its spool ends. None: never.
   bool (*repeats)(const KindChoice& choice) = nullptr;
+  // For kinds that work through a probe inside the program: what the program's environment needs, as "NAME=VALUE",
+  // beside the folder of the sockets. A variable that names several things is extended: `inherited` gives what the
+  // program would have without. A kind with one needs no program: without one it waits for programs started by hand.
+  Result<std::vector<std::string>> (*environment)(
+      const KindChoice& choice, const ProbeFiles& files,
+      const std::function<std::string(const std::string& name)>& inherited) = nullptr;
 };
 
 [[nodiscard]] std::span<const CaptureKind> capture_kinds();

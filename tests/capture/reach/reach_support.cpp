@@ -137,6 +137,12 @@ int child_of(int parent, const std::string& argument) {
   return 0;
 }
 
+int awaited_child_of(int parent, const std::string& argument) {
+  int child = 0;
+  (void)eventually([&] { return (child = child_of(parent, argument)) != 0; });
+  return child;
+}
+
 bool eventually(const std::function<bool()>& condition) {
   const auto until = std::chrono::steady_clock::now() + kLong;
   while (std::chrono::steady_clock::now() < until) {

@@ -56,6 +56,8 @@ class EchoServer {
 [[nodiscard]] bool process_lives(const std::string& id);
 // A child of the process that was started with the argument; 0 if there is none.
 [[nodiscard]] int child_of(int parent, const std::string& argument);
+// The same once it is there: a child that was only just forked does not show its arguments yet.
+[[nodiscard]] int awaited_child_of(int parent, const std::string& argument);
 // Looks again and again until it is true, or for a long time.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 

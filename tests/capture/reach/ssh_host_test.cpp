@@ -145,14 +145,14 @@ TEST_CASE("a stream whose ssh is killed ends, and the next one works") {
   REQUIRE(first.ok());
   CHECK(echoes(first.value(), "before"));
   SUBCASE("the one that carries the stream") {
-    const int carrier = child_of(::getpid(), "-W");
+    const int carrier = awaited_child_of(::getpid(), "-W");
     REQUIRE(carrier != 0);
     ::kill(carrier, SIGKILL);
     CHECK(ends(first.value()));
     CHECK(holds(host->why_stream_ended(), "the ssh that carried the stream has ended"));
   }
   SUBCASE("the connection itself") {
-    const int master = child_of(::getpid(), "ControlMaster=yes");
+    const int master = awaited_child_of(::getpid(), "ControlMaster=yes");
     REQUIRE(master != 0);
     ::kill(master, SIGKILL);
     CHECK(ends(first.value()));

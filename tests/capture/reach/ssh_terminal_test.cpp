@@ -102,8 +102,8 @@ TEST_CASE("a program that is killed leaves no ssh of its own behind, and its age
     OnTerminal program(
         {options.askpass_program, server->place().text(), options.ssh_config_file, options.agent_program});
     REQUIRE_MESSAGE(program.shows("ready"), program.shown);
-    master = std::to_string(child_of(program.id(), "ControlMaster=yes"));
-    stream = std::to_string(child_of(program.id(), "-W"));
+    master = std::to_string(awaited_child_of(program.id(), "ControlMaster=yes"));
+    stream = std::to_string(awaited_child_of(program.id(), "-W"));
     REQUIRE(master != "0");
     REQUIRE(stream != "0");
   }

@@ -178,7 +178,9 @@ Result<std::vector<SourcePart>> Agent::Implementation::parts_for(const CaptureRe
                                                                  const std::string& work_folder,
                                                                  Clock::time_point origin) {
   if (request.kinds.empty() && source_) {
-    const auto write = [this](EventSink& sink, const OpenScope& /*open_scope*/) { return source_(sink); };
+    const auto write = [this](EventSink& sink, const OpenScope& /*open_scope*/, const AskCapture& /*ask*/) {
+      return source_(sink);
+    };
     return std::vector<SourcePart>{{options_.description, write, true}};
   }
   if (request.kinds.empty() && !options_.fixed.empty()) {

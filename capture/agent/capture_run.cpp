@@ -14,9 +14,10 @@ namespace accelscope::capture {
 namespace {
 
 // A source is foreign code at a module's border: what it throws becomes an error like any other.
-Result<void> run_guarded(const PartFunction& source, EventSink& sink, const OpenScope& open_scope) {
+Result<void> run_guarded(const PartFunction& source, EventSink& sink, const OpenScope& open_scope,
+                         const AskCapture& ask) {
   try {
-    return source(sink, open_scope);
+    return source(sink, open_scope, ask);
   } catch (const std::exception& thrown) {
     return Error{fmt::format("the source failed: {}", thrown.what())};
   }
@@ -115,6 +116,19 @@ std::unique_ptr<EventSink> CaptureRun::open_scope() {
   return std::make_unique<Sink>(*this, scope, false);
 }
 
+void CaptureRun::ask(CaptureWish wish, const std::string& reason) {
+  options_.post([this, wish, reason] {
+    switch (wish) {
+      case CaptureWish::pause:
+        return pause(reason);
+      case CaptureWish::resume:
+        return resume(reason);
+      case CaptureWish::stop:
+        return stop(reason);
+    }
+  });
+}
+
 void CaptureRun::start_parts() {
   for (std::size_t i = 0; i <= options_.parts.size(); ++i) {
     sinks_.push_back(std::make_unique<Sink>(*this, static_cast<std::uint32_t>(i), i == options_.parts.size()));
@@ -125,7 +139,9 @@ void CaptureRun::start_parts() {
   for (std::size_t i = 0; i < options_.parts.size(); ++i) {
     threads_.emplace_back([this, i] {
       RepeatSink repeat(*sinks_[i], i == 0 ? sealed_before_ : Outbox::Adopted{});
-      Result<void> result = run_guarded(options_.parts[i].write, repeat, [this] { return open_scope(); });
+      Result<void> result = run_guarded(
+          options_.parts[i].write, repeat, [this] { return open_scope(); },
+          [this](CaptureWish wish, const std::string& reason) { ask(wish, reason); });
       options_.post([this, i, result = std::move(result)] { on_part_done(i, result); });
     });
   }

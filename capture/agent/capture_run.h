@@ -23,8 +23,8 @@ namespace accelscope::capture {
 // Writes one part of a capture into the sink; returns early once the sink is cancelled. Runs on a thread of its own.
 using SourceFunction = std::function<Result<void>(EventSink&)>;
 
-// The same for a part that may need further scopes.
-using PartFunction = std::function<Result<void>(EventSink& sink, const OpenScope& open_scope)>;
+// The same for a part that may need further scopes, or asks something of its capture.
+using PartFunction = std::function<Result<void>(EventSink& sink, const OpenScope& open_scope, const AskCapture& ask)>;
 
 struct SourcePart {
   std::string name;  // of its kind
@@ -88,6 +88,7 @@ class CaptureRun {
   void make_outbox(std::unique_ptr<FrameLog> log);
   void start_parts();
   [[nodiscard]] std::unique_ptr<EventSink> open_scope();  // any thread
+  void ask(CaptureWish wish, const std::string& reason);  // any thread
   void on_part_done(std::size_t index, const Result<void>& result);
   void end_capture();
   void note_pause_end();

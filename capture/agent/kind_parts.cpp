@@ -10,6 +10,7 @@
 
 #include "capture/kinds/option_cli.h"
 #include "capture/kinds/options.h"
+#include "capture/probe/host/probe_places.h"
 #include "capture/process/child_process.h"
 #include "capture/wire/capture_messages.h"
 
@@ -23,16 +24,21 @@ struct PartFacts {
   std::string work_folder;
   std::chrono::steady_clock::time_point origin;
   ProgramWatch watch;
+  std::vector<MetaEntry> facts;           // of the whole capture; the first part's
+  std::shared_ptr<ProbeListener> probes;  // of a kind that works through one
 };
 
-Result<void> write_part(const PartFacts& part, EventSink& sink, const OpenScope& open_scope) {
-  if (part.kind == 0) {
-    for (const MetaEntry& entry : request_facts(part.request)) {
-      if (Result<void> done = sink.define(entry); !done) return done;
-    }
+Result<void> write_part(PartFacts& part, EventSink& sink, const OpenScope& open_scope, const AskCapture& ask) {
+  for (const MetaEntry& entry : part.facts) {
+    if (Result<void> done = sink.define(entry); !done) return done;
   }
-  const KindRun run{part.request, part.request.kinds[part.kind], part.origin, part.work_folder, open_scope, part.watch};
-  return run_kind(run, sink);
+  const KindRun run{part.request,      part.request.kinds[part.kind],
+                    part.origin,       part.work_folder,
+                    open_scope,        part.watch,
+                    part.probes.get(), ask};
+  Result<void> done = run_kind(run, sink);
+  part.probes.reset();  // another capture may wait there
+  return done;
 }
 
 Result<void> check_files(const CaptureRequest& request, const std::string& work_folder,
@@ -90,18 +96,25 @@ std::vector<MetaEntry> request_facts(const CaptureRequest& request) {
   return facts;
 }
 
-Result<std::vector<SourcePart>> kind_parts(const CaptureRequest& request, const std::string& work_folder,
+Result<std::vector<SourcePart>> kind_parts(const CaptureRequest& wanted, const std::string& work_folder,
                                            std::chrono::steady_clock::time_point origin, const ProgramWatch& watch) {
   const std::vector<KindFacts> kinds = checked_kinds();
+  CaptureRequest request = complete_request(wanted);
   if (Result<void> checked = check_request(request, kinds); !checked) return checked.error();
   if (Result<std::string> described = describe_request(request, work_folder); !described) return described.error();
+  std::vector<MetaEntry> facts = request_facts(request);
+  Result<ProbePlaces> probes = open_probe_places(request);
+  if (!probes) return probes.error();
+  request.environment.insert(request.environment.end(), probes->environment.begin(), probes->environment.end());
   std::vector<SourcePart> parts;
   for (std::size_t i = 0; i < request.kinds.size(); ++i) {
-    const auto part = std::make_shared<PartFacts>(PartFacts{request, i, work_folder, origin, watch});
-    parts.push_back(
-        {request.kinds[i].name,
-         [part](EventSink& sink, const OpenScope& open_scope) { return write_part(*part, sink, open_scope); },
-         (*find_facts(request.kinds[i].name, kinds))->needs_program});
+    const auto part = std::make_shared<PartFacts>(
+        PartFacts{request, i, work_folder, origin, watch, std::exchange(facts, {}), probes->listeners[i]});
+    parts.push_back({request.kinds[i].name,
+                     [part](EventSink& sink, const OpenScope& open_scope, const AskCapture& ask) {
+                       return write_part(*part, sink, open_scope, ask);
+                     },
+                     (*find_facts(request.kinds[i].name, kinds))->needs_program});
   }
   return parts;
 }

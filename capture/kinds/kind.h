@@ -56,7 +56,8 @@ struct KindFacts {
   std::string name;   // "program"
   std::string title;  // "Program output and resources"
   std::string explanation;
-  bool needs_program = false;
+  bool needs_program = false;  // it runs the program
+  bool takes_program = false;  // one may be given: it looks into it, or runs it for something else
   std::vector<KindOption> options;
   std::vector<KindCheck> checks;
   [[nodiscard]] bool usable() const noexcept {
@@ -123,6 +124,9 @@ struct CaptureKind {
 [[nodiscard]] std::span<const CaptureKind> capture_kinds();
 // Fails with the names that there are, the nearest one first.
 [[nodiscard]] Result<const CaptureKind*> find_kind(std::string_view name);
+
+// The same request, with the kind `program` beside kinds that only look into one.
+[[nodiscard]] CaptureRequest complete_request(CaptureRequest request);
 
 [[nodiscard]] std::vector<KindFacts> declared_kinds();  // without checks
 [[nodiscard]] std::vector<KindFacts> checked_kinds();   // with the checks made now

@@ -19,6 +19,19 @@ std::span<const CaptureKind> capture_kinds() {
   return kKinds;
 }
 
+CaptureRequest complete_request(CaptureRequest request) {
+  if (request.program.empty() && request.script.empty()) return request;
+  bool looked_into = false;
+  for (const KindChoice& choice : request.kinds) {
+    const Result<const CaptureKind*> kind = find_kind(choice.name);
+    if (!kind) return request;  // check_request() says so
+    if ((*kind)->declare().needs_program) return request;
+    looked_into = looked_into || (*kind)->environment != nullptr;
+  }
+  if (looked_into) request.kinds.push_back({"program", {}});
+  return request;
+}
+
 std::vector<KindFacts> declared_kinds() {
   std::vector<KindFacts> all;
   for (const CaptureKind& kind : capture_kinds()) all.push_back(kind.declare());

@@ -117,12 +117,13 @@ constexpr TypeWords kTypeWords[] = {
 
 [[nodiscard]] bool has_nul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
-[[nodiscard]] Result<void> check_program(const CaptureRequest& request, bool wanted, const std::string& kinds) {
+[[nodiscard]] Result<void> check_program(const CaptureRequest& request, bool wanted, bool taken,
+                                         const std::string& kinds) {
   const bool given = !request.program.empty() || !request.script.empty();
   if (wanted && !given) {
     return Error{fmt::format("{}: needs a program to run; give one after --, or a script", kinds)};
   }
-  if (given && !wanted) {
+  if (given && !wanted && !taken) {
     return Error{fmt::format("{}: runs no program, but '{}' is given; add the kind 'program', or leave it out", kinds,
                              request.program.empty() ? "a script" : request.program)};
   }
@@ -214,6 +215,7 @@ Result<void> check_request(const CaptureRequest& request, std::span<const KindFa
     return Error{fmt::format("no kind of capture is chosen; there are {}", joined(names))};
   }
   bool wants_program = false;
+  bool takes_program = false;
   std::vector<std::string> chosen;
   for (const KindChoice& choice : request.kinds) {
     const Result<const KindFacts*> facts = find_facts(choice.name, kinds);
@@ -223,6 +225,7 @@ Result<void> check_request(const CaptureRequest& request, std::span<const KindFa
     }
     chosen.push_back(choice.name);
     wants_program = wants_program || (*facts)->needs_program;
+    takes_program = takes_program || (*facts)->takes_program;
     if (Result<OptionReader> options = OptionReader::read(**facts, choice); !options) return options.error();
     for (const KindCheck& check : (*facts)->checks) {
       if (!check.ok) return Error{fmt::format("the kind '{}' cannot run here: {}", choice.name, check.text)};
@@ -231,7 +234,7 @@ Result<void> check_request(const CaptureRequest& request, std::span<const KindFa
   if (!(request.duration_seconds >= 0) || !std::isfinite(request.duration_seconds)) {
     return Error{"the duration must be a number of seconds, 0 for no limit"};
   }
-  return check_program(request, wants_program, joined(chosen));
+  return check_program(request, wants_program, takes_program, joined(chosen));
 }
 
 }  // namespace accelscope::capture

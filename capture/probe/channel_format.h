@@ -16,8 +16,10 @@ namespace accelscope::probe {
 
 constexpr std::uint32_t kChannelVersion = 1;
 
-// Names of the environment, set by an agent for a program that it starts.
-constexpr const char* kFolderVariable = "ACCELSCOPE_PROBES";  // folder of the sockets, KIND.sock each
+// In the environment of a program that an agent starts: the folder of the sockets, KIND.sock each. Without it a probe
+// looks in the folder where an agent waits for programs that this user starts by hand: $XDG_RUNTIME_DIR/accelscope,
+// else /tmp/accelscope-UID.
+constexpr const char* kFolderVariable = "ACCELSCOPE_PROBES";
 
 // The head of a record in a ring. Records are whole words of 8 bytes and lie in one piece: the ring is mapped twice in
 // a row, so none has to be cut at its end.
@@ -68,9 +70,11 @@ enum class FrameType : std::uint32_t {
   hello = 1,       // program: Hello, then its texts
   welcome = 2,     // agent: Welcome, then the settings as lines "name=value"; descriptors: control page, wake-up event
   refusal = 3,     // agent: a text; the probe goes off
-  ring = 4,        // program: u32 thread id, then the thread's name; descriptor: the ring
+  ring = 4,        // program: u32 thread id, then the thread's name; descriptor: the ring, always
   definition = 5,  // program: u32 type, the probe's own, then its body
   wish = 6,        // program: u32 Wish
+  trouble = 7,     // program: a text: something that happens there cannot be told
+  thread_name = 8,  // program: u32 thread id, then its new name
 };
 
 enum class ClockKind : std::uint32_t {

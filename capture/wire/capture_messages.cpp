@@ -110,6 +110,7 @@ void fields(Walk& walk, T& kind) {
   walk.text(kind.title);
   walk.text(kind.explanation);
   walk.flag(kind.needs_program);
+  walk.flag(kind.takes_program);
   walk.list(kind.options, [&walk](auto& option) {
     walk.text(option.name);
     walk.choice(option.type, OptionType::flag, OptionType::file);

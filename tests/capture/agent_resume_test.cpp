@@ -428,7 +428,7 @@ TEST_CASE("files go along with a capture, and results come back, from an agent t
                            std::chrono::steady_clock::time_point) -> Result<std::vector<SourcePart>> {
     if (request.kinds.front().name != "copy") return Error{"no such kind; choose copy"};
     return std::vector<SourcePart>{{"copy",
-                                    [work_folder](EventSink& sink, const OpenScope& /*open_scope*/) {
+                                    [work_folder](EventSink& sink, const OpenScope& /*open_scope*/, const AskCapture&) {
                                       std::filesystem::copy_file(work_folder + "/in/a", work_folder + "/b.npy");
                                       return write_stream({.events = 5, .lanes = 1}, sink);
                                     },

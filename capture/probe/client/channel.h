@@ -20,14 +20,19 @@
 #include <string_view>
 
 #include "capture/probe/channel_format.h"
+#include "capture/probe/tick_source.h"
 
 namespace accelscope::probe {
 
-// The clock of all records: the time-stamp counter where it is constant, else CLOCK_MONOTONIC in ns.
-[[nodiscard]] std::uint64_t now_ticks() noexcept;
-[[nodiscard]] ClockKind clock_kind() noexcept;
+// Of this library; set by its channel.
+extern constinit ClockKind g_clock_kind;
+[[nodiscard]] inline std::uint64_t now_ticks() noexcept { return read_ticks(g_clock_kind); }
 
 class Channel;
+class ThreadRing;
+
+// The calling thread's ring in this library's channel.
+extern constinit thread_local ThreadRing* t_ring __attribute__((tls_model("initial-exec")));
 
 // Written by its thread alone.
 class ThreadRing {
@@ -56,6 +61,7 @@ class ThreadRing {
 
  private:
   friend class Channel;
+  friend struct ChannelHooks;
   [[nodiscard]] bool make_room(std::size_t bytes) noexcept;
   void wake() noexcept;
 
@@ -85,9 +91,9 @@ class Channel {
     return (control_.load(std::memory_order_acquire)->state.load(std::memory_order_relaxed) & kClosed) == 0;
   }
   // This thread's ring, made at the first call; null while not collecting().
-  [[nodiscard]] ThreadRing* ring() noexcept;
+  [[nodiscard]] ThreadRing* ring() noexcept { return collecting() ? own_ring() : nullptr; }
   // The same also while paused: for what must not be lost, such as ends of what was begun.
-  [[nodiscard]] ThreadRing* ring_even_paused() noexcept;
+  [[nodiscard]] ThreadRing* ring_even_paused() noexcept { return attached() ? own_ring() : nullptr; }
 
   // Sends a definition, before the records that use it; any thread, also while paused. Blocks while the agent is
   // behind.
@@ -107,7 +113,16 @@ class Channel {
 
  private:
   friend class ThreadRing;
+  friend struct ChannelHooks;
   struct State;
+  [[nodiscard]] ThreadRing* own_ring() noexcept { return t_ring != nullptr ? t_ring : open_ring(); }
+  [[nodiscard]] ThreadRing* open_ring() noexcept;
+  [[nodiscard]] bool connected_here() noexcept;  // under the lock; connects a forked child
+  void connect() noexcept;
+  [[nodiscard]] bool take_welcome() noexcept;
+  void go_off() noexcept;
+  [[nodiscard]] bool agent_lives() noexcept;
+
   std::atomic<ControlPage*> control_;
   std::atomic<std::uint32_t> generation_{0};
   State* state_;

@@ -1,0 +1,355 @@
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "capture/probe/host/probe_files.h"
+#include "capture/probe/host/probe_listener.h"
+#include "capture/probe/host/probe_reader.h"
+#include "capture/process/supervised_child.h"
+
+namespace accelscope::capture {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string kProgram = std::string(ACCELSCOPE_PROGRAMS) + "/probe_for_tests";
+
+class QualitySink final : public EventSink {
+ public:
+  Result<void> define(const Definition& definition) override {
+    if (const auto* entry = std::get_if<QualityEntry>(&definition)) quality.push_back(*entry);
+    return {};
+  }
+  Result<void> append(SealedChunk /*chunk*/) override { return {}; }
+  [[nodiscard]] bool cancelled() const override { return is_cancelled; }
+  [[nodiscard]] bool paused() const override { return is_paused; }
+  [[nodiscard]] bool told(std::string_view kind) const {
+    return std::any_of(quality.begin(), quality.end(), [&](const QualityEntry& entry) { return entry.kind == kind; });
+  }
+  std::vector<QualityEntry> quality;
+  std::atomic<bool> is_cancelled{false};
+  std::atomic<bool> is_paused{false};
+};
+
+struct SeenThread {
+  std::string name;
+  std::uint64_t records = 0;
+  std::uint64_t next = 0;  // the number that the next record must hold, or 0 when a burst begins anew
+  std::uint64_t out_of_order = 0;
+  bool ended = false;
+};
+
+struct SeenProcess {
+  std::uint32_t id = 0;
+  std::string command;
+  std::map<std::uint32_t, SeenThread> threads;
+  std::vector<std::pair<std::uint32_t, std::size_t>> definitions;
+  std::uint64_t large = 0;
+  std::uint64_t undefined = 0;  // records that came before any definition
+  bool ended = false;
+  bool by_capture = false;
+  std::uint64_t dropped = 0;
+  [[nodiscard]] std::uint64_t records() const {
+    std::uint64_t all = 0;
+    for (const auto& [index, thread] : threads) all += thread.records;
+    return all;
+  }
+  [[nodiscard]] std::uint64_t out_of_order() const {
+    std::uint64_t all = 0;
+    for (const auto& [index, thread] : threads) all += thread.out_of_order;
+    return all;
+  }
+};
+
+class Reader final : public ProcessReader {
+ public:
+  explicit Reader(SeenProcess& seen, std::atomic<std::uint64_t>& total) : seen_(seen), total_(total) {}
+  void thread(const ProbeThread& thread) override { seen_.threads[thread.index].name = thread.name; }
+  void define(std::uint32_t type, std::string_view body) override { seen_.definitions.emplace_back(type, body.size()); }
+  void record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override {
+    if (seen_.definitions.empty()) ++seen_.undefined;
+    if (head.type == 2) {
+      seen_.large += words.size() == probe::kMaxRecordBytes / 8 - 1 && words.back() == 5 ? 1 : 0;
+      return;
+    }
+    SeenThread& of = seen_.threads[thread.index];
+    ++of.records;
+    if (words.front() == 0) of.next = 0;
+    if (words.front() != of.next++) ++of.out_of_order;
+    ++total_;
+  }
+  void thread_ended(const ProbeThread& thread, std::int64_t /*now_ns*/) override {
+    seen_.threads[thread.index].ended = true;
+  }
+  void ended(const ProbeEnd& end) override {
+    seen_.ended = true;
+    seen_.by_capture = end.by_capture;
+    seen_.dropped = end.dropped;
+  }
+
+ private:
+  SeenProcess& seen_;
+  std::atomic<std::uint64_t>& total_;
+};
+
+// A capture of the kind "test" that is read on a thread of its own.
+class Reading {
+ public:
+  explicit Reading(bool with_program = true) {
+    request_.kinds = {{"test", {}}};
+    if (with_program) request_.program = kProgram;
+    Result<std::unique_ptr<ProbeListener>> listener = ProbeListener::open("test", folder_.path());
+    REQUIRE_MESSAGE(listener.ok(), listener.message());
+    listener_ = std::move(listener).value();
+    run_.emplace(KindRun{request_,
+                         request_.kinds[0],
+                         std::chrono::steady_clock::now(),
+                         "",
+                         {},
+                         {},
+                         listener_.get(),
+                         [this](CaptureWish wish, const std::string& /*reason*/) { wishes.push_back(wish); }});
+    handler.attach = [this](const ProbeProcess& process) {
+      const std::lock_guard lock(mutex_);
+      processes.push_back(std::make_unique<SeenProcess>());
+      processes.back()->id = process.id;
+      processes.back()->command = process.command;
+      return std::make_unique<Reader>(*processes.back(), total);
+    };
+  }
+  ~Reading() { (void)end(); }
+
+  void begin() {
+    thread_ = std::thread([this] {
+      SessionWriter writer(sink);
+      outcome_ = read_probes(*run_, writer, sink, handler);
+    });
+  }
+  ChildStart start(std::vector<std::string> arguments) const {
+    return {kProgram, std::move(arguments), "", {"ACCELSCOPE_PROBES=" + folder_.path()}};
+  }
+  // Runs the program to its end.
+  ChildEnd run(std::vector<std::string> arguments) {
+    Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start(start(std::move(arguments)));
+    REQUIRE_MESSAGE(child.ok(), child.message());
+    while (!(*child)->ended()) (*child)->wait(20ms);
+    return (*child)->finish();
+  }
+  bool end() {
+    sink.is_cancelled = true;
+    if (thread_.joinable()) thread_.join();
+    return outcome_.ok();
+  }
+  template <typename Condition>
+  bool eventually(Condition condition) {
+    const auto until = std::chrono::steady_clock::now() + 20s;
+    while (!condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+    return condition();
+  }
+
+  PrivateFolder folder_ = PrivateFolder::make("probe-test").value();
+  QualitySink sink;
+  ProbeHandler handler;
+  std::vector<std::unique_ptr<SeenProcess>> processes;
+  std::vector<CaptureWish> wishes;
+  std::atomic<std::uint64_t> total{0};
+
+ private:
+  CaptureRequest request_;
+  std::unique_ptr<ProbeListener> listener_;
+  std::optional<KindRun> run_;
+  std::thread thread_;
+  std::mutex mutex_;
+  Result<void> outcome_;
+};
+
+}  // namespace
+
+TEST_CASE("what four threads of a program tell is read to the last record, in each thread's order") {
+  Reading reading;
+  reading.begin();
+  CHECK(reading.run({"threads", "300000"}).exit_code == 0);
+  REQUIRE(reading.end());
+  REQUIRE(reading.processes.size() == 1);
+  const SeenProcess& seen = *reading.processes[0];
+  CHECK(seen.records() == 4 * 300'000);
+  CHECK(seen.out_of_order() == 0);
+  CHECK(seen.undefined == 0);
+  CHECK(seen.dropped == 0);
+  CHECK(seen.ended);
+  CHECK_FALSE(seen.by_capture);
+  CHECK(seen.command.ends_with("threads 300000"));
+  REQUIRE(seen.threads.size() == 4);
+  std::vector<std::string> names;
+  for (const auto& [index, thread] : seen.threads) {
+    names.push_back(thread.name);
+    CHECK(thread.ended);
+  }
+  std::sort(names.begin(), names.end());
+  CHECK(names == std::vector<std::string>{"worker 0", "worker 1", "worker 2", "worker 3"});
+  CHECK(reading.sink.quality.empty());
+}
+
+TEST_CASE("a program that crashes, leaves at once or becomes another one loses none of what it told") {
+  for (const std::string way : {"crash", "exit", "exec"}) {
+    CAPTURE(way);
+    Reading reading;
+    reading.begin();
+    const ChildEnd end = reading.run({way, "5000"});
+    CHECK(end.exit_code == (way == "crash" ? 139 : way == "exit" ? 3 : 0));
+    REQUIRE(reading.end());
+    REQUIRE(reading.processes.size() == (way == "exec" ? 2 : 1));
+    CHECK(reading.processes[0]->records() == 5000);
+    CHECK(reading.processes[0]->out_of_order() == 0);
+    if (way == "exec") CHECK(reading.processes[1]->records() == 40);
+  }
+}
+
+TEST_CASE("a forked child tells as a process of its own, and nothing is told twice") {
+  Reading reading;
+  reading.begin();
+  CHECK(reading.run({"fork", "1000"}).exit_code == 0);
+  REQUIRE(reading.end());
+  REQUIRE(reading.processes.size() == 2);
+  const bool parent_first = reading.processes[0]->records() == 2000;
+  CHECK(reading.processes[parent_first ? 0 : 1]->records() == 2000);
+  CHECK(reading.processes[parent_first ? 1 : 0]->records() == 2000);
+  CHECK(reading.processes[0]->id != reading.processes[1]->id);
+  // The parent's definition is the parent's; a probe defines anew when its generation changes.
+  CHECK(reading.processes[0]->definitions.size() + reading.processes[1]->definitions.size() == 1);
+}
+
+TEST_CASE("a program pauses and resumes its capture, and goes on at once") {
+  Reading reading;
+  reading.begin();
+  CHECK(reading.run({"pause", "1000"}).exit_code == 0);
+  REQUIRE(reading.end());
+  REQUIRE(reading.processes.size() == 1);
+  CHECK(reading.processes[0]->records() == 2000);
+  CHECK(reading.wishes == std::vector{CaptureWish::pause, CaptureWish::resume});
+}
+
+TEST_CASE("a program that detaches runs on and tells nothing more") {
+  Reading reading;
+  reading.begin();
+  CHECK(reading.run({"detach", "1000"}).exit_code == 0);
+  REQUIRE(reading.end());
+  REQUIRE(reading.processes.size() == 1);
+  CHECK(reading.processes[0]->records() == 1000);
+}
+
+TEST_CASE("nothing is collected while the capture is paused") {
+  Reading reading;
+  reading.sink.is_paused = true;
+  reading.begin();
+  Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start(reading.start({"pause", "1000"}));
+  REQUIRE(child.ok());
+  while (!(*child)->ended()) (*child)->wait(20ms);
+  (void)(*child)->finish();
+  REQUIRE(reading.end());
+  REQUIRE(reading.processes.size() == 1);
+  CHECK(reading.processes[0]->records() == 1000);  // after its own resume
+}
+
+TEST_CASE("records and definitions of the largest size go through a small ring") {
+  Reading reading;
+  reading.handler.ring_bytes = probe::kMinRingBytes;
+  reading.begin();
+  CHECK(reading.run({"large", "500"}).exit_code == 0);
+  REQUIRE(reading.end());
+  REQUIRE(reading.processes.size() == 1);
+  CHECK(reading.processes[0]->large == 500);
+  REQUIRE(reading.processes[0]->definitions.size() == 2);
+  CHECK(reading.processes[0]->definitions[1] == std::pair<std::uint32_t, std::size_t>{8, 3U << 20});
+}
+
+TEST_CASE("a probe is told the kind's settings") {
+  Reading reading;
+  reading.handler.settings = {"size=3", "colour=light blue"};
+  reading.begin();
+  Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start(reading.start({"settings"}));
+  REQUIRE(child.ok());
+  std::string printed;
+  std::array<char, 256> buffer{};
+  while ((*child)->is_open(OutputStream::out)) {
+    (*child)->wait(20ms);
+    printed.append(buffer.data(), (*child)->read(OutputStream::out, buffer));
+  }
+  (void)(*child)->finish();
+  CHECK(printed == "light blue|\n");
+  REQUIRE(reading.end());
+}
+
+TEST_CASE("without an agent a probe collects nothing and the program runs as ever") {
+  const PrivateFolder folder = PrivateFolder::make("probe-test").value();
+  Result<std::unique_ptr<SupervisedChild>> child =
+      SupervisedChild::start({kProgram, {"threads", "1000"}, "", {"ACCELSCOPE_PROBES=" + folder.path()}});
+  REQUIRE(child.ok());
+  while (!(*child)->ended()) (*child)->wait(20ms);
+  CHECK((*child)->finish().exit_code == 0);
+}
+
+TEST_CASE("a program that nobody reads any more runs to its end") {
+  Reading reading(false);
+  reading.handler.ring_bytes = probe::kMinRingBytes;
+  reading.begin();
+  Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start(reading.start({"threads", "30000000"}));
+  REQUIRE(child.ok());
+  REQUIRE(reading.eventually([&] { return reading.total > 100'000; }));
+  REQUIRE(reading.end());  // of the capture; the program was started by hand
+  REQUIRE(reading.processes.size() == 1);
+  CHECK(reading.processes[0]->by_capture);
+  CHECK(reading.processes[0]->out_of_order() == 0);
+  while (!(*child)->ended()) (*child)->wait(20ms);
+  CHECK((*child)->finish().exit_code == 0);
+}
+
+TEST_CASE("records that find no room are dropped and counted where the user wants that") {
+  Reading reading;
+  reading.handler.ring_bytes = probe::kMinRingBytes;
+  reading.handler.drop_when_full = true;
+  reading.begin();
+  CHECK(reading.run({"threads", "2000000"}).exit_code == 0);
+  REQUIRE(reading.end());
+  REQUIRE(reading.processes.size() == 1);
+  CHECK(reading.processes[0]->records() + reading.processes[0]->dropped == 4 * 2'000'000);
+  CHECK(reading.sink.told("dropped_events") == (reading.processes[0]->dropped > 0));
+}
+
+TEST_CASE("a capture in which no program told anything says so") {
+  Reading reading;
+  reading.begin();
+  REQUIRE(reading.end());
+  CHECK(reading.sink.told("nothing_attached"));
+}
+
+TEST_CASE("two agents cannot wait for programs at one place") {
+  const PrivateFolder folder = PrivateFolder::make("probe-test").value();
+  const Result<std::unique_ptr<ProbeListener>> first = ProbeListener::open("test", folder.path());
+  REQUIRE(first.ok());
+  const Result<std::unique_ptr<ProbeListener>> second = ProbeListener::open("test", folder.path());
+  REQUIRE_FALSE(second.ok());
+  CHECK(second.message().find("another agent of this user waits there") != std::string::npos);
+}
+
+TEST_CASE("ticks become capture time that never goes back") {
+  TickClock clock(probe::ClockKind::monotonic, std::chrono::steady_clock::now());
+  clock.anchor();
+  std::int64_t last = INT64_MIN;
+  const std::uint64_t begin = clock.last_ticks();
+  for (int i = 0; i < 1000; ++i) {
+    clock.anchor();
+    const std::int64_t now = clock.to_ns(clock.last_ticks());
+    CHECK(now >= last);
+    last = now;
+  }
+  CHECK(clock.last_ns() - clock.to_ns(begin) == static_cast<std::int64_t>(clock.last_ticks() - begin));
+}
+
+}  // namespace accelscope::capture

@@ -72,9 +72,12 @@ void check_where(const CaptureForm& form, std::vector<FormProblem>& problems) {
 }
 
 void check_what(const CaptureForm& form, const FormFacts& facts, std::vector<FormProblem>& problems) {
-  if (!needs_program(form, facts)) return;
+  const ProgramUse use = program_use(form, facts);
+  if (use == ProgramUse::none) return;
+  const bool given = !trimmed(form.uses_script ? form.script : form.program).empty();
+  if (use == ProgramUse::possible && !given) return;
   if (form.uses_script) {
-    if (trimmed(form.script).empty()) problems.push_back({FormField::script, "The script is empty."});
+    if (!given) problems.push_back({FormField::script, "The script is empty."});
   } else if (auto split = split_words(form.program); !split) {
     problems.push_back({FormField::program, split.message()});
   } else if (split->words.empty()) {
@@ -195,12 +198,16 @@ Result<void> check_place(const std::string& place) {
   return {};
 }
 
-bool needs_program(const CaptureForm& form, const FormFacts& facts) {
-  if (form.mode != capture::StartMode::begin) return false;
-  return std::any_of(form.kinds.begin(), form.kinds.end(), [&](const capture::KindChoice& choice) {
+ProgramUse program_use(const CaptureForm& form, const FormFacts& facts) {
+  ProgramUse use = ProgramUse::none;
+  if (form.mode != capture::StartMode::begin) return use;
+  for (const capture::KindChoice& choice : form.kinds) {
     const capture::KindFacts* kind = facts.find(choice.name);
-    return kind != nullptr && kind->needs_program;
-  });
+    if (kind == nullptr) continue;
+    if (kind->needs_program) return ProgramUse::needed;
+    if (kind->takes_program) use = ProgramUse::possible;
+  }
+  return use;
 }
 
 std::vector<FormProblem> check_form(const CaptureForm& form, const FormFacts& facts) {
@@ -227,7 +234,7 @@ capture::CapturePlan plan_of(const CaptureForm& form, const FormFacts& facts, bo
   request.kinds = choices_of(form.kinds, facts);
   request.paused = paused;
   if (auto seconds = parse_seconds(form.stop_after); seconds) request.duration_seconds = *seconds;
-  if (!needs_program(form, facts)) return plan;
+  if (program_use(form, facts) == ProgramUse::none) return plan;
   if (form.uses_script) {
     request.script = form.script;
   } else if (std::vector<std::string> words = words_or_none(form.program); !words.empty()) {

@@ -2,6 +2,7 @@
 // app/connect_form*.cpp. No drawing, no waiting.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -76,8 +77,10 @@ struct FormProblem {
 // Whether a place is well formed; nothing is looked up.
 [[nodiscard]] Result<void> check_place(const std::string& place);
 
-// Whether any chosen kind runs a program. Without a choice: whether the agent's own capture does, which it never says.
-[[nodiscard]] bool needs_program(const CaptureForm& form, const FormFacts& facts);
+// Whether any chosen kind runs a program, or can look into one. Without a choice: whether the agent's own capture does,
+// which it never says.
+enum class ProgramUse : std::uint8_t { none, possible, needed };
+[[nodiscard]] ProgramUse program_use(const CaptureForm& form, const FormFacts& facts);
 
 // Everything that stands against starting, in the order of the form.
 [[nodiscard]] std::vector<FormProblem> check_form(const CaptureForm& form, const FormFacts& facts);

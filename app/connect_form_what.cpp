@@ -55,7 +55,8 @@ void draw_words(FormLayout& layout, const std::vector<std::string>& words) {
 }  // namespace
 
 void ConnectForm::draw_what(FormLayout& layout) {
-  if (!needs_program(form_, facts_)) {
+  const ProgramUse use = program_use(form_, facts_);
+  if (use == ProgramUse::none) {
     const bool fixed = facts_.welcome && !facts_.welcome->fixed.empty() && form_.kinds.empty();
     layout.section("What", fixed ? "The agent was started with what it captures." : "Nothing is run for this kind.");
     if (fixed) {
@@ -63,7 +64,8 @@ void ConnectForm::draw_what(FormLayout& layout) {
     }
     return;
   }
-  layout.section("What", "The program to run. It stays as it is.");
+  layout.section("What", use == ProgramUse::needed ? "The program to run. It stays as it is."
+                                                   : "A program to run and look into, or none. It stays as it is.");
   draw_program(layout);
   text_field(layout, "Working directory", "directory", form_.directory, FormField::directory,
              {.placeholder = "the folder of the files that are sent"});
@@ -90,7 +92,9 @@ void ConnectForm::draw_program(FormLayout& layout) {
     if (shows_problem(wrong, form_.script)) layout.hint(wrong->text, Colour::error);
   } else {
     text_field(layout, "Program", "program", form_.program, FormField::program,
-               {.placeholder = "python3 bench_mlp.py --m 512"});
+               {.placeholder = program_use(form_, facts_) == ProgramUse::needed
+                                   ? "python3 bench_mlp.py --m 512"
+                                   : "none: it waits for what you start by hand"});
     if (const auto split = split_words(form_.program); split) {
       draw_words(layout, split->words);
       if (split->shell_sign != 0) {

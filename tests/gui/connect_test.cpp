@@ -192,6 +192,28 @@ TEST_CASE("form: a kind that runs nothing hides the program, and a script takes 
   CHECK(form.started().request.script.empty());
 }
 
+TEST_CASE("form: a kind that can look into a program starts with one and without") {
+  for (const std::string program : {"", "./run"}) {
+    CAPTURE(program);
+    FormViewer form;
+    auto host = reached_host("looks");
+    host.welcome.kinds[1].takes_program = true;
+    form.fake.hosts["looks:7420"] = host;
+    form.open_form();
+    form.type_into("connect.address", "looks:7420");
+    form.shell().wait(0.5);
+    REQUIRE(form.shell().click("connect.kind"));
+    form.shell().frame(2);
+    REQUIRE(form.shell().click("connect.kind.1"));
+    form.shell().frame(3);
+    if (!program.empty()) form.type_into("connect.program", program);
+    REQUIRE(form.shell().click("connect.start"));
+    form.shell().frame(2);
+    CHECK(form.started().request.kinds[0].name == "simulate");
+    CHECK(form.started().request.program == program);
+  }
+}
+
 TEST_CASE("form: two kinds go into one capture") {
   FormViewer form;
   form.open_form();

@@ -202,6 +202,7 @@ TEST_CASE("form: a kind that can look into a program starts with one and without
     form.open_form();
     form.type_into("connect.address", "looks:7420");
     form.shell().wait(0.5);
+    REQUIRE(form.until([&] { return form.shell().shows("Reached in"); }));
     REQUIRE(form.shell().click("connect.kind"));
     form.shell().frame(2);
     REQUIRE(form.shell().click("connect.kind.1"));

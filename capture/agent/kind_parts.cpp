@@ -41,18 +41,32 @@ Result<void> write_part(PartFacts& part, EventSink& sink, const OpenScope& open_
   return done;
 }
 
+// A setting of a file may carry a name before it: "x=x.npy".
+bool was_sent(const std::string& setting, const std::string& work_folder) {
+  const auto lies_there = [&](const std::string& path) {
+    std::error_code failure;
+    return safe_relative_path(path) && !work_folder.empty() &&
+           std::filesystem::exists(std::filesystem::path(work_folder) / path, failure);
+  };
+  const std::size_t equals = setting.find('=');
+  return equals == std::string::npos ? lies_there(setting) : lies_there(setting.substr(equals + 1));
+}
+
 Result<void> check_files(const CaptureRequest& request, const std::string& work_folder,
                          const std::vector<KindFacts>& kinds) {
+  if (!request.directory.empty() && !was_sent(request.directory, work_folder)) {
+    return Error{
+        fmt::format("{}: the agent uses no folders of its host for viewers; start it with --allow-run, or send "
+                    "the folder along",
+                    request.directory)};
+  }
   for (const KindChoice& choice : request.kinds) {
     const Result<const KindFacts*> facts = find_facts(choice.name, kinds);
     if (!facts) return facts.error();
     for (const KindOption& option : (*facts)->options) {
       if (option.type != OptionType::file) continue;
       for (const OptionSetting& setting : choice.options) {
-        std::error_code failure;
-        const bool sent = safe_relative_path(setting.value) && !work_folder.empty() &&
-                          std::filesystem::exists(std::filesystem::path(work_folder) / setting.value, failure);
-        if (setting.name != option.name || sent) continue;
+        if (setting.name != option.name || was_sent(setting.value, work_folder)) continue;
         return Error{
             fmt::format("--{}: the agent reads no files of its host for viewers; start it with --allow-run, "
                         "or send the file along",

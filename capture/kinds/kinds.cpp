@@ -3,6 +3,7 @@
 #include <array>
 
 #include "capture/kinds/kind.h"
+#include "capture/kinds/neuron/neuron_kind.h"
 #include "capture/kinds/options.h"
 #include "capture/kinds/program/program_kind.h"
 #include "capture/kinds/replay/replay_kind.h"
@@ -12,9 +13,7 @@ namespace accelscope::capture {
 
 std::span<const CaptureKind> capture_kinds() {
   static const std::array kKinds = {
-      program_kind(),
-      simulate_kind(),
-      replay_kind(),
+      program_kind(), simulate_kind(), replay_kind(), neuron_kind(), neuron_program_kind(),
   };
   return kKinds;
 }

@@ -95,6 +95,11 @@ ProgramEvents::ProgramEvents(SessionWriter& writer, ProgramFacts facts, bool wit
   if (with_counters) define_counters();
 }
 
+void ProgramEvents::set_command(std::string command, std::string directory) {
+  facts_.command = std::move(command);
+  facts_.directory = std::move(directory);
+}
+
 void ProgramEvents::define_lines() {
   const SchemaNumber schema = writer_.add_schema(line_schema());
   for (const OutputStream stream : {OutputStream::out, OutputStream::err}) {

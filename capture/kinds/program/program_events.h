@@ -23,6 +23,8 @@ class ProgramEvents {
  public:
   ProgramEvents(SessionWriter& writer, ProgramFacts facts, bool with_lines, bool with_counters);
 
+  // Of the run that add_line() and add_life() tell of next, for kinds that run several programs.
+  void set_command(std::string command, std::string directory);
   void add_line(OutputStream stream, std::int64_t now_ns, const OutputPiece& piece);
   void add_usage(std::int64_t now_ns, const TreeUsage& usage);
   void add_life(std::int64_t begin_ns, std::int64_t end_ns, int id, const ChildEnd& end);

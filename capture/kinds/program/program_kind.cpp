@@ -4,10 +4,10 @@
 
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 
 #include "capture/kinds/options.h"
 #include "capture/kinds/program/program_run.h"
+#include "capture/kinds/program/program_start.h"
 #include "capture/process/child_process.h"
 
 namespace accelscope::capture {
@@ -17,7 +17,6 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr auto kShortestInterval = 1ms;
-constexpr const char* kScriptName = "accelscope-script.sh";
 
 KindFacts declare() {
   KindFacts facts;
@@ -51,43 +50,6 @@ std::vector<KindCheck> check() {
   return checks;
 }
 
-// A folder or a program that the viewer sent, else one of this host.
-std::string resolve_directory(const CaptureRequest& request, const std::string& work_folder) {
-  if (request.directory.empty()) return work_folder;
-  const fs::path sent = fs::path(work_folder) / request.directory;
-  std::error_code failure;
-  const bool was_sent =
-      !work_folder.empty() && fs::path(request.directory).is_relative() && fs::is_directory(sent, failure);
-  return was_sent ? sent.string() : request.directory;
-}
-
-ChildStart start_of(const CaptureRequest& request, const std::string& work_folder) {
-  ChildStart start;
-  start.directory = resolve_directory(request, work_folder);
-  start.environment = request.environment;
-  if (request.script.empty()) {
-    start.program = request.program;
-    start.arguments = request.arguments;
-  } else {
-    const std::string script = (fs::absolute(work_folder) / kScriptName).string();
-    start.program = "sh";
-    start.arguments = {script};
-    start.arguments.insert(start.arguments.end(), request.arguments.begin(), request.arguments.end());
-  }
-  return start;
-}
-
-Result<void> write_script(const std::string& text, const std::string& work_folder) {
-  const fs::path path = fs::path(work_folder) / kScriptName;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return Error{fmt::format("{}: the script cannot be written there", path.string())};
-  std::error_code failure;
-  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write, failure);
-  return {};
-}
-
 ProgramFacts facts_of(const CaptureRequest& request, const ChildStart& start) {
   ProgramFacts facts;
   facts.name = request.script.empty() ? fs::path(request.program).filename().string() : "script";
@@ -117,7 +79,7 @@ Result<ProgramRunOptions> read_options(const KindChoice& choice) {
 
 Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
   if (Result<ProgramRunOptions> options = read_options(choice); !options) return options.error();
-  const ChildStart start = start_of(request, work_folder);
+  const ChildStart start = program_start(request, work_folder);
   if (Result<std::string> found = find_start(start); !found) return found.error();
   return request.script.empty() ? facts_of(request, start).command : "a script";
 }
@@ -128,7 +90,7 @@ Result<void> run(const KindRun& run, EventSink& sink) {
   if (!run.request.script.empty()) {
     if (Result<void> written = write_script(run.request.script, run.work_folder); !written) return written;
   }
-  const ChildStart start = start_of(run.request, run.work_folder);
+  const ChildStart start = program_start(run.request, run.work_folder);
   return ProgramRun(run, sink, *options).run(start, facts_of(run.request, start));
 }
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <random>
 #include <vector>
 
 #include "capture/process/child_process.h"
 #include "capture/sources/neuron/neuron_source.h"
+#include "capture/sources/neuron/neuron_tool.h"
 
 namespace accelscope::capture {
 namespace {
@@ -17,9 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kByEnding = 80;
-constexpr std::array<const char*, 2> kTools = {"neuron-profile", "neuron-explorer"};
-constexpr const char* kToolFolder = "/opt/aws/neuron/bin";  // where the vendor's packages put them
-constexpr std::size_t kShownOutput = 2000;
 
 // A folder for the conversion, gone with the object.
 class TemporaryFolder {
@@ -74,13 +71,9 @@ class TemporaryFolder {
 
 [[nodiscard]] std::vector<std::string> conversion(const std::string& tool, const std::string& neff,
                                                   const std::string& ntff, const std::string& output) {
-  return {tool, "view", "-n", neff, "-s", ntff, "--output-format", "json", "--output-file", output};
-}
-
-[[nodiscard]] std::string tail_of(const std::string& output) {
-  std::string text = output.size() > kShownOutput ? "..." + output.substr(output.size() - kShownOutput) : output;
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text.empty() ? "it printed nothing" : "it printed:\n" + text;
+  std::vector<std::string> command = neuron_view_arguments(neff, ntff, output);
+  command.insert(command.begin(), tool);
+  return command;
 }
 
 Result<std::string> trace_of(const std::string& path) {
@@ -100,14 +93,9 @@ Result<std::string> trace_of(const std::string& path) {
   return Error{fmt::format(
       "{}: a raw trace has to be converted by the vendor's tool, and neither neuron-profile nor neuron-explorer is on "
       "PATH here; where one is, run: {} and open what it writes",
-      ntff, shell_command(conversion(kTools.front(), neff, ntff, fs::path(ntff).replace_extension(".json").string())))};
-}
-
-[[nodiscard]] std::string find_tool() {
-  for (const char* name : kTools) {
-    if (std::string tool = find_program(name, {kToolFolder}); !tool.empty()) return tool;
-  }
-  return {};
+      ntff,
+      shell_command(
+          conversion(neuron_tool_names().front(), neff, ntff, fs::path(ntff).replace_extension(".json").string())))};
 }
 
 }  // namespace
@@ -144,7 +132,7 @@ Result<void> import_ntff(const std::string& path, const ImportOptions& options, 
   std::string neff = options.neff;
   if (neff.empty() && ntff != path) neff = path;
   if (neff.empty()) neff = find_neff(ntff);
-  const std::string tool = find_tool();
+  const std::string tool = find_neuron_tool();
   if (tool.empty()) return no_tool(ntff, neff.empty() ? "PROGRAM.neff" : neff);
   if (neff.empty()) {
     return Error{fmt::format(
@@ -168,12 +156,12 @@ Result<void> import_ntff(const std::string& path, const ImportOptions& options, 
       shell_command(conversion(tool, neff, ntff, fs::path(ntff).replace_extension(".json").string()));
   if (ended->exit_code != 0) {
     return Error{fmt::format("{}: {} could not convert it (exit code {}); to try by hand: {}; {}", ntff, tool,
-                             ended->exit_code, rerun, tail_of(ended->output))};
+                             ended->exit_code, rerun, shown_output(ended->output))};
   }
   Result<std::unique_ptr<ByteSource>> bytes = ByteSource::open(converted);
   if (!bytes) {
     return Error{fmt::format("{}: {} ended without an error but wrote no profile; to try by hand: {}; {}", ntff, tool,
-                             rerun, tail_of(ended->output))};
+                             rerun, shown_output(ended->output))};
   }
   return import_neuron_json(std::move(bytes.value()), ntff, options, sink);
 }

@@ -26,8 +26,9 @@ std::vector<EventValues> Imported::events(std::string_view table) const {
         view.value().event_times(row, begin, end);
         event.begin = lane.clock->to_ns(begin);
         event.end = lane.clock->to_ns(end);
-        event.name = snapshot_->strings->text(snapshot_->strings->session_id(sink_->scope(), view.value().name(row)));
-        read_row(view.value(), *lane.schema, row, event);
+        event.name =
+            snapshot_->strings->text(snapshot_->strings->session_id(scope_of(lane.number()), view.value().name(row)));
+        read_row(view.value(), *lane.schema, row, scope_of(lane.number()), event);
         events.push_back(std::move(event));
       }
     }
@@ -35,7 +36,8 @@ std::vector<EventValues> Imported::events(std::string_view table) const {
   return events;
 }
 
-void Imported::read_row(const ChunkView& view, const Schema& schema, std::uint32_t row, EventValues& event) const {
+void Imported::read_row(const ChunkView& view, const Schema& schema, std::uint32_t row, std::uint32_t scope,
+                        EventValues& event) const {
   for (std::size_t i = 0; i < schema.columns.size(); ++i) {
     if (!view.has_value(i, row)) continue;
     const std::string& name = schema.columns[i].name;
@@ -51,8 +53,8 @@ void Imported::read_row(const ChunkView& view, const Schema& schema, std::uint32
         event.reals[name] = view.float64(i, row);
         break;
       case ColumnType::string:
-        event.strings[name] = snapshot_->strings->text(
-            snapshot_->strings->session_id(sink_->scope(), static_cast<StringId>(view.uint64(i, row))));
+        event.strings[name] =
+            snapshot_->strings->text(snapshot_->strings->session_id(scope, static_cast<StringId>(view.uint64(i, row))));
         break;
       case ColumnType::text:
         event.strings[name] = view.text(i, row);

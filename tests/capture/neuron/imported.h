@@ -71,6 +71,16 @@ class Imported {
     session.snapshot_ = session.store_->snapshot();
     return session;
   }
+  // A session file, of any number of sources.
+  static Imported session(const std::string& path) {
+    Imported session;
+    Result<std::unique_ptr<Store>> opened = Store::open(path);
+    REQUIRE_MESSAGE(opened.ok(), (opened.ok() ? "" : opened.message()));
+    session.sink_.reset();
+    session.store_ = std::move(opened).value();
+    session.snapshot_ = session.store_->snapshot();
+    return session;
+  }
   // The message of an import that fails.
   static std::string failure(std::string_view json) {
     Imported session;
@@ -104,7 +114,8 @@ class Imported {
 
  private:
   Imported() : store_(std::move(Store::create().value())), sink_(std::make_unique<StoreSink>(*store_)) {}
-  void read_row(const ChunkView& view, const Schema& schema, std::uint32_t row, EventValues& event) const;
+  void read_row(const ChunkView& view, const Schema& schema, std::uint32_t row, std::uint32_t scope,
+                EventValues& event) const;
 
   std::unique_ptr<Store> store_;
   std::unique_ptr<StoreSink> sink_;

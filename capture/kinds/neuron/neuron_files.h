@@ -1,0 +1,57 @@
+// The files of a Neuron capture: NEFFs that a program has compiled, traces that the tool has written, inputs.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+
+namespace accelscope::capture {
+
+// Which files with an ending lie below some folders, so that those that came or changed since can be told.
+class FolderWatch {
+ public:
+  struct File {
+    std::string path;
+    std::uint64_t bytes = 0;
+    std::filesystem::file_time_type written;
+  };
+
+  // Looks at `depth` levels of folders below each; links are not followed, hidden folders left out.
+  FolderWatch(std::vector<std::string> folders, std::string ending, int depth);
+  // New or written since, by path.
+  [[nodiscard]] std::vector<File> changed() const;
+
+ private:
+  [[nodiscard]] std::vector<File> list() const;
+  std::vector<std::string> folders_;
+  std::string ending_;
+  int depth_;
+  std::map<std::string, File> before_;
+};
+
+// The one of the program's NEFFs that is meant: "largest" (the newest of those), "newest", its number from 1, or a part
+// of its path. Fails with the list if none or several fit. `files` is not empty.
+[[nodiscard]] Result<std::size_t> choose_neff(const std::vector<FolderWatch::File>& files, const std::string& which);
+
+// A raw trace that the tool wrote: "profile_rank_3_exec_2.ntff" is of rank 3, execution 2.
+struct NeuronTrace {
+  std::string path;
+  std::string label;  // "rank 3"; "" if the name says none
+  std::optional<std::uint64_t> execution;
+};
+// One trace of each rank, ranks in order: that of execution `nth`, else of the last one. `left`: the others.
+struct ChosenTraces {
+  std::vector<NeuronTrace> chosen;
+  std::vector<std::string> left;
+};
+[[nodiscard]] ChosenTraces choose_traces(const std::vector<std::string>& paths, std::optional<std::uint64_t> nth);
+
+// Whether every value of an input, .npy or raw, is zero. Fails if it cannot be read, is empty or is no .npy file.
+[[nodiscard]] Result<bool> is_all_zero(const std::string& path);
+
+}  // namespace accelscope::capture

@@ -1,0 +1,179 @@
+#include "capture/kinds/neuron/neuron_kind.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+#include "capture/kinds/neuron/neuron_run.h"
+#include "capture/kinds/neuron/neuron_settings.h"
+#include "capture/kinds/program/program_start.h"
+#include "capture/process/child_process.h"
+#include "capture/sources/neuron/neuron_tool.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kVersionLimit = 2s;
+
+KindFacts declare_neff() {
+  KindFacts facts;
+  facts.name = "neuron";
+  facts.title = "Neuron device profile of a NEFF";
+  facts.explanation = "Executes a compiled program on the device with the vendor's profiler and reads the result.";
+  facts.options = neuron_options(NeuronStart::neff);
+  return facts;
+}
+
+KindFacts declare_program() {
+  KindFacts facts;
+  facts.name = "neuron-program";
+  facts.title = "Neuron profile of a program";
+  facts.explanation =
+      "Runs a program, then profiles a NEFF that it compiled on the device; or profiles the program while it runs.";
+  facts.needs_program = true;
+  facts.options = neuron_options(NeuronStart::program);
+  return facts;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+// Asked once for each tool that is found: it takes a moment. Its first line.
+std::string version_of(const std::string& tool) {
+  static std::mutex mutex;
+  static std::map<std::pair<std::string, fs::file_time_type>, std::string> known;
+  std::error_code failure;
+  const auto key = std::pair(tool, fs::last_write_time(tool, failure));
+  const std::scoped_lock lock(mutex);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  const Clock::time_point begin = Clock::now();
+  const Result<ChildOutcome> ended =
+      run_child({tool, "--version"}, [begin] { return Clock::now() - begin > kVersionLimit; });
+  std::string version;
+  if (ended && !ended->cancelled && ended->exit_code == 0) version = ended->output.substr(0, ended->output.find('\n'));
+  return known[key] = version;
+}
+
+std::size_t count_devices() {
+  std::size_t devices = 0;
+  std::error_code failure;
+  for (fs::directory_iterator entry("/dev", failure); !failure && entry != fs::directory_iterator();
+       entry.increment(failure)) {
+    const std::string name = entry->path().filename().string();
+    constexpr std::string_view kPrefix = "neuron";
+    const bool numbered = name.size() > kPrefix.size() && name.starts_with(kPrefix) &&
+                          name.find_first_not_of("0123456789", kPrefix.size()) == std::string::npos;
+    devices += numbered ? 1 : 0;
+  }
+  return devices;
+}
+
+std::vector<KindCheck> check() {
+  const std::string tool = find_neuron_tool();
+  if (tool.empty()) {
+    return {{false,
+             "neither neuron-profile nor neuron-explorer is on PATH or in /opt/aws/neuron/bin; install the package "
+             "aws-neuronx-tools"}};
+  }
+  const std::string version = version_of(tool);
+  const std::size_t devices = count_devices();
+  // Devices may be reached by other ways than files in /dev; the tool says it if it finds none.
+  return {{true, fmt::format("found {} ({})", tool, version.empty() ? "it does not tell its version" : version)},
+          {true, devices > 0 ? fmt::format("{} Neuron devices (/dev/neuron*)", devices)
+                             : "no Neuron device is seen here (/dev/neuron*); a capture will fail unless the tool "
+                               "reaches one (driver: aws-neuronx-dkms)"}};
+}
+
+Result<std::string> tool_of(const NeuronSettings& settings) {
+  std::string tool = find_neuron_tool(settings.tool);
+  if (!tool.empty()) return tool;
+  return Error{fmt::format("{}: is not on PATH or in /opt/aws/neuron/bin; install the package aws-neuronx-tools{}",
+                           settings.tool.empty() ? "neuron-profile" : settings.tool,
+                           settings.tool.empty() ? "" : ", or choose --tool auto")};
+}
+
+Result<void> check_files(const NeuronSettings& settings, const CaptureRequest& request,
+                         const std::string& work_folder) {
+  const auto missing = [&](const std::string& file) {
+    std::error_code failure;
+    return !fs::is_regular_file(host_path(file, request, work_folder), failure);
+  };
+  if (settings.start == NeuronStart::neff && missing(settings.neff)) {
+    return Error{
+        fmt::format("--neff: {}: no such file on this host; send it along (--send), or check the path", settings.neff)};
+  }
+  for (const NeuronInput& input : settings.inputs) {
+    if (!missing(input.file)) continue;
+    return Error{
+        fmt::format("--input: {}: no such file on this host; send it along (--send), or check the path", input.file)};
+  }
+  return {};
+}
+
+std::string described(const NeuronSettings& settings, const CaptureRequest& request, const std::string& tool) {
+  const std::string name = fs::path(tool).filename().string();
+  if (settings.start == NeuronStart::program && settings.profile != NeuronProfile::device) {
+    return fmt::format("{} inspect of {}", name, request.script.empty() ? request.program : "a script");
+  }
+  std::string text =
+      settings.start == NeuronStart::neff
+          ? fmt::format("{} capture of {}", name, fs::path(settings.neff).filename().string())
+          : fmt::format("{} capture of a NEFF of {}", name, request.script.empty() ? request.program : "a script");
+  if (settings.inputs.empty()) text += ", inputs all zero";
+  if (settings.single_io) text += ", outputs wrong (single io)";
+  return text;
+}
+
+Result<std::string> describe(const KindFacts& facts, NeuronStart start, const CaptureRequest& request,
+                             const KindChoice& choice, const std::string& work_folder) {
+  const Result<NeuronSettings> settings = read_neuron_settings(facts, choice, start, host_name());
+  if (!settings) return settings.error();
+  const Result<std::string> tool = tool_of(*settings);
+  if (!tool) return tool;
+  if (Result<void> found = check_files(*settings, request, work_folder); !found) return found.error();
+  if (start == NeuronStart::program) {
+    if (Result<std::string> found = find_start(program_start(request, work_folder)); !found) return found;
+  }
+  return described(*settings, request, *tool);
+}
+
+Result<void> run(const KindFacts& facts, NeuronStart start, const KindRun& run, EventSink& sink) {
+  Result<NeuronSettings> settings = read_neuron_settings(facts, run.choice, start, host_name());
+  if (!settings) return settings.error();
+  const Result<std::string> tool = tool_of(*settings);
+  if (!tool) return tool.error();
+  return NeuronRun(run, sink, std::move(settings).value(), *tool).run();
+}
+
+}  // namespace
+
+CaptureKind neuron_kind() {
+  return {
+      declare_neff, check,
+      [](const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
+        return describe(declare_neff(), NeuronStart::neff, request, choice, work_folder);
+      },
+      [](const KindRun& kind_run, EventSink& sink) { return run(declare_neff(), NeuronStart::neff, kind_run, sink); }};
+}
+
+CaptureKind neuron_program_kind() {
+  return {declare_program, check,
+          [](const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
+            return describe(declare_program(), NeuronStart::program, request, choice, work_folder);
+          },
+          [](const KindRun& kind_run, EventSink& sink) {
+            return run(declare_program(), NeuronStart::program, kind_run, sink);
+          }};
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,122 @@
+#include "capture/kinds/neuron/tool_steps.h"
+
+#include <csignal>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "capture/process/child_process.h"
+
+namespace accelscope::capture {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kTurn = 50ms;          // how long a stop may go unnoticed
+constexpr auto kFlushPeriod = 100ms;  // how long what happened may stay unseen
+constexpr auto kGrace = 5s;           // between asking to end and killing
+constexpr auto kAfterTheEnd = 1s;     // for children that still hold the streams
+constexpr std::size_t kReadBytes = 64U << 10;
+constexpr std::array kStreams = {OutputStream::out, OutputStream::err};
+
+std::string command_of(const ChildStart& start) {
+  std::vector<std::string> argv = {start.program};
+  argv.insert(argv.end(), start.arguments.begin(), start.arguments.end());
+  return shell_command(argv);
+}
+
+}  // namespace
+
+ToolSteps::ToolSteps(const KindRun& run, EventSink& sink, std::string device)
+    : run_(run),
+      writer_(sink),
+      events_(writer_, {.name = std::move(device), .command = "", .directory = ""}, true, false),
+      flushed_at_(Clock::now()) {}
+
+std::int64_t ToolSteps::since_origin(Clock::time_point time) const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time - run_.origin).count();
+}
+
+Result<StepEnd> ToolSteps::run(const Step& step) {
+  const Clock::time_point begin = Clock::now();
+  Result<std::unique_ptr<SupervisedChild>> started = SupervisedChild::start(step.start);
+  if (!started) return started.error();
+  SupervisedChild& child = **started;
+  StepEnd end;
+  watch(child, step, end);
+  if (end.stopped || end.timed_out) child.signal_group(SIGKILL);  // what it started and left behind
+  const int id = child.id();
+  const ChildEnd ended = child.finish();
+  end.exit_code = ended.exit_code;
+  end.signal = ended.signal;
+  const Clock::time_point now = Clock::now();
+  for (const OutputStream stream : kStreams) {
+    lines_[static_cast<std::size_t>(stream)].finish(
+        [&](const OutputPiece& piece) { events_.add_line(stream, since_origin(now), piece); });
+  }
+  events_.set_command(command_of(step.start), step.start.directory);
+  events_.add_life(since_origin(begin), since_origin(now), id, ended);
+  writer_.flush();
+  if (Result<void> kept = writer_.status(); !kept) return kept.error();
+  return end;
+}
+
+void ToolSteps::watch(SupervisedChild& child, const Step& step, StepEnd& end) {
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point asked;
+  Clock::time_point ended;
+  bool killed = false;
+  for (;;) {
+    child.wait(kTurn);
+    bool more = false;
+    for (const OutputStream stream : kStreams) more = read(child, stream, end) || more;
+    const Clock::time_point now = Clock::now();
+    flush(now);
+    if (child.ended()) {
+      if (ended == Clock::time_point()) ended = now;
+      if (!child.any_open() || (!more && now - ended >= kAfterTheEnd)) return;
+      continue;
+    }
+    if (!end.stopped && !end.timed_out) {
+      end.stopped = writer_.cancelled();
+      end.timed_out = !end.stopped && step.limit.count() > 0 && now - begin >= step.limit;
+      if (!end.stopped && !end.timed_out) continue;
+      asked = now;
+      child.signal_group(SIGINT);
+    } else if (!killed && now - asked >= kGrace) {
+      killed = true;
+      child.signal_group(SIGKILL);
+    }
+  }
+}
+
+bool ToolSteps::read(SupervisedChild& child, OutputStream stream, StepEnd& end) {
+  std::array<char, kReadBytes> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): only what was read is used
+  const std::size_t got = child.read(stream, buffer);
+  if (got == 0) return false;
+  const std::string_view bytes(buffer.data(), got);
+  end.output.append(bytes);
+  if (end.output.size() > 2 * kMaxOutputBytes) end.output.erase(0, end.output.size() - kMaxOutputBytes);
+  show(stream, bytes);
+  return true;
+}
+
+void ToolSteps::show(OutputStream stream, std::string_view bytes) {
+  if (run_.watch.printed) run_.watch.printed(stream == OutputStream::err, bytes);
+  const std::int64_t now = since_origin(Clock::now());
+  lines_[static_cast<std::size_t>(stream)].feed(
+      bytes, [&](const OutputPiece& piece) { events_.add_line(stream, now, piece); });
+}
+
+void ToolSteps::note(std::string_view text) {
+  show(OutputStream::out, std::string(text) + "\n");
+  writer_.flush();
+}
+
+void ToolSteps::flush(Clock::time_point now) {
+  if (now - flushed_at_ < kFlushPeriod) return;
+  flushed_at_ = now;
+  writer_.flush();
+}
+
+}  // namespace accelscope::capture

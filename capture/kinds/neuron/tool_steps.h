@@ -1,0 +1,64 @@
+// Runs programs one after another for a kind that needs several - a program, then a vendor's tool - and keeps what they
+// print as the kind `program` does: shown as it comes, every line on a track, a slice for each run.
+//
+//   ToolSteps steps(run, sink, "neuron-profile");
+//   Result<StepEnd> ended = steps.run({.name = "capture", .start = {...}, .limit = 1h});
+//   ... steps.finish();
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "capture/kinds/kind.h"
+#include "capture/kinds/program/output_lines.h"
+#include "capture/kinds/program/program_events.h"
+#include "capture/process/supervised_child.h"
+#include "core/model/session_writer.h"
+
+namespace accelscope::capture {
+
+struct Step {
+  ChildStart start;
+  std::chrono::nanoseconds limit{};  // 0: none
+};
+
+struct StepEnd {
+  int exit_code = 0;
+  int signal = 0;
+  bool stopped = false;    // by the user
+  bool timed_out = false;  // its limit was over
+  std::string output;      // what it printed last
+};
+
+class ToolSteps {
+ public:
+  // `device`: heads the tracks.
+  ToolSteps(const KindRun& run, EventSink& sink, std::string device);
+
+  // Returns when the program has ended; one that is stopped or takes too long is asked to end, then killed. Fails only
+  // if it cannot be started or the sink failed.
+  Result<StepEnd> run(const Step& step);
+  // A line of the kind's own, beside those of the programs.
+  void note(std::string_view text);
+  [[nodiscard]] SessionWriter& writer() noexcept { return writer_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] std::int64_t since_origin(Clock::time_point time) const;
+  void watch(SupervisedChild& child, const Step& step, StepEnd& end);
+  bool read(SupervisedChild& child, OutputStream stream, StepEnd& end);
+  void show(OutputStream stream, std::string_view bytes);
+  void flush(Clock::time_point now);
+
+  const KindRun& run_;
+  SessionWriter writer_;
+  ProgramEvents events_;
+  std::array<OutputLines, 2> lines_;
+  Clock::time_point flushed_at_;
+};
+
+}  // namespace accelscope::capture

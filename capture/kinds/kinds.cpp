@@ -4,16 +4,21 @@
 
 #include "capture/kinds/kind.h"
 #include "capture/kinds/neuron/neuron_kind.h"
+#include "capture/kinds/neuron/neuron_settings.h"
 #include "capture/kinds/options.h"
 #include "capture/kinds/program/program_kind.h"
 #include "capture/kinds/replay/replay_kind.h"
 #include "capture/kinds/simulate/simulate_kind.h"
+#include "capture/kinds/warnings.h"
 
 namespace accelscope::capture {
 
 std::span<const CaptureKind> capture_kinds() {
   static const std::array kKinds = {
-      program_kind(), simulate_kind(), replay_kind(), neuron_kind(), neuron_program_kind(),
+      program_kind(),
+      simulate_kind(),
+      replay_kind(),
+      neuron_kind(),
   };
   return kKinds;
 }
@@ -29,6 +34,11 @@ CaptureRequest complete_request(CaptureRequest request) {
   }
   if (looked_into) request.kinds.push_back({"program", {}});
   return request;
+}
+
+std::vector<std::string> kind_warnings(const KindChoice& choice) {
+  if (choice.name == "neuron") return neuron_warnings(choice);
+  return {};
 }
 
 std::vector<KindFacts> declared_kinds() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -23,24 +24,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kVersionLimit = 2s;
 
-KindFacts declare_neff() {
-  KindFacts facts;
-  facts.name = "neuron";
-  facts.title = "Neuron device profile of a NEFF";
-  facts.explanation = "Executes a compiled program on the device with the vendor's profiler and reads the result.";
-  facts.options = neuron_options(NeuronStart::neff);
-  return facts;
-}
-
-KindFacts declare_program() {
-  KindFacts facts;
-  facts.name = "neuron-program";
-  facts.title = "Neuron profile of a program";
-  facts.explanation =
-      "Runs a program, then profiles a NEFF that it compiled on the device; or profiles the program while it runs.";
-  facts.needs_program = true;
-  facts.options = neuron_options(NeuronStart::program);
-  return facts;
+NeuronStart start_of(const CaptureRequest& request) {
+  return request.program.empty() && request.script.empty() ? NeuronStart::neff : NeuronStart::program;
 }
 
 std::string host_name() {
@@ -134,21 +119,30 @@ std::string described(const NeuronSettings& settings, const CaptureRequest& requ
   return text;
 }
 
-Result<std::string> describe(const KindFacts& facts, NeuronStart start, const CaptureRequest& request,
-                             const KindChoice& choice, const std::string& work_folder) {
-  const Result<NeuronSettings> settings = read_neuron_settings(facts, choice, start, host_name());
+// Both would run it.
+bool runs_beside(const CaptureRequest& request) {
+  return std::any_of(request.kinds.begin(), request.kinds.end(),
+                     [](const KindChoice& choice) { return choice.name == "program"; });
+}
+
+Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
+  const Result<NeuronSettings> settings = read_neuron_settings(choice, start_of(request), host_name());
   if (!settings) return settings.error();
   const Result<std::string> tool = tool_of(*settings);
   if (!tool) return tool;
   if (Result<void> found = check_files(*settings, request, work_folder); !found) return found.error();
-  if (start == NeuronStart::program) {
+  if (settings->start == NeuronStart::program) {
+    if (runs_beside(request)) {
+      return Error{
+          "the kind 'neuron' runs the program itself and keeps its lines; leave out the kinds that run it too"};
+    }
     if (Result<std::string> found = find_start(program_start(request, work_folder)); !found) return found;
   }
   return described(*settings, request, *tool);
 }
 
-Result<void> run(const KindFacts& facts, NeuronStart start, const KindRun& run, EventSink& sink) {
-  Result<NeuronSettings> settings = read_neuron_settings(facts, run.choice, start, host_name());
+Result<void> run(const KindRun& run, EventSink& sink) {
+  Result<NeuronSettings> settings = read_neuron_settings(run.choice, start_of(run.request), host_name());
   if (!settings) return settings.error();
   const Result<std::string> tool = tool_of(*settings);
   if (!tool) return tool.error();
@@ -157,23 +151,6 @@ Result<void> run(const KindFacts& facts, NeuronStart start, const KindRun& run, 
 
 }  // namespace
 
-CaptureKind neuron_kind() {
-  return {
-      declare_neff, check,
-      [](const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
-        return describe(declare_neff(), NeuronStart::neff, request, choice, work_folder);
-      },
-      [](const KindRun& kind_run, EventSink& sink) { return run(declare_neff(), NeuronStart::neff, kind_run, sink); }};
-}
-
-CaptureKind neuron_program_kind() {
-  return {declare_program, check,
-          [](const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
-            return describe(declare_program(), NeuronStart::program, request, choice, work_folder);
-          },
-          [](const KindRun& kind_run, EventSink& sink) {
-            return run(declare_program(), NeuronStart::program, kind_run, sink);
-          }};
-}
+CaptureKind neuron_kind() { return {neuron_facts, check, describe, run}; }
 
 }  // namespace accelscope::capture

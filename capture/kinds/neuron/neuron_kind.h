@@ -1,5 +1,5 @@
-// Profiles of Neuron devices, made by the vendor's tool: kind "neuron" executes a NEFF that is there, kind
-// "neuron-program" runs a program and profiles what it compiles, or the program itself.
+// Profiles of Neuron devices, made by the vendor's tool: it executes a NEFF that is there, or one that a program
+// compiles; or it runs the program and profiles that.
 #pragma once
 
 #include "capture/kinds/kind.h"
@@ -7,6 +7,5 @@
 namespace accelscope::capture {
 
 [[nodiscard]] CaptureKind neuron_kind();
-[[nodiscard]] CaptureKind neuron_program_kind();
 
 }  // namespace accelscope::capture

@@ -16,20 +16,23 @@ namespace {
 constexpr const char* kAnyTool = "auto";
 constexpr const char* kSystemAndDevice = "system+device";
 
-std::vector<KindOption> program_options() {
+std::vector<KindOption> start_options() {
   return {
+      {"neff", OptionType::file, "", "The compiled program: a file that is sent, or a path on the host."},
       {"profile",
        OptionType::choice,
        "device",
-       "device: runs the program, then profiles one of the NEFFs that it compiled. system: profiles the program itself "
-       "(runtime calls, framework, host). system+device: and the devices while it runs.",
+       "Of a program that is given. device: a NEFF that it compiled, executed after it. system: its runtime calls, "
+       "framework and host. system+device: and the devices while it runs.",
        {"device", "system", kSystemAndDevice}},
       {"which", OptionType::text, "largest",
-       "The NEFF to profile: largest, newest, its number in the list that is printed, or a part of its path."},
+       "Which of the NEFFs that a program compiles: largest, newest, its number in the list that is printed, or a part "
+       "of its path."},
       {"disable-dge", OptionType::flag, "off",
-       "Compiles with --disable-dge: DMAs are then named in the profile, but run slower than without it."},
+       "The program compiles with --disable-dge: DMAs are then named in the profile, but run slower than without it."},
       {"fresh-cache", OptionType::flag, "on",
-       "Compiles into an empty cache, so that every NEFF is new and has its debug facts; costs the compiling."},
+       "The program compiles into an empty cache, so that every NEFF is new and has its debug facts; costs the "
+       "compiling."},
       {"num-trace-events", OptionType::count, "", "The most events of a system profile; not set: the tool's limit."},
   };
 }
@@ -61,7 +64,7 @@ std::vector<KindOption> capture_options() {
   };
 }
 
-std::vector<KindOption> common_options() {
+std::vector<KindOption> tool_options() {
   return {
       {"tool",
        OptionType::choice,
@@ -124,6 +127,18 @@ Result<std::optional<std::uint64_t>> read_start(const std::vector<std::string>& 
   return Error{fmt::format("--collectives-worker-start-id: no setting is for this host; write {}=RANK for it", host)};
 }
 
+Result<void> check_start(const NeuronSettings& settings) {
+  if (settings.start == NeuronStart::program) {
+    if (settings.neff.empty()) return {};
+    return Error{"--neff: a program is given as well, whose own NEFF is profiled; leave one of them out"};
+  }
+  if (settings.profile != NeuronProfile::device) {
+    return Error{"--profile: a system profile is that of a program; give one after --, or a script"};
+  }
+  if (!settings.neff.empty()) return {};
+  return Error{"--neff: name the compiled program to profile, or give a program that compiles one after --"};
+}
+
 Result<void> check_executions(const NeuronSettings& settings) {
   if (settings.nth_exec == 0) return Error{"--profile-nth-exec: executions are counted from 1"};
   if (settings.num_exec == 0) return Error{"--num-exec: is 0; the NEFF must be executed at least once"};
@@ -156,24 +171,21 @@ Result<void> check_session_file(const std::string& name) {
 
 }  // namespace
 
-std::vector<KindOption> neuron_options(NeuronStart start) {
-  std::vector<KindOption> options;
-  if (start == NeuronStart::neff) {
-    options.push_back({.name = "neff",
-                       .type = OptionType::file,
-                       .explanation = "The compiled program: a file that is sent, or a path on the host.",
-                       .required = true});
-  } else {
-    options = program_options();
+KindFacts neuron_facts() {
+  KindFacts facts;
+  facts.name = "neuron";
+  facts.title = "Neuron device or system profile";
+  facts.explanation =
+      "Runs the vendor's profiler and reads its result: of a NEFF; of a NEFF that a program compiles; of the program.";
+  facts.takes_program = true;
+  for (const auto& part : {start_options(), capture_options(), tool_options()}) {
+    facts.options.insert(facts.options.end(), part.begin(), part.end());
   }
-  for (KindOption& option : capture_options()) options.push_back(std::move(option));
-  for (KindOption& option : common_options()) options.push_back(std::move(option));
-  return options;
+  return facts;
 }
 
-Result<NeuronSettings> read_neuron_settings(const KindFacts& facts, const KindChoice& choice, NeuronStart start,
-                                            const std::string& host) {
-  const Result<OptionReader> options = OptionReader::read(facts, choice);
+Result<NeuronSettings> read_neuron_settings(const KindChoice& choice, NeuronStart start, const std::string& host) {
+  const Result<OptionReader> options = OptionReader::read(neuron_facts(), choice);
   if (!options) return options.error();
   NeuronSettings settings;
   settings.start = start;
@@ -189,18 +201,15 @@ Result<NeuronSettings> read_neuron_settings(const KindFacts& facts, const KindCh
   settings.worker_count = count_of(*options, "collectives-worker-count");
   settings.profile_id = options->text("collectives-profile-id");
   settings.time_limit = options->duration("time-limit");
-  if (start == NeuronStart::neff) {
-    settings.neff = options->text("neff");
-  } else {
-    const std::string profile = options->text("profile");
-    settings.profile = profile == "device"           ? NeuronProfile::device
-                       : profile == kSystemAndDevice ? NeuronProfile::system_and_device
-                                                     : NeuronProfile::system;
-    settings.which = options->text("which");
-    settings.disable_dge = options->flag("disable-dge");
-    settings.fresh_cache = options->flag("fresh-cache");
-    settings.trace_events = count_of(*options, "num-trace-events");
-  }
+  settings.neff = options->text("neff");
+  const std::string profile = options->text("profile");
+  settings.profile = profile == "device"           ? NeuronProfile::device
+                     : profile == kSystemAndDevice ? NeuronProfile::system_and_device
+                                                   : NeuronProfile::system;
+  settings.which = options->text("which");
+  settings.disable_dge = options->flag("disable-dge");
+  settings.fresh_cache = options->flag("fresh-cache");
+  settings.trace_events = count_of(*options, "num-trace-events");
   Result<std::vector<NeuronInput>> inputs = read_inputs(options->texts("input"));
   if (!inputs) return inputs.error();
   settings.inputs = std::move(inputs).value();
@@ -208,8 +217,8 @@ Result<NeuronSettings> read_neuron_settings(const KindFacts& facts, const KindCh
   if (!worker_start) return worker_start.error();
   settings.worker_start = *worker_start;
   if (settings.time_limit.count() == 0) return Error{"--time-limit: is 0; write for example 600s"};
-  for (const Result<void>& checked :
-       {check_executions(settings), check_workers(settings), check_session_file(settings.session_file)}) {
+  for (const Result<void>& checked : {check_start(settings), check_executions(settings), check_workers(settings),
+                                      check_session_file(settings.session_file)}) {
     if (!checked) return checked.error();
   }
   return settings;

@@ -1,4 +1,4 @@
-// The options of the two Neuron kinds, and what was typed for them as one set of values.
+// The options of the kind `neuron`, and what was typed for them as one set of values.
 #pragma once
 
 #include <chrono>
@@ -12,8 +12,8 @@
 namespace accelscope::capture {
 
 enum class NeuronStart : std::uint8_t {
-  neff,     // kind "neuron": a compiled program is there
-  program,  // kind "neuron-program": a program compiles it, or runs it
+  neff,     // a compiled program is there
+  program,  // a program, or script, compiles it
 };
 
 struct NeuronInput {
@@ -47,10 +47,11 @@ struct NeuronSettings {
   std::optional<std::uint64_t> trace_events;
 };
 
-[[nodiscard]] std::vector<KindOption> neuron_options(NeuronStart start);
-// Fails on what the options say against each other. `host`: this one's name, by which it finds its workers.
-[[nodiscard]] Result<NeuronSettings> read_neuron_settings(const KindFacts& facts, const KindChoice& choice,
-                                                          NeuronStart start, const std::string& host);
+[[nodiscard]] KindFacts neuron_facts();  // the declaration, without checks
+// Fails on what the options say against each other. `start`: whether a program is given. `host`: this one's name, by
+// which it finds its workers.
+[[nodiscard]] Result<NeuronSettings> read_neuron_settings(const KindChoice& choice, NeuronStart start,
+                                                          const std::string& host);
 
 // What the settings, as typed, do to the result: sentences for the form. They look at no files.
 [[nodiscard]] std::vector<std::string> neuron_warnings(const KindChoice& choice);

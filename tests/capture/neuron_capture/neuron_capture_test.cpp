@@ -22,11 +22,13 @@ using test::StandInTool;
 
 constexpr const char* kTables[] = {"instruction", "dma", "semaphore_update", "dma_throughput", "pending_dma"};
 
+using Options = std::vector<OptionSetting>;
+
 // A capture as `accelscope-agent run` makes it, in a folder of its own.
 class Capture {
  public:
-  Capture(const std::string& kind, std::vector<OptionSetting> options) {
-    options_.request.kinds = {{kind, std::move(options)}};
+  explicit Capture(Options options) {
+    options_.request.kinds = {{"neuron", std::move(options)}};
     options_.output = scratch.file("session.accel");
     options_.work_folder = scratch.file("work");
     fs::create_directories(options_.work_folder);
@@ -104,7 +106,7 @@ std::string fact(const Imported& session, const std::string& key) {
 
 TEST_CASE("a captured profile is the imported one to the last event") {
   const StandInTool tool;
-  Capture capture("neuron", {{"neff", "mlp.neff"}, {"input", "x=x.npy"}});
+  Capture capture(Options{{"neff", "mlp.neff"}, {"input", "x=x.npy"}});
   std::ofstream(capture.work("mlp.neff")) << "program";
   std::ofstream(capture.work("x.npy"), std::ios::binary) << test::npy_of(4, 1);
   const Imported session = capture.session();
@@ -129,14 +131,14 @@ TEST_CASE("a captured profile is the imported one to the last event") {
 TEST_CASE("a session says that its outputs mean nothing: zero inputs, single io") {
   const StandInTool tool;
   const std::string neff = tool.write("mlp.neff", "program");
-  Capture none("neuron", {{"neff", neff}});
+  Capture none(Options{{"neff", neff}});
   const Imported first = none.session();
   REQUIRE(first.quality("inputs_all_zero") != nullptr);
   CHECK(first.quality("inputs_all_zero")->severity == Severity::warning);
   CHECK(contains(none.printed, "no inputs were given"));
   const std::string zero = tool.write("z.npy", test::npy_of(8, 0));
   const std::string one = tool.write("o.npy", test::npy_of(8, 1));
-  Capture some("neuron", {{"neff", neff}, {"input", "bias=" + zero}, {"input", "x=" + one}, {"single-io", "on"}});
+  Capture some(Options{{"neff", neff}, {"input", "bias=" + zero}, {"input", "x=" + one}, {"single-io", "on"}});
   const Imported second = some.session();
   REQUIRE(second.quality("inputs_all_zero") != nullptr);
   CHECK(contains(second.quality("inputs_all_zero")->detail, "zeros: bias;"));
@@ -145,11 +147,11 @@ TEST_CASE("a session says that its outputs mean nothing: zero inputs, single io"
 
 TEST_CASE("ranks of a multi-worker capture are one session, each like its own import") {
   const StandInTool tool;
-  Capture capture("neuron", {{"neff", tool.write("mlp.neff", "program")},
-                             {"profile-nth-exec", "2"},
-                             {"collectives-workers-per-node", "3"},
-                             {"collectives-worker-start-id", "4"},
-                             {"collectives-worker-count", "8"}});
+  Capture capture(Options{{"neff", tool.write("mlp.neff", "program")},
+                          {"profile-nth-exec", "2"},
+                          {"collectives-workers-per-node", "3"},
+                          {"collectives-worker-start-id", "4"},
+                          {"collectives-worker-count", "8"}});
   const std::string folder = capture.stay_in("host");
   const Imported session = capture.session();
   for (const int rank : {4, 5, 6}) {
@@ -163,7 +165,7 @@ TEST_CASE("ranks of a multi-worker capture are one session, each like its own im
 TEST_CASE("a rank that cannot be processed is told of, and the others are read") {
   StandInTool tool;
   tool.play("refuse-rank-1");
-  Capture capture("neuron", {{"neff", tool.write("mlp.neff", "program")}, {"collectives-workers-per-node", "3"}});
+  Capture capture(Options{{"neff", tool.write("mlp.neff", "program")}, {"collectives-workers-per-node", "3"}});
   const Imported session = capture.session();
   CHECK(of_device(session, "instruction", "rank 0").size() == simulated(1).count("instruction"));
   CHECK(of_device(session, "instruction", "rank 1").empty());
@@ -178,7 +180,7 @@ TEST_CASE("what goes wrong with the tool is said with what to do") {
   const auto failure = [&](const std::string& mode, const std::string& step, std::vector<OptionSetting> more = {}) {
     tool.play(mode, step);
     more.insert(more.begin(), {"neff", neff});
-    return Capture("neuron", std::move(more)).failure();
+    return Capture(std::move(more)).failure();
   };
   const std::string busy = failure("busy", "");
   CHECK(contains(busy, "neuron-profile capture: failed with exit code 1; the device is busy: neuron-ls shows"));
@@ -201,7 +203,7 @@ TEST_CASE("what goes wrong with the tool is said with what to do") {
 TEST_CASE("a processed profile that is cut is read as far as it goes") {
   StandInTool tool;
   tool.play("cut-profile");
-  Capture capture("neuron", {{"neff", tool.write("mlp.neff", "program")}});
+  Capture capture(Options{{"neff", tool.write("mlp.neff", "program")}});
   const Imported session = capture.session();
   CHECK_FALSE(session.snapshot().quality.empty());
   std::size_t events = 0;
@@ -214,43 +216,45 @@ TEST_CASE("a processed profile that is cut is read as far as it goes") {
 
 TEST_CASE("a capture that cannot begin says so before anything runs") {
   const StandInTool tool;
-  CHECK(contains(Capture("neuron", {{"neff", "no.neff"}}).failure(), "no such file on this host; send it along"));
+  CHECK(contains(Capture(Options{{"neff", "no.neff"}}).failure(), "no such file on this host; send it along"));
   const std::string neff = tool.write("mlp.neff", "program");
-  CHECK(
-      contains(Capture("neuron", {{"neff", neff}, {"input", "x=no.npy"}}).failure(), "--input: no.npy: no such file"));
-  CHECK(contains(Capture("neuron", {{"neff", neff}, {"tool", "neuron-explorer"}}).failure(),
+  CHECK(contains(Capture(Options{{"neff", neff}, {"input", "x=no.npy"}}).failure(), "--input: no.npy: no such file"));
+  CHECK(contains(Capture(Options{{"neff", neff}, {"tool", "neuron-explorer"}}).failure(),
                  "neuron-explorer: is not on PATH"));
   CHECK(contains(
-      Capture("neuron", {{"neff", neff}, {"input", "x=" + tool.write("t.npy", "just text, no numbers")}}).failure(),
+      Capture(Options{{"neff", neff}, {"input", "x=" + tool.write("t.npy", "just text, no numbers")}}).failure(),
       "no .npy file"));
+  Capture twice(Options{});
+  twice.script("true").request().kinds.push_back({"program", {}});
+  CHECK(contains(twice.failure(), "runs the program itself"));
   CHECK(tool.commands().empty());
 }
 
-TEST_CASE("the kinds tell whether the tool is there, and which one") {
-  const auto checks = [](const std::string& kind) {
+TEST_CASE("the kind tells whether the tool is there, and which one") {
+  const auto checks = [] {
     for (const KindFacts& facts : checked_kinds()) {
-      if (facts.name == kind) return facts;
+      if (facts.name == "neuron") return facts;
     }
     return KindFacts{};
   };
   {
     const StandInTool tool("neuron-explorer");
-    const KindFacts facts = checks("neuron");
+    const KindFacts facts = checks();
     CHECK(facts.usable());
     CHECK(contains(facts.checks.at(0).text, "tools/neuron-explorer (stand-in neuron-profile 2.26.0)"));
     CHECK(contains(facts.checks.at(1).text, "/dev/neuron*"));
   }
   const StandInTool none("");
-  const KindFacts facts = checks("neuron-program");
+  const KindFacts facts = checks();
   CHECK_FALSE(facts.usable());
   CHECK(contains(facts.checks.at(0).text, "aws-neuronx-tools"));
-  CHECK(contains(Capture("neuron", {{"neff", none.write("a.neff", "x")}}).failure(),
+  CHECK(contains(Capture(Options{{"neff", none.write("a.neff", "x")}}).failure(),
                  "cannot run here: neither neuron-profile"));
 }
 
 TEST_CASE("a script is run, its NEFFs are listed, and the chosen one is profiled") {
   const StandInTool tool;
-  Capture capture("neuron-program", {{"disable-dge", "on"}, {"profile-nth-exec", "2"}});
+  Capture capture(Options{{"disable-dge", "on"}, {"profile-nth-exec", "2"}});
   capture.script(
       "mkdir -p $NEURON_COMPILE_CACHE_URL/a; printf small > $NEURON_COMPILE_CACHE_URL/a/init.neff\n"
       "printf 'the larger one' > $NEURON_COMPILE_CACHE_URL/a/model.neff\n"
@@ -272,11 +276,10 @@ TEST_CASE("a script is run, its NEFFs are listed, and the chosen one is profiled
 
 TEST_CASE("a program that compiles nothing, or fails, is told of") {
   const StandInTool tool;
-  CHECK(contains(Capture("neuron-program", {}).script("exit 0").failure(), "the program ended and wrote no NEFF"));
-  CHECK(contains(Capture("neuron-program", {}).script("echo oops; exit 4").failure(), "ended with status 4"));
-  CHECK(contains(Capture("neuron-program", {{"which", "other"}}).script("echo x > a.neff").failure(),
-                 "--which: 'other'"));
-  Capture failed("neuron-program", {});
+  CHECK(contains(Capture(Options{}).script("exit 0").failure(), "the program ended and wrote no NEFF"));
+  CHECK(contains(Capture(Options{}).script("echo oops; exit 4").failure(), "ended with status 4"));
+  CHECK(contains(Capture(Options{{"which", "other"}}).script("echo x > a.neff").failure(), "--which: 'other'"));
+  Capture failed(Options{});
   failed.script("printf x > a.neff; exit 5");
   const Imported session = failed.session();
   REQUIRE(session.quality("program_failed") != nullptr);
@@ -286,7 +289,7 @@ TEST_CASE("a program that compiles nothing, or fails, is told of") {
 TEST_CASE("a system profile is that of the program, with its devices by choice") {
   StandInTool tool;
   {
-    Capture capture("neuron-program", {{"profile", "system"}});
+    Capture capture(Options{{"profile", "system"}});
     capture.request().program = "sh";
     capture.request().arguments = {"-c", "echo hello from the program"};
     const Imported session = capture.session();
@@ -296,7 +299,7 @@ TEST_CASE("a system profile is that of the program, with its devices by choice")
     CHECK(tool.commands().at(0) == std::vector<std::string>{"inspect", "-o", capture.work("profile-inspect"), "sh",
                                                             "-c", "echo hello from the program"});
   }
-  Capture both("neuron-program", {{"profile", "system+device"}});
+  Capture both(Options{{"profile", "system+device"}});
   both.script("echo from a script; exit 3");
   const Imported session = both.session();
   CHECK(contains(both.printed, "from a script"));
@@ -304,13 +307,13 @@ TEST_CASE("a system profile is that of the program, with its devices by choice")
   CHECK(of_device(session, "instruction", "").size() == simulated(7).count("instruction"));
   CHECK(session.quality("program_failed") != nullptr);
   tool.play("no-trace", "inspect");
-  CHECK(contains(Capture("neuron-program", {{"profile", "system"}}).script("true").failure(), "wrote nothing into"));
+  CHECK(contains(Capture(Options{{"profile", "system"}}).script("true").failure(), "wrote nothing into"));
 }
 
 TEST_CASE("stopping ends a tool that runs, and says what is missing") {
   StandInTool tool;
   tool.play("hang");
-  Capture capture("neuron", {{"neff", tool.write("mlp.neff", "program")}});
+  Capture capture(Options{{"neff", tool.write("mlp.neff", "program")}});
   capture.options().asked_to_stop = [&] { return contains(capture.printed, "waiting"); };
   const Imported session = capture.session();
   REQUIRE(session.quality("capture_stopped") != nullptr);

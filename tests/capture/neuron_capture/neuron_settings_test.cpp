@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "capture/kinds/neuron/neuron_command.h"
-#include "capture/kinds/neuron/neuron_kind.h"
 #include "capture/kinds/neuron/neuron_settings.h"
+#include "capture/kinds/warnings.h"
 #include "tests/capture/wire_support.h"
 
 namespace accelscope::capture {
@@ -15,7 +15,7 @@ using Words = std::vector<std::string>;
 
 Result<NeuronSettings> read_neff(std::vector<OptionSetting> options, const std::string& host = "trn1-07.example.com") {
   options.insert(options.begin(), {"neff", "mlp.neff"});
-  return read_neuron_settings(neuron_kind().declare(), {"neuron", std::move(options)}, NeuronStart::neff, host);
+  return read_neuron_settings({"neuron", std::move(options)}, NeuronStart::neff, host);
 }
 
 Words command_of(std::vector<OptionSetting> options, const std::string& host = "trn1-07.example.com") {
@@ -25,8 +25,8 @@ Words command_of(std::vector<OptionSetting> options, const std::string& host = "
 }
 
 NeuronSettings program_settings(std::vector<OptionSetting> options) {
-  const Result<NeuronSettings> settings = read_neuron_settings(
-      neuron_program_kind().declare(), {"neuron-program", std::move(options)}, NeuronStart::program, "box");
+  const Result<NeuronSettings> settings =
+      read_neuron_settings({"neuron", std::move(options)}, NeuronStart::program, "box");
   REQUIRE_MESSAGE(settings.ok(), settings.message());
   return *settings;
 }
@@ -93,9 +93,12 @@ TEST_CASE("settings that contradict each other are refused with what to write") 
                           {"collectives-worker-count", "32"},
                           {"collectives-worker-start-id", "32"}}),
                  "the workers of this host are 32 to 63"));
-  const Result<NeuronSettings> none =
-      read_neuron_settings(neuron_kind().declare(), {"neuron", {}}, NeuronStart::neff, "box");
-  CHECK(contains(none.message(), "--neff"));
+  CHECK(contains(refusal({{"profile", "system"}}), "a system profile is that of a program"));
+  const Result<NeuronSettings> none = read_neuron_settings({"neuron", {}}, NeuronStart::neff, "box");
+  CHECK(contains(none.message(), "--neff: name the compiled program"));
+  const Result<NeuronSettings> both =
+      read_neuron_settings({"neuron", {{"neff", "mlp.neff"}}}, NeuronStart::program, "box");
+  CHECK(contains(both.message(), "a program is given as well"));
 }
 
 TEST_CASE("a program is compiled with debug facts, and with the flags that were there before") {
@@ -128,13 +131,13 @@ TEST_CASE("a system profile runs the program under the tool, whose own options e
 }
 
 TEST_CASE("the form is warned of outputs that will mean nothing") {
-  CHECK(neuron_warnings({"neuron", {{"input", "x=x.npy"}}}).empty());
-  REQUIRE(neuron_warnings({"neuron", {}}).size() == 1);
-  CHECK(contains(neuron_warnings({"neuron", {}}).front(), "feeds zeros"));
-  const auto both = neuron_warnings({"neuron", {{"single-io", "on"}}});
+  CHECK(kind_warnings({"neuron", {{"input", "x=x.npy"}}}).empty());
+  REQUIRE(kind_warnings({"neuron", {}}).size() == 1);
+  CHECK(contains(kind_warnings({"neuron", {}}).front(), "feeds zeros"));
+  const auto both = kind_warnings({"neuron", {{"single-io", "on"}}});
   REQUIRE(both.size() == 2);
   CHECK(contains(both.back(), "outputs are wrong"));
-  CHECK(neuron_warnings({"neuron-program", {{"profile", "system"}}}).empty());
+  CHECK(kind_warnings({"neuron", {{"profile", "system"}}}).empty());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/colour_choices.h"
 #include "app/selection.h"
 #include "app/track_names.h"
 #include "app/view_motion.h"
@@ -57,6 +58,22 @@ constexpr const char* kViewKey = "view";  // of the store's overlay values
   return tracks;
 }
 
+// Colours by columns that the session's tables have; the others are told. Tables that it does not have may come.
+void keep_own_colours(const Snapshot& snapshot, ViewChoices& choices, std::vector<std::string>& told) {
+  std::erase_if(choices.colour_by, [&](const auto& choice) {
+    const std::vector<ColourColumn> columns = colour_columns(snapshot, choice.first);
+    const bool known = columns.empty() || std::any_of(columns.begin(), columns.end(), [&](const ColourColumn& column) {
+                         return column.column == choice.second;
+                       });
+    if (!known) {
+      told.push_back(
+          fmt::format("The view colours {} by {}, which this session does not have; they are coloured by name",
+                      choice.first, choice.second));
+    }
+    return !known;
+  });
+}
+
 [[nodiscard]] bool meets_session(const ViewRange& range, const Snapshot& snapshot) {
   const SessionSpan span = session_span(snapshot);
   return range.begin_ns <= span.end_ns && range.end_ns >= span.begin_ns;
@@ -101,6 +118,7 @@ std::vector<std::string> follow_link(SessionTab& tab, const ViewLink& link) {
   ViewState state{tab.view, link.choices};
   state.choices.rows = with_own_keys(link.choices.rows, names);
   state.choices.filter.tracks = own_tracks(link, names, told);
+  keep_own_colours(*tab.snapshot, state.choices, told);
   if (link.range && meets_session(*link.range, *tab.snapshot)) {
     state.view = *link.range;
   } else if (link.range) {

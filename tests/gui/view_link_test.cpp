@@ -86,13 +86,16 @@ TEST_CASE_FIXTURE(ChosenView, "links: a wrong link is told beside the field, and
 }
 
 TEST_CASE_FIXTURE(ChosenView, "links: what another session cannot show is told, the rest is shown") {
-  go_to("accelscope-view:1;range=90000000,91000000;filter_tracks=engine/Gone@nc0;search=WAIT;selected=5+GELU;new=1");
+  go_to(
+      "accelscope-view:1;range=90000000,91000000;filter_tracks=engine/Gone@nc0;search=WAIT;selected=5+GELU;new=1;"
+      "colours=instruction+warmth,later+column");
   CHECK(tab().choices.search == "WAIT");
   CHECK(tab().view == ViewRange{1'050, 3'100.5});
   CHECK(tab().choices.filter.tracks.empty());
   CHECK_FALSE(tab().selected);
+  CHECK(tab().choices.colour_by == std::map<std::string, std::string>{{"later", "column"}});
   for (const char* told : {"range lies outside", "lanes of the view's filter", "GELU, is not in this session",
-                           "\"new\" is of a newer version"}) {
+                           "\"new\" is of a newer version", "instruction by warmth"}) {
     CHECK_MESSAGE(shell.shows(told), told);
   }
 }

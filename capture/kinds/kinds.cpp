@@ -7,6 +7,7 @@
 #include "capture/kinds/neuron/neuron_settings.h"
 #include "capture/kinds/options.h"
 #include "capture/kinds/program/program_kind.h"
+#include "capture/kinds/python/python_kind.h"
 #include "capture/kinds/replay/replay_kind.h"
 #include "capture/kinds/simulate/simulate_kind.h"
 #include "capture/kinds/warnings.h"
@@ -16,6 +17,7 @@ namespace accelscope::capture {
 std::span<const CaptureKind> capture_kinds() {
   static const std::array kKinds = {
       program_kind(),
+      python_kind(),
       simulate_kind(),
       replay_kind(),
       neuron_kind(),

@@ -1,0 +1,3 @@
+from accelscope.launch import main
+
+main()

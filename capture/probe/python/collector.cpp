@@ -1,0 +1,399 @@
+#include "capture/probe/python/collector.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace accelscope::probe::python {
+namespace {
+
+struct ThreadState {
+  std::uint32_t epoch = 0;          // in which its running calls were told; 0: never
+  std::uint64_t stopped_ticks = 0;  // when it saw that nothing is taken; 0: it did not
+};
+
+constinit thread_local ThreadState thread_state __attribute__((tls_model("initial-exec")));
+
+using SetOfThread = int (*)(PyThreadState* thread, PyTraceFunction function, PyObject* self);
+using SetOfAll = void (*)(PyTraceFunction function, PyObject* self);
+using FirstThread = PyThreadState* (*)(PyInterpreterState* interpreter);
+using NextThread = PyThreadState* (*)(PyThreadState* thread);
+
+template <typename Function>
+[[nodiscard]] Function find(const char* name) noexcept {
+  return reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
+}
+
+// In all threads that there are: by one call since 3.12, thread by thread before.
+void set_everywhere(const char* of_all, const char* of_thread, PyTraceFunction function, PyObject* self) noexcept {
+  const SavedException saved;
+  if (const auto set_all = find<SetOfAll>(of_all)) {
+    set_all(function, self);
+    return;
+  }
+  const auto set = find<SetOfThread>(of_thread);
+  const auto first = find<FirstThread>("PyInterpreterState_ThreadHead");
+  const auto next = find<NextThread>("PyThreadState_Next");
+  if (set == nullptr || first == nullptr || next == nullptr) return;
+  for (PyThreadState* thread = first(PyInterpreterState_Get()); thread != nullptr; thread = next(thread)) {
+    static_cast<void>(set(thread, function, self));
+  }
+  PyErr_Clear();
+}
+
+// "on" for "line-times" of "functions=all;line-times=on".
+[[nodiscard]] std::string_view setting_of(std::string_view settings, std::string_view name) noexcept {
+  while (!settings.empty()) {
+    const std::size_t end = std::min(settings.find(';'), settings.size());
+    const std::string_view one = settings.substr(0, end);
+    if (one.starts_with(name) && one.size() > name.size() && one[name.size()] == '=')
+      return one.substr(name.size() + 1);
+    settings.remove_prefix(std::min(end + 1, settings.size()));
+  }
+  return {};
+}
+
+[[nodiscard]] std::string_view cut(std::string_view text) noexcept {
+  if (text.size() <= kMaxTextBytes) return text;
+  std::size_t end = kMaxTextBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
+  return text.substr(0, end);
+}
+
+[[nodiscard]] PyObject* object_of(PyFrameObject* frame) noexcept { return reinterpret_cast<PyObject*>(frame); }
+
+// The interpreter holds the code while its frame runs.
+[[nodiscard]] PyObject* code_of(PyFrameObject* frame) noexcept {
+  auto* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+  Py_DECREF(code);
+  return code;
+}
+
+// Of a module that has been imported; null: it was not, or has none.
+[[nodiscard]] PyObject* new_attribute(const char* module, const char* name) noexcept {
+  PyObject* modules = PyImport_GetModuleDict();
+  PyObject* found = modules != nullptr ? PyDict_GetItemString(modules, module) : nullptr;
+  PyObject* attribute = found != nullptr && found != Py_None ? PyObject_GetAttrString(found, name) : nullptr;
+  PyErr_Clear();
+  return attribute;
+}
+
+[[nodiscard]] TimeRecord time_record(std::uint16_t type, std::uint32_t value, std::uint64_t ticks) noexcept {
+  return {{type, sizeof(TimeRecord) / 8, value}, ticks};
+}
+
+// In the environment: settings that come before those of the agent's user, "functions=enabled;line-times=on".
+constexpr const char* kSettingsVariable = "ACCELSCOPE_PYTHON";
+
+Collector* the_collector = nullptr;  // as in get(); the hooks have no time for more
+
+}  // namespace
+
+Collector& Collector::get() noexcept {
+  if (the_collector == nullptr) the_collector = new Collector;
+  return *the_collector;
+}
+
+Collector::Collector() noexcept : self_(PyUnicode_FromString("accelscope")) {
+  ::pthread_atfork(nullptr, nullptr, after_fork);
+  const char* overrides = std::getenv(kSettingsVariable);
+  configure(overrides != nullptr ? overrides : "");
+}
+
+// Another process, with rings and numbers of its own.
+void Collector::after_fork() noexcept {
+  if (the_collector == nullptr) return;
+  the_collector->epoch_.fetch_add(1, std::memory_order_relaxed);
+  the_collector->end_ticks_ = 0;
+  thread_state = {};
+}
+
+void Collector::configure(std::string_view overrides) noexcept {
+  const auto chosen = [&](std::string_view name) {
+    const std::string_view first = setting_of(overrides, name);
+    return first.empty() ? channel_.setting(name) : std::string(first);
+  };
+  choice_.regions_only = chosen("functions") == "enabled";
+  choice_.lines = chosen("line-times") == "on";
+  choice_.natives = chosen("c-functions") != "off";
+  choice_.collections = chosen("gc") != "off";
+  codes_.set_filter(chosen("only-modules"), chosen("skip-modules"));
+}
+
+void Collector::hook_all_threads(bool on) noexcept {
+  hooked_ = on;
+  if (on) hook_new_threads(true);  // first, as it runs code in Python itself
+  PyObject* self = on ? self_ : nullptr;
+  set_everywhere("PyEval_SetProfileAllThreads", "_PyEval_SetProfile", on ? on_event : nullptr, self);
+  if (choice_.lines) {
+    set_everywhere("PyEval_SetTraceAllThreads", "_PyEval_SetTrace", on ? on_line : nullptr, self);
+  }
+  if (!on) hook_new_threads(false);
+}
+
+void Collector::hook_new_threads(bool on) noexcept {
+  const SavedException saved;
+  const Reference threading(PyImport_ImportModule("threading"));
+  if (threading && begins_threads_ != nullptr) {
+    if (on) {
+      Py_XDECREF(threads_hook_);
+      threads_hook_ = PyObject_CallMethod(threading.get(), "getprofile", nullptr);
+      PyErr_Clear();
+    }
+    PyObject* hook = on ? begins_threads_ : threads_hook_ != nullptr ? threads_hook_ : Py_None;
+    const Reference done(PyObject_CallMethod(threading.get(), "setprofile", "O", hook));
+  }
+  PyErr_Clear();
+}
+
+void Collector::start() noexcept {
+  if (choice_.regions_only || hooked_ || !attached()) return;
+  everything_ = true;
+  waits_for_program_ = true;
+  hook_all_threads(true);
+}
+
+void Collector::enter_region() noexcept {
+  if (++regions_ > 1 || everything_ || !attached()) return;
+  epoch_.fetch_add(1, std::memory_order_relaxed);
+  hook_all_threads(true);
+  if (PyFrameObject* frame = PyEval_GetFrame()) static_cast<void>(prepare(frame, false));
+}
+
+void Collector::leave_region() noexcept {
+  if (regions_ == 0 || --regions_ > 0 || everything_ || !hooked_) return;
+  end_collection();
+}
+
+void Collector::finish() noexcept {
+  if (!hooked_) return;
+  tell_replaced("getprofile", NoteKind::profile_replaced);
+  if (choice_.lines) tell_replaced("gettrace", NoteKind::trace_replaced);
+  end_collection();
+}
+
+void Collector::end_collection() noexcept {
+  hook_all_threads(false);
+  end_ticks_ = now_ticks();
+  if (ThreadRing* ring = told_ring()) ring->put(time_record(kRegionEnd, 0, end_ticks_));
+  epoch_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Collector::tell_replaced(const char* getter, NoteKind note) noexcept {
+  const SavedException saved;
+  const Reference get(new_attribute("sys", getter));
+  const Reference set(get ? PyObject_CallObject(get.get(), nullptr) : nullptr);
+  PyErr_Clear();
+  if (!set || set.get() == self_ || told_generation_ != channel_.generation()) return;
+  channel_.define(kDefineNote, std::string_view(reinterpret_cast<const char*>(&note), sizeof note));
+}
+
+void Collector::begin_thread(PyObject* frame, bool is_call) noexcept {
+  PyEval_SetProfile(hooked_ ? on_event : nullptr, hooked_ ? self_ : nullptr);
+  if (!hooked_) return;
+  if (choice_.lines) PyEval_SetTrace(on_line, self_);
+  if (is_call) on_event(self_, reinterpret_cast<PyFrameObject*>(frame), kTraceCall, Py_None);
+}
+
+ThreadRing* Collector::told_ring() noexcept {
+  return thread_state.epoch == epoch_.load(std::memory_order_relaxed) ? channel_.ring() : nullptr;
+}
+
+ThreadRing* Collector::ready_ring(PyFrameObject* frame, bool is_call) noexcept {
+  ThreadRing* ring = told_ring();
+  return ring != nullptr ? ring : prepare(frame, is_call);
+}
+
+int Collector::on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) noexcept {
+  Collector& collector = *the_collector;
+  if (what >= kTraceCCall && !collector.choice_.natives) return 0;
+  ThreadRing* ring = collector.ready_ring(frame, what == kTraceCall);
+  if (ring == nullptr) return 0;
+  const CodeEntry& code = collector.codes_.of(frame, code_of(frame), collector.channel_);
+  if (code.ignored) return 0;
+  std::uint16_t type = kCall;
+  std::uint32_t number = code.number;
+  if (what == kTraceReturn) type = argument != nullptr ? kReturn : kRaise;
+  if (what >= kTraceCCall) {
+    const CodeEntry& native = collector.codes_.of_native(argument, collector.channel_);
+    if (native.ignored) return 0;
+    number = native.number;
+    type = what == kTraceCCall ? kCall : what == kTraceCReturn ? kReturn : kRaise;
+  }
+  ring->put(time_record(type, number, now_ticks()));
+  return 0;
+}
+
+int Collector::on_line(PyObject*, PyFrameObject* frame, int what, PyObject*) noexcept {
+  if (what != kTraceLine) return 0;
+  Collector& collector = *the_collector;
+  ThreadRing* ring = collector.ready_ring(frame, false);
+  if (ring == nullptr) return 0;
+  const CodeEntry& code = collector.codes_.of(frame, code_of(frame), collector.channel_);
+  if (code.ignored || code.lineless) return 0;
+  const int line = PyFrame_GetLineNumber(frame);
+  ring->put(LineRecord{{kLine, sizeof(LineRecord) / 8, code.number}, now_ticks(), static_cast<std::uint64_t>(line)});
+  return 0;
+}
+
+ThreadRing* Collector::prepare(PyFrameObject* frame, bool is_call) noexcept {
+  ThreadState& thread = thread_state;
+  const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+  if (!channel_.collecting()) {
+    if (thread.epoch == epoch) thread.stopped_ticks = now_ticks();
+    thread.epoch = 0;
+    if (!channel_.attached()) {
+      PyEval_SetProfile(nullptr, nullptr);
+      if (choice_.lines) PyEval_SetTrace(nullptr, nullptr);
+    }
+    return nullptr;
+  }
+  const bool begins = waits_for_program_;
+  if (begins && !(is_call && begins_program(frame))) return nullptr;
+  tell_thread_name();
+  ThreadRing* ring = own_ring();
+  if (ring == nullptr) return nullptr;
+  waits_for_program_ = false;
+  ring->put(BaseRecord{
+      {kBase, sizeof(BaseRecord) / 8, 0}, now_ticks(), thread.stopped_ticks != 0 ? thread.stopped_ticks : end_ticks_});
+  if (!begins) tell_running(*ring, frame, !is_call);
+  thread = {epoch, 0};
+  return ring;
+}
+
+// Modules that are imported before, and what site does, are no part of the program.
+bool Collector::begins_program(PyFrameObject* frame) const noexcept {
+  const SavedException saved;
+  if (text_attribute(code_of(frame), "co_name") != "<module>") return false;
+  PyObject* modules = PyImport_GetModuleDict();
+  PyObject* main = modules != nullptr ? PyDict_GetItemString(modules, "__main__") : nullptr;
+  const Reference globals(PyObject_GetAttrString(object_of(frame), "f_globals"));
+  PyErr_Clear();
+  return main != nullptr && globals && PyModule_Check(main) && PyModule_GetDict(main) == globals.get();
+}
+
+void Collector::tell_running(ThreadRing& ring, PyFrameObject* frame, bool with_frame) noexcept {
+  const SavedException saved;
+  std::vector<std::pair<std::uint32_t, bool>> running;  // innermost first: number, only starts the program
+  PyFrameObject* at = frame;
+  Py_INCREF(object_of(at));
+  bool taken = with_frame;
+  while (at != nullptr) {
+    if (taken) {
+      const CodeEntry& code = codes_.of(at, code_of(at), channel_);
+      if (!code.ignored || code.start) running.emplace_back(code.number, code.start);
+    }
+    taken = true;
+    PyFrameObject* back = PyFrame_GetBack(at);
+    Py_DECREF(object_of(at));
+    at = back;
+  }
+  while (!running.empty() && running.back().second) running.pop_back();
+  const std::uint64_t now = now_ticks();
+  for (auto one = running.rbegin(); one != running.rend(); ++one) {
+    if (!one->second) ring.put(time_record(kRunning, one->first, now));
+  }
+}
+
+ThreadRing* Collector::own_ring() noexcept {
+  if (!channel_.collecting()) return nullptr;
+  ThreadRing* ring = channel_.ring();
+  if (ring != nullptr && told_generation_ != channel_.generation()) tell_process();
+  return ring;
+}
+
+void Collector::tell_process() noexcept {
+  told_generation_ = channel_.generation();
+  const SavedException saved;
+  std::string library;
+  if (const Reference file(new_attribute("os", "__file__")); file) library = text_of(file.get());
+  library.resize(library.find_last_of('/') == std::string::npos ? 0 : library.find_last_of('/'));
+  std::string folder(4096, '\0');
+  folder = ::getcwd(folder.data(), folder.size()) != nullptr ? folder.c_str() : "";
+  meta(kLibraryKey, library);
+  meta(kDirectoryKey, folder);
+  meta("version", text_of(PySys_GetObject("version")));
+}
+
+void Collector::tell_thread_name() noexcept {
+  const SavedException saved;
+  const Reference active(new_attribute("threading", "_active"));
+  const Reference number(PyLong_FromUnsignedLong(PyThread_get_thread_ident()));
+  if (!active || !PyDict_Check(active.get()) || !number) return;
+  PyObject* thread = PyDict_GetItemWithError(active.get(), number.get());
+  const std::string name = thread != nullptr ? text_attribute(thread, "_name") : std::string();
+  PyErr_Clear();
+  if (!name.empty()) channel_.name_thread(name);
+}
+
+void Collector::put_text(RecordHead head, std::uint64_t ticks, std::string_view first, std::string_view second,
+                         std::uint64_t number) noexcept {
+  ThreadRing* ring = own_ring();
+  if (ring == nullptr) return;
+  first = cut(first);
+  second = cut(second);
+  const std::size_t bytes = (sizeof(TextRecord) + first.size() + second.size() + 7) / 8 * 8;
+  char* room = ring->reserve(bytes);
+  if (room == nullptr) return;
+  head.words = static_cast<std::uint16_t>(bytes / 8);
+  const TextRecord record{head, ticks, static_cast<std::uint32_t>(first.size()),
+                          static_cast<std::uint32_t>(second.size()), number};
+  std::memset(room + bytes - 8, 0, 8);
+  std::memcpy(room, &record, sizeof record);
+  std::copy(first.begin(), first.end(), room + sizeof record);
+  std::copy(second.begin(), second.end(), room + sizeof record + first.size());
+  ring->commit(bytes);
+}
+
+void Collector::signpost(std::string_view header, std::string_view message) noexcept {
+  if (own_ring() == nullptr) return;
+  const SavedException saved;
+  std::uint32_t number = kNoCode;
+  std::uint64_t line = 0;
+  PyFrameObject* frame = PyEval_GetFrame();
+  Py_XINCREF(object_of(frame));
+  while (frame != nullptr && number == kNoCode) {
+    const CodeEntry& code = codes_.of(frame, code_of(frame), channel_);
+    PyFrameObject* back = nullptr;
+    if (code.start) {  // the package's own
+      back = PyFrame_GetBack(frame);
+    } else {
+      number = code.number;
+      line = static_cast<std::uint64_t>(std::max(PyFrame_GetLineNumber(frame), 0));
+    }
+    Py_DECREF(object_of(frame));
+    frame = back;
+  }
+  put_text({kSignpost, 0, number}, now_ticks(), header, message, line);
+}
+
+void Collector::annotate(std::string_view text) noexcept { put_text({kAnnotation, 0, 0}, now_ticks(), text, {}, 0); }
+
+void Collector::meta(std::string_view key, std::string_view value) noexcept {
+  if (!channel_.attached()) return;
+  const auto key_bytes = static_cast<std::uint32_t>(key.size());
+  std::string body(reinterpret_cast<const char*>(&key_bytes), sizeof key_bytes);
+  body.append(key).append(value);
+  channel_.define(kDefineMeta, body);
+}
+
+void Collector::collection(bool begins, std::uint32_t value) noexcept {
+  if (ThreadRing* ring = told_ring()) ring->put(time_record(begins ? kGcBegin : kGcEnd, value, now_ticks()));
+}
+
+void Collector::test_begins(TestPhase phase, std::string_view id, std::string_view file, std::uint64_t line) noexcept {
+  put_text({kTestBegin, 0, phase}, now_ticks(), id, file, line);
+}
+
+void Collector::test_ends(TestPhase phase, std::uint64_t ticks, std::string_view outcome) noexcept {
+  put_text({kTestEnd, 0, phase}, ticks, outcome, {}, 0);
+}
+
+}  // namespace accelscope::probe::python

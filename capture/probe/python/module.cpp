@@ -1,0 +1,173 @@
+// The Python module _accelscope: the collector's functions for the package around it.
+#include <string>
+
+#include "capture/probe/python/collector.h"
+
+namespace accelscope::probe::python {
+namespace {
+
+[[nodiscard]] PyObject* none() {
+  Py_INCREF(Py_None);
+  return Py_None;
+}
+
+// str() of it; "" of None.
+[[nodiscard]] bool read_text(PyObject* object, std::string& text) {
+  if (object == nullptr || object == Py_None) return true;
+  const Reference shown(PyObject_Str(object));
+  if (!shown) return false;
+  text = text_of(shown.get());
+  return true;
+}
+
+// Of the package; and how threading is told to call begin_thread.
+PyObject* set_up(PyObject* module, PyObject* arguments) {
+  const char* folder = nullptr;
+  if (PyArg_ParseTuple(arguments, "s", &folder) == 0) return nullptr;
+  PyObject* function = PyObject_GetAttrString(module, "begin_thread");
+  if (function == nullptr) return nullptr;
+  Collector::get().set_own_folder(folder);
+  Collector::get().set_begins_threads(function);
+  return none();
+}
+
+PyObject* attached(PyObject*, PyObject*) { return PyBool_FromLong(Collector::get().attached() ? 1 : 0); }
+
+PyObject* wants_collections(PyObject*, PyObject*) {
+  return PyBool_FromLong(Collector::get().choice().collections ? 1 : 0);
+}
+
+PyObject* start(PyObject*, PyObject*) {
+  Collector::get().start();
+  return none();
+}
+
+PyObject* enter_region(PyObject*, PyObject*) {
+  Collector::get().enter_region();
+  return none();
+}
+
+PyObject* leave_region(PyObject*, PyObject*) {
+  Collector::get().leave_region();
+  return none();
+}
+
+PyObject* finish(PyObject*, PyObject*) {
+  Collector::get().finish();
+  return none();
+}
+
+PyObject* begin_thread(PyObject*, PyObject* arguments) {
+  PyObject* frame = nullptr;
+  const char* event = nullptr;
+  PyObject* argument = nullptr;
+  if (PyArg_ParseTuple(arguments, "OsO", &frame, &event, &argument) == 0) return nullptr;
+  Collector::get().begin_thread(frame, std::string_view(event) == "call");
+  return none();
+}
+
+PyObject* signpost(PyObject*, PyObject* arguments, PyObject* keywords) {
+  static const char* names[] = {"header", "message", nullptr};
+  PyObject* header = nullptr;
+  PyObject* message = nullptr;
+  // The names are not written to: the parameter's type is older than const.
+  if (PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:signpost", const_cast<char**>(names), &header, &message) ==
+      0) {
+    return nullptr;
+  }
+  std::string first;
+  std::string second;
+  if (!read_text(header, first) || !read_text(message, second)) return nullptr;
+  Collector::get().signpost(first, second);
+  return none();
+}
+
+PyObject* annotate(PyObject*, PyObject* object) {
+  std::string text;
+  if (!read_text(object, text)) return nullptr;
+  Collector::get().annotate(text);
+  return none();
+}
+
+PyObject* meta(PyObject*, PyObject* arguments) {
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  std::string key_text;
+  std::string value_text;
+  if (PyArg_ParseTuple(arguments, "OO", &key, &value) == 0 || !read_text(key, key_text) ||
+      !read_text(value, value_text))
+    return nullptr;
+  Collector::get().meta(key_text, value_text);
+  return none();
+}
+
+// As gc.callbacks are called: ("start" or "stop", {"generation": ..., "collected": ...}).
+PyObject* collection(PyObject*, PyObject* arguments) {
+  const char* phase = nullptr;
+  PyObject* facts = nullptr;
+  if (PyArg_ParseTuple(arguments, "sO", &phase, &facts) == 0) return nullptr;
+  const bool begins = std::string_view(phase) == "start";
+  PyObject* value = PyDict_GetItemString(facts, begins ? "generation" : "collected");
+  const unsigned long number = value != nullptr ? PyLong_AsUnsignedLong(value) : 0;
+  PyErr_Clear();
+  Collector::get().collection(begins, static_cast<std::uint32_t>(number));
+  return none();
+}
+
+PyObject* now(PyObject*, PyObject*) { return PyLong_FromUnsignedLongLong(now_ticks()); }
+
+PyObject* test_begins(PyObject*, PyObject* arguments) {
+  unsigned int phase = 0;
+  PyObject* id = nullptr;
+  PyObject* file = nullptr;
+  unsigned int line = 0;
+  std::string id_text;
+  std::string file_text;
+  if (PyArg_ParseTuple(arguments, "IOOI", &phase, &id, &file, &line) == 0 || !read_text(id, id_text) ||
+      !read_text(file, file_text)) {
+    return nullptr;
+  }
+  Collector::get().test_begins(static_cast<TestPhase>(phase), id_text, file_text, line);
+  return none();
+}
+
+PyObject* test_ends(PyObject*, PyObject* arguments) {
+  unsigned int phase = 0;
+  unsigned long long ticks = 0;
+  PyObject* outcome = nullptr;
+  std::string text;
+  if (PyArg_ParseTuple(arguments, "IKO", &phase, &ticks, &outcome) == 0 || !read_text(outcome, text)) return nullptr;
+  Collector::get().test_ends(static_cast<TestPhase>(phase), ticks, text);
+  return none();
+}
+
+PyMethodDef methods[] = {
+    {"set_up", set_up, METH_VARARGS, "Connects to a capture, if there is one; the other functions come after."},
+    {"attached", attached, METH_NOARGS, "Whether a capture takes what this process tells."},
+    {"wants_collections", wants_collections, METH_NOARGS, nullptr},
+    {"start", start, METH_NOARGS, nullptr},
+    {"enter_region", enter_region, METH_NOARGS, nullptr},
+    {"leave_region", leave_region, METH_NOARGS, nullptr},
+    {"finish", finish, METH_NOARGS, nullptr},
+    {"begin_thread", begin_thread, METH_VARARGS, nullptr},
+    {"signpost", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(signpost)), METH_VARARGS | METH_KEYWORDS,
+     "signpost(header, message=None)\n--\n\nMark this moment on the timeline."},
+    {"annotate", annotate, METH_O, nullptr},
+    {"meta", meta, METH_VARARGS, nullptr},
+    {"collection", collection, METH_VARARGS, nullptr},
+    {"now", now, METH_NOARGS, nullptr},
+    {"test_begins", test_begins, METH_VARARGS, nullptr},
+    {"test_ends", test_ends, METH_VARARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_accelscope", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace accelscope::probe::python
+
+extern "C" __attribute__((visibility("default"))) PyObject* PyInit__accelscope() {
+  using namespace accelscope::probe::python;
+  return PyModule_Create(&definition);
+}

@@ -16,11 +16,7 @@ namespace accelscope::capture {
 
 std::span<const CaptureKind> capture_kinds() {
   static const std::array kKinds = {
-      program_kind(),
-      python_kind(),
-      simulate_kind(),
-      replay_kind(),
-      neuron_kind(),
+      program_kind(), python_kind(), simulate_kind(), replay_kind(), neuron_kind(),
   };
   return kKinds;
 }

@@ -77,6 +77,7 @@ bool ProgramRun::turn() {
     flushed_at_ = now;
     flushed_events_ = writer_.event_count();
   }
+  if (options_.on_each_turn) options_.on_each_turn();
   if (asked_at_ || writer_.cancelled()) stop_in_order(now);
   return !over(now);
 }

@@ -22,7 +22,8 @@ struct ProgramRunOptions {
   bool counters = true;
   std::chrono::nanoseconds sample_interval{};
   int stop_signal = 0;
-  std::chrono::nanoseconds grace{};  // between the stop signal and SIGKILL
+  std::chrono::nanoseconds grace{};    // between the stop signal and SIGKILL
+  std::function<void()> on_each_turn;  // some 20 times a second while it runs
 };
 
 class ProgramRun {

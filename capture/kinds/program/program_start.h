@@ -2,7 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "capture/kinds/options.h"
+#include "capture/kinds/program/program_run.h"
 #include "capture/kinds/request.h"
 #include "capture/process/supervised_child.h"
 
@@ -14,5 +17,12 @@ namespace accelscope::capture {
 // A script is run by sh from a file in the folder of the capture, where write_script() puts it.
 [[nodiscard]] ChildStart program_start(const CaptureRequest& request, const std::string& work_folder);
 [[nodiscard]] Result<void> write_script(const std::string& text, const std::string& work_folder);
+
+// What a program is called and where it runs, for its tracks.
+[[nodiscard]] ProgramFacts facts_of(const CaptureRequest& request, const ChildStart& start);
+
+// What a kind that runs a program offers: lines, counters, sample-interval, stop-signal, grace.
+[[nodiscard]] std::vector<KindOption> program_options();
+[[nodiscard]] Result<ProgramRunOptions> read_program_options(const OptionReader& given);
 
 }  // namespace accelscope::capture

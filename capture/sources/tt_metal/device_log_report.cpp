@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <string_view>
+
+#include "capture/sources/source_finder.h"
 
 namespace accelscope::capture {
 namespace {
@@ -60,6 +63,42 @@ void CountByProcessor::add(const LogProcessor& processor, std::uint64_t count) {
 
 std::string CountByProcessor::names() const {
   return processors_ <= kNamed ? names_ : fmt::format("{} and {} more", names_, processors_ - kNamed);
+}
+
+Error no_device_log(const std::string& name, const std::string& reason) {
+  return Error{fmt::format(
+      "{}: {}; a device log is the file profile_log_device.csv that tt-metal writes with TT_METAL_DEVICE_PROFILER=1",
+      name, reason)};
+}
+
+void write_facts(const DeviceLogCounts& counts, const DeviceLogLayout& layout, SessionWriter& writer) {
+  if (!layout.arch.empty()) writer.set_meta("arch", layout.arch);
+  if (layout.frequency_mhz > 0) writer.set_meta("chip_freq_mhz", fmt::format("{}", layout.frequency_mhz));
+  if (layout.max_compute_cores) writer.set_meta("max_compute_cores", fmt::format("{}", *layout.max_compute_cores));
+  writer.set_meta("device_log_rows", fmt::format("{}", counts.rows));
+  for (std::size_t i = 0; i < kLogTableCount; ++i) {
+    if (counts.table_rows[i] == 0) continue;
+    writer.set_meta(fmt::format("source.rows.{}", device_log_schema(static_cast<LogTable>(i), {}).name),
+                    fmt::format("{}", counts.table_rows[i]));
+  }
+}
+
+void write_sources(const DeviceLogDictionary& dictionary, const std::vector<std::string>& roots,
+                   SessionWriter& writer) {
+  std::set<std::string> files;
+  for (const LogSite& site : dictionary.sites()) {
+    if (!site.file.empty()) files.insert(site.file);
+  }
+  if (files.empty()) return;
+  const SourceSearch search = add_source_files(files, roots, writer);
+  if (search.missing.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < search.missing.size() && i < 5; ++i) names += (i == 0 ? "" : ", ") + search.missing[i];
+  writer.add_quality({"source_files_missing", search.missing.size(),
+                      fmt::format("source files that the log names were not found ({}{}); name the folder that holds "
+                                  "them, such as a checkout of tt-metal, with --source-root",
+                                  names, search.missing.size() > 5 ? ", ..." : ""),
+                      Severity::note});
 }
 
 void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, SessionWriter& writer) {

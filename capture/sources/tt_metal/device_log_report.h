@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "capture/sources/tt_metal/device_log_dictionary.h"
 #include "capture/sources/tt_metal/device_log_layout.h"
@@ -47,6 +48,12 @@ struct DeviceLogCounts {
   std::size_t chips = 0;
 };
 
+// Of a file that is none.
+[[nodiscard]] Error no_device_log(const std::string& name, const std::string& reason);
+
+void write_facts(const DeviceLogCounts& counts, const DeviceLogLayout& layout, SessionWriter& writer);
+// The source files that the log names, as far as they lie under the folders.
+void write_sources(const DeviceLogDictionary& dictionary, const std::vector<std::string>& roots, SessionWriter& writer);
 void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, SessionWriter& writer);
 
 }  // namespace accelscope::capture

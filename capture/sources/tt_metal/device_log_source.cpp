@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 #include <tuple>
 
 #include "capture/sources/async_sink.h"
-#include "capture/sources/source_finder.h"
 #include "capture/sources/tt_metal/device_log_reader.h"
 #include "capture/sources/tt_metal/device_log_writer.h"
 
@@ -28,8 +26,6 @@ class DeviceLogImport {
   Result<void> read(LineBlocks blocks, std::string_view first, std::uint64_t lines);
   Result<void> add(const LogRowBlock& block);
   Result<void> write();
-  void write_facts();
-  void write_sources();
   void progress(double share) const;
   [[nodiscard]] Error cancelled() const { return Error{fmt::format("{}: the import was cancelled", name_)}; }
 
@@ -54,9 +50,7 @@ Result<void> DeviceLogImport::run(std::unique_ptr<ByteSource> source) {
   }
   Result<LogPrologue> prologue = read_prologue(first);
   if (!prologue) {
-    return Error{fmt::format(
-        "{}: {}; a device log is the file profile_log_device.csv that tt-metal writes with TT_METAL_DEVICE_PROFILER=1",
-        name_, prologue.message())};
+    return no_device_log(name_, prologue.message());
   }
   layout_ = std::move(prologue.value().layout);
   const Result<void> done = read(std::move(blocks), first.substr(prologue.value().bytes), prologue.value().lines);
@@ -113,7 +107,7 @@ Result<void> DeviceLogImport::write() {
       std::int64_t first = markers.first_time();
       for (std::size_t k = i; k < order.size() && processors[order[k]].chip == processor.chip; ++k)
         first = std::min(first, markers_[order[k]].first_time());
-      events.begin_chip(processor.chip, first);
+      (void)events.begin_chip(processor.chip, {.ticks = first, .ns = 0});
       ++counts_.chips;
     }
     if (const Result<void> written = events.write(processor, markers, spill_); !written) return written;
@@ -123,39 +117,10 @@ Result<void> DeviceLogImport::write() {
     progress(0.5 + 0.5 * static_cast<double>(done) / static_cast<double>(total));
   }
   counts_.names_left_out = dictionary_.left_out();
-  write_facts();
-  write_sources();
+  write_facts(counts_, layout_, writer_);
+  write_sources(dictionary_, options_.source_roots, writer_);
   write_report(counts_, layout_, writer_);
   return writer_.finish();
-}
-
-void DeviceLogImport::write_facts() {
-  if (!layout_.arch.empty()) writer_.set_meta("arch", layout_.arch);
-  if (layout_.frequency_mhz > 0) writer_.set_meta("chip_freq_mhz", fmt::format("{}", layout_.frequency_mhz));
-  if (layout_.max_compute_cores) writer_.set_meta("max_compute_cores", fmt::format("{}", *layout_.max_compute_cores));
-  writer_.set_meta("device_log_rows", fmt::format("{}", counts_.rows));
-  for (std::size_t i = 0; i < kLogTableCount; ++i) {
-    if (counts_.table_rows[i] == 0) continue;
-    writer_.set_meta(fmt::format("source.rows.{}", device_log_schema(static_cast<LogTable>(i), {}).name),
-                     fmt::format("{}", counts_.table_rows[i]));
-  }
-}
-
-void DeviceLogImport::write_sources() {
-  std::set<std::string> files;
-  for (const LogSite& site : dictionary_.sites()) {
-    if (!site.file.empty()) files.insert(site.file);
-  }
-  if (files.empty()) return;
-  const SourceSearch search = add_source_files(files, options_.source_roots, writer_);
-  if (search.missing.empty()) return;
-  std::string names;
-  for (std::size_t i = 0; i < search.missing.size() && i < 5; ++i) names += (i == 0 ? "" : ", ") + search.missing[i];
-  writer_.add_quality({"source_files_missing", search.missing.size(),
-                       fmt::format("source files that the log names were not found ({}{}); name the folder that holds "
-                                   "them, such as a checkout of tt-metal, with --source-root",
-                                   names, search.missing.size() > 5 ? ", ..." : ""),
-                       Severity::note});
 }
 
 void DeviceLogImport::progress(double share) const {

@@ -19,7 +19,17 @@ namespace {
   return core * 16 + (known - kRiscs.begin());
 }
 
-[[nodiscard]] LogTable table_of(MarkerKind kind) noexcept {
+const std::array<LogColumns, kLogTableCount> kColumns = {LogColumns(LogTable::zone), LogColumns(LogTable::zone_total),
+                                                         LogColumns(LogTable::ts_data), LogColumns(LogTable::ts_event),
+                                                         LogColumns(LogTable::perf_counter)};
+
+[[nodiscard]] const LogColumns& columns_of(LogTable table) noexcept {
+  return kColumns[static_cast<std::size_t>(table)];
+}
+
+}  // namespace
+
+LogTable table_of(MarkerKind kind) noexcept {
   switch (kind) {
     case MarkerKind::zone_begin:
     case MarkerKind::zone_end:
@@ -37,82 +47,94 @@ namespace {
   return LogTable::ts_event;
 }
 
-const std::array<LogColumns, kLogTableCount> kColumns = {LogColumns(LogTable::zone), LogColumns(LogTable::zone_total),
-                                                         LogColumns(LogTable::ts_data), LogColumns(LogTable::ts_event),
-                                                         LogColumns(LogTable::perf_counter)};
-
-[[nodiscard]] const LogColumns& columns_of(LogTable table) noexcept {
-  return kColumns[static_cast<std::size_t>(table)];
-}
-
-}  // namespace
-
 DeviceLogWriter::DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogDictionary& dictionary,
                                  SessionWriter& writer, DeviceLogCounts& counts)
-    : layout_(layout),
-      dictionary_(dictionary),
-      writer_(writer),
-      counts_(counts),
-      matcher_(
-          dictionary, [this](const MatchedZone& zone) { add_zone(zone); },
-          [this](const LogMarker& end) {
-            ++lone_ends_;
-            add_instant(end, LogTable::ts_event, true);
-          }),
-      site_strings_(dictionary.sites().size()),
-      meta_strings_(dictionary.meta_data().size()) {
+    : layout_(layout), dictionary_(dictionary), writer_(writer), counts_(counts) {
   const auto& texts = dictionary.meta_data();
   dispatch_ = std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
     return std::any_of(kDispatchKeys.begin(), kDispatchKeys.end(),
                        [&](const DispatchKey& key) { return !meta_data_field(text, key.name).empty(); });
   });
-  LogTableColumns more;
-  more.dispatch = dispatch_;
-  for (const DeviceLogLayout::Extra& extra : layout.extras) more.extras.push_back(extra.name);
-  for (std::size_t i = 0; i < kLogTableCount; ++i)
-    schemas_[i] = writer.add_schema(device_log_schema(static_cast<LogTable>(i), more));
+  add_schemas();
 }
 
-void DeviceLogWriter::begin_chip(std::uint32_t chip, std::int64_t first) {
+DeviceLogWriter::DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogDictionary& dictionary,
+                                 SessionWriter& writer, DeviceLogCounts& counts, const LiveLog& live)
+    : layout_(layout),
+      dictionary_(dictionary),
+      writer_(writer),
+      counts_(counts),
+      label_(live.label),
+      dispatch_(layout.has(LogColumn::meta_data)),
+      track_count_(live.tracks),
+      lane_count_(live.lanes) {
+  add_schemas();
+}
+
+void DeviceLogWriter::add_schemas() {
+  LogTableColumns more;
+  more.dispatch = dispatch_;
+  for (const DeviceLogLayout::Extra& extra : layout_.extras) more.extras.push_back(extra.name);
+  for (std::size_t i = 0; i < kLogTableCount; ++i)
+    schemas_[i] = writer_.add_schema(device_log_schema(static_cast<LogTable>(i), more));
+}
+
+Clock DeviceLogWriter::begin_chip(std::uint32_t chip, ClockAnchor anchor) {
   Clock clock;
-  clock.name = chip_name(chip);
+  clock.name = label_ + chip_name(chip);
   if (layout_.frequency_mhz > 0) clock.ticks_per_ns = layout_.frequency_mhz / 1000;
-  clock.anchors = {{first, 0}};
-  clock_ = writer_.add_clock(std::move(clock));
+  clock.anchors = {anchor};
+  clock.number = clock_ = writer_.add_clock(clock);
+  return clock;
+}
+
+std::unique_ptr<DeviceLogWriter::Processor> DeviceLogWriter::begin(const LogProcessor& processor, ClockNumber clock) {
+  auto begun = std::make_unique<Processor>(
+      processor, dictionary_, [this](const MatchedZone& zone) { add_zone(zone); },
+      [this](const LogMarker& end) {
+        ++at_->lone_ends;
+        add_instant(end, LogTable::ts_event, true);
+      });
+  begun->clock = clock;
+  begun->risc = writer_.intern(processor.risc);
+  return begun;
 }
 
 Result<void> DeviceLogWriter::write(const LogProcessor& processor, MarkerRuns& markers, ChunkSpill& spill) {
-  processor_ = &processor;
   if (processors_left_ > 0) --processors_left_;
-  risc_ = writer_.intern(processor.risc);
-  tracks_ = {};
-  counter_tracks_.clear();
-  unfinished_ = lone_ends_ = left_out_ = 0;
+  const std::unique_ptr<Processor> to = begin(processor, clock_);
   const std::int64_t last = markers.last_time();
   constexpr std::uint32_t kCancelInterval = 4096;  // asking costs a lock
   std::uint32_t until_asked = kCancelInterval;
   const Result<void> merged = markers.merge(spill, [&](std::vector<LogMarker>& of_one_time) {
-    add(of_one_time);
+    for (const LogMarker& marker : of_one_time)
+      ++counts_.table_rows[static_cast<std::size_t>(table_of(dictionary_.site(marker.site).kind))];
+    add(*to, of_one_time);
     if (--until_asked > 0) return true;
     until_asked = kCancelInterval;
     return !writer_.cancelled();
   });
-  matcher_.finish(last);
-  for (const TrackState& track : tracks_) seal(track);
-  for (const auto& [name, track] : counter_tracks_) seal(track);
-  counts_.unfinished.add(processor, unfinished_);
-  counts_.lone_ends.add(processor, lone_ends_);
-  counts_.left_out.add(processor, left_out_);
+  end(*to, last);
+  for (const TrackState& track : to->tracks) seal(track);
+  for (const auto& [name, track] : to->counter_tracks) seal(track);
   return merged;
+}
+
+void DeviceLogWriter::end(Processor& of, std::int64_t last_time) {
+  at_ = &of;
+  of.matcher.finish(last_time);
+  of.late.finish(last_time);
+  counts_.unfinished.add(of.facts, of.unfinished);
+  counts_.lone_ends.add(of.facts, of.lone_ends);
+  counts_.left_out.add(of.facts, of.left_out);
 }
 
 void DeviceLogWriter::seal(const TrackState& track) {
   if (track.number != kNone) writer_.flush(track.number);
 }
 
-void DeviceLogWriter::add(std::vector<LogMarker>& of_one_time) {
-  for (const LogMarker& marker : of_one_time)
-    ++counts_.table_rows[static_cast<std::size_t>(table_of(dictionary_.site(marker.site).kind))];
+void DeviceLogWriter::add(Processor& to, std::vector<LogMarker>& of_one_time, bool late) {
+  at_ = &to;
   if (of_one_time.size() > 1) {
     std::sort(of_one_time.begin(), of_one_time.end(),
               [&](const LogMarker& a, const LogMarker& b) { return canonical_order(a, b, dictionary_); });
@@ -129,7 +151,7 @@ void DeviceLogWriter::add(std::vector<LogMarker>& of_one_time) {
       add_event(marker);
     }
   }
-  if (!zone_markers_.empty()) matcher_.add(zone_markers_);
+  if (!zone_markers_.empty()) (late ? to.late : to.matcher).add(zone_markers_);
 }
 
 void DeviceLogWriter::add_event(const LogMarker& marker) {
@@ -146,28 +168,28 @@ TrackNumber DeviceLogWriter::add_track(std::string name, std::string kind, LogTa
   track.parent = parent;
   track.name = std::move(name);
   track.kind = std::move(kind);
-  track.device = chip_name(processor_->chip);
+  track.device = label_ + chip_name(at_->facts.chip);
   track.schema = schemas_[static_cast<std::size_t>(table)];
-  track.clock = clock_;
-  track.order = order_of(*processor_);
+  track.clock = at_->clock;
+  track.order = order_of(at_->facts);
   return writer_.add_track(std::move(track));
 }
 
 // The row of the zones; markers of other kinds lie in rows below it.
 DeviceLogWriter::TrackState& DeviceLogWriter::track_of(LogTable table) {
   constexpr std::array<std::string_view, kLogTableCount> kSuffixes = {"", " totals", " data", " events", ""};
-  TrackState& track = tracks_[static_cast<std::size_t>(table)];
+  TrackState& track = at_->tracks[static_cast<std::size_t>(table)];
   if (track.number != kNone) return track;
   const TrackNumber parent = table == LogTable::zone ? kNone : track_of(LogTable::zone).number;
-  track.number = add_track(fmt::format("{}{}", processor_name(*processor_), kSuffixes[static_cast<std::size_t>(table)]),
+  track.number = add_track(fmt::format("{}{}", processor_name(at_->facts), kSuffixes[static_cast<std::size_t>(table)]),
                            "engine", table, parent);
   return track;
 }
 
 DeviceLogWriter::TrackState& DeviceLogWriter::counter_track(const LogSite& site) {
-  const auto [place, added] = counter_tracks_.try_emplace(site.name);
+  const auto [place, added] = at_->counter_tracks.try_emplace(site.name);
   if (added)
-    place->second.number = add_track(fmt::format("{} {}", processor_name(*processor_), site.name), "counter",
+    place->second.number = add_track(fmt::format("{} {}", processor_name(at_->facts), site.name), "counter",
                                      LogTable::perf_counter, kNone);
   return place->second;
 }
@@ -175,11 +197,11 @@ DeviceLogWriter::TrackState& DeviceLogWriter::counter_track(const LogSite& site)
 // The first lane of a processor's zones is kept free for it; all others go to those that come first.
 bool DeviceLogWriter::has_lane(TrackState& track, std::uint32_t depth) {
   const std::uint32_t needed = depth + 1 > track.lanes ? depth + 1 - track.lanes : 0;
-  const TrackState& zones = tracks_[static_cast<std::size_t>(LogTable::zone)];
+  const TrackState& zones = at_->tracks[static_cast<std::size_t>(LogTable::zone)];
   const bool is_kept_free = &track == &zones && depth == 0;
   const std::uint32_t kept_free = is_kept_free ? 0 : processors_left_ + (zones.lanes == 0 && &track != &zones ? 1 : 0);
   if (track.number == kNone || (needed > 0 && lane_count_ + needed + kept_free > kMostLanes)) {
-    ++left_out_;
+    ++at_->left_out;
     return false;
   }
   lane_count_ += needed;
@@ -188,6 +210,7 @@ bool DeviceLogWriter::has_lane(TrackState& track, std::uint32_t depth) {
 }
 
 const DeviceLogWriter::SiteStrings& DeviceLogWriter::strings_of(std::uint32_t number) {
+  if (number >= site_strings_.size()) site_strings_.resize(dictionary_.sites().size());
   SiteStrings& strings = site_strings_[number];
   if (strings.known) return strings;
   const LogSite& site = dictionary_.site(number);
@@ -199,6 +222,7 @@ const DeviceLogWriter::SiteStrings& DeviceLogWriter::strings_of(std::uint32_t nu
 }
 
 const DeviceLogWriter::MetaStrings& DeviceLogWriter::strings_of_meta_data(std::uint64_t number) {
+  if (number >= meta_strings_.size()) meta_strings_.resize(dictionary_.meta_data().size());
   MetaStrings& strings = meta_strings_[number];
   if (strings.known) return strings;
   const std::string& text = dictionary_.meta_data(number);
@@ -211,10 +235,10 @@ const DeviceLogWriter::MetaStrings& DeviceLogWriter::strings_of_meta_data(std::u
 
 void DeviceLogWriter::fill(Row& row, const LogColumns& at, const LogMarker& marker) {
   const LogSite& site = dictionary_.site(marker.site);
-  row.integer(at[LogField::pcie_slot], processor_->chip);
-  row.integer(at[LogField::core_x], processor_->core_x);
-  row.integer(at[LogField::core_y], processor_->core_y);
-  row.string(at[LogField::risc], risc_);
+  row.integer(at[LogField::pcie_slot], at_->facts.chip);
+  row.integer(at[LogField::core_x], at_->facts.core_x);
+  row.integer(at[LogField::core_y], at_->facts.core_y);
+  row.string(at[LogField::risc], at_->risc);
   row.integer(at[LogField::time_cycles], marker.time);
   if (site.has_timer_id) row.unsigned_integer(at[LogField::timer_id], site.timer_id);
   if (const StringId source = strings_of(marker.site).source; source != 0) row.string(at[LogField::source], source);
@@ -248,7 +272,7 @@ void DeviceLogWriter::fill_meta_data(Row& row, const LogColumns& at, std::uint64
 }
 
 void DeviceLogWriter::add_zone(const MatchedZone& zone) {
-  if (zone.end == nullptr) ++unfinished_;
+  if (zone.end == nullptr) ++at_->unfinished;
   TrackState& track = track_of(LogTable::zone);
   if (!has_lane(track, zone.depth)) return;
   const LogMarker& begin = *zone.begin;

@@ -14,6 +14,25 @@ ScratchFolder::ScratchFolder() {
   std::filesystem::create_directories(path);
 }
 
+namespace {
+
+// A further scope of the capture, stopped and paused with it.
+class ScopeSink final : public EventSink {
+ public:
+  ScopeSink(std::shared_ptr<RecordingSink> kept, const EventSink& capture)
+      : kept_(std::move(kept)), capture_(capture) {}
+  Result<void> define(const Definition& definition) override { return kept_->define(definition); }
+  Result<void> append(SealedChunk chunk) override { return kept_->append(std::move(chunk)); }
+  [[nodiscard]] bool cancelled() const override { return capture_.cancelled(); }
+  [[nodiscard]] bool paused() const override { return capture_.paused(); }
+
+ private:
+  std::shared_ptr<RecordingSink> kept_;
+  const EventSink& capture_;
+};
+
+}  // namespace
+
 KindOutcome run_kind_into(const CaptureRequest& request, EventSink& sink, const std::string& work_folder) {
   KindOutcome outcome;
   const KindRun run{
@@ -21,7 +40,11 @@ KindOutcome run_kind_into(const CaptureRequest& request, EventSink& sink, const 
       .choice = request.kinds.front(),
       .origin = std::chrono::steady_clock::now(),
       .work_folder = work_folder,
-      .open_scope = {},
+      .open_scope =
+          [&] {
+            outcome.scopes.push_back(std::make_shared<RecordingSink>());
+            return std::make_unique<ScopeSink>(outcome.scopes.back(), sink);
+          },
       .watch = {.printed = [&outcome](bool, std::string_view bytes) { outcome.printed += bytes; },
                 .ended = [&outcome](int status) { outcome.exit_status = status; }},
   };

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct KindOutcome {
   Result<void> result;
   std::string printed;  // by the program, both streams
   int exit_status = -1;
+  std::vector<std::shared_ptr<RecordingSink>> scopes;  // that the kind has opened
 };
 // The first kind of the request.
 KindOutcome run_kind_into(const CaptureRequest& request, EventSink& sink, const std::string& work_folder = "");

@@ -1,0 +1,163 @@
+// The kind `tt-profile` with a command that stands in for one of tt-metal.
+#include <fstream>
+
+#include "capture/sources/tt_metal/device_log_source.h"
+#include "tests/capture/kinds/kind_run_support.h"
+#include "tests/capture/tt_metal/device_log.h"
+#include "tests/capture/wire_support.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+CaptureRequest command(std::vector<std::string> arguments, std::vector<OptionSetting> options = {}) {
+  CaptureRequest request{.kinds = {{"tt-profile", std::move(options)}},
+                         .program = std::string(ACCELSCOPE_PROGRAMS) + "/tt_metal_stand_in",
+                         .arguments = std::move(arguments)};
+  request.environment = {"TT_METAL_HOME="};
+  return request;
+}
+
+std::size_t zone_count(const RecordingSink& sink) {
+  std::size_t count = 0;
+  for (const RecordedEvent& event : sink.events()) count += sink.schema_of(event).name == "zone" ? 1 : 0;
+  return count;
+}
+
+std::string device_of(const RecordingSink& sink, const std::string& track) {
+  for (const auto& [number, found] : sink.tracks) {
+    if (found.name == track) return found.device;
+  }
+  return {};
+}
+
+std::string quality_detail(const RecordingSink& sink, const std::string& kind) {
+  for (const QualityEntry& entry : sink.qualities) {
+    if (entry.kind == kind) return entry.detail;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a command runs without and with the device profiler, and both are one session") {
+  const ScratchFolder scratch;
+  SteeredSink sink;
+  const KindOutcome outcome = run_kind_into(
+      command({"--programs", "5"},
+              {{"mid-run-dump", "on"}, {"op-support-count", "2000"}, {"perf-counters", "fpu,l1_0"}, {"sync", "on"}}),
+      sink, scratch.path.string());
+  REQUIRE_MESSAGE(outcome.result.ok(), outcome.result.message());
+  CHECK(outcome.exit_status == 0);
+  CHECK(lines_of(sink.kept, "stdout") == std::vector<std::string>{"TT_METAL_DEVICE_PROFILER=0"});
+  CHECK(device_of(sink.kept, "Program") == "host run tt_metal_stand_in");
+  REQUIRE(outcome.scopes.size() == 2);
+  const RecordingSink& program = *outcome.scopes[0];
+  const RecordingSink& log = *outcome.scopes[1];
+  CHECK(lines_of(program, "stdout") ==
+        std::vector<std::string>{"TT_METAL_DEVICE_PROFILER=1", "TT_METAL_PROFILER_MID_RUN_DUMP=1",
+                                 "TT_METAL_PROFILER_SYNC=1", "TT_METAL_PROFILER_PROGRAM_SUPPORT_COUNT=2000",
+                                 "TT_METAL_PROFILE_PERF_COUNTERS=9"});
+  CHECK(device_of(program, "Program") == "device run tt_metal_stand_in");
+  CHECK(device_of(log, "core 1,1 BRISC") == "device run chip 0");
+  test::TtLogOptions options;
+  options.programs = 5;
+  CHECK(zone_count(log) == tt_log_zones(options).size());
+  CHECK(sink.kept.meta.at("tt_metal.alignment") == "by the starts of both runs");
+  CHECK(has_quality(sink.kept, "runs_aligned_by_start"));
+  // Both lives begin together, though one program ran after the other.
+  const std::int64_t host = events_of(sink.kept, "Program").at(0).start;
+  const std::int64_t device = events_of(program, "Program").at(0).start;
+  CHECK(std::abs(host - device) < 500'000'000);
+  CHECK(fs::exists(scratch.file("tt-metal-profiler/.logs/profile_log_device.csv")));
+}
+
+TEST_CASE("one of the two runs can be made alone") {
+  const ScratchFolder scratch;
+  SteeredSink host;
+  KindOutcome outcome = run_kind_into(command({}, {{"runs", "host"}}), host, scratch.path.string());
+  REQUIRE(outcome.result.ok());
+  CHECK(outcome.scopes.empty());
+  CHECK(lines_of(host.kept, "stdout") == std::vector<std::string>{"TT_METAL_DEVICE_PROFILER=0"});
+  SteeredSink device;
+  outcome = run_kind_into(command({}, {{"runs", "device"}}), device, scratch.path.string());
+  REQUIRE(outcome.result.ok());
+  CHECK(device.kept.events().empty());
+  CHECK(zone_count(*outcome.scopes.at(1)) > 0);
+}
+
+TEST_CASE("a command that fails is not run with the profiler, and its status is kept") {
+  const ScratchFolder scratch;
+  SteeredSink sink;
+  const KindOutcome outcome = run_kind_into(command({"--status", "3"}), sink, scratch.path.string());
+  REQUIRE(outcome.result.ok());
+  CHECK(outcome.exit_status == 3);
+  CHECK(outcome.scopes.empty());
+  CHECK(contains(quality_detail(sink.kept, "device_run_left_out"), "status 3"));
+  CHECK(contains(quality_detail(sink.kept, "program_failed"), "status 3"));
+}
+
+TEST_CASE("a command that dies in the device run keeps what it had written") {
+  const ScratchFolder scratch;
+  SteeredSink sink;
+  const KindOutcome outcome = run_kind_into(command({"--crash"}), sink, scratch.path.string());
+  REQUIRE_MESSAGE(outcome.result.ok(), outcome.result.message());
+  CHECK(outcome.exit_status == 134);
+  const RecordingSink& log = *outcome.scopes.at(1);
+  std::ifstream file(scratch.file("tt-metal-profiler/.logs/profile_log_device.csv"), std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Imported imported = import_log(text);
+  CHECK(zone_count(log) == imported.count("zone"));
+  CHECK(has_quality(log, "truncated") == (quality_count(imported, "truncated") > 0));
+  CHECK(contains(quality_detail(*outcome.scopes.at(0), "program_failed"), "SIGABRT"));
+}
+
+TEST_CASE("a build without the profiler is told before and after it has run") {
+  const ScratchFolder scratch;
+  SteeredSink sink;
+  KindOutcome outcome = run_kind_into(command({"--no-profiler"}), sink, scratch.path.string());
+  REQUIRE_FALSE(outcome.result.ok());
+  CHECK(contains(outcome.result.message(), "no device log has appeared"));
+  CHECK(contains(outcome.result.message(), "--enable-profiler"));
+  CHECK(outcome.exit_status == 0);
+
+  fs::create_directories(scratch.file("home/build/lib"));
+  std::ofstream(scratch.file("home/build/lib/libtt_metal.so")) << "no such name";
+  CaptureRequest request = command({});
+  request.environment = {"TT_METAL_HOME=" + scratch.file("home")};
+  SteeredSink refused;
+  outcome = run_kind_into(request, refused, scratch.path.string());
+  REQUIRE_FALSE(outcome.result.ok());
+  CHECK(contains(outcome.result.message(), "libtt_metal.so: was built without the profiler"));
+  CHECK(contains(outcome.result.message(), "--check-build=off"));
+  CHECK(refused.kept.events().empty());
+  std::ofstream(scratch.file("home/build/lib/libtt_metal.so"))
+      << std::string(3'000'000, 'x') << "profile_log_device.csv";
+  SteeredSink accepted;
+  CHECK(run_kind_into(request, accepted, scratch.path.string()).result.ok());
+}
+
+TEST_CASE("a stop in the first run ends the capture without the second") {
+  const ScratchFolder scratch;
+  CaptureRequest request = command({});
+  request.program = "sh";
+  request.arguments = {"-c", "echo begun; exec sleep 60"};
+  SteeredSink sink;
+  sink.cancel_when = [](const RecordingSink& kept) { return kept.event_count > 0; };
+  const KindOutcome outcome = run_kind_into(request, sink, scratch.path.string());
+  REQUIRE(outcome.result.ok());
+  CHECK(outcome.scopes.empty());
+  CHECK(has_quality(sink.kept, "program_stopped"));
+}
+
+TEST_CASE("what is to be run twice is said beforehand") {
+  CHECK(contains(*describe_request(command({}), ""), "tt_metal_stand_in, without and with the device profiler"));
+  CaptureRequest request = command({}, {{"perf-counters", "l1_7"}});
+  CHECK(contains(describe_request(request, "").message(), "no group 'l1_7'"));
+  request = command({});
+  request.program = "no-such-command";
+  CHECK(contains(describe_request(request, "").message(), "no-such-command: not found"));
+}
+
+}  // namespace accelscope::capture

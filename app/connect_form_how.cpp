@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/connect_form.h"
+#include "capture/kinds/warnings.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/menu.h"
@@ -14,13 +15,26 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kOptionControl = 150, kHintLine = 16;
+constexpr float kOptionControl = 150, kTextControl = 360, kHintLine = 16;
+constexpr float kExplanation = 160;  // the least width beside a control
 
-// "Sample interval" of "sample-interval".
-std::string words_of(std::string name) {
-  std::replace(name.begin(), name.end(), '-', ' ');
-  if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
-  return name;
+constexpr std::array<std::string_view, 6> kAcronyms = {"cpu", "dge", "gpu", "id", "io", "neff"};
+
+// "Sample interval" of "sample-interval", "Single IO" of "single-io".
+std::string words_of(const std::string& name) {
+  const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; };
+  std::string words;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('-', begin), name.size());
+    std::string word = name.substr(begin, end - begin);
+    if (std::find(kAcronyms.begin(), kAcronyms.end(), word) != kAcronyms.end()) {
+      std::transform(word.begin(), word.end(), word.begin(), upper);
+    }
+    words += (begin == 0 ? "" : " ") + word;
+    begin = end + 1;
+  }
+  if (!words.empty()) words[0] = upper(words[0]);
+  return words;
 }
 
 std::string_view example_of(capture::OptionType type) {
@@ -32,11 +46,14 @@ std::string_view example_of(capture::OptionType type) {
     case capture::OptionType::rate:
       return "200k";
     case capture::OptionType::file:
-      return "a path on the host";
+      return "on the host, or a file that is sent";
     default:
       return "not set";
   }
 }
+
+// Paths, names and lists of them.
+bool is_long(const capture::KindOption& option) { return option.type == capture::OptionType::file || option.repeats; }
 
 std::string title_of(const capture::KindFacts& kind) { return kind.title.empty() ? kind.name : kind.title; }
 
@@ -105,6 +122,9 @@ void ConnectForm::draw_kind(FormLayout& layout, std::size_t index) {
   if (facts == nullptr) return;
   if (!facts->explanation.empty()) layout.hint(facts->explanation);
   draw_checks(layout, *facts);
+  for (const std::string& warning : capture::kind_warnings(form_.kinds[index])) {
+    layout.banner(BannerKind::warning, warning);
+  }
   draw_options(layout, index, *facts);
 }
 
@@ -128,9 +148,11 @@ void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const captu
   const bool flag = option.type == capture::OptionType::flag;
   const std::string label = words_of(option.name);
   const float line = ui.px(kHintLine);
-  const float control = flag ? checkbox_width(ui, label) : ui.px(kOptionControl);
+  const float control = flag              ? checkbox_width(ui, label)
+                        : is_long(option) ? std::min(layout.field_width(), ui.px(kTextControl))
+                                          : ui.px(kOptionControl);
   const float beside = layout.field_width() - control - ui.px(12);
-  const bool fits = beside > ui.px(160);
+  const bool fits = beside > ui.px(kExplanation);
   const float text_height =
       paragraph_height(ui, TextStyle::small, option.explanation, fits ? beside : layout.field_width(), line);
   const float height = std::max(ui.px(flag ? 20 : size::kControl), fits ? text_height : 0);

@@ -91,10 +91,10 @@ void ConnectForm::draw_program(FormLayout& layout) {
     const FormProblem* wrong = problem(FormField::script);
     if (shows_problem(wrong, form_.script)) layout.hint(wrong->text, Colour::error);
   } else {
-    text_field(layout, "Program", "program", form_.program, FormField::program,
-               {.placeholder = program_use(form_, facts_) == ProgramUse::needed
-                                   ? "python3 bench_mlp.py --m 512"
-                                   : "none: it waits for what you start by hand"});
+    text_field(
+        layout, "Program", "program", form_.program, FormField::program,
+        {.placeholder = program_use(form_, facts_) == ProgramUse::needed ? "python3 bench_mlp.py --m 512"
+                                                                         : "none, or python3 bench_mlp.py --m 512"});
     if (const auto split = split_words(form_.program); split) {
       draw_words(layout, split->words);
       if (split->shell_sign != 0) {

@@ -1,5 +1,6 @@
 #include "app/form_layout.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace accelscope::app {
@@ -39,14 +40,28 @@ Rect FormLayout::strip(float height) {
 
 Rect FormLayout::field(std::string_view label, float height) {
   const float control = ui_.px(size::kControl);
-  if (narrow() && !label.empty()) draw_text(ui_, strip(ui_.px(20)), label, {.colour = Colour::text2});
-  Rect row = strip(height > 0 ? height : control);
+  if (height <= 0) height = control;
+  if (narrow()) {
+    if (!label.empty()) draw_text(ui_, strip(ui_.px(20)), label, {.colour = Colour::text2});
+    const Rect row = strip(height);
+    rest_.y0 += ui_.px(kGap);
+    return row;
+  }
+  const float label_width = ui_.px(kLabel - 8);
+  const bool wraps = text_width(ui_, TextStyle::body, label) > label_width;
+  const float line = ui_.px(kHintLine);
+  const float label_height = wraps ? paragraph_height(ui_, TextStyle::small, label, label_width, line) : 0;
+  Rect row = strip(std::max(height, label_height));
   rest_.y0 += ui_.px(kGap);
-  if (narrow()) return row;
   Rect place = row.cut_left(ui_.px(kLabel));
-  place.y1 = place.y0 + control;
-  place.x1 -= ui_.px(8);
-  draw_text(ui_, place, label, {.colour = Colour::text2});
+  place.x1 = place.x0 + label_width;
+  place.y1 = place.y0 + std::max(control, label_height);
+  if (wraps) {
+    draw_paragraph(ui_, place.middle(label_height), label, {.style = TextStyle::small, .colour = Colour::text2}, line);
+  } else {
+    draw_text(ui_, place, label, {.colour = Colour::text2});
+  }
+  row.y1 = row.y0 + height;
   return row;
 }
 

@@ -73,7 +73,7 @@ std::vector<KindCheck> check() {
   const std::string version = version_of(tool);
   const std::size_t devices = count_devices();
   // Devices may be reached by other ways than files in /dev; the tool says it if it finds none.
-  return {{true, fmt::format("found {} ({})", tool, version.empty() ? "it does not tell its version" : version)},
+  return {{true, fmt::format("{} ({})", tool, version.empty() ? "it does not tell its version" : version)},
           {true, devices > 0 ? fmt::format("{} Neuron devices (/dev/neuron*)", devices)
                              : "no Neuron device is seen here (/dev/neuron*); a capture will fail unless the tool "
                                "reaches one (driver: aws-neuronx-dkms)"}};

@@ -19,6 +19,16 @@ constexpr const char* kSystemAndDevice = "system+device";
 std::vector<KindOption> start_options() {
   return {
       {"neff", OptionType::file, "", "The compiled program: a file that is sent, or a path on the host."},
+      {.name = "input",
+       .type = OptionType::file,
+       .explanation = "NAME=FILE, an input tensor as .npy or .bin, once for each. An input that is not given is all "
+                      "zero.",
+       .repeats = true},
+  };
+}
+
+std::vector<KindOption> program_options() {
+  return {
       {"profile",
        OptionType::choice,
        "device",
@@ -39,11 +49,6 @@ std::vector<KindOption> start_options() {
 
 std::vector<KindOption> capture_options() {
   return {
-      {.name = "input",
-       .type = OptionType::file,
-       .explanation = "NAME=FILE, an input tensor as .npy or .bin, once for each. An input that is not given is all "
-                      "zero.",
-       .repeats = true},
       {"profile-nth-exec", OptionType::count, "",
        "Which execution is profiled; 2 leaves out what only the first one loads. Not set: the tool's choice."},
       {"num-exec", OptionType::count, "", "How often the NEFF is executed. Not set: as often as needed."},
@@ -54,6 +59,11 @@ std::vector<KindOption> capture_options() {
       {"save-output", OptionType::flag, "off", "Writes the outputs to files, which Results can bring back."},
       {"enable-dge-notifs", OptionType::flag, "off",
        "Names every dynamic DMA in the profile; takes device memory and may time out on busy kernels."},
+  };
+}
+
+std::vector<KindOption> worker_options() {
+  return {
       {"collectives-workers-per-node", OptionType::count, "", "Workers on this host, for a NEFF with collectives."},
       {"collectives-worker-count", OptionType::count, "", "Workers on all hosts together."},
       {.name = "collectives-worker-start-id",
@@ -176,9 +186,10 @@ KindFacts neuron_facts() {
   facts.name = "neuron";
   facts.title = "Neuron device or system profile";
   facts.explanation =
-      "Runs the vendor's profiler and reads its result: of a NEFF; of a NEFF that a program compiles; of the program.";
+      "Runs the vendor's profiler on a NEFF, on a NEFF that a program compiles, or on the program, and reads the "
+      "profile.";
   facts.takes_program = true;
-  for (const auto& part : {start_options(), capture_options(), tool_options()}) {
+  for (const auto& part : {start_options(), capture_options(), program_options(), worker_options(), tool_options()}) {
     facts.options.insert(facts.options.end(), part.begin(), part.end());
   }
   return facts;

@@ -26,7 +26,8 @@ namespace {
 
 [[nodiscard]] std::string value_word(const KindOption& option) {
   if (option.type == OptionType::choice) return fmt::format("{}", fmt::join(option.choices, "|"));
-  return upper(option_type_name(option.type));
+  if (option.type != OptionType::flag) return upper(option_type_name(option.type));
+  return option.default_value.empty() ? "on|off" : "on|off=" + option.default_value;
 }
 
 }  // namespace
@@ -44,8 +45,9 @@ void KindOptions::declare_option(CLI::App& command, const KindFacts& facts, cons
   const bool is_flag = option.type == OptionType::flag;
   const auto add = [&](const std::string& name, const std::string& group) {
     CLI::Option* added = command.add_option("--" + name, option.explanation)->group(group);
-    added->type_name(is_flag ? "on|off" : value_word(option));
-    if (!option.default_value.empty()) added->default_str(option.default_value);
+    added->type_name(value_word(option));
+    // A flag that is given without a value would take it from there.
+    if (!is_flag && !option.default_value.empty()) added->default_str(option.default_value);
     if (is_flag) added->expected(0, 1);
     if (option.repeats) added->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
     CLI::Option* off = nullptr;

@@ -201,6 +201,11 @@ TEST_CASE("flags and shared options work as typed by hand") {
   const Parsed flag = parse(kinds, {"--kind", "one", "--counters"});
   REQUIRE(flag.choices.size() == 1);
   CHECK(flag.choices[0].options == std::vector<OptionSetting>{{"counters", "on"}});
+  KindFacts third = sample_kind("third");
+  third.options = {{"dirty", OptionType::flag, "off", "Off unless it is named."}, {"file", OptionType::file, "", ""}};
+  const Parsed bare = parse({third}, {"--kind", "third", "--dirty", "--file", "a"});
+  REQUIRE(bare.choices.size() == 1);
+  CHECK(bare.choices[0].options == std::vector<OptionSetting>{{"dirty", "on"}, {"file", "a"}});
   CHECK(parse(kinds, {"--kind", "one", "--two.interval", "1s"}).message ==
         "--two.interval: is an option of the kind two, which is not chosen; add it to --kind");
   CHECK(parse(kinds, {"--kind", "three"}).message.find("no kind of capture") != std::string::npos);

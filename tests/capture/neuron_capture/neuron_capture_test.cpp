@@ -8,6 +8,7 @@
 
 #include "capture/agent/local_capture.h"
 #include "capture/sim/neuron_json_writer.h"
+#include "capture/sources/import_input.h"
 #include "capture/sources/neuron/ntff_source.h"
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/neuron/imported.h"
@@ -318,6 +319,24 @@ TEST_CASE("stopping ends a tool that runs, and says what is missing") {
   const Imported session = capture.session();
   REQUIRE(session.quality("capture_stopped") != nullptr);
   CHECK(session.quality("capture_stopped")->severity == Severity::warning);
+}
+
+TEST_CASE("a folder of raw traces, one for each rank, is one session") {
+  const StandInTool tool;
+  tool.write("run/graph.neff", "program");
+  tool.write("run/profile_rank_0.ntff", "stand-in trace\n3\nend\n");
+  tool.write("run/profile_rank_1/trace.ntff", "stand-in trace\n4\nend\n");
+  tool.write("run/profile_rank_10.ntff", "stand-in trace\n5\n");
+  const ScratchFolder scratch;
+  Result<std::unique_ptr<Store>> store = Store::create();
+  REQUIRE(store.ok());
+  REQUIRE(import_input({tool.file("run")}, {}, [&] { return std::make_unique<StoreSink>(**store); }).ok());
+  REQUIRE((*store)->save(scratch.file("ranks.accel")).ok());
+  const Imported session = Imported::session(scratch.file("ranks.accel"));
+  check_same(session, simulated(3), "rank 0");
+  check_same(session, simulated(4), "rank 1");
+  REQUIRE(session.quality("unreadable_input") != nullptr);
+  CHECK(contains(session.quality("unreadable_input")->detail, "profile_rank_10.ntff: unexpected end of file"));
 }
 
 TEST_CASE("a trace of the stand-in is imported as the profile that it names") {

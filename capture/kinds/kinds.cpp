@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "capture/kinds/itt/itt_kind.h"
 #include "capture/kinds/kind.h"
 #include "capture/kinds/neuron/neuron_kind.h"
 #include "capture/kinds/neuron/neuron_settings.h"
@@ -19,7 +20,8 @@ namespace accelscope::capture {
 std::span<const CaptureKind> capture_kinds() {
   // clang-format off: a line each
   static const std::array kKinds = {
-      program_kind(), python_kind(), simulate_kind(), replay_kind(), neuron_kind(), tt_metal_kind(), tt_profile_kind(),
+      program_kind(), itt_kind(),    python_kind(),   simulate_kind(),
+      replay_kind(),  neuron_kind(), tt_metal_kind(), tt_profile_kind(),
   };
   // clang-format on
   return kKinds;

@@ -25,6 +25,7 @@ void bench_neuron_import(const BenchOptions& options);
 void bench_json_export(const BenchOptions& options);
 void bench_tt_log_import(const BenchOptions& options);
 void bench_chrome_import(const BenchOptions& options);
+void bench_python_calls(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
 void bench_viewer_frame(const BenchOptions& options);
@@ -53,6 +54,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"search", "a regular expression over names: hits counted and stepped", bench_search},
     {"sql_filter", "SQL with WHERE: rate of the scan, ranges of time, cost of a row", bench_sql_filter},
     {"sql_queries", "simple questions in SQL over ten million slices", bench_sql_queries},
+    {"python_calls", "a program in Python that only calls, beside cProfile", bench_python_calls},
     {"draw_lists", "one frame's draw lists, 64 lanes of a million events", bench_draw_lists},
     {"draw_lists_large", "the same for ten times the events", bench_draw_lists_large},
     {"viewer_frame", "a frame of the whole viewer while five million events a second come in", bench_viewer_frame},

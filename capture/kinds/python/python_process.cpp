@@ -85,6 +85,12 @@ const PythonProcess::Code* PythonProcess::code_of(std::uint32_t number) const no
   return number < codes_.size() ? &codes_[number] : nullptr;
 }
 
+// What a program writes may be anything; what happened did so until now.
+std::int64_t PythonProcess::time_of(std::uint64_t ticks) const noexcept {
+  constexpr std::int64_t kAhead = 1'000'000'000;  // of the last look at the clock
+  return std::clamp<std::int64_t>(process_.clock->to_ns(ticks), 0, process_.clock->last_ns() + kAhead);
+}
+
 StringId PythonProcess::location(const std::string& path, std::uint64_t line) {
   return path.empty() ? 0 : session_.writer.intern(fmt::format("{}:{}", path, line));
 }
@@ -122,7 +128,8 @@ void PythonProcess::define_code(std::string_view body) {
   // Of text that was compiled as the program ran, the module is the one around it.
   const std::string& whose = code.path.starts_with('<') ? code.path : module;
   code.names.name = session_.writer.intern(name == "<module>" && !whose.empty() ? name + " " + whose : name);
-  code.names.location = location(code.path, facts.first_line);
+  // A module holds all that it runs: as the cost of its first line that would say nothing.
+  if (name != "<module>") code.names.location = location(code.path, facts.first_line);
   code.names.module = session_.writer.intern(module);
   code.names.what = session_.writer.intern(what_of(facts, name));
   session_.sources.take(code.path, library_);
@@ -153,7 +160,7 @@ void PythonProcess::record(const ProbeThread& thread, RecordHead head, std::span
   records::TimeRecord time{};
   bool known = read_record(head, words, time);
   if (known) {
-    const std::int64_t now_ns = process_.clock->to_ns(time.ticks);
+    const std::int64_t now_ns = time_of(time.ticks);
     known = head.type >= records::kSignpost ? take_text(thread, head, words, now_ns)
                                             : take_call(thread, head, words, now_ns);
   }
@@ -164,6 +171,7 @@ bool PythonProcess::take_call(const ProbeThread& thread, RecordHead head, std::s
                               std::int64_t now_ns) {
   CallStack* stack = stack_of(thread);
   if (stack == nullptr) return true;
+  if (head.type != records::kBase) now_ns = stack->forward(now_ns);
   const Code* code = code_of(head.value);
   switch (head.type) {
     case records::kCall:
@@ -185,8 +193,8 @@ bool PythonProcess::take_call(const ProbeThread& thread, RecordHead head, std::s
     case records::kBase: {
       records::BaseRecord base{};
       if (!read_record(head, words, base)) return false;
-      stack->close_all(base.ended_ticks != 0 ? process_.clock->to_ns(base.ended_ticks) : now_ns);
-      stack->set_begin(now_ns);
+      stack->close_all(base.ended_ticks != 0 ? time_of(base.ended_ticks) : now_ns);
+      stack->set_begin(stack->forward(now_ns));
       return true;
     }
     case records::kRegionEnd:
@@ -318,6 +326,7 @@ void PythonProcess::begin_test(std::uint32_t phase, std::int64_t now_ns, const T
 void PythonProcess::end_test(std::uint32_t phase, std::int64_t now_ns, std::string_view outcome) {
   const std::optional<OpenTest> test = std::exchange(open_tests_[phase], std::nullopt);
   if (!test) return;
+  now_ns = std::max(now_ns, test->begin_ns);
   const bool whole = phase == records::kWholeTest;
   Row row = session_.writer.begin_event_at(extra_track(tests_, "Tests", session_.test, kTestsOrder), whole ? 0 : 1,
                                            test->begin_ns, now_ns - test->begin_ns,

@@ -49,6 +49,7 @@ class PythonProcess final : public ProcessReader {
 
   void define_code(std::string_view body);
   void define_meta(std::string_view body);
+  [[nodiscard]] std::int64_t time_of(std::uint64_t ticks) const noexcept;
   [[nodiscard]] CallStack* stack_of(const ProbeThread& thread);  // null: there were too many threads
   [[nodiscard]] const Code* code_of(std::uint32_t number) const noexcept;
   // False: the record is not what a collector writes.

@@ -98,7 +98,7 @@ void CallStack::annotate(std::string_view text) {
 std::uint64_t CallStack::close_all(std::int64_t now_ns) {
   std::uint64_t calls = 0;
   for (const Open& entry : open_) calls += entry.kind == Kind::call ? 1 : 0;
-  close_down_to(0, now_ns);
+  close_down_to(0, forward(now_ns));
   return calls;
 }
 

@@ -2,6 +2,7 @@
 // lost its begin or end is closed with what surrounds it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ class CallStack {
   void begin_collection(const CodeNames& names, std::int64_t now_ns);
   void end_collection(std::int64_t now_ns, std::string_view result);
   void annotate(std::string_view text);
+  // Times of a thread never go back, whatever it tells. Every other function is given one of these.
+  [[nodiscard]] std::int64_t forward(std::int64_t now_ns) noexcept { return last_ns_ = std::max(last_ns_, now_ns); }
   // Everything that is open ends here without its own end. How many calls that were.
   std::uint64_t close_all(std::int64_t now_ns);
 
@@ -61,6 +64,7 @@ class CallStack {
   TrackNumber track_;
   std::uint32_t lanes_ = 0;  // that its track has
   std::int64_t begin_ns_ = 0;
+  std::int64_t last_ns_ = 0;
   std::vector<Open> open_;
 };
 

@@ -246,6 +246,9 @@ int Collector::on_line(PyObject*, PyFrameObject* frame, int what, PyObject*) noe
 ThreadRing* Collector::prepare(PyFrameObject* frame, bool is_call) noexcept {
   ThreadState& thread = thread_state;
   const std::uint32_t epoch = epoch_.load(std::memory_order_relaxed);
+  const bool begins = waits_for_program_ && is_call && begins_program(frame);
+  if (waits_for_program_ && !begins) return nullptr;
+  waits_for_program_ = false;
   if (!channel_.collecting()) {
     if (thread.epoch == epoch) thread.stopped_ticks = now_ticks();
     thread.epoch = 0;
@@ -255,12 +258,9 @@ ThreadRing* Collector::prepare(PyFrameObject* frame, bool is_call) noexcept {
     }
     return nullptr;
   }
-  const bool begins = waits_for_program_;
-  if (begins && !(is_call && begins_program(frame))) return nullptr;
   tell_thread_name();
   ThreadRing* ring = own_ring();
   if (ring == nullptr) return nullptr;
-  waits_for_program_ = false;
   ring->put(BaseRecord{
       {kBase, sizeof(BaseRecord) / 8, 0}, now_ticks(), thread.stopped_ticks != 0 ? thread.stopped_ticks : end_ticks_});
   if (!begins) tell_running(*ring, frame, !is_call);

@@ -31,6 +31,7 @@ class Collector {
   // What is not shown: the files of the package itself.
   void set_own_folder(std::string_view folder) noexcept { codes_.set_own_folder(std::string(folder)); }
   [[nodiscard]] bool attached() const noexcept { return channel_.attached(); }
+  [[nodiscard]] bool collecting() const noexcept { return channel_.collecting(); }
   [[nodiscard]] const CollectorChoice& choice() const noexcept { return choice_; }
 
   // Everything from the first statement of the module __main__ on; nothing if only regions are wanted.

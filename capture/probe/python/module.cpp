@@ -33,6 +33,8 @@ PyObject* set_up(PyObject* module, PyObject* arguments) {
 
 PyObject* attached(PyObject*, PyObject*) { return PyBool_FromLong(Collector::get().attached() ? 1 : 0); }
 
+PyObject* collecting(PyObject*, PyObject*) { return PyBool_FromLong(Collector::get().collecting() ? 1 : 0); }
+
 PyObject* wants_collections(PyObject*, PyObject*) {
   return PyBool_FromLong(Collector::get().choice().collections ? 1 : 0);
 }
@@ -143,7 +145,8 @@ PyObject* test_ends(PyObject*, PyObject* arguments) {
 
 PyMethodDef methods[] = {
     {"set_up", set_up, METH_VARARGS, "Connects to a capture, if there is one; the other functions come after."},
-    {"attached", attached, METH_NOARGS, "Whether a capture takes what this process tells."},
+    {"attached", attached, METH_NOARGS, "Whether there is a capture; it may be paused."},
+    {"collecting", collecting, METH_NOARGS, "Whether a capture takes what this process tells now."},
     {"wants_collections", wants_collections, METH_NOARGS, nullptr},
     {"start", start, METH_NOARGS, nullptr},
     {"enter_region", enter_region, METH_NOARGS, nullptr},

@@ -367,6 +367,34 @@ def test_each(n, accelscope_profiler): helper()
   CHECK(run.cell("SELECT location FROM python_test WHERE name = 'test_it.py::test_bad'") == file + ":6");
 }
 
+TEST_CASE("python: what runs while the capture is paused is left out, what runs on shows before and after") {
+  const PythonFolder folder{{"script.py", R"py(import subprocess, sys
+from accelscope import collecting
+def paused(): pass
+def collected(): pass
+def ask(wish):
+    subprocess.run([sys.argv[1], wish, "python-pause-test"], check=True, stdout=subprocess.DEVNULL)
+    while collecting() != (wish == "resume"): pass
+def main():
+    for _ in range(2):
+        paused()
+        ask("resume")
+        collected()
+        ask("pause")
+        paused()
+main()
+)py"}};
+  std::vector<OptionSetting> options = kOwnCode;
+  options.push_back({"c-functions", "off"});
+  CapturedRun run(folder, {"script.py", std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent"}, options, {},
+                  "python-pause-test");
+  CHECK_MESSAGE(run.plain.exit_status == 0, run.plain.err);
+  CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'collected' AND partial IS NULL") == 2);
+  CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'paused'") == 0);
+  CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'main' AND partial = 1") == 2);
+  CHECK(run.count("SELECT count(*) FROM python_call WHERE name = '<module> __main__' AND partial = 1") == 2);
+}
+
 TEST_CASE("python: a sitecustomize that was there before still runs, and output stays the same") {
   const PythonFolder folder{{"site/sitecustomize.py", "print('customized')\n"}, {"script.py", "print('ran')\n"}};
   const std::string before = "PYTHONPATH=" + folder.path("site");

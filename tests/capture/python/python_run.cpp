@@ -34,8 +34,10 @@ std::string text_of(const SqlValue& value) {
 std::string python_program() { return fs::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3"; }
 
 PythonFolder::PythonFolder(std::initializer_list<ScriptFile> files) {
-  static const ScratchFolder cache;  // the collector is laid down there
+  static const ScratchFolder cache;    // the collector is laid down there
+  static const ScratchFolder runtime;  // where no other agent waits
   ::setenv("XDG_CACHE_HOME", cache.path.c_str(), 1);
+  ::setenv("XDG_RUNTIME_DIR", runtime.path.c_str(), 1);
   for (const auto& [name, content] : files) {
     fs::create_directories(fs::path(path(name)).parent_path());
     std::ofstream(path(name)) << content;
@@ -54,7 +56,8 @@ PlainRun PythonFolder::plain(const std::vector<std::string>& arguments) const {
 }
 
 CapturedRun::CapturedRun(const PythonFolder& folder, const std::vector<std::string>& arguments,
-                         std::vector<OptionSetting> options, std::vector<std::string> environment)
+                         std::vector<OptionSetting> options, std::vector<std::string> environment,
+                         const std::string& paused_name)
     : file_(folder.path("session.accel")) {
   const ScratchFolder work;
   LocalCaptureOptions capture;
@@ -63,6 +66,8 @@ CapturedRun::CapturedRun(const PythonFolder& folder, const std::vector<std::stri
   capture.request.arguments = arguments;
   capture.request.directory = fs::canonical(folder.path(".")).string();
   capture.request.environment = std::move(environment);
+  capture.request.name = paused_name;
+  capture.request.paused = !paused_name.empty();
   capture.output = file_;
   capture.work_folder = work.path.string();
   capture.watch.printed = [this](bool is_error, std::string_view bytes) {

@@ -42,7 +42,8 @@ class PythonFolder {
 class CapturedRun {
  public:
   CapturedRun(const PythonFolder& folder, const std::vector<std::string>& arguments,
-              std::vector<OptionSetting> options = {}, std::vector<std::string> environment = {});
+              std::vector<OptionSetting> options = {}, std::vector<std::string> environment = {},
+              const std::string& paused_name = "");  // of a capture that begins paused
 
   PlainRun plain;
   [[nodiscard]] std::vector<std::vector<std::string>> rows(const std::string& sql);

@@ -16,7 +16,7 @@ import functools as _functools
 import os as _os
 import threading as _threading
 
-__all__ = ["Profiler", "signpost", "append_meta_data", "attached"]
+__all__ = ["Profiler", "signpost", "append_meta_data", "collecting"]
 
 _lock = _threading.Lock()
 _module = None
@@ -55,9 +55,9 @@ def _start():
         _watch_collections()
 
 
-def attached():
-    """Whether a capture takes what this process tells."""
-    return _collector().attached()
+def collecting():
+    """Whether a capture takes what this process tells now."""
+    return _collector().collecting()
 
 
 class Profiler:

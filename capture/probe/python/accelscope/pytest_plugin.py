@@ -72,7 +72,7 @@ def pytest_configure(config):
         os.environ["PYTEST_PLUGINS"] = ",".join(names)
     else:
         os.environ.pop("PYTEST_PLUGINS", None)  # programs that tests start have their own
-    if accelscope.attached():
+    if accelscope._collector().attached():
         config.pluginmanager.register(_Tests(accelscope._collector()), "accelscope-tests")
 
 

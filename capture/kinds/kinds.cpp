@@ -11,17 +11,28 @@
 #include "capture/kinds/python/python_kind.h"
 #include "capture/kinds/replay/replay_kind.h"
 #include "capture/kinds/simulate/simulate_kind.h"
+#include "capture/kinds/torch/torch_kind.h"
 #include "capture/kinds/tt_metal/tt_metal_kind.h"
 #include "capture/kinds/tt_metal/tt_profile_kind.h"
+#include "capture/kinds/unitrace/unitrace_kind.h"
 #include "capture/kinds/warnings.h"
 
 namespace accelscope::capture {
 
 std::span<const CaptureKind> capture_kinds() {
-  // clang-format off: a line each
+  // A line each, so that changes do not meet.
+  // clang-format off
   static const std::array kKinds = {
-      program_kind(), itt_kind(),    python_kind(),   simulate_kind(),
-      replay_kind(),  neuron_kind(), tt_metal_kind(), tt_profile_kind(),
+      program_kind(),
+      itt_kind(),
+      python_kind(),
+      simulate_kind(),
+      replay_kind(),
+      neuron_kind(),
+      tt_metal_kind(),
+      tt_profile_kind(),
+      unitrace_kind(),
+      torch_kind(),
   };
   // clang-format on
   return kKinds;

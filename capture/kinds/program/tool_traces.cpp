@@ -1,0 +1,105 @@
+#include "capture/kinds/program/tool_traces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "capture/sources/chrome/chrome_source.h"
+#include "capture/sources/labelled_sink.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::duration_cast;
+using std::chrono::nanoseconds;
+
+constexpr std::int64_t kClockSlackNs = 1'000'000'000;  // of clocks that were set while the program ran
+
+// What was traced until a stop is wanted whole.
+class KeptSink final : public EventSink {
+ public:
+  explicit KeptSink(EventSink& target) : target_(target) {}
+  Result<void> define(const Definition& definition) override { return target_.define(definition); }
+  Result<void> append(SealedChunk chunk) override {
+    any_ = true;
+    return target_.append(std::move(chunk));
+  }
+  [[nodiscard]] bool any() const noexcept { return any_; }
+
+ private:
+  EventSink& target_;
+  bool any_ = false;
+};
+
+// The capture's time 0 by the clock on the wall.
+[[nodiscard]] std::int64_t origin_unix_ns(std::chrono::steady_clock::time_point origin) {
+  const auto since = duration_cast<nanoseconds>(std::chrono::steady_clock::now() - origin);
+  return duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch() - since).count();
+}
+
+// When the trace began, if it says so and means this run.
+[[nodiscard]] std::optional<std::int64_t> begin_of(const LabelledSink& trace, const KindRun& run, const ToolRun& of) {
+  const std::optional<std::int64_t> unix_ns = trace.begin_unix_ns();
+  if (!unix_ns) return std::nullopt;
+  const std::int64_t begin = *unix_ns - origin_unix_ns(run.origin);
+  const bool in_run = begin >= of.begin_ns - kClockSlackNs && begin <= of.end_ns + kClockSlackNs;
+  return in_run ? std::optional(begin) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> find_tool_traces(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code failure;
+  for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+    const std::string name = entry->path().filename().string();
+    const bool is_trace = name.ends_with(".json") || name.ends_with(".json.gz");
+    if (is_trace && entry->is_regular_file(failure)) files.push_back(entry->path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Result<void> import_tool_traces(const KindRun& run, const ToolRun& of, EventSink& told) {
+  const std::vector<std::string> files = find_tool_traces(of.folder);
+  SharedFacts facts;
+  std::string first_failure;
+  std::size_t read = 0;
+  std::size_t placed_by_begin = 0;
+  for (const std::string& file : files) {
+    const std::unique_ptr<EventSink> scope = run.open_scope();
+    KeptSink kept(*scope);
+    const std::string label = files.size() == 1 ? "" : fs::path(file).stem().string();
+    LabelledSink labelled(kept, label, facts);
+    if (const Result<void> done = import_chrome_json(file, {}, labelled); !done) {
+      if (kept.any()) return done;
+      if (first_failure.empty()) first_failure = done.message();
+      if (Result<void> noted = told.define(QualityEntry{"trace_unreadable", 1, done.message(), Severity::error});
+          !noted)
+        return noted;
+      continue;
+    }
+    ++read;
+    const std::optional<std::int64_t> begin = begin_of(labelled, run, of);
+    placed_by_begin += begin ? 0 : 1;
+    if (Result<void> moved = labelled.delay(begin.value_or(of.begin_ns)); !moved) return moved;
+  }
+  if (read == 0 && !first_failure.empty()) return Error{first_failure};
+  if (placed_by_begin == 0) return {};
+  return told.define(QualityEntry{
+      "trace_begin_estimated", placed_by_begin,
+      "traces that do not say when they began are drawn from the program's start: they lie too early by the time until "
+      "their first event",
+      Severity::note});
+}
+
+Result<void> tell_no_trace(const Error& reason, EventSink& told) {
+  if (!told.cancelled()) return reason;
+  return told.define(QualityEntry{"no_trace", 1, reason.message, Severity::warning});
+}
+
+}  // namespace accelscope::capture

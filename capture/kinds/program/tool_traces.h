@@ -1,0 +1,30 @@
+// Traces that a profiling tool leaves behind when its program has ended: each becomes a part of the capture, at the
+// time at which it was made.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "capture/kinds/kind.h"
+
+namespace accelscope::capture {
+
+struct ToolRun {
+  std::string folder;         // in which the traces lie
+  std::int64_t begin_ns = 0;  // of the program, in the capture's time
+  std::int64_t end_ns = 0;
+};
+
+// The Chrome JSON traces of the folder, packed or not, in the order of their names.
+[[nodiscard]] std::vector<std::string> find_tool_traces(const std::string& folder);
+
+// Each in a scope of its own. One that says when it began lies there, others begin with the program, which is told.
+// Files that cannot be read are told of too; also after a stop all of them are read. Fails if none can be read, or a
+// sink fails.
+[[nodiscard]] Result<void> import_tool_traces(const KindRun& run, const ToolRun& of, EventSink& told);
+
+// A program that was stopped may have left none: then this is only noted.
+[[nodiscard]] Result<void> tell_no_trace(const Error& reason, EventSink& told);
+
+}  // namespace accelscope::capture

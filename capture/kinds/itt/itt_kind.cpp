@@ -113,19 +113,8 @@ Result<void> run(const KindRun& run, EventSink& sink) {
   handler.settings = settings_of(*options);
   handler.ring_bytes = std::bit_ceil(options->size("buffer"));
   handler.drop_when_full = options->text("when-full") == "drop";
-  std::uint64_t processes = 0;
-  handler.attach = [&](const ProbeProcess& process) {
-    ++processes;
-    return std::make_unique<IttProcess>(process, writer, schemas);
-  };
-  const Result<void> done = read_probes(run, writer, sink, handler);
-  if (processes == 0) {
-    writer.add_quality({"no_program_attached", 1,
-                        "no program with ITT calls or zones attached; a program must be linked with ITT's static part "
-                        "and make its first call, or be compiled with the zones' header and TRACY_ENABLE",
-                        Severity::warning});
-  }
-  return done;
+  handler.attach = [&](const ProbeProcess& process) { return std::make_unique<IttProcess>(process, writer, schemas); };
+  return read_probes(run, writer, sink, handler);
 }
 
 Result<std::vector<std::string>> environment(const KindChoice& choice, const ProbeFiles& files,

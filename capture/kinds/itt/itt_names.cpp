@@ -58,6 +58,14 @@ std::string valid_utf8(std::string_view text) {
   return valid;
 }
 
+IttNames::IttNames(SessionWriter& writer, const ProbeProcess& process) : writer_(writer) {
+  std::error_code failure;
+  const auto directory = std::filesystem::read_symlink(fmt::format("/proc/{}/cwd", process.id), failure);
+  if (!failure) folders_.push_back(directory.string());
+  std::filesystem::path folder = std::filesystem::path(process.program).parent_path();
+  for (; folder.has_relative_path(); folder = folder.parent_path()) folders_.push_back(folder.string());
+}
+
 bool IttNames::define(std::uint32_t type, std::string_view body) {
   switch (static_cast<DefinitionType>(type)) {
     case DefinitionType::domain: {
@@ -107,13 +115,26 @@ bool IttNames::define_site(std::string_view body) {
   return true;
 }
 
-// Files that the compiler named with their whole path are kept with the session, so that its lines can be shown.
-void IttNames::keep_source(const std::string& path) {
-  if (!sources_.insert(path).second || !path.starts_with('/')) return;
+// Compilers name files as they were called with them: from the folder that they were built in, which is most often one
+// above that of the program.
+std::string IttNames::find_source(const std::string& path) const {
   std::error_code failure;
-  if (!std::filesystem::is_regular_file(path, failure)) return;
-  if (std::filesystem::file_size(path, failure) > kLargestSource || failure) return;
-  std::ifstream file(path, std::ios::binary);
+  if (path.starts_with('/')) return std::filesystem::is_regular_file(path, failure) ? path : "";
+  if (path.find('/') == std::string::npos) return "";
+  for (const std::string& folder : folders_) {
+    const std::string found = (std::filesystem::path(folder) / path).lexically_normal().string();
+    if (std::filesystem::is_regular_file(found, failure)) return found;
+  }
+  return "";
+}
+
+// Kept with the session, so that its lines can be shown.
+void IttNames::keep_source(const std::string& path) {
+  if (!sources_.insert(path).second) return;
+  const std::string found = find_source(path);
+  std::error_code failure;
+  if (found.empty() || std::filesystem::file_size(found, failure) > kLargestSource || failure) return;
+  std::ifstream file(found, std::ios::binary);
   std::ostringstream content;
   content << file.rdbuf();
   if (file) writer_.add_source_file(path, valid_utf8(content.str()));

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "capture/probe/host/probe_reader.h"
 #include "capture/probe/itt/itt_records.h"
 #include "core/model/session_writer.h"
 
@@ -38,7 +39,7 @@ struct IttLock {
 
 class IttNames {
  public:
-  explicit IttNames(SessionWriter& writer) : writer_(writer) {}
+  IttNames(SessionWriter& writer, const ProbeProcess& process);
 
   // False: it breaks the rules.
   [[nodiscard]] bool define(std::uint32_t type, std::string_view body);
@@ -56,8 +57,10 @@ class IttNames {
   [[nodiscard]] bool define_lock(std::string_view body);
   [[nodiscard]] bool define_fact(std::string_view body);
   void keep_source(const std::string& path);
+  [[nodiscard]] std::string find_source(const std::string& path) const;  // "": it is not on this host
 
   SessionWriter& writer_;
+  std::vector<std::string> folders_;  // from which relative paths of sources may start
   std::vector<StringId> domains_ = {0};
   std::vector<std::string> domain_names_ = {""};
   std::vector<IttSite> sites_ = {{}};

@@ -15,7 +15,7 @@ IttProcess::IttProcess(const ProbeProcess& process, SessionWriter& writer, IttSc
     : process_(process),
       writer_(writer),
       schemas_(schemas),
-      names_(writer),
+      names_(writer, process),
       tracks_(writer, schemas, process),
       tasks_(writer, names_, counts_),
       ordered_(writer, schemas, tracks_, names_, tasks_, counts_) {}
@@ -142,7 +142,8 @@ bool IttProcess::read_task_begin(Thread& thread, std::uint32_t site, IttWords& w
 bool IttProcess::read_metadata(Thread& thread, std::uint32_t key, IttWords& words) {
   if (!words.has(5)) return false;
   const std::int64_t ns = to_ns(words.next());
-  const Id id = words.id();
+  Id id = words.id();
+  if (id.d1 == 0) id = {};  // made of no address: it stands for nothing
   const std::uint64_t type_and_bytes = words.next();
   std::string bytes;
   if (!words.bytes(static_cast<std::size_t>(type_and_bytes >> 32U), bytes)) return false;

@@ -2,6 +2,11 @@
 #ifndef ACCELSCOPE_ZONES_ON_H
 #define ACCELSCOPE_ZONES_ON_H
 
+// Zones within zones shadow each other by design: no reason to warn whoever marks a program.
+#if defined(__GNUC__)
+#pragma GCC system_header
+#endif
+
 // Zones
 #define ZoneNamed(varname, active)                                                         \
   static constexpr tracy::SourceLocationData TracyConcat(accelscope_zone_place_, varname){ \

@@ -20,9 +20,9 @@ void PythonSession::report() {
   tell("python_calls_running", running_calls, "calls in Python that ran on when the capture ended are shown until then",
        Severity::note);
   tell("python_calls_too_deep", deep_calls,
-       fmt::format("calls in Python are not shown: all threads together are more than {} calls deep; leave modules out "
-                   "with --skip-modules, or collect parts with --functions enabled",
-                   kMaxLanes),
+       fmt::format("calls in Python are not shown: a thread is more than {} calls deep, or all together more than {}; "
+                   "leave modules out with --skip-modules, or collect parts with --functions enabled",
+                   kMaxDepth, kMaxLanes),
        Severity::warning);
   tell("python_threads_left_out", threads_left_out,
        fmt::format("threads in Python are not shown: there were more than {}", kMaxThreads), Severity::warning);

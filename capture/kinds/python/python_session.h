@@ -14,6 +14,7 @@ class PythonSession {
  public:
   // Lanes of a session are numbered with 14 bits; each depth of each thread takes one.
   static constexpr std::uint32_t kMaxLanes = 12'000;
+  static constexpr std::uint32_t kMaxDepth = 4'000;    // of one thread
   static constexpr std::uint32_t kMaxThreads = 4'000;  // tracks are numbered likewise
 
   explicit PythonSession(SessionWriter& writer);

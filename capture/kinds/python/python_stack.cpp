@@ -21,7 +21,7 @@ void CallStack::close(std::int64_t now_ns) {
   if (!open_.empty()) open_.back().inner_ns += duration;
   const auto depth = static_cast<std::uint32_t>(open_.size());
   while (lanes_ <= depth) {
-    if (!session_->take_lane()) {
+    if (lanes_ >= PythonSession::kMaxDepth || !session_->take_lane()) {
       ++session_->deep_calls;
       return;
     }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "capture/probe/python/python_records.h"
-
 namespace accelscope::probe::python {
 namespace {
 
@@ -57,12 +55,6 @@ namespace {
   return name.empty() ? plain : name;
 }
 
-[[nodiscard]] std::string definition_body(const CodeFacts& facts, const std::string& file, const std::string& name,
-                                          const std::string& module) {
-  std::string body(reinterpret_cast<const char*>(&facts), sizeof facts);
-  return body + file + name + module;
-}
-
 }  // namespace
 
 std::string text_of(PyObject* text) {
@@ -93,14 +85,20 @@ bool CodeTable::wanted(std::string_view module) const noexcept {
   return only_.empty() || std::any_of(only_.begin(), only_.end(), holds);
 }
 
-void CodeTable::number(CodeEntry& entry, Channel& channel) noexcept {
+void CodeTable::tell(CodeEntry& entry, CodeFacts facts, const std::string& texts, Channel& channel) noexcept {
   const std::uint32_t generation = channel.generation();
-  if (numbered_generation_ != generation) {
-    numbered_generation_ = generation;
+  if (told_generation_ != generation) {
+    told_generation_ = generation;
     next_number_ = 0;
+    told_.clear();
   }
   entry.generation = generation;
-  entry.number = next_number_++;
+  const std::string alike(reinterpret_cast<const char*>(&facts), sizeof facts);
+  const auto [at, is_new] = told_.try_emplace(alike + texts, next_number_);
+  entry.number = at->second;
+  if (!is_new) return;
+  facts.number = next_number_++;
+  channel.define(kDefineCode, std::string(reinterpret_cast<const char*>(&facts), sizeof facts) + texts);
 }
 
 CodeEntry& CodeTable::add(const void* key) noexcept {
@@ -155,12 +153,10 @@ const CodeEntry& CodeTable::tell_code(PyFrameObject* frame, PyObject* code, Chan
     entry.ignored = own || !wanted(module);
     entry.lineless = file.starts_with("<frozen ");
   }
-  number(entry, channel);
-  facts.number = entry.number;
   facts.file_bytes = static_cast<std::uint32_t>(file.size());
   facts.name_bytes = static_cast<std::uint32_t>(name.size());
   facts.module_bytes = static_cast<std::uint32_t>(module.size());
-  channel.define(kDefineCode, definition_body(facts, file, name, module));
+  tell(entry, facts, file + name + module, channel);
   return entry;
 }
 
@@ -173,13 +169,11 @@ const CodeEntry& CodeTable::tell_native(PyObject* function, const void* key, Cha
     if (key == function) Py_INCREF(function);  // its address is all there is to know it by
     entry.ignored = module.ends_with("_accelscope");
   }
-  number(entry, channel);
   CodeFacts facts{};
-  facts.number = entry.number;
   facts.flags = kNativeCode;
   facts.name_bytes = static_cast<std::uint32_t>(name.size());
   facts.module_bytes = static_cast<std::uint32_t>(module.size());
-  channel.define(kDefineCode, definition_body(facts, {}, name, module));
+  tell(entry, facts, name + module, channel);
   return entry;
 }
 

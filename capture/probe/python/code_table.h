@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "capture/probe/client/channel.h"
 #include "capture/probe/python/python_api.h"
+#include "capture/probe/python/python_records.h"
 
 namespace accelscope::probe::python {
 
@@ -62,13 +64,15 @@ class CodeTable {
   const CodeEntry& tell_native(PyObject* function, const void* key, Channel& channel) noexcept;
   CodeEntry& add(const void* key) noexcept;
   void make_room() noexcept;
-  void number(CodeEntry& entry, Channel& channel) noexcept;
+  // Code that was compiled anew from the same text keeps its number.
+  void tell(CodeEntry& entry, CodeFacts facts, const std::string& texts, Channel& channel) noexcept;
   [[nodiscard]] bool wanted(std::string_view module) const noexcept;
 
   std::vector<CodeEntry> entries_;  // open addressing, at most half full
   std::size_t used_ = 0;
   std::uint32_t next_number_ = 0;
-  std::uint32_t numbered_generation_ = 0;
+  std::uint32_t told_generation_ = 0;
+  std::unordered_map<std::string, std::uint32_t> told_;  // facts and texts, to numbers
   std::vector<std::string> only_;
   std::vector<std::string> skipped_;
   std::string own_folder_;

@@ -331,6 +331,24 @@ TEST_CASE("python: a million calls are a million slices") {
   CHECK(run.quality("dropped_events").empty());
 }
 
+TEST_CASE("python: calls that are too deep are counted, code compiled again and again costs nothing") {
+  const PythonFolder folder{{"script.py", R"py(import sys
+def f(n): return 0 if n == 0 else f(n - 1)
+sys.setrecursionlimit(9000)
+f(8000)
+for i in range(20000): exec("def again(): pass\nagain()")
+)py"}};
+  std::vector<OptionSetting> options = kOwnCode;
+  options.push_back({"c-functions", "off"});
+  options.push_back({"gc", "off"});
+  CapturedRun run(folder, {"script.py"}, options);
+  CHECK(run.plain.exit_status == 0);
+  // f(8000) to f(0) below <module>: one lane is that one's.
+  CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'f'") == 3'999);
+  CHECK(run.count("SELECT count FROM quality WHERE kind = 'python_calls_too_deep'") == 8'001 - 3'999);
+  CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'again'") == 20'000);
+}
+
 TEST_CASE("python: a run of pytest has a slice for each test with its phases and outcomes") {
   const PythonFolder folder{{"test_it.py", R"py(import pytest
 def helper(): pass
@@ -365,6 +383,10 @@ def test_each(n, accelscope_profiler): helper()
   CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'helper'") == 3);
   const std::string file = std::filesystem::canonical(folder.path("test_it.py")).string();
   CHECK(run.cell("SELECT location FROM python_test WHERE name = 'test_it.py::test_bad'") == file + ":6");
+  // With -p only what the fixture enables.
+  CapturedRun enabled(folder, {"-m", "accelscope", "-p", "-m", "pytest", "-q", "-p", "no:cacheprovider"});
+  CHECK(enabled.count("SELECT count(*) FROM python_call WHERE name = 'helper'") == 2);
+  CHECK(enabled.count("SELECT count(*) FROM python_test WHERE phase = 'test'") == 7);
 }
 
 TEST_CASE("python: what runs while the capture is paused is left out, what runs on shows before and after") {

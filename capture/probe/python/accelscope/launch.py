@@ -144,7 +144,7 @@ def run_program(chosen, command, program):
     environment["PYTHONPATH"] = os.pathsep.join([start] + paths)
     if settings_of(chosen):
         environment["ACCELSCOPE_PYTHON"] = ";".join(settings_of(chosen))
-    if program[:2] == ["-m", "pytest"] or program[0] == "-mpytest":
+    if program[:2] == ["-m", "pytest"] or os.path.basename(program[0]) in ("-mpytest", "pytest", "py.test"):
         plugins = [name for name in environment.get("PYTEST_PLUGINS", "").split(",") if name]
         environment["PYTEST_PLUGINS"] = ",".join(plugins + ["accelscope.pytest_plugin"])
     os.execve(sys.executable, command, environment)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "capture/kinds/neuron/neuron_command.h"
+#include "capture/kinds/neuron/profile_sinks.h"
 #include "capture/kinds/program/program_start.h"
 #include "capture/process/child_process.h"
 #include "capture/sources/import_input.h"
@@ -217,12 +218,13 @@ Result<void> NeuronRun::process(const std::string& neff, const std::vector<Neuro
 }
 
 Result<void> NeuronRun::import_folder(const std::string& folder) {
-  Result<void> done = import_input({folder}, {}, run_.open_scope);
+  ProfileSinks sinks(run_.open_scope);
+  Result<void> done = import_input({folder}, {}, [&] { return sinks.next(); });
   if (!done && sink_.cancelled()) {
     stopped_ = true;
     return {};
   }
-  return done;
+  return done ? sinks.place(run_.origin) : done;
 }
 
 Result<StepEnd> NeuronRun::run_program(const Step& step) {

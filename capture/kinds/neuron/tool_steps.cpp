@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 constexpr auto kTurn = 50ms;          // how long a stop may go unnoticed
 constexpr auto kFlushPeriod = 100ms;  // how long what happened may stay unseen
 constexpr auto kGrace = 5s;           // between asking to end and killing
-constexpr auto kAfterTheEnd = 1s;     // for children that still hold the streams
+constexpr auto kAfterTheEnd = 1s;     // for children that still hold the streams,
+constexpr auto kLongAfterIt = 10s;    // and for those that go on printing
 constexpr std::size_t kReadBytes = 64U << 10;
 constexpr std::array kStreams = {OutputStream::out, OutputStream::err};
 
@@ -74,7 +75,7 @@ void ToolSteps::watch(SupervisedChild& child, const Step& step, StepEnd& end) {
     flush(now);
     if (child.ended()) {
       if (ended == Clock::time_point()) ended = now;
-      if (!child.any_open() || (!more && now - ended >= kAfterTheEnd)) return;
+      if (!child.any_open() || now - ended >= (more ? kLongAfterIt : kAfterTheEnd)) return;
       continue;
     }
     if (!end.stopped && !end.timed_out) {

@@ -296,7 +296,11 @@ TEST_CASE("a system profile is that of the program, with its devices by choice")
     const Imported session = capture.session();
     CHECK(contains(capture.printed, "hello from the program"));
     CHECK(session.count("instruction") == 0);
-    CHECK(session.count("trace_event") == 1);
+    // On the capture's time: the call is recorded right after the program's last line.
+    const std::vector<EventValues> calls = session.events("trace_event");
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0].begin > session.events("program").front().begin);
+    CHECK(calls[0].begin < session.events("program").front().end);
     CHECK(tool.commands().at(0) == std::vector<std::string>{"inspect", "-o", capture.work("profile-inspect"), "sh",
                                                             "-c", "echo hello from the program"});
   }
@@ -309,6 +313,27 @@ TEST_CASE("a system profile is that of the program, with its devices by choice")
   CHECK(session.quality("program_failed") != nullptr);
   tool.play("no-trace", "inspect");
   CHECK(contains(Capture(Options{{"profile", "system"}}).script("true").failure(), "wrote nothing into"));
+}
+
+TEST_CASE("a capture that starts paused runs nothing until it goes on") {
+  const StandInTool tool;
+  SteeredSink sink;
+  int asked = 0;
+  sink.pause_when = [&](const RecordingSink&) {
+    CHECK(tool.commands().empty());
+    return ++asked < 3;
+  };
+  const ScratchFolder work;
+  const CaptureRequest request{.kinds = {{"neuron", {{"neff", tool.write("mlp.neff", "program")}}}}};
+  const KindRun run{.request = request,
+                    .choice = request.kinds.front(),
+                    .origin = std::chrono::steady_clock::now(),
+                    .work_folder = work.path.string(),
+                    .open_scope = [] { return std::make_unique<SteeredSink>(); },
+                    .watch = {}};
+  CHECK(run_kind(run, sink).ok());
+  CHECK(asked == 3);
+  CHECK(tool.commands().size() == 2);
 }
 
 TEST_CASE("stopping ends a tool that runs, and says what is missing") {

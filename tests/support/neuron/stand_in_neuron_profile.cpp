@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -191,7 +192,8 @@ int inspect(const std::vector<std::string>& arguments) {
   if (mode == "no-trace") return 0;
   const fs::path folder = fs::path(usage.values.at("output-dir")) / "i-0123_pid_42";
   fs::create_directories(folder);
-  std::ofstream(folder / "ntrace.pb") << "stand-in system trace\n";
+  const auto end = std::chrono::system_clock::now().time_since_epoch();
+  std::ofstream(folder / "ntrace.pb") << std::chrono::duration_cast<std::chrono::nanoseconds>(end).count() << "\n";
   std::ofstream(folder / "neff_395760075800974.neff") << "program";
   write_trace(folder / "395760075800974_instid_0_vnc_0.ntff", 7, true);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
@@ -200,11 +202,17 @@ int inspect(const std::vector<std::string>& arguments) {
 int view_folder(const Usage& usage) {
   const std::string mode = mode_of("view");
   if (mode == "no-profile") return 0;
+  const fs::path folder = usage.values.at("session-dir");
+  std::string end_ns;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().filename() == "ntrace.pb") std::ifstream(entry.path()) >> end_ns;
+  }
   std::ofstream("system_profile.json")
-      << R"({"trace_events":[{"timestamp":1729888371056597613,"duration":27094,"name":"nrt_execute","group":"nrt-nc-000",)"
+      << R"({"trace_events":[{"timestamp":)" << end_ns
+      << R"(,"duration":27094,"name":"nrt_execute","group":"nrt-nc-000",)"
          R"("id":1,"instance_id":"i-0123","lnc_idx":"0","process_id":"42","thread_id":42,"type":11}]})";
   if (usage.values.contains("ignore-device-profile")) return 0;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(usage.values.at("session-dir"))) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.path().extension() != ".ntff") continue;
     write_profile(read_trace(entry.path()), "device_profile_model_1.json", true);
   }

@@ -1,0 +1,49 @@
+#include "capture/kinds/neuron/profile_sinks.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace accelscope::capture {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::nanoseconds;
+
+class Borrowed final : public EventSink {
+ public:
+  explicit Borrowed(EventSink& target) : target_(target) {}
+  Result<void> define(const Definition& definition) override { return target_.define(definition); }
+  Result<void> append(SealedChunk chunk) override { return target_.append(std::move(chunk)); }
+  [[nodiscard]] bool cancelled() const override { return target_.cancelled(); }
+  [[nodiscard]] bool paused() const override { return target_.paused(); }
+
+ private:
+  EventSink& target_;
+};
+
+}  // namespace
+
+std::unique_ptr<EventSink> ProfileSinks::next() {
+  scopes_.push_back(open_scope_());
+  sinks_.emplace_back(*scopes_.back(), "", facts_);
+  return std::make_unique<Borrowed>(sinks_.back());
+}
+
+Result<void> ProfileSinks::place(std::chrono::steady_clock::time_point origin) {
+  const auto passed = duration_cast<nanoseconds>(std::chrono::steady_clock::now() - origin);
+  const auto now = duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch());
+  std::optional<std::int64_t> first;
+  for (const LabelledSink& sink : sinks_) {
+    if (const auto begin = sink.begin_unix_ns()) first = std::min(first.value_or(*begin), *begin);
+  }
+  const std::int64_t delay = first.value_or(0) - (now - passed).count();
+  if (!first || delay < 0 || delay > passed.count()) return {};  // of another time, or by another clock
+  for (LabelledSink& sink : sinks_) {
+    if (!sink.begin_unix_ns()) continue;
+    if (Result<void> done = sink.delay(delay); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace accelscope::capture

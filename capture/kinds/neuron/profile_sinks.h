@@ -1,0 +1,33 @@
+// Where the profiles of one capture are read into: each into a scope of its own. Those that say when they began are
+// laid on the capture's time, beside what the program printed; the others begin with the capture.
+//
+//   ProfileSinks sinks(run.open_scope);
+//   import_input(paths, options, [&] { return sinks.next(); });
+//   sinks.place(run.origin);
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "capture/kinds/kind.h"
+#include "capture/sources/labelled_sink.h"
+
+namespace accelscope::capture {
+
+class ProfileSinks {
+ public:
+  explicit ProfileSinks(const OpenScope& open_scope) : open_scope_(open_scope) {}
+
+  [[nodiscard]] std::unique_ptr<EventSink> next();  // must not outlive this object
+  Result<void> place(std::chrono::steady_clock::time_point origin);
+
+ private:
+  const OpenScope& open_scope_;
+  SharedFacts facts_;
+  std::vector<std::unique_ptr<EventSink>> scopes_;
+  std::deque<LabelledSink> sinks_;
+};
+
+}  // namespace accelscope::capture

@@ -51,7 +51,7 @@ struct Known {
 Usage parse(const std::vector<std::string>& arguments, const std::vector<Known>& known, bool stops_at_word) {
   Usage usage;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    std::string word = arguments[i];
+    const std::string& word = arguments[i];
     if (!word.starts_with("-")) {
       usage.words.push_back(word);
       if (!stops_at_word) continue;

@@ -6,6 +6,7 @@
 #include "capture/kinds/kind.h"
 #include "capture/kinds/neuron/neuron_kind.h"
 #include "capture/kinds/neuron/neuron_settings.h"
+#include "capture/kinds/opencl/opencl_kind.h"
 #include "capture/kinds/options.h"
 #include "capture/kinds/program/program_kind.h"
 #include "capture/kinds/python/python_kind.h"
@@ -33,6 +34,7 @@ std::span<const CaptureKind> capture_kinds() {
       tt_profile_kind(),
       unitrace_kind(),
       torch_kind(),
+      opencl_kind(),
   };
   // clang-format on
   return kKinds;

@@ -25,6 +25,7 @@ class RecordingSink final : public EventSink {
   Result<void> define(const Definition& definition) override {
     definition_bytes.push_back(encode(definition));
     if (const auto* schema = std::get_if<Schema>(&definition)) schemas[schema->number] = *schema;
+    if (const auto* clock = std::get_if<Clock>(&definition)) clocks[clock->number] = *clock;
     if (const auto* track = std::get_if<Track>(&definition)) tracks[track->number] = *track;
     if (const auto* lane = std::get_if<Lane>(&definition)) lanes[lane->number] = *lane;
     if (const auto* file = std::get_if<SourceFile>(&definition)) source_files.push_back(*file);
@@ -68,6 +69,7 @@ class RecordingSink final : public EventSink {
   std::vector<Bytes> definition_bytes;
   std::vector<SealedChunk> chunks;
   std::map<SchemaNumber, Schema> schemas;
+  std::map<ClockNumber, Clock> clocks;  // the newest versions
   std::map<TrackNumber, Track> tracks;
   std::map<LaneNumber, Lane> lanes;
   std::map<std::string, std::string> meta;

@@ -1,0 +1,69 @@
+// The layer that a loader puts between a program and its OpenCL drivers. It passes every call on, tells the agent of
+// those that matter, and makes all queues keep times, which it hides from the program: results, errors and what
+// programs can ask stay as they are without it.
+//
+// A call of the table does: layer().next.clX(...), the driver's own. State is made anew in a forked child, whose
+// parent's objects are none of it.
+#pragma once
+
+#include <CL/cl_icd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "capture/probe/client/channel.h"
+#include "capture/probe/opencl/collector.h"
+#include "capture/probe/opencl/handle_map.h"
+#include "capture/probe/opencl/objects.h"
+
+namespace accelscope::probe::opencl {
+
+struct State {
+  HandleMap<std::uint32_t> devices;  // their numbers
+  HandleMap<std::shared_ptr<Queue>> queues;
+  HandleMap<std::shared_ptr<Program>> programs;
+  HandleMap<std::shared_ptr<Kernel>> kernels;
+  HandleMap<std::shared_ptr<Memory>> memories;
+  HandleMap<std::shared_ptr<Memory>> shared;  // by pointer: clSVMAlloc
+  HandleMap<std::uint64_t> events;            // commands of the events that the program was given
+  Collector collector;
+  std::atomic<std::uint64_t> last_command{0};
+  std::atomic<std::uint32_t> last_number{0};
+  std::mutex device_mutex;
+
+  [[nodiscard]] std::uint32_t new_number() { return last_number.fetch_add(1, std::memory_order_relaxed) + 1; }
+};
+
+struct Layer {
+  cl_icd_dispatch next{};
+  Channel* channel = nullptr;
+  std::atomic<State*> state{nullptr};
+  bool keeps_arguments = true;
+  bool keeps_calls = true;
+  bool keeps_sources = true;
+};
+
+// Never destroyed: programs call OpenCL from static destructors.
+[[nodiscard]] Layer& layer() noexcept;
+[[nodiscard]] inline State& state() noexcept { return *layer().state.load(std::memory_order_acquire); }
+
+// Writes the layer's own functions over those of the table that the drivers have.
+void fill_table(cl_icd_dispatch& table);
+void fill_commands(cl_icd_dispatch& table);
+void fill_transfers(cl_icd_dispatch& table);
+void fill_queues(cl_icd_dispatch& table);
+void fill_memory(cl_icd_dispatch& table);
+void fill_programs(cl_icd_dispatch& table);
+void fill_kernels(cl_icd_dispatch& table);
+
+// The device's number; the agent is told of it the first time.
+[[nodiscard]] std::uint32_t number_of_device(cl_device_id device);
+
+// Once there is a driver: handlers of the exit run last come, first served, and before libraries are torn down.
+void drain_before_exit();
+
+// Tells of a call that put no command into a queue.
+void record_call(Call call, std::uint64_t begin_ticks, cl_int result, std::uint32_t object = 0) noexcept;
+
+}  // namespace accelscope::probe::opencl

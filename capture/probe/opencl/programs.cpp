@@ -1,0 +1,214 @@
+// Programs: where they come from, and how they are built.
+#include <cstring>
+#include <string>
+
+#include "capture/probe/opencl/bodies.h"
+#include "capture/probe/opencl/layer.h"
+
+namespace accelscope::probe::opencl {
+namespace {
+
+cl_program add_program(cl_program handle, ProgramForm form, std::string_view text) {
+  if (handle == nullptr) return handle;
+  State& now = state();
+  auto program = std::make_shared<Program>();
+  program->number = now.new_number();
+  BodyWriter body;
+  body.number(program->number).number(static_cast<std::uint32_t>(form)).text(text);
+  layer().channel->define(static_cast<std::uint32_t>(DefinitionType::program), body.bytes());
+  now.programs.set(handle, std::move(program));
+  return handle;
+}
+
+cl_program CL_API_CALL create_with_source(cl_context context, cl_uint count, const char** strings,
+                                          const std::size_t* lengths, cl_int* result_ret) {
+  const std::uint64_t begin = now_ticks();
+  cl_int result = CL_SUCCESS;
+  cl_program handle = layer().next.clCreateProgramWithSource(context, count, strings, lengths, &result);
+  record_call(Call::CreateProgram, begin, result);
+  if (result_ret != nullptr) *result_ret = result;
+  std::string source;
+  for (cl_uint i = 0; handle != nullptr && layer().keeps_sources && i < count; ++i) {
+    const bool is_terminated = lengths == nullptr || lengths[i] == 0;
+    source.append(strings[i], is_terminated ? std::strlen(strings[i]) : lengths[i]);
+  }
+  return add_program(handle, ProgramForm::source, source);
+}
+
+cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint count, const cl_device_id* devices,
+                                          const std::size_t* lengths, const unsigned char** binaries, cl_int* statuses,
+                                          cl_int* result_ret) {
+  const std::uint64_t begin = now_ticks();
+  cl_int result = CL_SUCCESS;
+  cl_program handle =
+      layer().next.clCreateProgramWithBinary(context, count, devices, lengths, binaries, statuses, &result);
+  record_call(Call::CreateProgram, begin, result);
+  if (result_ret != nullptr) *result_ret = result;
+  const std::size_t bytes = handle != nullptr && count != 0 ? lengths[0] : 0;
+  return add_program(handle, ProgramForm::binary, "binary of " + std::to_string(bytes) + " bytes");
+}
+
+cl_program CL_API_CALL create_with_il(cl_context context, const void* code, std::size_t length, cl_int* result_ret) {
+  const std::uint64_t begin = now_ticks();
+  cl_int result = CL_SUCCESS;
+  cl_program handle = layer().next.clCreateProgramWithIL(context, code, length, &result);
+  record_call(Call::CreateProgram, begin, result);
+  if (result_ret != nullptr) *result_ret = result;
+  return add_program(handle, ProgramForm::intermediate,
+                     "intermediate language of " + std::to_string(length) + " bytes");
+}
+
+cl_program CL_API_CALL create_with_built_in(cl_context context, cl_uint count, const cl_device_id* devices,
+                                            const char* names, cl_int* result_ret) {
+  const std::uint64_t begin = now_ticks();
+  cl_int result = CL_SUCCESS;
+  cl_program handle = layer().next.clCreateProgramWithBuiltInKernels(context, count, devices, names, &result);
+  record_call(Call::CreateProgram, begin, result);
+  if (result_ret != nullptr) *result_ret = result;
+  return add_program(handle, ProgramForm::built_in, names == nullptr ? "" : names);
+}
+
+[[nodiscard]] std::string build_text(cl_program program, cl_device_id device, cl_program_build_info what) {
+  const cl_icd_dispatch& next = layer().next;
+  std::size_t bytes = 0;
+  if (next.clGetProgramBuildInfo(program, device, what, 0, nullptr, &bytes) != CL_SUCCESS || bytes == 0) return {};
+  std::string text(bytes, '\0');
+  if (next.clGetProgramBuildInfo(program, device, what, bytes, text.data(), nullptr) != CL_SUCCESS) return {};
+  text.resize(std::strlen(text.c_str()));
+  return text;
+}
+
+[[nodiscard]] std::string device_name(cl_device_id device) {
+  char name[256] = {};
+  (void)layer().next.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
+  return name;
+}
+
+// What is known of a build while it runs.
+struct Build {
+  BuildStep step = BuildStep::build;
+  std::uint64_t begin_ticks = 0;
+  void(CL_CALLBACK* notify)(cl_program, void*) = nullptr;  // the program's own
+  void* user_data = nullptr;
+  bool is_told = false;  // by the call itself or by the callback, whichever comes first
+  std::mutex mutex;
+};
+
+// One definition for each device; it ends now.
+void tell(Build& build, cl_program handle, cl_int result) {
+  const std::uint64_t end_ticks = now_ticks();
+  {
+    const std::lock_guard lock(build.mutex);
+    if (build.is_told) return;
+    build.is_told = true;
+  }
+  const std::shared_ptr<Program> program = state().programs.find(handle);
+  if (program == nullptr || !layer().channel->collecting()) return;
+  std::size_t bytes = 0;
+  const cl_icd_dispatch& next = layer().next;
+  if (next.clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, nullptr, &bytes) != CL_SUCCESS) return;
+  std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id));
+  if (next.clGetProgramInfo(handle, CL_PROGRAM_DEVICES, bytes, devices.data(), nullptr) != CL_SUCCESS) return;
+  for (cl_device_id device : devices) {
+    cl_build_status status = CL_BUILD_NONE;
+    (void)next.clGetProgramBuildInfo(handle, device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr);
+    if (status == CL_BUILD_NONE && result == CL_SUCCESS) continue;  // it was not built for this one
+    BodyWriter body;
+    body.number(program->number).number(static_cast<std::uint32_t>(build.step));
+    body.number(build.begin_ticks).number(end_ticks);
+    body.number(std::int32_t{status == CL_BUILD_ERROR && result == CL_SUCCESS ? CL_BUILD_PROGRAM_FAILURE : result});
+    body.text(build_text(handle, device, CL_PROGRAM_BUILD_OPTIONS)).text(device_name(device));
+    body.text(build_text(handle, device, CL_PROGRAM_BUILD_LOG));
+    layer().channel->define(static_cast<std::uint32_t>(DefinitionType::build), body.bytes());
+  }
+}
+
+void CL_CALLBACK notified(cl_program program, void* data) {
+  const std::unique_ptr<std::shared_ptr<Build>> build(static_cast<std::shared_ptr<Build>*>(data));
+  // A build of intermediate state is told by what it returned.
+  if (state().programs.find(program) != nullptr) tell(**build, program, CL_SUCCESS);
+  (*build)->notify(program, (*build)->user_data);
+}
+
+// Around a build. Without a callback it has ended when the call returns; with one, when that is called.
+template <typename Next>
+cl_int build(Call call, BuildStep step, cl_program program, void(CL_CALLBACK* notify)(cl_program, void*),
+             void* user_data, Next&& next) {
+  auto build = std::make_shared<Build>();
+  build->step = step;
+  build->begin_ticks = now_ticks();
+  build->notify = notify;
+  build->user_data = user_data;
+  auto* kept = notify == nullptr ? nullptr : new std::shared_ptr<Build>(build);
+  const cl_int result = next(notify == nullptr ? nullptr : notified, kept);
+  record_call(call, build->begin_ticks, result);
+  if (notify == nullptr || result != CL_SUCCESS) tell(*build, program, result);
+  return result;
+}
+
+cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
+                                 void(CL_CALLBACK* notify)(cl_program, void*), void* user_data) {
+  return build(Call::BuildProgram, BuildStep::build, program, notify, user_data, [&](auto callback, void* data) {
+    return layer().next.clBuildProgram(program, count, devices, options, callback,
+                                       callback == nullptr ? user_data : data);
+  });
+}
+
+cl_int CL_API_CALL compile_program(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
+                                   cl_uint header_count, const cl_program* headers, const char** names,
+                                   void(CL_CALLBACK* notify)(cl_program, void*), void* user_data) {
+  return build(Call::CompileProgram, BuildStep::compile, program, notify, user_data, [&](auto callback, void* data) {
+    return layer().next.clCompileProgram(program, count, devices, options, header_count, headers, names, callback,
+                                         callback == nullptr ? user_data : data);
+  });
+}
+
+// The linked program is known only by the call's result, so its callback is left alone: a link that goes on after the
+// call is told with the time of the call.
+cl_program CL_API_CALL link_program(cl_context context, cl_uint count, const cl_device_id* devices, const char* options,
+                                    cl_uint program_count, const cl_program* programs,
+                                    void(CL_CALLBACK* notify)(cl_program, void*), void* user_data, cl_int* result_ret) {
+  Build build;
+  build.step = BuildStep::link;
+  build.begin_ticks = now_ticks();
+  cl_int result = CL_SUCCESS;
+  cl_program handle =
+      layer().next.clLinkProgram(context, count, devices, options, program_count, programs, notify, user_data, &result);
+  record_call(Call::LinkProgram, build.begin_ticks, result);
+  add_program(handle, ProgramForm::linked, "linked of " + std::to_string(program_count) + " programs");
+  if (handle != nullptr) tell(build, handle, result);
+  if (result_ret != nullptr) *result_ret = result;
+  return handle;
+}
+
+cl_int CL_API_CALL retain(cl_program handle) {
+  const cl_int result = layer().next.clRetainProgram(handle);
+  const std::shared_ptr<Program> program = result == CL_SUCCESS ? state().programs.find(handle) : nullptr;
+  if (program != nullptr) ++program->references;
+  return result;
+}
+
+cl_int CL_API_CALL release(cl_program handle) {
+  const std::shared_ptr<Program> program = state().programs.find(handle);
+  // Forgotten before the driver may give the handle to another one.
+  if (program != nullptr && --program->references == 0) state().programs.take(handle);
+  return layer().next.clReleaseProgram(handle);
+}
+
+}  // namespace
+
+void fill_programs(cl_icd_dispatch& table) {
+  if (table.clCreateProgramWithSource != nullptr) table.clCreateProgramWithSource = create_with_source;
+  if (table.clCreateProgramWithBinary != nullptr) table.clCreateProgramWithBinary = create_with_binary;
+  if (table.clCreateProgramWithIL != nullptr) table.clCreateProgramWithIL = create_with_il;
+  if (table.clCreateProgramWithBuiltInKernels != nullptr) {
+    table.clCreateProgramWithBuiltInKernels = create_with_built_in;
+  }
+  if (table.clBuildProgram != nullptr) table.clBuildProgram = build_program;
+  if (table.clCompileProgram != nullptr) table.clCompileProgram = compile_program;
+  if (table.clLinkProgram != nullptr) table.clLinkProgram = link_program;
+  if (table.clRetainProgram != nullptr) table.clRetainProgram = retain;
+  if (table.clReleaseProgram != nullptr) table.clReleaseProgram = release;
+}
+
+}  // namespace accelscope::probe::opencl

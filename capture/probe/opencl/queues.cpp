@@ -1,0 +1,236 @@
+// Queues, and what programs ask of queues and events: the answers hide that all queues keep times.
+#include <cstring>
+
+#include "capture/probe/opencl/bodies.h"
+#include "capture/probe/opencl/layer.h"
+
+namespace accelscope::probe::opencl {
+namespace {
+
+void add_queue(cl_command_queue handle, cl_device_id device, cl_command_queue_properties asked, bool has_times,
+               std::optional<std::vector<cl_queue_properties>> properties) {
+  drain_before_exit();
+  State& now = state();
+  auto queue = std::make_shared<Queue>();
+  queue->number = now.new_number();
+  queue->device = number_of_device(device);
+  queue->device_handle = device;
+  queue->in_order = (asked & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+  queue->has_times = has_times;
+  queue->program_has_times = (asked & CL_QUEUE_PROFILING_ENABLE) != 0;
+  queue->properties = std::move(properties);
+  BodyWriter body;
+  body.number(queue->number).number(queue->device);
+  body.number((queue->in_order ? 0U : kOutOfOrder) | (has_times ? 0U : kHasNoTimes));
+  layer().channel->define(static_cast<std::uint32_t>(DefinitionType::queue), body.bytes());
+  now.queues.set(handle, std::move(queue));
+}
+
+cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
+                                          cl_command_queue_properties properties, cl_int* result_ret) {
+  const cl_icd_dispatch& next = layer().next;
+  cl_int result = CL_SUCCESS;
+  bool has_times = true;
+  cl_command_queue queue = next.clCreateCommandQueue(context, device, properties | CL_QUEUE_PROFILING_ENABLE, &result);
+  if (queue == nullptr) {  // as the program would have it
+    queue = next.clCreateCommandQueue(context, device, properties, &result);
+    has_times = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
+  }
+  if (queue != nullptr) add_queue(queue, device, properties, has_times, std::nullopt);
+  if (result_ret != nullptr) *result_ret = result;
+  return queue;
+}
+
+// Pairs of a name and a value with a 0 at the end; with the 0. Empty: there is no list.
+[[nodiscard]] std::vector<cl_queue_properties> copy_of(const cl_queue_properties* properties) {
+  std::vector<cl_queue_properties> copy;
+  if (properties == nullptr) return copy;
+  for (; *properties != 0; properties += 2) copy.insert(copy.end(), properties, properties + 2);
+  copy.push_back(0);
+  return copy;
+}
+
+// The same list with times asked for; `asked` gets what the program asks for.
+[[nodiscard]] std::vector<cl_queue_properties> with_times(std::vector<cl_queue_properties> properties,
+                                                          cl_command_queue_properties& asked) {
+  if (properties.empty()) properties.push_back(0);
+  for (std::size_t i = 0; i + 1 < properties.size(); i += 2) {
+    if (properties[i] != CL_QUEUE_PROPERTIES) continue;
+    asked = properties[i + 1];
+    properties[i + 1] |= CL_QUEUE_PROFILING_ENABLE;
+    return properties;
+  }
+  properties.insert(properties.begin(), {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE});
+  return properties;
+}
+
+cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context, cl_device_id device,
+                                                          const cl_queue_properties* properties, cl_int* result_ret) {
+  const cl_icd_dispatch& next = layer().next;
+  cl_int result = CL_SUCCESS;
+  cl_command_queue_properties asked = 0;
+  std::vector<cl_queue_properties> own = copy_of(properties);
+  const std::vector<cl_queue_properties> timed = with_times(own, asked);
+  bool has_times = true;
+  cl_command_queue queue = nullptr;
+  const bool on_device = (asked & CL_QUEUE_ON_DEVICE) != 0;  // nothing of the host's ever comes there
+  if (!on_device) queue = next.clCreateCommandQueueWithProperties(context, device, timed.data(), &result);
+  if (queue == nullptr) {
+    queue = next.clCreateCommandQueueWithProperties(context, device, properties, &result);
+    has_times = (asked & CL_QUEUE_PROFILING_ENABLE) != 0;
+  }
+  if (queue != nullptr && !on_device) add_queue(queue, device, asked, has_times, std::move(own));
+  if (result_ret != nullptr) *result_ret = result;
+  return queue;
+}
+
+cl_int CL_API_CALL retain_queue(cl_command_queue handle) {
+  const cl_int result = layer().next.clRetainCommandQueue(handle);
+  const std::shared_ptr<Queue> queue = result == CL_SUCCESS ? state().queues.find(handle) : nullptr;
+  if (queue != nullptr) ++queue->references;
+  return result;
+}
+
+cl_int CL_API_CALL release_queue(cl_command_queue handle) {
+  State& now = state();
+  const std::shared_ptr<Queue> queue = now.queues.find(handle);
+  // Forgotten before the driver may give the handle to another queue.
+  const bool last = queue != nullptr && --queue->references == 0;
+  if (last) now.queues.take(handle);
+  const cl_int result = layer().next.clReleaseCommandQueue(handle);
+  if (last) now.collector.collect(*queue);
+  return result;
+}
+
+// As the driver answers where it finds fault with the room for the answer.
+[[nodiscard]] cl_int answer(const void* bytes, std::size_t count, std::size_t size, void* value,
+                            std::size_t* size_ret) {
+  if (value != nullptr) {
+    if (size < count) return CL_INVALID_VALUE;
+    std::memcpy(value, bytes, count);
+  }
+  if (size_ret != nullptr) *size_ret = count;
+  return CL_SUCCESS;
+}
+
+void hide_times(cl_queue_properties& properties, const Queue& queue) {
+  if (!queue.program_has_times) properties &= ~static_cast<cl_queue_properties>(CL_QUEUE_PROFILING_ENABLE);
+}
+
+cl_int CL_API_CALL queue_info(cl_command_queue handle, cl_command_queue_info what, std::size_t size, void* value,
+                              std::size_t* size_ret) {
+  const std::shared_ptr<Queue> queue = state().queues.find(handle);
+  if (queue != nullptr && what == CL_QUEUE_REFERENCE_COUNT) state().collector.collect(*queue);  // events may hold it
+  if (queue != nullptr && what == CL_QUEUE_PROPERTIES_ARRAY && queue->properties) {
+    const std::vector<cl_queue_properties>& own = *queue->properties;
+    return answer(own.data(), own.size() * sizeof own[0], size, value, size_ret);
+  }
+  std::size_t bytes = 0;
+  const cl_int result = layer().next.clGetCommandQueueInfo(handle, what, size, value, &bytes);
+  if (size_ret != nullptr && result == CL_SUCCESS) *size_ret = bytes;
+  if (queue == nullptr || result != CL_SUCCESS || value == nullptr) return result;
+  auto* words = static_cast<cl_queue_properties*>(value);
+  if (what == CL_QUEUE_PROPERTIES && bytes >= sizeof *words) hide_times(words[0], *queue);
+  if (what == CL_QUEUE_PROPERTIES_ARRAY) {
+    for (std::size_t i = 0; (i + 2) * sizeof *words <= bytes && words[i] != 0; i += 2) {
+      if (words[i] == CL_QUEUE_PROPERTIES) hide_times(words[i + 1], *queue);
+    }
+  }
+  return result;
+}
+
+cl_int CL_API_CALL set_queue_property(cl_command_queue handle, cl_command_queue_properties properties, cl_bool enable,
+                                      cl_command_queue_properties* old) {
+  const std::shared_ptr<Queue> queue = state().queues.find(handle);
+  // Times that the program no longer wants are kept all the same.
+  const bool keeps = queue != nullptr && enable == CL_FALSE;
+  const cl_command_queue_properties passed =
+      keeps ? properties & ~static_cast<cl_command_queue_properties>(CL_QUEUE_PROFILING_ENABLE) : properties;
+  const cl_int result = layer().next.clSetCommandQueueProperty(handle, passed, enable, old);
+  if (queue == nullptr || result != CL_SUCCESS) return result;
+  if (old != nullptr) hide_times(*old, *queue);
+  if ((properties & CL_QUEUE_PROFILING_ENABLE) != 0) queue->program_has_times = enable != CL_FALSE;
+  return result;
+}
+
+[[nodiscard]] std::shared_ptr<Queue> queue_of(cl_event event) {
+  cl_command_queue handle = nullptr;
+  const cl_int result = layer().next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, nullptr);
+  return result == CL_SUCCESS && handle != nullptr ? state().queues.find(handle) : nullptr;
+}
+
+cl_int CL_API_CALL event_times(cl_event event, cl_profiling_info what, std::size_t size, void* value,
+                               std::size_t* size_ret) {
+  const std::shared_ptr<Queue> queue = queue_of(event);
+  if (queue != nullptr && queue->has_times && !queue->program_has_times) return CL_PROFILING_INFO_NOT_AVAILABLE;
+  return layer().next.clGetEventProfilingInfo(event, what, size, value, size_ret);
+}
+
+cl_int CL_API_CALL event_info(cl_event event, cl_event_info what, std::size_t size, void* value,
+                              std::size_t* size_ret) {
+  const std::shared_ptr<Queue> queue = what == CL_EVENT_REFERENCE_COUNT ? queue_of(event) : nullptr;
+  if (queue != nullptr) state().collector.collect(*queue);
+  const cl_int result = layer().next.clGetEventInfo(event, what, size, value, size_ret);
+  if (queue == nullptr || value == nullptr || result != CL_SUCCESS) return result;
+  *static_cast<cl_uint*>(value) -= state().collector.references_to(*queue, event);
+  return result;
+}
+
+cl_int CL_API_CALL finish(cl_command_queue handle) {
+  const std::uint64_t begin = now_ticks();
+  const cl_int result = layer().next.clFinish(handle);
+  const std::shared_ptr<Queue> queue = state().queues.find(handle);
+  record_call(Call::Finish, begin, result, queue == nullptr ? 0 : queue->number);
+  if (queue != nullptr) state().collector.collect(*queue);
+  return result;
+}
+
+cl_int CL_API_CALL flush(cl_command_queue handle) {
+  const std::uint64_t begin = now_ticks();
+  const cl_int result = layer().next.clFlush(handle);
+  const std::shared_ptr<Queue> queue = state().queues.find(handle);
+  record_call(Call::Flush, begin, result, queue == nullptr ? 0 : queue->number);
+  return result;
+}
+
+cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
+  const std::uint64_t begin = now_ticks();
+  const cl_int result = layer().next.clWaitForEvents(count, events);
+  record_call(Call::WaitForEvents, begin, result);
+  if (result != CL_SUCCESS || !layer().channel->collecting()) return result;
+  std::shared_ptr<Queue> last;
+  for (cl_uint i = 0; i < count; ++i) {
+    const std::shared_ptr<Queue> queue = queue_of(events[i]);
+    if (queue != nullptr && queue != last) state().collector.collect(*queue);
+    last = queue;
+  }
+  return result;
+}
+
+// Its handle may have been that of a command's event.
+cl_event CL_API_CALL create_user_event(cl_context context, cl_int* result_ret) {
+  cl_event event = layer().next.clCreateUserEvent(context, result_ret);
+  if (event != nullptr) state().events.take(event);
+  return event;
+}
+
+}  // namespace
+
+void fill_queues(cl_icd_dispatch& table) {
+  if (table.clCreateCommandQueue != nullptr) table.clCreateCommandQueue = create_queue;
+  if (table.clCreateCommandQueueWithProperties != nullptr) {
+    table.clCreateCommandQueueWithProperties = create_queue_with_properties;
+  }
+  if (table.clRetainCommandQueue != nullptr) table.clRetainCommandQueue = retain_queue;
+  if (table.clReleaseCommandQueue != nullptr) table.clReleaseCommandQueue = release_queue;
+  if (table.clGetCommandQueueInfo != nullptr) table.clGetCommandQueueInfo = queue_info;
+  if (table.clSetCommandQueueProperty != nullptr) table.clSetCommandQueueProperty = set_queue_property;
+  if (table.clGetEventProfilingInfo != nullptr) table.clGetEventProfilingInfo = event_times;
+  if (table.clGetEventInfo != nullptr) table.clGetEventInfo = event_info;
+  if (table.clFinish != nullptr) table.clFinish = finish;
+  if (table.clFlush != nullptr) table.clFlush = flush;
+  if (table.clWaitForEvents != nullptr) table.clWaitForEvents = wait_for_events;
+  if (table.clCreateUserEvent != nullptr) table.clCreateUserEvent = create_user_event;
+}
+
+}  // namespace accelscope::probe::opencl

@@ -12,6 +12,7 @@
 #include "capture/sources/neuron/neuron_source.h"
 #include "capture/sources/neuron/ntff_source.h"
 #include "capture/sources/session/session_source.h"
+#include "capture/sources/tracy_csv/tracy_csv_source.h"
 #include "capture/sources/tt_metal/device_log_source.h"
 
 namespace accelscope::capture {
@@ -22,6 +23,7 @@ constexpr std::array kFormats = {
     SourceFormat{"neuron-json", "Neuron Profile JSON", probe_neuron_json, import_neuron_json},
     SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", probe_ntff, import_ntff, true},
     SourceFormat{"tt-device-log", "tt-metal device log", probe_device_log, import_device_log},
+    SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", probe_tracy_csv, import_tracy_csv},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", probe_chrome_json, import_chrome_json},
 };
 

@@ -109,6 +109,24 @@ void make_device_logs(const std::filesystem::path& folder) {
   }
 }
 
+// Each of the tables of tracy-csvexport, with a comma in a name and a message of two lines.
+void make_tracy_tables(const std::filesystem::path& folder) {
+  const auto seed = [&](const char* name, const std::string& text) {
+    write(folder / name, std::as_bytes(std::span(text)));
+  };
+  seed("zones",
+       "name,src_file,src_line,ns_since_start,exec_time_ns,thread,value\n"
+       "f<a, b>,a.cpp,3,100,50,1,text\ng,a.cpp,4,110,5,1,\ndepth,,,120,,,4.5\n");
+  seed("operations",
+       "name;src_file;src_line;zone_name;zone_text;ns_since_start;exec_time_ns;thread;special_parent_text\n"
+       "TT_DNN;ops.cpp;9;plain;\"quoted; \"\"text\"\"\";1300;5;77;\n");
+  seed("messages", "MessageName,total_ns\nhello,500\ntwo\nlines,700\n");
+  seed("gpu", "name,src_file,Time from start of program,GPU execution time\nk,a.cu,10,20\nk,a.cu,15,20\n");
+  seed("statistics",
+       "name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns\n"
+       "f,a.cpp,12,1200,12.5,3,400.25,1,900,0.5\n");
+}
+
 // A trace with an event of every phase, and the shapes that files come in.
 void make_traces(const std::filesystem::path& folder) {
   const std::string rows =
@@ -158,6 +176,7 @@ Result<void> make(const std::filesystem::path& folder) {
     if (Result<void> saved = (*store)->save((folder / "session_fuzz" / name).string()); !saved) return saved;
   }
   make_device_logs(folder / "tt_device_log_fuzz");
+  make_tracy_tables(folder / "tracy_csv_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");
 }
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <tuple>
 
-#include "capture/sources/tt_metal/line_blocks.h"
+#include "capture/sources/line_blocks.h"
 #include "core/base/checksum.h"
 
 namespace accelscope::capture {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "capture/sources/line_blocks.h"
 #include "capture/sources/tt_metal/device_log_rows.h"
-#include "capture/sources/tt_metal/line_blocks.h"
 
 namespace accelscope::capture {
 

@@ -1,5 +1,5 @@
 // Remembers which rows of a device log were there before, by a hash of what they say, with the number of the reading
-// that saw them last: a log that is written anew may repeat rows. Some 20 to 40 bytes a row, up to a limit.
+// that saw them last: a log that is written anew may repeat rows. Some 13 to 27 bytes a row, up to a limit.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class SeenRows {
 
   // Remembers the row for this reading. Hashes are never 0.
   [[nodiscard]] Before add(std::uint64_t hash, std::uint16_t reading) {
-    if (2 * (count_ + 1) > hashes_.size()) grow();
+    if (4 * (count_ + 1) > 3 * hashes_.size()) grow();
     std::size_t place = hash & (hashes_.size() - 1);
     for (; hashes_[place] != 0; place = (place + 1) & (hashes_.size() - 1)) {
       if (hashes_[place] != hash) continue;

@@ -1,4 +1,4 @@
-#include "capture/sources/tt_metal/line_blocks.h"
+#include "capture/sources/line_blocks.h"
 
 #include <algorithm>
 #include <span>

@@ -123,12 +123,12 @@ Result<std::size_t> choose_neff(const std::vector<FolderWatch::File>& files, con
   }
   if (fitting.size() == 1) return fitting.front();
   return Error{
-      fmt::format("--which: '{}' fits {} of the NEFFs that were compiled; name more of the path, a number, "
+      fmt::format("--compiled-neff: '{}' fits {} of the NEFFs that were compiled; name more of the path, a number, "
                   "largest or newest:{}",
                   which, fitting.empty() ? "none" : "several", listed(files))};
 }
 
-ChosenTraces choose_traces(const std::vector<std::string>& paths, std::optional<std::uint64_t> nth) {
+ChosenTraces choose_traces(const std::vector<std::string>& paths, std::optional<std::uint64_t> nth, std::size_t most) {
   std::map<std::string, std::vector<NeuronTrace>> ranks;
   for (const std::string& path : paths) {
     NeuronTrace trace{path, rank_of(fs::path(path)), execution_of(path)};
@@ -152,6 +152,10 @@ ChosenTraces choose_traces(const std::vector<std::string>& paths, std::optional<
   }
   std::sort(traces.chosen.begin(), traces.chosen.end(),
             [](const NeuronTrace& a, const NeuronTrace& b) { return natural_less(a.label, b.label); });
+  while (traces.chosen.size() > most) {
+    traces.beyond.insert(traces.beyond.begin(), traces.chosen.back().path);
+    traces.chosen.pop_back();
+  }
   return traces;
 }
 

@@ -44,12 +44,16 @@ struct NeuronTrace {
   std::string label;  // "rank 3"; "" if the name says none
   std::optional<std::uint64_t> execution;
 };
-// One trace of each rank, ranks in order: that of execution `nth`, else of the last one. `left`: the others.
+// One trace of each rank, ranks in order: that of execution `nth`, else of the last one.
 struct ChosenTraces {
   std::vector<NeuronTrace> chosen;
-  std::vector<std::string> left;
+  std::vector<std::string> left;    // of other executions
+  std::vector<std::string> beyond;  // of the ranks after the first `most`
 };
-[[nodiscard]] ChosenTraces choose_traces(const std::vector<std::string>& paths, std::optional<std::uint64_t> nth);
+inline constexpr std::size_t kMostRanks =
+    60;  // of one host: a capture joins 64 sources, those of other kinds among them
+[[nodiscard]] ChosenTraces choose_traces(const std::vector<std::string>& paths, std::optional<std::uint64_t> nth,
+                                         std::size_t most = kMostRanks);
 
 // Whether every value of an input, .npy or raw, is zero. Fails if it cannot be read, is empty or is no .npy file.
 [[nodiscard]] Result<bool> is_all_zero(const std::string& path);

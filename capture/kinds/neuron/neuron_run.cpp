@@ -183,6 +183,14 @@ Result<void> NeuronRun::capture_neff(const std::string& neff) {
                      found.left.front()),
          Severity::note, found.left.size());
   }
+  if (!found.beyond.empty()) {
+    warn("ranks_not_read",
+         fmt::format(
+             "ranks after the first {} are not in the session; their traces, such as {}, lie on the host: capture "
+             "fewer with --collectives-profile-id, or import them",
+             found.chosen.size(), found.beyond.front()),
+         Severity::warning, found.beyond.size());
+  }
   return process(neff, found.chosen);
 }
 
@@ -218,6 +226,7 @@ Result<void> NeuronRun::process(const std::string& neff, const std::vector<Neuro
 }
 
 Result<void> NeuronRun::import_folder(const std::string& folder) {
+  steps_.note("accelscope: reads what was processed");
   ProfileSinks sinks(run_.open_scope);
   Result<void> done = import_input({folder}, {}, [&] { return sinks.next(); });
   if (!done && sink_.cancelled()) {
@@ -267,15 +276,15 @@ Result<std::string> NeuronRun::choose_compiled(const FolderWatch& watch, const S
                               : "if it took what was compiled before from a cache, add --fresh-cache",
         shown_output(ended.output))};
   }
-  const Result<std::size_t> chosen = choose_neff(files, settings_.which);
+  const Result<std::size_t> chosen = choose_neff(files, settings_.compiled_neff);
   if (!chosen) return chosen.error();
   std::string list;
   for (std::size_t i = 0; i < files.size(); ++i) {
     list += fmt::format("{}{}. {} ({}){}", i == 0 ? "" : "\n", i + 1, files[i].path,
                         format_bytes(static_cast<double>(files[i].bytes)), i == *chosen ? "  <- is profiled" : "");
   }
-  steps_.note(fmt::format("accelscope: NEFFs that the program compiled; --which {} takes number {}:\n{}",
-                          settings_.which, *chosen + 1, list));
+  steps_.note(fmt::format("accelscope: NEFFs that the program compiled; --compiled-neff {} takes number {}:\n{}",
+                          settings_.compiled_neff, *chosen + 1, list));
   steps_.writer().set_meta("neuron.neffs", list);
   // Beside the trace, so that both can be brought back by one pattern.
   const fs::path neff = files[*chosen].path;

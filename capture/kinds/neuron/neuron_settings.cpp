@@ -35,11 +35,11 @@ std::vector<KindOption> program_options() {
        "Of a program that is given. device: a NEFF that it compiled, executed after it. system: its runtime calls, "
        "framework and host. system+device: and the devices while it runs.",
        {"device", "system", kSystemAndDevice}},
-      {"which", OptionType::text, "largest",
+      {"compiled-neff", OptionType::text, "largest",
        "Which of the NEFFs that a program compiles: largest, newest, its number in the list that is printed, or a part "
        "of its path."},
       {"disable-dge", OptionType::flag, "off",
-       "The program compiles with --disable-dge: DMAs are then named in the profile, but run slower than without it."},
+       "The program compiles with --disable-dge: DMAs are then named in the profile, but run slower."},
       {"fresh-cache", OptionType::flag, "on",
        "The program compiles into an empty cache, so that every NEFF is new and has its debug facts; costs the "
        "compiling."},
@@ -217,7 +217,7 @@ Result<NeuronSettings> read_neuron_settings(const KindChoice& choice, NeuronStar
   settings.profile = profile == "device"           ? NeuronProfile::device
                      : profile == kSystemAndDevice ? NeuronProfile::system_and_device
                                                    : NeuronProfile::system;
-  settings.which = options->text("which");
+  settings.compiled_neff = options->text("compiled-neff");
   settings.disable_dge = options->flag("disable-dge");
   settings.fresh_cache = options->flag("fresh-cache");
   settings.trace_events = count_of(*options, "num-trace-events");

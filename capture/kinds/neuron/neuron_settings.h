@@ -41,7 +41,7 @@ struct NeuronSettings {
   std::chrono::nanoseconds time_limit{};
   // Of the start by a program:
   NeuronProfile profile = NeuronProfile::device;
-  std::string which;  // "largest", "newest", a number of the list or a part of the path
+  std::string compiled_neff;  // "largest", "newest", a number of the list or a part of the path
   bool disable_dge = false;
   bool fresh_cache = true;
   std::optional<std::uint64_t> trace_events;

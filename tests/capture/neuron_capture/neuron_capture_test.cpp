@@ -267,7 +267,7 @@ TEST_CASE("a script is run, its NEFFs are listed, and the chosen one is profiled
   check_same(session, simulated(1));
   CHECK(status == 0);
   CHECK(contains(capture.printed, "debug 111 flags --disable-dge"));
-  CHECK(contains(capture.printed, "--which largest takes number 2:"));
+  CHECK(contains(capture.printed, "--compiled-neff largest takes number 2:"));
   CHECK(contains(fact(session, "neuron.neffs"), "init.neff (5 B)\n"));
   CHECK(contains(fact(session, "neuron.neffs"), "model.neff (14 B)  <- is profiled"));
   CHECK(fs::exists(folder + "profile_exec_2.ntff"));
@@ -279,7 +279,8 @@ TEST_CASE("a program that compiles nothing, or fails, is told of") {
   const StandInTool tool;
   CHECK(contains(Capture(Options{}).script("exit 0").failure(), "the program ended and wrote no NEFF"));
   CHECK(contains(Capture(Options{}).script("echo oops; exit 4").failure(), "ended with status 4"));
-  CHECK(contains(Capture(Options{{"which", "other"}}).script("echo x > a.neff").failure(), "--which: 'other'"));
+  CHECK(contains(Capture(Options{{"compiled-neff", "other"}}).script("echo x > a.neff").failure(),
+                 "--compiled-neff: 'other'"));
   Capture failed(Options{});
   failed.script("printf x > a.neff; exit 5");
   const Imported session = failed.session();

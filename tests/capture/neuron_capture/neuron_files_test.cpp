@@ -62,6 +62,9 @@ TEST_CASE("one trace of each rank is read: that of the wanted execution, else th
   CHECK(last.chosen[2].label == "rank 10");
   CHECK(last.left.size() == 2);
   CHECK(choose_traces(paths, 3).chosen[1].path == "w/p_rank_2_exec_3.ntff");
+  const ChosenTraces two = choose_traces(paths, std::nullopt, 2);
+  CHECK(two.chosen.size() == 2);
+  CHECK(two.beyond == std::vector<std::string>{"w/p_rank_10_exec_2.ntff"});
   CHECK(choose_traces({"w/profile_exec_2.ntff"}, 2).chosen.front().label.empty());
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "capture/agent/kind_parts.h"
 #include "capture/client/record.h"
@@ -22,8 +23,9 @@ using test::StandInTool;
 class Host {
  public:
   Host() {
-    ::setenv("XDG_RUNTIME_DIR", scratch_.path.c_str(), 1);
-    ::setenv("XDG_CONFIG_HOME", scratch_.path.c_str(), 1);
+    static const ScratchFolder scratch;  // agents of one user: the same token
+    ::setenv("XDG_RUNTIME_DIR", scratch.path.c_str(), 1);
+    ::setenv("XDG_CONFIG_HOME", scratch.path.c_str(), 1);
     Result<Process> agent = Process::start(
         {std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent", "--listen", "127.0.0.1:0", "--allow-run"});
     REQUIRE(agent.ok());
@@ -40,9 +42,10 @@ class Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
+  [[nodiscard]] const std::string& place() const { return place_; }
   [[nodiscard]] Result<RecordReport> record_into(const std::string& output, CapturePlan plan) const {
     RecordOptions options;
-    plan.places = {place_};
+    if (plan.places.empty()) plan.places = {place_};
     options.plan = std::move(plan);
     options.output_path = output;
     options.version = "9.9.9";
@@ -51,7 +54,6 @@ class Host {
   }
 
  private:
-  ScratchFolder scratch_;
   std::optional<Process> agent_;
   std::string place_;
 };
@@ -100,6 +102,32 @@ TEST_CASE("files and folders of the host are not used for viewers that may start
   CHECK(contains(refusal({{"neff", "mlp.neff"}, {"input", "x=" + secret}}), "--input: the agent reads no files"));
   request.directory = "/tmp";
   CHECK(contains(refusal({{"neff", "mlp.neff"}}), "/tmp: the agent uses no folders of its host"));
+}
+
+TEST_CASE("workers on several hosts, an agent on each, are one session") {
+  const StandInTool tool;
+  const Host first;
+  const Host second;
+  const ScratchFolder laptop;
+  std::ofstream(laptop.file("cc.neff")) << "program";
+  CapturePlan plan;
+  plan.places = {first.place(), second.place()};
+  plan.request.kinds = {
+      {"neuron", {{"neff", "cc.neff"}, {"collectives-workers-per-node", "2"}, {"collectives-worker-count", "4"}}}};
+  plan.send = {laptop.file("cc.neff")};
+  const Result<RecordReport> report = first.record_into(laptop.file("cc.accel"), plan);
+  REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.message()));
+  CHECK_MESSAGE(report->complete, report->message);
+  const Imported session = Imported::session(laptop.file("cc.accel"));
+  std::map<std::string, std::size_t> devices;
+  for (const EventValues& event : session.events("instruction")) ++devices[event.device];
+  REQUIRE(devices.size() == 2);  // the hosts are one machine here, so their ranks have the same names
+  for (const auto& [device, events] : devices) {
+    CHECK(contains(device, "rank "));
+    CHECK(events > 0);
+    CHECK(events % 2 == 0);  // from both
+  }
+  CHECK(session.count("program") == 6);  // on each host one capture, two ranks processed
 }
 
 TEST_CASE("a busy device is told to whoever records") {

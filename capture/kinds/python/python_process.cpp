@@ -55,9 +55,10 @@ PythonProcess::PythonProcess(const ProbeProcess& process, PythonSession& session
 void PythonProcess::thread(const ProbeThread& thread) { static_cast<void>(thread); }
 
 CallStack* PythonProcess::stack_of(const ProbeThread& thread) {
-  const auto [at, is_new] = stacks_.try_emplace(thread.index);
-  std::unique_ptr<CallStack>& stack = at->second;
-  if (!is_new) return stack.get();
+  if (thread.index >= stacks_.size()) stacks_.resize(thread.index + std::size_t{1});
+  Stack& stack = stacks_[thread.index];
+  if (stack.known) return stack.calls.get();
+  stack.known = true;
   if (!session_.take_thread()) {
     ++session_.threads_left_out;
     return nullptr;
@@ -68,8 +69,8 @@ CallStack* PythonProcess::stack_of(const ProbeThread& thread) {
                                                        .device = device_,
                                                        .schema = session_.call,
                                                        .order = static_cast<std::int64_t>(thread.index)});
-  stack = std::make_unique<CallStack>(session_, track);
-  return stack.get();
+  stack.calls = std::make_unique<CallStack>(session_, track);
+  return stack.calls.get();
 }
 
 TrackNumber PythonProcess::extra_track(std::optional<TrackNumber>& track, const char* name, SchemaNumber schema,
@@ -244,9 +245,9 @@ bool PythonProcess::take_text(const ProbeThread& thread, RecordHead head, std::s
 }
 
 void PythonProcess::annotate(const ProbeThread& thread, const std::string& text) {
-  const auto found = stacks_.find(thread.index);
-  if (found != stacks_.end() && found->second != nullptr && !found->second->empty()) {
-    found->second->annotate(text);
+  CallStack* stack = thread.index < stacks_.size() ? stacks_[thread.index].calls.get() : nullptr;
+  if (stack != nullptr && !stack->empty()) {
+    stack->annotate(text);
   } else {
     session_.writer.set_meta("python.metadata", text);
   }
@@ -290,26 +291,25 @@ CodeNames PythonProcess::collection_names(std::uint32_t generation) {
 // Threads other than the one that told of the end tell nothing themselves.
 void PythonProcess::read_until(std::int64_t now_ns) {
   if (!region_end_ns_ || now_ns <= *region_end_ns_) return;
-  for (const auto& [index, stack] : stacks_) {
-    if (stack != nullptr && stack->begin_ns() <= *region_end_ns_) stack->close_all(*region_end_ns_);
+  for (const Stack& stack : stacks_) {
+    if (stack.calls != nullptr && stack.calls->begin_ns() <= *region_end_ns_) stack.calls->close_all(*region_end_ns_);
   }
   region_end_ns_.reset();
 }
 
 void PythonProcess::thread_ended(const ProbeThread& thread, std::int64_t now_ns) {
-  const auto found = stacks_.find(thread.index);
-  if (found == stacks_.end() || found->second == nullptr) return;
-  const bool by_region = region_end_ns_ && found->second->begin_ns() <= *region_end_ns_;
-  const std::uint64_t open = found->second->close_all(by_region ? *region_end_ns_ : now_ns);
+  if (thread.index >= stacks_.size() || stacks_[thread.index].calls == nullptr) return;
+  const std::unique_ptr<CallStack> calls = std::move(stacks_[thread.index].calls);
+  const bool by_region = region_end_ns_ && calls->begin_ns() <= *region_end_ns_;
+  const std::uint64_t open = calls->close_all(by_region ? *region_end_ns_ : now_ns);
   if (!by_region) session_.open_calls += open;
-  stacks_.erase(found);
 }
 
 void PythonProcess::ended(const ProbeEnd& end) {
   read_until(std::max(end.end_ns, region_end_ns_.value_or(0) + 1));
-  for (const auto& [index, stack] : stacks_) {
-    if (stack == nullptr) continue;
-    (end.by_capture ? session_.running_calls : session_.open_calls) += stack->close_all(end.end_ns);
+  for (const Stack& stack : stacks_) {
+    if (stack.calls == nullptr) continue;
+    (end.by_capture ? session_.running_calls : session_.open_calls) += stack.calls->close_all(end.end_ns);
   }
   for (std::uint32_t phase = static_cast<std::uint32_t>(open_tests_.size()); phase-- > 0;) {
     end_test(phase, end.end_ns, "unfinished");

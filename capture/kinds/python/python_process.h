@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -73,9 +72,13 @@ class PythonProcess final : public ProcessReader {
   std::string library_;
   std::string directory_;
   std::vector<Code> codes_;
-  std::unordered_map<std::uint64_t, CodeNames> lines_;          // of code << 32 | line
-  std::map<std::uint32_t, std::unique_ptr<CallStack>> stacks_;  // by the thread's index; null: not shown
-  std::optional<std::int64_t> region_end_ns_;                   // all other threads' calls end there
+  std::unordered_map<std::uint64_t, CodeNames> lines_;  // of code << 32 | line
+  struct Stack {
+    bool known = false;
+    std::unique_ptr<CallStack> calls;  // null: the thread has none, or there were too many threads
+  };
+  std::vector<Stack> stacks_;                  // by the thread's index
+  std::optional<std::int64_t> region_end_ns_;  // all other threads' calls end there
   std::optional<TrackNumber> signposts_;
   std::optional<TrackNumber> tests_;
   std::array<std::optional<OpenTest>, 4> open_tests_;  // by TestPhase

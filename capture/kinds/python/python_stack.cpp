@@ -1,41 +1,47 @@
 #include "capture/kinds/python/python_stack.h"
 
-#include <utility>
-
 namespace accelscope::capture::python {
 
 void CallStack::open(Kind kind, std::uint32_t code, const CodeNames& names, std::int64_t now_ns, bool partial) {
-  Open entry{.kind = kind, .partial = partial, .code = code, .names = names, .begin_ns = now_ns};
+  StringId caller = 0;
   for (auto outer = open_.rbegin(); outer != open_.rend() && kind != Kind::line; ++outer) {
     if (outer->kind != Kind::call) continue;
-    entry.caller = outer->names.name;
+    caller = outer->names.name;
     break;
   }
-  open_.push_back(std::move(entry));
+  open_.push_back(
+      {.kind = kind, .partial = partial, .code = code, .names = names, .caller = caller, .begin_ns = now_ns});
 }
 
-void CallStack::close(std::int64_t now_ns) {
-  const Open entry = std::move(open_.back());
-  open_.pop_back();
-  const std::int64_t duration = now_ns - entry.begin_ns;
-  if (!open_.empty()) open_.back().inner_ns += duration;
-  const auto depth = static_cast<std::uint32_t>(open_.size());
+bool CallStack::reserve_lane(std::size_t depth) {
   while (lanes_ <= depth) {
     if (lanes_ >= PythonSession::kMaxDepth || !session_->take_lane()) {
       ++session_->deep_calls;
-      return;
+      return false;
     }
     ++lanes_;
   }
-  Row row = session_->writer.begin_event_at(track_, depth, entry.begin_ns, duration, entry.names.name);
-  if (entry.names.location != 0) row.string(kLocation, entry.names.location);
-  if (entry.names.module != 0) row.string(kModule, entry.names.module);
-  row.string(kWhat, entry.names.what);
-  if (entry.caller != 0) row.string(kCaller, entry.caller);
-  row.integer(kSelf, duration - entry.inner_ns);
-  if (entry.raised) row.boolean(kRaised, true);
-  if (entry.partial) row.boolean(kPartial, true);
-  if (!entry.metadata.empty()) row.text(kMetadata, entry.metadata);
+  return true;
+}
+
+void CallStack::close(std::int64_t now_ns) {
+  const std::size_t depth = open_.size() - 1;
+  const Open& entry = open_.back();
+  const std::int64_t duration = now_ns - entry.begin_ns;
+  if (depth > 0) open_[depth - 1].inner_ns += duration;
+  if (reserve_lane(depth)) {
+    Row row = session_->writer.begin_event_at(track_, static_cast<std::uint32_t>(depth), entry.begin_ns, duration,
+                                              entry.names.name);
+    if (entry.names.location != 0) row.string(kLocation, entry.names.location);
+    if (entry.names.module != 0) row.string(kModule, entry.names.module);
+    row.string(kWhat, entry.names.what);
+    if (entry.caller != 0) row.string(kCaller, entry.caller);
+    row.integer(kSelf, duration - entry.inner_ns);
+    if (entry.raised) row.boolean(kRaised, true);
+    if (entry.partial) row.boolean(kPartial, true);
+    if (entry.metadata != nullptr) row.text(kMetadata, *entry.metadata);
+  }
+  open_.pop_back();
 }
 
 void CallStack::close_down_to(std::size_t size, std::int64_t now_ns) {
@@ -79,7 +85,7 @@ void CallStack::end_collection(std::int64_t now_ns, std::string_view result) {
   for (std::size_t i = open_.size(); i-- > 0;) {
     if (open_[i].kind != Kind::collection) continue;
     close_down_to(i + 1, now_ns);
-    open_.back().metadata = result;
+    open_.back().metadata = std::make_unique<std::string>(result);
     close(now_ns);
     return;
   }
@@ -88,7 +94,8 @@ void CallStack::end_collection(std::int64_t now_ns, std::string_view result) {
 void CallStack::annotate(std::string_view text) {
   for (std::size_t i = open_.size(); i-- > 0;) {
     if (open_[i].kind != Kind::call) continue;
-    std::string& metadata = open_[i].metadata;
+    if (open_[i].metadata == nullptr) open_[i].metadata = std::make_unique<std::string>();
+    std::string& metadata = *open_[i].metadata;
     constexpr std::size_t kMaxBytes = 64U << 10;  // of all that a call is given
     if (metadata.size() + text.size() < kMaxBytes) metadata.append(metadata.empty() ? "" : "\n").append(text);
     return;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,10 +52,11 @@ class CallStack {
     StringId caller = 0;
     std::int64_t begin_ns = 0;
     std::int64_t inner_ns = 0;
-    std::string metadata;
+    std::unique_ptr<std::string> metadata;  // few have any
   };
   void open(Kind kind, std::uint32_t code, const CodeNames& names, std::int64_t now_ns, bool partial);
   void close(std::int64_t now_ns);
+  [[nodiscard]] bool reserve_lane(std::size_t depth);  // false: its calls are not shown
   // Those above become partial, except lines and collections of which no end is told.
   void close_down_to(std::size_t size, std::int64_t now_ns);
   [[nodiscard]] std::size_t find_call(std::uint32_t code) const noexcept;  // the innermost; kNowhere

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,7 +99,8 @@ Collector* the_collector = nullptr;  // as in get(); the hooks have no time for 
 }  // namespace
 
 Collector& Collector::get() noexcept {
-  if (the_collector == nullptr) the_collector = new Collector;
+  alignas(Collector) static std::byte room[sizeof(Collector)];
+  if (the_collector == nullptr) the_collector = new (room) Collector;
   return *the_collector;
 }
 

@@ -170,6 +170,7 @@ PyModuleDef definition = {
 }  // namespace
 }  // namespace accelscope::probe::python
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): Python looks for this name
 extern "C" __attribute__((visibility("default"))) PyObject* PyInit__accelscope() {
   using namespace accelscope::probe::python;
   return PyModule_Create(&definition);

@@ -6,8 +6,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
+#include "capture/kinds/itt/openmp_names.h"
 #include "core/base/utf8.h"
 
 namespace accelscope::capture {
@@ -100,6 +102,11 @@ bool IttNames::define_site(std::string_view body) {
   if (!parts.head(head) || head.id == 0 || head.id >= kMostIds) return false;
   if (!parts.text(head.name_bytes, name) || !parts.text(head.function_bytes, function)) return false;
   if (!parts.text(head.file_bytes, file)) return false;
+  if (std::optional<OpenMpName> known = parse_openmp_name(name)) {
+    name = std::move(known->name);
+    file = std::move(known->file);
+    head.line = known->line;
+  }
   if (head.id >= sites_.size()) sites_.resize(head.id + 1);
   IttSite& site = sites_[head.id];
   site.name = writer_.intern(name);
@@ -108,10 +115,7 @@ bool IttNames::define_site(std::string_view body) {
   site.function = writer_.intern(function);
   site.colour = head.colour;
   site.text = std::move(name);
-  if (!file.empty() && head.line != 0) {
-    site.place = writer_.intern(fmt::format("{}:{}", file, head.line));
-    keep_source(file);
-  }
+  site.place = place_of(file, head.line);
   return true;
 }
 
@@ -126,6 +130,12 @@ std::string IttNames::find_source(const std::string& path) const {
     if (std::filesystem::is_regular_file(found, failure)) return found;
   }
   return "";
+}
+
+StringId IttNames::place_of(const std::string& file, std::uint32_t line) {
+  if (file.empty() || line == 0) return 0;
+  keep_source(file);
+  return writer_.intern(fmt::format("{}:{}", file, line));
 }
 
 // Kept with the session, so that its lines can be shown.
@@ -164,8 +174,13 @@ bool IttNames::define_lock(std::string_view body) {
   std::string name;
   if (!parts.head(head) || !parts.text(head.name_bytes, name)) return false;
   const IttSite& declared = site(head.site);
+  StringId place = declared.place;
+  if (const std::optional<OpenMpName> known = parse_openmp_name(name)) {
+    name = known->name;
+    place = place_of(known->file, known->line);
+  }
   if (name.empty()) name = declared.text;
-  locks_[head.lock] = {writer_.intern(name), declared.place, head.site != 0};
+  locks_[head.lock] = {writer_.intern(name), place, head.site != 0};
   return true;
 }
 

@@ -56,6 +56,7 @@ class IttNames {
   [[nodiscard]] bool define_counter(std::string_view body);
   [[nodiscard]] bool define_lock(std::string_view body);
   [[nodiscard]] bool define_fact(std::string_view body);
+  [[nodiscard]] StringId place_of(const std::string& file, std::uint32_t line);  // 0: not known
   void keep_source(const std::string& path);
   [[nodiscard]] std::string find_source(const std::string& path) const;  // "": it is not on this host
 

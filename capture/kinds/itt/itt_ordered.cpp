@@ -182,6 +182,7 @@ void IttOrdered::write_frame(std::uint32_t site_id, const OpenFrame& frame, std:
   row.string(kFrameDomain, site.domain);
   row.unsigned_integer(kFrameNumber, ++frames_[site_id].count);
   if (!frame.id.empty()) row.string(kFrameId, writer_.intern(tasks_.id_text(frame.id)));
+  if (site.place != 0) row.string(kFrameSource, site.place);
 }
 
 void IttOrdered::count(const OrderedRecord& record) {
@@ -257,7 +258,7 @@ void IttOrdered::apply_memory(const OrderedRecord& record) {
   Row row = writer_.begin_event(tracks_.memory(pool.text), record.ns, 0, pool.name);
   row.integer(kMemoryBytes, bytes);
   row.unsigned_integer(kMemoryAddress, record.first);
-  row.string(kMemoryPool, writer_.intern(fmt::format("{} {}", tracks_.host(), pool.text)));
+  row.string(kMemoryPool, writer_.intern(schemas_.pool(pool.text, tracks_.process_id())));
   row.string(kMemoryThread, writer_.intern(tracks_.thread_name(*record.thread)));
 }
 

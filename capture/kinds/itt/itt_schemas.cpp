@@ -79,6 +79,8 @@ Schema IttSchemas::frame_schema() {
       domain_column(),
       column("number", ColumnType::uint64, "IDs", "Number", "Which frame of that name this is, from 1."),
       column("frame_id", ColumnType::string, "IDs", "Frame id", "The program's own id of it."),
+      column("source", ColumnType::string, "Operation", "Source", "Where the source says it begins, if it does.",
+             Role::source_location),
   };
   return schema;
 }

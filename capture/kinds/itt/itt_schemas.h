@@ -1,6 +1,9 @@
 // The tables of what programs tell by ITT and by zones.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "core/model/session_writer.h"
 
 namespace accelscope::capture {
@@ -17,7 +20,7 @@ enum IttTaskColumn : std::size_t {
   kTaskKey,
   kTaskUnfinished,
 };
-enum IttFrameColumn : std::size_t { kFrameDomain, kFrameNumber, kFrameId };
+enum IttFrameColumn : std::size_t { kFrameDomain, kFrameNumber, kFrameId, kFrameSource };
 enum IttMarkerColumn : std::size_t { kMarkerDomain, kMarkerScope, kMarkerThread, kMarkerId };
 enum IttMessageColumn : std::size_t { kMessageText, kMessageSeverity, kMessageThread, kMessageColour };
 enum IttLockColumn : std::size_t { kLockPlace, kLockShared, kLockAddress };
@@ -42,6 +45,11 @@ class IttSchemas {
 
   // Keys of tasks that others refer to: unique in the capture.
   [[nodiscard]] std::uint64_t next_key() noexcept { return ++last_key_; }
+  // The pool's name, with the process where another one has a pool of that name.
+  [[nodiscard]] std::string pool(const std::string& name, std::uint32_t process_id) {
+    const std::uint32_t owner = pools_.emplace(name, process_id).first->second;
+    return owner == process_id ? name : name + " (" + std::to_string(process_id) + ")";
+  }
 
  private:
   static Schema task_schema();
@@ -62,6 +70,7 @@ class IttSchemas {
   SessionWriter& writer_;
   SchemaNumber task_ = kNone, frame_ = kNone, marker_ = kNone, message_ = kNone, lock_wait_ = kNone, lock_hold_ = kNone,
                memory_ = kNone, flow_ = kNone, whole_counter_ = kNone, real_counter_ = kNone;
+  std::map<std::string, std::uint32_t> pools_;  // which process had it first
   std::uint64_t last_key_ = 0;
 };
 

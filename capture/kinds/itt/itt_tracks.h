@@ -60,7 +60,7 @@ class IttTracks {
     return made(name, real ? schemas_.real_counter() : schemas_.whole_counter(), "counter", unit);
   }
 
-  [[nodiscard]] const std::string& host() const noexcept { return host_; }
+  [[nodiscard]] std::uint32_t process_id() const noexcept { return process_id_; }
   [[nodiscard]] std::string thread_name(const ProbeThread& thread) const;
 
  private:

@@ -83,7 +83,8 @@ void detach() noexcept { Names::instance().channel().detach(); }
 [[nodiscard]] std::uint64_t number_of(const void* lock) noexcept { return reinterpret_cast<std::uintptr_t>(lock); }
 
 void sync_create(void* lock, const char* type, const char* name, int) noexcept {
-  const std::string_view text = view_of(name).empty() ? view_of(type) : view_of(name);
+  std::string text(view_of(type));
+  if (!view_of(name).empty()) text.append(text.empty() ? "" : " ").append(name);
   Names::instance().define_lock(number_of(lock), 0, text);
 }
 int notify_sync_name(void* lock, const char* type, int, const char* name, int, int) noexcept {

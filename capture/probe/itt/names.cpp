@@ -65,8 +65,11 @@ std::mutex* fork_mutex = nullptr;  // of the one object, so that a child finds i
 
 }  // namespace
 
-Names& Names::instance() noexcept {
+constinit std::atomic<Names*> Names::made_{nullptr};
+
+Names& Names::make() noexcept {
   static Names& names = *new Names;
+  made_.store(&names, std::memory_order_release);
   return names;
 }
 

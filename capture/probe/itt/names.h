@@ -40,7 +40,10 @@ class Names {
  public:
   static constexpr std::uint32_t kOffDomain = 0;  // the id of what the user does not want
 
-  static Names& instance() noexcept;
+  static Names& instance() noexcept {
+    Names* made = made_.load(std::memory_order_acquire);
+    return made != nullptr ? *made : make();
+  }
 
   [[nodiscard]] Channel& channel() noexcept { return channel_; }
   [[nodiscard]] const Wanted& wanted() const noexcept { return wanted_; }
@@ -87,12 +90,14 @@ class Names {
     std::string body;
   };
   Names();
+  static Names& make() noexcept;
   void read_settings();
   [[nodiscard]] bool wants(std::string_view domain) const;
   [[nodiscard]] std::uint32_t look_up_site(std::uint32_t domain, Name& name) noexcept;
   void define(DefinitionType type, std::string body);
   void define_anew() noexcept;
 
+  static std::atomic<Names*> made_;
   Channel channel_;
   Wanted wanted_;
   std::string included_, excluded_;

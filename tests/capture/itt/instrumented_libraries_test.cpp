@@ -24,7 +24,7 @@ TEST_CASE("loops, graphs and events of a program with oneTBB are seen, with thei
 TEST_CASE("parallel regions and barriers of a program with OpenMP are seen, with their threads") {
   IttCapture capture({program_of("openmp_for_tests")}, {{"locks", "on"}});
   CHECK(capture.exit_status == 0);
-  CHECK(capture.one("SELECT count(*) FROM frame WHERE frame LIKE '%$omp$parallel:3@%'") == "4");
+  CHECK(capture.one("SELECT count(*) FROM frame WHERE frame LIKE 'omp parallel%, 3 threads'") == "4");
   CHECK(capture.one("SELECT count(DISTINCT name) >= 3 FROM track WHERE name LIKE 'OMP Worker Thread%' OR name LIKE "
                     "'OMP Primary Thread #0%'") == "1");
   CHECK(capture.quality() == "");

@@ -60,7 +60,7 @@ TEST_CASE("every ITT call of a program with several threads and static parts is 
           Lines{"here|global|the main one", "there|thread|the main one"});
     CHECK(capture.rows("SELECT text FROM message") == Lines{"1=-5, 2=6"});
     CHECK(capture.rows("SELECT lock FROM lock_wait UNION ALL SELECT lock FROM lock_hold") ==
-          Lines{"the lock", "the lock"});
+          Lines{"mutex the lock", "mutex the lock"});
     CHECK(capture.one("SELECT value FROM meta WHERE key LIKE 'itt_for_tests%: build'") == "nightly");
   }
   CHECK(capture.quality() == "");

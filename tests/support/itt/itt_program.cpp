@@ -184,7 +184,7 @@ int main(int argc, char** argv) {
   if (what == "one") marked.task("one");
   if (what == "pause") pause(marked);
   if (what == "many") many(marked, std::atoi(argv[2]));
-  if (what == "crash" || what == "exit" || what == "thread-exit") {
+  if (what == "crash" || what == "exit") {
     marked.first.begin(marked.alpha, marked.first.string("outer"));
     marked.first.begin(marked.alpha, marked.first.string("inner"));
     many(marked, 1000);

@@ -23,6 +23,7 @@ using namespace std::chrono_literals;
 constexpr int kTraceDepth = 2;    // of folders in which the tool may put traces
 constexpr int kCompileDepth = 6;  // of those in which compilers put NEFFs
 constexpr auto kPausedTurn = 50ms;
+constexpr auto kInspectGrace = 60s;  // for what a program that is stopped has recorded to be written
 constexpr const char* kUsualCache = "/var/tmp/neuron-compile-cache";
 
 std::string inherited_variable(const std::string& name) {
@@ -111,7 +112,8 @@ Error NeuronRun::failure(const std::vector<std::string>& arguments, const StepEn
 
 Result<StepEnd> NeuronRun::run_tool(const std::vector<std::string>& arguments, const std::string& folder,
                                     std::chrono::nanoseconds limit) {
-  Result<StepEnd> ended = steps_.run({{tool_, arguments, folder, run_.request.environment}, limit});
+  Result<StepEnd> ended = steps_.run(
+      {.start = {tool_, arguments, folder, run_.request.environment}, .limit = limit, .after_stop = after_stop_});
   if (ended) stopped_ = stopped_ || ended->stopped;
   return ended;
 }
@@ -227,9 +229,9 @@ Result<void> NeuronRun::process(const std::string& neff, const std::vector<Neuro
 
 Result<void> NeuronRun::import_folder(const std::string& folder) {
   steps_.note("accelscope: reads what was processed");
-  ProfileSinks sinks(run_.open_scope);
+  ProfileSinks sinks(run_.open_scope, after_stop_);
   Result<void> done = import_input({folder}, {}, [&] { return sinks.next(); });
-  if (!done && sink_.cancelled()) {
+  if (!done && sink_.cancelled() && !after_stop_) {
     stopped_ = true;
     return {};
   }
@@ -254,7 +256,7 @@ Result<StepEnd> NeuronRun::run_program(const Step& step) {
 }
 
 Result<void> NeuronRun::capture_compiled() {
-  Step step{program_start(run_.request, run_.work_folder), {}};
+  Step step{.start = program_start(run_.request, run_.work_folder)};
   const std::string fresh = (fs::absolute(run_.work_folder) / "neuron-cache").string();
   step.start.environment = compile_environment(settings_, step.start.environment, fresh, inherited_variable);
   const FolderWatch compiled({base_, compile_cache(step.start.environment)}, ".neff", kCompileDepth);
@@ -304,16 +306,24 @@ Result<void> NeuronRun::inspect_program() {
   if (!written) return written.error();
   const std::vector<std::string> arguments = inspect_arguments(settings_, *written, words);
   steps_.writer().set_meta("neuron.command", tool_name_ + " " + shell_command(arguments));
-  Step step{{tool_, arguments, base_, compile_environment(settings_, program.environment, "", inherited_variable)}, {}};
+  const Step step{
+      .start = {tool_, arguments, base_, compile_environment(settings_, program.environment, "", inherited_variable)},
+      .grace = kInspectGrace};
   const Result<StepEnd> ended = run_program(step);
   if (!ended) return ended.error();
-  if (stopped_) return {};
   std::error_code failed;
   if (fs::is_empty(*written, failed)) {
+    if (stopped_) return {};
     return ended->exit_code != 0 ? failure(arguments, *ended)
                                  : Error{fmt::format("{} inspect: wrote nothing into {}; does the program run on a "
                                                      "device at all? {}",
                                                      tool_name_, *written, shown_output(ended->output))};
+  }
+  if (stopped_) {  // as programs that serve have to be
+    warn("program_stopped", "the program was stopped; what had been recorded until then is in the session",
+         Severity::note);
+    after_stop_ = true;
+    stopped_ = false;
   }
   const Result<std::string> folder = new_folder(run_.work_folder + "/processed", name);
   if (!folder) return folder.error();

@@ -44,7 +44,8 @@ class NeuronRun {
   std::string tool_name_;
   std::string base_;  // in which the tool and the program run
   ToolSteps steps_;
-  bool stopped_ = false;
+  bool stopped_ = false;     // by the user: nothing more is done
+  bool after_stop_ = false;  // the program was stopped; what it recorded is read
 };
 
 // The path of a file that the viewer sent, else of one of this host: relative to the request's folder.

@@ -12,14 +12,15 @@ using std::chrono::nanoseconds;
 
 class Borrowed final : public EventSink {
  public:
-  explicit Borrowed(EventSink& target) : target_(target) {}
+  Borrowed(EventSink& target, bool after_stop) : target_(target), after_stop_(after_stop) {}
   Result<void> define(const Definition& definition) override { return target_.define(definition); }
   Result<void> append(SealedChunk chunk) override { return target_.append(std::move(chunk)); }
-  [[nodiscard]] bool cancelled() const override { return target_.cancelled(); }
+  [[nodiscard]] bool cancelled() const override { return !after_stop_ && target_.cancelled(); }
   [[nodiscard]] bool paused() const override { return target_.paused(); }
 
  private:
   EventSink& target_;
+  bool after_stop_;
 };
 
 }  // namespace
@@ -27,7 +28,7 @@ class Borrowed final : public EventSink {
 std::unique_ptr<EventSink> ProfileSinks::next() {
   scopes_.push_back(open_scope_());
   sinks_.emplace_back(*scopes_.back(), "", facts_);
-  return std::make_unique<Borrowed>(sinks_.back());
+  return std::make_unique<Borrowed>(sinks_.back(), after_stop_);
 }
 
 Result<void> ProfileSinks::place(std::chrono::steady_clock::time_point origin) {

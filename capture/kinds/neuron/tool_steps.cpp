@@ -14,7 +14,6 @@ using namespace std::chrono_literals;
 
 constexpr auto kTurn = 50ms;          // how long a stop may go unnoticed
 constexpr auto kFlushPeriod = 100ms;  // how long what happened may stay unseen
-constexpr auto kGrace = 5s;           // between asking to end and killing
 constexpr auto kAfterTheEnd = 1s;     // for children that still hold the streams,
 constexpr auto kLongAfterIt = 10s;    // and for those that go on printing
 constexpr std::size_t kReadBytes = 64U << 10;
@@ -79,12 +78,12 @@ void ToolSteps::watch(SupervisedChild& child, const Step& step, StepEnd& end) {
       continue;
     }
     if (!end.stopped && !end.timed_out) {
-      end.stopped = writer_.cancelled();
+      end.stopped = !step.after_stop && writer_.cancelled();
       end.timed_out = !end.stopped && step.limit.count() > 0 && now - begin >= step.limit;
       if (!end.stopped && !end.timed_out) continue;
       asked = now;
       child.signal_group(SIGINT);
-    } else if (!killed && now - asked >= kGrace) {
+    } else if (!killed && now - asked >= step.grace) {
       killed = true;
       child.signal_group(SIGKILL);
     }

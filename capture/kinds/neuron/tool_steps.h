@@ -22,7 +22,9 @@ namespace accelscope::capture {
 
 struct Step {
   ChildStart start;
-  std::chrono::nanoseconds limit{};  // 0: none
+  std::chrono::nanoseconds limit{};                          // 0: none
+  std::chrono::nanoseconds grace = std::chrono::seconds(5);  // between asking to end and killing
+  bool after_stop = false;                                   // runs although the capture was stopped
 };
 
 struct StepEnd {

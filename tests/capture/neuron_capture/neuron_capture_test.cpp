@@ -1,109 +1,18 @@
-// Neuron captures from request to session, with the stand-in in the vendor's tool's place.
-#include <doctest/doctest.h>
+// Neuron captures of a NEFF from request to session, with the stand-in in the vendor's tool's place.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
-#include <set>
 
-#include "capture/agent/local_capture.h"
-#include "capture/sim/neuron_json_writer.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/neuron/ntff_source.h"
-#include "tests/capture/kinds/kind_run_support.h"
-#include "tests/capture/neuron/imported.h"
+#include "tests/capture/neuron_capture/local_run.h"
 #include "tests/capture/wire_support.h"
 #include "tests/support/neuron/stand_in_tool.h"
 
 namespace accelscope::capture {
 namespace {
 
-namespace fs = std::filesystem;
 using test::StandInTool;
-
-constexpr const char* kTables[] = {"instruction", "dma", "semaphore_update", "dma_throughput", "pending_dma"};
-
-using Options = std::vector<OptionSetting>;
-
-// A capture as `accelscope-agent run` makes it, in a folder of its own.
-class Capture {
- public:
-  explicit Capture(Options options) {
-    options_.request.kinds = {{"neuron", std::move(options)}};
-    options_.output = scratch.file("session.accel");
-    options_.work_folder = scratch.file("work");
-    fs::create_directories(options_.work_folder);
-    options_.watch.printed = [this](bool, std::string_view bytes) { printed += bytes; };
-  }
-  Capture& script(const std::string& text) {
-    options_.request.script = text;
-    return *this;
-  }
-  CaptureRequest& request() { return options_.request; }
-  LocalCaptureOptions& options() { return options_; }
-  // A folder of the host in which the tool runs, and which stays.
-  std::string stay_in(const std::string& name) {
-    fs::create_directories(scratch.path / name);
-    options_.request.directory = scratch.file(name);
-    return options_.request.directory + "/";
-  }
-  [[nodiscard]] std::string work(const std::string& name) const { return options_.work_folder + "/" + name; }
-
-  Imported session() {
-    const Result<LocalCaptureReport> report = capture_locally(options_);
-    REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.message()));
-    REQUIRE_MESSAGE(report->failure.empty(), report->failure);
-    return Imported::session(options_.output);
-  }
-  std::string failure() {
-    const Result<LocalCaptureReport> report = capture_locally(options_);
-    return report.ok() ? report->failure : report.message();
-  }
-  ScratchFolder scratch;
-  std::string printed;
-
- private:
-  LocalCaptureOptions options_;
-};
-
-Imported simulated(std::uint64_t seed) {
-  const ScratchFolder scratch;
-  SimulationOptions options;
-  options.seed = seed;
-  options.kernels = 1;
-  REQUIRE(write_neuron_json(options, scratch.file("ntff.json")).ok());
-  return Imported::file(scratch.file("ntff.json"));
-}
-
-std::vector<EventValues> of_device(const Imported& session, const char* table, const std::string& label) {
-  std::vector<EventValues> events = session.events(table);
-  std::erase_if(events, [&](const EventValues& event) { return event.device.find(label) == std::string::npos; });
-  return events;
-}
-
-// Names, times, tracks and order of every event.
-void check_same(const Imported& session, const Imported& wanted, const std::string& label = "") {
-  for (const char* table : kTables) {
-    CAPTURE(table);
-    const std::vector<EventValues> got = of_device(session, table, label);
-    const std::vector<EventValues> expected = wanted.events(table);
-    REQUIRE(got.size() == expected.size());
-    CHECK_FALSE(expected.empty());
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      const bool same = got[i].name == expected[i].name && got[i].track == expected[i].track &&
-                        got[i].begin == expected[i].begin && got[i].end == expected[i].end &&
-                        got[i].strings == expected[i].strings && got[i].integers == expected[i].integers;
-      REQUIRE_MESSAGE(same, i);
-    }
-  }
-}
-
-std::string fact(const Imported& session, const std::string& key) {
-  for (const MetaEntry& entry : session.snapshot().meta) {
-    if (entry.key == key) return entry.value;
-  }
-  return {};
-}
 
 TEST_CASE("a captured profile is the imported one to the last event") {
   const StandInTool tool;
@@ -251,69 +160,6 @@ TEST_CASE("the kind tells whether the tool is there, and which one") {
   CHECK(contains(facts.checks.at(0).text, "aws-neuronx-tools"));
   CHECK(contains(Capture(Options{{"neff", none.write("a.neff", "x")}}).failure(),
                  "cannot run here: neither neuron-profile"));
-}
-
-TEST_CASE("a script is run, its NEFFs are listed, and the chosen one is profiled") {
-  const StandInTool tool;
-  Capture capture(Options{{"disable-dge", "on"}, {"profile-nth-exec", "2"}});
-  capture.script(
-      "mkdir -p $NEURON_COMPILE_CACHE_URL/a; printf small > $NEURON_COMPILE_CACHE_URL/a/init.neff\n"
-      "printf 'the larger one' > $NEURON_COMPILE_CACHE_URL/a/model.neff\n"
-      "echo debug $NEURON_FRAMEWORK_DEBUG$XLA_IR_DEBUG$XLA_HLO_DEBUG flags $NEURON_CC_FLAGS\n");
-  const std::string folder = capture.stay_in("host");
-  int status = -1;
-  capture.options().watch.ended = [&](int code) { status = code; };
-  const Imported session = capture.session();
-  check_same(session, simulated(1));
-  CHECK(status == 0);
-  CHECK(contains(capture.printed, "debug 111 flags --disable-dge"));
-  CHECK(contains(capture.printed, "--compiled-neff largest takes number 2:"));
-  CHECK(contains(fact(session, "neuron.neffs"), "init.neff (5 B)\n"));
-  CHECK(contains(fact(session, "neuron.neffs"), "model.neff (14 B)  <- is profiled"));
-  CHECK(fs::exists(folder + "profile_exec_2.ntff"));
-  CHECK(fs::file_size(folder + "profile.neff") == 14);  // beside the trace, to be brought back
-  CHECK(tool.commands().at(0).at(2) == folder + "profile.neff");
-}
-
-TEST_CASE("a program that compiles nothing, or fails, is told of") {
-  const StandInTool tool;
-  CHECK(contains(Capture(Options{}).script("exit 0").failure(), "the program ended and wrote no NEFF"));
-  CHECK(contains(Capture(Options{}).script("echo oops; exit 4").failure(), "ended with status 4"));
-  CHECK(contains(Capture(Options{{"compiled-neff", "other"}}).script("echo x > a.neff").failure(),
-                 "--compiled-neff: 'other'"));
-  Capture failed(Options{});
-  failed.script("printf x > a.neff; exit 5");
-  const Imported session = failed.session();
-  REQUIRE(session.quality("program_failed") != nullptr);
-  CHECK(session.count("instruction") > 0);
-}
-
-TEST_CASE("a system profile is that of the program, with its devices by choice") {
-  StandInTool tool;
-  {
-    Capture capture(Options{{"profile", "system"}});
-    capture.request().program = "sh";
-    capture.request().arguments = {"-c", "echo hello from the program"};
-    const Imported session = capture.session();
-    CHECK(contains(capture.printed, "hello from the program"));
-    CHECK(session.count("instruction") == 0);
-    // On the capture's time: the call is recorded right after the program's last line.
-    const std::vector<EventValues> calls = session.events("trace_event");
-    REQUIRE(calls.size() == 1);
-    CHECK(calls[0].begin > session.events("program").front().begin);
-    CHECK(calls[0].begin < session.events("program").front().end);
-    CHECK(tool.commands().at(0) == std::vector<std::string>{"inspect", "-o", capture.work("profile-inspect"), "sh",
-                                                            "-c", "echo hello from the program"});
-  }
-  Capture both(Options{{"profile", "system+device"}});
-  both.script("echo from a script; exit 3");
-  const Imported session = both.session();
-  CHECK(contains(both.printed, "from a script"));
-  CHECK(session.count("trace_event") == 1);
-  CHECK(of_device(session, "instruction", "").size() == simulated(7).count("instruction"));
-  CHECK(session.quality("program_failed") != nullptr);
-  tool.play("no-trace", "inspect");
-  CHECK(contains(Capture(Options{{"profile", "system"}}).script("true").failure(), "wrote nothing into"));
 }
 
 TEST_CASE("a capture that starts paused runs nothing until it goes on") {

@@ -187,6 +187,7 @@ int inspect(const std::vector<std::string>& arguments) {
   words.push_back(nullptr);
   pid_t id = 0;
   if (posix_spawnp(&id, words.front(), nullptr, nullptr, words.data(), environ) != 0) fail(1, "cannot run the program");
+  std::signal(SIGINT, SIG_IGN);  // what the program recorded is written also when it is interrupted
   int status = 0;
   ::waitpid(id, &status, 0);
   if (mode == "no-trace") return 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "capture/kinds/tt_metal/log_watch.h"
 #include "capture/kinds/tt_metal/tt_metal_settings.h"
 #include "capture/sources/labelled_sink.h"
+#include "capture/sources/tracy_csv/tracy_csv_source.h"
 
 namespace accelscope::capture {
 namespace {
@@ -98,6 +100,8 @@ class TwoRuns {
   Result<void> prepare_folder();
   Result<void> run_both();
   Result<void> run_host();
+  Result<void> import_host_tables(fs::file_time_type since);
+  Result<void> import_host_table(const std::string& path);
   Result<void> run_device();
   Result<void> run_program(EventSink& sink, const char* label, std::vector<std::string> settings,
                            Clock::time_point origin, std::function<void()> on_each_turn);
@@ -191,7 +195,46 @@ Result<void> TwoRuns::run_program(EventSink& sink, const char* label, std::vecto
 
 Result<void> TwoRuns::run_host() {
   host_begin_ = Clock::now();
-  return run_program(sink_, kHostRun, {"TT_METAL_DEVICE_PROFILER=0"}, run_.origin, {});
+  const fs::file_time_type since = fs::file_time_type::clock::now();
+  if (Result<void> done = run_program(sink_, kHostRun, {"TT_METAL_DEVICE_PROFILER=0"}, run_.origin, {}); !done)
+    return done;
+  return sink_.cancelled() ? Result<void>() : import_host_tables(since);
+}
+
+// What a command under Tracy leaves of the host: tables of tracy-csvexport, in the profiler's folder.
+Result<void> TwoRuns::import_host_tables(fs::file_time_type since) {
+  std::vector<std::string> tables;
+  for (const fs::path& folder : {fs::path(folder_) / ".logs", fs::path(folder_)}) {
+    std::error_code failure;
+    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
+      const bool is_new = entry->path().extension() == ".csv" && entry->last_write_time(failure) >= since;
+      if (!is_new || entry->path().filename() == kDeviceLogName) continue;
+      const Result<const SourceFormat*> format = guess_format(entry->path().string());
+      if (format && (*format)->name == "tracy-csv") tables.push_back(entry->path().string());
+    }
+  }
+  std::sort(tables.begin(), tables.end());
+  for (const std::string& table : tables) {
+    if (Result<void> done = import_host_table(table); !done) return done;
+  }
+  if (tables.empty()) return {};
+  return tell(
+      QualityEntry{"host_times_estimated", tables.size(),
+                   "tables of host zones do not say when Tracy began: they are drawn from the begin of the host "
+                   "run, too early by the time until then",
+                   Severity::note});
+}
+
+Result<void> TwoRuns::import_host_table(const std::string& path) {
+  const std::unique_ptr<EventSink> scope = run_.open_scope();
+  LabelledSink labelled(*scope, kHostRun, facts_);
+  ImportOptions options;
+  options.source_roots = choice_.source_roots;
+  if (const Result<void> done = import_tracy_csv(path, options, labelled); !done) {
+    return sink_.cancelled() ? Result<void>()
+                             : tell(QualityEntry{"host_table_unreadable", 1, done.message(), Severity::warning});
+  }
+  return labelled.delay(std::chrono::duration_cast<std::chrono::nanoseconds>(*host_begin_ - run_.origin).count());
 }
 
 Result<void> TwoRuns::run_device() {

@@ -363,7 +363,10 @@ Result<void> TracyCsvImport::write_samples() {
 
 void TracyCsvImport::write_report() {
   writer_.set_meta("source_format", "tracy-csvexport");
-  writer_.set_meta("tracy_csv_rows", fmt::format("{}", rows_));
+  const std::uint64_t of_plots = samples_->event_count();
+  if (rows_ > of_plots)
+    writer_.set_meta("source.rows." + events_->schema().name, fmt::format("{}", rows_ - of_plots - bad_times_));
+  if (of_plots > 0) writer_.set_meta("source.rows.tracy_plot", fmt::format("{}", of_plots));
   if (not_rows_ > 0) {
     writer_.add_quality(
         {"rows_skipped", not_rows_,

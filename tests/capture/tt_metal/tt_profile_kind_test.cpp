@@ -1,7 +1,9 @@
 // The kind `tt-profile` with a command that stands in for one of tt-metal.
 #include <fstream>
 
+#include "capture/agent/local_capture.h"
 #include "capture/sources/tt_metal/device_log_source.h"
+#include "core/store/store.h"
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/tt_metal/device_log.h"
 #include "tests/capture/wire_support.h"
@@ -71,6 +73,23 @@ TEST_CASE("a command runs without and with the device profiler, and both are one
   const std::int64_t device = events_of(program, "Program").at(0).start;
   CHECK(std::abs(host - device) < 500'000'000);
   CHECK(fs::exists(scratch.file("tt-metal-profiler/.logs/profile_log_device.csv")));
+}
+
+TEST_CASE("host zones that the first run leaves are part of the session, those of others are not") {
+  const ScratchFolder scratch;
+  fs::create_directories(scratch.file("dir"));
+  std::ofstream(scratch.file("dir/old.csv")) << "MessageName,total_ns\nold,1\n";
+  fs::last_write_time(scratch.file("dir/old.csv"), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  SteeredSink sink;
+  const KindOutcome outcome =
+      run_kind_into(command({"--tracy-table"}, {{"profiler-dir", scratch.file("dir")}}), sink, scratch.path.string());
+  REQUIRE_MESSAGE(outcome.result.ok(), outcome.result.message());
+  REQUIRE(outcome.scopes.size() == 3);
+  const RecordingSink& host = *outcome.scopes[0];
+  CHECK(host.event_count == 5);
+  CHECK(device_of(host, "Thread 77") == "host run Tracy");
+  CHECK(has_quality(sink.kept, "host_times_estimated"));
+  CHECK(zone_count(*outcome.scopes[2]) > 0);
 }
 
 TEST_CASE("one of the two runs can be made alone") {
@@ -158,6 +177,34 @@ TEST_CASE("what is to be run twice is said beforehand") {
   request = command({});
   request.program = "no-such-command";
   CHECK(contains(describe_request(request, "").message(), "no-such-command: not found"));
+}
+
+TEST_CASE("an agent gives its program the profiler's environment and follows the log that comes of it") {
+  const ScratchFolder scratch;
+  const ScratchFolder work;  // goes away with the capture
+  LocalCaptureOptions capture;
+  capture.request = command({"--programs", "6"});
+  capture.request.kinds = {{"tt-metal", {{"mid-run-dump", "on"}}}};
+  capture.request.environment = {"TT_METAL_PROFILER_DIR=" + scratch.file("profiler")};
+  capture.output = scratch.file("session.accel");
+  capture.work_folder = work.path.string();
+  std::string printed;
+  capture.watch.printed = [&](bool, std::string_view bytes) { printed += bytes; };
+  capture.watch.ended = [](int) {};
+  capture.asked_to_stop = [] { return false; };
+  const Result<LocalCaptureReport> report = capture_locally(capture);
+  REQUIRE_MESSAGE(report.ok(), report.message());
+  CHECK(report->failure.empty());
+  CHECK(printed == "TT_METAL_DEVICE_PROFILER=1\nTT_METAL_PROFILER_MID_RUN_DUMP=1\n");
+  const Result<std::unique_ptr<Store>> store = Store::open(capture.output);
+  REQUIRE_MESSAGE(store.ok(), store.message());
+  std::uint64_t zones = 0;
+  for (const LaneSnapshot& lane : (*store)->snapshot()->lanes) {
+    if (lane.schema != nullptr && lane.schema->name == "zone") zones += lane.event_count;
+  }
+  test::TtLogOptions options;
+  options.programs = 6;
+  CHECK(zones == tt_log_zones(options).size());
 }
 
 }  // namespace accelscope::capture

@@ -17,21 +17,22 @@ namespace accelscope::capture {
 
 namespace fs = std::filesystem;
 
-inline constexpr const char* kTables[] = {"instruction", "dma", "semaphore_update", "dma_throughput", "pending_dma"};
+inline constexpr const char* kEventTables[] = {"instruction", "dma", "semaphore_update", "dma_throughput",
+                                               "pending_dma"};
 
 using Options = std::vector<OptionSetting>;
 
 // A capture in a folder of its own.
-class Capture {
+class NeuronCapture {
  public:
-  explicit Capture(Options options) {
+  explicit NeuronCapture(Options options) {
     options_.request.kinds = {{"neuron", std::move(options)}};
     options_.output = scratch.file("session.accel");
     options_.work_folder = scratch.file("work");
     fs::create_directories(options_.work_folder);
     options_.watch.printed = [this](bool, std::string_view bytes) { printed += bytes; };
   }
-  Capture& script(const std::string& text) {
+  NeuronCapture& script(const std::string& text) {
     options_.request.script = text;
     return *this;
   }
@@ -79,7 +80,7 @@ inline std::vector<EventValues> of_device(const Imported& session, const char* t
 
 // Names, times, tracks and order of every event.
 inline void check_same(const Imported& session, const Imported& wanted, const std::string& label = "") {
-  for (const char* table : kTables) {
+  for (const char* table : kEventTables) {
     CAPTURE(table);
     const std::vector<EventValues> got = of_device(session, table, label);
     const std::vector<EventValues> expected = wanted.events(table);

@@ -16,7 +16,7 @@ using test::StandInTool;
 
 TEST_CASE("a captured profile is the imported one to the last event") {
   const StandInTool tool;
-  Capture capture(Options{{"neff", "mlp.neff"}, {"input", "x=x.npy"}});
+  NeuronCapture capture(Options{{"neff", "mlp.neff"}, {"input", "x=x.npy"}});
   std::ofstream(capture.work("mlp.neff")) << "program";
   std::ofstream(capture.work("x.npy"), std::ios::binary) << test::npy_of(4, 1);
   const Imported session = capture.session();
@@ -41,14 +41,14 @@ TEST_CASE("a captured profile is the imported one to the last event") {
 TEST_CASE("a session says that its outputs mean nothing: zero inputs, single io") {
   const StandInTool tool;
   const std::string neff = tool.write("mlp.neff", "program");
-  Capture none(Options{{"neff", neff}});
+  NeuronCapture none(Options{{"neff", neff}});
   const Imported first = none.session();
   REQUIRE(first.quality("inputs_all_zero") != nullptr);
   CHECK(first.quality("inputs_all_zero")->severity == Severity::warning);
   CHECK(contains(none.printed, "no inputs were given"));
   const std::string zero = tool.write("z.npy", test::npy_of(8, 0));
   const std::string one = tool.write("o.npy", test::npy_of(8, 1));
-  Capture some(Options{{"neff", neff}, {"input", "bias=" + zero}, {"input", "x=" + one}, {"single-io", "on"}});
+  NeuronCapture some(Options{{"neff", neff}, {"input", "bias=" + zero}, {"input", "x=" + one}, {"single-io", "on"}});
   const Imported second = some.session();
   REQUIRE(second.quality("inputs_all_zero") != nullptr);
   CHECK(contains(second.quality("inputs_all_zero")->detail, "zeros: bias;"));
@@ -57,11 +57,11 @@ TEST_CASE("a session says that its outputs mean nothing: zero inputs, single io"
 
 TEST_CASE("ranks of a multi-worker capture are one session, each like its own import") {
   const StandInTool tool;
-  Capture capture(Options{{"neff", tool.write("mlp.neff", "program")},
-                          {"profile-nth-exec", "2"},
-                          {"collectives-workers-per-node", "3"},
-                          {"collectives-worker-start-id", "4"},
-                          {"collectives-worker-count", "8"}});
+  NeuronCapture capture(Options{{"neff", tool.write("mlp.neff", "program")},
+                                {"profile-nth-exec", "2"},
+                                {"collectives-workers-per-node", "3"},
+                                {"collectives-worker-start-id", "4"},
+                                {"collectives-worker-count", "8"}});
   const std::string folder = capture.stay_in("host");
   const Imported session = capture.session();
   for (const int rank : {4, 5, 6}) {
@@ -75,7 +75,7 @@ TEST_CASE("ranks of a multi-worker capture are one session, each like its own im
 TEST_CASE("a rank that cannot be processed is told of, and the others are read") {
   StandInTool tool;
   tool.play("refuse-rank-1");
-  Capture capture(Options{{"neff", tool.write("mlp.neff", "program")}, {"collectives-workers-per-node", "3"}});
+  NeuronCapture capture(Options{{"neff", tool.write("mlp.neff", "program")}, {"collectives-workers-per-node", "3"}});
   const Imported session = capture.session();
   CHECK(of_device(session, "instruction", "rank 0").size() == simulated(1).count("instruction"));
   CHECK(of_device(session, "instruction", "rank 1").empty());
@@ -90,7 +90,7 @@ TEST_CASE("what goes wrong with the tool is said with what to do") {
   const auto failure = [&](const std::string& mode, const std::string& step, std::vector<OptionSetting> more = {}) {
     tool.play(mode, step);
     more.insert(more.begin(), {"neff", neff});
-    return Capture(std::move(more)).failure();
+    return NeuronCapture(std::move(more)).failure();
   };
   const std::string busy = failure("busy", "");
   CHECK(contains(busy, "neuron-profile capture: failed with exit code 1; the device is busy: neuron-ls shows"));
@@ -113,11 +113,11 @@ TEST_CASE("what goes wrong with the tool is said with what to do") {
 TEST_CASE("a processed profile that is cut is read as far as it goes") {
   StandInTool tool;
   tool.play("cut-profile");
-  Capture capture(Options{{"neff", tool.write("mlp.neff", "program")}});
+  NeuronCapture capture(Options{{"neff", tool.write("mlp.neff", "program")}});
   const Imported session = capture.session();
   CHECK_FALSE(session.snapshot().quality.empty());
   std::size_t events = 0;
-  for (const char* table : kTables) events += session.count(table);
+  for (const char* table : kEventTables) events += session.count(table);
   CHECK(events > 0);
   const auto cut = std::count_if(session.snapshot().quality.begin(), session.snapshot().quality.end(),
                                  [](const QualityEntry& entry) { return entry.severity == Severity::error; });
@@ -126,15 +126,16 @@ TEST_CASE("a processed profile that is cut is read as far as it goes") {
 
 TEST_CASE("a capture that cannot begin says so before anything runs") {
   const StandInTool tool;
-  CHECK(contains(Capture(Options{{"neff", "no.neff"}}).failure(), "no such file on this host; send it along"));
+  CHECK(contains(NeuronCapture(Options{{"neff", "no.neff"}}).failure(), "no such file on this host; send it along"));
   const std::string neff = tool.write("mlp.neff", "program");
-  CHECK(contains(Capture(Options{{"neff", neff}, {"input", "x=no.npy"}}).failure(), "--input: no.npy: no such file"));
-  CHECK(contains(Capture(Options{{"neff", neff}, {"tool", "neuron-explorer"}}).failure(),
+  CHECK(contains(NeuronCapture(Options{{"neff", neff}, {"input", "x=no.npy"}}).failure(),
+                 "--input: no.npy: no such file"));
+  CHECK(contains(NeuronCapture(Options{{"neff", neff}, {"tool", "neuron-explorer"}}).failure(),
                  "neuron-explorer: is not on PATH"));
   CHECK(contains(
-      Capture(Options{{"neff", neff}, {"input", "x=" + tool.write("t.npy", "just text, no numbers")}}).failure(),
+      NeuronCapture(Options{{"neff", neff}, {"input", "x=" + tool.write("t.npy", "just text, no numbers")}}).failure(),
       "no .npy file"));
-  Capture twice(Options{});
+  NeuronCapture twice(Options{});
   twice.script("true").request().kinds.push_back({"program", {}});
   CHECK(contains(twice.failure(), "runs the program itself"));
   CHECK(tool.commands().empty());
@@ -158,7 +159,7 @@ TEST_CASE("the kind tells whether the tool is there, and which one") {
   const KindFacts facts = checks();
   CHECK_FALSE(facts.usable());
   CHECK(contains(facts.checks.at(0).text, "aws-neuronx-tools"));
-  CHECK(contains(Capture(Options{{"neff", none.write("a.neff", "x")}}).failure(),
+  CHECK(contains(NeuronCapture(Options{{"neff", none.write("a.neff", "x")}}).failure(),
                  "cannot run here: neither neuron-profile"));
 }
 
@@ -186,7 +187,7 @@ TEST_CASE("a capture that starts paused runs nothing until it goes on") {
 TEST_CASE("stopping ends a tool that runs, and says what is missing") {
   StandInTool tool;
   tool.play("hang");
-  Capture capture(Options{{"neff", tool.write("mlp.neff", "program")}});
+  NeuronCapture capture(Options{{"neff", tool.write("mlp.neff", "program")}});
   capture.options().asked_to_stop = [&] { return contains(capture.printed, "waiting"); };
   const Imported session = capture.session();
   REQUIRE(session.quality("capture_stopped") != nullptr);

@@ -11,7 +11,7 @@ using test::StandInTool;
 
 TEST_CASE("a script is run, its NEFFs are listed, and the chosen one is profiled") {
   const StandInTool tool;
-  Capture capture(Options{{"disable-dge", "on"}, {"profile-nth-exec", "2"}});
+  NeuronCapture capture(Options{{"disable-dge", "on"}, {"profile-nth-exec", "2"}});
   capture.script(
       "mkdir -p $NEURON_COMPILE_CACHE_URL/a; printf small > $NEURON_COMPILE_CACHE_URL/a/init.neff\n"
       "printf 'the larger one' > $NEURON_COMPILE_CACHE_URL/a/model.neff\n"
@@ -33,11 +33,11 @@ TEST_CASE("a script is run, its NEFFs are listed, and the chosen one is profiled
 
 TEST_CASE("a program that compiles nothing, or fails, is told of") {
   const StandInTool tool;
-  CHECK(contains(Capture(Options{}).script("exit 0").failure(), "the program ended and wrote no NEFF"));
-  CHECK(contains(Capture(Options{}).script("echo oops; exit 4").failure(), "ended with status 4"));
-  CHECK(contains(Capture(Options{{"compiled-neff", "other"}}).script("echo x > a.neff").failure(),
+  CHECK(contains(NeuronCapture(Options{}).script("exit 0").failure(), "the program ended and wrote no NEFF"));
+  CHECK(contains(NeuronCapture(Options{}).script("echo oops; exit 4").failure(), "ended with status 4"));
+  CHECK(contains(NeuronCapture(Options{{"compiled-neff", "other"}}).script("echo x > a.neff").failure(),
                  "--compiled-neff: 'other'"));
-  Capture failed(Options{});
+  NeuronCapture failed(Options{});
   failed.script("printf x > a.neff; exit 5");
   const Imported session = failed.session();
   REQUIRE(session.quality("program_failed") != nullptr);
@@ -47,7 +47,7 @@ TEST_CASE("a program that compiles nothing, or fails, is told of") {
 TEST_CASE("a system profile is that of the program, with its devices by choice") {
   StandInTool tool;
   {
-    Capture capture(Options{{"profile", "system"}});
+    NeuronCapture capture(Options{{"profile", "system"}});
     capture.request().program = "sh";
     capture.request().arguments = {"-c", "echo hello from the program"};
     const Imported session = capture.session();
@@ -61,7 +61,7 @@ TEST_CASE("a system profile is that of the program, with its devices by choice")
     CHECK(tool.commands().at(0) == std::vector<std::string>{"inspect", "-o", capture.work("profile-inspect"), "sh",
                                                             "-c", "echo hello from the program"});
   }
-  Capture both(Options{{"profile", "system+device"}});
+  NeuronCapture both(Options{{"profile", "system+device"}});
   both.script("echo from a script; exit 3");
   const Imported session = both.session();
   CHECK(contains(both.printed, "from a script"));
@@ -69,12 +69,12 @@ TEST_CASE("a system profile is that of the program, with its devices by choice")
   CHECK(of_device(session, "instruction", "").size() == simulated(7).count("instruction"));
   CHECK(session.quality("program_failed") != nullptr);
   tool.play("no-trace", "inspect");
-  CHECK(contains(Capture(Options{{"profile", "system"}}).script("true").failure(), "wrote nothing into"));
+  CHECK(contains(NeuronCapture(Options{{"profile", "system"}}).script("true").failure(), "wrote nothing into"));
 }
 
 TEST_CASE("stopping a program ends it, and its system profile is read") {
   const StandInTool tool;
-  Capture capture(Options{{"profile", "system+device"}});
+  NeuronCapture capture(Options{{"profile", "system+device"}});
   capture.script("echo serving; exec sleep 600");
   capture.options().asked_to_stop = [&] { return contains(capture.printed, "serving"); };
   const Imported session = capture.session();

@@ -80,20 +80,24 @@ constexpr std::int64_t kShortestCompileNs = 100'000;
 void OpenclProcess::write_done() {
   if (done_.empty()) return;
   for (const Done& done : done_) {
-    const auto queue = queues_.find(done.command.record.queue);
+    const auto queue = queues_.find(done.command->record.queue);
     if (queue == queues_.end() || queue->second.device == nullptr || done.times.queued == 0) continue;
-    queue->second.device->brackets.add(static_cast<std::int64_t>(done.times.queued), done.command.begin_ns,
-                                       done.command.end_ns);
+    queue->second.device->brackets.add(static_cast<std::int64_t>(done.times.queued), done.command->begin_ns,
+                                       done.command->end_ns);
   }
   session_.update_clocks(process_.clock->last_ns());
-  std::stable_sort(done_.begin(), done_.end(),
-                   [](const Done& a, const Done& b) { return a.times.start < b.times.start; });
-  for (const Done& done : done_) write_command(done);
+  // Mostly they are in order already, and sorting them would take memory for as many again.
+  const auto earlier = [](const Done& a, const Done& b) { return a.times.start < b.times.start; };
+  if (!std::is_sorted(done_.begin(), done_.end(), earlier)) std::stable_sort(done_.begin(), done_.end(), earlier);
+  for (const Done& done : done_) {
+    write_command(done);
+    open_.erase(done.times.command);
+  }
   done_.clear();
 }
 
 void OpenclProcess::write_command(const Done& done) {
-  const auto queue = queues_.find(done.command.record.queue);
+  const auto queue = queues_.find(done.command->record.queue);
   if (queue == queues_.end()) {
     ++malformed_;
     return;
@@ -104,7 +108,7 @@ void OpenclProcess::write_command(const Done& done) {
   }
   const auto start = static_cast<std::int64_t>(done.times.start);
   const auto end = std::max(start, static_cast<std::int64_t>(done.times.end));
-  const CommandKind kind = done.command.record.kind;
+  const CommandKind kind = done.command->record.kind;
   if (is_kernel(kind)) {
     write_kernel(done, queue->second, start, end);
   } else if (is_transfer(kind) || is_map(kind)) {
@@ -116,7 +120,7 @@ void OpenclProcess::write_command(const Done& done) {
 }
 
 void OpenclProcess::write_kernel(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
-  const Command& command = done.command;
+  const Command& command = *done.command;
   const auto known = kernels_.find(command.record.kernel);
   const Kernel* kernel = known == kernels_.end() ? nullptr : &known->second;
   if (kernel != nullptr && command.first_launch) write_first_launch(done, queue, *kernel);
@@ -140,8 +144,8 @@ void OpenclProcess::write_kernel(const Done& done, Queue& queue, std::int64_t st
 }
 
 void OpenclProcess::write_transfer(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
-  const CommandRecord& record = done.command.record;
-  const TransferRecord& transfer = done.command.transfer;
+  const CommandRecord& record = done.command->record;
+  const TransferRecord& transfer = done.command->transfer;
   const TrackNumber track = is_map(record.kind)
                                 ? queue_track(queue, queue.maps, " maps", "dma_queue", session_.maps, 2)
                                 : queue_track(queue, queue.transfers, " transfers", "dma_queue", session_.transfers, 1);
@@ -169,7 +173,7 @@ void OpenclProcess::write_transfer(const Done& done, Queue& queue, std::int64_t 
 }
 
 void OpenclProcess::write_sync(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
-  const CommandRecord& record = done.command.record;
+  const CommandRecord& record = done.command->record;
   Row row = writer_.begin_event(queue_track(queue, queue.syncs, " markers", "sync", session_.syncs, 3), start,
                                 end - start, writer_.intern(operation_name(record.kind)));
   row.unsigned_integer(kSyncCommand, command_key(record.command));
@@ -194,8 +198,8 @@ void OpenclProcess::write_first_launch(const Done& done, const Queue& queue, con
     row.string(kBuildDevice, writer_.intern(queue.device->name));
   };
   const ClockMap& map = queue.device->map;
-  write(done.command.begin_ns, std::min(map.to_ns(queued), done.command.end_ns));
-  if (!queue.in_order && done.command.waits) return;  // it waits for others
+  write(done.command->begin_ns, std::min(map.to_ns(queued), done.command->end_ns));
+  if (!queue.in_order && done.command->waits) return;  // it waits for others
   const std::int64_t free = queue.in_order ? std::max(queued, queue.last_end_ticks) : queued;
   write(map.to_ns(free), map.to_ns(static_cast<std::int64_t>(done.times.start)));
 }

@@ -85,6 +85,7 @@ void OpenclProcess::define_queue(BodyReader& body) {
   queue.name = fmt::format("queue {}", queues_.size());
   if (!queue.in_order) queue.name += " (out of order)";
   if (process_index_ != 0) queue.name += " of " + title_;
+  queue.name_id = writer_.intern(queue.name);
 }
 
 void OpenclProcess::define_program(BodyReader& body) {

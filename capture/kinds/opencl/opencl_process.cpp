@@ -79,7 +79,9 @@ OpenclProcess::OpenclProcess(const ProbeProcess& process, OpenclSession& session
       writer_(session.writer),
       process_index_(session.new_process()),
       key_base_(process_index_ << kProcessShift),
-      title_(process.title()) {}
+      title_(process.title()),
+      launch_(writer_.intern("launch")),
+      wait_list_(writer_.intern("wait list")) {}
 
 std::uint64_t OpenclProcess::memory_key(std::uint64_t memory) const noexcept {
   return key_base_ | kMemoryKeys | memory;
@@ -129,9 +131,9 @@ void OpenclProcess::add_call(const ProbeThread& thread, const CallRecord& record
   const std::int64_t begin_ns = to_ns(record.begin_ticks);
   Row row =
       writer_.begin_event(call_track(thread), begin_ns, std::max<std::int64_t>(0, to_ns(record.end_ticks) - begin_ns),
-                          writer_.intern(probe::opencl::kCallNames[record.head.value]));
+                          call_name(record.head.value));
   if (const auto queue = queues_.find(record.object); queue != queues_.end()) {
-    row.string(kCallQueue, writer_.intern(queue->second.name));
+    row.string(kCallQueue, queue->second.name_id);
   }
   if (record.result != 0) row.string(kCallResult, writer_.intern(status_name(record.result)));
 }
@@ -169,12 +171,11 @@ void OpenclProcess::add_command(const ProbeThread& thread, probe::RecordHead hea
   if ((record.flags & probe::opencl::kListsAreCut) != 0) ++cut_;
   write_command_call(thread, head.value, command);
   add_waits(command, words.subspan(sizes + transfer, record.waits));
+  const auto [place, is_new] = open_.emplace(record.command, command);
   const auto early = early_.find(record.command);
-  if (early == early_.end()) {
-    open_.emplace(record.command, command);
-    return;
-  }
-  done_.push_back({command, early->second});
+  if (!is_new) ++malformed_;
+  if (!is_new || early == early_.end()) return;
+  finish_command(place->second, early->second);
   early_.erase(early);
 }
 
@@ -215,9 +216,8 @@ void OpenclProcess::read_arguments(Command& command, Kernel& kernel, std::span<c
 
 void OpenclProcess::add_waits(const Command& command, std::span<const std::uint64_t> waits) {
   if (waits.empty()) return;
-  const StringId reason = writer_.intern("wait list");
   for (const std::uint64_t wait : waits) {
-    write_flow(command_key(wait), command_key(command.record.command), reason, command.begin_ns);
+    write_flow(command_key(wait), command_key(command.record.command), wait_list_, command.begin_ns);
   }
 }
 
@@ -233,11 +233,11 @@ void OpenclProcess::write_flow(std::uint64_t source, std::uint64_t target, Strin
 void OpenclProcess::write_command_call(const ProbeThread& thread, std::uint32_t function, const Command& command) {
   if (!session_.keeps_calls) return;
   const CommandRecord& record = command.record;
-  Row row = writer_.begin_event(call_track(thread), command.begin_ns, command.end_ns - command.begin_ns,
-                                writer_.intern(probe::opencl::kCallNames[function]));
+  Row row =
+      writer_.begin_event(call_track(thread), command.begin_ns, command.end_ns - command.begin_ns, call_name(function));
   row.unsigned_integer(kCallCommand, call_key(record.command));
   if (const auto queue = queues_.find(record.queue); queue != queues_.end()) {
-    row.string(kCallQueue, writer_.intern(queue->second.name));
+    row.string(kCallQueue, queue->second.name_id);
   }
   if (const auto kernel = kernels_.find(record.kernel); kernel != kernels_.end()) {
     row.string(kCallSubject, kernel->second.name_id);
@@ -247,18 +247,25 @@ void OpenclProcess::write_command_call(const ProbeThread& thread, std::uint32_t 
     if (!memory.empty()) row.string(kCallSubject, writer_.intern(memory));
     if (transfer.bytes != 0) row.integer(kCallBytes, static_cast<std::int64_t>(transfer.bytes));
   }
-  static_cast<void>(row);
-  write_flow(call_key(record.command), command_key(record.command), writer_.intern("launch"), command.begin_ns);
+  write_flow(call_key(record.command), command_key(record.command), launch_, command.begin_ns);
 }
 
 void OpenclProcess::add_completion(const CompletionRecord& record) {
   const auto open = open_.find(record.command);
   if (open == open_.end()) {
     early_[record.command] = record;
+  } else {
+    finish_command(open->second, record);
+  }
+}
+
+void OpenclProcess::finish_command(Command& command, const CompletionRecord& times) {
+  if (command.is_done) {
+    ++malformed_;
     return;
   }
-  done_.push_back({open->second, record});
-  open_.erase(open);
+  command.is_done = true;
+  done_.push_back({&command, times});
 }
 
 void OpenclProcess::add_allocation(const AllocationRecord& record) {
@@ -316,6 +323,12 @@ void OpenclProcess::ended(const ProbeEnd& end) {
     writer_.add_quality(
         {"opencl_malformed", malformed_, fmt::format("{}: records that cannot be read", title_), Severity::error});
   }
+}
+
+StringId OpenclProcess::call_name(std::uint32_t function) {
+  StringId& id = call_names_[function];
+  if (id == 0) id = writer_.intern(probe::opencl::kCallNames[function]);
+  return id;
 }
 
 TrackNumber OpenclProcess::call_track(const ProbeThread& thread) {

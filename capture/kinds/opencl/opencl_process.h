@@ -3,8 +3,10 @@
 // different threads of the process and so in any order.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +36,7 @@ class OpenclProcess final : public ProcessReader {
  private:
   struct Queue {
     std::string name;
+    StringId name_id = 0;
     SessionDevice* device = nullptr;
     bool in_order = true;
     bool has_times = true;
@@ -68,10 +71,11 @@ class OpenclProcess final : public ProcessReader {
     StringId global_id = 0, local_id = 0, offset_id = 0, arguments_id = 0;
     std::int64_t work_items = 0, work_groups = 0;
     bool first_launch = false;
-    bool waits = false;  // for other commands
+    bool waits = false;    // for other commands
+    bool is_done = false;  // its times have come, and it is written with those of this turn
   };
   struct Done {
-    Command command;
+    const Command* command = nullptr;  // in open_
     probe::opencl::CompletionRecord times{};
   };
   struct MemoryEvent {
@@ -107,6 +111,7 @@ class OpenclProcess final : public ProcessReader {
   void read_arguments(Command& command, Kernel& kernel, std::span<const std::uint64_t> words);
   void add_waits(const Command& command, std::span<const std::uint64_t> waits);
   void write_command_call(const ProbeThread& thread, std::uint32_t function, const Command& command);
+  void finish_command(Command& command, const probe::opencl::CompletionRecord& times);
   void add_completion(const probe::opencl::CompletionRecord& record);
   void add_allocation(const probe::opencl::AllocationRecord& record);
 
@@ -119,6 +124,7 @@ class OpenclProcess final : public ProcessReader {
   void write_memory();
   void write_flow(std::uint64_t source, std::uint64_t target, StringId reason, std::int64_t ns);
 
+  [[nodiscard]] StringId call_name(std::uint32_t function);
   [[nodiscard]] TrackNumber call_track(const ProbeThread& thread);
   [[nodiscard]] TrackNumber queue_track(Queue& queue, TrackNumber& track, const char* suffix, const char* kind,
                                         SchemaNumber schema, std::int64_t order);
@@ -148,10 +154,13 @@ class OpenclProcess final : public ProcessReader {
   TrackNumber builds_ = kNone, errors_ = kNone, warnings_ = kNone, flows_ = kNone;
   TrackNumber shared_memory_ = kNone;  // of contexts with several devices
 
-  std::unordered_map<std::uint64_t, Command> open_;                           // by number
+  std::pmr::unsynchronized_pool_resource pool_;                   // commands come and go by the hundred thousand
+  std::pmr::unordered_map<std::uint64_t, Command> open_{&pool_};  // by number
   std::unordered_map<std::uint64_t, probe::opencl::CompletionRecord> early_;  // whose call has not come yet
   std::vector<Done> done_;
   std::vector<MemoryEvent> memory_events_;
+  std::array<StringId, probe::opencl::kCallNames.size()> call_names_{};  // 0: not used yet
+  StringId launch_ = 0, wait_list_ = 0;
   std::int64_t last_flow_ns_ = 0;
   std::uint64_t without_times_ = 0;
   std::uint64_t malformed_ = 0;

@@ -44,7 +44,7 @@ CommandEntry::CommandEntry(const CommandCall& call) : call_(call) {
 void CommandEntry::finish(cl_int result) {
   State& now = state();
   if (queue_ == nullptr) {
-    if (call_.event != nullptr && result == CL_SUCCESS) now.events.take(*call_.event);
+    if (call_.event != nullptr && result == CL_SUCCESS) now.events.forget(*call_.event);
     return;
   }
   if (result != CL_SUCCESS) {

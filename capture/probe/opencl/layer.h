@@ -26,10 +26,11 @@ struct State {
   HandleMap<std::shared_ptr<Kernel>> kernels;
   HandleMap<std::shared_ptr<Memory>> memories;
   HandleMap<std::shared_ptr<Memory>> shared;  // by pointer: clSVMAlloc
-  HandleMap<std::uint64_t> events;            // commands of the events that the program was given
+  EventNumbers events;                        // that the program was given
   Collector collector;
   std::atomic<std::uint64_t> last_command{0};
   std::atomic<std::uint32_t> last_number{0};
+  std::atomic<std::uint32_t> last_memory{0};  // people see these, so they count from 1 on their own
   std::mutex device_mutex;
 
   [[nodiscard]] std::uint32_t new_number() { return last_number.fetch_add(1, std::memory_order_relaxed) + 1; }

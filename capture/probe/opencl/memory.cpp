@@ -34,7 +34,7 @@ void record_allocation(const Memory& memory, MemoryKind kind, std::uint32_t devi
 
 [[nodiscard]] std::shared_ptr<Memory> new_memory(std::uint64_t bytes) {
   auto memory = std::make_shared<Memory>();
-  memory->number = state().new_number();
+  memory->number = ++state().last_memory;
   memory->bytes = bytes;
   return memory;
 }

@@ -1,6 +1,6 @@
 // What the OpenCL layer tells the kind `opencl`: records of the rings and bodies of definitions. All numbers of objects
-// are the layer's own, from 1, and are never used again within a process. Times of the host are ticks of the channel,
-// times of a device are its own profiling ticks.
+// are the layer's own, from 1, and are never used again within a process; those of memory are counted apart. Times of
+// the host are ticks of the channel, times of a device are its own profiling ticks.
 #pragma once
 
 #include <array>

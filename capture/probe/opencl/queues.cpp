@@ -210,7 +210,7 @@ cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
 // Its handle may have been that of a command's event.
 cl_event CL_API_CALL create_user_event(cl_context context, cl_int* result_ret) {
   cl_event event = layer().next.clCreateUserEvent(context, result_ret);
-  if (event != nullptr) state().events.take(event);
+  if (event != nullptr) state().events.forget(event);
   return event;
 }
 

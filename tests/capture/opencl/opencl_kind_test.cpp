@@ -49,7 +49,7 @@ TEST_CASE("a program that uses OpenCL computes, prints and returns the same with
 
 TEST_CASE("every command, call, allocation, build and dependency of an OpenCL program is captured") {
   if (!opencl_is_there()) return;
-  static const OpenclRun run = run_traced({"work"});  // one for all parts below
+  static const OpenclRun run = run_traced({"work"}, {}, Compiler::anew);  // one for all parts below
   CHECK(run.count_by_name("kernel") == Counts{{"scale", 14}, {"add", 5}, {"nothing", 40}});
   CHECK(run.count_by_name("transfer") == Counts{{"read", 3}, {"write", 3}, {"copy", 3}, {"fill", 2}});
   CHECK(run.count_by_name("map") == Counts{{"map", 2}, {"unmap", 2}});

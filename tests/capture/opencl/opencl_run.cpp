@@ -18,9 +18,9 @@ using namespace std::chrono_literals;
 
 const std::string kProgram = std::string(ACCELSCOPE_PROGRAMS) + "/opencl_for_tests";
 
-// PoCL keeps what it has compiled: each test begins with nothing, so that kernels are compiled when they are launched.
-void run_program(OpenclRun& run, const std::vector<std::string>& arguments, std::vector<std::string> environment) {
-  static const ScratchFolder cache;
+// PoCL keeps what it has compiled in a folder.
+void run_program(OpenclRun& run, const std::vector<std::string>& arguments, std::vector<std::string> environment,
+                 const ScratchFolder& cache) {
   environment.push_back("POCL_CACHE_DIR=" + cache.path.string());
   Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start({kProgram, arguments, "", environment});
   REQUIRE_MESSAGE(child.ok(), child.message());
@@ -48,12 +48,17 @@ class EndingSink final : public EventSink {
   RecordingSink& kept_;
 };
 
+const ScratchFolder& shared_cache() {
+  static const ScratchFolder cache;
+  return cache;
+}
+
 }  // namespace
 
 bool opencl_is_there() {
   static const int kStatus = [] {
     OpenclRun run;
-    run_program(run, {"launches", "0"}, {});
+    run_program(run, {"launches", "0"}, {}, shared_cache());
     return run.end.exit_code;
   }();
   if (kStatus != 0) MESSAGE("skipped: no OpenCL platform is there; on Debian, install pocl-opencl-icd");
@@ -62,13 +67,14 @@ bool opencl_is_there() {
 
 OpenclRun run_plain(const std::vector<std::string>& arguments) {
   OpenclRun run;
-  run_program(run, arguments, {});
+  run_program(run, arguments, {}, shared_cache());
   return run;
 }
 
 OpenclRun run_traced(const std::vector<std::string>& arguments,
-                     const std::vector<std::pair<std::string, std::string>>& options) {
+                     const std::vector<std::pair<std::string, std::string>>& options, Compiler compiler) {
   OpenclRun run;
+  const ScratchFolder empty;
   PrivateFolder folder = PrivateFolder::make("opencl-test").value();
   CaptureRequest request;
   KindChoice choice{"opencl", {}};
@@ -86,7 +92,7 @@ OpenclRun run_traced(const std::vector<std::string>& arguments,
   const KindRun kind_run{request, request.kinds[0], std::chrono::steady_clock::now(),      "", {},
                          {},      listener.get(),   [](CaptureWish, const std::string&) {}};
   std::thread reader([&] { run.result = kind.run(kind_run, sink); });
-  run_program(run, arguments, *environment);
+  run_program(run, arguments, *environment, compiler == Compiler::anew ? empty : shared_cache());
   sink.over = true;
   reader.join();
   REQUIRE_MESSAGE(run.result.ok(), run.result.message());

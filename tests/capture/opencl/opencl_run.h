@@ -33,9 +33,11 @@ struct OpenclRun {
 
 // False, with a message for whoever runs the tests, if no OpenCL platform is there.
 [[nodiscard]] bool opencl_is_there();
+enum class Compiler : std::uint8_t { as_before, anew };  // whether what was compiled for earlier runs may be used
 // `options` are settings of the kind: {"arguments", "off"}.
 [[nodiscard]] OpenclRun run_traced(const std::vector<std::string>& arguments,
-                                   const std::vector<std::pair<std::string, std::string>>& options = {});
+                                   const std::vector<std::pair<std::string, std::string>>& options = {},
+                                   Compiler compiler = Compiler::as_before);
 // Without a capture.
 [[nodiscard]] OpenclRun run_plain(const std::vector<std::string>& arguments);
 

@@ -6,10 +6,12 @@
 namespace accelscope::capture {
 namespace {
 
+namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr auto kQuiet = 500ms;        // after which nobody is expected to be in the middle of a dump
-constexpr auto kFlushPeriod = 100ms;  // how long what was understood may stay unseen
+constexpr auto kQuiet = 500ms;         // after which nobody is expected to be in the middle of a dump
+constexpr auto kFlushPeriod = 100ms;   // how long what was understood may stay unseen
+constexpr auto kFileTimeSlack = 20ms;  // a file system's clock may be behind by a tick
 constexpr std::size_t kReadBytes = 1U << 20;
 
 }  // namespace
@@ -21,8 +23,9 @@ bool LogWatch::find_file() {
   if (file_) return true;
   std::error_code failure;
   for (const std::string& place : options_.places) {
-    if (!std::filesystem::exists(place, failure)) continue;
+    if (!fs::exists(place, failure)) continue;
     writer_.set_meta("device_log", place);
+    place_ = place;
     file_.emplace(place);
     follower_.emplace(place, writer_, options_.source_roots);
     return true;
@@ -30,11 +33,20 @@ bool LogWatch::find_file() {
   return false;
 }
 
+// A program may have written its log before the first look at it.
+bool LogWatch::is_of_before() const {
+  std::error_code failure;
+  const fs::file_time_type written = fs::last_write_time(place_, failure);
+  const auto begun = fs::file_time_type::clock::now() -
+                     std::chrono::duration_cast<fs::file_time_type::duration>(Clock::now() - options_.origin);
+  return !failure && written < begun - kFileTimeSlack;
+}
+
 bool LogWatch::read_all() {
   const bool first_turn = std::exchange(first_turn_, false);
   if (!find_file()) return false;
   bool changed = false;
-  const bool keep = !(first_turn && options_.skip_old_rows) && !sink_.paused();
+  const bool keep = !(first_turn && options_.skip_old_rows && is_of_before()) && !sink_.paused();
   for (;;) {
     const GrowingFile::Piece piece = file_->read(buffer_);
     if (piece.anew) follower_->begin_anew(piece.lost_bytes);

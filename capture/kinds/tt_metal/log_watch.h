@@ -20,7 +20,7 @@ class LogWatch {
   struct Options {
     std::vector<std::string> places;  // where the file may appear; the first that is there is followed
     std::vector<std::string> source_roots;
-    bool skip_old_rows = false;  // what the file holds at the first turn
+    bool skip_old_rows = false;  // what a file holds at the first turn that was written before time 0
     Clock::time_point origin;    // the session's time 0
   };
   LogWatch(EventSink& sink, Options options);
@@ -36,11 +36,13 @@ class LogWatch {
 
  private:
   [[nodiscard]] bool find_file();
+  [[nodiscard]] bool is_of_before() const;
   bool read_all();
 
   EventSink& sink_;
   Options options_;
   SessionWriter writer_;
+  std::string place_;
   std::optional<GrowingFile> file_;
   std::optional<DeviceLogFollower> follower_;
   std::vector<char> buffer_;

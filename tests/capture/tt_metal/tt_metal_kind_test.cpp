@@ -61,6 +61,11 @@ void rewrite(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::trunc | std::ios::binary) << text;
 }
 
+void write_long_ago(const std::string& path, std::string_view text) {
+  rewrite(path, text);
+  fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1));
+}
+
 test::TtLogOptions options_of(std::uint64_t seed) {
   test::TtLogOptions options;
   options.programs = 6;
@@ -166,10 +171,10 @@ TEST_CASE("rows of before the capture and of its pauses are left out where that 
   const std::string whole = test::tt_log_text(options);
   options.programs = 2;
   const std::string old = test::tt_log_text(options);
-  rewrite(path, old);
+  write_long_ago(path, old);
   const Imported with = follow(request_for(path), {[] {}, [&] { append(path, whole.substr(old.size())); }});
   CHECK(log_events(with) == log_events(import_log(whole)));
-  rewrite(path, old);
+  write_long_ago(path, old);
   const Imported without =
       follow(request_for(path, {{"old-rows", "off"}}), {[] {}, [&] { append(path, whole.substr(old.size())); }});
   CHECK(without.count("zone") == import_log(whole).count("zone") - import_log(old).count("zone"));
@@ -193,6 +198,15 @@ TEST_CASE("rows of before the capture and of its pauses are left out where that 
   CHECK(paused.count("zone") == without.count("zone"));
 }
 
+TEST_CASE("a log that a quick program has written before the first look is not taken for an old one") {
+  const ScratchFolder scratch;
+  const std::string path = scratch.file("log.csv");
+  const std::string text = test::tt_log_text(options_of(1));
+  rewrite(path, text);
+  fs::last_write_time(path, fs::file_time_type::clock::now() + std::chrono::hours(1));  // behind the capture's begin
+  CHECK(log_events(follow(request_for(path, {{"old-rows", "off"}}), {[] {}})) == log_events(import_log(text)));
+}
+
 TEST_CASE("a log that never appears, or is none, fails with what to do") {
   const ScratchFolder scratch;
   const std::string path = scratch.file("profile_log_device.csv");
@@ -202,7 +216,7 @@ TEST_CASE("a log that never appears, or is none, fails with what to do") {
   const std::string other = failure_of(request_for(path), {[&] { rewrite(path, "a text\n"); }});
   CHECK(contains(other, "line 1 is neither the header nor a row of a device log"));
   // Only what another run had left.
-  rewrite(path, test::tt_log_text(options_of(1)));
+  write_long_ago(path, test::tt_log_text(options_of(1)));
   CHECK(contains(failure_of(request_for(path, {{"old-rows", "off"}}), {[] {}}), "no device log has appeared"));
 
   CaptureRequest request{.kinds = {{"tt-metal", {}}}};

@@ -194,7 +194,7 @@ TEST_CASE("an agent gives its program the profiler's environment and follows the
   capture.asked_to_stop = [] { return false; };
   const Result<LocalCaptureReport> report = capture_locally(capture);
   REQUIRE_MESSAGE(report.ok(), report.message());
-  CHECK(report->failure.empty());
+  CHECK(report->failure == "");
   CHECK(printed == "TT_METAL_DEVICE_PROFILER=1\nTT_METAL_PROFILER_MID_RUN_DUMP=1\n");
   const Result<std::unique_ptr<Store>> store = Store::open(capture.output);
   REQUIRE_MESSAGE(store.ok(), store.message());

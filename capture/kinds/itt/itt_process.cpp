@@ -20,6 +20,16 @@ IttProcess::IttProcess(const ProbeProcess& process, SessionWriter& writer, IttSc
       tasks_(writer, names_, counts_),
       ordered_(writer, schemas, tracks_, names_, tasks_, counts_) {}
 
+std::int64_t IttProcess::to_ns(std::uint64_t ticks) {
+  constexpr std::uint64_t kAhead = std::uint64_t{1} << 36U;  // some 20 s of processors' counters, a minute of ns
+  const TickClock& clock = *process_.clock;
+  const bool future = ticks > clock.last_ticks() && ticks - clock.last_ticks() > kAhead;
+  const std::int64_t ns = future ? clock.last_ns() : clock.to_ns(ticks);
+  if (!future && ns >= 0) return ns;
+  ++counts_.bad_times;
+  return std::max<std::int64_t>(ns, 0);
+}
+
 void IttProcess::thread(const ProbeThread& thread) { of(thread).facts = thread; }
 
 IttProcess::Thread& IttProcess::of(const ProbeThread& thread) {

@@ -35,6 +35,8 @@ void IttProcess::report(const ProbeEnd& end) {
        "counter values over 9223372036854775807 are shown as that");
   tell("ids_over_limit", counts_.ids_over_limit, Severity::note,
        "metadata of ids over the number that can be kept apart was left out");
+  tell("times_out_of_capture", counts_.bad_times, Severity::warning,
+       "times that the program gave lie outside of the capture; they are shown at its edges");
   tell("bad_records", counts_.bad_records, Severity::warning,
        "records of the program that could not be understood were left out");
 }

@@ -53,6 +53,7 @@ struct IttCounts {
   std::uint64_t releases_unknown = 0;    // of memory
   std::uint64_t relations_open = 0;      // between what never ran
   std::uint64_t bad_records = 0;
+  std::uint64_t bad_times = 0;     // outside of the capture
   std::uint64_t cut_counters = 0;  // values over what a column can hold
   std::uint64_t ids_over_limit = 0;
 };

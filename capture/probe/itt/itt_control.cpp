@@ -8,7 +8,6 @@ namespace {
 
 // The objects that this library makes: one for each name, whichever static part asks.
 struct Objects {
-  std::mutex mutex;
   std::map<std::string, itt_domain*, std::less<>> domains;
   std::map<std::string, itt_string_handle*, std::less<>> strings;
 };
@@ -33,7 +32,7 @@ int register_domain(itt_domain& domain) noexcept {
 
 itt_domain* domain_create(const char* name) noexcept {
   if (name == nullptr) return nullptr;
-  const std::lock_guard lock(objects().mutex);
+  const std::lock_guard lock(Names::instance().making());
   itt_domain*& domain = objects().domains[name];
   if (domain == nullptr) {
     domain = new itt_domain{};
@@ -46,7 +45,7 @@ itt_domain* domain_create(const char* name) noexcept {
 
 itt_string_handle* string_handle_create(const char* text) noexcept {
   if (text == nullptr) return nullptr;
-  const std::lock_guard lock(objects().mutex);
+  const std::lock_guard lock(Names::instance().making());
   itt_string_handle*& handle = objects().strings[text];
   if (handle == nullptr) {
     handle = new itt_string_handle{};

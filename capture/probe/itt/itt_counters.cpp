@@ -53,9 +53,8 @@ namespace {
 // A handle is a record like those of the static part, with the counter's id in extra1.
 itt_counter_info* make_counter(std::string_view name, std::string_view domain, int type) noexcept {
   const std::uint32_t id = counter_id(name, domain, type);
-  static std::mutex& mutex = *new std::mutex;
   static auto& made = *new std::map<std::uint32_t, itt_counter_info*>;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(Names::instance().making());
   itt_counter_info*& handle = made[id];
   if (handle == nullptr) {
     handle = new itt_counter_info{};

@@ -61,8 +61,6 @@ std::string body_of(const Head& head, std::initializer_list<std::string_view> te
   return false;
 }
 
-std::mutex* fork_mutex = nullptr;  // of the one object, so that a child finds it free
-
 }  // namespace
 
 constinit std::atomic<Names*> Names::made_{nullptr};
@@ -75,8 +73,13 @@ Names& Names::make() noexcept {
 
 Names::Names() : channel_("itt") {
   read_settings();
-  fork_mutex = &mutex_;
-  pthread_atfork([] { fork_mutex->lock(); }, [] { fork_mutex->unlock(); }, [] { fork_mutex->unlock(); });
+  // A child must find them free. They are taken in the order in which calls nest.
+  pthread_atfork(
+      [] {
+        instance().making_.lock();
+        instance().mutex_.lock();
+      },
+      [] { instance().unlock_both(); }, [] { instance().unlock_both(); });
 }
 
 void Names::read_settings() {

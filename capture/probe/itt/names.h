@@ -46,6 +46,8 @@ class Names {
   }
 
   [[nodiscard]] Channel& channel() noexcept { return channel_; }
+  // Of whoever makes objects for the program; free in a forked child. May be held while calling the functions below.
+  [[nodiscard]] std::mutex& making() noexcept { return making_; }
   [[nodiscard]] const Wanted& wanted() const noexcept { return wanted_; }
 
   // The calling thread's ring, with all definitions sent; null while nothing is collected.
@@ -91,6 +93,10 @@ class Names {
   };
   Names();
   static Names& make() noexcept;
+  void unlock_both() noexcept {
+    mutex_.unlock();
+    making_.unlock();
+  }
   void read_settings();
   [[nodiscard]] bool wants(std::string_view domain) const;
   [[nodiscard]] std::uint32_t look_up_site(std::uint32_t domain, Name& name) noexcept;
@@ -102,7 +108,8 @@ class Names {
   Wanted wanted_;
   std::string included_, excluded_;
   std::atomic<std::uint32_t> defined_{0};  // the generation that knows all of `all_`
-  std::mutex mutex_;                       // of all below
+  std::mutex making_;
+  std::mutex mutex_;  // of all below
   std::unordered_map<std::string, std::uint32_t> domains_;
   std::unordered_map<std::string, Name*> names_;
   std::unordered_map<std::string, std::uint32_t> sites_;     // by their definitions without an id

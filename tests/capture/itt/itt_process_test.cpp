@@ -49,7 +49,10 @@ class Fed {
   void put(std::uint32_t thread, probe::RecordHead head, std::span<const std::uint64_t> words) {
     reader_->record(ProbeThread{thread, 100 + thread, "thread " + std::to_string(thread)}, head, words);
   }
-  [[nodiscard]] std::uint64_t ticks(std::int64_t us) const { return origin_ + 1000 * static_cast<std::uint64_t>(us); }
+  // From 1 ms after the capture's begin.
+  [[nodiscard]] std::uint64_t ticks(std::int64_t us) const {
+    return origin_ + 1000 * static_cast<std::uint64_t>(1000 + us);
+  }
   [[nodiscard]] std::int64_t ns(std::int64_t us) const { return clock_.to_ns(ticks(us)); }
   void end(std::int64_t us) {
     reader_->ended({ns(us), 0, false});

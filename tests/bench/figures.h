@@ -24,6 +24,7 @@ void bench_sql_queries(const BenchOptions& options);
 void bench_neuron_import(const BenchOptions& options);
 void bench_json_export(const BenchOptions& options);
 void bench_tt_log_import(const BenchOptions& options);
+void bench_tt_log_follow(const BenchOptions& options);
 void bench_chrome_import(const BenchOptions& options);
 void bench_python_calls(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
@@ -41,6 +42,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"neuron_import", "importing a generated Neuron Profile JSON file of 1 GB", bench_neuron_import},
     {"json_export", "writing a session of a million events as the vendor's JSON tables", bench_json_export},
     {"tt_log_import", "importing a generated tt-metal device log of 10 M rows", bench_tt_log_import},
+    {"tt_log_follow", "following a tt-metal device log of 5 M rows, against its import", bench_tt_log_follow},
     {"chrome_import", "importing generated Chrome JSON traces of 5 and 2 million events", bench_chrome_import},
     {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},
     {"agent_rest", "an agent that nobody uses: memory and processor time", bench_agent_rest},

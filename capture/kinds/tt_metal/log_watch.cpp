@@ -9,9 +9,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-constexpr auto kQuiet = 500ms;         // after which nobody is expected to be in the middle of a dump
-constexpr auto kFlushPeriod = 100ms;   // how long what was understood may stay unseen
-constexpr auto kFileTimeSlack = 20ms;  // a file system's clock may be behind by a tick
+constexpr auto kQuiet = 500ms;                     // after which nobody is expected to be in the middle of a dump
+constexpr auto kFlushPeriod = 100ms;               // how long what was understood may stay unseen
+constexpr auto kFileTimeSlack = 20ms;              // a file system's clock may be behind by a tick
+constexpr std::uint64_t kMostUnseen = 256U << 10;  // events
 constexpr std::size_t kReadBytes = 1U << 20;
 
 }  // namespace
@@ -54,6 +55,8 @@ bool LogWatch::read_all() {
     if (piece.bytes.empty()) break;
     const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - options_.origin);
     follower_->feed(piece.bytes, since.count(), keep);
+    // A log that was long already: larger chunks, but not without end, for every lane holds some.
+    if (writer_.event_count() - flushed_events_ >= kMostUnseen) flush(Clock::now());
   }
   return changed;
 }
@@ -68,12 +71,15 @@ bool LogWatch::turn() {
     settled_ = true;
     follower_->settle();
   }
-  if (now - flushed_at_ >= kFlushPeriod && writer_.event_count() != flushed_events_) {
-    writer_.flush();
-    flushed_at_ = now;
-    flushed_events_ = writer_.event_count();
-  }
+  if (now - flushed_at_ >= kFlushPeriod) flush(now);
   return changed;
+}
+
+void LogWatch::flush(Clock::time_point now) {
+  flushed_at_ = now;
+  if (writer_.event_count() == flushed_events_) return;
+  writer_.flush();
+  flushed_events_ = writer_.event_count();
 }
 
 Result<void> LogWatch::finish() {

@@ -38,6 +38,7 @@ class LogWatch {
   [[nodiscard]] bool find_file();
   [[nodiscard]] bool is_of_before() const;
   bool read_all();
+  void flush(Clock::time_point now);
 
   EventSink& sink_;
   Options options_;

@@ -78,7 +78,7 @@ test::TtLogOptions options_of(std::uint64_t seed) {
 
 TEST_CASE("a log that appears, grows, is cut and replaced at any byte gives the events of its import") {
   std::mt19937_64 random(21);
-  for (int round = 0; round < 25; ++round) {
+  for (int round = 0; round < 15; ++round) {
     CAPTURE(round);
     const ScratchFolder scratch;
     const std::string path = scratch.file("profile_log_device.csv");

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -81,6 +82,29 @@ bool send_bytes(int socket, const char* bytes, std::size_t count) noexcept {
     count -= static_cast<std::size_t>(sent);
   }
   return true;
+}
+
+// Programs close descriptors that they have not opened, and get their numbers again for files of their own.
+struct Identity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  mode_t mode = 0;
+  bool operator==(const Identity&) const = default;
+};
+
+Identity identity_of(int descriptor) noexcept {
+  struct stat facts {};
+  if (::fstat(descriptor, &facts) != 0) return {};
+  return {facts.st_dev, facts.st_ino, facts.st_mode & S_IFMT};
+}
+
+// Out of the way of programs that count on the lowest numbers; where the limit is lower, it stays.
+void move_up(int& descriptor) noexcept {
+  constexpr int kFirst = 512;
+  const int higher = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kFirst);
+  if (higher < 0) return;
+  ::close(descriptor);
+  descriptor = higher;
 }
 
 // A frame of two parts; the descriptor, if any, rides with its head.
@@ -187,11 +211,18 @@ struct Channel::State {
   std::string settings;
   int socket = -1;
   int wake_event = -1;
+  Identity socket_identity;  // what the numbers stood for
+  Identity wake_identity;
   pid_t owner = 0;  // the process whose socket this is
   std::uint64_t ring_bytes = kMinRingBytes;
   ClockKind clock = ClockKind::monotonic;
   pthread_key_t thread_end{};
   bool told_trouble = false;
+
+  [[nodiscard]] bool has_socket() const noexcept { return socket >= 0 && identity_of(socket) == socket_identity; }
+  [[nodiscard]] bool has_wake_event() const noexcept {
+    return wake_event >= 0 && identity_of(wake_event) == wake_identity;
+  }
 };
 
 // What the system calls, with a channel that is the library's only one.
@@ -202,8 +233,9 @@ struct ChannelHooks {
     const Guest guest;
     Channel::State& state = *channel->state_;
     pthread_mutex_init(&state.lock, nullptr);
-    close_descriptor(state.socket);
-    close_descriptor(state.wake_event);
+    if (state.has_socket()) ::close(state.socket);
+    if (state.has_wake_event()) ::close(state.wake_event);
+    state.socket = state.wake_event = -1;
     if (t_ring != nullptr) {
       discard_ring(t_ring->head_, t_ring->bytes_);
       delete t_ring;
@@ -251,6 +283,8 @@ void Channel::connect() noexcept {
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   state.socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (state.socket < 0) return;
+  move_up(state.socket);
+  state.socket_identity = identity_of(state.socket);
   (void)::setsockopt(state.socket, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   if (::connect(state.socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return close_descriptor(state.socket);
@@ -300,6 +334,8 @@ bool Channel::take_welcome() noexcept {
   }
   std::memcpy(&welcome, body.data(), sizeof welcome);
   state.wake_event = descriptors[1];
+  move_up(state.wake_event);
+  state.wake_identity = identity_of(state.wake_event);
   state.ring_bytes = welcome.ring_bytes;
   state.settings = "\n" + body.substr(sizeof welcome) + "\n";
   generation_.fetch_add(1, std::memory_order_release);
@@ -309,12 +345,15 @@ bool Channel::take_welcome() noexcept {
 
 bool Channel::connected_here() noexcept {
   if (state_->owner != ::getpid()) connect();
-  return state_->socket >= 0;
+  if (state_->has_socket()) return true;
+  go_off();
+  return false;
 }
 
 void Channel::go_off() noexcept { control_.store(&g_off, std::memory_order_release); }
 
 bool Channel::agent_lives() noexcept {
+  if (!state_->has_socket()) return false;
   pollfd look{state_->socket, POLLRDHUP, 0};
   return ::poll(&look, 1, 0) == 0;
 }
@@ -385,6 +424,7 @@ bool ThreadRing::make_room(std::size_t bytes) noexcept {
 
 void ThreadRing::wake() noexcept {
   const Guest guest;
+  if (!channel_->state_->has_wake_event()) return channel_->go_off();
   const std::uint64_t one = 1;
   // It may only fail because the agent is awake already, or gone.
   [[maybe_unused]] const ssize_t done = ::write(channel_->state_->wake_event, &one, sizeof one);
@@ -426,7 +466,7 @@ void Channel::detach() noexcept {
   if (!attached() || !guest.entered()) return;
   const Locked locked(state_->lock);
   go_off();
-  if (state_->owner == ::getpid() && state_->socket >= 0) (void)::shutdown(state_->socket, SHUT_RDWR);
+  if (state_->owner == ::getpid() && state_->has_socket()) (void)::shutdown(state_->socket, SHUT_RDWR);
 }
 
 std::string Channel::setting(std::string_view name) const noexcept {

@@ -349,6 +349,28 @@ for i in range(20000): exec("def again(): pass\nagain()")
   CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'again'") == 20'000);
 }
 
+TEST_CASE("python: a program that closes all descriptors finds nothing foreign in the files that it opens then") {
+  const PythonFolder folder{{"script.py", R"py(import os
+def f(): pass
+f()
+file = os.open("own", os.O_RDWR | os.O_CREAT)
+os.write(file, b"own")
+for number in range(3, 1000):
+    if number != file: os.dup2(file, number)
+for i in range(300_000): f()
+for i in range(100): exec(f"def new_{i}(): pass\nnew_{i}()")
+child = os.fork()
+if child == 0:
+    f()
+    os._exit(0 if os.read(700, 9) == b"" else 1)
+print(os.waitpid(child, 0)[1], os.path.getsize("own"), os.pread(file, 100, 0))
+)py"}};
+  CapturedRun run(folder, {"script.py"}, {{"buffer", "128KiB"}});
+  CHECK(run.plain.out == "0 3 b'own'\n");
+  CHECK(run.plain.err.empty());
+  CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'f'") >= 1);
+}
+
 TEST_CASE("python: a run of pytest has a slice for each test with its phases and outcomes") {
   const PythonFolder folder{{"test_it.py", R"py(import pytest
 def helper(): pass

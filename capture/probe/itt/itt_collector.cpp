@@ -36,6 +36,7 @@ void bind(itt_global& part) noexcept {
 
 using namespace accelscope::probe::itt;
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the interface's own names
 #define ACCELSCOPE_EXPORT extern "C" __attribute__((visibility("default")))
 
 ACCELSCOPE_EXPORT void __itt_api_init(itt_global* part, int) noexcept {
@@ -49,3 +50,4 @@ ACCELSCOPE_EXPORT void __itt_api_init(itt_global* part, int) noexcept {
 
 // One part has been unloaded; the others go on.
 ACCELSCOPE_EXPORT void __itt_api_fini(itt_global*) noexcept {}
+// NOLINTEND(bugprone-reserved-identifier)

@@ -12,7 +12,7 @@ struct Objects {
   std::map<std::string, itt_string_handle*, std::less<>> strings;
 };
 Objects& objects() noexcept {
-  static Objects& made = *new Objects;
+  static Objects& made = *make_lasting<Objects>();
   return made;
 }
 
@@ -35,7 +35,7 @@ itt_domain* domain_create(const char* name) noexcept {
   const std::lock_guard lock(Names::instance().making());
   itt_domain*& domain = objects().domains[name];
   if (domain == nullptr) {
-    domain = new itt_domain{};
+    domain = make_lasting<itt_domain>();
     domain->flags = 1;
     domain->name = Names::instance().name(name)->text.c_str();
     register_domain(*domain);
@@ -48,7 +48,7 @@ itt_string_handle* string_handle_create(const char* text) noexcept {
   const std::lock_guard lock(Names::instance().making());
   itt_string_handle*& handle = objects().strings[text];
   if (handle == nullptr) {
-    handle = new itt_string_handle{};
+    handle = make_lasting<itt_string_handle>();
     Name* name = Names::instance().name(text);
     handle->text = name->text.c_str();
     handle->extra2 = name;
@@ -57,7 +57,7 @@ itt_string_handle* string_handle_create(const char* text) noexcept {
 }
 
 itt_clock_domain* clock_domain_create(void (*read)(void*, void*), void* data) noexcept {
-  auto* clock = new itt_clock_domain{};
+  auto* clock = make_lasting<itt_clock_domain>();
   clock->read = read;
   clock->data = data;
   return clock;

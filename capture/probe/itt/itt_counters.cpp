@@ -53,11 +53,11 @@ namespace {
 // A handle is a record like those of the static part, with the counter's id in extra1.
 itt_counter_info* make_counter(std::string_view name, std::string_view domain, int type) noexcept {
   const std::uint32_t id = counter_id(name, domain, type);
-  static auto& made = *new std::map<std::uint32_t, itt_counter_info*>;
+  static auto& made = *make_lasting<std::map<std::uint32_t, itt_counter_info*>>();
   const std::lock_guard lock(Names::instance().making());
   itt_counter_info*& handle = made[id];
   if (handle == nullptr) {
-    handle = new itt_counter_info{};
+    handle = make_lasting<itt_counter_info>();
     handle->type = type;
     handle->extra1 = static_cast<int>(id);
   }
@@ -152,7 +152,7 @@ int mark(int of_type, const char* parameter) noexcept { return put_mark(of_type,
 int mark_global(int of_type, const char* parameter) noexcept { return put_mark(of_type, parameter, Scope::global); }
 
 itt_histogram* histogram_create(const itt_domain* domain, const char* name, int x_type, int y_type) noexcept {
-  auto* histogram = new itt_histogram{};
+  auto* histogram = make_lasting<itt_histogram>();
   histogram->domain = domain;
   const std::uint32_t domain_id = domain_of(domain);
   histogram->extra1 =

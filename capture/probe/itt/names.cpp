@@ -66,7 +66,7 @@ std::string body_of(const Head& head, std::initializer_list<std::string_view> te
 constinit std::atomic<Names*> Names::made_{nullptr};
 
 Names& Names::make() noexcept {
-  static Names& names = *new Names;
+  static Names& names = *make_lasting<Names>();
   made_.store(&names, std::memory_order_release);
   return names;
 }
@@ -130,7 +130,7 @@ Name* Names::name(std::string_view text) noexcept {
   text = cut(text);
   const std::lock_guard lock(mutex_);
   Name*& name = names_[std::string(text)];
-  if (name == nullptr) name = new Name(text);
+  if (name == nullptr) name = make_lasting<Name>(text);
   return name;
 }
 

@@ -10,11 +10,18 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "capture/probe/client/channel.h"
 #include "capture/probe/itt/itt_records.h"
 
 namespace accelscope::probe::itt {
+
+// For the process's life. Where a program has no memory left for a name, nothing can be told any more.
+template <typename Object, typename... Arguments>
+[[nodiscard]] Object* make_lasting(Arguments&&... arguments) noexcept {
+  return new Object(std::forward<Arguments>(arguments)...);  // NOLINT(bugprone-unhandled-exception-at-new)
+}
 
 // Which of a process's words the user does not want.
 struct Wanted {
@@ -91,6 +98,7 @@ class Names {
     DefinitionType type;
     std::string body;
   };
+  friend Names* make_lasting<Names>() noexcept;
   Names();
   static Names& make() noexcept;
   void unlock_both() noexcept {

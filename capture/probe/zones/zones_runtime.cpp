@@ -58,6 +58,7 @@ class ByAddress {
 
 // A place as it was when it was named: another one may lie at its address once its library is gone.
 struct KnownPlace {
+  KnownPlace(const PlaceInSource& given, std::uint32_t named) : place(given), site(named) {}
   PlaceInSource place;
   std::uint32_t site;
 };
@@ -77,7 +78,7 @@ constinit ByAddress<Name> known_names;
                                            .file = view_of(place->file),
                                            .line = place->line,
                                            .colour = place->color & 0xffffffU});
-  known_places.keep(place, new KnownPlace{*place, site});
+  known_places.keep(place, make_lasting<KnownPlace>(*place, site));
   return site;
 }
 

@@ -74,6 +74,7 @@ struct accelscope_zones_functions {
 #include <stdlib.h>
 #include <sys/auxv.h>
 
+/* NOLINTBEGIN(modernize-use-nullptr): C as well */
 /* A program that runs with more rights than its user loads nothing that the user names. */
 static inline const struct accelscope_zones_functions* accelscope_zones_look(void) {
   typedef const struct accelscope_zones_functions* (*attach_function)(uint32_t);
@@ -84,6 +85,7 @@ static inline const struct accelscope_zones_functions* accelscope_zones_look(voi
   *(void**)(&attach) = dlsym(handle, "accelscope_zones_attach");
   return attach == NULL ? NULL : attach(ACCELSCOPE_ZONES_VERSION);
 }
+/* NOLINTEND(modernize-use-nullptr) */
 #else
 static inline const struct accelscope_zones_functions* accelscope_zones_look(void) { return NULL; }
 #endif

@@ -130,7 +130,7 @@ void IttOrdered::begin(WithLanes& with, OrderedRecord& record) {
   with.open[record.id].push_back(std::move(open));
   ran(record.id, extra.key);
   const std::uint64_t parent = key_of(record.parent);
-  if (parent != 0) relate({3, record.parent, record.id, parent, record.ns});
+  if (parent != 0) relate({kParentOf, record.parent, record.id, parent, record.ns});
 }
 
 void IttOrdered::end(WithLanes& with, TrackNumber track, const OrderedRecord& record) {
@@ -312,7 +312,13 @@ void IttOrdered::finish(std::int64_t end_ns) {
     for (const OpenFrame& frame : open) write_frame(site, frame, end_ns);
   }
   for (auto& [site, stack] : fibers_) tasks_.close_all(stack, end_ns);
-  for (const auto& [id, relations] : later_) counts_.relations_open += relations.size();
+  for (const auto& [id, relations] : later_) {
+    // Of parents and children the column says it.
+    counts_.relations_open +=
+        static_cast<std::uint64_t>(std::count_if(relations.begin(), relations.end(), [](const Relation& relation) {
+          return relation.kind != kParentOf && relation.kind != kChildOf;
+        }));
+  }
 }
 
 }  // namespace accelscope::capture

@@ -13,6 +13,9 @@
 
 namespace accelscope::capture {
 
+// Relations as the interface numbers them.
+constexpr std::uint32_t kParentOf = 3, kChildOf = 5;
+
 constexpr std::uint64_t kNoSeverity = ~std::uint64_t{0};  // of a message
 
 struct OrderedRecord {

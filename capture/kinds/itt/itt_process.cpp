@@ -11,6 +11,19 @@ namespace accelscope::capture {
 
 using namespace probe::itt;
 
+namespace {
+
+// How oneTBB marks what its users tell: by metadata of this key, behind these words.
+constexpr std::string_view kUserEvent = "user_event";
+constexpr std::string_view kUserEventPrefix = "FGA::DATAID::";
+
+[[nodiscard]] std::string without_prefix(std::string_view text, std::string_view prefix) {
+  if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+  return std::string(text);
+}
+
+}  // namespace
+
 IttProcess::IttProcess(const ProbeProcess& process, SessionWriter& writer, IttSchemas& schemas)
     : process_(process),
       writer_(writer),
@@ -139,7 +152,7 @@ bool IttProcess::read_task_begin(Thread& thread, std::uint32_t site, IttWords& w
   if (!extra->parent.empty() && !extra->id.empty() && !nested) {
     ordered_.add({.ns = ns,
                   .type = RecordType::relation,
-                  .value = 3,
+                  .value = kParentOf,
                   .thread = &thread.facts,
                   .id = extra->parent,
                   .parent = extra->id});
@@ -166,7 +179,8 @@ bool IttProcess::read_metadata(Thread& thread, std::uint32_t key, IttWords& word
     tasks_.note(id, key_text, text);
     return true;
   }
-  const std::string line = key_text.empty() ? text : fmt::format("{}: {}", key_text, text);
+  const std::string line = key_text.empty() || key_text == kUserEvent ? without_prefix(text, kUserEventPrefix)
+                                                                      : fmt::format("{}: {}", key_text, text);
   if (id.empty() && open.empty()) {  // outside of tasks libraries tell their users' events so
     ordered_.add({.ns = ns, .type = RecordType::message, .thread = &thread.facts, .first = kNoSeverity, .text = line});
     return true;
@@ -182,6 +196,9 @@ bool IttProcess::read_relation(Thread& thread, std::uint32_t kind, IttWords& wor
   OrderedRecord record{.ns = to_ns(words.next()), .type = RecordType::relation, .value = kind, .thread = &thread.facts};
   record.id = words.id();
   record.parent = words.id();
+  // What is made of an object may run while the object itself never does.
+  if (kind == kParentOf) tasks_.own(record.parent, record.id);
+  if (kind == kChildOf) tasks_.own(record.id, record.parent);
   if (record.id.empty()) {
     if (thread.tasks.open.empty()) return true;  // its task was begun while nothing was collected
     TaskExtra& extra = thread.tasks.open.back().with_extra();

@@ -21,7 +21,7 @@ void IttProcess::report(const ProbeEnd& end) {
   const auto tell = [&](const char* kind, std::uint64_t count, Severity severity, const char* what) {
     if (count > 0) writer_.add_quality({kind, count, fmt::format("{}: {}", title, what), severity});
   };
-  tell("tasks_unfinished", counts_.unfinished, end.by_capture ? Severity::note : Severity::warning,
+  tell("tasks_unfinished", counts_.unfinished, Severity::note,
        end.by_capture
            ? "tasks, regions or frames had not ended when the capture did; they are shown to end there"
            : "tasks, regions or frames had not ended when their thread or process did; they are shown to end there");

@@ -53,22 +53,29 @@ void IttTasks::write(TrackNumber track, std::uint32_t depth, OpenTask& task, std
 
 void IttTasks::write_extra(Row& row, const TaskExtra& extra) {
   std::string metadata = extra.metadata;
+  probe::itt::Id parent = extra.parent;
   if (!extra.id.empty()) {
     row.string(kTaskId, writer_.intern(id_text(extra.id)));
     if (const auto found = ids_.find(extra.id); found != ids_.end()) {
       for (const auto& [key, text] : found->second.metadata) {
         metadata += fmt::format("{}{}: {}", metadata.empty() ? "" : "\n", key, text);
       }
+      if (parent.empty()) parent = found->second.parent;
     }
   }
-  if (!extra.parent.empty()) {
-    const auto found = ids_.find(extra.parent);
-    const bool named = found != ids_.end() && !found->second.name.empty();
-    row.string(kTaskParent, writer_.intern(named ? found->second.name : id_text(extra.parent)));
-  }
+  if (!parent.empty()) row.string(kTaskParent, writer_.intern(name_of(parent)));
   if (!metadata.empty()) row.text(kTaskMetadata, metadata);
   if (extra.value) row.unsigned_integer(kTaskValue, *extra.value);
   if (extra.key != 0) row.unsigned_integer(kTaskKey, extra.key);
+}
+
+std::string IttTasks::name_of(const probe::itt::Id& id) const {
+  const auto found = ids_.find(id);
+  return found != ids_.end() && !found->second.name.empty() ? found->second.name : id_text(id);
+}
+
+void IttTasks::own(const probe::itt::Id& child, const probe::itt::Id& parent) {
+  if (KnownId* known_id = known(child)) known_id->parent = parent;
 }
 
 IttTasks::KnownId* IttTasks::known(const probe::itt::Id& id) {

@@ -74,6 +74,7 @@ class IttTasks {
   // What the program says of an id holds for every task that has it, or belongs to it.
   void note(const probe::itt::Id& id, const std::string& key, const std::string& text);
   void name_id(const probe::itt::Id& id, const std::string& name);
+  void own(const probe::itt::Id& child, const probe::itt::Id& parent);
 
   [[nodiscard]] std::string id_text(const probe::itt::Id& id) const;
 
@@ -81,8 +82,10 @@ class IttTasks {
   struct KnownId {
     std::string name;
     std::map<std::string, std::string> metadata;
+    probe::itt::Id parent;
   };
   void write_extra(Row& row, const TaskExtra& extra);
+  [[nodiscard]] std::string name_of(const probe::itt::Id& id) const;  // its id, where it has none
   [[nodiscard]] KnownId* known(const probe::itt::Id& id);
 
   SessionWriter& writer_;

@@ -12,6 +12,7 @@
 #include "capture/sources/line_blocks.h"
 #include "capture/sources/source_finder.h"
 #include "capture/sources/tracy_csv/tracy_csv_layout.h"
+#include "capture/sources/tracy_csv/tracy_csv_schemas.h"
 #include "core/base/format.h"
 #include "core/model/session_writer.h"
 
@@ -23,54 +24,6 @@ constexpr std::uint32_t kMostTracks = 8'000;          // of threads and plots; f
 constexpr std::size_t kMessageNameChars = 60;
 constexpr std::size_t kLongestRow = 1U << 20;  // of a message that goes over several lines
 constexpr std::int64_t kLargestTime = std::int64_t{1} << 61;
-
-[[nodiscard]] Schema table_schema(const TracyLayout& layout) {
-  Schema schema;
-  schema.name_column = layout.names.front();
-  const bool statistics = layout.table == TracyTable::statistics;
-  switch (layout.table) {
-    case TracyTable::zones:
-      schema.name = "tracy_zone";
-      break;
-    case TracyTable::gpu_zones:
-      schema.name = "tracy_gpu_zone";
-      break;
-    case TracyTable::messages:
-      schema.name = "tracy_message";
-      schema.kind = EventKind::instant;
-      schema.name_explanation = "The beginning and end of the message.";
-      schema.columns.push_back({"message", ColumnType::text, "", "Operation", "Message", "What the program said."});
-      return schema;
-    case TracyTable::statistics:
-      schema.name = "tracy_statistics";
-      schema.kind = EventKind::table;
-      break;
-  }
-  schema.columns.push_back({"source", ColumnType::string, "", "Operation", "Source",
-                            "Where in the source it is marked.", Role::source_location});
-  if (layout.place(TracyColumn::thread) != TracyLayout::kAbsent)
-    schema.columns.push_back({"thread", ColumnType::int64, "", "IDs", "Thread", "The host's thread."});
-  for (std::size_t i = 0; i < layout.names.size(); ++i) {
-    if (layout.columns[i] != TracyColumn::other) continue;
-    const bool is_real = layout.names[i] == "total_perc" || layout.names[i] == "mean_ns" || layout.names[i] == "std_ns";
-    const ColumnType type = !statistics ? ColumnType::text : is_real ? ColumnType::float64 : ColumnType::int64;
-    std::string unit = statistics && layout.names[i].ends_with("_ns") ? "ns"
-                       : layout.names[i] == "total_perc"              ? "%"
-                                                                      : "";
-    schema.columns.push_back({layout.names[i].empty() ? fmt::format("column_{}", i + 1) : layout.names[i], type,
-                              std::move(unit), "Operation", "", "As the file has it."});
-  }
-  return schema;
-}
-
-[[nodiscard]] Schema plot_schema() {
-  Schema schema;
-  schema.name = "tracy_plot";
-  schema.kind = EventKind::counter;
-  schema.columns = {
-      {"value", ColumnType::float64, "", "Operation", "Value", "A sample of the plot.", Role::value, true}};
-  return schema;
-}
 
 class TracyCsvImport {
  public:
@@ -137,8 +90,8 @@ Result<void> TracyCsvImport::run(std::unique_ptr<ByteSource> source) {
   Result<TracyLayout> layout = read_tracy_header(first.substr(0, end));
   if (!layout) return Error{fmt::format("{}: {}; write the file by tracy-csvexport", name_, layout.message())};
   layout_ = std::move(layout).value();
-  events_.emplace(table_schema(layout_), spill_, EventSorter::Options{});
-  samples_.emplace(plot_schema(), spill_, EventSorter::Options{});
+  events_.emplace(tracy_schema(layout_), spill_, EventSorter::Options{});
+  samples_.emplace(tracy_plot_schema(), spill_, EventSorter::Options{});
   clock_ = writer_.add_clock({.name = "Tracy", .anchors = {{0, 0}}});
   line_ = 1;
   if (Result<void> done = read(blocks, first.substr(std::min(end + 1, first.size())), buffer); !done) return done;

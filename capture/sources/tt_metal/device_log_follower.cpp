@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "capture/sources/line_blocks.h"
+#include "capture/sources/tt_metal/held_markers.h"
 #include "core/base/checksum.h"
 
 namespace accelscope::capture {
@@ -68,7 +69,7 @@ struct DeviceLogFollower::Log {
   DeviceLogWriter events;
   SeenRows seen;
   ChunkSpill spill{kLateMemoryBytes};
-  std::vector<Held> processors;  // by the dictionary's numbers
+  std::vector<std::unique_ptr<HeldMarkers>> processors;  // by the dictionary's numbers
   std::map<std::uint32_t, Chip> chips;
 };
 
@@ -79,11 +80,11 @@ DeviceLogFollower::~DeviceLogFollower() = default;
 void DeviceLogFollower::begin_anew(std::uint64_t lost_bytes) {
   // What is held back stays so: a file that repeats it may bring the rows between.
   lost_bytes_ += lost_bytes;
-  if (!carried_.empty() && cut_rows_.size() < kMostCutRows) cut_rows_.push_back(carried_);
-  carried_.clear();
+  if (cut_.in_a_line() && cut_rows_.size() < kMostCutRows) cut_rows_.push_back(cut_.take_rest());
+  (void)cut_.take_rest();
   head_.clear();
   failure_.clear();
-  in_long_line_ = has_layout_ = false;
+  has_layout_ = false;
   is_unknown_ = log_ != nullptr;
   lines_ = 0;
   ++readings_;
@@ -93,30 +94,8 @@ void DeviceLogFollower::begin_anew(std::uint64_t lost_bytes) {
 void DeviceLogFollower::feed(std::string_view bytes, std::int64_t now_ns, bool keep) {
   now_ns_ = now_ns;
   keep_ = keep;
-  const std::size_t end = bytes.rfind('\n');
-  if (end == std::string_view::npos) {
-    if (!in_long_line_) carried_ += bytes;
-  } else {
-    if (in_long_line_) {
-      const std::size_t first = bytes.find('\n');
-      in_long_line_ = false;
-      take_lines(bytes.substr(first + 1, end - first), true);
-    } else if (carried_.empty()) {
-      take_lines(bytes.substr(0, end + 1), true);
-    } else {
-      // Only the first line is copied together.
-      const std::size_t first = bytes.find('\n');
-      carried_ += bytes.substr(0, first + 1);
-      const std::string line = std::exchange(carried_, {});
-      take_lines(line, true);
-      take_lines(bytes.substr(first + 1, end - first), true);
-    }
-    carried_ = bytes.substr(end + 1);
-  }
-  if (carried_.size() < LineBlocks::kBlockBytes) return;
-  ++counts_.long_lines;
-  in_long_line_ = true;
-  carried_.clear();
+  cut_.feed(bytes, [this](std::string_view lines) { take_lines(lines, true); });
+  counts_.long_lines += cut_.take_long_lines();
 }
 
 void DeviceLogFollower::take_lines(std::string_view lines, bool complete) {
@@ -193,8 +172,9 @@ bool DeviceLogFollower::is_another_log() {
   bool is_older = false;
   for (const LogRow& row : block_.rows) {
     repeats = repeats || log_->seen.knows(hash_of(row));
-    is_older =
-        is_older || (row.processor < log_->processors.size() && row.marker.time < log_->processors[row.processor].last);
+    const HeldMarkers* const known =
+        row.processor < log_->processors.size() ? log_->processors[row.processor].get() : nullptr;
+    is_older = is_older || (known != nullptr && row.marker.time < known->last());
   }
   if (is_older && !repeats) return true;
   // The file as it is now says how many rows there are, if it repeats what was there.
@@ -264,81 +244,37 @@ void DeviceLogFollower::place_chips(const std::vector<LogRow>& rows) {
 
 void DeviceLogFollower::hold(const LogRow& row) {
   if (row.processor >= log_->processors.size()) log_->processors.resize(row.processor + 1);
-  Held& held = log_->processors[row.processor];
-  if (!held.events) {
+  std::unique_ptr<HeldMarkers>& held = log_->processors[row.processor];
+  if (!held) {
     const LogProcessor& processor = log_->dictionary.processors()[row.processor];
-    held.events = log_->events.begin(processor, log_->chips.at(processor.chip).clock.number);
+    held = std::make_unique<HeldMarkers>(log_->events,
+                                         log_->events.begin(processor, log_->chips.at(processor.chip).clock.number));
   }
-  held.last = std::max(held.last, row.marker.time);
-  if (row.marker.time <= held.written) {
-    ++late_;
-    if (const Result<void> kept = held.late.add(row.marker, log_->spill); !kept) failure_ = kept.message();
-    return;
-  }
-  // The firmware runs again: what came before it is complete.
   const LogSite& site = log_->dictionary.site(row.marker.site);
-  if (site.kind == MarkerKind::zone_begin && site.rank == 0) {
-    const auto earlier = std::partition(held.markers.begin(), held.markers.end(),
-                                        [&](const LogMarker& marker) { return marker.time < row.marker.time; });
-    hand_on(held, static_cast<std::size_t>(earlier - held.markers.begin()));
-  }
-  held.markers.push_back(row.marker);
-  if (held.markers.size() >= MarkerRuns::kHeld) {
-    std::sort(held.markers.begin(), held.markers.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
-    hand_on(held, MarkerRuns::kHeld / 2);
-  }
-}
-
-// The first of the held markers: none of the others is earlier.
-void DeviceLogFollower::hand_on(Held& held, std::size_t count) {
-  if (count == 0) return;
-  std::vector<LogMarker>& markers = held.markers;
-  const auto end = markers.begin() + static_cast<std::ptrdiff_t>(count);
-  std::sort(markers.begin(), end, [](const auto& a, const auto& b) { return a.time < b.time; });
-  const std::int64_t last = markers[count - 1].time;
-  // Those of one time go together.
-  const auto more = std::partition(end, markers.end(), [&](const LogMarker& marker) { return marker.time == last; });
-  std::vector<LogMarker> of_one_time;
-  for (auto at = markers.begin(); at != more;) {
-    const auto next = std::find_if(at, more, [&](const LogMarker& marker) { return marker.time != at->time; });
-    of_one_time.assign(at, next);
-    log_->events.add(*held.events, of_one_time);
-    at = next;
-  }
-  held.written = last;
-  markers.erase(markers.begin(), more);
+  if (site.kind == MarkerKind::zone_begin && site.rank == 0) held->hand_on_before(row.marker.time);
+  const Result<bool> in_time = held->add(row.marker, log_->spill);
+  if (!in_time) failure_ = in_time.message();
+  late_ += in_time && !*in_time ? 1 : 0;
 }
 
 void DeviceLogFollower::settle() {
   if (!log_) return;
-  for (Held& held : log_->processors) hand_on(held, held.markers.size());
-}
-
-void DeviceLogFollower::hand_on_late(Held& held) {
-  if (held.late.count() == 0) return;
-  Result<void> done = held.late.finish(log_->spill);
-  if (done) {
-    done = held.late.merge(log_->spill, [&](std::vector<LogMarker>& of_one_time) {
-      log_->events.add(*held.events, of_one_time, true);
-      return true;
-    });
+  for (const std::unique_ptr<HeldMarkers>& held : log_->processors) {
+    if (held) held->hand_on_all();
   }
-  if (!done) failure_ = done.message();
 }
 
 void DeviceLogFollower::end_log() {
-  settle();
-  std::vector<Held*> order;
-  for (Held& held : log_->processors) {
-    if (held.events) order.push_back(&held);
+  std::vector<HeldMarkers*> order;
+  for (const std::unique_ptr<HeldMarkers>& held : log_->processors) {
+    if (held) order.push_back(held.get());
   }
-  std::sort(order.begin(), order.end(), [](const Held* a, const Held* b) {
+  std::sort(order.begin(), order.end(), [](const HeldMarkers* a, const HeldMarkers* b) {
     const auto key = [](const LogProcessor& of) { return std::tie(of.chip, of.core_x, of.core_y, of.risc); };
-    return key(a->events->facts) < key(b->events->facts);
+    return key(a->processor()) < key(b->processor());
   });
-  for (Held* held : order) {
-    hand_on_late(*held);
-    log_->events.end(*held->events, held->last);
+  for (HeldMarkers* held : order) {
+    if (const Result<void> done = held->finish(log_->spill); !done) failure_ = done.message();
   }
   add_counts(counts_, log_->counts);
   counts_ = {};
@@ -356,10 +292,8 @@ void DeviceLogFollower::end_log() {
 }
 
 Result<void> DeviceLogFollower::finish() {
-  if (!carried_.empty()) {
-    const std::string last = std::exchange(carried_, {});
-    take_lines(last, false);
-  }
+  const std::string last = cut_.take_rest();
+  take_lines(last, false);
   if (!log_) {
     if (readings_ == 0) return Error{fmt::format("{}: there is no such file", name_)};
     const Result<LogPrologue> prologue = read_prologue(head_);

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/sources/tt_metal/cut_lines.h"
 #include "capture/sources/tt_metal/device_log_rows.h"
 #include "capture/sources/tt_metal/device_log_writer.h"
 #include "capture/sources/tt_metal/seen_rows.h"
@@ -38,7 +39,7 @@ class DeviceLogFollower {
   void feed(std::string_view bytes, std::int64_t now_ns, bool keep = true);
   // Hands on what is held back: whoever writes the file has paused between two rows.
   void settle();
-  [[nodiscard]] bool in_a_row() const noexcept { return !carried_.empty(); }
+  [[nodiscard]] bool in_a_row() const noexcept { return cut_.in_a_line(); }
   // The file grows no more. Fails if there was none, or none that is a device log.
   Result<void> finish();
 
@@ -51,13 +52,6 @@ class DeviceLogFollower {
     std::int64_t first = 0;
     std::int64_t last = 0;
     bool placed = false;
-  };
-  struct Held {
-    std::unique_ptr<DeviceLogWriter::Processor> events;
-    std::vector<LogMarker> markers;
-    std::int64_t written = INT64_MIN;  // the time of the newest that was handed on
-    std::int64_t last = INT64_MIN;
-    MarkerRuns late;
   };
   struct Log;
 
@@ -72,8 +66,6 @@ class DeviceLogFollower {
   void place(Chip& chip, const DeviceLogLayout& layout) const;
   void place_chips(const std::vector<LogRow>& rows);
   void hold(const LogRow& row);
-  void hand_on(Held& held, std::size_t count);
-  void hand_on_late(Held& held);
   void forget_found_row(std::string_view lines);
   void report_following();
 
@@ -85,9 +77,8 @@ class DeviceLogFollower {
   LiveLog used_;
 
   // Of the file as it is read now.
-  std::string head_;     // lines before the layout is known
-  std::string carried_;  // a line without its end
-  bool in_long_line_ = false;
+  std::string head_;  // lines before the layout is known
+  CutLines cut_;
   bool has_layout_ = false;
   bool is_unknown_ = false;  // whether it goes on with the log that is known, or repeats it
   std::uint16_t reading_ = 0;

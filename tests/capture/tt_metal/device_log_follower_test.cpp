@@ -322,4 +322,19 @@ TEST_CASE("a chip's events are never drawn later than their rows were written, a
   CHECK(latest > now - 1'000'000);
 }
 
+TEST_CASE("lines without an end are left out and counted as the import does") {
+  std::mt19937_64 random(15);
+  const std::string text = test::tt_log_text(options_of(test::TtLogEra::h, 3));
+  const std::size_t middle = text.rfind('\n', text.size() / 2) + 1;
+  const std::string garbage = text.substr(0, middle) + std::string(1'200'000, 'x') + "\n" + text.substr(middle);
+  const Imported imported = import_log(garbage);
+  const Imported followed = follow([&](DeviceLogFollower& follower) {
+    follower.begin_anew();
+    feed_in_pieces(follower, garbage, random);
+  });
+  CHECK(log_events(followed) == log_events(imported));
+  CHECK(quality_count(followed, "rows_skipped") == 1);
+  CHECK(quality_count(imported, "rows_skipped") == 1);
+}
+
 }  // namespace accelscope::capture

@@ -104,7 +104,7 @@ Collector& Collector::get() noexcept {
   return *the_collector;
 }
 
-Collector::Collector() noexcept : self_(PyUnicode_FromString("accelscope")) {
+Collector::Collector() noexcept {
   ::pthread_atfork(nullptr, nullptr, after_fork);
   const char* overrides = std::getenv(kSettingsVariable);
   configure(overrides != nullptr ? overrides : "");
@@ -133,10 +133,11 @@ void Collector::configure(std::string_view overrides) noexcept {
 void Collector::hook_all_threads(bool on) noexcept {
   hooked_ = on;
   if (on) hook_new_threads(true);  // first, as it runs code in Python itself
-  PyObject* self = on ? self_ : nullptr;
-  set_everywhere("PyEval_SetProfileAllThreads", "_PyEval_SetProfile", on ? on_event : nullptr, self);
+  set_everywhere("PyEval_SetProfileAllThreads", "_PyEval_SetProfile", on ? on_event : nullptr,
+                 on ? profile_function_ : nullptr);
   if (choice_.lines) {
-    set_everywhere("PyEval_SetTraceAllThreads", "_PyEval_SetTrace", on ? on_line : nullptr, self);
+    set_everywhere("PyEval_SetTraceAllThreads", "_PyEval_SetTrace", on ? on_line : nullptr,
+                   on ? trace_function_ : nullptr);
   }
   if (!on) hook_new_threads(false);
 }
@@ -144,13 +145,13 @@ void Collector::hook_all_threads(bool on) noexcept {
 void Collector::hook_new_threads(bool on) noexcept {
   const SavedException saved;
   const Reference threading(PyImport_ImportModule("threading"));
-  if (threading && begins_threads_ != nullptr) {
+  if (threading && profile_function_ != nullptr) {
     if (on) {
       Py_XDECREF(threads_hook_);
       threads_hook_ = PyObject_CallMethod(threading.get(), "getprofile", nullptr);
       PyErr_Clear();
     }
-    PyObject* hook = on ? begins_threads_ : threads_hook_ != nullptr ? threads_hook_ : Py_None;
+    PyObject* hook = on ? profile_function_ : threads_hook_ != nullptr ? threads_hook_ : Py_None;
     const Reference done(PyObject_CallMethod(threading.get(), "setprofile", "O", hook));
   }
   PyErr_Clear();
@@ -177,8 +178,8 @@ void Collector::leave_region() noexcept {
 
 void Collector::finish() noexcept {
   if (!hooked_) return;
-  tell_replaced("getprofile", NoteKind::profile_replaced);
-  if (choice_.lines) tell_replaced("gettrace", NoteKind::trace_replaced);
+  tell_replaced("getprofile", profile_function_, NoteKind::profile_replaced);
+  if (choice_.lines) tell_replaced("gettrace", trace_function_, NoteKind::trace_replaced);
   end_collection();
 }
 
@@ -189,20 +190,32 @@ void Collector::end_collection() noexcept {
   epoch_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void Collector::tell_replaced(const char* getter, NoteKind note) noexcept {
+void Collector::tell_replaced(const char* getter, const PyObject* own, NoteKind note) noexcept {
   const SavedException saved;
   const Reference get(new_attribute("sys", getter));
   const Reference set(get ? PyObject_CallObject(get.get(), nullptr) : nullptr);
   PyErr_Clear();
-  if (!set || set.get() == self_ || told_generation_ != channel_.generation()) return;
+  if (!set || set.get() == own || told_generation_ != channel_.generation()) return;
   channel_.define(kDefineNote, std::string_view(reinterpret_cast<const char*>(&note), sizeof note));
 }
 
-void Collector::begin_thread(PyObject* frame, bool is_call) noexcept {
-  PyEval_SetProfile(hooked_ ? on_event : nullptr, hooked_ ? self_ : nullptr);
+void Collector::take_up_profile(PyObject* frame, std::string_view event, PyObject* argument) noexcept {
+  PyEval_SetProfile(hooked_ ? on_event : nullptr, hooked_ ? profile_function_ : nullptr);
   if (!hooked_) return;
-  if (choice_.lines) PyEval_SetTrace(on_line, self_);
-  if (is_call) on_event(self_, reinterpret_cast<PyFrameObject*>(frame), kTraceCall, Py_None);
+  if (thread_state.epoch == 0) take_up_trace();
+  thread_state.epoch = 0;  // calls may have come and gone meanwhile
+  constexpr std::pair<std::string_view, TraceEvent> kEvents[] = {{"call", kTraceCall},
+                                                                 {"return", kTraceReturn},
+                                                                 {"c_call", kTraceCCall},
+                                                                 {"c_return", kTraceCReturn},
+                                                                 {"c_exception", kTraceCException}};
+  for (const auto& [name, what] : kEvents) {
+    if (event == name) on_event(profile_function_, reinterpret_cast<PyFrameObject*>(frame), what, argument);
+  }
+}
+
+void Collector::take_up_trace() noexcept {
+  if (choice_.lines) PyEval_SetTrace(hooked_ ? on_line : nullptr, hooked_ ? trace_function_ : nullptr);
 }
 
 ThreadRing* Collector::told_ring() noexcept {

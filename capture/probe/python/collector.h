@@ -40,8 +40,9 @@ class Collector {
   void leave_region() noexcept;
   void finish() noexcept;  // the program is over
 
-  // A thread that begins: called in it, with its first event.
-  void begin_thread(PyObject* frame, bool is_call) noexcept;
+  // In a thread that begins, or whose profile or trace function was set by the program: with the first event since.
+  void take_up_profile(PyObject* frame, std::string_view event, PyObject* argument) noexcept;
+  void take_up_trace() noexcept;
 
   void signpost(std::string_view header, std::string_view message) noexcept;
   void annotate(std::string_view text) noexcept;
@@ -50,8 +51,12 @@ class Collector {
   void test_begins(TestPhase phase, std::string_view id, std::string_view file, std::uint64_t line) noexcept;
   void test_ends(TestPhase phase, std::uint64_t ticks, std::string_view outcome) noexcept;
 
-  // The function that calls begin_thread; a reference that is kept.
-  void set_begins_threads(PyObject* function) noexcept { begins_threads_ = function; }
+  // What sys.getprofile() and sys.gettrace() give while this collects: functions in Python that call take_up_profile
+  // and take_up_trace. Programs hand them back to the interpreter. References that are kept.
+  void set_functions(PyObject* profile, PyObject* trace) noexcept {
+    profile_function_ = profile;
+    trace_function_ = trace;
+  }
 
  private:
   Collector() noexcept;
@@ -69,7 +74,7 @@ class Collector {
   [[nodiscard]] ThreadRing* own_ring() noexcept;
   void tell_process() noexcept;
   void tell_thread_name() noexcept;
-  void tell_replaced(const char* getter, NoteKind note) noexcept;
+  void tell_replaced(const char* getter, const PyObject* own, NoteKind note) noexcept;
   void hook_all_threads(bool on) noexcept;
   void hook_new_threads(bool on) noexcept;
   void end_collection() noexcept;
@@ -79,11 +84,11 @@ class Collector {
   Channel channel_{"python"};
   CodeTable codes_;
   CollectorChoice choice_;
-  PyObject* self_ = nullptr;            // what sys.getprofile() gives while this collects
-  PyObject* begins_threads_ = nullptr;  // what threading calls in a thread that begins
-  PyObject* threads_hook_ = nullptr;    // what it called before
-  std::uint32_t regions_ = 0;           // entered and not left
-  bool everything_ = false;             // regions mean nothing
+  PyObject* profile_function_ = nullptr;
+  PyObject* trace_function_ = nullptr;
+  PyObject* threads_hook_ = nullptr;  // what it called before
+  std::uint32_t regions_ = 0;         // entered and not left
+  bool everything_ = false;           // regions mean nothing
   bool hooked_ = false;
   bool waits_for_program_ = false;       // for the first statement of __main__
   std::atomic<std::uint32_t> epoch_{1};  // changes whenever each thread has to tell its running calls anew

@@ -20,14 +20,14 @@ namespace {
   return true;
 }
 
-// Of the package; and how threading is told to call begin_thread.
 PyObject* set_up(PyObject* module, PyObject* arguments) {
   const char* folder = nullptr;
   if (PyArg_ParseTuple(arguments, "s", &folder) == 0) return nullptr;
-  PyObject* function = PyObject_GetAttrString(module, "begin_thread");
-  if (function == nullptr) return nullptr;
+  PyObject* profile = PyObject_GetAttrString(module, "take_up_profile");
+  PyObject* trace = PyObject_GetAttrString(module, "take_up_trace");
+  if (profile == nullptr || trace == nullptr) return nullptr;
   Collector::get().set_own_folder(folder);
-  Collector::get().set_begins_threads(function);
+  Collector::get().set_functions(profile, trace);
   return none();
 }
 
@@ -59,12 +59,17 @@ PyObject* finish(PyObject*, PyObject*) {
   return none();
 }
 
-PyObject* begin_thread(PyObject*, PyObject* arguments) {
+PyObject* take_up_profile(PyObject*, PyObject* arguments) {
   PyObject* frame = nullptr;
   const char* event = nullptr;
   PyObject* argument = nullptr;
   if (PyArg_ParseTuple(arguments, "OsO", &frame, &event, &argument) == 0) return nullptr;
-  Collector::get().begin_thread(frame, std::string_view(event) == "call");
+  Collector::get().take_up_profile(frame, event, argument);
+  return none();
+}
+
+PyObject* take_up_trace(PyObject*, PyObject*) {
+  Collector::get().take_up_trace();
   return none();
 }
 
@@ -152,7 +157,8 @@ PyMethodDef methods[] = {
     {"enter_region", enter_region, METH_NOARGS, nullptr},
     {"leave_region", leave_region, METH_NOARGS, nullptr},
     {"finish", finish, METH_NOARGS, nullptr},
-    {"begin_thread", begin_thread, METH_VARARGS, nullptr},
+    {"take_up_profile", take_up_profile, METH_VARARGS, nullptr},
+    {"take_up_trace", take_up_trace, METH_VARARGS, nullptr},
     {"signpost", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(signpost)), METH_VARARGS | METH_KEYWORDS,
      "signpost(header, message=None)\n--\n\nMark this moment on the timeline."},
     {"annotate", annotate, METH_O, nullptr},

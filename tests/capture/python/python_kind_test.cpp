@@ -454,6 +454,32 @@ TEST_CASE("python: a program that sets a profile function of its own is told of"
   CHECK(contains(run.quality("python_profile_replaced"), "sys.setprofile"));
 }
 
+TEST_CASE("python: a program may put its profile and trace functions aside and set them again") {
+  const PythonFolder folder{{"script.py", R"py(import sys
+def seen(): pass
+def hidden(): pass
+def main():
+    seen()
+    profile = sys.getprofile()
+    sys.setprofile(None)
+    hidden()
+    sys.setprofile(profile)
+    seen()
+    trace = sys.gettrace()
+    sys.settrace(None)
+    sys.settrace(trace)
+    seen()
+main()
+)py"}};
+  CapturedRun run(folder, {"-m", "accelscope", "-l", "script.py"}, kOwnCode);
+  CHECK_MESSAGE(run.plain.exit_status == 0, run.plain.err);
+  CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'seen' AND what = 'function'") == 3);
+  CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'hidden' AND what = 'function'") == 0);
+  CHECK(run.count("SELECT count(*) FROM python_call WHERE name = '2  def seen(): pass' AND caller IS NULL") >= 2);
+  CHECK(run.quality("python_profile_replaced").empty());
+  CHECK(run.quality("python_trace_replaced").empty());
+}
+
 TEST_CASE("python: without an agent -m accelscope says what to do") {
   const PythonFolder folder{{"script.py", ""}};
   CapturedRun laid_down(folder, {"script.py"});  // puts the package where it can be used by hand

@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kHowToGet =
     "unitrace was not found on PATH; build it from tools/unitrace of github.com/intel/pti-gpu (cmake, make) and put it "
-    "on PATH, or name it with --unitrace";
+    "on the agent's PATH";
 
 struct Switch {
   const char* option;
@@ -51,7 +51,6 @@ KindFacts declare() {
       "those of Triton and PyTorch. The trace comes when the program has ended.";
   facts.needs_program = true;
   facts.options = {
-      {"unitrace", OptionType::file, "", "The tool itself; else it is looked for on PATH."},
       {"device-activity",
        OptionType::choice,
        "kernels",
@@ -88,8 +87,7 @@ KindFacts declare() {
 
 std::vector<KindCheck> check() {
   const std::string tool = find_program("unitrace");
-  // One that the options name may do.
-  return {{true, tool.empty() ? kHowToGet : fmt::format("runs programs under {}", tool)}};
+  return {{!tool.empty(), tool.empty() ? kHowToGet : fmt::format("runs programs under {}", tool)}};
 }
 
 std::string joined(const std::vector<std::string>& names) {
@@ -106,17 +104,10 @@ struct Choice {
   ProgramRunOptions program;
 };
 
-Result<std::string> find_tool(const OptionReader& given) {
-  const std::string named = given.text("unitrace");
-  if (named.empty()) {
-    std::string found = find_program("unitrace");
-    if (found.empty()) return Error{kHowToGet};
-    return found;
-  }
-  if (::access(named.c_str(), X_OK) != 0 || fs::is_directory(named)) {
-    return Error{fmt::format("--unitrace: {} is no program that can be run", named)};
-  }
-  return fs::absolute(named).string();
+Result<std::string> find_tool() {
+  std::string found = find_program("unitrace");
+  if (found.empty()) return Error{kHowToGet};
+  return found;
 }
 
 std::vector<std::string> tool_arguments(const OptionReader& given, const ProgramRunOptions& program) {
@@ -157,7 +148,7 @@ Result<Choice> read_choice(const KindChoice& choice) {
   if (!given->flag("host-calls") && given->text("device-activity") == "off" && given->texts("also").empty()) {
     return Error{"--device-activity: is off, and so is everything else; nothing would be traced"};
   }
-  Result<std::string> tool = find_tool(*given);
+  Result<std::string> tool = find_tool();
   if (!tool) return tool.error();
   read.tool = std::move(tool).value();
   read.arguments = tool_arguments(*given, read.program);

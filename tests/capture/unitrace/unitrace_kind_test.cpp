@@ -1,10 +1,14 @@
 // The kind `unitrace` with a program that stands in for the tool: it takes the options that unitrace documents, and
 // writes a trace in its form.
+#include <cstdlib>
+
 #include "tests/capture/kinds/tool_support.h"
 #include "tests/capture/wire_support.h"
 
 namespace accelscope::capture {
 namespace {
+
+namespace fs = std::filesystem;
 
 // Notes its arguments beside itself. STAND_IN_TRACE: none, broken, several.
 constexpr std::string_view kUnitrace = R"PY(#!/usr/bin/env python3
@@ -58,13 +62,21 @@ for number in range(0 if how == "none" else 2 if how == "several" else 1):
 sys.exit(status if status >= 0 else 128 - status)
 )PY";
 
+// The tool is the first on PATH while this lives.
 struct Bench {
-  Bench() { lay_down(tool, kUnitrace, true); }
+  Bench() {
+    lay_down(tool, kUnitrace, true);
+    ::setenv("PATH", (scratch.file("bin") + ":" + path).c_str(), 1);
+  }
+  ~Bench() { ::setenv("PATH", path.c_str(), 1); }
+  Bench(const Bench&) = delete;
+  Bench& operator=(const Bench&) = delete;
+  std::string path = ::getenv("PATH");
   ScratchFolder scratch;
   std::string tool = scratch.file("bin/unitrace");
 
   [[nodiscard]] CaptureRequest request(std::vector<std::string> words, std::vector<OptionSetting> options = {}) const {
-    CaptureRequest request{.kinds = {{"unitrace", {{"unitrace", tool}}}}, .program = words.front()};
+    CaptureRequest request{.kinds = {{"unitrace", {}}}, .program = words.front()};
     request.arguments.assign(words.begin() + 1, words.end());
     for (OptionSetting& option : options) request.kinds[0].options.push_back(std::move(option));
     return request;
@@ -203,10 +215,12 @@ TEST_CASE("what is wrong with a run under unitrace is said with what to do") {
   CHECK(contains(told(bench.request({"no-such-program"})), "no-such-program: not found"));
   CHECK(contains(told(bench.request({"true"}, {{"host-calls", "off"}, {"device-activity", "off"}})),
                  "nothing would be traced"));
-  CaptureRequest request{.kinds = {{"unitrace", {}}}, .program = "true"};
+  CaptureRequest request = bench.request({"true"});
+  fs::remove(bench.tool);
   CHECK(contains(told(request), "unitrace was not found on PATH; build it from tools/unitrace"));
-  request.kinds[0].options = {{"unitrace", bench.scratch.file("none")}};
-  CHECK(contains(told(request), "is no program that can be run"));
+  CHECK_FALSE((*find_kind("unitrace"))->check().front().ok);
+  lay_down(bench.tool, kUnitrace, true);
+  CHECK((*find_kind("unitrace"))->check().front().ok);
 
   request = bench.request({"true"});
   request.environment = {"STAND_IN_TRACE=none"};

@@ -31,6 +31,7 @@ void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
 void bench_viewer_frame(const BenchOptions& options);
 void bench_itt_task(const BenchOptions& options);
+void bench_opencl_launch(const BenchOptions& options);
 
 struct FigureEntry {
   std::string_view name;
@@ -59,6 +60,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"sql_queries", "simple questions in SQL over ten million slices", bench_sql_queries},
     {"python_calls", "a program in Python that only calls, beside cProfile", bench_python_calls},
     {"itt_task", "what ITT tasks and zones cost the program that is marked with them", bench_itt_task},
+    {"opencl_launch", "what the OpenCL layer costs a launch", bench_opencl_launch},
     {"draw_lists", "one frame's draw lists, 64 lanes of a million events", bench_draw_lists},
     {"draw_lists_large", "the same for ten times the events", bench_draw_lists_large},
     {"viewer_frame", "a frame of the whole viewer while five million events a second come in", bench_viewer_frame},

@@ -11,7 +11,6 @@ namespace {
 
 using probe::opencl::CommandKind;
 using probe::opencl::CommandRecord;
-using probe::opencl::CompletionRecord;
 using probe::opencl::TransferRecord;
 
 // What a first launch is held up is only told where it is more than the work of a driver.

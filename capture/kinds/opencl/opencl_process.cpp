@@ -13,7 +13,6 @@ namespace {
 using probe::opencl::AllocationRecord;
 using probe::opencl::ArgumentRecord;
 using probe::opencl::CallRecord;
-using probe::opencl::CommandKind;
 using probe::opencl::CommandRecord;
 using probe::opencl::CompletionRecord;
 using probe::opencl::MemoryKind;

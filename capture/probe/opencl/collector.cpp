@@ -18,6 +18,7 @@ constexpr std::size_t kLongList = 4096;  // then the thread that adds to it fetc
 constexpr auto kTurn = 2ms;
 constexpr auto kLongestTurn = 16ms;
 constexpr int kQuietTurns = 16;  // waking the thread costs the program some microseconds
+constexpr int kMostSkips = 5;    // turns in which a queue is left alone because it is being filled
 constexpr auto kCalibrationInterval = 1s;
 constexpr auto kPatienceAtExit = 200ms;
 constexpr auto kPatienceWithThread = 1s;
@@ -49,6 +50,17 @@ constexpr auto kPatienceWithThread = 1s;
   return true;
 }
 
+// Letting go of events takes locks that a thread which launches needs for each launch.
+[[nodiscard]] bool is_being_filled(Queue& queue) {
+  const std::lock_guard lock(queue.pending_mutex);
+  const bool grows = queue.pending.size() > queue.pending_seen;
+  queue.pending_seen = queue.pending.size();
+  queue.skips = grows ? queue.skips + 1 : 0;
+  if (queue.skips < kMostSkips) return grows;
+  queue.skips = 0;
+  return false;
+}
+
 }  // namespace
 
 void Collector::add(const std::shared_ptr<Queue>& queue, const PendingCommand& command) {
@@ -76,6 +88,7 @@ bool Collector::collect(Queue& queue) {
     const std::lock_guard lock(queue.pending_mutex);
     queue.held.insert(queue.held.end(), queue.pending.begin(), queue.pending.end());
     queue.pending.clear();
+    queue.pending_seen = 0;
   }
   const bool attached = layer().channel->attached();
   ThreadRing* ring = attached ? layer().channel->ring_even_paused() : nullptr;
@@ -136,7 +149,7 @@ void Collector::run() {
       continue;
     }
     lock.unlock();
-    const bool all_ended = collect_all();
+    const bool all_ended = collect_all(Fill::waits);
     if (std::chrono::steady_clock::now() >= next_calibration) {
       calibrate();
       next_calibration = std::chrono::steady_clock::now() + kCalibrationInterval;
@@ -154,9 +167,10 @@ std::vector<std::shared_ptr<Queue>> Collector::active() {
   return queues_;
 }
 
-bool Collector::collect_all() {
+bool Collector::collect_all(Fill fill) {
   bool all_ended = true;
   for (const std::shared_ptr<Queue>& queue : active()) {
+    if (fill == Fill::waits && is_being_filled(*queue)) continue;
     const bool ended = collect(*queue);
     all_ended = all_ended && ended;
     const std::lock_guard lock(mutex_);
@@ -201,7 +215,7 @@ void Collector::drain() {
     changed_.wait_for(lock, kPatienceWithThread, [this] { return !running_; });
   }
   const auto deadline = std::chrono::steady_clock::now() + kPatienceAtExit;
-  while (!collect_all() && std::chrono::steady_clock::now() < deadline) {
+  while (!collect_all(Fill::counts) && std::chrono::steady_clock::now() < deadline) {
     const timespec moment{0, 200'000};
     nanosleep(&moment, nullptr);
   }

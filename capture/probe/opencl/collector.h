@@ -4,6 +4,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -27,8 +28,10 @@ class Collector {
   void start();
   static void* thread_main(void* collector);
   void run();
+  // Whether queues that the program is filling are left alone for now.
+  enum class Fill : std::uint8_t { waits, counts };
   // False: something is still under way. Forgets queues on which nothing has happened for a while.
-  bool collect_all();
+  bool collect_all(Fill fill);
   void calibrate();
   [[nodiscard]] std::vector<std::shared_ptr<Queue>> active();
 

@@ -56,7 +56,7 @@ void add_kernel(cl_kernel handle, const std::vector<ArgumentRecord>& arguments =
   cl_uint count = 0;
   (void)next.clGetKernelInfo(handle, CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr);
   cl_program program = nullptr;
-  (void)next.clGetKernelInfo(handle, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr);
+  (void)next.clGetKernelInfo(handle, CL_KERNEL_PROGRAM, sizeof(void*), &program, nullptr);
   auto kernel = std::make_shared<Kernel>();
   kernel->program = state().programs.find(program);
   kernel->number = number_of_kernel(handle, kernel->program.get(), name, count);

@@ -67,7 +67,7 @@ void drain_before_exit() {
   std::call_once(once, [] { (void)std::atexit(drain_at_exit); });
 }
 
-Layer& layer() noexcept {
+Layer& layer() {
   static Layer& only = *new Layer;
   return only;
 }

@@ -46,8 +46,8 @@ struct Layer {
 };
 
 // Never destroyed: programs call OpenCL from static destructors.
-[[nodiscard]] Layer& layer() noexcept;
-[[nodiscard]] inline State& state() noexcept { return *layer().state.load(std::memory_order_acquire); }
+[[nodiscard]] Layer& layer();
+[[nodiscard]] inline State& state() { return *layer().state.load(std::memory_order_acquire); }
 
 // Writes the layer's own functions over those of the table that the drivers have.
 void fill_table(cl_icd_dispatch& table);

@@ -6,13 +6,13 @@ namespace {
 
 // 0 if the context has several.
 [[nodiscard]] std::uint32_t only_device(cl_context context) {
-  cl_device_id devices[2] = {};
+  cl_device_id device = nullptr;
   std::size_t bytes = 0;
   const cl_icd_dispatch& next = layer().next;
   if (next.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes) != CL_SUCCESS) return 0;
-  if (bytes != sizeof devices[0]) return 0;
-  if (next.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices, nullptr) != CL_SUCCESS) return 0;
-  return number_of_device(devices[0]);
+  if (bytes != sizeof(void*)) return 0;
+  if (next.clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, &device, nullptr) != CL_SUCCESS) return 0;
+  return number_of_device(device);
 }
 
 // Also while the capture is paused: what is in use then is in use afterwards.
@@ -139,7 +139,7 @@ cl_mem CL_API_CALL create_pipe(cl_context context, cl_mem_flags flags, cl_uint p
 cl_mem CL_API_CALL create_sub_buffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type, const void* region,
                                      cl_int* result_ret) {
   cl_context context = nullptr;
-  (void)layer().next.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof context, &context, nullptr);
+  (void)layer().next.clGetMemObjectInfo(buffer, CL_MEM_CONTEXT, sizeof(void*), &context, nullptr);
   return create(
       MemoryKind::sub_buffer, context, flags, nullptr, result_ret,
       [&](cl_int* result) { return layer().next.clCreateSubBuffer(buffer, flags, type, region, result); }, buffer);

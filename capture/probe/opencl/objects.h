@@ -38,6 +38,8 @@ struct Queue {
   std::mutex pending_mutex;
   std::vector<PendingCommand> pending;  // new ones, in the order of the calls
   bool listed = false;                  // the collector looks at it
+  std::size_t pending_seen = 0;         // when the collector last came by
+  int skips = 0;                        // turns in a row in which it found the list growing
   int quiet_turns = 0;                  // of the collector, since something was pending
   std::mutex collect_mutex;             // taken before the other
   std::deque<PendingCommand> held;      // those that were looked at and have not ended

@@ -155,7 +155,7 @@ cl_int CL_API_CALL set_queue_property(cl_command_queue handle, cl_command_queue_
 
 [[nodiscard]] std::shared_ptr<Queue> queue_of(cl_event event) {
   cl_command_queue handle = nullptr;
-  const cl_int result = layer().next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof handle, &handle, nullptr);
+  const cl_int result = layer().next.clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof(void*), &handle, nullptr);
   return result == CL_SUCCESS && handle != nullptr ? state().queues.find(handle) : nullptr;
 }
 

@@ -1,17 +1,20 @@
 // An OpenCL program whose calls are counted by the tests. It prints what it computes and every code that it is given,
 // which must be the same with and without the layer.
 //
-//   opencl_for_tests work | launches COUNT | END       END: crash, _exit, exec, fork, open, none (ways to end)
+//   opencl_for_tests work | launches COUNT | timed COUNT plain|events | END
+//   END: crash, _exit, exec, fork, open, none (ways to end)
 #include <CL/cl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <thread>
 #include <vector>
@@ -251,6 +254,39 @@ void launch_many(long count) {
   say("finish", clFinish(queue));
 }
 
+double now_us(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void time_launches(long count, bool with_events) {
+  cl_command_queue queue = make_queue(0);
+  cl_kernel kernel = make_kernel("nothing");
+  launch(queue, kernel, 1, 1);  // compiles it
+  clFinish(queue);
+  std::vector<double> wall;
+  std::vector<double> thread;
+  for (int round = 0; round < 31; ++round) {
+    const double begin = now_us(CLOCK_MONOTONIC);
+    const double thread_begin = now_us(CLOCK_THREAD_CPUTIME_ID);
+    for (long i = 0; i < count; ++i) {
+      cl_event event = nullptr;
+      launch(queue, kernel, 1, 1, {}, with_events ? &event : nullptr);
+      if (with_events) clReleaseEvent(event);
+    }
+    thread.push_back((now_us(CLOCK_THREAD_CPUTIME_ID) - thread_begin) / static_cast<double>(count));
+    clFinish(queue);
+    wall.push_back((now_us(CLOCK_MONOTONIC) - begin) / static_cast<double>(count));
+  }
+  std::printf("median wall %.4f thread %.4f us\n", median(wall), median(thread));
+}
+
 // 8 kernels that have ended, then the end.
 int end(const std::string& way) {
   if (way == "fork") {
@@ -294,6 +330,11 @@ int main(int argument_count, char** arguments) {
   if (what == "launches") {
     if (!set_up()) return 1;
     launch_many(argument_count > 2 ? std::atol(arguments[2]) : 0);
+    return 0;
+  }
+  if (what == "timed" && argument_count > 3) {
+    if (!set_up()) return 1;
+    time_launches(std::atol(arguments[2]), std::strcmp(arguments[3], "events") == 0);
     return 0;
   }
   return end(what);

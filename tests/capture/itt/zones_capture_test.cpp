@@ -43,7 +43,10 @@ TEST_CASE("every macro of zones is an event with its place in the source") {
                                                                                                 "zones_in_c|0",
                                                                                                 "named in C|1",
                                                                                                 "coloured in C|1",
-                                                                                                "zones_in_c|1"});
+                                                                                                "zones_in_c|1",
+                                                                                                "made zone|0",
+                                                                                                "bound|1"});
+    CHECK(capture.rows("SELECT source, function FROM task WHERE task = 'made zone'") == Lines{"made.py:7|forward"});
     CHECK(capture.rows("SELECT task, metadata, value, colour FROM task WHERE task IN ('told', 'by hand', 'named in C') "
                        "ORDER BY ts_ns") == Lines{"told|some text\n3 of them|18446744073709551615|#abcdef",
                                                   "by hand|inner text\nn=5|7|#111111", "named in C|from C|42|#334455"});
@@ -68,7 +71,7 @@ TEST_CASE("every macro of zones is an event with its place in the source") {
   }
   SUBCASE("frames and plots") {
     CHECK(capture.rows("SELECT frame, count(*), max(number) FROM frame GROUP BY frame ORDER BY frame") ==
-          Lines{"Frame|4|4", "frame in C|1|1", "physics|2|2", "upload|1|1"});
+          Lines{"Frame|4|4", "bound frame|1|1", "frame in C|1|1", "physics|2|2", "upload|1|1"});
     CHECK(capture.rows("SELECT t.unit, c.value FROM program_counter c JOIN track t ON t.id = c.track_id WHERE t.name = "
                        "'bytes in use'") == Lines{"B|9007199254740993"});
     CHECK(capture.rows("SELECT c.value FROM program_figure c JOIN track t ON t.id = c.track_id WHERE t.name = 'loss' "
@@ -82,7 +85,8 @@ TEST_CASE("every macro of zones is an event with its place in the source") {
     CHECK(capture.one("SELECT count(*) FROM lock_hold WHERE source LIKE '%zones_program.cpp:%'") == "5");
     CHECK(capture.rows("SELECT text, colour FROM message ORDER BY ts_ns") ==
           Lines{"a message|-", "a literal|-", "coloured|#00ff00", "coloured literal|#ff6347", "with stack|-",
-                "literal with stack|-", "coloured with stack|#0000ff", "all of it|#0000ff", "message in C|-"});
+                "literal with stack|-", "coloured with stack|#0000ff", "all of it|#0000ff", "message in C|-",
+                "bound message|#00ff00"});
     CHECK(capture.rows("SELECT pool_name, allocation_bytes FROM allocation WHERE pool_name = 'arena' ORDER BY ts_ns") ==
           Lines{"arena|2048", "arena|-2048", "arena|300", "arena|-300", "arena|10", "arena|-10", "arena|20"});
     CHECK(capture.one("SELECT sum(size_bytes) FROM memory WHERE end_ns IS NULL") == "20");

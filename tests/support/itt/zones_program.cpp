@@ -160,6 +160,13 @@ void fibers() {
 #endif
 }
 
+void loop() {
+  tracy::SetThreadName("second");
+  for (int i = 0; i < 1000; ++i) {
+    ZoneScopedN("loop");
+  }
+}
+
 int on_register(int value) { return value; }
 
 }  // namespace
@@ -178,12 +185,7 @@ int main(int argc, char**) {
   memory();
   fibers();
   zones_in_c();
-  std::thread([] {
-    tracy::SetThreadName("second");
-    for (int i = 0; i < 1000; ++i) {
-      ZoneScopedN("loop");
-    }
-  }).join();
+  std::thread(loop).join();
   std::puts(TracyIsConnected ? "connected" : "not connected");
   return 0;
 }

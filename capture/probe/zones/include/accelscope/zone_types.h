@@ -21,16 +21,17 @@ static inline void SetThreadNameWithHint(const char* name, int32_t) { SetThreadN
 
 class ScopedZone {
  public:
-  explicit ScopedZone(const SourceLocationData* place, bool active = true) : zones_(active ? accelscope_zones() : 0) {
-    if (zones_ && !zones_->begin(place)) zones_ = 0;
+  explicit ScopedZone(const SourceLocationData* place, bool active = true)
+      : zones_(active ? accelscope_zones() : nullptr) {
+    if (zones_ && !zones_->begin(place)) zones_ = nullptr;
   }
   ScopedZone(const SourceLocationData* place, int, bool active = true) : ScopedZone(place, active) {}
   ScopedZone(uint32_t line, const char* file, size_t file_size, const char* function, size_t function_size,
              const char* name, size_t name_size, uint32_t color, int, bool active)
-      : zones_(active ? accelscope_zones() : 0) {
+      : zones_(active ? accelscope_zones() : nullptr) {
     if (zones_ &&
         !zones_->begin_site(zones_->site(line, file, file_size, function, function_size, name, name_size, color))) {
-      zones_ = 0;
+      zones_ = nullptr;
     }
   }
   ScopedZone(uint32_t line, const char* file, size_t file_size, const char* function, size_t function_size,
@@ -73,7 +74,7 @@ class ScopedZone {
   void Value(uint64_t value) {
     if (zones_) zones_->value(value);
   }
-  bool IsActive() const { return zones_ != 0; }
+  bool IsActive() const { return zones_ != nullptr; }
 
  private:
   static void Formatted(void (*put)(const char*, size_t), const char* format, va_list values) {
@@ -198,10 +199,10 @@ class Profiler {
   static void MessageAppInfo(const char* text, size_t size) {
     if (const accelscope_zones_functions* zones = accelscope_zones()) zones->app_info(text, size);
   }
-  static void Allocated(const void* address, size_t size, const char* pool = 0) {
+  static void Allocated(const void* address, size_t size, const char* pool = nullptr) {
     if (const accelscope_zones_functions* zones = accelscope_zones()) zones->allocated(address, size, pool);
   }
-  static void Freed(const void* address, const char* pool = 0) {
+  static void Freed(const void* address, const char* pool = nullptr) {
     if (const accelscope_zones_functions* zones = accelscope_zones()) zones->freed(address, pool);
   }
   static void ProgramName(const char* name) {

@@ -34,6 +34,9 @@ enum TracyPlotFormatEnum {
 
 #include "zones_api.h"
 
+/* NOLINTBEGIN(bugprone-reserved-identifier,modernize-use-nullptr): names that programs know, and C */
+
+#define ___tracy_source_location_data accelscope_zones_place
 struct ___tracy_c_zone_context {
   uint32_t id;
   int32_t active; /* it was recorded */
@@ -69,6 +72,15 @@ static inline TracyCZoneCtx ___tracy_emit_zone_begin_alloc(uint64_t site, int32_
   if (zones != NULL) ctx.active = zones->begin_site((uint32_t)site);
   return ctx;
 }
+static inline TracyCZoneCtx ___tracy_emit_zone_begin_callstack(const struct accelscope_zones_place* place,
+                                                               int32_t depth, int32_t active) {
+  (void)depth;
+  return ___tracy_emit_zone_begin(place, active);
+}
+static inline TracyCZoneCtx ___tracy_emit_zone_begin_alloc_callstack(uint64_t site, int32_t depth, int32_t active) {
+  (void)depth;
+  return ___tracy_emit_zone_begin_alloc(site, active);
+}
 static inline void ___tracy_emit_zone_end(TracyCZoneCtx ctx) {
   if (ctx.active) ACCELSCOPE_IF_ZONES(end());
 }
@@ -93,7 +105,26 @@ static inline void ___tracy_emit_memory_free_named(const void* address, const ch
 static inline void ___tracy_emit_message_color(const char* txt, size_t size, uint32_t colour) {
   ACCELSCOPE_IF_ZONES(message(txt, size, colour, 2));
 }
+static inline void ___tracy_emit_message(const char* txt, size_t size, int depth) {
+  (void)depth;
+  ___tracy_emit_message_color(txt, size, 0);
+}
+static inline void ___tracy_emit_messageL(const char* txt, int depth) {
+  ___tracy_emit_message(txt, strlen(txt), depth);
+}
+static inline void ___tracy_emit_messageC(const char* txt, size_t size, uint32_t colour, int depth) {
+  (void)depth;
+  ___tracy_emit_message_color(txt, size, colour);
+}
+static inline void ___tracy_emit_messageLC(const char* txt, uint32_t colour, int depth) {
+  ___tracy_emit_messageC(txt, strlen(txt), colour, depth);
+}
 static inline void ___tracy_emit_frame(int what, const char* name) { ACCELSCOPE_IF_ZONES(frame(what, name)); }
+static inline void ___tracy_emit_frame_mark(const char* name) { ___tracy_emit_frame(ACCELSCOPE_FRAME_MARK, name); }
+static inline void ___tracy_emit_frame_mark_start(const char* name) {
+  ___tracy_emit_frame(ACCELSCOPE_FRAME_START, name);
+}
+static inline void ___tracy_emit_frame_mark_end(const char* name) { ___tracy_emit_frame(ACCELSCOPE_FRAME_END, name); }
 static inline void ___tracy_emit_frame_image(void) { ACCELSCOPE_IF_ZONES(frame_image()); }
 static inline void ___tracy_emit_plot(const char* name, double val) { ACCELSCOPE_IF_ZONES(plot_real(name, val)); }
 static inline void ___tracy_emit_plot_int(const char* name, int64_t val) {
@@ -171,6 +202,7 @@ static inline int32_t ___tracy_connected(void) {
 #define TracyCFiberLeave ___tracy_fiber_leave();
 #define TracyCIsConnected ___tracy_connected()
 #define TracyCIsStarted 1
+/* NOLINTEND(bugprone-reserved-identifier,modernize-use-nullptr) */
 
 #else
 

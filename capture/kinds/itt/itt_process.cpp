@@ -13,6 +13,9 @@ using namespace probe::itt;
 
 namespace {
 
+// A session has room for some thousands of tracks.
+constexpr std::uint32_t kThreadsWithRows = 256;
+
 // How oneTBB marks what its users tell: by metadata of this key, behind these words.
 constexpr std::string_view kUserEvent = "user_event";
 constexpr std::string_view kUserEventPrefix = "FGA::DATAID::";
@@ -51,8 +54,23 @@ IttProcess::Thread& IttProcess::of(const ProbeThread& thread) {
   if (!made) {
     made = std::make_unique<Thread>();
     made->facts = thread;
+    if (thread.index >= kThreadsWithRows) share_rows(*made);
   }
   return *made;
+}
+
+void IttProcess::share_rows(Thread& thread) {
+  if (free_rows_.empty()) {
+    const std::uint32_t number = ++shared_rows_;
+    thread.shared = Rows{{kThreadsWithRows + number, 0, fmt::format("further threads {}", number)}};
+    return;
+  }
+  thread.shared = free_rows_.back();
+  free_rows_.pop_back();
+  thread.tasks.track = thread.shared->tasks;
+  thread.events = thread.shared->events;
+  thread.waits = thread.shared->waits;
+  thread.holds = thread.shared->holds;
 }
 
 void IttProcess::define(std::uint32_t type, std::string_view body) {
@@ -119,7 +137,7 @@ bool IttProcess::read_task(Thread& thread, RecordType type, std::uint32_t value,
     ordered_.add(std::move(record));
     return true;
   }
-  if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.facts);
+  if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.row());
   if (type == RecordType::task_begin) {
     tasks_.begin(thread.tasks, value, to_ns(record.first), nullptr);
     return true;
@@ -157,7 +175,7 @@ bool IttProcess::read_task_begin(Thread& thread, std::uint32_t site, IttWords& w
                   .id = extra->parent,
                   .parent = extra->id});
   }
-  if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.facts);
+  if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.row());
   tasks_.begin(thread.tasks, site, ns, std::move(extra));
   return true;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,10 +75,18 @@ class IttProcess final : public ProcessReader {
     std::uint32_t lane = 0;
     bool shared = false;
   };
+  // The tracks of a thread. Programs that start threads without end share them: one that has ended leaves its to
+  // another.
+  struct Rows {
+    ProbeThread named;
+    TrackNumber tasks = kNone, events = kNone, waits = kNone, holds = kNone;
+  };
   struct Thread {
     ProbeThread facts;
     TaskStack tasks;
+    std::optional<Rows> shared;
     TrackNumber events = kNone, waits = kNone, holds = kNone;
+    [[nodiscard]] const ProbeThread& row() const noexcept { return shared ? shared->named : facts; }
     std::uint32_t fiber = 0;    // site of the one it runs now
     std::int64_t fiber_ns = 0;  // of its last record in one
     std::unordered_map<std::uint32_t, OpenEvent> open_events;
@@ -86,6 +95,7 @@ class IttProcess final : public ProcessReader {
     LanePool event_lanes, hold_lanes;
   };
   [[nodiscard]] Thread& of(const ProbeThread& thread);
+  void share_rows(Thread& thread);
   [[nodiscard]] bool read(Thread& thread, probe::itt::RecordType type, std::uint32_t value, IttWords& words);
   [[nodiscard]] bool read_task(Thread& thread, probe::itt::RecordType type, std::uint32_t value, IttWords& words);
   [[nodiscard]] bool read_task_begin(Thread& thread, std::uint32_t site, IttWords& words);
@@ -114,6 +124,8 @@ class IttProcess final : public ProcessReader {
   IttTasks tasks_;
   IttOrdered ordered_;
   std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<Rows> free_rows_;
+  std::uint32_t shared_rows_ = 0;
 };
 
 }  // namespace accelscope::capture

@@ -5,7 +5,12 @@
 
 namespace accelscope::capture {
 
-void IttProcess::thread_ended(const ProbeThread& thread, std::int64_t now_ns) { close(of(thread), now_ns); }
+void IttProcess::thread_ended(const ProbeThread& thread, std::int64_t now_ns) {
+  Thread& ended = of(thread);
+  close(ended, now_ns);
+  if (!ended.shared) return;
+  free_rows_.push_back({ended.shared->named, ended.tasks.track, ended.events, ended.waits, ended.holds});
+}
 
 void IttProcess::ended(const ProbeEnd& end) {
   for (const auto& thread : threads_) {

@@ -30,7 +30,7 @@ bool IttProcess::read_event(Thread& thread, RecordType type, std::uint32_t site,
 }
 
 void IttProcess::end_event(Thread& thread, std::uint32_t site, const OpenEvent& event, std::int64_t end_ns) {
-  if (thread.events == kNone) thread.events = tracks_.events(thread.facts);
+  if (thread.events == kNone) thread.events = tracks_.events(thread.row());
   OpenTask task;
   task.site = site;
   task.begin_ns = event.begin_ns;
@@ -76,7 +76,7 @@ void IttProcess::end_wait(Thread& thread, std::uint64_t lock, std::int64_t ns, b
   const auto found = std::find_if(thread.waited.rbegin(), thread.waited.rend(),
                                   [&](const Waited& waited) { return waited.lock == lock; });
   if (found == thread.waited.rend()) return;
-  if (thread.waits == kNone) thread.waits = tracks_.lock_waits(thread.facts);
+  if (thread.waits == kNone) thread.waits = tracks_.lock_waits(thread.row());
   write_lock(thread.waits, 0, lock, found->begin_ns, ns, shared);
   thread.waited.erase(std::next(found).base());
 }
@@ -85,7 +85,7 @@ void IttProcess::end_hold(Thread& thread, std::size_t index, std::int64_t ns) {
   const Held held = thread.held[index];
   thread.held.erase(thread.held.begin() + static_cast<std::ptrdiff_t>(index));
   thread.hold_lanes.give_back(held.lane);
-  if (thread.holds == kNone) thread.holds = tracks_.lock_holds(thread.facts);
+  if (thread.holds == kNone) thread.holds = tracks_.lock_holds(thread.row());
   write_lock(thread.holds, held.lane, held.lock, held.begin_ns, ns, held.shared);
 }
 

@@ -10,6 +10,8 @@ namespace {
 // Threads in the order in which they came, then what belongs to the whole process.
 constexpr std::int64_t kRowsOfThread = 4;
 constexpr std::int64_t kAfterThreads = 1'000'000'000;
+constexpr std::size_t kMostRows = 2000;  // of a process that belong to no thread
+const std::string kFurther = "further names";
 
 }  // namespace
 
@@ -30,6 +32,10 @@ TrackNumber IttTracks::of_thread(const ProbeThread& thread, const std::string& w
 
 TrackNumber IttTracks::made(const std::string& name, SchemaNumber schema, const std::string& kind,
                             const std::string& unit) {
+  // Names that are made while the program runs may be without end; the session's room for tracks is not.
+  if (made_.size() >= kMostRows && name != kFurther && !made_.contains({name, schema})) {
+    return made(kFurther, schema, kind, "");
+  }
   const auto [at, is_new] = made_.try_emplace({name, schema}, 0);
   if (is_new) {
     at->second = writer_.add_track({.name = name,

@@ -169,6 +169,29 @@ TEST_CASE("records and definitions that no probe writes are left out and counted
   CHECK(fed.sink.qualities.front().count == 2);
 }
 
+TEST_CASE("a program with threads and names without end leaves room for its tasks and frames in the session") {
+  Fed fed;
+  constexpr std::uint32_t kThreads = 20'000;
+  for (std::uint32_t thread = 0; thread < kThreads; ++thread) {
+    const std::int64_t us = thread / 3;  // three run at once
+    fed.put(thread, TaskRecord{head_of<TaskRecord>(RecordType::task_begin, 1), fed.ticks(us)});
+    fed.put(thread, TaskRecord{head_of<TaskRecord>(RecordType::task_end, 1), fed.ticks(us + 1)});
+    if (thread >= 2) fed.reader().thread_ended({thread - 2, 100 + thread - 2, ""}, fed.ns(us + 1));
+  }
+  // The same for frames of ever new names.
+  for (std::uint32_t name = 10; name < 20'010; ++name) {
+    fed.define_site(name, 1, "frame " + std::to_string(name));
+    fed.put(0, FrameSubmitRecord{head_of<FrameSubmitRecord>(RecordType::frame_submit, name), fed.ticks(name),
+                                 fed.ticks(name), Id{}});
+  }
+  fed.end(2 * kThreads);
+  CHECK(fed.sink.event_count == 2 * kThreads);
+  CHECK(fed.sink.tracks.size() < 2300);
+  CHECK(fed.sink.tracks.at(0).name == "thread 0");
+  CHECK(fed.sink.tracks.rbegin()->second.name == "further names");
+  CHECK(fed.sink.qualities.empty());
+}
+
 TEST_CASE("an end closes the task of its own domain, and what was begun inside it") {
   Fed fed;
   fed.define_site(4, 2, "of another domain");

@@ -157,11 +157,11 @@ void OpenclProcess::write_transfer(const Done& done, Queue& queue, std::int64_t 
       row.real(kTransferBandwidth, static_cast<double>(transfer.bytes) / static_cast<double>(end - start));
   }
   if (transfer.source != 0) {
-    row.string(kTransferFrom, writer_.intern(memory_name(transfer.source)));
+    row.string(kTransferFrom, done.command->source_id);
     row.integer(kTransferFromOffset, static_cast<std::int64_t>(transfer.source_offset));
   }
   if (transfer.target != 0) {
-    row.string(kTransferTo, writer_.intern(memory_name(transfer.target)));
+    row.string(kTransferTo, done.command->target_id);
     row.integer(kTransferToOffset, static_cast<std::int64_t>(transfer.target_offset));
   }
   if ((record.flags & probe::opencl::kBlocking) != 0) row.boolean(kTransferBlocking, true);
@@ -224,7 +224,9 @@ void OpenclProcess::write_memory() {
     if (allocation.address != 0) row.unsigned_integer(kMemoryAddress, allocation.address);
     if (!allocation.flags.empty()) row.string(kMemoryFlags, writer_.intern(allocation.flags));
     if (!allocation.parent.empty()) row.string(kMemoryParent, writer_.intern(allocation.parent));
-    if (event.is_release) allocations_.erase(found);
+    if (!event.is_release) continue;
+    memory_names_.erase(event.memory);
+    allocations_.erase(found);
   }
   memory_events_.clear();
 }

@@ -155,7 +155,11 @@ void OpenclProcess::add_command(const ProbeThread& thread, probe::RecordHead hea
   command.begin_ns = to_ns(record.begin_ticks);
   command.end_ns = std::max(command.begin_ns, to_ns(record.end_ticks));
   command.waits = record.waits != 0;
-  if (transfer != 0) std::memcpy(&command.transfer, words.data() + sizes, sizeof(TransferRecord));
+  if (transfer != 0) {
+    std::memcpy(&command.transfer, words.data() + sizes, sizeof(TransferRecord));
+    command.source_id = memory_id(command.transfer.source);
+    command.target_id = memory_id(command.transfer.target);
+  }
   if (const auto kernel = kernels_.find(record.kernel); kernel != kernels_.end()) {
     read_sizes(command, kernel->second, words.first(sizes));
     read_arguments(command, kernel->second, words.last(arguments));
@@ -171,11 +175,13 @@ void OpenclProcess::add_command(const ProbeThread& thread, probe::RecordHead hea
   write_command_call(thread, head.value, command);
   add_waits(command, words.subspan(sizes + transfer, record.waits));
   const auto [place, is_new] = open_.emplace(record.command, command);
-  const auto early = early_.find(record.command);
   if (!is_new) ++malformed_;
-  if (!is_new || early == early_.end()) return;
-  finish_command(place->second, early->second);
-  early_.erase(early);
+  for (auto* completions : {&early_, &early_before_}) {
+    const auto early = completions->find(record.command);
+    if (early == completions->end()) continue;
+    finish_command(place->second, early->second);
+    completions->erase(early);
+  }
 }
 
 void OpenclProcess::read_sizes(Command& command, Kernel& kernel, std::span<const std::uint64_t> sizes) {
@@ -242,8 +248,8 @@ void OpenclProcess::write_command_call(const ProbeThread& thread, std::uint32_t 
     row.string(kCallSubject, kernel->second.name_id);
   } else if (record.has_transfer != 0) {
     const TransferRecord& transfer = command.transfer;
-    const std::string memory = memory_name(transfer.target != 0 ? transfer.target : transfer.source);
-    if (!memory.empty()) row.string(kCallSubject, writer_.intern(memory));
+    const StringId memory = transfer.target != 0 ? command.target_id : command.source_id;
+    if (memory != 0) row.string(kCallSubject, memory);
     if (transfer.bytes != 0) row.integer(kCallBytes, static_cast<std::int64_t>(transfer.bytes));
   }
   write_flow(call_key(record.command), command_key(record.command), launch_, command.begin_ns);
@@ -287,14 +293,27 @@ std::string OpenclProcess::memory_name(std::uint64_t memory) const {
   return known == memory_names_.end() ? std::string() : known->second;
 }
 
+StringId OpenclProcess::memory_id(std::uint64_t memory) {
+  const std::string name = memory_name(memory);
+  return name.empty() ? 0 : writer_.intern(name);
+}
+
+void OpenclProcess::forget_early() {
+  without_calls_ += early_before_.size();
+  early_before_ = std::move(early_);
+  early_.clear();
+}
+
 void OpenclProcess::read_until(std::int64_t now_ns) {
   write_memory();
   write_done();
+  forget_early();
   session_.update_clocks(now_ns);
 }
 
 void OpenclProcess::ended(const ProbeEnd& end) {
   read_until(end.end_ns);
+  forget_early();
   if (!open_.empty()) {
     writer_.add_quality({"opencl_unfinished", open_.size(),
                          fmt::format("{}: commands had not ended when {} ended, so they have no times; wait for the "
@@ -309,8 +328,8 @@ void OpenclProcess::ended(const ProbeEnd& end) {
                                      title_),
                          Severity::warning});
   }
-  if (!early_.empty()) {
-    writer_.add_quality({"opencl_without_calls", early_.size(),
+  if (without_calls_ != 0) {
+    writer_.add_quality({"opencl_without_calls", without_calls_,
                          fmt::format("{}: commands whose calls were dropped; --buffer-size makes more room", title_),
                          Severity::warning});
   }

@@ -69,6 +69,7 @@ class OpenclProcess final : public ProcessReader {
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
     StringId global_id = 0, local_id = 0, offset_id = 0, arguments_id = 0;
+    StringId source_id = 0, target_id = 0;  // of transfers: memory, which may be gone when they are written
     std::int64_t work_items = 0, work_groups = 0;
     bool first_launch = false;
     bool waits = false;    // for other commands
@@ -115,6 +116,7 @@ class OpenclProcess final : public ProcessReader {
   void add_completion(const probe::opencl::CompletionRecord& record);
   void add_allocation(const probe::opencl::AllocationRecord& record);
 
+  void forget_early();
   void write_done();
   void write_command(const Done& done);
   void write_kernel(const Done& done, Queue& queue, std::int64_t start, std::int64_t end);
@@ -130,6 +132,7 @@ class OpenclProcess final : public ProcessReader {
                                         SchemaNumber schema, std::int64_t order);
   [[nodiscard]] TrackNumber host_track(TrackNumber& track, const char* name, const char* kind, SchemaNumber schema);
   [[nodiscard]] std::string memory_name(std::uint64_t memory) const;
+  [[nodiscard]] StringId memory_id(std::uint64_t memory);  // 0: not known
   // Numbers of commands and calls, told apart from those of other processes.
   [[nodiscard]] std::uint64_t command_key(std::uint64_t command) const noexcept { return key_base_ | command << 1U; }
   [[nodiscard]] std::uint64_t call_key(std::uint64_t command) const noexcept { return command_key(command) | 1U; }
@@ -157,6 +160,9 @@ class OpenclProcess final : public ProcessReader {
   std::pmr::unsynchronized_pool_resource pool_;                   // commands come and go by the hundred thousand
   std::pmr::unordered_map<std::uint64_t, Command> open_{&pool_};  // by number
   std::unordered_map<std::uint64_t, probe::opencl::CompletionRecord> early_;  // whose call has not come yet
+  // Those that stay so for a whole turn are of calls that found no room.
+  std::unordered_map<std::uint64_t, probe::opencl::CompletionRecord> early_before_;
+  std::uint64_t without_calls_ = 0;
   std::vector<Done> done_;
   std::vector<MemoryEvent> memory_events_;
   std::array<StringId, probe::opencl::kCallNames.size()> call_names_{};  // 0: not used yet

@@ -205,6 +205,17 @@ TEST_CASE("what an OpenCL program has launched is counted however it ends") {
   }
 }
 
+TEST_CASE("OpenCL commands that never ended are counted, with the calls that made them") {
+  if (!opencl_is_there()) return;
+  const OpenclRun run = run_traced({"blocked"});
+  CHECK(run.end.exit_code == 4);
+  CHECK(run.count_by_name("kernel") == Counts{{"nothing", 8}});
+  CHECK(run.count_by_name("runtime_call").at("clEnqueueNDRangeKernel") == 11);
+  const QualityEntry* unfinished = run.quality("opencl_unfinished");
+  REQUIRE(unfinished != nullptr);
+  CHECK(unfinished->count == 3);
+}
+
 TEST_CASE("two hundred thousand launches of an OpenCL kernel are captured, none twice") {
   if (!opencl_is_there()) return;
   const OpenclRun run = run_traced({"launches", "200000"});

@@ -2,7 +2,7 @@
 // which must be the same with and without the layer.
 //
 //   opencl_for_tests work | launches COUNT | timed COUNT plain|events | END
-//   END: crash, _exit, exec, fork, open, none (ways to end)
+//   END: crash, _exit, exec, fork, open, blocked, none (ways to end)
 #include <CL/cl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -307,9 +307,17 @@ int end(const std::string& way) {
     return 3;
   }
   launch_many(8);
+  if (way == "blocked") {  // 3 more wait for what never comes
+    cl_int code = 0;
+    cl_event never = clCreateUserEvent(context, &code);
+    cl_command_queue queue = make_queue(0);
+    cl_kernel kernel = make_kernel("nothing");
+    for (int i = 0; i < 3; ++i) launch(queue, kernel, 1, 1, {never});
+    clFlush(queue);
+  }
   std::fflush(stdout);
   if (way == "crash") raise(SIGSEGV);
-  if (way == "_exit") _exit(4);
+  if (way == "_exit" || way == "blocked") _exit(4);
   if (way == "exec") execl("/bin/sh", "sh", "-c", "exit 5", nullptr);
   return 0;
 }

@@ -1,8 +1,16 @@
 #include "capture/kinds/opencl/device_clock.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace accelscope::capture {
+namespace {
+
+// Of the tightest bracket, or a few us: what calls take that are not disturbed.
+constexpr std::int64_t kTightTimes = 4;
+constexpr std::int64_t kTightNs = 10'000;
+
+}  // namespace
 
 void DeviceClock::add(std::int64_t ticks, std::int64_t before_ns, std::int64_t after_ns) {
   const Bracket bracket{ticks, before_ns, std::max(before_ns, after_ns)};
@@ -35,24 +43,43 @@ void DeviceClock::thin_out() {
   spacing_ns_ *= 2;
 }
 
+// Strictly rising, and no two so close together that they say little of the clock's rate.
+void DeviceClock::join(const std::vector<Bracket>& brackets, Clock& clock) const {
+  clock.anchors.clear();
+  for (const Bracket& bracket : brackets) {
+    const ClockAnchor anchor = bracket.anchor();
+    if (!clock.anchors.empty()) {
+      const ClockAnchor& last = clock.anchors.back();
+      if (anchor.ticks <= last.ticks || anchor.ns <= last.ns) continue;
+      if (clock.anchors.size() == 1 && anchor.ns - last.ns < spacing_ns_ / 2) continue;
+    }
+    clock.anchors.push_back(anchor);
+  }
+}
+
 bool DeviceClock::update(Clock& clock) {
   if (!changed_) return false;
   changed_ = false;
-  clock.anchors.clear();
-  std::int64_t widest = 0;
-  const auto add_anchor = [&](const Bracket& bracket) {
-    const ClockAnchor anchor = bracket.anchor();
-    if (!clock.anchors.empty() &&
-        (anchor.ticks <= clock.anchors.back().ticks || anchor.ns <= clock.anchors.back().ns)) {
-      return;
-    }
-    // Two anchors that are close together say little of the clock's rate.
-    if (clock.anchors.size() == 1 && anchor.ns - clock.anchors.back().ns < spacing_ns_ / 2) return;
-    clock.anchors.push_back(anchor);
-    widest = std::max(widest, bracket.width());
+  std::vector<Bracket> all = anchors_;
+  if (stretch_) all.push_back(*stretch_);
+  std::int64_t tightest = all.front().width();
+  for (const Bracket& bracket : all) tightest = std::min(tightest, bracket.width());
+  // A thread may lose its processor within a call. Wide brackets count where the line through the others misses them.
+  const auto is_tight = [&](const Bracket& bracket) { return bracket.width() <= kTightTimes * tightest + kTightNs; };
+  std::vector<Bracket> used;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(used), is_tight);
+  join(used, clock);
+  const ClockMap line(clock);
+  const auto is_missed = [&](const Bracket& bracket) {
+    const std::int64_t ns = line.to_ns(bracket.ticks);
+    return ns < bracket.before_ns || ns > bracket.after_ns;
   };
-  for (const Bracket& bracket : anchors_) add_anchor(bracket);
-  if (stretch_) add_anchor(*stretch_);
+  used.clear();
+  std::copy_if(all.begin(), all.end(), std::back_inserter(used),
+               [&](const Bracket& bracket) { return is_tight(bracket) || is_missed(bracket); });
+  join(used, clock);
+  std::int64_t widest = 0;
+  for (const Bracket& bracket : used) widest = std::max(widest, bracket.width());
   clock.residual_ns = static_cast<double>(widest) / 2;  // the true time lies within the bracket
   ++clock.version;
   return true;

@@ -1,10 +1,12 @@
 // The clock of an OpenCL device, found by brackets: readings of the device that were taken between two times of the
 // host. Every command gives one, since the device's time of queueing lies within the call that queued it. The tightest
-// bracket of every tenth of a second becomes an anchor; between anchors the clock runs evenly.
+// bracket of every tenth of a second becomes an anchor, wide ones only where the clock would miss them otherwise;
+// between anchors the clock runs evenly.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "core/model/clock.h"
 
@@ -29,6 +31,7 @@ class DeviceClock {
     [[nodiscard]] std::int64_t width() const noexcept { return after_ns - before_ns; }
     [[nodiscard]] ClockAnchor anchor() const noexcept { return {ticks, before_ns + width() / 2}; }
   };
+  void join(const std::vector<Bracket>& brackets, Clock& clock) const;
   void end_stretch();
   void thin_out();
 

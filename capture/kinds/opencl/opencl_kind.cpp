@@ -35,7 +35,7 @@ KindFacts declare() {
       {"host-calls", OptionType::flag, "on", "Keeps the OpenCL calls of the host's threads, with what they launched."},
       {"arguments", OptionType::flag, "on", "Keeps what each kernel is launched with; some 20 ns for each launch."},
       {"sources", OptionType::flag, "on", "Keeps the source text of programs."},
-      {"buffer-size", OptionType::size, "4MiB",
+      {"buffer", OptionType::size, "4MiB",
        "Memory for each thread of the program in which it tells what happens; a launch takes some 200 B."},
       {"when-full",
        OptionType::choice,
@@ -90,9 +90,9 @@ std::vector<KindCheck> check() { return {check_loader(), check_drivers()}; }
 Result<OptionReader> read_options(const KindChoice& choice) {
   Result<OptionReader> options = OptionReader::read(declare(), choice);
   if (!options) return options.error();
-  const std::uint64_t bytes = options->size("buffer-size");
+  const std::uint64_t bytes = options->size("buffer");
   if (bytes < probe::kMinRingBytes || bytes > probe::kMaxRingBytes) {
-    return Error{fmt::format("--buffer-size: {} bytes is out of range; write 128KiB to 256MiB", bytes)};
+    return Error{fmt::format("--buffer: {} bytes is out of range; write 128KiB to 256MiB", bytes)};
   }
   return options;
 }
@@ -115,7 +115,7 @@ Result<void> run(const KindRun& run, EventSink& sink) {
   for (const char* name : {"host-calls", "arguments", "sources"}) {
     handler.settings.push_back(fmt::format("{}={}", name, on_off(options->flag(name))));
   }
-  handler.ring_bytes = std::bit_ceil(options->size("buffer-size"));
+  handler.ring_bytes = std::bit_ceil(options->size("buffer"));
   handler.drop_when_full = options->text("when-full") == "drop";
   handler.attach = [&session](const ProbeProcess& process) {
     return std::make_unique<opencl::OpenclProcess>(process, session);

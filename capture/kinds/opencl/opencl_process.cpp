@@ -314,7 +314,14 @@ void OpenclProcess::read_until(std::int64_t now_ns) {
 void OpenclProcess::ended(const ProbeEnd& end) {
   read_until(end.end_ns);
   forget_early();
-  if (!open_.empty()) {
+  if (!open_.empty() && end.dropped != 0) {
+    writer_.add_quality(
+        {"opencl_unfinished", open_.size(),
+         fmt::format("{}: commands whose times were dropped, or that had not ended; --buffer makes more "
+                     "room",
+                     title_),
+         Severity::warning});
+  } else if (!open_.empty()) {
     writer_.add_quality({"opencl_unfinished", open_.size(),
                          fmt::format("{}: commands had not ended when {} ended, so they have no times; wait for the "
                                      "queues (clFinish) before the end to see them",
@@ -330,7 +337,7 @@ void OpenclProcess::ended(const ProbeEnd& end) {
   }
   if (without_calls_ != 0) {
     writer_.add_quality({"opencl_without_calls", without_calls_,
-                         fmt::format("{}: commands whose calls were dropped; --buffer-size makes more room", title_),
+                         fmt::format("{}: commands whose calls were dropped; --buffer makes more room", title_),
                          Severity::warning});
   }
   if (cut_ != 0) {

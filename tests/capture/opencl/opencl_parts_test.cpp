@@ -48,6 +48,24 @@ TEST_CASE("a device's clock that drifts is followed to within the brackets of it
   CHECK(worst <= static_cast<std::int64_t>(clock.residual_ns) + 1'000);  // the drift between two anchors
 }
 
+TEST_CASE("calls that lost their processor do not widen a device's clock, but a clock that has moved is followed") {
+  DeviceClock device;
+  Clock clock;
+  for (std::int64_t i = 0; i < 20; ++i) {
+    const std::int64_t ns = i * DeviceClock::kFirstSpacingNs;
+    const bool disturbed = i % 5 == 4;
+    device.add(ns + 7, disturbed ? ns - 3'000'000 : ns - 400, disturbed ? ns + 1'000'000 : ns + 400);
+  }
+  REQUIRE(device.update(clock));
+  CHECK(clock.anchors.size() == 16);
+  CHECK(clock.residual_ns == 400);
+  const std::int64_t later = 20 * DeviceClock::kFirstSpacingNs;
+  device.add(later + 50'000'000, later - 3'000'000, later + 1'000'000);  // it has jumped ahead
+  REQUIRE(device.update(clock));
+  CHECK(clock.anchors.size() == 17);
+  CHECK(clock.residual_ns == 2'000'000);
+}
+
 TEST_CASE("anchors of a device's clock stay few however long a capture takes") {
   DeviceClock device;
   Clock clock;

@@ -112,8 +112,8 @@ std::vector<MetaEntry> request_facts(const CaptureRequest& request) {
 
 Result<std::vector<SourcePart>> kind_parts(const CaptureRequest& wanted, const std::string& work_folder,
                                            std::chrono::steady_clock::time_point origin, const ProgramWatch& watch) {
-  const std::vector<KindFacts> kinds = checked_kinds();
   CaptureRequest request = complete_request(wanted);
+  const std::vector<KindFacts> kinds = checked_kinds(request.kinds);
   if (Result<void> checked = check_request(request, kinds); !checked) return checked.error();
   if (Result<std::string> described = describe_request(request, work_folder); !described) return described.error();
   std::vector<MetaEntry> facts = request_facts(request);
@@ -135,7 +135,7 @@ Result<std::vector<SourcePart>> kind_parts(const CaptureRequest& wanted, const s
 
 AgentKinds agent_kinds(bool may_run, const std::vector<KindChoice>& started_with) {
   AgentKinds kinds;
-  kinds.list = checked_kinds;
+  kinds.list = [] { return checked_kinds(); };
   kinds.parts = [may_run, started_with](
                     const CaptureRequest& request, const std::string& work_folder,
                     std::chrono::steady_clock::time_point origin) -> Result<std::vector<SourcePart>> {

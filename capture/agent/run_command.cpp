@@ -103,7 +103,8 @@ int RunCommand::run() const {
   Result<CaptureRequest> wanted = request();
   if (!wanted) return fail(wanted.message());
   options.request = std::move(wanted).value();
-  if (Result<void> checked = check_request(options.request, checked_kinds()); !checked) return fail(checked.message());
+  if (Result<void> checked = check_request(options.request, checked_kinds(options.request.kinds)); !checked)
+    return fail(checked.message());
   std::error_code failure;
   if (!force && fs::exists(output, failure)) {
     return fail(output + ": the file exists already; name another with -o, or replace it with --force");

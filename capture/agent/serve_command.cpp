@@ -128,7 +128,7 @@ struct FixedKindCommand {
     for (const std::string& file : files) choices->front().options.push_back({"file", file});
     CaptureRequest request;
     request.kinds = *choices;
-    if (Result<void> checked = check_request(request, checked_kinds()); !checked) {
+    if (Result<void> checked = check_request(request, checked_kinds(request.kinds)); !checked) {
       return report_failure(kExitUsage, checked.message());
     }
     const Result<std::string> description = describe_request(request, "");

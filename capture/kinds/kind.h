@@ -130,6 +130,8 @@ struct CaptureKind {
 
 [[nodiscard]] std::vector<KindFacts> declared_kinds();  // without checks
 [[nodiscard]] std::vector<KindFacts> checked_kinds();   // with the checks made now
+// All, with the checks of those that are chosen: a capture does not wait for what others need.
+[[nodiscard]] std::vector<KindFacts> checked_kinds(std::span<const KindChoice> chosen);
 
 // Of all kinds of the request, in their order, joined by "; ".
 [[nodiscard]] Result<std::string> describe_request(const CaptureRequest& request, const std::string& work_folder);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "capture/kinds/itt/itt_kind.h"
@@ -69,6 +70,16 @@ std::vector<KindFacts> checked_kinds() {
   for (const CaptureKind& kind : capture_kinds()) {
     all.push_back(kind.declare());
     all.back().checks = kind.check();
+  }
+  return all;
+}
+
+std::vector<KindFacts> checked_kinds(std::span<const KindChoice> chosen) {
+  std::vector<KindFacts> all = declared_kinds();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_chosen =
+        std::any_of(chosen.begin(), chosen.end(), [&](const KindChoice& choice) { return choice.name == all[i].name; });
+    if (is_chosen) all[i].checks = capture_kinds()[i].check();
   }
   return all;
 }

@@ -13,6 +13,7 @@
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/wire_support.h"
 #include "tests/support/process.h"
+#include "tests/support/programs_folder.h"
 
 namespace accelscope::capture {
 namespace {
@@ -28,7 +29,7 @@ class Shell {
     ::setenv("XDG_CONFIG_HOME", scratch.path.c_str(), 1);
   }
   [[nodiscard]] Process start(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent");
+    arguments.insert(arguments.begin(), accelscope::test::programs_folder() + "/accelscope-agent");
     Result<Process> process = Process::start(arguments);
     REQUIRE(process.ok());
     return std::move(process).value();

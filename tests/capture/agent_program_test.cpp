@@ -11,6 +11,7 @@
 #include "recording_sink.h"
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/support/process.h"
+#include "tests/support/programs_folder.h"
 #include "wire_support.h"
 
 namespace accelscope::capture {
@@ -23,7 +24,7 @@ Process start_agent(std::vector<std::string> arguments) {
   static const ScratchFolder scratch;
   ::setenv("XDG_RUNTIME_DIR", scratch.path.c_str(), 1);
   ::setenv("XDG_CONFIG_HOME", scratch.path.c_str(), 1);
-  arguments.insert(arguments.begin(), std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent");
+  arguments.insert(arguments.begin(), accelscope::test::programs_folder() + "/accelscope-agent");
   Result<Process> agent = Process::start(arguments);
   REQUIRE(agent.ok());
   return std::move(agent).value();

@@ -1,4 +1,5 @@
 #include "tests/e2e/desk.h"
+#include "tests/support/programs_folder.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 60s;
-const std::string kPrograms = ACCELSCOPE_PROGRAMS;
+const std::string kPrograms = accelscope::test::programs_folder();
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tests/support/process.h"
+#include "tests/support/programs_folder.h"
 
 namespace accelscope {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using test::Process;
 
-const std::string kPrograms = ACCELSCOPE_PROGRAMS;
+const std::string kPrograms = accelscope::test::programs_folder();
 constexpr milliseconds kPatience{60'000};
 
 bool shell(const std::string& command) {

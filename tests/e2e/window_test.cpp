@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "tests/e2e/desk.h"
+#include "tests/support/programs_folder.h"
 
 using namespace accelscope;
 using namespace std::chrono_literals;
@@ -181,7 +182,7 @@ TEST_CASE("a view that is zoomed, marked, searched and saved is found again when
 
 TEST_CASE("the real window shows a live capture and ends cleanly by a signal") {
   Desk desk;
-  Result<Process> agent = Process::start({std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent", "simulate",
+  Result<Process> agent = Process::start({accelscope::test::programs_folder() + "/accelscope-agent", "simulate",
                                           "--listen", "127.0.0.1:0", "--once", "--seconds", "2", "--rate", "50k"});
   REQUIRE(agent.ok());
   const std::optional<std::string> line = agent->wait_for("listening on ", 20s);

@@ -1,10 +1,11 @@
 #include "tests/capture/itt/itt_support.h"
+#include "tests/support/programs_folder.h"
 
 #include <fmt/format.h>
 
 namespace accelscope::capture {
 
-std::string program_of(const std::string& name) { return std::string(ACCELSCOPE_PROGRAMS) + "/" + name; }
+std::string program_of(const std::string& name) { return accelscope::test::programs_folder() + "/" + name; }
 
 IttCapture::IttCapture(const std::vector<std::string>& command,
                        const std::vector<std::pair<std::string, std::string>>& options) {

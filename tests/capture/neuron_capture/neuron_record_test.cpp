@@ -12,6 +12,7 @@
 #include "tests/capture/wire_support.h"
 #include "tests/support/neuron/stand_in_tool.h"
 #include "tests/support/process.h"
+#include "tests/support/programs_folder.h"
 
 namespace accelscope::capture {
 namespace {
@@ -27,7 +28,7 @@ class Host {
     ::setenv("XDG_RUNTIME_DIR", scratch.path.c_str(), 1);
     ::setenv("XDG_CONFIG_HOME", scratch.path.c_str(), 1);
     Result<Process> agent = Process::start(
-        {std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent", "--listen", "127.0.0.1:0", "--allow-run"});
+        {accelscope::test::programs_folder() + "/accelscope-agent", "--listen", "127.0.0.1:0", "--allow-run"});
     REQUIRE(agent.ok());
     agent_.emplace(std::move(agent).value());
     const std::string label = "listening on ";

@@ -10,13 +10,14 @@
 #include "capture/probe/host/probe_files.h"
 #include "capture/probe/host/probe_listener.h"
 #include "tests/capture/kinds/kind_run_support.h"
+#include "tests/support/programs_folder.h"
 
 namespace accelscope::capture {
 namespace {
 
 using namespace std::chrono_literals;
 
-const std::string kProgram = std::string(ACCELSCOPE_PROGRAMS) + "/opencl_for_tests";
+const std::string kProgram = accelscope::test::programs_folder() + "/opencl_for_tests";
 
 // PoCL keeps what it has compiled in a folder.
 void run_program(OpenclRun& run, const std::vector<std::string>& arguments, std::vector<std::string> environment,

@@ -13,13 +13,14 @@
 #include "capture/probe/host/probe_listener.h"
 #include "capture/probe/host/probe_reader.h"
 #include "capture/process/supervised_child.h"
+#include "tests/support/programs_folder.h"
 
 namespace accelscope::capture {
 namespace {
 
 using namespace std::chrono_literals;
 
-const std::string kProgram = std::string(ACCELSCOPE_PROGRAMS) + "/probe_for_tests";
+const std::string kProgram = accelscope::test::programs_folder() + "/probe_for_tests";
 
 class QualitySink final : public EventSink {
  public:

@@ -5,6 +5,7 @@
 
 #include "tests/capture/python/python_run.h"
 #include "tests/capture/wire_support.h"
+#include "tests/support/programs_folder.h"
 
 namespace accelscope::capture {
 namespace {
@@ -430,7 +431,7 @@ main()
 )py"}};
   std::vector<OptionSetting> options = kOwnCode;
   options.push_back({"c-functions", "off"});
-  CapturedRun run(folder, {"script.py", std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent"}, options, {},
+  CapturedRun run(folder, {"script.py", accelscope::test::programs_folder() + "/accelscope-agent"}, options, {},
                   "python-pause-test");
   CHECK_MESSAGE(run.plain.exit_status == 0, run.plain.err);
   CHECK(run.count("SELECT count(*) FROM python_call WHERE name = 'collected' AND partial IS NULL") == 2);

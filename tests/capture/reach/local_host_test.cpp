@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "reach_support.h"
+#include "tests/support/programs_folder.h"
 
 using namespace accelscope::capture;
 using namespace accelscope::capture::test;
@@ -158,7 +159,7 @@ TEST_CASE(
 
 TEST_CASE("the agent itself serves on this computer and is gone after the end") {
   StepList steps;
-  const auto host = make_local_host({.agent_program = std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent"});
+  const auto host = make_local_host({.agent_program = accelscope::test::programs_folder() + "/accelscope-agent"});
   const auto ready = host->prepare(steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
   const StartedAgent agent = host->running();

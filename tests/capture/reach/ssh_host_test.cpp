@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "ssh_server.h"
+#include "tests/support/programs_folder.h"
 
 using namespace accelscope::capture;
 using namespace accelscope::capture::test;
@@ -275,7 +276,7 @@ TEST_CASE("the agent itself is copied to a host, listens there, and is gone afte
   if (!server) return;
   StepList steps;
   HostOptions options = server->options();
-  options.agent_program = std::string(ACCELSCOPE_PROGRAMS) + "/accelscope-agent";
+  options.agent_program = accelscope::test::programs_folder() + "/accelscope-agent";
   options.version.clear();
   const auto host = make_ssh_host(server->place(), options);
   const auto ready = host->prepare(steps);

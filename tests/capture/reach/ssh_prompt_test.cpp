@@ -8,6 +8,7 @@
 #include "capture/reach/ask_pass.h"
 #include "capture/reach/tool.h"
 #include "ssh_server.h"
+#include "tests/support/programs_folder.h"
 
 using namespace accelscope::capture;
 using namespace accelscope::capture::test;
@@ -227,7 +228,7 @@ TEST_CASE("a notice stays until ssh ends it and then goes away") {
   Noticing user;
   const auto ask = AskPass::start(folder->path(), "ssh://box", user);
   REQUIRE(ask.ok());
-  const std::string program = std::string(ACCELSCOPE_PROGRAMS) + "/reach_for_tests";
+  const std::string program = accelscope::test::programs_folder() + "/reach_for_tests";
   std::vector<std::string> environment = ask.value()->environment(program);
   environment.emplace_back("SSH_ASKPASS_PROMPT=none");
   auto asker = Tool::start({.argv = {program, "Confirm user presence"}, .environment = environment});
@@ -242,7 +243,7 @@ TEST_CASE("a notice stays until ssh ends it and then goes away") {
 
 TEST_CASE("a question whose asker is gone fails for ssh instead of waiting") {
   std::vector<std::string> environment;
-  const std::string program = std::string(ACCELSCOPE_PROGRAMS) + "/reach_for_tests";
+  const std::string program = accelscope::test::programs_folder() + "/reach_for_tests";
   {
     const auto folder = PrivateFolder::make("test");
     REQUIRE(folder.ok());

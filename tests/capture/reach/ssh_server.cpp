@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "capture/process/child_process.h"
+#include "tests/support/programs_folder.h"
 
 namespace accelscope::capture::test {
 namespace {
@@ -118,7 +119,7 @@ HostOptions SshServer::options(Prompter* prompter) const {
           .version = "0.1.0",
           .prompter = prompter,
           .ssh_config_file = folder_.file("ssh_config"),
-          .askpass_program = std::string(ACCELSCOPE_PROGRAMS) + "/reach_for_tests"};
+          .askpass_program = accelscope::test::programs_folder() + "/reach_for_tests"};
 }
 
 void SshServer::install(const std::string& name, const std::string& script) const {

@@ -7,6 +7,7 @@
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/tt_metal/device_log.h"
 #include "tests/capture/wire_support.h"
+#include "tests/support/programs_folder.h"
 
 namespace accelscope::capture {
 namespace {
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 
 CaptureRequest command(std::vector<std::string> arguments, std::vector<OptionSetting> options = {}) {
   CaptureRequest request{.kinds = {{"tt-profile", std::move(options)}},
-                         .program = std::string(ACCELSCOPE_PROGRAMS) + "/tt_metal_stand_in",
+                         .program = accelscope::test::programs_folder() + "/tt_metal_stand_in",
                          .arguments = std::move(arguments)};
   request.environment = {"TT_METAL_HOME="};
   return request;

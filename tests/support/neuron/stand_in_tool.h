@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/programs_folder.h"
+
 namespace accelscope::test {
 
 class StandInTool {
@@ -39,7 +41,7 @@ class StandInTool {
   StandInTool& operator=(const StandInTool&) = delete;
 
   void install(const std::string& name) const {
-    std::filesystem::create_symlink(std::string(ACCELSCOPE_PROGRAMS) + "/stand_in_neuron_profile",
+    std::filesystem::create_symlink(accelscope::test::programs_folder() + "/stand_in_neuron_profile",
                                     path_ / "tools" / name);
   }
   // What it plays; `step`: "capture", "view" or "inspect", "" for all.

@@ -34,7 +34,8 @@ class FileDialog {
   void show_folders(std::string title, const std::string& start, std::vector<NamedPlace> places, Chosen chosen);
   void draw(render::Ui& ui);
   [[nodiscard]] bool is_open() const noexcept { return open_; }
-  [[nodiscard]] bool loading() const noexcept { return task_.valid(); }
+  // A folder that is still read when the dialog is closed concerns nobody any more.
+  [[nodiscard]] bool loading() const noexcept { return open_ && task_.valid(); }
 
  private:
   [[nodiscard]] bool saves() const noexcept { return purpose_ == Purpose::save || purpose_ == Purpose::export_text; }

@@ -34,6 +34,8 @@ Result<void> ProgramRun::run(const ChildStart& start, ProgramFacts facts) {
   child_ = std::move(child).value();
   begin_ = flushed_at_ = shown_at_ = sample_at_ = Clock::now();
   const bool counters = options_.counters && ProcessTree::available();
+  // As probes inside it name it, so that its rows stand together.
+  facts.name = fmt::format("{} ({})", facts.name, child_->id());
   events_.emplace(writer_, std::move(facts), options_.lines, counters);
   if (counters) tree_.emplace(child_->id());
   while (turn()) {

@@ -60,6 +60,8 @@ class Attached {
     process_.parent_id = connection.hello.parent_id;
     process_.program = connection.program;
     process_.command = typed_command(connection.command);
+    const std::string called = connection.command.substr(0, connection.command.find('\0'));
+    process_.name = std::filesystem::path(called.empty() ? connection.program : called).filename().string();
     process_.clock = &clock_;
     process_.attached_ns = clock_.last_ns();
     session_ = ::getsid(static_cast<pid_t>(process_.id));
@@ -288,9 +290,7 @@ class ProbeReading {
 
 }  // namespace
 
-std::string ProbeProcess::title() const {
-  return fmt::format("{} ({})", std::filesystem::path(program).filename().string(), id);
-}
+std::string ProbeProcess::title() const { return fmt::format("{} ({})", name, id); }
 
 Result<void> read_probes(const KindRun& run, SessionWriter& writer, EventSink& sink, const ProbeHandler& handler) {
   return ProbeReading(run, writer, sink, handler).read();

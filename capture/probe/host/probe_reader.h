@@ -31,6 +31,7 @@ struct ProbeProcess {
   std::uint32_t id = 0;
   std::uint32_t parent_id = 0;   // of the process that started or forked it
   std::string program;           // path of the executable
+  std::string name;              // as it was called, without its folder: "python3"
   std::string command;           // as it is typed
   std::int64_t attached_ns = 0;  // capture time
   // Of the program's ticks to capture time, in ns. Monotone; good for every tick that a record holds.

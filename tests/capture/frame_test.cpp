@@ -119,7 +119,8 @@ TEST_CASE("what is said about captures is read as it was written, and fails when
                                .duration_seconds = 1.5,
                                .results = {"out/*.npy"}};
   const KindOption option{"detail", OptionType::choice, "full", "How much.", {"full", "slim"}, true, true};
-  const KindFacts kind{"simulate", "Simulated accelerator", "Needs nothing.", false, false, {option}, {{true, "ready"}}};
+  const KindFacts kind{"simulate", "Simulated accelerator", "Needs nothing.", false, false,
+                       {option},   {{true, "ready"}}};
   const CaptureOffer offer{"ab", "mlp", "simulated", CaptureState::interrupted, 2, 9, 70, 5, "127.0.0.1:5"};
   const auto check = [](const auto& message, const auto& decode) {
     const Bytes bytes = encode(message).body;

@@ -67,13 +67,13 @@ struct FrameHead {
 constexpr std::uint32_t kMaxFrameBytes = 64U << 20;
 
 enum class FrameType : std::uint32_t {
-  hello = 1,       // program: Hello, then its texts
-  welcome = 2,     // agent: Welcome, then the settings as lines "name=value"; descriptors: control page, wake-up event
-  refusal = 3,     // agent: a text; the probe goes off
-  ring = 4,        // program: u32 thread id, then the thread's name; descriptor: the ring, always
-  definition = 5,  // program: u32 type, the probe's own, then its body
-  wish = 6,        // program: u32 Wish
-  trouble = 7,     // program: a text: something that happens there cannot be told
+  hello = 1,        // program: Hello, then its texts
+  welcome = 2,      // agent: Welcome, then the settings as lines "name=value"; descriptors: control page, wake-up event
+  refusal = 3,      // agent: a text; the probe goes off
+  ring = 4,         // program: u32 thread id, then the thread's name; descriptor: the ring, always
+  definition = 5,   // program: u32 type, the probe's own, then its body
+  wish = 6,         // program: u32 Wish
+  trouble = 7,      // program: a text: something that happens there cannot be told
   thread_name = 8,  // program: u32 thread id, then its new name
 };
 

@@ -1,6 +1,8 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include "tests/support/sanitized.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 // The compiler inside the software renderer keeps a few hundred bytes when its driver is closed. LeakSanitizer can only
 // be told so while the library is still loaded, so under it libraries stay.
@@ -8,3 +10,11 @@ extern "C" int dlclose(void*) { return 0; }
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libLLVM\n"; }
 #endif
+
+bool accelscope::test::sanitized() noexcept {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return true;
+#else
+  return false;
+#endif
+}

@@ -110,7 +110,7 @@ Result<TracyLayout> read_tracy_header(std::string_view line) {
     layout.columns.push_back(is_new ? known->column : TracyColumn::other);
     at = end + 1;
   }
-  if (has(layout, "MessageName") && has(layout, "total_ns")) {
+  if (layout.names.size() == 2 && has(layout, "MessageName") && has(layout, "total_ns")) {
     layout.table = TracyTable::messages;
     layout.columns[static_cast<std::size_t>(std::find(layout.names.begin(), layout.names.end(), "total_ns") -
                                             layout.names.begin())] = TracyColumn::start;

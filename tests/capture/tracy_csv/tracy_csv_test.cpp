@@ -185,6 +185,7 @@ TEST_CASE("a table of tracy-csvexport is recognised by its first line") {
   CHECK(sure(kZones) == 95);
   CHECK(sure("MessageName,total_ns\n") == 95);
   CHECK(sure("ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000\n") == 0);
+  CHECK(sure("MessageName,total_na,total_ns\n") == 0);  // its rows are a text and a time, nothing between
   CHECK(sure("name,value\n1,2\n") == 0);
   CHECK(sure("{\"traceEvents\": []}") == 0);
   CHECK((*find_format("tracy-csv"))->name == "tracy-csv");

@@ -1,0 +1,232 @@
+#include "core/names/name_forms.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "core/names/name_rules.h"
+
+namespace accelscope {
+namespace {
+
+// Adds a shorter form; one that is no shorter or says nothing is left out.
+void add_form(NameForms& forms, std::string text) {
+  while (text.ends_with(' ')) text.pop_back();
+  if (!text.empty() && text.size() < forms.texts.back().size()) forms.texts.push_back(std::move(text));
+}
+
+// The form that was added last is the one that is shown where there is room.
+void mark_usual(NameForms& forms) { forms.usual = forms.texts.size() - 1; }
+
+// Forms that a rule of names knows; the longest of them is shown where there is room.
+void add_known(const std::vector<std::string>& known, NameForms& forms) {
+  add_form(forms, known.front());
+  mark_usual(forms);
+  for (std::size_t i = 1; i < known.size(); ++i) add_form(forms, known[i]);
+}
+
+[[nodiscard]] bool is_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+[[nodiscard]] std::string_view leaf_of(std::string_view path) {
+  const std::size_t slash = path.find_last_of("/\\");
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// "torch/nn/modules/module.py(1532): _call_impl" -> "module.py:1532 _call_impl", "module.py:_call_impl", "_call_impl".
+[[nodiscard]] bool add_python_frame(std::string_view name, NameForms& forms) {
+  const std::size_t colon = name.find("): ");
+  if (colon == std::string_view::npos) return false;
+  const std::size_t bracket = name.rfind('(', colon);
+  if (bracket == std::string_view::npos || bracket == 0) return false;
+  const std::string_view line = name.substr(bracket + 1, colon - bracket - 1);
+  if (!is_digits(line)) return false;
+  const std::string file(leaf_of(name.substr(0, bracket)));
+  const std::string function(name.substr(colon + 3));
+  add_form(forms, file + ":" + std::string(line) + " " + function);
+  add_form(forms, file + ":" + function);
+  mark_usual(forms);
+  add_form(forms, function);
+  return true;
+}
+
+// "<built-in method to of Tensor object at 0x7f12>" -> "Tensor.to", "to".
+[[nodiscard]] bool add_built_in(std::string_view name, NameForms& forms) {
+  constexpr std::string_view kMethod = "<built-in method ";
+  constexpr std::string_view kFunction = "<built-in function ";
+  if (!name.ends_with('>')) return false;
+  const std::string_view inner = name.substr(0, name.size() - 1);
+  if (inner.starts_with(kFunction)) {
+    add_form(forms, std::string(inner.substr(kFunction.size())));
+    mark_usual(forms);
+    return true;
+  }
+  if (!inner.starts_with(kMethod)) return false;
+  const std::string_view rest = inner.substr(kMethod.size());
+  const std::size_t of = rest.find(" of ");
+  const std::size_t object = rest.find(" object");
+  const std::string method(rest.substr(0, of));
+  if (of != std::string_view::npos && object != std::string_view::npos && object > of) {
+    const std::string_view type = rest.substr(of + 4, object - of - 4);
+    // The type of a type, and a module, say nothing.
+    if (type != "type" && type != "module") add_form(forms, std::string(type) + "." + method);
+  }
+  if (forms.texts.size() == 1) add_form(forms, method);
+  mark_usual(forms);
+  add_form(forms, method);
+  return true;
+}
+
+// "a/b/c/d" -> "b/c/d", "c/d", "d". What has blanks outside of brackets is no path.
+[[nodiscard]] bool add_path(std::string_view name, NameForms& forms) {
+  std::vector<std::size_t> starts;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '(' || c == '[' || c == '<') ++depth;
+    if (c == ')' || c == ']' || c == '>') --depth;
+    if (depth > 0) continue;
+    if (c == ' ' || c == '\t') return false;
+    if (c == '/' && i + 1 < name.size()) starts.push_back(i + 1);
+  }
+  if (starts.empty()) return false;
+  for (const std::size_t start : starts) {
+    std::string_view part = name.substr(start);
+    while (part.ends_with('/')) part.remove_suffix(1);
+    add_form(forms, std::string(part));
+  }
+  mark_usual(forms);
+  return true;
+}
+
+[[nodiscard]] std::vector<std::string> words_of(std::string_view text, bool underscores) {
+  std::vector<std::string> words;
+  std::string word;
+  const auto take = [&] {
+    if (!word.empty()) words.push_back(std::move(word));
+    word.clear();
+  };
+  for (const char c : text) {
+    const bool in_word = std::isalnum(static_cast<unsigned char>(c)) != 0 || (c == '_' && !underscores);
+    if (in_word) {
+      word += c;
+    } else {
+      take();
+    }
+  }
+  take();
+  return words;
+}
+
+void add_declaration(const Declaration& found, NameForms& forms) {
+  add_form(forms, found.qualified);
+  add_form(forms, found.base + found.arguments);
+  forms.parts = words_of(found.arguments, false);
+  std::string base = found.base;
+  if (!found.arguments.empty() && names_only_a_wrapper(base)) {
+    // "cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x64>": its first argument is what it is.
+    const auto inner = std::find_if(forms.parts.begin(), forms.parts.end(), [](const std::string& part) {
+      return part.size() > 3 && !is_digits(part) && !names_a_type(part);
+    });
+    if (inner != forms.parts.end()) base = *inner;
+  }
+  if (const std::vector<std::string> known = known_kernel_forms(base); !known.empty()) {
+    if (base != found.base) forms.parts.clear();  // what the wrapper was given is its name alone
+    const std::vector<std::string> fields = words_of(base, true);
+    forms.parts.insert(forms.parts.begin(), fields.begin(), fields.end());
+    add_form(forms, base);
+    add_known(known, forms);
+    return;
+  }
+  add_form(forms, base);
+  mark_usual(forms);
+}
+
+// "autograd::engine::evaluate_function: AddmmBackward0" -> "evaluate_function: AddmmBackward0", "AddmmBackward0".
+[[nodiscard]] bool add_scoped(std::string_view name, NameForms& forms) {
+  const std::size_t scope = name.substr(0, name.find(' ')).rfind("::");
+  if (scope == std::string_view::npos || scope == 0) return false;
+  const std::string_view inner = name.substr(scope + 2);
+  if (inner.empty() || inner.front() == ' ') return false;
+  add_form(forms, std::string(inner));
+  mark_usual(forms);
+  const std::size_t colon = inner.find(": ");
+  if (colon != std::string_view::npos) {
+    add_form(forms, std::string(inner.substr(colon + 2)));
+    mark_usual(forms);
+  }
+  return true;
+}
+
+void add_forms(std::string_view name, NameForms& forms) {
+  if (add_python_frame(name, forms) || add_built_in(name, forms)) return;
+  if (const std::vector<std::string> known = known_name_forms(name); !known.empty()) return add_known(known, forms);
+  if (add_path(name, forms)) return;
+  const bool arguments = name.find('<') != std::string_view::npos || name.find('(') != std::string_view::npos;
+  if (!arguments && add_scoped(name, forms)) return;
+  if (const Declaration found = parse_declaration(name); !found.base.empty()) return add_declaration(found, forms);
+  if (const std::vector<std::string> known = known_kernel_forms(name); !known.empty()) {
+    forms.parts = words_of(name, true);
+    return add_known(known, forms);
+  }
+  for (std::string& shorter : shorter_call_forms(name)) add_form(forms, std::move(shorter));
+}
+
+// "... object at 0x7f12..." without the address.
+[[nodiscard]] std::string identity_of(std::string_view name) {
+  const std::size_t at = name.rfind(" at 0x");
+  if (at == std::string_view::npos || !name.ends_with('>')) return std::string(name);
+  return std::string(name.substr(0, at)) + ">";
+}
+
+}  // namespace
+
+NameForms name_forms(std::string_view name) {
+  NameForms forms;
+  forms.texts.emplace_back(name);
+  forms.identity = identity_of(name);
+  add_forms(name, forms);
+  return forms;
+}
+
+std::vector<std::string> without_shared_words(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names;
+  const auto split = [](const std::string& name) {
+    std::vector<std::string_view> words;
+    for (std::size_t at = 0; at <= name.size();) {
+      const std::size_t end = std::min(name.find(' ', at), name.size());
+      words.push_back(std::string_view(name).substr(at, end - at));
+      at = end + 1;
+    }
+    return words;
+  };
+  std::vector<std::vector<std::string_view>> words;
+  std::size_t fewest = names.front().size() + 1;
+  for (const std::string& name : names) {
+    words.push_back(split(name));
+    fewest = std::min(fewest, words.back().size());
+  }
+  const auto all_have = [&](auto word_of) {
+    return std::all_of(words.begin(), words.end(),
+                       [&](const auto& each) { return word_of(each) == word_of(words.front()); });
+  };
+  std::size_t before = 0;
+  while (before + 1 < fewest && all_have([before](const auto& each) { return each[before]; })) ++before;
+  std::size_t after = 0;
+  while (before + after + 1 < fewest && all_have([after](const auto& each) { return each[each.size() - 1 - after]; })) {
+    ++after;
+  }
+  std::vector<std::string> shorter;
+  for (const auto& each : words) {
+    std::string text;
+    for (std::size_t i = before; i + after < each.size(); ++i) {
+      if (!text.empty()) text += ' ';
+      text += each[i];
+    }
+    shorter.push_back(std::move(text));
+  }
+  return shorter;
+}
+
+}  // namespace accelscope

@@ -1,0 +1,145 @@
+#include "core/names/short_names.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+using accelscope::name_forms;
+using accelscope::ShortNames;
+
+std::string usual(const std::string& name) {
+  ShortNames names;
+  return names.usual(name);
+}
+
+std::vector<std::string> all_usual(const std::vector<std::string>& view) {
+  ShortNames names;
+  for (const std::string& name : view) names.add(name);
+  std::vector<std::string> shown;
+  for (const std::string& name : view) shown.push_back(names.usual(name));
+  return shown;
+}
+
+using Texts = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a kernel loses its return type, namespaces, template and call arguments") {
+  CHECK(usual("void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float, float, "
+              "at::native::(anonymous namespace)::SoftMaxForwardEpilogue>(float*, float const*, int)") ==
+        "cunn_SoftMaxForward");
+  CHECK(usual("void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, true>(float*, float const*, "
+              "int, int, int)") == "softmax_warp_forward");
+  CHECK(usual("cask_cudnn::computeBOffsetsKernel(cask_cudnn::ComputeBOffsetsParams)") == "computeBOffsetsKernel");
+  CHECK(usual("void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, (cutlass::bfloat16_t)2>, false>(flash::P) "
+              "[clone .kd]") == "flash_fwd_kernel");
+  CHECK(usual("std::enable_if<(a) < (b), int>::type ns::f<ns::T<int> >(int)") == "f");
+  CHECK(usual("ns::Functor<float>::operator()(int) const") == "Functor");
+  CHECK(usual("triton_poi_fused__unsafe_view_mul_silu_2") == "triton_poi_fused__unsafe_view_mul_silu_2");
+}
+
+TEST_CASE("prose, calls and odd texts are not taken for declarations") {
+  for (const char* name : {"Memset (Device)", "PyTorch Profiler (0)", "ProfilerStep#12", "Optimizer.step#SGD.step", "",
+                           "MATMUL", "<", ">", "(((", "operator", "operator<", "::", "a::", "void", "void ", "<>::()",
+                           "[param|pytorch.model.alex_net|0|0|0|measure|forward]", "## forward:all2all ##"}) {
+    CHECK(usual(name) == std::string(name));
+  }
+}
+
+TEST_CASE("a matrix product keeps its type and tile, a collective what it is") {
+  CHECK(name_forms("ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_nn").texts ==
+        Texts{"ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_nn", "gemm bf16 128x64", "gemm bf16", "gemm"});
+  CHECK(usual("volta_sgemm_128x32_nt") == "gemm f32 128x32");
+  CHECK(usual("sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16_stage4") ==
+        "fprop tf32 128x128x16");
+  CHECK(usual("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x256_32x3_nn_align4>("
+              "cutlass_80_tensorop_s1688gemm_128x256_32x3_nn_align4::Params)") == "gemm 128x256");
+  CHECK(usual("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x160x64_MI16x16x1_SN_LDSB0_AFC0") ==
+        "gemm bf16 256x160x64");
+  CHECK(usual("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*, unsigned long, ncclWork*)") == "AllReduce bf16");
+  CHECK(usual("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)") == "SendRecv int8");
+}
+
+TEST_CASE("Python keeps file and function, built-ins their type, operators and paths their leaf") {
+  CHECK(name_forms("torch/nn/modules/module.py(1532): _call_impl").texts ==
+        Texts{"torch/nn/modules/module.py(1532): _call_impl", "module.py:1532 _call_impl", "module.py:_call_impl",
+              "_call_impl"});
+  CHECK(usual("torch/nn/modules/module.py(1532): _call_impl") == "module.py:_call_impl");
+  CHECK(usual("<built-in method to of Tensor object at 0x7d67180cc190>") == "Tensor.to");
+  CHECK(usual("<built-in method __new__ of type object at 0xa1d880>") == "__new__");
+  CHECK(usual("<built-in function linear>") == "linear");
+  CHECK(usual("nn.Module: Linear_105") == "Linear_105");
+  CHECK(usual("aten::_scaled_dot_product_attention") == "_scaled_dot_product_attention");
+  CHECK(usual("autograd::engine::evaluate_function: AddmmBackward0") == "AddmmBackward0");
+  CHECK(usual("/model/layers.3/mlp/gate_proj") == "gate_proj");
+  CHECK(usual("jit(train step)/jit(main)/dot_general") == "dot_general");
+  CHECK(usual("Memcpy HtoD (Pageable -> Device)") == "HtoD Pageable");
+  CHECK(name_forms("cudaLaunchKernel").texts == Texts{"cudaLaunchKernel", "LaunchKernel"});
+}
+
+TEST_CASE("two names that differ only in what was cut stay different") {
+  const std::string head = "void at::native::vectorized_elementwise_kernel<4, at::native::";
+  const std::string tail = "<float>, at::detail::Array<char*, 1> >(int, at::native::Functor)";
+  CHECK(all_usual({head + "FillFunctor" + tail, head + "CUDAFunctor_add" + tail}) ==
+        Texts{"vectorized_elementwise_kernel FillFunctor", "vectorized_elementwise_kernel CUDAFunctor_add"});
+  CHECK(all_usual({"void f<float, int>(int)", "void f<float, float>(int)", "void f<int, float>(int)"}) ==
+        Texts{"f<float, int>", "f float", "f<int, float>"});
+  CHECK(all_usual({"void f<1, float>(int)", "void f<1, int>(int)"}) == Texts{"f float", "f int"});
+  CHECK(all_usual({"aten::add", "prims::add"}) == Texts{"aten::add", "prims::add"});
+  CHECK(all_usual({"autograd::engine::evaluate_function: AddBackward0", "AddBackward0"}) ==
+        Texts{"evaluate_function: AddBackward0", "AddBackward0"});
+  CHECK(all_usual({"m/qwen.py(10): forward", "m/qwen.py(90): forward", "m/llama.py(5): forward"}) ==
+        Texts{"qwen.py:10 forward", "qwen.py:90 forward", "llama.py:forward"});
+  CHECK(all_usual({"layers.0/mlp", "layers.1/mlp", "layers.1/attention"}) ==
+        Texts{"layers.0/mlp", "layers.1/mlp", "attention"});
+  CHECK(all_usual({"volta_sgemm_64x64_nn", "volta_sgemm_64x64_nt"}) == Texts{"gemm f32 64x64 nn", "gemm f32 64x64 nt"});
+}
+
+TEST_CASE("objects of one kind read alike, whatever their addresses") {
+  CHECK(all_usual({"<built-in method item of Tensor object at 0x1>",
+                   "<built-in method item of Tensor object at 0x2>"}) == Texts{"Tensor.item", "Tensor.item"});
+}
+
+TEST_CASE("the longest form that fits is taken, and none rather than one that reads like another name") {
+  ShortNames names;
+  const std::string kernel = "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_nn";
+  CHECK(names.fitting(kernel, 100) == "gemm bf16 128x64");
+  CHECK(names.fitting(kernel, 10) == "gemm bf16");
+  CHECK(names.fitting(kernel, 4) == "gemm");
+  CHECK(names.fitting(kernel, 3).empty());
+  names.add("ampere_bf16_s16816gemm_bf16_256x64_ldg8_f2f_stages_64x4_nn");
+  CHECK(names.fitting(kernel, 100) == "gemm bf16 128x64");
+  CHECK(names.fitting(kernel, 10).empty());
+  CHECK(names.fitting("gemm \u00b5s", 7) == "gemm \u00b5s");
+}
+
+TEST_CASE("whatever the names are, no two of a view read alike") {
+  std::vector<std::string> view;
+  for (const char* base : {"vectorized_elementwise_kernel", "reduce_kernel", "Kernel"}) {
+    for (const char* type : {"float", "c10::Half", "long", "at::native::Fill<float>", "at::native::Fill<int>"}) {
+      for (const char* width : {"1", "4", "8"}) {
+        view.push_back(std::string("void at::native::") + base + "<" + width + ", " + type + ">(int)");
+        view.push_back(std::string("void other::") + base + "<" + width + ", " + type + ">(int, float)");
+      }
+    }
+  }
+  ShortNames names;
+  for (const std::string& name : view) names.add(name);
+  std::set<std::string> seen;
+  for (const std::string& name : view) {
+    for (const std::string& form : names.forms(name)) CHECK_MESSAGE(seen.insert(form).second, form);
+  }
+}
+
+TEST_CASE("rows lose the words that all of them share") {
+  using accelscope::without_shared_words;
+  CHECK(without_shared_words({"gpu 0 memory Reserved", "gpu 0 memory Allocated"}) == Texts{"Reserved", "Allocated"});
+  CHECK(without_shared_words({"PE use", "DVE use"}) == Texts{"PE", "DVE"});
+  CHECK(without_shared_words({"memory", "memory Total"}) == Texts{"memory", "memory Total"});
+  CHECK(without_shared_words({"alone here"}) == Texts{"alone here"});
+  CHECK(without_shared_words({"a b", "a b"}) == Texts{"b", "b"});
+}

@@ -10,18 +10,13 @@
 #include "capture/reach/place.h"
 #include "capture/wire/address.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 
 namespace {
 
 constexpr std::string_view kSsh = "ssh://";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t\n");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
-}
 
 std::vector<std::string> listed(std::string_view text) {
   std::vector<std::string> parts;
@@ -31,12 +26,6 @@ std::vector<std::string> listed(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return parts;
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
 }
 
 std::vector<std::string> words_or_none(const std::string& line) {

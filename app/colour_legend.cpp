@@ -21,8 +21,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr const char* kCard = "colours.card";
-constexpr float kCardWidth = 480, kPadding = 12;
-constexpr float kLeastCard = 180, kMostCard = 460, kCardFrame = 112;  // what a card has beside its rows
+constexpr float kLegendCardWidth = 480, kPadding = 12;
+constexpr float kLeastCard = 180, kLegendMostCard = 460, kCardFrame = 112;  // what a card has beside its rows
 constexpr float kRowHeight = 22, kHead = 24;
 
 [[nodiscard]] Rect button_rect(const TimelineFrame& frame, float width) {
@@ -203,7 +203,7 @@ void draw_legend(TimelineFrame& frame) {
   const Rect anchor = button_rect(frame, ui.px(70));
   const ColourTable* listed = frame.state.colours ? frame.state.colours->table(legend.table) : nullptr;
   const float rows = listed != nullptr ? kRowHeight * static_cast<float>(listed->values.size()) : 0;
-  Popover card(ui, kCard, anchor, kCardWidth, std::clamp(kCardFrame + rows, kLeastCard, kMostCard));
+  Popover card(ui, kCard, anchor, kLegendCardWidth, std::clamp(kCardFrame + rows, kLeastCard, kLegendMostCard));
   if (std::exchange(legend.open, card.open()) != legend.open) ui.request_frame();
   if (!legend.open) {
     legend.lit = {};

@@ -21,7 +21,7 @@ constexpr float kExplanation = 160;  // the least width beside a control
 constexpr std::array<std::string_view, 6> kAcronyms = {"cpu", "dge", "gpu", "id", "io", "neff"};
 
 // "Sample interval" of "sample-interval", "Single IO" of "single-io".
-std::string words_of(const std::string& name) {
+std::string option_words(const std::string& name) {
   const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; };
   std::string words;
   for (std::size_t begin = 0; begin <= name.size();) {
@@ -146,7 +146,7 @@ void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const captu
   capture::KindChoice& choice = form_.kinds[index];
   const std::string name = id("option." + option.name);
   const bool flag = option.type == capture::OptionType::flag;
-  const std::string label = words_of(option.name);
+  const std::string label = option_words(option.name);
   const float line = ui.px(kHintLine);
   const float control = flag              ? checkbox_width(ui, label)
                         : is_long(option) ? std::min(layout.field_width(), ui.px(kTextControl))

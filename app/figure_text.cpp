@@ -25,12 +25,6 @@ constexpr std::array<UnitForm, 6> kUnitForms = {{{"s", [](double v) { return for
                                                  {"share", [](double v) { return format_share(v); }},
                                                  {"%", [](double v) { return format_share(v / 100); }}}};
 
-// "cc_engine" -> "cc engine"
-std::string words_of(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
-}
-
 FigureMark mark_of(const SessionMetric& metric) {
   if (is_flagged(metric) || check(metric) == MetricCheck::differs) return FigureMark::flagged;
   const auto difference = relative_difference(metric);
@@ -97,7 +91,7 @@ std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, co
     if (!matches_words(fmt::format("{} {} {}", metric.device, metric.group, metric.name), filter)) continue;
     FigureRow& row = rows.emplace_back();
     row.metric = &metric;
-    row.group = words_of(metric.group);
+    row.group = with_blanks(metric.group);
     if (devices.size() > 1)
       row.group = fmt::format("{} · {}", metric.device.empty() ? "all" : metric.device, row.group);
     row.stated = metric.vendor ? figure_text(*metric.vendor, metric.unit) : metric.vendor_text;

@@ -9,7 +9,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kHintLine = 16;
+constexpr float kFormLayoutHintLine = 16;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ Rect FormLayout::field(std::string_view label, float height) {
   }
   const float label_width = ui_.px(kLabel - 8);
   const bool wraps = text_width(ui_, TextStyle::body, label) > label_width;
-  const float line = ui_.px(kHintLine);
+  const float line = ui_.px(kFormLayoutHintLine);
   const float label_height = wraps ? paragraph_height(ui_, TextStyle::small, label, label_width, line) : 0;
   Rect row = strip(std::max(height, label_height));
   rest_.y0 += ui_.px(kGap);
@@ -66,7 +66,7 @@ Rect FormLayout::field(std::string_view label, float height) {
 }
 
 void FormLayout::hint(std::string_view text, Colour colour) {
-  const float line = ui_.px(kHintLine);
+  const float line = ui_.px(kFormLayoutHintLine);
   rest_.y0 -= ui_.px(kGap - 3);
   const Rect place = field("", paragraph_height(ui_, TextStyle::small, text, field_width(), line));
   draw_paragraph(ui_, place, text, {.style = TextStyle::small, .colour = colour}, line);

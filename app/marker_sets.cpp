@@ -13,7 +13,7 @@
 namespace accelscope::app {
 namespace {
 
-constexpr const char* kHead = "accelscope-marker-sets";
+constexpr const char* kMarkerSetsHead = "accelscope-marker-sets";
 constexpr const char* kVersion = "1";
 constexpr const char* kSetsKey = "marker_sets";  // of the store's overlay values
 
@@ -81,7 +81,7 @@ bool MarkerSets::holds(const std::vector<Marker>& markers) const {
 }
 
 std::string MarkerSets::to_text() const {
-  std::string text = encode_record({kHead, kVersion}) + '\n';
+  std::string text = encode_record({kMarkerSetsHead, kVersion}) + '\n';
   for (const MarkerSet& set : sets_) {
     text += encode_record({"set", set.name}) + '\n';
     for (const Marker& marker : set.markers) {
@@ -103,7 +103,7 @@ Result<MarkerSets> MarkerSets::from_text(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     const TextRecord record = decode_record(own);
     if (line == 1) {
-      if (record[0] != kHead) return Error{"this is no file of marker sets; export one in the Markers panel"};
+      if (record[0] != kMarkerSetsHead) return Error{"this is no file of marker sets; export one in the Markers panel"};
       if (record.size() < 2 || record[1] != kVersion) {
         return Error{"the marker sets were exported by a newer version; update Accelscope"};
       }

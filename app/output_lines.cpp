@@ -69,10 +69,10 @@ void OutputLines::find_lanes(const Snapshot& snapshot) {
 std::shared_ptr<OutputLines::Batch> OutputLines::read(const Store& store, const Snapshot& snapshot,
                                                       const std::vector<Lane>& lanes, const TaskControl& control) {
   auto batch = std::make_shared<Batch>();
-  struct Place {
+  struct TextPlace {
     std::size_t offset, size;
   };
-  std::vector<Place> places;  // of the texts, which move while they grow
+  std::vector<TextPlace> places;  // of the texts, which move while they grow
   for (const Lane& lane : lanes) {
     const LaneSnapshot& source = snapshot.lanes[lane.index];
     const std::size_t column = *text_column(*source.schema);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/text.h"
+
 namespace accelscope::app {
 
 namespace {
@@ -14,7 +16,6 @@ constexpr std::array<std::string_view, 38> kKeywords = {
     "pass",   "raise",    "return", "self", "try",  "while",  "with",   "yield"};
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_operator(char c) { return std::string_view("+-*/%=<>!&|^~@:,.;()[]{}").find(c) != std::string_view::npos; }
 
 class LineCutter {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/format.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 
@@ -21,12 +22,6 @@ std::string expand_tabs(std::string_view line) {
     }
   }
   return text;
-}
-
-std::string_view trim(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
 }  // namespace
@@ -108,19 +103,19 @@ std::string heat_text(const LineCost& cost, Heat heat) {
 
 StackFrame parse_stack_frame(std::string_view text) {
   StackFrame frame;
-  frame.text = std::string(trim(text));
+  frame.text = std::string(trimmed(text));
   std::string_view location = frame.text;
   std::string_view function;
   const std::size_t open = location.rfind('(');
   const std::size_t in = location.find(" in ");
   if (open != std::string_view::npos && location.ends_with(')')) {
-    function = trim(location.substr(0, open));
+    function = trimmed(location.substr(0, open));
     location = location.substr(open + 1, location.size() - open - 2);
   } else if (in != std::string_view::npos) {
-    function = trim(location.substr(in + 4));
-    location = trim(location.substr(0, in));
+    function = trimmed(location.substr(in + 4));
+    location = trimmed(location.substr(0, in));
   } else if (const std::size_t space = location.rfind(' '); space != std::string_view::npos) {
-    const std::string_view first = trim(location.substr(0, space));
+    const std::string_view first = trimmed(location.substr(0, space));
     const std::string_view last = location.substr(space + 1);
     const bool location_first = first.find(':') != std::string_view::npos && last.find(':') == std::string_view::npos;
     function = location_first ? last : first;

@@ -4,11 +4,12 @@
 #include <array>
 
 #include "app/text_match.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 namespace {
 
-constexpr std::array<std::string_view, 34> kKeywords = {
+constexpr std::array<std::string_view, 34> kSqlTextKeywords = {
     "SELECT",    "FROM", "WHERE", "GROUP BY",  "ORDER BY", "LIMIT",  "OFFSET", "HAVING",  "JOIN",
     "LEFT JOIN", "ON",   "AS",    "AND",       "OR",       "NOT",    "IN",     "IS NULL", "IS NOT NULL",
     "BETWEEN",   "LIKE", "GLOB",  "REGEXP",    "DISTINCT", "CASE",   "WHEN",   "THEN",    "ELSE",
@@ -19,11 +20,9 @@ constexpr std::array<std::string_view, 16> kFunctions = {
 constexpr std::array<std::string_view, 3> kParameters = {":begin", ":end", ":selected"};
 constexpr std::size_t kMostCandidates = 60;
 
-bool is_letter(char c) noexcept {
+bool is_sql_letter(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 // The end of a text in quotes that begins at `at`; doubled quotes stand for one.
 std::size_t quoted_end(std::string_view sql, std::size_t at) noexcept {
@@ -46,20 +45,20 @@ std::size_t comment_end(std::string_view sql, std::size_t at) noexcept {
 }
 
 std::size_t word_end(std::string_view sql, std::size_t at) noexcept {
-  while (at < sql.size() && (is_letter(sql[at]) || is_digit(sql[at]) || sql[at] == '$')) ++at;
+  while (at < sql.size() && (is_sql_letter(sql[at]) || is_digit(sql[at]) || sql[at] == '$')) ++at;
   return at;
 }
 
 SqlToken token_at(std::string_view sql, std::size_t at) noexcept {
   const char c = sql[at];
   if (c == '\'' || c == '"' || c == '`' || c == '[') return {at, quoted_end(sql, at), SqlTokenKind::quoted};
-  if (is_letter(c)) return {at, word_end(sql, at), SqlTokenKind::word};
-  if (c == ':' && at + 1 < sql.size() && is_letter(sql[at + 1])) {
+  if (is_sql_letter(c)) return {at, word_end(sql, at), SqlTokenKind::word};
+  if (c == ':' && at + 1 < sql.size() && is_sql_letter(sql[at + 1])) {
     return {at, word_end(sql, at + 1), SqlTokenKind::parameter};
   }
   if (is_digit(c)) {
     std::size_t end = at;
-    while (end < sql.size() && (is_digit(sql[end]) || is_letter(sql[end]) || sql[end] == '.')) ++end;
+    while (end < sql.size() && (is_digit(sql[end]) || is_sql_letter(sql[end]) || sql[end] == '.')) ++end;
     return {at, end, SqlTokenKind::number};
   }
   return {at, at + 1, SqlTokenKind::symbol};
@@ -99,7 +98,7 @@ const SqlTable* table_or_alias(std::string_view sql, std::span<const SqlToken> t
 
 // Names that are no plain words need quotes.
 std::string as_name(const std::string& name) {
-  const bool plain = !name.empty() && is_letter(name.front()) && word_end(name, 0) == name.size();
+  const bool plain = !name.empty() && is_sql_letter(name.front()) && word_end(name, 0) == name.size();
   return plain ? name : '"' + name + '"';
 }
 
@@ -223,7 +222,7 @@ SqlCompletion complete_sql(std::string_view sql, std::size_t caret, std::span<co
       for (const std::string_view name : kFunctions) {
         candidates.offer(std::string(name), std::string(name) + "(", "function");
       }
-      for (const std::string_view word : kKeywords) candidates.offer(std::string(word), std::string(word), "");
+      for (const std::string_view word : kSqlTextKeywords) candidates.offer(std::string(word), std::string(word), "");
       candidates.offer_tables(tables);
     } else if (tokens.empty()) {
       candidates.offer("SELECT", "SELECT", "");

@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
-namespace accelscope::app {
+#include "core/base/text.h"
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
+namespace accelscope::app {
 
 bool matches_words(std::string_view text, std::string_view words) {
   const std::string haystack = lower_case(text);

@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope::app {
+#include "core/base/text.h"
 
-[[nodiscard]] std::string lower_case(std::string_view text);  // ASCII letters only
+namespace accelscope::app {
 
 [[nodiscard]] bool matches_words(std::string_view text, std::string_view words);
 

@@ -23,9 +23,6 @@ constexpr float kStubMargin = 8;            // units on both sides of its text
 constexpr std::size_t kLanesPerFrame = 48;  // that the overview adds up in a frame
 constexpr float kHitTick = 5;               // units: height of what marks a search hit at the foot of the overview
 
-[[nodiscard]] ImVec2 low(const Rect& rect) { return {rect.x0, rect.y0}; }
-[[nodiscard]] ImVec2 high(const Rect& rect) { return {rect.x1, rect.y1}; }
-
 [[nodiscard]] std::string idle_text(double ns) { return format_duration(ns) + " idle"; }
 
 void choose_stretch(TimelineFrame& frame, const Rect& canvas) {

@@ -2,6 +2,8 @@
 // handed to the functions that draw the parts; timeline_*.cpp holds one part each.
 #pragma once
 
+#include <imgui.h>
+
 #include "app/timeline_panel.h"
 #include "app/timeline_state.h"
 #include "app/view_motion.h"
@@ -10,9 +12,10 @@
 #include "render/ui.h"
 #include "render/widgets/interact.h"
 
-struct ImDrawList;
-
 namespace accelscope::app {
+
+[[nodiscard]] inline ImVec2 low(const render::Rect& rect) { return {rect.x0, rect.y0}; }
+[[nodiscard]] inline ImVec2 high(const render::Rect& rect) { return {rect.x1, rect.y1}; }
 
 struct TimelineFrame {
   render::Ui& ui;

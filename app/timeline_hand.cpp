@@ -12,10 +12,10 @@ namespace {
 
 using namespace render;
 
-constexpr float kClickSlack = 4;        // units: a press that moves less is a click
-constexpr double kSettleSeconds = 0.4;  // a wheel that rests this long has finished its zoom
-constexpr float kWheelRows = 60;        // units that a notch scrolls the rows
-constexpr double kWheelPan = 0.1;       // of the view
+constexpr float kHandClickSlack = 4;        // units: a press that moves less is a click
+constexpr double kHandSettleSeconds = 0.4;  // a wheel that rests this long has finished its zoom
+constexpr float kWheelRows = 60;            // units that a notch scrolls the rows
+constexpr double kHandWheelPan = 0.1;       // of the view
 
 void turn_wheel(TimelineFrame& frame) {
   const Point wheel = frame.ui.input().wheel;
@@ -30,13 +30,14 @@ void turn_wheel(TimelineFrame& frame) {
   }
   if (keys.shift || wheel.y == 0) {
     const double notches = static_cast<double>(wheel.x != 0 ? wheel.x : wheel.y);
-    move_view(frame.tab, state, panned(frame.tab.view, -notches * kWheelPan * frame.tab.view.span_ns(), frame.session));
+    move_view(frame.tab, state,
+              panned(frame.tab.view, -notches * kHandWheelPan * frame.tab.view.span_ns(), frame.session));
   } else {
     const double factor = std::pow(kWheelZoom, static_cast<double>(wheel.y));
     move_view(frame.tab, state, zoomed(frame.tab.view, frame.ns(mouse.x), factor, frame.session));
   }
-  state.settle_at_s = frame.ui.time() + kSettleSeconds;
-  frame.ui.request_frame_after(kSettleSeconds);
+  state.settle_at_s = frame.ui.time() + kHandSettleSeconds;
+  frame.ui.request_frame_after(kHandSettleSeconds);
 }
 
 void select_event(TimelineFrame& frame, std::optional<EventId> event, bool add) {
@@ -86,7 +87,7 @@ void drag_left(TimelineFrame& frame) {
   const Point mouse = frame.ui.input().mouse;
   const float across = std::abs(mouse.x - state.pressed_at.x);
   const float along = std::abs(mouse.y - state.pressed_at.y);
-  const float slack = frame.ui.px(kClickSlack);
+  const float slack = frame.ui.px(kHandClickSlack);
   if (state.gesture == Gesture::press && state.box_wanted && std::max(across, along) > slack) {
     begin_box(frame, false);
     return drag_box(frame);
@@ -123,7 +124,7 @@ void drag_pan(TimelineFrame& frame) {
   const bool right = frame.ui.input().down(MouseButton::right);
   const bool middle = frame.ui.input().down(MouseButton::middle);
   const float moved = std::hypot(mouse.x - state.pressed_at.x, mouse.y - state.pressed_at.y);
-  if (state.right_press && moved > frame.ui.px(kClickSlack)) state.right_press = false;
+  if (state.right_press && moved > frame.ui.px(kHandClickSlack)) state.right_press = false;
   if (!state.right_press && (mouse.x != state.last_mouse.x || mouse.y != state.last_mouse.y)) {
     const double by = static_cast<double>(state.last_mouse.x - mouse.x) * frame.view.ns_per_pixel();
     if (by != 0) move_view(frame.tab, state, panned(frame.tab.view, by, frame.session));

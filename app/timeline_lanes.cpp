@@ -18,9 +18,6 @@ namespace {
 
 using namespace render;
 
-[[nodiscard]] ImVec2 low(const Rect& rect) { return {rect.x0, rect.y0}; }
-[[nodiscard]] ImVec2 high(const Rect& rect) { return {rect.x1, rect.y1}; }
-
 // Below its name the label says which colour is which.
 [[nodiscard]] bool has_legend(const TimelineRow& row) { return row.kind == RowKind::memory || row.series.size() > 1; }
 

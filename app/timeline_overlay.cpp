@@ -18,9 +18,6 @@ using namespace render;
 constexpr std::size_t kMostOutlines = 400;  // related events that are outlined
 constexpr std::size_t kMostArrows = 12;     // to and from the selected event
 
-[[nodiscard]] ImVec2 low(const Rect& rect) { return {rect.x0, rect.y0}; }
-[[nodiscard]] ImVec2 high(const Rect& rect) { return {rect.x1, rect.y1}; }
-
 [[nodiscard]] std::optional<EventRecord> read(const TimelineFrame& frame, EventId id) {
   if (!frame.tab.reader) return {};
   Result<EventRecord> event = frame.tab.reader->read(id);

@@ -15,7 +15,7 @@ namespace {
 
 using namespace render;
 
-constexpr std::array<TimelineCommandInfo, 29> kCommands = {{
+constexpr std::array<TimelineCommandInfo, 29> kTimelineCommands = {{
     {TimelineCommand::zoom_in, "zoom_in", "Zoom in", "W", ""},
     {TimelineCommand::zoom_out, "zoom_out", "Zoom out", "S", ""},
     {TimelineCommand::pan_left, "pan_left", "Earlier", "A", "Left"},
@@ -170,7 +170,7 @@ void draw_scroll_bar(TimelineFrame& frame) {
 
 }  // namespace
 
-std::span<const TimelineCommandInfo> timeline_commands() noexcept { return kCommands; }
+std::span<const TimelineCommandInfo> timeline_commands() noexcept { return kTimelineCommands; }
 
 TimelinePanel::TimelinePanel() = default;
 TimelinePanel::~TimelinePanel() = default;

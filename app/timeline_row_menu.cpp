@@ -157,18 +157,18 @@ void choose_counters(RowChoices& choices, const std::string& group, std::string_
 }
 
 // A row and those below it, as they lie on the screen.
-struct Block {
+struct RowMenuBlock {
   std::string_view key;
   float y0 = 0;
   float y1 = 0;
 };
 
 // The rows that the dragged one can change places with, as far as they are seen.
-[[nodiscard]] std::vector<Block> blocks_of(const TimelineState& state, const TimelineRow& dragged) {
+[[nodiscard]] std::vector<RowMenuBlock> blocks_of(const TimelineState& state, const TimelineRow& dragged) {
   std::vector<const DrawnRow*> drawn;
   for (const DrawnRow& each : state.drawn_rows) drawn.push_back(&each);
   std::sort(drawn.begin(), drawn.end(), [](const auto* a, const auto* b) { return a->row < b->row; });
-  std::vector<Block> blocks;
+  std::vector<RowMenuBlock> blocks;
   for (const DrawnRow* each : drawn) {
     const TimelineRow& row = state.rows[each->row];
     if (row.pinned != dragged.pinned) continue;
@@ -205,9 +205,9 @@ void drag_row(TimelineFrame& frame) {
   const bool held = ui.input().down(MouseButton::left);
   const TimelineRow* row = find_row(state, state.row_drag.key);
   if (state.row_drag.moved && row != nullptr) {
-    const std::vector<Block> blocks = blocks_of(state, *row);
+    const std::vector<RowMenuBlock> blocks = blocks_of(state, *row);
     const auto below = std::find_if(blocks.begin(), blocks.end(),
-                                    [mouse](const Block& block) { return mouse < (block.y0 + block.y1) / 2; });
+                                    [mouse](const RowMenuBlock& block) { return mouse < (block.y0 + block.y1) / 2; });
     if (!blocks.empty()) {
       const float y = std::clamp(std::round(below != blocks.end() ? below->y0 : blocks.back().y1), frame.rows.y0,
                                  frame.rows.y1 - ui.px(2));

@@ -19,10 +19,10 @@ using namespace render;
 constexpr float kSignWidth = 14;        // units
 constexpr std::size_t kMostListed = 5;  // events that a sign's card names
 
-using Place = std::vector<Incident>::const_iterator;
+using IncidentPlace = std::vector<Incident>::const_iterator;
 
 struct Sign {
-  Place first, last;  // [first, last)
+  IncidentPlace first, last;  // [first, last)
   float x0 = 0;
   float x1 = 0;
   [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(last - first); }

@@ -13,10 +13,10 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kGap = 20, kLabelGap = 6;
+constexpr float kVerdictGap = 20, kLabelGap = 6;
 
 // What it is called, and a link behind it.
-struct Finding {
+struct VerdictFinding {
   const char* name;
   const char* label;
   std::string text;
@@ -26,8 +26,8 @@ struct Finding {
   }
 };
 
-bool draw_finding(Ui& ui, Rect& row, const Finding& finding) {
-  row.cut_left(ui.px(kGap));
+bool draw_finding(Ui& ui, Rect& row, const VerdictFinding& finding) {
+  row.cut_left(ui.px(kVerdictGap));
   const float label = text_width(ui, TextStyle::small, finding.label);
   draw_text(ui, row.cut_left(label), finding.label, {.style = TextStyle::small, .colour = Colour::text3});
   row.cut_left(ui.px(kLabelGap));
@@ -36,16 +36,16 @@ bool draw_finding(Ui& ui, Rect& row, const Finding& finding) {
 }
 
 void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
-  std::vector<Finding> findings;
+  std::vector<VerdictFinding> findings;
   if (verdict.worst) findings.push_back({"verdict.line", "Worst line", line_text(*verdict.worst)});
   if (!verdict.missing.empty()) findings.push_back({"verdict.missing", "Data quality", verdict.missing});
   const std::string bound_text =
       (state.tab()->choices.filter.empty() ? "" : "Whole session, not filtered: ") + verdict.bound;
   const float wanted = text_width(ui, TextStyle::small, bound_text) + 1;
   float behind = 0;
-  for (const Finding& finding : findings) behind += ui.px(kGap) + finding.width(ui);
+  for (const VerdictFinding& finding : findings) behind += ui.px(kVerdictGap) + finding.width(ui);
   while (!findings.empty() && wanted + behind > row.width()) {  // the status bar and the source panel tell them too
-    behind -= ui.px(kGap) + findings.back().width(ui);
+    behind -= ui.px(kVerdictGap) + findings.back().width(ui);
     findings.pop_back();
   }
   const float bound = std::min(wanted, row.width());
@@ -55,7 +55,7 @@ void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
     tooltip(ui, interact(ui, "verdict.bound", place), place,
             verdict.bound + "\nShares of the time from the first to the last event that works.");
   }
-  for (const Finding& finding : findings) {
+  for (const VerdictFinding& finding : findings) {
     if (!draw_finding(ui, row, finding)) continue;
     if (finding.name == std::string_view("verdict.missing")) {
       state.layout.show(PanelId::quality);

@@ -13,8 +13,8 @@
 namespace accelscope::app {
 namespace {
 
-constexpr std::string_view kHead = "accelscope-view:";
-constexpr int kVersion = 1;
+constexpr std::string_view kViewLinkHead = "accelscope-view:";
+constexpr int kViewLinkVersion = 1;
 constexpr double kFarthestNs = 9e18;  // beyond it ns are no int64
 constexpr std::size_t kQuoted = 40;   // of a wrong value, in errors
 
@@ -231,21 +231,21 @@ Result<void> read_part(const Part& part, ViewLink& link) {
 
 // The version in front of the parts.
 Result<void> check_head(std::string_view text) {
-  if (!text.starts_with(kHead)) {
-    return Error{
-        fmt::format("a link to a view begins with {}{}; copy one with \"Copy link to this view\"", kHead, kVersion)};
+  if (!text.starts_with(kViewLinkHead)) {
+    return Error{fmt::format("a link to a view begins with {}{}; copy one with \"Copy link to this view\"",
+                             kViewLinkHead, kViewLinkVersion)};
   }
-  const std::string version(text.substr(kHead.size(), text.find(';') - kHead.size()));
+  const std::string version(text.substr(kViewLinkHead.size(), text.find(';') - kViewLinkHead.size()));
   int number = 0;
   if (!read_number(version, number) || number < 1) {
-    return Error{fmt::format("the link is wrong at character {}: a version is needed, such as {}{}", kHead.size() + 1,
-                             kHead, kVersion)};
+    return Error{fmt::format("the link is wrong at character {}: a version is needed, such as {}{}",
+                             kViewLinkHead.size() + 1, kViewLinkHead, kViewLinkVersion)};
   }
-  if (number > kVersion) {
+  if (number > kViewLinkVersion) {
     return Error{
         fmt::format("the link was copied from a newer version (links of version {}, this program knows {}); "
                     "update Accelscope",
-                    number, kVersion)};
+                    number, kViewLinkVersion)};
   }
   return {};
 }
@@ -259,7 +259,7 @@ std::string to_text(const ViewLink& link) {
   const auto& [filter_range, tracks, terms] = filter;
   (void)tracks;
   (void)passed_over;
-  std::string text = fmt::format("{}{}", kHead, kVersion);
+  std::string text = fmt::format("{}{}", kViewLinkHead, kViewLinkVersion);
   if (range) add_part(text, "range", {{fmt::format("{}", range->begin_ns)}, {fmt::format("{}", range->end_ns)}});
   if (filter_range) {
     add_part(text, "filter_range", {{std::to_string(filter_range->begin_ns)}, {std::to_string(filter_range->end_ns)}});

@@ -22,7 +22,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr std::size_t kMostTables = 6;  // of the largest; the legend has them all
-constexpr float kLabel = 150, kRow = 28, kGap = 14, kCheckRow = 24, kLeastCheck = 120;
+constexpr float kLabel = 150, kSettingsRow = 28, kSettingsGap = 14, kCheckRow = 24, kLeastCheck = 120;
 
 void change_rows_of(SessionTab& tab, RowChoices rows) {
   if (rows == tab.choices.rows) return;
@@ -34,7 +34,7 @@ void draw_colours(Ui& ui, Rect& area, SessionTab& tab) {
   std::vector<std::string> tables = coloured_tables(*tab.snapshot);
   if (tables.size() > kMostTables) tables.resize(kMostTables);
   for (const std::string& table : tables) {
-    Rect row = area.cut_top(ui.px(kRow));
+    Rect row = area.cut_top(ui.px(kSettingsRow));
     draw_text(ui, row.cut_left(ui.px(kLabel)), table, {.style = TextStyle::mono, .colour = Colour::text2});
     const Rect place = row.middle(ui.px(size::kSmallControl));
     if (const auto column = colour_menu(ui, "view_settings.colour." + table, place, tab, table)) {
@@ -42,7 +42,7 @@ void draw_colours(Ui& ui, Rect& area, SessionTab& tab) {
     }
   }
   if (tab.choices.colour_by.empty()) return;
-  Rect row = area.cut_top(ui.px(kRow));
+  Rect row = area.cut_top(ui.px(kSettingsRow));
   row.cut_left(ui.px(kLabel));
   constexpr const char* kReset = "Colour all by name";
   if (link(ui, "view_settings.colours.reset", row.cut_left(link_width(ui, kReset)), kReset)) {
@@ -53,7 +53,7 @@ void draw_colours(Ui& ui, Rect& area, SessionTab& tab) {
 void draw_rows(Ui& ui, Rect& area, SessionTab& tab) {
   group_heading(ui, area, "Lanes");
   const RowChoices& rows = tab.choices.rows;
-  Rect row = area.cut_top(ui.px(kRow));
+  Rect row = area.cut_top(ui.px(kSettingsRow));
   const auto view_button = [&](const char* name, const char* label, bool active, const char* tip) {
     const ButtonOptions options{.label = label, .active = active, .tooltip = tip};
     const Rect place = row.cut_left(button_width(ui, options)).middle(ui.px(size::kSmallControl));
@@ -73,7 +73,7 @@ void draw_rows(Ui& ui, Rect& area, SessionTab& tab) {
   }
   const std::uint32_t levels = layer_levels(*tab.snapshot);
   if (levels < 2) return;
-  Rect depth = area.cut_top(ui.px(kRow));
+  Rect depth = area.cut_top(ui.px(kSettingsRow));
   draw_text(ui, depth.cut_left(ui.px(kLabel)), "Levels of layers", {.colour = Colour::text2});
   std::vector<std::string> choices = {"All"};
   for (std::uint32_t level = 1; level < levels; ++level) choices.push_back(std::to_string(level));
@@ -90,14 +90,14 @@ void draw_semaphores(AppState& state, Ui& ui, Rect area, SessionTab& tab) {
   const std::vector<SemaphoreRow> all = semaphore_rows(*tab.snapshot);
   group_heading(ui, area, "Semaphores");
   if (all.empty()) {
-    draw_text(ui, area.cut_top(ui.px(kRow)), "This session has no semaphores.", {.colour = Colour::text3});
+    draw_text(ui, area.cut_top(ui.px(kSettingsRow)), "This session has no semaphores.", {.colour = Colour::text3});
     return;
   }
   std::vector<SemaphoreRow> listed;
   for (const SemaphoreRow& row : all) {
     if (matches_words(row.label, state.dialog_text)) listed.push_back(row);
   }
-  Rect head = area.cut_top(ui.px(kRow));
+  Rect head = area.cut_top(ui.px(kSettingsRow));
   text_input(ui, "view_settings.semaphores.filter", head.cut_left(ui.px(240)).middle(ui.px(size::kSmallControl)),
              state.dialog_text, {.placeholder = "Filter semaphores", .icon = icon::kFilter});
   head.cut_left(ui.px(12));
@@ -168,9 +168,9 @@ void draw_view_settings(AppState& state, Ui& ui) {
   }
   Rect body = modal.body();
   draw_colours(ui, body, *tab);
-  body.cut_top(ui.px(kGap));
+  body.cut_top(ui.px(kSettingsGap));
   draw_rows(ui, body, *tab);
-  body.cut_top(ui.px(kGap));
+  body.cut_top(ui.px(kSettingsGap));
   draw_semaphores(state, ui, body, *tab);
   Rect foot = modal.buttons();
   const ButtonOptions close{.label = "Close", .kind = ButtonKind::primary};

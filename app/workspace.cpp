@@ -7,6 +7,7 @@
 #include "app/capture_form_model.h"
 #include "app/session_analysis.h"
 #include "app/view_record.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 
@@ -24,8 +25,6 @@ std::string state_file(const std::string& directory, const char* name) {
 std::int64_t unix_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
-
-std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 
 std::string absolute_path(const std::string& path) {
   std::error_code error;

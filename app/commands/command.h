@@ -14,8 +14,8 @@
 
 #include "core/base/result.h"
 
-namespace CLI {
-class App;
+namespace accelscope::command_line {
+class OptionSet;
 }
 
 namespace accelscope::app {
@@ -50,7 +50,7 @@ struct ProgramCommand {
   std::string_view name;
   std::string_view summary;  // one line
   std::string_view example;
-  CommandAction (*declare)(CLI::App& options);
+  CommandAction (*declare)(command_line::OptionSet& options);
 };
 
 [[nodiscard]] std::span<const ProgramCommand> program_commands();
@@ -59,16 +59,16 @@ struct ProgramCommand {
 int run_program(std::vector<std::string> arguments, const CommandStreams& streams);
 
 // One per command, each in its file.
-CommandAction declare_import(CLI::App& options);
-CommandAction declare_record(CLI::App& options);
-CommandAction declare_view(CLI::App& options);
-CommandAction declare_show_session(CLI::App& options);
-CommandAction declare_query(CLI::App& options);
-CommandAction declare_screenshot(CLI::App& options);
-CommandAction declare_simulate(CLI::App& options);
-CommandAction declare_ingest_check(CLI::App& options);
-CommandAction declare_doctor(CLI::App& options);
-CommandAction declare_demo(CLI::App& options);
+CommandAction declare_import(command_line::OptionSet& options);
+CommandAction declare_record(command_line::OptionSet& options);
+CommandAction declare_view(command_line::OptionSet& options);
+CommandAction declare_show_session(command_line::OptionSet& options);
+CommandAction declare_query(command_line::OptionSet& options);
+CommandAction declare_screenshot(command_line::OptionSet& options);
+CommandAction declare_simulate(command_line::OptionSet& options);
+CommandAction declare_ingest_check(command_line::OptionSet& options);
+CommandAction declare_doctor(command_line::OptionSet& options);
+CommandAction declare_demo(command_line::OptionSet& options);
 
 // `accelscope [SESSION | FILE | DIR | HOST:PORT]...`. With a dump file, what was open and seen is written there as
 // JSON when the window closes: for tests that drive the window from outside.

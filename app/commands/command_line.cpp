@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <ostream>
 
 #include "app/commands/command.h"
+#include "capture/command_line/options.h"
 
 namespace accelscope::app {
 namespace {
@@ -47,23 +47,19 @@ void print_help(std::ostream& out) {
          "Time ranges are written 12.5us:40us or 10%:20%, sizes 512MiB, rates 2M.\n";
 }
 
-int run_command(const ProgramCommand& command, std::vector<std::string> arguments, const CommandStreams& streams) {
-  CLI::App options(std::string(command.summary), fmt::format("accelscope {}", command.name));
-  options.footer(fmt::format("Example:\n  {}", command.example));
+int run_command(const ProgramCommand& command, const std::vector<std::string>& arguments,
+                const CommandStreams& streams) {
+  command_line::OptionSet options(std::string(command.summary), fmt::format("accelscope {}", command.name));
+  options.set_footer(fmt::format("Example:\n  {}", command.example));
   CommandRun run{streams};
   options.add_flag("--quiet", run.quiet, "Print results and errors only");
   options.add_flag("--json", run.json, "Print the result as JSON");
   const CommandAction action = command.declare(options);
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
-  try {
-    options.parse(arguments);
-  } catch (const CLI::CallForHelp&) {
-    streams.out << options.help();
-    return kExitDone;
-  } catch (const CLI::ParseError& error) {
-    return run.fail_usage(std::string(command.name), error.what());
-  }
-  return action(run);
+  const Result<std::string> shown = options.parse(arguments);
+  if (!shown) return run.fail_usage(std::string(command.name), shown.message());
+  if (shown->empty()) return action(run);
+  streams.out << *shown;
+  return kExitDone;
 }
 
 // An option of the viewer: takes it and its value out of the arguments. "" when it is not given.
@@ -110,7 +106,7 @@ int run_program(std::vector<std::string> arguments, const CommandStreams& stream
     for (const ProgramCommand& command : kCommands) {
       if (first != command.name) continue;
       arguments.erase(arguments.begin());
-      return run_command(command, std::move(arguments), streams);
+      return run_command(command, arguments, streams);
     }
     options.dump_file = take_option(arguments, "--dump-state");
     options.view = take_option(arguments, "--view");

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -10,6 +9,7 @@
 
 #include "app/commands/command.h"
 #include "app/system_paths.h"
+#include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "render/platform.h"
 #include "render/shell.h"
@@ -138,7 +138,7 @@ int run_doctor(const CommandRun& run) {
 
 }  // namespace
 
-CommandAction declare_doctor(CLI::App& options) {
+CommandAction declare_doctor(command_line::OptionSet& options) {
   (void)options;
   return run_doctor;
 }

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 
 #include "app/marker_range.h"
 #include "app/text_match.h"
+#include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/query/search.h"
 
@@ -55,18 +55,16 @@ void add_children(const Snapshot& snapshot, std::vector<TrackNumber>& tracks) {
 
 }  // namespace
 
-void declare_filter(CLI::App& options, FilterOptions& filter) {
+void declare_filter(command_line::OptionSet& options, FilterOptions& filter) {
   options
       .add_option("--filter", filter.terms,
                   "Only events that match the search, as it is typed in the viewer; --filter='-TEXT' or '!TEXT' leaves "
                   "out what matches. May be given several times")
-      ->expected(1)
-      ->take_all();
+      .repeats();
   options
       .add_option("--tracks", filter.tracks,
                   "Only these tracks and what lies below them: numbers, names or parts of them")
-      ->delimiter(',')
-      ->take_all();
+      .separated_by(',');
   options.add_option("--range", filter.range, "Time range, such as 12.5us:40us, 10%:20% or #marker1:#marker2");
 }
 

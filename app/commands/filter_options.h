@@ -10,6 +10,10 @@
 #include "core/query/event_mask.h"
 #include "core/store/store.h"
 
+namespace accelscope::command_line {
+class OptionSet;
+}
+
 namespace accelscope::app {
 
 struct FilterOptions {
@@ -22,7 +26,7 @@ struct FilterOptions {
 };
 
 // Adds --filter, --tracks and --range.
-void declare_filter(CLI::App& options, FilterOptions& filter);
+void declare_filter(command_line::OptionSet& options, FilterOptions& filter);
 
 // Errors name the option and what to try.
 [[nodiscard]] Result<EventFilter> read_filter(const FilterOptions& options, const Store& store);

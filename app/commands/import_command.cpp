@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <ostream>
@@ -8,6 +7,7 @@
 #include "app/commands/command.h"
 #include "app/commands/quality_report.h"
 #include "app/commands/session_input.h"
+#include "capture/command_line/options.h"
 #include "capture/sources/source.h"
 #include "core/base/format.h"
 
@@ -79,19 +79,18 @@ int ImportCommand::run(const CommandRun& run) const {
 
 }  // namespace
 
-CommandAction declare_import(CLI::App& options) {
+CommandAction declare_import(command_line::OptionSet& options) {
   auto command = std::make_shared<ImportCommand>();
-  options.add_option("FILE", command->inputs, "Profiles, or folders of ranks; several become one session")->required();
-  options.add_option("-o,--output", command->output, "Session file to write")->required();
+  options.add_option("FILE", command->inputs, "Profiles, or folders of ranks; several become one session").required();
+  options.add_option("-o,--output", command->output, "Session file to write").required();
   options.add_option("--name", command->name, "Name of the session");
-  options.add_option("--tag", command->tags, "Tag, may be given several times")->expected(1)->take_all();
+  options.add_option("--tag", command->tags, "Tag, may be given several times").repeats();
   options.add_option("--format", command->input_options.format,
                      fmt::format("Format of the input instead of guessing it: {}", format_names()));
   options
       .add_option("--source-root", command->input_options.source_roots,
                   "Folder in which named source files are looked for")
-      ->expected(1)
-      ->take_all();
+      .repeats();
   options.add_flag("--force", command->force, "Replace the output file");
   return [command](const CommandRun& run) { return command->run(run); };
 }

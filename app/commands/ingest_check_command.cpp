@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <ostream>
 
 #include "app/commands/command.h"
 #include "app/commands/quality_report.h"
 #include "app/commands/session_input.h"
+#include "capture/command_line/options.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -47,9 +47,9 @@ int IngestCheckCommand::run(const CommandRun& run) const {
 
 }  // namespace
 
-CommandAction declare_ingest_check(CLI::App& options) {
+CommandAction declare_ingest_check(command_line::OptionSet& options) {
   auto command = std::make_shared<IngestCheckCommand>();
-  options.add_option("FILE", command->input, "Profile or session file")->required();
+  options.add_option("FILE", command->input, "Profile or session file").required();
   options.add_option("--format", command->input_options.format, "Format of the file instead of guessing it");
   return [command](const CommandRun& run) { return command->run(run); };
 }

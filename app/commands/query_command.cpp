@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <ostream>
 
@@ -9,6 +8,7 @@
 #include "app/commands/query_output.h"
 #include "app/commands/query_watch.h"
 #include "app/commands/session_input.h"
+#include "capture/command_line/options.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -90,15 +90,15 @@ int QueryCommand::run(const CommandRun& run) const {
 
 }  // namespace
 
-CommandAction declare_query(CLI::App& options) {
+CommandAction declare_query(command_line::OptionSet& options) {
   auto command = std::make_shared<QueryCommand>();
-  options.add_option("FILE", command->input, "Session file or profile")->required();
+  options.add_option("FILE", command->input, "Session file or profile").required();
   options.add_option("SQL", command->sql, "One SELECT; without it, the tables and their columns are listed");
   options
       .add_option("--format", command->format,
                   "table, csv (RFC 4180) or json (one array of objects); blobs come as hexadecimal digits, infinity in "
                   "JSON as 1e999")
-      ->check(CLI::IsMember({"table", "csv", "json"}));
+      .one_of({"table", "csv", "json"});
   options.add_flag("--tables", command->tables, "List the tables and their columns");
   declare_filter(options, command->filter);
   return [command](const CommandRun& run) { return command->run(run); };

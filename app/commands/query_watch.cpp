@@ -5,11 +5,12 @@
 #include <chrono>
 #include <ostream>
 
+#include "app/commands/terminal.h"
+
 namespace accelscope::app {
 namespace {
 
 constexpr auto kPeriod = std::chrono::milliseconds(100);
-constexpr std::string_view kEraseLine = "\r\x1b[2K";
 
 }  // namespace
 

@@ -1,10 +1,10 @@
 #include "app/commands/record_arguments.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "capture/command_line/options.h"
 #include "capture/kinds/kind.h"
 
 namespace accelscope::app {
@@ -32,27 +32,27 @@ Result<capture::CapturePlan> RecordArguments::plan(const std::string& output_pat
   return plan;
 }
 
-void RecordArguments::declare_request(CLI::App& options) {
+void RecordArguments::declare_request(command_line::OptionSet& options) {
   capture::CaptureRequest& request = plan_.request;
   options.add_option("--kind", kinds_, "What to capture, such as program,simulate");
   kind_options_.declare(options, capture::declared_kinds());
   options.add_option("--name", request.name, "Of the capture");
   options.add_flag("--paused", request.paused, "Begin paused");
-  options.add_option("--duration", request.duration_seconds, "Stop after so many seconds")->check(CLI::PositiveNumber);
+  options.add_option("--duration", request.duration_seconds, "Stop after so many seconds").positive();
   options.add_option("--cwd", request.directory, "Folder on the agent's host in which the program runs");
-  options.add_option("--env", request.environment, "NAME=VALUE for the program")->allow_extra_args(false);
-  auto* script = options.add_option("--script", script_file_, "File with a shell script to run");
-  options.add_option("--script-text", request.script, "The script itself")->excludes(script);
-  options.add_option("--send", plan_.send, "File or folder for the agent")->allow_extra_args(false);
-  options.add_option("--results", request.results, "File or pattern to bring back")->allow_extra_args(false);
+  options.add_option("--env", request.environment, "NAME=VALUE for the program").repeats();
+  const command_line::Option script = options.add_option("--script", script_file_, "File with a shell script to run");
+  options.add_option("--script-text", request.script, "The script itself").excludes(script);
+  options.add_option("--send", plan_.send, "File or folder for the agent").repeats();
+  options.add_option("--results", request.results, "File or pattern to bring back").repeats();
   options.add_option("--results-folder", plan_.results_folder, "Where to; else OUTPUT.results");
   options.add_option("PROGRAM", program_, "Program and its arguments, after --");
 }
 
-void RecordArguments::declare(CLI::App& options) {
-  options.add_option("PLACE", places_, "local, HOST:PORT or ssh://HOST; several with commas")->required();
-  auto* watch = options.add_flag("--watch", watch_, "See a capture that another viewer controls");
-  options.add_flag("--take-up", take_up_, "Go on with a capture that the agent holds")->excludes(watch);
+void RecordArguments::declare(command_line::OptionSet& options) {
+  options.add_option("PLACE", places_, "local, HOST:PORT or ssh://HOST; several with commas").required();
+  const command_line::Option watch = options.add_flag("--watch", watch_, "See a capture that another viewer controls");
+  options.add_flag("--take-up", take_up_, "Go on with a capture that the agent holds").excludes(watch);
   options.add_option("--capture", plan_.capture_id, "Which one to watch or take up; else the running one");
   options.add_option("--token-file", plan_.token_file, "File with the agent's token");
   options.add_option("--ssh-config", plan_.ssh_config_file, "ssh's configuration, in place of its own");

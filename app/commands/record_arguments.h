@@ -9,19 +9,19 @@
 #include "capture/kinds/option_cli.h"
 #include "core/base/result.h"
 
-namespace CLI {
-class App;
+namespace accelscope::command_line {
+class OptionSet;
 }
 
 namespace accelscope::app {
 
 class RecordArguments {
  public:
-  void declare(CLI::App& options);  // lives until after the parse
+  void declare(command_line::OptionSet& options);  // lives until after the parse
   [[nodiscard]] Result<capture::CapturePlan> plan(const std::string& output_path) const;
 
  private:
-  void declare_request(CLI::App& options);
+  void declare_request(command_line::OptionSet& options);
 
   capture::CapturePlan plan_;
   capture::KindOptions kind_options_;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -13,12 +12,11 @@
 #include "app/commands/record_arguments.h"
 #include "app/commands/terminal.h"
 #include "capture/client/record.h"
+#include "capture/command_line/options.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
 namespace {
-
-constexpr std::string_view kEraseLine = "\r\x1b[2K";
 
 struct RecordCommand {
   capture::RecordOptions options;
@@ -146,10 +144,10 @@ int RecordCommand::run(const CommandRun& run) const {
 
 }  // namespace
 
-CommandAction declare_record(CLI::App& options) {
+CommandAction declare_record(command_line::OptionSet& options) {
   auto command = std::make_shared<RecordCommand>();
   command->arguments.declare(options);
-  options.add_option("-o,--output", command->options.output_path, "Session file to write")->required();
+  options.add_option("-o,--output", command->options.output_path, "Session file to write").required();
   options.add_flag("--accept-new-agent", command->options.accept_new_agents,
                    "Trust a certificate that was never seen before");
   options.add_option("--memory-budget", command->memory_budget,

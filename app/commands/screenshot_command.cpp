@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <memory>
 #include <ostream>
 
 #include "app/commands/command.h"
 #include "app/screenshot.h"
+#include "capture/command_line/options.h"
 
 namespace accelscope::app {
 namespace {
@@ -51,25 +51,21 @@ int ScreenshotCommand::run(const CommandRun& run) const {
 
 }  // namespace
 
-CommandAction declare_screenshot(CLI::App& options) {
+CommandAction declare_screenshot(command_line::OptionSet& options) {
   auto command = std::make_shared<ScreenshotCommand>();
   options.add_option("FILE", command->options.input, "Session file or profile; without one the start page is drawn");
   options.add_option("-o,--output", command->options.output, "PNG to write");
   options.add_option("--size", command->size, "Pixels of the picture");
-  options.add_option("--scale", command->options.scale, "1.5 draws everything half as large again")
-      ->check(CLI::Range(0.5, 4.0));
-  options.add_option("--theme", command->theme, "dark or light")->check(CLI::IsMember({"dark", "light"}));
+  options.add_option("--scale", command->options.scale, "1.5 draws everything half as large again").in_range(0.5, 4.0);
+  options.add_option("--theme", command->theme, "dark or light").one_of({"dark", "light"});
   options.add_option("--view", command->options.view, "Link to a view, as the viewer copies it");
   options.add_option("--range", command->options.range, "Time range shown, such as 12.5us:40us or 10%:20%");
-  options.add_option("--panel", command->options.panels, "Panel to bring to the front; NAME! maximises it")
-      ->expected(1)
-      ->take_all();
+  options.add_option("--panel", command->options.panels, "Panel to bring to the front; NAME! maximises it").repeats();
   options.add_option("--select", command->select, "Id of the event to select");
   options.add_option("--search", command->options.search, "Text to search for");
   options
       .add_option("--source-root", command->options.source_roots, "Folder in which named source files are looked for")
-      ->expected(1)
-      ->take_all();
+      .repeats();
   options.add_flag("--list-panels", command->list_panels, "List the panels by name");
   return [command](const CommandRun& run) { return command->run(run); };
 }

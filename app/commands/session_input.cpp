@@ -9,12 +9,12 @@
 #include <ostream>
 
 #include "app/commands/interrupt.h"
+#include "app/commands/terminal.h"
 
 namespace accelscope::app {
 namespace {
 
 constexpr auto kProgressPeriod = std::chrono::milliseconds(200);
-constexpr std::string_view kEraseLine = "\r\x1b[2K";
 
 void print_progress(std::ostream& err, const BackgroundJob& job) {
   const std::string progress = progress_text(job.progress());

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -10,6 +9,7 @@
 
 #include "app/commands/command.h"
 #include "app/commands/session_input.h"
+#include "capture/command_line/options.h"
 #include "capture/sources/neuron/session_listing.h"
 #include "core/analysis/executors.h"
 #include "core/base/format.h"
@@ -122,14 +122,14 @@ int ShowSessionCommand::run(const CommandRun& run) const {
 
 }  // namespace
 
-CommandAction declare_show_session(CLI::App& options) {
+CommandAction declare_show_session(command_line::OptionSet& options) {
   auto command = std::make_shared<ShowSessionCommand>();
   options
       .add_option("FILE,-s,--session-file", command->input,
                   "Session file, profile, folder of ranks, or the listing of the vendor's show-session -j. CYCLES are "
                   "ticks of the clock that recorded an executor, from its first event to its last; TRACE counts its "
                   "records, EVENTS the updates of its semaphores (its records where a session has no semaphores)")
-      ->required();
+      .required();
   options.add_option("--format", command->input_options.format, "Format of the file instead of guessing it");
   return [command](const CommandRun& run) { return command->run(run); };
 }

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <ostream>
 
 #include "app/commands/command.h"
 #include "app/commands/session_input.h"
+#include "capture/command_line/options.h"
 #include "capture/sim/neuron_json_writer.h"
 #include "capture/sim/simulator.h"
 #include "core/base/format.h"
@@ -73,15 +73,15 @@ int SimulateCommand::run(const CommandRun& run) const {
 
 }  // namespace
 
-CommandAction declare_simulate(CLI::App& options) {
+CommandAction declare_simulate(command_line::OptionSet& options) {
   auto command = std::make_shared<SimulateCommand>();
-  options.add_option("-o,--output", command->output, "File to write")->required();
+  options.add_option("-o,--output", command->output, "File to write").required();
   options.add_option("--format", command->format, "session, or neuron-json as neuron-profile writes it")
-      ->check(CLI::IsMember({"session", "neuron-json"}));
+      .one_of({"session", "neuron-json"});
   options.add_option("--seed", command->simulation.seed, "The same seed gives the same file");
   options.add_option("--events", command->simulation.events, "End after about so many events");
   options.add_option("--kernels", command->simulation.kernels, "End after so many passes through the layer");
-  options.add_option("--devices", command->simulation.devices, "NeuronCores, 1 to 64")->check(CLI::Range(1, 64));
+  options.add_option("--devices", command->simulation.devices, "NeuronCores, 1 to 64").in_range(1, 64);
   options.add_flag("--slim", command->slim, "One schema of six columns instead of everything a profile holds");
   return [command](const CommandRun& run) {
     if (command->slim) command->simulation.detail = capture::Detail::slim;

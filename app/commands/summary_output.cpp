@@ -62,7 +62,7 @@ struct Block {
   std::vector<const SessionMetric*> metrics;
 };
 
-std::vector<Block> blocks_of(const SessionSummary& summary) {
+std::vector<Block> blocks_of(const PrintedSummary& summary) {
   std::vector<Block> blocks;
   for (const SessionMetric& metric : summary.metrics) {
     if (blocks.empty() || blocks.back().device != metric.device) blocks.push_back({metric.device, {}});
@@ -74,13 +74,13 @@ std::vector<Block> blocks_of(const SessionSummary& summary) {
 bool is_graph(const std::string& device) { return device.size() == 42 && device.starts_with("n_"); }
 
 // The only device has the session's key; further ones have one of their own, made of it and their name.
-std::string key_of(const SessionSummary& summary, const Block& block, std::size_t devices) {
+std::string key_of(const PrintedSummary& summary, const Block& block, std::size_t devices) {
   if (is_graph(block.device)) return block.device;
   if (devices <= 1) return summary.key;
   return "n_" + sha256_hex(summary.key + " " + block.device).substr(0, 40);
 }
 
-void write_json_block(std::ostream& out, const SessionSummary& summary, const Block& block, const Block* of_session) {
+void write_json_block(std::ostream& out, const PrintedSummary& summary, const Block& block, const Block* of_session) {
   for (const SessionMetric* metric : block.metrics) {
     const bool stated = metric->vendor || !metric->vendor_text.empty();
     out << "\n  " << json_quote(metric->name) << ": " << (stated ? vendor_json(*metric) : json_number(*metric->value))
@@ -145,11 +145,11 @@ Result<std::string> verdict_text(const QueryContext& query, const TimeRange& ran
 
 }  // namespace
 
-Result<SessionSummary> summarise(const Store& store, const std::string& title, const SessionFilter& filter) {
+Result<PrintedSummary> printed_summary(const Store& store, const std::string& title, const SessionFilter& filter) {
   const TimeRange range = filter.filter.range.value_or(TimeRange{});
   WorkerPool pool;
   TaskControl control;
-  SessionSummary summary;
+  PrintedSummary summary;
   const auto snapshot = store.snapshot();
   QueryContext query{store, snapshot, pool, control};
   const bool chosen = filter.filter.needs_mask();  // a range alone is met without looking at single events
@@ -175,9 +175,9 @@ Result<SessionSummary> summarise(const Store& store, const std::string& title, c
   return summary;
 }
 
-void write_summary_json(std::ostream& out, const std::vector<SessionSummary>& summaries) {
+void write_summary_json(std::ostream& out, const std::vector<PrintedSummary>& summaries) {
   const char* separator = "{";
-  for (const SessionSummary& summary : summaries) {
+  for (const PrintedSummary& summary : summaries) {
     std::vector<Block> blocks = blocks_of(summary);
     Block session;
     if (!blocks.empty() && blocks.front().device.empty()) {
@@ -195,8 +195,8 @@ void write_summary_json(std::ostream& out, const std::vector<SessionSummary>& su
   out << (summaries.empty() ? "{}\n" : "}\n");
 }
 
-void write_summary_text(std::ostream& out, const std::vector<SessionSummary>& summaries) {
-  for (const SessionSummary& summary : summaries) {
+void write_summary_text(std::ostream& out, const std::vector<PrintedSummary>& summaries) {
+  for (const PrintedSummary& summary : summaries) {
     out << fmt::format("{}  {}\n", summary.title, summary.key);
     out << fmt::format("  {} events over {}\n", format_count(summary.event_count),
                        format_duration(static_cast<double>(summary.duration_ns)));

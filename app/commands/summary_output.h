@@ -14,7 +14,7 @@
 
 namespace accelscope::app {
 
-struct SessionSummary {
+struct PrintedSummary {
   std::string title;
   std::string key;  // "n_" and 40 hex digits that name the contents
   std::vector<SessionMetric> metrics;
@@ -26,15 +26,15 @@ struct SessionSummary {
 };
 
 // With a filter the figures are ours alone, and of the events that pass, but for those that say they are not.
-[[nodiscard]] Result<SessionSummary> summarise(const Store& store, const std::string& title,
-                                               const SessionFilter& filter = {});
+[[nodiscard]] Result<PrintedSummary> printed_summary(const Store& store, const std::string& title,
+                                                     const SessionFilter& filter = {});
 
 // The figure itself is the vendor's value where it states one, else ours. "accelscope" holds every figure that we
 // compute and the session's own, so that scripts written for the vendor's tool go on working and can compare.
-void write_summary_json(std::ostream& out, const std::vector<SessionSummary>& summaries);
+void write_summary_json(std::ostream& out, const std::vector<PrintedSummary>& summaries);
 
 // Figures by group: name, vendor's value, ours, difference. '!' marks more than 1 %, "±" how far ours may lie beside
 // the truth where that is more than 0.1 %. The last lines of a block say how many agree.
-void write_summary_text(std::ostream& out, const std::vector<SessionSummary>& summaries);
+void write_summary_text(std::ostream& out, const std::vector<PrintedSummary>& summaries);
 
 }  // namespace accelscope::app

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdio>
+#include <string_view>
 
 namespace accelscope::app {
+
+inline constexpr std::string_view kEraseLine = "\r\x1b[2K";  // back to its beginning, and nothing left of it
 
 [[nodiscard]] bool is_terminal(std::FILE* stream) noexcept;
 

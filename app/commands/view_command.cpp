@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "app/commands/summary_output.h"
 #include "app/commands/terminology_output.h"
 #include "app/commands/view_json.h"
+#include "capture/command_line/options.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -89,14 +89,14 @@ int ViewCommand::write_summaries(const std::vector<std::string>& paths, const Op
                                  const CommandRun& run) const {
   const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
   if (auto may = may_write(path, force, paths); !may) return run.fail(may.message());
-  std::vector<SessionSummary> summaries;
+  std::vector<PrintedSummary> summaries;
   for (const std::string& input : paths) {
     const auto session = open_input({input}, options, run);
     if (!session) return run.fail(session.message());
     if (memory_tracker) run.say(fmt::format("{}: {}", input, memory_tracker_note(*session->store->snapshot())));
     const auto part = make_filter(filter, *session->store);
     if (!part) return run.fail(fmt::format("{}: {}", input, part.message()));
-    auto summary = summarise(*session->store, session->title, *part);
+    auto summary = printed_summary(*session->store, session->title, *part);
     if (!summary) return run.fail(fmt::format("{}: {}", input, summary.message()));
     summaries.push_back(std::move(*summary));
   }
@@ -156,7 +156,7 @@ int ViewCommand::run(const CommandRun& run) const {
 
 }  // namespace
 
-CommandAction declare_view(CLI::App& options) {
+CommandAction declare_view(command_line::OptionSet& options) {
   auto command = std::make_shared<ViewCommand>();
   options.add_option("FILE", command->inputs, "Profiles, session files or folders of ranks");
   options.add_option("-n,--neff-path", command->neff, "Program of a raw trace; else found beside it");
@@ -171,8 +171,7 @@ CommandAction declare_view(CLI::App& options) {
   options
       .add_option("--nki-source-root,--framework-source-root", command->input_options.source_roots,
                   "Folder in which named source files are looked for")
-      ->expected(1)
-      ->take_all();
+      .repeats();
   options.add_flag("--enable-memory-tracker", command->memory_tracker,
                    "Ask the vendor's tool for allocations, and say what the file holds of them");
   options.add_flag("--ingest-only", command->ingest_only, "Write the session file and nothing else");

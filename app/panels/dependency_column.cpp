@@ -18,7 +18,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kRow = 20, kHead = 24;
+constexpr float kDependencyRow = 20, kDependencyHead = 24;
 constexpr float kDistanceWidth = 92;
 constexpr std::size_t kMostDirect = 100'000;  // of each kind; only those in sight are read
 
@@ -76,12 +76,12 @@ void DependencyColumn::list_chain(const DependencyChain& chain) {
 }
 
 float DependencyColumn::height(const Ui& ui) const {
-  return ui.px(kHead + 4) + static_cast<float>(entries_.size() + 1) * ui.px(kRow);
+  return ui.px(kDependencyHead + 4) + static_cast<float>(entries_.size() + 1) * ui.px(kDependencyRow);
 }
 
 void DependencyColumn::draw(const PanelContext& context, Rect area, const Rect& visible) {
   Ui& ui = context.ui;
-  Rect head{area.x0, area.y0, area.x1, area.y0 + ui.px(kHead)};
+  Rect head{area.x0, area.y0, area.x1, area.y0 + ui.px(kDependencyHead)};
   group_heading(ui, area, "Dependencies");
   int chosen = context.tab.dependency_chain ? 1 : 0;
   const Rect choice = head.cut_right(segmented_width(ui, kReach)).middle(ui.px(20));
@@ -96,7 +96,7 @@ void DependencyColumn::draw(const PanelContext& context, Rect area, const Rect& 
     context.actions.run("predecessor");
   }
   area.cut_top(ui.px(4));
-  const float row_height = ui.px(kRow);
+  const float row_height = ui.px(kDependencyRow);
   const auto first = static_cast<std::size_t>(std::max(0.0F, std::floor((visible.y0 - area.y0) / row_height)));
   for (std::size_t i = first; i < entries_.size(); ++i) {
     const float y = area.y0 + static_cast<float>(i) * row_height;
@@ -108,7 +108,7 @@ void DependencyColumn::draw(const PanelContext& context, Rect area, const Rect& 
   if (total_ > entries_.size()) {
     hint = format_count(entries_.size()) + " of " + format_count(total_) + " shown. " + hint;
   }
-  draw_text(ui, area.cut_top(ui.px(kRow)), hint, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, area.cut_top(ui.px(kDependencyRow)), hint, {.style = TextStyle::small, .colour = Colour::text3});
 }
 
 // Its name, lane and distance, once it comes into sight.

@@ -24,7 +24,7 @@ constexpr float kGroupGap = 14;
 constexpr float kLeastGroup = 190, kMostGroup = 360;  // units
 constexpr float kMostLabel = 120, kLeastTitle = 120;
 constexpr float kNeighbourWidth = 340;
-constexpr float kMostCard = 440;
+constexpr float kDetailsMostCard = 440;
 constexpr const char* kOperandCard = "details.operands_card";
 
 // Groups side by side; where they do not fit, under the shortest column.
@@ -245,7 +245,7 @@ void DetailsPanel::draw_operands(const PanelContext& context, const Rect& anchor
   std::size_t rows = 1;
   for (const neuron::Operand& operand : details_->operands) rows += 1 + operand.parts.size();
   const float height = static_cast<float>(rows) * kFieldRow;
-  const float card_height = std::min(height, kMostCard) + 20;
+  const float card_height = std::min(height, kDetailsMostCard) + 20;
   Rect beside = anchor;  // the card opens below it; where there is no room, above
   if (anchor.y1 + ui.px(card_height + 8) > ui.window().y1) {
     beside.y1 = std::max(ui.window().y0, anchor.y0 - ui.px(card_height + 8));

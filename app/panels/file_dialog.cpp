@@ -21,8 +21,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace fs = std::filesystem;
 
 namespace {
-constexpr const char* kName = "file_dialog";
-constexpr float kWidth = 860, kHeight = 560, kPlacesWidth = 190;
+constexpr const char* kFileDialogName = "file_dialog";
+constexpr float kFileDialogWidth = 860, kHeight = 560, kPlacesWidth = 190;
 }  // namespace
 
 void FileDialog::show(Purpose purpose, const std::string& start, std::vector<NamedPlace> places, Chosen chosen) {
@@ -101,8 +101,8 @@ void FileDialog::draw(Ui& ui) {
   take_listing();
   if (task_.valid()) ui.request_frame_after(0.01);
   const bool saving = saves(), folder_wanted = purpose_ == Purpose::folder;
-  if (std::exchange(must_open_, false)) open_modal(ui, kName);
-  Modal modal(ui, kName, title_, kWidth, kHeight);
+  if (std::exchange(must_open_, false)) open_modal(ui, kFileDialogName);
+  Modal modal(ui, kFileDialogName, title_, kFileDialogWidth, kHeight);
   if (!modal.open()) {
     open_ = false;
     return;

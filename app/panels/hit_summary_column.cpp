@@ -16,7 +16,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kRow = 28;
+constexpr float kHitRow = 28;
 
 struct Line {
   std::string text;
@@ -61,10 +61,10 @@ void HitSummaryColumn::draw(const PanelContext& context, const Rect& area) {
   Rect rest = area;
   const std::array<Segment, 3> ways = {Segment{.label = "Name"}, Segment{.label = "Line"}, Segment{.label = "Lane"}};
   const auto answer = context.analysis().hit_summary(visible_stretch(context.tab));
-  draw_text(ui, rest.cut_top(ui.px(kRow)).inset(ui.px(size::kPanelPadding), 0),
+  draw_text(ui, rest.cut_top(ui.px(kHitRow)).inset(ui.px(size::kPanelPadding), 0),
             answer ? "In view: " + totals_text(*answer->summary) : "Adding up the hits in view ...",
             {.colour = Colour::text2, .fit = Fit::ellipsis});
-  Rect head = rest.cut_top(ui.px(kRow)).inset(ui.px(size::kPanelPadding), 0);
+  Rect head = rest.cut_top(ui.px(kHitRow)).inset(ui.px(size::kPanelPadding), 0);
   const Rect choice = head.cut_left(segmented_width(ui, ways)).middle(ui.px(size::kSmallControl));
   (void)segmented(ui, "search.summary_by", choice, ways, by_);
   if (!answer) return;

@@ -16,7 +16,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kRow = 34;      // units
+constexpr float kSetRow = 34;   // units
 constexpr float kGap = 6;       // units, between controls
 constexpr float kChosen = 400;  // units: what acts on a set of the list
 constexpr float kNaming = 420;  // units: what makes one, and files
@@ -45,7 +45,7 @@ void MarkerSetsBar::tell(const PanelContext& context, const Result<void>& done, 
 void MarkerSetsBar::draw(const PanelContext& context, Rect& area) {
   Ui& ui = context.ui;
   const float padding = ui.px(size::kPanelPadding);
-  const auto take_row = [&] { return area.cut_top(ui.px(kRow)).inset(padding, 0).middle(ui.px(size::kControl)); };
+  const auto take_row = [&] { return area.cut_top(ui.px(kSetRow)).inset(padding, 0).middle(ui.px(size::kControl)); };
   Rect row = take_row();
   if (row.width() >= ui.px(kChosen + kNaming)) {
     draw_chosen(context, row.cut_left(ui.px(kChosen)));

@@ -17,7 +17,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kGap = 20;  // units between two controls
+constexpr float kControlGap = 20;  // units between two controls
 constexpr float kMenuRow = 34, kMenuWidth = 420, kMenuLabel = 116, kSlider = 110, kSliderText = 68;
 constexpr float kMostForPools = 0.45F;  // of the row's width
 
@@ -198,7 +198,7 @@ void MemoryPanel::draw_head(const PanelContext& context, const Places& places) {
   const ButtonOptions peak = peak_button();
   const std::vector<Control> all = controls(context);
   float wanted = button_width(ui, peak);
-  for (const Control& control : all) wanted += control.width + ui.px(kGap);
+  for (const Control& control : all) wanted += control.width + ui.px(kControlGap);
   const bool fits = wanted <= place.width();
   if (!fits) {
     const Rect anchor = place.cut_right(ui.px(size::kControl)).middle(ui.px(size::kControl));
@@ -211,14 +211,14 @@ void MemoryPanel::draw_head(const PanelContext& context, const Places& places) {
   if (place.width() >= button_width(ui, peak)) {
     const Rect rect = place.cut_right(button_width(ui, peak)).middle(ui.px(size::kControl));
     if (button(ui, "memory.peak", rect, peak)) go_to_peak(context);
-    place.cut_right(ui.px(kGap));
+    place.cut_right(ui.px(kControlGap));
   }
   for (const Control& control : all) {
     if (control.width > place.width()) break;
     Rect rect = place.cut_left(control.width);
     if (!control.label.empty()) draw_text(ui, rect, control.label, {.colour = Colour::text2});
     control.draw(rect, "memory.");
-    place.cut_left(ui.px(kGap));
+    place.cut_left(ui.px(kControlGap));
   }
 }
 

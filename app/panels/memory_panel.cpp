@@ -17,7 +17,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 // Units.
-constexpr float kHeadRow = 40, kLowHeadRow = 32, kAxisRow = 20, kTitleRow = 26, kSwitchRow = 34;
+constexpr float kMemoryHeadRow = 40, kLowHeadRow = 32, kAxisRow = 20, kTitleRow = 26, kSwitchRow = 34;
 constexpr float kScaleWidth = 88, kSideWidth = 500, kCardHeight = 196, kNameHeight = 16;
 constexpr float kLeastForTable = 760;  // wide enough for the table beside the plots
 constexpr float kLeastForBelow = 400;  // high enough for the table below the plots
@@ -77,8 +77,8 @@ MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
   Rect rest = area;
   const bool has_table = !pool().sampled;
   const bool has_map = !pool().touched.empty();
-  const bool low = area.height() < ui.px(kHeadRow + kLeastForTitles);
-  places.head = rest.cut_top(ui.px(low ? kLowHeadRow : kHeadRow));
+  const bool low = area.height() < ui.px(kMemoryHeadRow + kLeastForTitles);
+  places.head = rest.cut_top(ui.px(low ? kLowHeadRow : kMemoryHeadRow));
   if (has_table && rest.width() >= ui.px(kLeastForTable)) {
     places.side = rest.cut_right(std::min(ui.px(kSideWidth), rest.width() * 0.4F));
   } else if (has_table && rest.height() >= ui.px(kLeastForBelow)) {

@@ -19,7 +19,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kHead = 34, kTimeWidth = 92, kBarWidth = 10, kLeastThumb = 16;
+constexpr float kOutputHead = 34, kTimeWidth = 92, kBarWidth = 10, kLeastThumb = 16;
 constexpr double kLinesPerNotch = 3;
 constexpr std::size_t kMostCopied = std::size_t{64} << 20;
 
@@ -50,7 +50,7 @@ void OutputPanel::draw(const PanelContext& context, const Rect& area) {
     return;
   }
   Rect rest = area;
-  draw_head(context, rest.cut_top(ui.px(kHead)));
+  draw_head(context, rest.cut_top(ui.px(kOutputHead)));
   if (lines_.shown_count() > 0) return draw_lines(context, rest);
   const bool waits = lines_.lines().empty();
   constexpr std::array<std::string_view, 1> kActions = {"Show all"};

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/format.h"
+#include "core/base/text.h"
 #include "render/icons.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/states.h"
@@ -49,11 +50,6 @@ void sort_entries(std::vector<const QualityEntry*>& entries, const TableState& s
   std::stable_sort(entries.begin(), entries.end(), [&](const QualityEntry* a, const QualityEntry* b) {
     return state.descending ? less(*b, *a) : less(*a, *b);
   });
-}
-
-std::string words_of(std::string kind) {
-  std::replace(kind.begin(), kind.end(), '_', ' ');
-  return kind;
 }
 
 std::string counted(std::uint64_t count, const char* noun) {
@@ -105,7 +101,7 @@ void QualityPanel::draw(const PanelContext& context, const Rect& area) {
       case 0:
         return {.text = look.title, .style = TextStyle::body, .icon = look.icon, .icon_colour = look.colour};
       case 1:
-        return {.text = words_of(entry.kind), .style = TextStyle::body};
+        return {.text = with_blanks(entry.kind), .style = TextStyle::body};
       case 2:
         return {.text = format_count(entry.count)};
       default:

@@ -17,7 +17,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kHeadRow = 36, kHelpRow = 20, kSummaryWidth = 380;
+constexpr float kSearchHeadRow = 36, kHelpRow = 20, kSummaryWidth = 380;
 constexpr float kListShare = 2.4F;  // of the summary's width: below this there is no room for it beside the list
 
 struct Example {
@@ -35,7 +35,7 @@ constexpr std::array<Example, 8> kExamples = {{
     {"matmul duration<1us", "terms side by side must all hold"},
 }};
 
-const std::array<TableColumn, 5>& columns() {
+const std::array<TableColumn, 5>& search_columns() {
   static const std::array<TableColumn, 5> kColumns = {{
       {.title = "Start", .width = 130, .align = Align::right, .sortable = false},
       {.title = "Duration", .width = 100, .align = Align::right, .sortable = false},
@@ -72,7 +72,7 @@ TimeRange SearchPanel::range_of(const SessionTab& tab) const {
 void SearchPanel::draw(const PanelContext& context, const Rect& area) {
   if (context.tab.choices.search.empty()) return draw_help(context, area);
   Rect rest = area;
-  draw_head(context, rest.cut_top(context.ui.px(kHeadRow)).inset(context.ui.px(size::kPanelPadding), 0));
+  draw_head(context, rest.cut_top(context.ui.px(kSearchHeadRow)).inset(context.ui.px(size::kPanelPadding), 0));
   if (!context.analysis().search_error().empty()) return draw_help(context, rest);
   const EventSearch* hits = context.analysis().hits();
   const float width = context.ui.px(kSummaryWidth);
@@ -199,7 +199,7 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
   }
   const TableOptions options{.selected = [&](std::size_t row) { return tab.selected == list->hits[row].event; }};
   const TableResult result = table(
-      ui, "search.hits", rest, columns(), list->hits.size(),
+      ui, "search.hits", rest, search_columns(), list->hits.size(),
       [&](std::size_t row, std::size_t column) { return cell_of(tab, list->hits[row], column); }, table_, options);
   if (!result.clicked || *result.clicked >= list->hits.size()) return;
   select_event(tab, list->hits[*result.clicked].event);

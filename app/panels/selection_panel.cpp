@@ -24,7 +24,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kFactsWidth = 210, kFactRow = 18, kBinsWidth = 250, kGap = 14;
+constexpr float kFactsWidth = 210, kFactRow = 18, kBinsWidth = 250, kSelectionGap = 14;
 constexpr float kLeastTable = 440;
 
 // What the timeline shows, in whole ns.
@@ -107,10 +107,10 @@ void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
   }
   rest = rest.inset(ui.px(size::kPanelPadding), ui.px(4));
   draw_facts(context, rest.cut_left(ui.px(kFactsWidth)));
-  rest.cut_left(ui.px(kGap));
-  if (rest.width() >= ui.px(kLeastTable + kGap + kBinsWidth)) {
+  rest.cut_left(ui.px(kSelectionGap));
+  if (rest.width() >= ui.px(kLeastTable + kSelectionGap + kBinsWidth)) {
     draw_bins(context, rest.cut_right(ui.px(kBinsWidth)));
-    rest.cut_right(ui.px(kGap));
+    rest.cut_right(ui.px(kSelectionGap));
   }
   draw_parts(context, rest, wanted_parts());
 }
@@ -127,7 +127,7 @@ std::vector<SummaryPartTable*> SelectionPanel::wanted_parts() {
 void SelectionPanel::draw_parts(const PanelContext& context, Rect area, const std::vector<SummaryPartTable*>& parts) {
   Ui& ui = context.ui;
   if (parts.empty()) return;
-  const float gap = ui.px(kGap);
+  const float gap = ui.px(kSelectionGap);
   const auto fits = static_cast<std::size_t>((area.width() + gap) / (ui.px(kLeastTable) + gap));
   const std::size_t shown = std::clamp<std::size_t>(fits, 1, parts.size());
   if (shown < parts.size()) {

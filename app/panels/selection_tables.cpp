@@ -9,6 +9,7 @@
 #include "app/selection_terms.h"
 #include "app/source_text.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 #include "core/model/palette.h"
 
 namespace accelscope::app {
@@ -18,11 +19,6 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kRoomForMore = 600;  // units from which there is room for averages and bytes
-
-std::string words_of(std::string kind) {
-  std::replace(kind.begin(), kind.end(), '_', ' ');
-  return kind;
-}
 
 TableCell time_cell(std::int64_t ns) {
   if (ns == 0) return {.text = "–", .colour = Colour::text3, .data = "0"};
@@ -157,7 +153,7 @@ TableCell SummaryPartTable::Rows::cell(std::size_t index, std::size_t column) co
               .data = row.text};
     }
     case Figure::kind:
-      return {.text = words_of(row.kind), .colour = Colour::text2, .style = TextStyle::body, .data = row.kind};
+      return {.text = with_blanks(row.kind), .colour = Colour::text2, .style = TextStyle::body, .data = row.kind};
     case Figure::events:
       return {.text = format_count(row.count), .data = std::to_string(row.count)};
     case Figure::busy:

@@ -8,6 +8,7 @@
 #include "app/selection.h"
 #include "capture/sources/source_finder.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
@@ -20,7 +21,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kHeadRow = 36, kFindRow = 32, kFootHeight = 92;
+constexpr float kSourceHeadRow = 36, kFindRow = 32, kFootHeight = 92;
 constexpr std::size_t kMostFilesInMenu = 24;
 constexpr const char* kPageKey = "source.page";  // in the session's overlay: "lines", "files", or "text PATH"
 
@@ -30,8 +31,6 @@ struct HeatChoice {
 };
 constexpr std::array kHeats = {HeatChoice{Heat::busy, "busy time"}, HeatChoice{Heat::wait, "wait time"},
                                HeatChoice{Heat::events, "events"}, HeatChoice{Heat::bytes, "bytes"}};
-
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 }  // namespace
 
@@ -169,7 +168,7 @@ void SourcePanel::draw(const PanelContext& context, const Rect& area) {
   }
   Rect rest = area;
   fill(ui, rest, ui.colour(Colour::bg1));
-  draw_head(context, rest.cut_top(ui.px(kHeadRow)));
+  draw_head(context, rest.cut_top(ui.px(kSourceHeadRow)));
   const Rect tools = rest.cut_top(ui.px(kFindRow));
   if (lit_ && all_) draw_foot(context, rest.cut_bottom(ui.px(kFootHeight)));
   if (page_ == Page::text) {

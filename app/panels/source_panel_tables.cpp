@@ -5,6 +5,7 @@
 
 #include "app/panels/source_panel.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/text_input.h"
@@ -81,8 +82,6 @@ TableCell figure_cell(const LineCost& cost, Heat shown, Heat heat, double most) 
   }
   return cell;
 }
-
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 }  // namespace
 

@@ -15,7 +15,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kCostWidth = 66, kBarWidth = 32, kNumberWidth = 40;
+constexpr float kCostWidth = 66, kSourceTextBarWidth = 32, kNumberWidth = 40;
 constexpr float kHeatBar = 24;  // the hottest line's
 
 Colour colour_of(TokenKind kind) {
@@ -107,7 +107,7 @@ void SourcePanel::draw_code(const PanelContext& context, const Rect& area) {
   const float row_height = ui.px(size::kCodeRow);
   std::size_t widest = 0;
   for (const CodeLine& line : lines_) widest = std::max(widest, line.text.size());
-  const float width = ui.px(kCostWidth + kBarWidth + kNumberWidth + 40) +
+  const float width = ui.px(kCostWidth + kSourceTextBarWidth + kNumberWidth + 40) +
                       static_cast<float>(widest) * text_width(ui, TextStyle::mono, "m");
   const bool lit_here = lit_ && same_source(lit_->path, file_->path);
   if (std::exchange(text_height_, area.height()) != area.height() && lit_here && !scroll_to_) scroll_to_ = lit_->line;
@@ -136,12 +136,12 @@ void SourcePanel::draw_line(const PanelContext& context, std::size_t index, Rect
   const bool found = std::binary_search(found_.begin(), found_.end(), static_cast<std::uint32_t>(index));
   if (lit || hand.hovered) fill(ui, row, ui.colour(lit ? Colour::accent_bg : Colour::bg3));
   if (found) {
-    const Rect mark{row.x0 + ui.px(kCostWidth + kBarWidth + 8 + 6), row.y0, row.x1, row.y1};
+    const Rect mark{row.x0 + ui.px(kCostWidth + kSourceTextBarWidth + 8 + 6), row.y0, row.x1, row.y1};
     const bool here = found_[found_at_] == index;
     fill(ui, mark, with_alpha(ui.colour(Colour::warning_bg), here ? 1.0F : 0.55F));
   }
   if (lit) fill(ui, {row.x0, row.y0, row.x0 + ui.px(size::kAccentLine), row.y1}, ui.colour(Colour::accent));
-  draw_margin(context, index, row.cut_left(ui.px(kCostWidth + kBarWidth + 8)));
+  draw_margin(context, index, row.cut_left(ui.px(kCostWidth + kSourceTextBarWidth + 8)));
   draw_text(ui, row.cut_left(ui.px(kNumberWidth)), std::to_string(number),
             {.style = TextStyle::mono, .colour = lit ? Colour::text1 : Colour::text3, .align = Align::right});
   row.cut_left(ui.px(16));

@@ -17,7 +17,7 @@ namespace accelscope::app {
 using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
-constexpr float kFrameRow = 40, kHeadRow = 32;
+constexpr float kFrameRow = 40, kStackHeadRow = 32;
 
 bool has_role(const Schema& schema, Role role) { return schema.find(role).has_value(); }
 
@@ -92,7 +92,7 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
     return;
   }
   Rect rest = area;
-  Rect head = rest.cut_top(ui.px(kHeadRow)).inset(ui.px(size::kPanelPadding), 0);
+  Rect head = rest.cut_top(ui.px(kStackHeadRow)).inset(ui.px(size::kPanelPadding), 0);
   const ButtonOptions copy{.label = "Copy", .icon = icon::kCopy, .tooltip = "All frames, innermost first"};
   if (button(ui, "stack.copy", head.cut_right(button_width(ui, copy)).middle(ui.px(size::kSmallControl)), copy)) {
     std::string text;

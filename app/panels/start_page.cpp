@@ -21,7 +21,7 @@ namespace {
 
 constexpr float kMargin = 32, kDoorHeight = 72, kDoorGap = 16, kFormWidth = 780;
 constexpr float kLeastWithForm = 1240;  // units of width below which the form has its own dialog only
-constexpr float kLeastForm = 520, kLeastCard = 440, kCardHead = 52;
+constexpr float kLeastForm = 520, kStartLeastCard = 440, kStartCardHead = 52;
 constexpr float kLeftRow = 44;  // an unfinished capture
 
 struct Door {
@@ -52,12 +52,12 @@ void StartPage::draw(Ui& ui, Workspace& workspace, ConnectForm* form, const Rect
   if (form_seen_) {
     Rect card = rest.cut_right(std::clamp(rest.width() * 0.5F, ui.px(kLeastForm), ui.px(kFormWidth)));
     rest.cut_right(ui.px(kMargin));
-    const float wanted = ui.px(kCardHead) + form->wanted_height() + ui.px(8);
-    card.y1 = std::min(card.y1, card.y0 + std::max(wanted, ui.px(kLeastCard)));
+    const float wanted = ui.px(kStartCardHead) + form->wanted_height() + ui.px(8);
+    card.y1 = std::min(card.y1, card.y0 + std::max(wanted, ui.px(kStartLeastCard)));
     fill(ui, card, ui.colour(Colour::bg2), size::kCardRadius);
     outline(ui, card, ui.colour(Colour::line2), size::kCardRadius);
     Rect inside = card.inset(ui.px(24), 0);
-    Rect head = inside.cut_top(ui.px(kCardHead - 4));
+    Rect head = inside.cut_top(ui.px(kStartCardHead - 4));
     horizontal_line(ui, card.x0, card.x1, inside.y0, ui.colour(Colour::line1));
     head.cut_left(draw_text(ui, head, "Connect and record", {.style = TextStyle::title}) + ui.px(16));
     inside.cut_bottom(ui.px(4));

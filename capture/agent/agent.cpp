@@ -16,28 +16,19 @@
 #include <utility>
 
 #include "capture/agent/viewer_session.h"
+#include "capture/process/host_identity.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kWatchInterval{250};
 constexpr std::chrono::milliseconds kCarryInterval{10};
 // A viewer whose connection broke is back sooner; after that, one without a spool to come back to loses its capture
 // to the next viewer that asks.
 constexpr std::chrono::seconds kOrphanGrace{5};
-
-std::string random_id() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}", random(), random());
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
 
 std::string system_name() {
   utsname facts{};
@@ -67,7 +58,7 @@ struct Agent::Implementation final : SessionHost {
   struct Held {
     std::unique_ptr<CaptureRun> run;
     ViewerSession* controller = nullptr;
-    Clock::time_point orphan_since;
+    SteadyClock::time_point orphan_since;
     bool controlled_once = false;
     bool unwanted = false;  // nobody will come back for it
   };
@@ -97,7 +88,7 @@ struct Agent::Implementation final : SessionHost {
   Result<CaptureRun*> take_up(const Start& start, ViewerSession& session, ErrorCode& code);
   Result<CaptureRun*> watch(const Start& start);
   Result<std::vector<SourcePart>> parts_for(const CaptureRequest& request, const std::string& work_folder,
-                                            Clock::time_point origin);
+                                            SteadyClock::time_point origin);
   Result<void> make_room_for_capture();
   void reopen_spools();
   void on_accept(std::unique_ptr<Link> link);
@@ -131,7 +122,7 @@ struct Agent::Implementation final : SessionHost {
   bool stopping_ = false;
   bool watching_ = false;
   bool carrying_on_ = false;
-  Clock::time_point idle_since_ = Clock::now();
+  SteadyClock::time_point idle_since_ = SteadyClock::now();
 };
 
 Hello Agent::Implementation::hello() const {
@@ -176,7 +167,7 @@ Result<CaptureRun*> Agent::Implementation::start(const Start& start, ViewerSessi
 
 Result<std::vector<SourcePart>> Agent::Implementation::parts_for(const CaptureRequest& request,
                                                                  const std::string& work_folder,
-                                                                 Clock::time_point origin) {
+                                                                 SteadyClock::time_point origin) {
   if (request.kinds.empty() && source_) {
     const auto write = [this](EventSink& sink, const OpenScope& /*open_scope*/, const AskCapture& /*ask*/) {
       return source_(sink);
@@ -210,7 +201,7 @@ Result<void> Agent::Implementation::make_room_for_capture() {
                       address_.text(), held->controller->viewer())};
     }
     if (!running || held->controller != nullptr) continue;
-    if (!options_.spool_folder.empty() || Clock::now() - held->orphan_since < kOrphanGrace) {
+    if (!options_.spool_folder.empty() || SteadyClock::now() - held->orphan_since < kOrphanGrace) {
       return Error{
           fmt::format("the agent at {} still captures {} for a viewer that broke off; take it up, or end it "
                       "with accelscope-agent stop",
@@ -243,7 +234,7 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const CaptureRequest& r
   if (!options_.spool_folder.empty()) run.spool_folder = options_.spool_folder + "/" + run.facts.id;
   run.paused = request.paused;
   run.duration_seconds = request.duration_seconds;
-  run.origin = Clock::now();
+  run.origin = SteadyClock::now();
   run.work_folder = session.take_work_folder();
   if (run.work_folder.empty() && !request.kinds.empty()) {
     Result<std::filesystem::path> folder = new_work_folder();
@@ -423,10 +414,10 @@ void Agent::Implementation::remove(ViewerSession& session) {
   for (const auto& held : runs_) {
     if (held->controller != &session) continue;
     held->controller = nullptr;
-    held->orphan_since = Clock::now();
+    held->orphan_since = SteadyClock::now();
   }
   sessions_.erase(found);
-  idle_since_ = Clock::now();
+  idle_since_ = SteadyClock::now();
   sweep();
   watch_over();
   stop_if_over();
@@ -471,7 +462,7 @@ void Agent::Implementation::watch_over() {
   watching_ = true;
   loop_.after(kWatchInterval, [this] {
     watching_ = false;
-    const auto now = Clock::now();
+    const auto now = SteadyClock::now();
     for (const auto& held : runs_) {
       held->run->tick();
       if (!options_.spool_folder.empty() || held->controller != nullptr || !held->controlled_once) continue;
@@ -494,7 +485,7 @@ void Agent::Implementation::reopen_spools() {
     if (!entry.is_directory(failure)) continue;
     CaptureRun::Options again;
     again.outbox = options_.outbox;
-    again.origin = Clock::now();
+    again.origin = SteadyClock::now();
     again.facts.repeats = options_.repeats;
     Result<std::vector<SourcePart>> parts = parts_for({}, "", again.origin);
     if (parts && running() == nullptr) again.parts = std::move(parts).value();

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <span>
@@ -12,6 +11,7 @@
 
 #include "capture/agent/agent_settings.h"
 #include "capture/agent/commands.h"
+#include "capture/command_line/options.h"
 
 namespace accelscope::capture {
 namespace {
@@ -37,47 +37,47 @@ int run_agent_command(int argc, const char* const* argv) {
   const std::span<const char* const> all(argv, static_cast<std::size_t>(argc));
   const auto mark =
       std::find_if(all.begin(), all.end(), [](const char* word) { return std::string_view(word) == "--"; });
-  const auto own = static_cast<int>(mark - all.begin());
   std::vector<std::string> program;
   if (mark != all.end()) program.assign(mark + 1, all.end());
 
-  CLI::App app(kDescription, "accelscope-agent");
-  app.set_version_flag("--version", ACCELSCOPE_VERSION);
-  app.require_subcommand(0, 1);
-  app.footer(kExamples);
-  std::vector<std::pair<const CLI::App*, AgentAction>> actions;
+  command_line::OptionSet app(kDescription, "accelscope-agent");
+  app.add_version(ACCELSCOPE_VERSION);
+  app.set_footer(kExamples);
+  std::vector<std::pair<const command_line::OptionSet*, AgentAction>> actions;
   const auto add = [&](const char* name, const char* what, const auto& declare) {
-    CLI::App* command = app.add_subcommand(name, what);
-    actions.emplace_back(command, declare(*command));
-    return command;
+    command_line::OptionSet& command = app.add_command(name, what);
+    actions.emplace_back(&command, declare(command));
+    return &command;
   };
   const AgentAction serve = declare_serve(app);
   add("simulate", "serve a simulated accelerator; needs no hardware", declare_simulate);
   add("replay", "serve files as if they were captured now", declare_replay);
-  const CLI::App* run = add("run", "capture without a viewer, into a session file",
-                            [&program](CLI::App& command) { return declare_run(command, program); });
+  const command_line::OptionSet* run =
+      add("run", "capture without a viewer, into a session file",
+          [&program](command_line::OptionSet& command) { return declare_run(command, program); });
   for (const std::string verb : {"pause", "resume", "stop"}) {
     add(verb.c_str(), (verb + " a running capture from another shell").c_str(),
-        [&verb](CLI::App& command) { return declare_control(command, verb); });
+        [&verb](command_line::OptionSet& command) { return declare_control(command, verb); });
   }
   add("list", "the captures of yours that are running on this machine", declare_list);
   add("doctor", "what works on this host, and what is missing", declare_doctor);
-  try {
-    app.parse(own, argv);
-  } catch (const CLI::Success& shown) {  // --help, --version
-    return app.exit(shown);
-  } catch (const CLI::ParseError& wrong) {
-    const char* advice = run->parsed() ? "; write the program after --, see accelscope-agent run --help"
+  const Result<std::string> shown = app.parse({all.begin() + 1, mark});
+  if (!shown) {
+    const char* advice = run->chosen() ? "; write the program after --, see accelscope-agent run --help"
                                        : "; see accelscope-agent --help";
-    return report_failure(run->parsed() ? kExitRun : kExitUsage, fmt::format("{}{}", wrong.what(), advice));
+    return report_failure(run->chosen() ? kExitRun : kExitUsage, shown.message() + advice);
   }
-  if (mark != all.end() && !run->parsed()) {
+  if (!shown->empty()) {  // --help, --version
+    fmt::print("{}", *shown);
+    return kExitDone;
+  }
+  if (mark != all.end() && !run->chosen()) {
     return report_failure(kExitUsage, "a program after -- is for accelscope-agent run; see accelscope-agent --help");
   }
   for (const auto& [command, action] : actions) {
-    if (!command->parsed()) continue;
+    if (!command->chosen()) continue;
     if (any_serving_option(app)) {
-      return report_failure(kExitUsage, fmt::format("write the options after '{}'", command->get_name()));
+      return report_failure(kExitUsage, fmt::format("write the options after '{}'", command->name()));
     }
     return action();
   }

@@ -1,7 +1,6 @@
 #include "capture/agent/agent_settings.h"
 
-#include <CLI/CLI.hpp>
-
+#include "capture/command_line/options.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture {
@@ -11,38 +10,33 @@ constexpr const char* kServing = "Serving";
 
 }  // namespace
 
-void AgentOptionTexts::declare(CLI::App& command) {
+void AgentOptionTexts::declare(command_line::OptionSet& command) {
   const auto option = [&command](const char* name, auto& value, const char* explanation) {
-    return command.add_option(name, value, explanation)->group(kServing);
+    return command.add_option(name, value, explanation).in_group(kServing);
   };
   const auto flag = [&command](const char* name, bool& value, const char* explanation) {
-    return command.add_flag(name, value, explanation)->group(kServing);
+    return command.add_flag(name, value, explanation).in_group(kServing);
   };
-  option("--listen", listen_, "HOST:PORT to listen on; port 0 takes any free one")->capture_default_str();
-  CLI::Option* file = option("--token-file", token_file_, "file with the secret that viewers must know (mode 0600)");
-  flag("--token-stdin", token_stdin_, "read that secret as the first line of standard input")->excludes(file);
+  option("--listen", listen_, "HOST:PORT to listen on; port 0 takes any free one").shows_default();
+  const command_line::Option file =
+      option("--token-file", token_file_, "file with the secret that viewers must know (mode 0600)");
+  flag("--token-stdin", token_stdin_, "read that secret as the first line of standard input").excludes(file);
   flag("--allow-run", allow_run_, "start programs, and read files, for viewers that know the token");
   option("--spool", spool_, "folder that keeps what no viewer has saved yet, also over the agent's death");
-  option("--spool-limit", spool_limit_, "room for it on disk")->capture_default_str();
-  option("--buffer", buffer_, "memory to keep for a viewer that is behind")->capture_default_str();
+  option("--spool-limit", spool_limit_, "room for it on disk").shows_default();
+  option("--buffer", buffer_, "memory to keep for a viewer that is behind").shows_default();
   option("--when-full", when_full_, "then wait: hold the source; stop: end the capture; drop: drop and count events")
-      ->check(CLI::IsMember({"wait", "stop", "drop"}))
-      ->capture_default_str();
-  option("--idle-exit", idle_exit_s_, "end after so many seconds without a viewer and a capture")
-      ->check(CLI::NonNegativeNumber);
+      .one_of({"wait", "stop", "drop"})
+      .shows_default();
+  option("--idle-exit", idle_exit_s_, "end after so many seconds without a viewer and a capture").not_negative();
   option("--scratch", scratch_, "folder for the files of captures and the log of --detach");
-  option("--name", name_, "of captures that the viewer gives no name")->capture_default_str();
+  option("--name", name_, "of captures that the viewer gives no name").shows_default();
   flag("--detach", detach_, "print the address, then go on in the background");
   flag("--once", once_, "end after the first capture");
   flag("--quiet", quiet_, "no messages about connections");
 }
 
-bool any_serving_option(const CLI::App& command) {
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_group() == kServing && option->count() > 0) return true;
-  }
-  return false;
-}
+bool any_serving_option(const command_line::OptionSet& command) { return command.any_given_of(kServing); }
 
 Result<AgentSettings> AgentOptionTexts::read() const {
   AgentSettings settings;

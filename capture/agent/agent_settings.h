@@ -9,8 +9,8 @@
 #include "capture/wire/address.h"
 #include "core/base/result.h"
 
-namespace CLI {
-class App;
+namespace accelscope::command_line {
+class OptionSet;
 }
 
 namespace accelscope::capture {
@@ -31,12 +31,12 @@ struct AgentSettings {
 };
 
 // True if one of the options below was given to this command itself.
-[[nodiscard]] bool any_serving_option(const CLI::App& command);
+[[nodiscard]] bool any_serving_option(const command_line::OptionSet& command);
 
 // The options as typed. Lives from before the parse until after it.
 class AgentOptionTexts {
  public:
-  void declare(CLI::App& command);
+  void declare(command_line::OptionSet& command);
   [[nodiscard]] Result<AgentSettings> read() const;
 
  private:

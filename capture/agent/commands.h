@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
+namespace accelscope::command_line {
+class OptionSet;
 }
 
 namespace accelscope::capture {
@@ -22,12 +22,14 @@ using AgentAction = std::function<int()>;
 // Prints "accelscope-agent: MESSAGE" to standard error and returns the status.
 int report_failure(int status, const std::string& message);
 
-[[nodiscard]] AgentAction declare_serve(CLI::App& app);  // without a subcommand: viewers choose the kinds
-[[nodiscard]] AgentAction declare_simulate(CLI::App& command);
-[[nodiscard]] AgentAction declare_replay(CLI::App& command);
-[[nodiscard]] AgentAction declare_run(CLI::App& command, const std::vector<std::string>& program);
-[[nodiscard]] AgentAction declare_doctor(CLI::App& command);
-[[nodiscard]] AgentAction declare_control(CLI::App& command, const std::string& verb);  // pause, resume, stop
-[[nodiscard]] AgentAction declare_list(CLI::App& command);
+[[nodiscard]] AgentAction declare_serve(
+    command_line::OptionSet& app);  // without a subcommand: viewers choose the kinds
+[[nodiscard]] AgentAction declare_simulate(command_line::OptionSet& command);
+[[nodiscard]] AgentAction declare_replay(command_line::OptionSet& command);
+[[nodiscard]] AgentAction declare_run(command_line::OptionSet& command, const std::vector<std::string>& program);
+[[nodiscard]] AgentAction declare_doctor(command_line::OptionSet& command);
+[[nodiscard]] AgentAction declare_control(command_line::OptionSet& command,
+                                          const std::string& verb);  // pause, resume, stop
+[[nodiscard]] AgentAction declare_list(command_line::OptionSet& command);
 
 }  // namespace accelscope::capture

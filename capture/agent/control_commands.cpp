@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "capture/agent/commands.h"
 #include "capture/agent/control_socket.h"
+#include "capture/command_line/options.h"
 
 namespace accelscope::capture {
 namespace {
@@ -18,10 +18,10 @@ ControlCommand command_of(const std::string& verb) {
 
 }  // namespace
 
-AgentAction declare_control(CLI::App& command, const std::string& verb) {
+AgentAction declare_control(command_line::OptionSet& command, const std::string& verb) {
   auto name = std::make_shared<std::string>();
   command.add_option("NAME", *name, "of the capture, if several are running; accelscope-agent list shows them");
-  command.footer(fmt::format("Example:\n  accelscope-agent {}\n  accelscope-agent {} mlp", verb, verb));
+  command.set_footer(fmt::format("Example:\n  accelscope-agent {}\n  accelscope-agent {} mlp", verb, verb));
   return [name, verb] {
     const Result<std::string> said = send_command(*name, command_of(verb));
     if (!said) return report_failure(kExitFailed, said.message());
@@ -30,8 +30,8 @@ AgentAction declare_control(CLI::App& command, const std::string& verb) {
   };
 }
 
-AgentAction declare_list(CLI::App& command) {
-  command.footer("Example:\n  accelscope-agent list");
+AgentAction declare_list(command_line::OptionSet& command) {
+  command.set_footer("Example:\n  accelscope-agent list");
   return [] {
     const Result<std::vector<ControlledCapture>> captures = list_captures();
     if (!captures) return report_failure(kExitFailed, captures.message());

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "capture/agent/commands.h"
 #include "capture/agent/control_socket.h"
+#include "capture/command_line/options.h"
 #include "capture/kinds/kind.h"
 #include "capture/security/private_files.h"
 #include "capture/sim/simulator.h"
@@ -124,11 +124,11 @@ int run(const DoctorCommand& options) {
 
 }  // namespace
 
-AgentAction declare_doctor(CLI::App& command) {
+AgentAction declare_doctor(command_line::OptionSet& command) {
   auto doctor = std::make_shared<DoctorCommand>();
-  command.add_option("--listen", doctor->listen, "HOST:PORT to try")->capture_default_str();
+  command.add_option("--listen", doctor->listen, "HOST:PORT to try").shows_default();
   command.add_option("--spool", doctor->spool, "folder whose room is to be told");
-  command.footer("Example:\n  accelscope-agent doctor");
+  command.set_footer("Example:\n  accelscope-agent doctor");
   return [doctor] { return run(*doctor); };
 }
 

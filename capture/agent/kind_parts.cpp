@@ -12,6 +12,7 @@
 #include "capture/kinds/options.h"
 #include "capture/probe/host/probe_places.h"
 #include "capture/process/child_process.h"
+#include "capture/process/host_identity.h"
 #include "capture/wire/capture_messages.h"
 
 namespace accelscope::capture {
@@ -75,11 +76,6 @@ Result<void> check_files(const CaptureRequest& request, const std::string& work_
     }
   }
   return {};
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace accelscope::capture {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto kTurn = 100ms;
 constexpr auto kAnswerLimit = 5s;
@@ -35,7 +35,7 @@ class TaskQueue {
     added_.notify_one();
   }
   // Those that wait, or the first that comes in time.
-  void run(Clock::duration at_most) {
+  void run(SteadyClock::duration at_most) {
     std::unique_lock lock(mutex_);
     added_.wait_for(lock, at_most, [this] { return !tasks_.empty(); });
     std::deque<std::function<void()>> taken;
@@ -101,7 +101,7 @@ std::string capture_name(const CaptureRequest& request) {
 
 Result<void> LocalCapture::begin() {
   CaptureRun::Options run;
-  run.origin = Clock::now();
+  run.origin = SteadyClock::now();
   Result<std::vector<SourcePart>> parts =
       kind_parts(options_.request, options_.work_folder, run.origin, options_.watch);
   if (!parts) return parts.error();
@@ -208,10 +208,10 @@ Result<std::string> LocalCapture::obey_from_elsewhere(ControlCommand command) {
   const auto answer = std::make_shared<std::promise<Result<std::string>>>();
   std::future<Result<std::string>> answered = answer->get_future();
   tasks_.post([this, command, answer] { answer->set_value(obey(command)); });
-  const Clock::time_point give_up = Clock::now() + kAnswerLimit;
+  const SteadyClock::time_point give_up = SteadyClock::now() + kAnswerLimit;
   while (answered.wait_for(kTurn) != std::future_status::ready) {
     if (ended_) return Error{"the capture has just ended"};
-    if (Clock::now() > give_up) return Error{"the capture does not answer"};
+    if (SteadyClock::now() > give_up) return Error{"the capture does not answer"};
   }
   return answered.get();
 }

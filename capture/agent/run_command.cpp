@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include "capture/agent/commands.h"
 #include "capture/agent/local_capture.h"
 #include "capture/agent/stop_signals.h"
+#include "capture/command_line/options.h"
 #include "capture/kinds/option_cli.h"
 #include "capture/kinds/options.h"
 #include "core/base/format.h"
@@ -144,17 +144,16 @@ int RunCommand::finish(const LocalCaptureReport& report, std::optional<int> exit
 
 }  // namespace
 
-AgentAction declare_run(CLI::App& command, const std::vector<std::string>& program) {
+AgentAction declare_run(command_line::OptionSet& command, const std::vector<std::string>& program) {
   auto run = std::make_shared<RunCommand>();
   run->program = &program;
-  command.add_option("-o,--output", run->output, "session file to write")->required();
+  command.add_option("-o,--output", run->output, "session file to write").required();
   command.add_option("--kind", run->kind_list, "kinds of capture, separated by commas; program, if one is given");
   command.add_option("--cwd", run->directory, "folder in which the program runs");
-  command.add_option("--env", run->environment, "NAME=VALUE for the program; may be given several times")
-      ->allow_extra_args(false);
+  command.add_option("--env", run->environment, "NAME=VALUE for the program; may be given several times").repeats();
   command.add_option("--script", run->script, "file with a shell script that is run in place of a program");
   command.add_flag("--paused", run->paused, "start paused; accelscope-agent resume begins");
-  command.add_option("--duration", run->duration_s, "stop after so many seconds")->check(CLI::PositiveNumber);
+  command.add_option("--duration", run->duration_s, "stop after so many seconds").positive();
   command.add_option("--name", run->name, "for accelscope-agent pause, resume and stop");
   command.add_option("--spool", run->spool,
                      "folder that keeps what was captured if this process is killed; accelscope-agent --spool FOLDER "
@@ -167,10 +166,11 @@ AgentAction declare_run(CLI::App& command, const std::vector<std::string>& progr
   run->kind_options.declare(command, kinds);
   std::string about = "Kinds of capture:\n";
   for (const KindFacts& facts : kinds) about += fmt::format("  {:<10} {}\n", facts.name, facts.explanation);
-  command.footer(about +
-                 "\nCtrl+C, or accelscope-agent stop, ends the program and keeps what was captured. The exit status is "
-                 "the program's own;\n125 if the capture itself failed. Standard input of the program is empty.\n"
-                 "\nExample:\n  accelscope-agent run -o bench.accel --sample-interval 10ms -- python3 bench.py");
+  command.set_footer(
+      about +
+      "\nCtrl+C, or accelscope-agent stop, ends the program and keeps what was captured. The exit status is "
+      "the program's own;\n125 if the capture itself failed. Standard input of the program is empty.\n"
+      "\nExample:\n  accelscope-agent run -o bench.accel --sample-interval 10ms -- python3 bench.py");
   return [run] { return run->run(); };
 }
 

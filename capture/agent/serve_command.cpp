@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -15,6 +14,7 @@
 #include "capture/agent/control_socket.h"
 #include "capture/agent/detach.h"
 #include "capture/agent/kind_parts.h"
+#include "capture/command_line/options.h"
 #include "capture/kinds/option_cli.h"
 #include "capture/kinds/options.h"
 #include "capture/process/child_process.h"
@@ -144,7 +144,7 @@ std::vector<KindFacts> declaration_of(const std::string& kind) { return {(*find_
 
 }  // namespace
 
-AgentAction declare_serve(CLI::App& app) {
+AgentAction declare_serve(command_line::OptionSet& app) {
   auto serving = std::make_shared<AgentOptionTexts>();
   serving->declare(app);
   return [serving] {
@@ -153,23 +153,23 @@ AgentAction declare_serve(CLI::App& app) {
   };
 }
 
-AgentAction declare_simulate(CLI::App& command) {
+AgentAction declare_simulate(command_line::OptionSet& command) {
   auto simulate = std::make_shared<FixedKindCommand>();
   simulate->serving.declare(command);
   simulate->kind_options.declare(command, declaration_of("simulate"));
-  command.footer("Example:\n  accelscope-agent simulate --rate 200k --seconds 60 --listen 127.0.0.1:7420");
+  command.set_footer("Example:\n  accelscope-agent simulate --rate 200k --seconds 60 --listen 127.0.0.1:7420");
   return [simulate] { return simulate->run("simulate"); };
 }
 
-AgentAction declare_replay(CLI::App& command) {
+AgentAction declare_replay(command_line::OptionSet& command) {
   auto replay = std::make_shared<FixedKindCommand>();
   replay->serving.declare(command);
   std::vector<KindFacts> kinds = declaration_of("replay");
   std::erase_if(kinds.front().options, [](const KindOption& option) { return option.name == "file"; });
   replay->kind_options.declare(command, kinds);
   command.add_option("file", replay->files, "session files, any files that can be imported, folders of ranks")
-      ->required();
-  command.footer("Example:\n  accelscope-agent replay profile.json --speed 1.0");
+      .required();
+  command.set_footer("Example:\n  accelscope-agent replay profile.json --speed 1.0");
   return [replay] { return replay->run("replay"); };
 }
 

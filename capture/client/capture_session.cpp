@@ -14,6 +14,7 @@
 #include "capture/client/connection.h"
 #include "capture/client/recovery_folder.h"
 #include "capture/client/store_scopes.h"
+#include "capture/process/host_identity.h"
 
 namespace accelscope::capture {
 namespace {
@@ -38,8 +39,8 @@ class StepText {
 };
 
 // One agent of the session. Without a connection it is over: it could not be begun, or had ended before.
-struct Agent {
-  Agent(Store& store, const AgentFeedOptions& options) : scopes(store), feed(scopes, options) {}
+struct CapturedAgent {
+  CapturedAgent(Store& store, const AgentFeedOptions& options) : scopes(store), feed(scopes, options) {}
   StoreScopes scopes;
   AgentFeed feed;
   std::unique_ptr<AgentWay> way;           // outlives the connection that uses it
@@ -55,11 +56,6 @@ struct Agent {
     return status;
   }
 };
-
-std::string random_id() {
-  std::random_device random;
-  return fmt::format("{:08x}{:08x}", random(), random());
-}
 
 std::string title_of(const CapturePlan& plan) {
   std::string places;
@@ -102,12 +98,12 @@ struct CaptureSession::Implementation {
   Result<void> begin_agent(const std::string& place);
   Result<void> recover_agent(const std::filesystem::path& agent_folder);
   [[nodiscard]] AgentFeedOptions feed_options(const std::string& place, const std::filesystem::path& agent_folder);
-  Result<void> connect(const std::shared_ptr<Agent>& agent, const std::string& place, const Start& start,
+  Result<void> connect(const std::shared_ptr<CapturedAgent>& agent, const std::string& place, const Start& start,
                        const std::filesystem::path& agent_folder);
-  void keep(std::shared_ptr<Agent> agent);
+  void keep(std::shared_ptr<CapturedAgent> agent);
   void remove_folder();
-  void ask_token(const std::string& place, const std::weak_ptr<Agent>& agent);
-  [[nodiscard]] std::vector<std::shared_ptr<Agent>> all() const;
+  void ask_token(const std::string& place, const std::weak_ptr<CapturedAgent>& agent);
+  [[nodiscard]] std::vector<std::shared_ptr<CapturedAgent>> all() const;
   [[nodiscard]] CaptureStatus status() const;
 
   CapturePlan plan;
@@ -119,7 +115,7 @@ struct CaptureSession::Implementation {
   std::shared_ptr<HostNames> hosts = std::make_shared<HostNames>();
   std::unique_ptr<RecoveryFolder> folder;
   mutable std::mutex mutex;
-  std::vector<std::shared_ptr<Agent>> agents;
+  std::vector<std::shared_ptr<CapturedAgent>> agents;
 };
 
 Result<void> CaptureSession::Implementation::make_folder() {
@@ -157,19 +153,19 @@ AgentFeedOptions CaptureSession::Implementation::feed_options(const std::string&
   return feed;
 }
 
-void CaptureSession::Implementation::keep(std::shared_ptr<Agent> agent) {
+void CaptureSession::Implementation::keep(std::shared_ptr<CapturedAgent> agent) {
   const std::lock_guard lock(mutex);
   agents.push_back(std::move(agent));
 }
 
-std::vector<std::shared_ptr<Agent>> CaptureSession::Implementation::all() const {
+std::vector<std::shared_ptr<CapturedAgent>> CaptureSession::Implementation::all() const {
   const std::lock_guard lock(mutex);
   return agents;
 }
 
 Result<void> CaptureSession::Implementation::begin_agent(const std::string& place) {
   const std::filesystem::path agent_folder = folder ? folder->new_agent() : std::filesystem::path();
-  const auto agent = std::make_shared<Agent>(*store, feed_options(place, agent_folder));
+  const auto agent = std::make_shared<CapturedAgent>(*store, feed_options(place, agent_folder));
   Start start;
   start.mode = plan.mode;
   start.capture_id = plan.capture_id;
@@ -177,9 +173,10 @@ Result<void> CaptureSession::Implementation::begin_agent(const std::string& plac
   return connect(agent, place, start, agent_folder);
 }
 
-Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Agent>& agent, const std::string& place,
-                                                     const Start& start, const std::filesystem::path& agent_folder) {
-  const std::weak_ptr<Agent> weak = agent;
+Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<CapturedAgent>& agent,
+                                                     const std::string& place, const Start& start,
+                                                     const std::filesystem::path& agent_folder) {
+  const std::weak_ptr<CapturedAgent> weak = agent;
   AgentWayOptions way;
   way.token_file = plan.token_file;
   way.ssh_config_file = plan.ssh_config_file;
@@ -214,7 +211,7 @@ Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Agent
   return {};
 }
 
-void CaptureSession::Implementation::ask_token(const std::string& place, const std::weak_ptr<Agent>& agent) {
+void CaptureSession::Implementation::ask_token(const std::string& place, const std::weak_ptr<CapturedAgent>& agent) {
   CaptureQuestion question;
   question.kind = CaptureQuestion::Kind::secret;
   question.place = place;
@@ -235,7 +232,7 @@ void CaptureSession::Implementation::ask_token(const std::string& place, const s
 Result<void> CaptureSession::Implementation::recover_agent(const std::filesystem::path& agent_folder) {
   const Result<FrameLogFacts> facts = FrameLog::read_facts(agent_folder);
   const std::string place = facts ? facts.value().place : agent_folder.filename().string();
-  const auto agent = std::make_shared<Agent>(*store, feed_options(place, agent_folder));
+  const auto agent = std::make_shared<CapturedAgent>(*store, feed_options(place, agent_folder));
   if (!list_segments(agent_folder).empty()) {
     if (Result<void> read = agent->feed.replay(); !read) return read;
   }
@@ -264,7 +261,7 @@ Result<void> CaptureSession::Implementation::recover_agent(const std::filesystem
 
 CaptureStatus CaptureSession::Implementation::status() const {
   CaptureStatus whole;
-  for (const std::shared_ptr<Agent>& agent : all()) whole.agents.push_back(agent->status());
+  for (const std::shared_ptr<CapturedAgent>& agent : all()) whole.agents.push_back(agent->status());
   whole.phase = phase_of(whole.agents);
   for (const AgentStatus& agent : whole.agents) {
     whole.events += agent.events;
@@ -278,7 +275,7 @@ CaptureStatus CaptureSession::Implementation::status() const {
 CaptureSession::CaptureSession(std::unique_ptr<Implementation> impl) : impl_(std::move(impl)) {}
 
 CaptureSession::~CaptureSession() {
-  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
     // A capture that failed here may still be had from its agent.
     if (agent->way && agent->status().phase == CapturePhase::ended) agent->way->finish();
   }
@@ -317,7 +314,7 @@ Result<std::unique_ptr<CaptureSession>> CaptureSession::recover(const Recoverabl
 void CaptureSession::add(const std::string& place) {
   const Result<void> begun = impl_->begin_agent(place);
   if (begun) return;
-  const auto agent = std::make_shared<Agent>(*impl_->store, impl_->feed_options(place, {}));
+  const auto agent = std::make_shared<CapturedAgent>(*impl_->store, impl_->feed_options(place, {}));
   agent->without.place = agent->without.peer = place;
   agent->without.phase = CapturePhase::failed;
   agent->without.message = begun.message();
@@ -325,25 +322,25 @@ void CaptureSession::add(const std::string& place) {
 }
 
 void CaptureSession::leave(const std::string& place) {
-  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
     if (agent->connection && agent->status().place == place) agent->connection->leave();
   }
 }
 
 void CaptureSession::pause() {
-  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
     if (agent->connection) agent->connection->pause();
   }
 }
 
 void CaptureSession::resume() {
-  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
     if (agent->connection) agent->connection->resume();
   }
 }
 
 void CaptureSession::stop() {
-  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
     if (agent->connection) agent->connection->stop();
   }
 }
@@ -352,8 +349,8 @@ CaptureStatus CaptureSession::status() const { return impl_->status(); }
 
 bool CaptureSession::wait_for(milliseconds limit) const {
   const auto until = std::chrono::steady_clock::now() + limit;
-  const std::vector<std::shared_ptr<Agent>> agents = impl_->all();
-  return std::all_of(agents.begin(), agents.end(), [&](const std::shared_ptr<Agent>& agent) {
+  const std::vector<std::shared_ptr<CapturedAgent>> agents = impl_->all();
+  return std::all_of(agents.begin(), agents.end(), [&](const std::shared_ptr<CapturedAgent>& agent) {
     if (!agent->connection) return true;
     const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
     return agent->connection->wait_for(std::max(left, milliseconds(0)));
@@ -367,7 +364,7 @@ void CaptureSession::answer(std::uint64_t id, const std::optional<std::string>& 
 }
 
 void CaptureSession::saved() {
-  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
     if (agent->connection) agent->connection->saved();
   }
   // While something may still come, the file does not have it.
@@ -375,7 +372,7 @@ void CaptureSession::saved() {
 }
 
 void CaptureSession::discard() {
-  for (const std::shared_ptr<Agent>& agent : impl_->all()) {
+  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
     if (agent->connection) agent->connection->discard();
   }
   impl_->remove_folder();

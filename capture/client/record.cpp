@@ -9,11 +9,13 @@
 namespace accelscope::capture {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPollInterval{100};
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double seconds_since(SteadyClock::time_point begin) {
+  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
 
 Result<std::unique_ptr<CaptureSession>> open_session(const RecordOptions& options,
                                                      const std::shared_ptr<Store>& store) {
@@ -43,7 +45,7 @@ Result<std::unique_ptr<CaptureSession>> open_session(const RecordOptions& option
 
 // Returns when every agent has ended or failed. What an agent itself limits needs no second watch here.
 void follow(CaptureSession& session, const RecordOptions& options) {
-  const Clock::time_point begin = Clock::now();
+  const SteadyClock::time_point begin = SteadyClock::now();
   const double limit = options.plan.mode == StartMode::begin ? 0 : options.plan.request.duration_seconds;
   bool asked_to_stop = false;
   while (!session.wait_for(kPollInterval)) {
@@ -106,7 +108,7 @@ Result<RecordReport> record(const RecordOptions& options) {
     return Error{status.message.empty() ? "the agent sent nothing" : status.message};
   }
   RecordReport report = report_of(status, *store, options.output_path);
-  const Clock::time_point save_begin = Clock::now();
+  const SteadyClock::time_point save_begin = SteadyClock::now();
   if (Result<void> saved = save(*store, options, status); !saved) return saved.error();
   report.save_seconds = seconds_since(save_begin);
   session.saved();

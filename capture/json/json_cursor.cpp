@@ -6,13 +6,12 @@
 #include <cstdint>
 
 #include "core/base/bytes.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
-
-[[nodiscard]] bool is_blank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 // The length of the UTF-8 sequence at the start of the text, 0 if there is none.
 [[nodiscard]] std::size_t sequence_length(std::string_view text) noexcept {

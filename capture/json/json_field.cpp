@@ -5,18 +5,13 @@
 #include <cmath>
 
 #include "core/base/format.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
 
 [[nodiscard]] bool may_be_number(const JsonField& field) noexcept {
   return field.kind == JsonKind::number || field.kind == JsonKind::string;
-}
-
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
 }
 
 // Up to 18 digits with a sign: nearly every number of a profile, and several times as fast as the general way.

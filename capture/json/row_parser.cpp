@@ -5,19 +5,12 @@
 #include <vector>
 
 #include "capture/json/json_cursor.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
-
-[[nodiscard]] std::string_view trimmed(std::string_view token) noexcept {
-  while (!token.empty() &&
-         (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' || token.back() == '\t')) {
-    token.remove_suffix(1);
-  }
-  return token;
-}
 
 [[nodiscard]] bool is_number(std::string_view token) noexcept {
   for (const char c : token) {

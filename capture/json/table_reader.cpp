@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "capture/json/balanced_scan.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 constexpr std::size_t kReadBytes = 1U << 20;
 constexpr std::size_t kFirstBufferBytes = 64U << 10;  // most files are small; the buffer grows with what comes
 
-[[nodiscard]] bool is_blank(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 [[nodiscard]] bool ends_scalar(char c) noexcept {
   return is_blank(c) || c == ',' || c == ']' || c == '}' || c == ':' || c == '"' || c == '{' || c == '[';
 }

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "capture/command_line/options.h"
 #include "capture/kinds/options.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
@@ -16,42 +17,34 @@ namespace {
   return found == facts.options.end() ? nullptr : &*found;
 }
 
-[[nodiscard]] std::string upper(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-  }
-  return result;
-}
-
 [[nodiscard]] std::string value_word(const KindOption& option) {
   if (option.type == OptionType::choice) return fmt::format("{}", fmt::join(option.choices, "|"));
-  if (option.type != OptionType::flag) return upper(option_type_name(option.type));
+  if (option.type != OptionType::flag) return upper_case(option_type_name(option.type));
   return option.default_value.empty() ? "on|off" : "on|off=" + option.default_value;
 }
 
 }  // namespace
 
-void KindOptions::declare(CLI::App& command, const std::vector<KindFacts>& kinds) {
+void KindOptions::declare(command_line::OptionSet& command, const std::vector<KindFacts>& kinds) {
   kinds_ = kinds;
   for (const KindFacts& facts : kinds_) {
     for (const KindOption& option : facts.options) declare_option(command, facts, option);
   }
 }
 
-void KindOptions::declare_option(CLI::App& command, const KindFacts& facts, const KindOption& option) {
+void KindOptions::declare_option(command_line::OptionSet& command, const KindFacts& facts, const KindOption& option) {
   const bool shared = std::any_of(typed_.begin(), typed_.end(),
                                   [&](const Typed& known) { return known.kind.empty() && known.name == option.name; });
   const bool is_flag = option.type == OptionType::flag;
   const auto add = [&](const std::string& name, const std::string& group) {
-    CLI::Option* added = command.add_option("--" + name, option.explanation)->group(group);
-    added->type_name(value_word(option));
+    const command_line::Option added = command.add_untied("--" + name, option.explanation);
+    added.in_group(group).value_word(value_word(option));
     // A flag that is given without a value would take it from there.
-    if (!is_flag && !option.default_value.empty()) added->default_str(option.default_value);
-    if (is_flag) added->expected(0, 1);
-    if (option.repeats) added->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
-    CLI::Option* off = nullptr;
-    if (is_flag) off = command.add_flag("--no-" + name)->group("");
+    if (!is_flag && !option.default_value.empty()) added.default_text(option.default_value);
+    if (is_flag) added.may_lack_value();
+    if (option.repeats) added.repeats();
+    std::optional<command_line::Option> off;
+    if (is_flag) off = command.add_flag("--no-" + name);
     return std::pair(added, off);
   };
   const std::string group = fmt::format("{} (--kind {})", facts.title, facts.name);
@@ -65,14 +58,13 @@ void KindOptions::declare_option(CLI::App& command, const KindFacts& facts, cons
 }
 
 std::vector<std::string> KindOptions::values_of(const Typed& typed) {
-  std::vector<std::string> values;
-  if (typed.option->count() > 0) values = typed.option->results();
-  if (typed.off == nullptr) return values;
+  std::vector<std::string> values = typed.option.values();
+  if (!typed.off) return values;
   // A flag without a value is on.
   for (std::string& value : values) {
     if (value.empty() || value == "true") value = "on";
   }
-  if (typed.off->count() > 0) values.emplace_back("off");
+  if (typed.off->given()) values.emplace_back("off");
   return values;
 }
 
@@ -99,7 +91,7 @@ Result<std::vector<KindChoice>> KindOptions::choices(const std::vector<std::stri
       if (owns) owners.push_back(facts.name);
     }
     return Error{fmt::format("{}: is an option of the kind {}, which is not chosen; add it to --kind",
-                             typed.option->get_name(), fmt::join(owners, " or "))};
+                             typed.option.name(), fmt::join(owners, " or "))};
   }
   return choices;
 }

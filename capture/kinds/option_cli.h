@@ -8,22 +8,19 @@
 // A name that several kinds share means all that are chosen; --KIND.NAME means one of them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "capture/command_line/options.h"
 #include "capture/kinds/kind.h"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace accelscope::capture {
 
 class KindOptions {
  public:
   // A flag is --NAME, --NAME=off or --no-NAME.
-  void declare(CLI::App& command, const std::vector<KindFacts>& kinds);
+  void declare(command_line::OptionSet& command, const std::vector<KindFacts>& kinds);
   // After the parse: the named kinds with what was typed for them. Fails on an unknown kind, and on an option that none
   // of the named ones has.
   [[nodiscard]] Result<std::vector<KindChoice>> choices(const std::vector<std::string>& names) const;
@@ -32,10 +29,10 @@ class KindOptions {
   struct Typed {
     std::string kind;  // "": every kind that has it
     std::string name;
-    CLI::Option* option = nullptr;
-    CLI::Option* off = nullptr;  // --no-NAME
+    command_line::Option option;
+    std::optional<command_line::Option> off;  // --no-NAME
   };
-  void declare_option(CLI::App& command, const KindFacts& facts, const KindOption& option);
+  void declare_option(command_line::OptionSet& command, const KindFacts& facts, const KindOption& option);
   [[nodiscard]] static std::vector<std::string> values_of(const Typed& typed);
 
   std::vector<KindFacts> kinds_;

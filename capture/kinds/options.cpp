@@ -10,6 +10,7 @@
 
 #include "core/base/format.h"
 #include "core/base/nearest_name.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
@@ -36,10 +37,6 @@ constexpr TypeWords kTypeWords[] = {
     if (words.type == type) return words;
   }
   return kTypeWords[static_cast<std::size_t>(OptionType::text) - 1];
-}
-
-[[nodiscard]] std::string joined(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 // "; did you mean 'x'?" or the names that there are.

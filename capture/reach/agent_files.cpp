@@ -6,18 +6,12 @@
 #include <filesystem>
 
 #include "capture/process/child_process.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
 
 constexpr std::string_view kListening = "listening on 127.0.0.1:";
-
-[[nodiscard]] std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
 
 [[nodiscard]] std::uint16_t port_in(std::string_view output) {
   const std::size_t at = output.find(kListening);

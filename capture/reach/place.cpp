@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kSsh = "ssh://";
 constexpr std::string_view kLettersAndDigits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-constexpr std::size_t kLongestName = 253;  // of a host in the domain name system
+constexpr std::size_t kPlaceLongestName = 253;  // of a host in the domain name system
 
 [[nodiscard]] bool made_of(std::string_view text, std::string_view marks) {
   for (const char c : text) {
@@ -65,7 +65,8 @@ constexpr std::size_t kLongestName = 253;  // of a host in the domain name syste
   if (place.host.starts_with('-') || place.user.starts_with('-')) {
     return wrong(text, "a host or a user does not begin with '-'");
   }
-  if (place.host.size() > kLongestName || place.user.size() > kLongestName) return wrong(text, "the name is too long");
+  if (place.host.size() > kPlaceLongestName || place.user.size() > kPlaceLongestName)
+    return wrong(text, "the name is too long");
   if (!made_of(place.host, "._-:%")) return wrong(text, fmt::format("'{}' is no name of a host", place.host));
   if (!made_of(place.user, "._-+@")) return wrong(text, fmt::format("'{}' is no name of a user", place.user));
   return place;

@@ -15,13 +15,13 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr std::string_view kFolderPurpose = "ssh";
-constexpr auto kStartLimit = std::chrono::seconds(30);
+constexpr std::string_view kSshFolderPurpose = "ssh";
+constexpr auto kSshStartLimit = std::chrono::seconds(30);
 constexpr auto kRemoveLimit = std::chrono::seconds(10);
 // After this program was ended hard, a new one has this long to take the capture up.
-constexpr auto kIdleExit = std::chrono::seconds(120);
+constexpr auto kSshIdleExit = std::chrono::seconds(120);
 // Between the end of a stream and that of the program which carried it.
-constexpr auto kEndLimit = std::chrono::milliseconds(500);
+constexpr auto kSshEndLimit = std::chrono::milliseconds(500);
 
 class SshHost final : public AgentHost {
  public:
@@ -88,8 +88,8 @@ Result<void> SshHost::set_up() {
   if (folder_) return {};
   const std::string program = find_program("ssh", {"/usr/bin"});
   if (program.empty()) return failed("the program ssh is missing on this computer; install openssh-client");
-  PrivateFolder::remove_left_behind(kFolderPurpose, [](const std::string&) { return false; });
-  Result<PrivateFolder> folder = PrivateFolder::make(kFolderPurpose);
+  PrivateFolder::remove_left_behind(kSshFolderPurpose, [](const std::string&) { return false; });
+  Result<PrivateFolder> folder = PrivateFolder::make(kSshFolderPurpose);
   if (!folder) return failed(folder.message());
   folder_ = std::move(folder).value();
   ssh_ = {program, options_.ssh_config_file, folder_->path() + "/ssh", place_};
@@ -125,7 +125,7 @@ Result<void> SshHost::connect(HostProgress& progress) {
     if (progress.cancelled()) return failed("cancelled");
     return failed("no answer was given; connect again to answer", ask_pass_->refused());
   }
-  (void)master_->wait(kEndLimit, [] { return false; });
+  (void)master_->wait(kSshEndLimit, [] { return false; });
   const std::string errors = master_->errors();
   master_.reset();
   // An account without a shell prints its reason where a shell's output would be.
@@ -146,7 +146,8 @@ Result<SshHost::Ran> SshHost::run(const std::string& script, Descriptor input, H
   while (tool->read(ran.output)) {
     if (progress.cancelled()) return failed("cancelled");
   }
-  if (!tool->wait(kStartLimit, [&] { return progress.cancelled(); })) return failed("the connection does not answer");
+  if (!tool->wait(kSshStartLimit, [&] { return progress.cancelled(); }))
+    return failed("the connection does not answer");
   ran.errors = tool->errors();
   ran.exit_code = tool->exit_code();
   // 255 is ssh's own; no script ends with it.
@@ -228,7 +229,7 @@ Result<void> SshHost::start_agent(const std::string& program, HostProgress& prog
   // An agent that goes on where another ended has its token, too.
   Result<std::string> token = running_.token.empty() ? random_hex(32) : Result<std::string>(running_.token);
   if (!token) return failed(token.message());
-  std::vector<std::string> argv = agent_arguments(options_, running_.folder, kIdleExit);
+  std::vector<std::string> argv = agent_arguments(options_, running_.folder, kSshIdleExit);
   argv.insert(argv.begin(), program);
   argv.emplace_back("--detach");
   const std::string command = remote_command(start_script(running_.folder, argv));
@@ -238,7 +239,7 @@ Result<void> SshHost::start_agent(const std::string& program, HostProgress& prog
   // A failure shows in what the agent says.
   (void)starter->write(token.value() + "\n");
   starter->close_input();
-  running_.port = await_port(starter.value(), kStartLimit, [&] { return progress.cancelled(); });
+  running_.port = await_port(starter.value(), kSshStartLimit, [&] { return progress.cancelled(); });
   running_.token = std::move(token).value();
   if (running_.port != 0) return {};
   if (progress.cancelled()) return failed("cancelled");
@@ -290,8 +291,8 @@ Result<Descriptor> SshHost::open_stream(HostProgress& progress) {
 std::string SshHost::why_stream_ended() {
   if (streams_.empty()) return "";
   Tool& stream = streams_.back();
-  if (!stream.wait(kEndLimit, [] { return false; })) return "";
-  const bool connected = master_ && !master_->wait(kEndLimit, [] { return false; });
+  if (!stream.wait(kSshEndLimit, [] { return false; })) return "";
+  const bool connected = master_ && !master_->wait(kSshEndLimit, [] { return false; });
   const std::string errors = (master_ ? master_->errors() : "") + stream.errors();
   if (connected && stream.exit_code() == 0) return "";
   if (is_ssh_failure(errors)) return explain_ssh_failure(place_, errors);
@@ -317,7 +318,7 @@ void SshHost::disconnect() {
   streams_.clear();
   if (master_) {
     master_->close_input();
-    (void)master_->wait(kEndLimit, [] { return false; });
+    (void)master_->wait(kSshEndLimit, [] { return false; });
   }
   master_.reset();
   ask_pass_.reset();

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPollMs = 100;
+constexpr int kSystemPollMs = 100;
 // A socket's path has 108 bytes. ssh adds a dot and 16 letters to the one it makes before it has its name.
 constexpr std::size_t kLongestFolder = 64;
 constexpr auto kNewFolder = std::chrono::minutes(1);
@@ -113,7 +113,7 @@ Result<std::string> read_to_end(const Descriptor& stream, std::size_t limit, con
   std::string text;
   std::array<char, 4096> buffer{};
   while (!stop()) {
-    if (!readable(stream.get(), kPollMs)) continue;
+    if (!readable(stream.get(), kSystemPollMs)) continue;
     const ssize_t count = ::read(stream.get(), buffer.data(), buffer.size());
     if (count < 0) return system_error("reading");
     if (count == 0) return text;
@@ -214,7 +214,7 @@ Result<LocalListener> LocalListener::open(const std::string& path) {
 
 std::optional<Descriptor> LocalListener::accept(const std::function<bool()>& stop) const {
   while (!stop()) {
-    if (!readable(socket_.get(), kPollMs)) continue;
+    if (!readable(socket_.get(), kSystemPollMs)) continue;
     Descriptor peer(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     ucred user{};
     socklen_t size = sizeof(user);

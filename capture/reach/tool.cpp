@@ -19,19 +19,19 @@ extern char** environ;
 namespace accelscope::capture {
 namespace {
 
-constexpr int kPollMs = 100;
+constexpr int kToolPollMs = 100;
 constexpr int kReapMs = 10;
-constexpr auto kPatience = std::chrono::seconds(2);  // between asking a program to end and ending it
+constexpr auto kToolPatience = std::chrono::seconds(2);  // between asking a program to end and ending it
 constexpr int kHeldNumber = STDERR_FILENO + 1;
 constexpr std::size_t kMaxErrors = 16U << 10;
 
-[[nodiscard]] Error system_error(std::string_view what) {
+[[nodiscard]] Error tool_error(std::string_view what) {
   return Error{fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
 [[nodiscard]] bool readable(int number) {
   pollfd waiting{number, POLLIN, 0};
-  return ::poll(&waiting, 1, kPollMs) > 0;
+  return ::poll(&waiting, 1, kToolPollMs) > 0;
 }
 
 // A file without a name: what is written is there until the last descriptor is closed.
@@ -39,7 +39,7 @@ constexpr std::size_t kMaxErrors = 16U << 10;
   std::error_code failure;
   std::string path = (std::filesystem::temp_directory_path(failure) / "accelscope-XXXXXX").string();
   Descriptor file(::mkostemp(path.data(), O_CLOEXEC | O_APPEND));
-  if (!file) return system_error(path);
+  if (!file) return tool_error(path);
   ::unlink(path.c_str());
   return file;
 }
@@ -105,7 +105,7 @@ Result<Tool> Tool::start(ToolStart settings) {
   }
   if (!settings.output) {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("a pipe");
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return tool_error("a pipe");
     tool.output_ = Descriptor(ends[0]);
     settings.output = Descriptor(ends[1]);
   }
@@ -178,9 +178,9 @@ void Tool::end() {
   if (ended()) return;
   close_input();
   ::kill(id_, SIGTERM);
-  if (wait(kPatience, [] { return false; })) return;
+  if (wait(kToolPatience, [] { return false; })) return;
   ::kill(id_, SIGKILL);
-  (void)wait(kPatience, [] { return false; });
+  (void)wait(kToolPatience, [] { return false; });
 }
 
 }  // namespace accelscope::capture

@@ -23,14 +23,14 @@ constexpr mode_t kOthersMayUse = S_IRWXG | S_IRWXO;
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
 constexpr std::size_t kMostBytes = std::size_t{64} << 10;
 
-class Descriptor {
+class FolderDescriptor {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
+  explicit FolderDescriptor(int number) : number_(number) {}
+  ~FolderDescriptor() {
     if (number_ >= 0) ::close(number_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  FolderDescriptor(const FolderDescriptor&) = delete;
+  FolderDescriptor& operator=(const FolderDescriptor&) = delete;
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] bool open() const { return number_ >= 0; }
 
@@ -95,7 +95,7 @@ Result<void> ensure_private_folder(const std::string& folder) {
 }
 
 Result<std::string> read_private_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const FolderDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.open()) return system_error(path, "cannot be read");
   if (Result<void> mine = check_owner_only(path, file.number()); !mine) return mine.error();
   std::string content(kMostBytes + 1, '\0');
@@ -118,7 +118,8 @@ Result<void> write_private_file(const std::string& path, std::string_view conten
   const std::string draft = temporary_path(target.parent_path().string(), "." + target.filename().string(), "");
   Result<void> done;
   {
-    const Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
+    const FolderDescriptor file(
+        ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
     if (!file.open()) return system_error(path, "cannot be written");
     done = write_all(path, file.number(), content);
   }
@@ -129,7 +130,7 @@ Result<void> write_private_file(const std::string& path, std::string_view conten
 
 Result<void> with_folder_locked(const std::string& folder, const std::function<Result<void>()>& function) {
   const std::string path = folder + "/.lock";
-  const Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
+  const FolderDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
   if (!lock.open()) return system_error(path, "cannot be opened");
   while (::flock(lock.number(), LOCK_EX) != 0) {
     if (errno != EINTR) return system_error(path, "cannot be locked");

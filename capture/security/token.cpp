@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "capture/security/private_files.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
@@ -32,13 +33,6 @@ class Wiped {
   std::string& text_;
 };
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
 Result<Token> named(const std::string& place, Result<Token> token) {
   if (token) return token;
   return Error{fmt::format("{}: {}", place, token.message())};
@@ -58,7 +52,7 @@ Result<Token> Token::make() {
 }
 
 Result<Token> Token::parse(std::string_view text) {
-  text = trim(text);
+  text = trimmed(text);
   if (text.size() < kFewestCharacters) {
     return Error{fmt::format("a token has at least {} characters, this one has {}; make one with: openssl rand -hex 32",
                              kFewestCharacters, text.size())};

@@ -5,7 +5,7 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr std::size_t kMaxEntries = 512;  // a hostile file must not make the report grow without end
+constexpr std::size_t kImportReportMaxEntries = 512;  // a hostile file must not make the report grow without end
 
 [[nodiscard]] std::string in_table(const std::string& table) {
   return table.empty() ? std::string("at the top level") : fmt::format("in table \"{}\"", table.substr(0, 80));
@@ -18,7 +18,7 @@ void ImportReport::note(std::string_view kind, std::string detail, Severity seve
   const auto found = entries_.find(key);
   if (found != entries_.end()) {
     found->second.count += count;
-  } else if (entries_.size() < kMaxEntries) {
+  } else if (entries_.size() < kImportReportMaxEntries) {
     entries_.emplace(key, Entry{count, std::move(detail), severity});
   } else {
     Entry& rest = entries_[{"further_problems", ""}];
@@ -33,7 +33,7 @@ void ImportReport::skipped_row(std::string_view table, std::string_view reason, 
   const auto found = skipped_.find(key);
   if (found != skipped_.end()) {
     ++found->second.count;
-  } else if (skipped_.size() < kMaxEntries) {
+  } else if (skipped_.size() < kImportReportMaxEntries) {
     skipped_.emplace(key, Skipped{1, offset});
   } else {
     ++skipped_[{"(further tables)", "for various reasons"}].count;

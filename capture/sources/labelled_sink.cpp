@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kBeginFact = "begin_unix_ns";
 constexpr std::string_view kRowCounts = "source.rows.";  // counts of rows by table: these add up
 
-[[nodiscard]] std::optional<std::uint64_t> whole_number(std::string_view text) {
+[[nodiscard]] std::optional<std::uint64_t> labelled_sink_whole_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -30,8 +30,8 @@ MetaEntry SharedFacts::place(const MetaEntry& entry, const std::string& label) {
   const auto [known, is_new] = first_values_.emplace(entry.key, entry.value);
   if (is_new) return entry;
   if (entry.key.starts_with(kRowCounts)) {
-    const auto before = whole_number(known->second);
-    const auto more = whole_number(entry.value);
+    const auto before = labelled_sink_whole_number(known->second);
+    const auto more = labelled_sink_whole_number(entry.value);
     if (before && more) {
       known->second = fmt::format("{}", *before + *more);
       return {entry.key, known->second};
@@ -69,7 +69,7 @@ Result<void> LabelledSink::define(const Definition& definition) {
 
 Result<void> LabelledSink::define_fact(const MetaEntry& entry) {
   if (entry.key == kBeginFact) {
-    if (const auto begin = whole_number(entry.value); begin && *begin <= INT64_MAX) {
+    if (const auto begin = labelled_sink_whole_number(entry.value); begin && *begin <= INT64_MAX) {
       begin_unix_ns_ = static_cast<std::int64_t>(*begin);
     }
   }

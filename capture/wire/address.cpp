@@ -7,11 +7,13 @@
 #include <charconv>
 #include <optional>
 
+#include "core/base/text.h"
+
 namespace accelscope::capture {
 namespace {
 
 constexpr std::string_view kTlsPrefix = "tls://";
-constexpr std::size_t kLongestName = 253;  // RFC 1035, 2.3.4
+constexpr std::size_t kAddressLongestName = 253;  // RFC 1035, 2.3.4
 
 struct HostAndPort {
   std::string_view host;
@@ -36,15 +38,8 @@ bool may_be_name(std::string_view host) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
            c == '_';
   };
-  return !host.empty() && host.size() <= kLongestName && host.front() != '-' &&
+  return !host.empty() && host.size() <= kAddressLongestName && host.front() != '-' &&
          std::all_of(host.begin(), host.end(), allowed);
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxTextBytes = 8U << 10;
 constexpr std::size_t kMaxScriptBytes = 256U << 10;
-constexpr std::uint32_t kMaxItems = 4'096;  // of any list
+constexpr std::uint32_t kMessageMaxItems = 4'096;  // of any list
 
 // Every message names its fields once, in fields(); these two walk over them to write or to read.
 class Put {
@@ -31,7 +31,7 @@ class Put {
   }
   template <typename Item, typename Each>
   void list(const std::vector<Item>& items, const Each& each) {
-    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(items.size(), kMaxItems));
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(items.size(), kMessageMaxItems));
     writer.number(count);
     for (std::uint32_t i = 0; i < count; ++i) each(items[i]);
   }
@@ -61,7 +61,7 @@ class Take {
   void list(std::vector<Item>& items, const Each& each) {
     std::uint32_t count = 0;
     number(count);
-    if (count > kMaxItems) return wrong("with a list that is too long");
+    if (count > kMessageMaxItems) return wrong("with a list that is too long");
     for (std::uint32_t i = 0; i < count && ok(); ++i) each(items.emplace_back());
   }
   void wrong(const char* how) {

@@ -53,13 +53,13 @@ Result<OpenFile> write_as_a_whole(const fs::path& path, ByteView bytes) {
 }
 
 fs::path facts_path(const fs::path& folder) { return folder / "facts"; }
-fs::path lock_path(const fs::path& folder) { return folder / "lock"; }
+fs::path frame_log_lock_path(const fs::path& folder) { return folder / "lock"; }
 
-Result<OpenFile> take_lock(const fs::path& folder) {
-  OpenFile lock(::open(lock_path(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode));
-  if (!lock) return file_error(lock_path(folder), "opened");
+Result<OpenFile> frame_log_take_lock(const fs::path& folder) {
+  OpenFile lock(::open(frame_log_lock_path(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode));
+  if (!lock) return file_error(frame_log_lock_path(folder), "opened");
   if (::flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno != EWOULDBLOCK) return file_error(lock_path(folder), "locked");
+  if (errno != EWOULDBLOCK) return file_error(frame_log_lock_path(folder), "locked");
   return Error{fmt::format("{}: is written by another process that still runs", folder.string())};
 }
 
@@ -74,7 +74,7 @@ Result<void> make_folder(const fs::path& folder) {
 
 Result<std::unique_ptr<FrameLog>> FrameLog::create(const fs::path& folder, const FrameLogOptions& options) {
   if (Result<void> made = make_folder(folder); !made) return made.error();
-  Result<OpenFile> lock = take_lock(folder);
+  Result<OpenFile> lock = frame_log_take_lock(folder);
   if (!lock) return lock.error();
   if (!list_segments(folder).empty()) {
     return Error{fmt::format("{}: holds frames of another capture; take another folder", folder.string())};
@@ -84,7 +84,7 @@ Result<std::unique_ptr<FrameLog>> FrameLog::create(const fs::path& folder, const
 
 Result<std::unique_ptr<FrameLog>> FrameLog::open_existing(const fs::path& folder, const FrameLogOptions& options,
                                                           FrameLogRecovery& found) {
-  Result<OpenFile> lock = take_lock(folder);
+  Result<OpenFile> lock = frame_log_take_lock(folder);
   if (!lock) return lock.error();
   std::unique_ptr<FrameLog> log(new FrameLog(folder, options, std::move(lock).value()));
   if (Result<void> done = log->recover(found); !done) return done.error();
@@ -307,7 +307,7 @@ FrameLogContent FrameLog::survey(const fs::path& folder) {
 }
 
 bool FrameLog::in_use(const fs::path& folder) {
-  const OpenFile lock(::open(lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC));
+  const OpenFile lock(::open(frame_log_lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC));
   return lock && ::flock(lock.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 

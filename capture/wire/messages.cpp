@@ -9,7 +9,7 @@ namespace accelscope::capture {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 256;
-constexpr std::size_t kMaxTextBytes = 8U << 10;
+constexpr std::size_t kMessagesMaxTextBytes = 8U << 10;
 constexpr std::size_t kMaxCapabilities = 256;
 
 // Cuts what would be refused at the other end.
@@ -58,7 +58,7 @@ Frame encode(const Hello& message) {
   put_text(writer, message.program, kMaxNameBytes);
   put_text(writer, message.program_version, kMaxNameBytes);
   put_text(writer, message.session_id, kMaxNameBytes);
-  put_text(writer, message.description, kMaxTextBytes);
+  put_text(writer, message.description, kMessagesMaxTextBytes);
   writer.number(message.window_bytes);
   const std::size_t count = std::min(message.capabilities.size(), kMaxCapabilities);
   writer.number(static_cast<std::uint32_t>(count));
@@ -77,7 +77,7 @@ Result<Hello> decode_hello(ByteView body) {
   hello.program_version = in.text(kMaxNameBytes);
   if (in.ok() && hello.major != kProtocolMajor) return hello;  // the rest may mean something else
   hello.session_id = in.text(kMaxNameBytes);
-  hello.description = in.text(kMaxTextBytes);
+  hello.description = in.text(kMessagesMaxTextBytes);
   hello.window_bytes = in.reader.number<std::uint64_t>();
   const auto count = in.reader.number<std::uint32_t>();
   if (count > kMaxCapabilities) return Error{"a hello message with too many capabilities"};
@@ -91,14 +91,14 @@ Result<Hello> decode_hello(ByteView body) {
 
 Frame encode(const Stop& message) {
   ByteWriter writer;
-  put_text(writer, message.reason, kMaxTextBytes);
+  put_text(writer, message.reason, kMessagesMaxTextBytes);
   return make_frame(FrameType::stop, writer.take());
 }
 
 Result<Stop> decode_stop(ByteView body) {
   TextReader in(body);
   Stop stop;
-  stop.reason = in.text(kMaxTextBytes);
+  stop.reason = in.text(kMessagesMaxTextBytes);
   return in.finish(std::move(stop), "stop");
 }
 
@@ -117,7 +117,7 @@ Frame encode(const ProgressReport& message) {
   writer.number(message.events);
   writer.number(message.queued_bytes);
   writer.number(message.waited_ns);
-  put_text(writer, message.text, kMaxTextBytes);
+  put_text(writer, message.text, kMessagesMaxTextBytes);
   return make_frame(FrameType::progress, writer.take());
 }
 
@@ -127,7 +127,7 @@ Result<ProgressReport> decode_progress(ByteView body) {
   report.events = in.reader.number<std::uint64_t>();
   report.queued_bytes = in.reader.number<std::uint64_t>();
   report.waited_ns = in.reader.number<std::uint64_t>();
-  report.text = in.text(kMaxTextBytes);
+  report.text = in.text(kMessagesMaxTextBytes);
   return in.finish(std::move(report), "progress");
 }
 
@@ -137,7 +137,7 @@ Frame encode(const StreamEnd& message) {
   writer.number(message.last_sequence);
   writer.number(message.events);
   writer.number(message.chunks);
-  put_text(writer, message.text, kMaxTextBytes);
+  put_text(writer, message.text, kMessagesMaxTextBytes);
   writer.number(static_cast<std::uint32_t>(message.lanes.size()));
   for (const LaneTotal& total : message.lanes) {
     writer.number(total.lane);
@@ -153,7 +153,7 @@ Result<StreamEnd> decode_end(ByteView body) {
   end.last_sequence = in.reader.number<std::uint64_t>();
   end.events = in.reader.number<std::uint64_t>();
   end.chunks = in.reader.number<std::uint64_t>();
-  end.text = in.text(kMaxTextBytes);
+  end.text = in.text(kMessagesMaxTextBytes);
   const auto count = in.reader.number<std::uint32_t>();
   for (std::uint32_t i = 0; i < count && in.ok(); ++i) {
     LaneTotal total;
@@ -170,7 +170,7 @@ Result<StreamEnd> decode_end(ByteView body) {
 Frame encode(const ErrorMessage& message) {
   ByteWriter writer;
   writer.number(static_cast<std::uint16_t>(message.code));
-  put_text(writer, message.text, kMaxTextBytes);
+  put_text(writer, message.text, kMessagesMaxTextBytes);
   return make_frame(FrameType::error, writer.take());
 }
 
@@ -178,7 +178,7 @@ Result<ErrorMessage> decode_error(ByteView body) {
   TextReader in(body);
   ErrorMessage error;
   error.code = static_cast<ErrorCode>(in.reader.number<std::uint16_t>());
-  error.text = in.text(kMaxTextBytes);
+  error.text = in.text(kMessagesMaxTextBytes);
   return in.finish(std::move(error), "error");
 }
 

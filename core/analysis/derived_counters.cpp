@@ -9,14 +9,10 @@
 #include "core/analysis/neuron/matmul_work.h"
 #include "core/analysis/time_cells.h"
 #include "core/analysis/track_devices.h"
+#include "core/base/text.h"
 
 namespace accelscope {
 namespace {
-
-[[nodiscard]] std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
 
 [[nodiscard]] bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -31,7 +27,7 @@ struct Recorded {
   std::vector<std::string> names;  // in small letters
 
   [[nodiscard]] bool has(const std::string& track) const {
-    const std::string name = lower(track);
+    const std::string name = lower_case(track);
     return std::any_of(names.begin(), names.end(), [&](const std::string& each) {
       return contains(each, name) || (is_tensor_matrix(track) && each.starts_with("pe "));
     });
@@ -46,7 +42,7 @@ struct Device {
 };
 
 void add_recorded(Recorded& recorded, const std::string& track_name) {
-  const std::string name = lower(track_name);
+  const std::string name = lower_case(track_name);
   if (contains(name, "mfu")) recorded.mfu = true;
   if (!contains(name, "util")) return;
   recorded.names.push_back(name);

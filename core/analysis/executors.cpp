@@ -37,7 +37,7 @@ struct Tally {
   }
 };
 
-struct Device {
+struct ExecutorsDevice {
   std::vector<std::pair<std::string, Tally>> executors;  // in the order of the tracks
   Tally all;
   std::uint64_t errors = 0;
@@ -67,12 +67,12 @@ struct Device {
   return track.host + " " + track.device;
 }
 
-[[nodiscard]] std::map<std::string, Device> tally_devices(const Snapshot& snapshot) {
-  std::map<std::string, Device> devices;
+[[nodiscard]] std::map<std::string, ExecutorsDevice> tally_devices(const Snapshot& snapshot) {
+  std::map<std::string, ExecutorsDevice> devices;
   for (const TrackSnapshot& track : snapshot.tracks) {
     if (track.schema == nullptr) continue;
     const EventKind kind = track.schema->kind;
-    Device& device = devices[node_of(*track.track)];
+    ExecutorsDevice& device = devices[node_of(*track.track)];
     if (track.track->kind == "error") {
       for (const std::uint32_t lane : track.lanes) device.errors += snapshot.lanes[lane].event_count;
     }
@@ -88,7 +88,7 @@ struct Device {
   }
   for (const TrackSnapshot& track : snapshot.tracks) {
     if (track.track->kind != "semaphore") continue;
-    Device& device = devices[node_of(*track.track)];
+    ExecutorsDevice& device = devices[node_of(*track.track)];
     for (const std::uint32_t lane : track.lanes) {
       const std::uint64_t updates = snapshot.lanes[lane].event_count;
       device.all.updates += updates;
@@ -101,7 +101,7 @@ struct Device {
 }
 
 [[nodiscard]] Executor row_of(const std::string& node, const std::string& executor, const std::string& name,
-                              const Tally& tally, const Device& device) {
+                              const Tally& tally, const ExecutorsDevice& device) {
   Executor row;
   row.node = node;
   row.executor = executor;
@@ -123,14 +123,14 @@ struct Device {
 }  // namespace
 
 std::vector<Executor> executors(const Snapshot& snapshot) {
-  const std::map<std::string, Device> devices = tally_devices(snapshot);
-  std::vector<const std::pair<const std::string, Device>*> order;
+  const std::map<std::string, ExecutorsDevice> devices = tally_devices(snapshot);
+  std::vector<const std::pair<const std::string, ExecutorsDevice>*> order;
   for (const auto& device : devices) order.push_back(&device);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return natural_less(a->first, b->first); });
   const std::string name = graph_name(snapshot);
   std::vector<Executor> rows;
   for (const auto* entry : order) {
-    const Device& device = entry->second;
+    const ExecutorsDevice& device = entry->second;
     if (device.executors.empty()) continue;
     for (const auto& [executor, tally] : device.executors) {
       rows.push_back(row_of(entry->first, executor, name, tally, device));

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace accelscope {
@@ -73,14 +74,6 @@ std::string in_unit(double value, const std::array<Unit, kCount>& units) {
 // The magnitude of a signed number, also of the most negative one.
 std::uint64_t magnitude(std::int64_t value) {
   return value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 // Splits "12.5 us" into "12.5" and "us".

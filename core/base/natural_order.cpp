@@ -2,10 +2,10 @@
 
 #include <cstddef>
 
+#include "core/base/text.h"
+
 namespace accelscope {
 namespace {
-
-[[nodiscard]] bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 [[nodiscard]] std::string_view leading_digits(std::string_view text) noexcept {
   std::size_t count = 0;

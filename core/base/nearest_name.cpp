@@ -4,20 +4,14 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/text.h"
+
 namespace accelscope {
 namespace {
 
 constexpr std::size_t kNotSimilar = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kLongest = 64;  // longer names are not compared letter by letter
 constexpr std::size_t kShortestPart = 3;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 // Letters to insert, remove, replace or exchange with their neighbour to make one of the other.
 std::size_t edits(std::string_view a, std::string_view b) {
@@ -54,11 +48,11 @@ std::size_t distance(std::string_view wanted, std::string_view name) {
 }  // namespace
 
 std::string nearest_name(std::string_view wanted, std::span<const std::string> names) {
-  const std::string sought = lower(wanted);
+  const std::string sought = lower_case(wanted);
   std::string nearest;
   std::size_t best = kNotSimilar;
   for (const std::string& name : names) {
-    const std::size_t candidate = distance(sought, lower(name));
+    const std::size_t candidate = distance(sought, lower_case(name));
     if (candidate >= best) continue;
     best = candidate;
     nearest = name;

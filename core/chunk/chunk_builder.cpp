@@ -9,12 +9,12 @@
 
 #include "core/base/checksum.h"
 #include "core/chunk/bit_pack.h"
+#include "core/chunk/chunk_format.h"
 
 namespace accelscope {
 namespace {
 
 constexpr std::uint32_t kBlocks = kMaxChunkEvents / kBlockEvents;
-constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 struct Range {
   std::uint64_t min;
@@ -31,8 +31,6 @@ Range range_of(const std::uint64_t* values, std::uint32_t count) {
 }
 
 unsigned width_of(std::uint64_t largest) { return packable_width(static_cast<unsigned>(std::bit_width(largest))); }
-
-std::size_t bits_to_bytes(std::size_t bits) { return (bits + 7) / 8; }
 
 // `count` values of `width` bits each, not in blocks; used for the small arrays of block minima.
 void put_bits(Bytes& out, const std::uint64_t* values, std::uint32_t count, unsigned width) {

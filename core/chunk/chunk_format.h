@@ -28,6 +28,8 @@ namespace accelscope {
 inline constexpr std::uint32_t kChunkMagic = 0x4b484341;  // "ACHK"
 inline constexpr std::uint16_t kChunkVersion = 1;
 inline constexpr std::uint32_t kMaxChunkEvents = 16384;
+inline constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;  // signed values are packed with it flipped
+[[nodiscard]] constexpr std::size_t bits_to_bytes(std::size_t bits) noexcept { return (bits + 7) / 8; }
 inline constexpr std::uint32_t kBlockEvents = 64;
 inline constexpr std::uint32_t kMaxChunkColumns = 512;
 inline constexpr std::uint32_t kMaxChunkBytes = 64U << 20;

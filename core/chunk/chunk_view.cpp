@@ -18,8 +18,6 @@ std::uint64_t load64(const std::byte* place) noexcept {
 
 bool usable_width(unsigned width) noexcept { return width <= 56 || width == 64; }
 
-std::size_t bits_to_bytes(std::size_t bits) noexcept { return (bits + 7) / 8; }
-
 // Sum of the widths of the blocks before `block`, which is where its bits begin, in units of 8 bytes.
 std::size_t blocks_before(const std::byte* widths, std::uint32_t block) noexcept {
   std::size_t sum = 0;

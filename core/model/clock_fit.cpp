@@ -10,8 +10,8 @@ namespace accelscope {
 namespace {
 
 constexpr std::size_t kMaxWindows = 256;
-constexpr std::int64_t kFar = std::int64_t{1} << 50;      // 13 days: rounding does not tilt a line of this length
-constexpr std::int64_t kLargest = std::int64_t{1} << 61;  // pairs beyond this cannot be times
+constexpr std::int64_t kFar = std::int64_t{1} << 50;  // 13 days: rounding does not tilt a line of this length
+constexpr std::int64_t kClockFitLargest = std::int64_t{1} << 61;  // pairs beyond this cannot be times
 constexpr double kMaxDrift = 1e-3;  // ten times what a bad quartz does; more is a step of a clock, or not known yet
 
 double line_at(const ClockPair& from, const ClockPair& to, std::int64_t ticks) {
@@ -68,8 +68,8 @@ bool same_rate(const std::vector<ClockPair>& pairs, const ClockPair& best, bool 
 }  // namespace
 
 void ClockFit::add(const ClockPair& pair) {
-  if (std::max(std::abs(pair.ticks / 2), std::abs(pair.ns / 2)) > kLargest / 2 || pair.uncertainty_ns < 0 ||
-      pair.uncertainty_ns > kLargest) {
+  if (std::max(std::abs(pair.ticks / 2), std::abs(pair.ns / 2)) > kClockFitLargest / 2 || pair.uncertainty_ns < 0 ||
+      pair.uncertainty_ns > kClockFitLargest) {
     return;
   }
   const std::int64_t number =

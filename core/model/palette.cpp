@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
+
 namespace accelscope {
 namespace {
 
@@ -20,8 +22,6 @@ constexpr PinnedName kPinnedOpcodes[] = {
 constexpr std::string_view kCollectives[] = {"allreduce", "allgather",         "reducescatter", "alltoall",
                                              "sendrecv",  "collectivepermute", "broadcast"};
 constexpr std::uint8_t kCollectiveSlot = 7;
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "w1_123" and "w1.123" are instances of "w1"; "123" alone and "_123" stay as they are.
 std::string_view without_instance_number(std::string_view name) {

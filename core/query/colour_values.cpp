@@ -9,7 +9,7 @@
 namespace accelscope {
 namespace {
 
-constexpr std::uint8_t kNoValue = 15;  // as LaneColours has it
+constexpr std::uint8_t kColourNoValue = 15;  // as LaneColours has it
 
 // Neighbouring ids look different.
 [[nodiscard]] std::uint8_t id_slot(std::int64_t number) {
@@ -76,7 +76,7 @@ void ColourBuilder::measure_chunk(const ScannedChunk& chunk, const LaneWork& wor
 
 void ColourBuilder::read_codes(const ScannedChunk& chunk, const ScannedBlock& block, const LaneWork& work,
                                Block& out) const {
-  out.codes.fill(kNoValue);
+  out.codes.fill(kColourNoValue);
   const bool of_column = work.source != ColourSource::name && work.source != ColourSource::duration;
   std::uint64_t valid = ~std::uint64_t{0};
   if (of_column) {
@@ -138,7 +138,7 @@ void ColourBuilder::merge(const ScannedChunk& chunk, const LaneWork& work, Chunk
   const std::scoped_lock lock(mutex_);
   Sums& all = *sums_[work.table];
   for (std::size_t code = 0; code < kMostSteps; ++code) all.steps[code].add(in_ns(sums.codes[code]));
-  all.missing.add(in_ns(sums.codes[kNoValue]));
+  all.missing.add(in_ns(sums.codes[kColourNoValue]));
   for (const std::uint64_t local : sums.touched) {
     all.strings[chunk.session_string(local)].add(in_ns(sums.strings[local]));
     sums.strings[local] = {};

@@ -18,14 +18,14 @@ struct StretchItem {
 };
 
 // What of a chunk's events is meant: the part in the range or the rest.
-enum class Part : std::uint8_t { inside, outside };
+enum class RangePart : std::uint8_t { inside, outside };
 
 struct DecodeItem {
-  Part part = Part::inside;
+  RangePart part = RangePart::inside;
   bool take_away = false;
 };
 
-struct Plan {
+struct RangePlan {
   std::vector<StretchItem> stretches;
   std::vector<ChunkRequest> chunks;
   std::vector<DecodeItem> decodes;  // beside chunks
@@ -34,9 +34,9 @@ struct Plan {
 // Finds the cheapest way to the totals of a range of one lane: a stretch of totals counts as free, a chunk to
 // decode costs one. A stretch that is partly in the range is either put together from its children or taken whole
 // less its children outside the range.
-class LanePlanner {
+class RangeLanePlanner {
  public:
-  LanePlanner(const LaneSnapshot& lane, std::uint32_t lane_index, const TickRange& range, Plan& plan)
+  RangeLanePlanner(const LaneSnapshot& lane, std::uint32_t lane_index, const TickRange& range, RangePlan& plan)
       : lane_(lane), lane_index_(lane_index), range_(range), span_(chunks_in(lane, range)), plan_(plan) {}
 
   void run() {
@@ -45,25 +45,27 @@ class LanePlanner {
     for (std::size_t level = NameTotals::kLevels; level-- > 0;) {
       const std::size_t size = chunks_of(level);
       for (std::size_t index = begin / size; index < lane_.totals.stretches[level]; ++index) {
-        take(level, index, Part::inside, false);
+        take(level, index, RangePart::inside, false);
         begin = (index + 1) * size;
       }
     }
-    for (std::size_t chunk = begin; chunk < lane_.chunk_count; ++chunk) take(0, chunk, Part::inside, false);
+    for (std::size_t chunk = begin; chunk < lane_.chunk_count; ++chunk) take(0, chunk, RangePart::inside, false);
   }
 
  private:
   static constexpr std::size_t chunks_of(std::size_t level) noexcept { return std::size_t{1} << (2 * level); }
   static_assert(NameTotals::kFanout == 4);
-  static constexpr Part opposite(Part part) noexcept { return part == Part::inside ? Part::outside : Part::inside; }
+  static constexpr RangePart opposite(RangePart part) noexcept {
+    return part == RangePart::inside ? RangePart::outside : RangePart::inside;
+  }
 
   enum class Cover : std::uint8_t { none, some, all };
-  [[nodiscard]] Cover cover(std::size_t level, std::size_t index, Part part) const noexcept {
+  [[nodiscard]] Cover cover(std::size_t level, std::size_t index, RangePart part) const noexcept {
     const std::size_t first = index * chunks_of(level);
     const std::size_t last = std::min<std::size_t>(first + chunks_of(level), lane_.chunk_count);
-    if (last <= span_.first || first >= span_.last) return part == Part::inside ? Cover::none : Cover::all;
+    if (last <= span_.first || first >= span_.last) return part == RangePart::inside ? Cover::none : Cover::all;
     if (range_.covers(lane_.chunk(first).begin_ticks, lane_.chunk(last - 1).end_ticks)) {
-      return part == Part::inside ? Cover::all : Cover::none;
+      return part == RangePart::inside ? Cover::all : Cover::none;
     }
     return Cover::some;
   }
@@ -90,14 +92,14 @@ class LanePlanner {
     return true;
   }
 
-  [[nodiscard]] std::size_t children_cost(std::size_t level, std::size_t index, Part part) const noexcept {
+  [[nodiscard]] std::size_t children_cost(std::size_t level, std::size_t index, RangePart part) const noexcept {
     std::size_t sum = 0;
     for (std::size_t i = 0; i < NameTotals::kFanout; ++i) {
       sum += cost(level - 1, index * NameTotals::kFanout + i, part);
     }
     return sum;
   }
-  [[nodiscard]] std::size_t cost(std::size_t level, std::size_t index, Part part) const noexcept {
+  [[nodiscard]] std::size_t cost(std::size_t level, std::size_t index, RangePart part) const noexcept {
     const Cover covered = cover(level, index, part);
     if (covered == Cover::none) return 0;
     const bool kept = totals(level, index).kept;
@@ -111,12 +113,12 @@ class LanePlanner {
     const double ns_per_tick = rate(level, index);
     plan_.stretches.push_back({stretch, take_away ? -ns_per_tick : ns_per_tick});
   }
-  void take_children(std::size_t level, std::size_t index, Part part, bool take_away) {
+  void take_children(std::size_t level, std::size_t index, RangePart part, bool take_away) {
     for (std::size_t i = 0; i < NameTotals::kFanout; ++i) {
       take(level - 1, index * NameTotals::kFanout + i, part, take_away);
     }
   }
-  void take(std::size_t level, std::size_t index, Part part, bool take_away) {
+  void take(std::size_t level, std::size_t index, RangePart part, bool take_away) {
     const Cover covered = cover(level, index, part);
     if (covered == Cover::none) return;
     const NameTotals::Stretch stretch = totals(level, index);
@@ -138,23 +140,23 @@ class LanePlanner {
   std::uint32_t lane_index_;
   TickRange range_;
   ChunkSpan span_;
-  Plan& plan_;
+  RangePlan& plan_;
 };
 
 // Doubles hold sums of whole ns exactly up to 104 days; ticks of other rates are rounded once, at the end.
-struct Sum {
+struct RangeSum {
   std::int64_t count = 0;
   double time_ns = 0;
 };
 
 // The sums of one thread, by session-wide name.
-class Sums {
+class RangeSums {
  public:
-  explicit Sums(std::size_t names) : sums_(names), packed_(names) {}
+  explicit RangeSums(std::size_t names) : sums_(names), packed_(names) {}
   void add(const StretchItem& item) noexcept {
     const std::int64_t sign = item.weight < 0 ? -1 : 1;
     for (const NameTotal& total : std::span(item.totals.totals, item.totals.size)) {
-      Sum& sum = sums_[total.name];
+      RangeSum& sum = sums_[total.name];
       sum.count += sign * std::int64_t{total.count};
       sum.time_ns += item.weight * static_cast<double>(total.busy);
     }
@@ -163,7 +165,8 @@ class Sums {
     if (chunk.mask != nullptr) return add_passing(chunk);
     const auto ticks =
         static_cast<std::uint64_t>(chunk.place.end_ticks) - static_cast<std::uint64_t>(chunk.place.begin_ticks);
-    const bool whole = item.part == Part::inside && chunk.range.covers(chunk.place.begin_ticks, chunk.place.end_ticks);
+    const bool whole =
+        item.part == RangePart::inside && chunk.range.covers(chunk.place.begin_ticks, chunk.place.end_ticks);
     if (whole && !item.take_away && chunk.lane.clock->is_affine() && ticks < kPackedTicks) {
       add_whole(chunk, ticks);
     } else {
@@ -171,7 +174,7 @@ class Sums {
     }
   }
   // Takes over names [begin, end) of the other sums; of itself only what is still packed. Threads may each take a part.
-  void add(Sums& other, std::size_t begin, std::size_t end) noexcept {
+  void add(RangeSums& other, std::size_t begin, std::size_t end) noexcept {
     other.unpack(begin, end);
     if (&other == this) return;
     for (std::size_t i = begin; i < end; ++i) {
@@ -179,7 +182,7 @@ class Sums {
       sums_[i].time_ns += other.sums_[i].time_ns;
     }
   }
-  [[nodiscard]] const std::vector<Sum>& values() const noexcept { return sums_; }
+  [[nodiscard]] const std::vector<RangeSum>& values() const noexcept { return sums_; }
 
  private:
   // With a million names the sums do not fit the caches, and memory is what adding up waits for. So the count and
@@ -242,11 +245,11 @@ class Sums {
         const auto duration = static_cast<std::uint64_t>(times.ends[i] - times.begins[i]);
         const bool inside = chunk.range.holds(times.begins[i], times.ends[i]);
         const std::uint64_t shared = chunk.range.shared(times.begins[i], times.ends[i]);
-        const std::uint64_t ticks = item.part == Part::inside ? shared : duration - shared;
-        Sum& sum = sums_[chunk.session_string(names[i])];
+        const std::uint64_t ticks = item.part == RangePart::inside ? shared : duration - shared;
+        RangeSum& sum = sums_[chunk.session_string(names[i])];
         sum.time_ns += weight * static_cast<double>(ticks);
         // An event across the edge counts as inside, with only some of its time.
-        if (inside == (item.part == Part::inside)) sum.count += sign;
+        if (inside == (item.part == RangePart::inside)) sum.count += sign;
       }
     }
   }
@@ -256,7 +259,7 @@ class Sums {
     chunk.for_each_block([&](const ScannedBlock& block) {
       chunk.view.names(block.block, names);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        Sum& sum = sums_[chunk.session_string(names[i])];
+        RangeSum& sum = sums_[chunk.session_string(names[i])];
         ++sum.count;
         sum.time_ns +=
             chunk.ns_per_tick * static_cast<double>(chunk.range.shared(block.times.begins[i], block.times.ends[i]));
@@ -264,22 +267,22 @@ class Sums {
     });
   }
   // True if a block has nothing of the wanted part.
-  static bool skip(const TickRange& range, const BlockTimes& times, std::uint32_t size, Part part) noexcept {
-    if (part == Part::outside) return range.covers(times.begins[0], times.ends[size - 1]);
+  static bool skip(const TickRange& range, const BlockTimes& times, std::uint32_t size, RangePart part) noexcept {
+    if (part == RangePart::outside) return range.covers(times.begins[0], times.ends[size - 1]);
     return times.begins[0] >= range.end || times.ends[size - 1] < range.begin;
   }
-  std::vector<Sum> sums_;
+  std::vector<RangeSum> sums_;
   std::vector<std::uint64_t> packed_;  // count * kPackedTicks + ticks
   double packed_ns_per_tick_ = 0;
   std::uint64_t packed_ticks_ = 0;
   std::uint64_t packed_events_ = 0;
 };
 
-NameStatistics collect(const Sums& sums) {
+NameStatistics collect(const RangeSums& sums) {
   NameStatistics result;
-  const std::vector<Sum>& values = sums.values();
+  const std::vector<RangeSum>& values = sums.values();
   result.names.reserve(static_cast<std::size_t>(
-      std::count_if(values.begin(), values.end(), [](const Sum& sum) { return sum.count > 0; })));
+      std::count_if(values.begin(), values.end(), [](const RangeSum& sum) { return sum.count > 0; })));
   for (std::size_t name = 0; name < values.size(); ++name) {
     if (values[name].count <= 0) continue;
     const auto time_ns = static_cast<std::int64_t>(std::llround(std::max(0.0, values[name].time_ns)));
@@ -302,7 +305,7 @@ NameStatistics collect(const Sums& sums) {
 
 Result<NameStatistics> name_statistics(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range) {
   const Snapshot& snapshot = *query.snapshot;
-  Plan plan;
+  RangePlan plan;
   for (const std::uint32_t lane_index : lanes) {
     const LaneSnapshot& lane = snapshot.lanes[lane_index];
     if (!has_time(lane.data->kind)) continue;
@@ -316,15 +319,15 @@ Result<NameStatistics> name_statistics(const QueryContext& query, const LaneIndi
       }
       continue;
     }
-    LanePlanner(lane, lane_index, tick_range(lane, range), plan).run();
+    RangeLanePlanner(lane, lane_index, tick_range(lane, range), plan).run();
   }
   // Asked for after the snapshot was taken, so that it covers every id in the snapshot's totals.
   const std::size_t names = std::max<std::size_t>(1, snapshot.strings->size());
-  std::vector<Sums> sums(query.pool.concurrency(), Sums(0));
+  std::vector<RangeSums> sums(query.pool.concurrency(), RangeSums(0));
   std::vector<char> used(sums.size(), 0);
-  const auto sums_of = [&](std::size_t worker) -> Sums& {
+  const auto sums_of = [&](std::size_t worker) -> RangeSums& {
     if (used[worker] == 0) {
-      sums[worker] = Sums(names);
+      sums[worker] = RangeSums(names);
       used[worker] = 1;
     }
     return sums[worker];
@@ -341,7 +344,7 @@ Result<NameStatistics> name_statistics(const QueryContext& query, const LaneIndi
     sums_of(worker).add(chunk, plan.decodes[chunk.request]);
   });
   if (!scanned) return scanned.error();
-  Sums& total = sums_of(0);
+  RangeSums& total = sums_of(0);
   constexpr std::size_t kNamesAtOnce = 65536;
   TaskControl merging;  // once all is read, it is too late to cancel
   query.pool.for_each((names + kNamesAtOnce - 1) / kNamesAtOnce, merging, [&](std::size_t part, std::size_t) {

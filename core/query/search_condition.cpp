@@ -13,28 +13,21 @@
 
 #include "core/analysis/source_lines.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 
 namespace accelscope {
 namespace {
 
 __extension__ using Wide = __int128;
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), lower);
-  return result;
-}
-
 bool same_word(std::string_view a, std::string_view b) noexcept {
   return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower_case(x) == lower_case(y); });
 }
 
 bool contains_ignoring_case(std::string_view text, std::string_view lower_part) noexcept {
   return std::search(text.begin(), text.end(), lower_part.begin(), lower_part.end(),
-                     [](char x, char y) { return lower(x) == y; }) != text.end();
+                     [](char x, char y) { return lower_case(x) == y; }) != text.end();
 }
 
 // A number as the user wrote it: exact if it is whole.

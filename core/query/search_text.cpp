@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/query/search.h"
 
 namespace accelscope {
@@ -18,8 +19,6 @@ constexpr std::array<std::pair<std::string_view, Compare>, 8> kOperators = {{{"!
                                                                              {">", Compare::greater},
                                                                              {"~", Compare::contains}}};
 
-bool is_space(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool is_column_letter(char c) noexcept {
   return c == '_' || c == '.' || is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -44,7 +43,7 @@ class Parser {
     SearchQuery query;
     query.text = text_;
     while (true) {
-      while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+      while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
       if (at_ == text_.size()) return query;
       SearchTerm term;
       if (const Result<void> parsed = parse_term(term); !parsed) return parsed.error();
@@ -75,7 +74,7 @@ class Parser {
     if (at_ < text_.size() && text_[at_] == '/' && term.compare == Compare::contains) return parse_expression(term);
     if (at_ < text_.size() && text_[at_] == '"') return parse_quoted(term);
     const std::size_t begin = at_;
-    while (at_ < text_.size() && !is_space(text_[at_])) ++at_;
+    while (at_ < text_.size() && !is_blank(text_[at_])) ++at_;
     term.value = text_.substr(begin, at_ - begin);
     if (term.value.empty()) {
       return Error{
@@ -107,7 +106,7 @@ class Parser {
     term.compare = Compare::matches;
     term.value = text_.substr(begin, end - begin);
     at_ = end + 1;
-    while (at_ < text_.size() && !is_space(text_[at_])) {
+    while (at_ < text_.size() && !is_blank(text_[at_])) {
       if (text_[at_] != 'i') {
         return Error{
             fmt::format("search: unknown letter '{}' after the expression /{}/; only i (upper and lower case "

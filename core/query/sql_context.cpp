@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/text.h"
+
 namespace accelscope::sql {
 
 Result<std::shared_ptr<const LoadedChunk>> ChunkCache::load(const Store& store, const LaneSnapshot& lane,
@@ -65,14 +67,6 @@ std::string quoted_name(std::string_view name) {
   }
   quoted += '"';
   return quoted;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 }  // namespace accelscope::sql

@@ -96,6 +96,5 @@ void result_text(sqlite3_context* context, std::string_view text);         // co
 void result_pooled_text(sqlite3_context* context, std::string_view text);  // outlives the run
 void result_uint64(sqlite3_context* context, std::uint64_t value);         // text from 2^63 on
 [[nodiscard]] std::string quoted_name(std::string_view name);              // "name" for SQL
-[[nodiscard]] std::string lower_case(std::string_view text);               // ASCII, as SQLite compares names
 
 }  // namespace accelscope::sql

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/text.h"
 #include "core/query/sql_tokens.h"
 
 namespace accelscope::sql {

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/text.h"
 #include "core/query/sql_tables.h"
 
 namespace accelscope::sql {

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "core/base/nearest_name.h"
+#include "core/base/text.h"
 #include "core/query/sql_context.h"
 #include "core/query/sql_tokens.h"
 

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cmath>
 
+#include "core/chunk/chunk_format.h"
+
 namespace accelscope::sql {
 namespace {
-
-constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 // First chunk for which `before` is false; chunks are sorted by it.
 template <typename Before>

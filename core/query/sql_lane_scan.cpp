@@ -1,11 +1,9 @@
 #include "core/query/sql_lane_scan.h"
 
+#include "core/chunk/chunk_format.h"
+
 namespace accelscope::sql {
-namespace {
-
-constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
-
-}  // namespace
+namespace {}  // namespace
 
 LaneScan::LaneScan(Context& context, const LaneSnapshot& lane, const EventFilter& filter,
                    const std::vector<int>& schema_columns)

@@ -1,12 +1,11 @@
 #include <bit>
 #include <cmath>
 
+#include "core/chunk/chunk_format.h"
 #include "core/query/sql_native_lane.h"
 
 namespace accelscope::sql {
 namespace {
-
-constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 std::uint64_t low_bits(std::uint64_t count) {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;

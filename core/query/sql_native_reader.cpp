@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "core/base/text.h"
 #include "core/query/sql_native_condition.h"
 #include "core/query/sql_native_scope.h"
 #include "core/query/sql_native_statement.h"

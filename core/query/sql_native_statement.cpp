@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/text.h"
 #include "core/query/sql_context.h"
 
 namespace accelscope::sql {

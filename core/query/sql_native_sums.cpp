@@ -5,10 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "core/chunk/chunk_format.h"
+
 namespace accelscope::sql {
 namespace {
 
-constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 // The magnitude is itself a rounded sum, so stay away from the limits.
 constexpr double kMargin = 1 - 1e-6;
 constexpr double kExactIntegers = 9007199254740992.0 * kMargin;  // 2^53

@@ -2,13 +2,12 @@
 #include <atomic>
 #include <bit>
 
+#include "core/chunk/chunk_format.h"
 #include "core/query/sql_native_lane.h"
 #include "core/query/sql_native_rows.h"
 
 namespace accelscope::sql {
 namespace {
-
-constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 
 // Per term whether there is a value and the value itself, so that unsigned order is the order of the rows.
 using OrderKey = std::array<std::uint64_t, 2 * NativeQuery::kMaxOrderTerms>;

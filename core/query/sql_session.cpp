@@ -88,7 +88,7 @@ class ResultCollector final : public SqlRowVisitor {
 struct StatementDeleter {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 };
-using Statement = std::unique_ptr<sqlite3_stmt, StatementDeleter>;
+using PreparedStatement = std::unique_ptr<sqlite3_stmt, StatementDeleter>;
 
 std::vector<std::string> column_names(sqlite3_stmt* statement) {
   std::vector<std::string> names;
@@ -114,8 +114,8 @@ struct SqlSession::Implementation {
   bool create(const std::string& table, std::string_view module, std::size_t index);
   void list_tables();
   Error error_of(std::string_view sql);
-  Result<Statement> prepare(std::string_view sql);
-  Statement improved(Statement statement, std::string_view sql);
+  Result<PreparedStatement> prepare(std::string_view sql);
+  PreparedStatement improved(PreparedStatement statement, std::string_view sql);
   Result<void> step_through(sqlite3_stmt* statement, std::string_view sql, SqlRowVisitor& visitor);
   sql::Constant evaluate(std::string_view expression);
   Result<bool> answer_natively(std::string_view sql, std::size_t columns, SqlRowVisitor& visitor);
@@ -200,21 +200,21 @@ Error SqlSession::Implementation::error_of(std::string_view sql) {
   return Error{std::move(message)};
 }
 
-Result<Statement> SqlSession::Implementation::prepare(std::string_view sql) {
+Result<PreparedStatement> SqlSession::Implementation::prepare(std::string_view sql) {
   if (!open_failure.empty()) return Error{open_failure};
   if (only_blanks(sql)) return Error{"the query is empty; try SELECT * FROM slice LIMIT 10"};
   if (sql.size() > 1'000'000) return Error{"the query is longer than 1,000,000 characters"};
   const char* rest = nullptr;
   sqlite3_stmt* raw = nullptr;
   const int code = sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &raw, &rest);
-  Statement statement(raw);
+  PreparedStatement statement(raw);
   if (code != SQLITE_OK) return error_of(sql);
   if (!statement) return Error{"the query holds nothing but a comment"};
   if (!only_blanks(sql.substr(static_cast<std::size_t>(rest - sql.data())))) {
     sqlite3_stmt* second = nullptr;
     const auto left = static_cast<int>(sql.data() + sql.size() - rest);
     const int second_code = sqlite3_prepare_v2(database, rest, left, &second, nullptr);
-    const Statement other(second);
+    const PreparedStatement other(second);
     if (second_code != SQLITE_OK || other) return Error{"one statement at a time: there is more after the first ';'"};
   }
   if (sqlite3_stmt_readonly(statement.get()) == 0 || sqlite3_column_count(statement.get()) == 0) {
@@ -225,12 +225,12 @@ Result<Statement> SqlSession::Implementation::prepare(std::string_view sql) {
 
 // The statement that gives the same rows with conditions that the tables can answer; the statement itself if that
 // is as good.
-Statement SqlSession::Implementation::improved(Statement statement, std::string_view sql) {
+PreparedStatement SqlSession::Implementation::improved(PreparedStatement statement, std::string_view sql) {
   const std::string rewritten = sql::with_end_column(sql, event_specs);
   if (rewritten.empty()) return statement;
   sqlite3_stmt* better = nullptr;
   sqlite3_prepare_v2(database, rewritten.c_str(), -1, &better, nullptr);
-  return better == nullptr ? std::move(statement) : Statement(better);
+  return better == nullptr ? std::move(statement) : PreparedStatement(better);
 }
 
 Result<void> SqlSession::Implementation::step_through(sqlite3_stmt* statement, std::string_view sql,
@@ -250,7 +250,7 @@ sql::Constant SqlSession::Implementation::evaluate(std::string_view expression) 
   const std::string sql = fmt::format("SELECT {}", expression);
   sqlite3_stmt* raw = nullptr;
   sqlite3_prepare_v2(database, sql.c_str(), -1, &raw, nullptr);
-  const Statement statement(raw);
+  const PreparedStatement statement(raw);
   const bool one = statement && sqlite3_column_count(raw) == 1 && sqlite3_step(raw) == SQLITE_ROW;
   return sql::Constant(one ? sqlite3_value_dup(sqlite3_column_value(raw, 0)) : nullptr);
 }
@@ -299,7 +299,7 @@ Result<bool> SqlSession::Implementation::query_made_table(const sql::NativeQuery
   Result<bool> answered = [&]() -> Result<bool> {
     sqlite3_stmt* raw = nullptr;
     const int code = sqlite3_prepare_v2(database, query.sql.data(), static_cast<int>(query.sql.size()), &raw, nullptr);
-    const Statement statement(raw);
+    const PreparedStatement statement(raw);
     if (code != SQLITE_OK || static_cast<std::size_t>(sqlite3_column_count(raw)) != columns) return false;
     const Result<void> done = step_through(raw, query.sql, visitor);
     if (!done) return done.error();
@@ -324,7 +324,7 @@ Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, Tas
   impl_->context.failure.clear();
   impl_->context.report.clear();
   Result<void> done = [&]() -> Result<void> {
-    Result<Statement> statement = impl_->prepare(sql);
+    Result<PreparedStatement> statement = impl_->prepare(sql);
     if (!statement) return statement.error();
     const std::vector<std::string> names = column_names(statement->get());
     if (!visitor.columns(names)) return {};
@@ -337,7 +337,7 @@ Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, Tas
       }
       impl_->context.report.clear();
     }
-    const Statement run = impl_->improved(std::move(*statement), sql);
+    const PreparedStatement run = impl_->improved(std::move(*statement), sql);
     return impl_->step_through(run.get(), sql, visitor);
   }();
   impl_->context.control = nullptr;

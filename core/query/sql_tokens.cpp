@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/text.h"
 #include "core/query/sql_context.h"
 
 namespace accelscope::sql {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
 }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
+bool is_sql_blank(char c) { return is_blank(c) || c == '\f'; }
 
 class Tokenizer {
  public:
@@ -36,7 +36,7 @@ class Tokenizer {
   // False for a comment that does not end.
   bool skip_blanks() {
     while (at_ < sql_.size()) {
-      if (is_blank(peek())) {
+      if (is_sql_blank(peek())) {
         ++at_;
       } else if (peek() == '-' && peek(1) == '-') {
         at_ = std::min(sql_.find('\n', at_), sql_.size());

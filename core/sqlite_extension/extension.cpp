@@ -24,7 +24,7 @@ using SharedFiles = std::shared_ptr<SessionFiles>;
 
 SessionFiles& files_of(sqlite3_context* context) { return **static_cast<SharedFiles*>(sqlite3_user_data(context)); }
 
-std::string text_of(sqlite3_value* value) {
+std::string argument_text(sqlite3_value* value) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
   return text == nullptr ? std::string() : std::string(text, static_cast<std::size_t>(sqlite3_value_bytes(value)));
 }
@@ -40,7 +40,7 @@ void create_tables(sqlite3_context* context, const std::string& path, const std:
 }
 
 void open_file(sqlite3_context* context, int count, sqlite3_value** values) {
-  create_tables(context, text_of(values[0]), count > 1 ? text_of(values[1]) : std::string());
+  create_tables(context, argument_text(values[0]), count > 1 ? argument_text(values[1]) : std::string());
 }
 
 void open_own_file(sqlite3_context* context, int count, sqlite3_value** values) {
@@ -49,7 +49,7 @@ void open_own_file(sqlite3_context* context, int count, sqlite3_value** values) 
     return sqlite3_result_error(context,
                                 "accelscope_attach: this connection has no file; use accelscope_open('run.accel')", -1);
   }
-  create_tables(context, path, count > 0 ? text_of(values[0]) : std::string());
+  create_tables(context, path, count > 0 ? argument_text(values[0]) : std::string());
 }
 
 // Registered with every function, so that the files go when the last of them does.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/format.h"
+#include "core/base/text.h"
 #include "core/query/sql_tables.h"
 
 namespace accelscope::sql {

@@ -12,9 +12,9 @@ constexpr double kLeafEvents = 64;
 constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
 
 template <typename Ticks>
-class Walk {
+class CounterWalk {
  public:
-  Walk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, CounterStrip& strip)
+  CounterWalk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, CounterStrip& strip)
       : lane_(lane), detail_(detail), ticks_(ticks), width_(width), strip_(strip) {}
 
   void run() {
@@ -166,10 +166,10 @@ void build_counter_strip(const LaneSnapshot& lane, LaneDetail* detail, const Tim
   const ClockMap& clock = lane.clock ? *lane.clock : kIdentity;
   if (clock.is_affine()) {
     const AffineTicks ticks(clock, view);
-    Walk<AffineTicks>(lane, detail, ticks, view.width, strip).run();
+    CounterWalk<AffineTicks>(lane, detail, ticks, view.width, strip).run();
   } else {
     const MappedTicks ticks(clock, view);
-    Walk<MappedTicks>(lane, detail, ticks, view.width, strip).run();
+    CounterWalk<MappedTicks>(lane, detail, ticks, view.width, strip).run();
   }
 }
 

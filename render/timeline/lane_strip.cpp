@@ -12,10 +12,10 @@ namespace accelscope::render {
 namespace {
 
 template <typename Ticks>
-class Walk {
+class SliceWalk {
  public:
-  Walk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, PixelCover& cover, LaneStrip& strip,
-       const Shading* shading, const LaneColours* colours)
+  SliceWalk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, PixelCover& cover,
+            LaneStrip& strip, const Shading* shading, const LaneColours* colours)
       : lane_(lane),
         detail_(detail),
         ticks_(ticks),
@@ -225,7 +225,7 @@ template <typename Ticks>
 void walk(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, const ClockMap& clock, PixelCover& cover,
           LaneStrip& strip, const Shading* shading, const LaneColours* colours) {
   const Ticks ticks(clock, view);
-  Walk<Ticks> walk(lane, detail, ticks, view.width, cover, strip, shading, colours);
+  SliceWalk<Ticks> walk(lane, detail, ticks, view.width, cover, strip, shading, colours);
   walk.run();
   strip.busy_share = std::min(1.0, walk.busy_pixels() / view.width);
   strip.wait_share = std::min(1.0, walk.wait_pixels() / view.width);

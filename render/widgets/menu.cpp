@@ -13,13 +13,13 @@
 namespace accelscope::render {
 namespace {
 
-constexpr float kItemHeight = 26, kPadding = 10, kIconColumn = 24, kShortcutGap = 32, kLine = 9, kMargin = 4;
+constexpr float kItemHeight = 26, kPadding = 10, kIconColumn = 24, kShortcutGap = 32, kLine = 9, kMenuMargin = 4;
 constexpr ImGuiWindowFlags kPopupFlags =
     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav;
 
 ImGuiID popup_id(std::string_view name) { return ImHashStr(name.data(), name.size(), 0x706f7075); }
 
-std::string joined(std::string_view name, std::string_view id) { return std::string(name) + '.' + std::string(id); }
+std::string menu_part(std::string_view name, std::string_view id) { return std::string(name) + '.' + std::string(id); }
 
 struct MenuSize {
   float width = 0;
@@ -36,7 +36,7 @@ MenuSize size_of(const Ui& ui, std::span<const MenuItem> items) {
     menu.height += ui.px(kItemHeight) + (item.line_above ? ui.px(kLine) : 0);
   }
   menu.width = std::max(ui.px(140), std::ceil(menu.width) + ui.px(kIconColumn) + 2 * ui.px(kPadding));
-  menu.height += 2 * ui.px(kMargin);
+  menu.height += 2 * ui.px(kMenuMargin);
   return menu;
 }
 
@@ -76,12 +76,12 @@ void draw_item(Ui& ui, const Rect& row, const MenuItem& item, bool lit) {
 }
 
 std::optional<std::string> draw_items(Ui& ui, std::string_view name, const Rect& box, std::span<const MenuItem> items) {
-  float& mark = ui.remembered(joined(name, "#mark"), -1);
+  float& mark = ui.remembered(menu_part(name, "#mark"), -1);
   if (ui.pressed(Key::down)) move_mark(items, mark, 1);
   if (ui.pressed(Key::up)) move_mark(items, mark, -1);
   const bool enter = ui.pressed(Key::enter, {}, false);
   std::optional<std::string> chosen;
-  Rect rest = box.inset(0, ui.px(kMargin));
+  Rect rest = box.inset(0, ui.px(kMenuMargin));
   for (std::size_t index = 0; index < items.size(); ++index) {
     const MenuItem& item = items[index];
     if (item.line_above) {
@@ -89,7 +89,7 @@ std::optional<std::string> draw_items(Ui& ui, std::string_view name, const Rect&
       horizontal_line(ui, gap.x0 + ui.px(4), gap.x1 - ui.px(4), gap.centre().y, ui.colour(Colour::line2));
     }
     const Rect row = rest.cut_top(ui.px(kItemHeight));
-    const std::string item_name = joined(name, item.id);
+    const std::string item_name = menu_part(name, item.id);
     const Interaction at = interact(ui, item_name, row, {.disabled = !item.enabled});
     if (at.hovered && item.enabled && (ui.input().mouse.x >= 0)) mark = static_cast<float>(index);
     const bool marked = static_cast<int>(mark) == static_cast<int>(index);
@@ -102,7 +102,7 @@ std::optional<std::string> draw_items(Ui& ui, std::string_view name, const Rect&
     }
     const bool opens = taken || (at.hovered && at.hovered_for > kHoverCardDelay) || (marked && ui.pressed(Key::right));
     if (item.enabled && opens && !submenu_open) {
-      open_menu_below(ui, item_name, {row.x1, row.y0 - ui.px(kMargin), row.x1, row.y0 - ui.px(kMargin)});
+      open_menu_below(ui, item_name, {row.x1, row.y0 - ui.px(kMenuMargin), row.x1, row.y0 - ui.px(kMenuMargin)});
     }
     if (auto below = popup_menu(ui, item_name, item.children)) chosen = below;
   }
@@ -110,10 +110,10 @@ std::optional<std::string> draw_items(Ui& ui, std::string_view name, const Rect&
 }
 
 void open_at(Ui& ui, std::string_view name, Point where, float above) {
-  ui.remembered(joined(name, "#x")) = where.x;
-  ui.remembered(joined(name, "#y")) = where.y;
-  ui.remembered(joined(name, "#above")) = above;
-  ui.remembered(joined(name, "#mark"), -1) = -1;
+  ui.remembered(menu_part(name, "#x")) = where.x;
+  ui.remembered(menu_part(name, "#y")) = where.y;
+  ui.remembered(menu_part(name, "#above")) = above;
+  ui.remembered(menu_part(name, "#mark"), -1) = -1;
   ImGui::OpenPopupEx(popup_id(name));
   ui.request_frame();
 }
@@ -133,10 +133,10 @@ std::optional<std::string> popup_menu(Ui& ui, std::string_view name, std::span<c
   const MenuSize menu = size_of(ui, items);
   const Rect window = ui.window();
   const float shown_height = std::min(menu.height, window.height());
-  float x = std::min(ui.remembered(joined(name, "#x")), window.x1 - menu.width);
-  float y = ui.remembered(joined(name, "#y"));
+  float x = std::min(ui.remembered(menu_part(name, "#x")), window.x1 - menu.width);
+  float y = ui.remembered(menu_part(name, "#y"));
   if (y + shown_height > window.y1) {  // no room below: above the anchor, or as low as it goes
-    const float above = ui.remembered(joined(name, "#above")) - shown_height;
+    const float above = ui.remembered(menu_part(name, "#above")) - shown_height;
     y = above >= window.y0 ? above : window.y1 - shown_height;
   }
   x = std::round(std::max(window.x0, x));
@@ -161,10 +161,10 @@ std::optional<std::string> menu_bar(Ui& ui, std::string_view name, const Rect& r
                                     float* used_width) {
   std::optional<std::string> chosen;
   Rect rest = rect;
-  const bool any_open =
-      std::any_of(menus.begin(), menus.end(), [&](const Menu& menu) { return menu_is_open(joined(name, menu.label)); });
+  const bool any_open = std::any_of(menus.begin(), menus.end(),
+                                    [&](const Menu& menu) { return menu_is_open(menu_part(name, menu.label)); });
   for (const Menu& menu : menus) {
-    const std::string menu_name = joined(name, menu.label);
+    const std::string menu_name = menu_part(name, menu.label);
     const float width = std::ceil(text_width(ui, TextStyle::body, menu.label)) + 2 * ui.px(kPadding);
     const Rect title = rest.cut_left(width).middle(ui.px(size::kControl));
     const Interaction at = interact(ui, menu_name, title);

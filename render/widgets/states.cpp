@@ -11,7 +11,7 @@
 namespace accelscope::render {
 namespace {
 
-constexpr float kEmptyWidth = 420, kLine = 20;
+constexpr float kEmptyWidth = 420, kStatesLine = 20;
 constexpr float kBannerPadding = 10, kBannerIcon = 24;
 
 struct BannerLook {
@@ -35,7 +35,7 @@ std::optional<std::size_t> empty_state(Ui& ui, std::string_view name, const Rect
   const float text_limit = std::min(ui.px(kEmptyWidth), area.width() - 2 * ui.px(size::kPanelPadding));
   if (text_limit <= 0) return std::nullopt;
   const float sentence_width = std::min(std::ceil(text_width(ui, TextStyle::body, sentence)) + 1, text_limit);
-  const float line = ui.px(kLine);
+  const float line = ui.px(kStatesLine);
   const float sentence_height = paragraph_height(ui, TextStyle::body, sentence, sentence_width, line);
   const float height = ui.px(24) + sentence_height + (actions.empty() ? 0 : line);
   Rect rest = area.middle(std::min(height, area.height()));

@@ -11,19 +11,20 @@
 namespace accelscope::render {
 namespace {
 
-constexpr float kPadding = 12, kIconBox = 14, kIconGap = 6, kDetailGap = 8, kClose = 22, kAdd = 30, kMore = 26;
+constexpr float kTabStripPadding = 12, kTabStripIconBox = 14, kTabStripIconGap = 6, kDetailGap = 8, kClose = 22,
+                kAdd = 30, kMore = 26;
 
 float tab_width(const Ui& ui, const Tab& tab) {
-  float width = 2 * ui.px(kPadding) + std::ceil(text_width(ui, TextStyle::body, tab.label));
-  if (tab.icon != nullptr) width += ui.px(kIconBox) + ui.px(kIconGap);
+  float width = 2 * ui.px(kTabStripPadding) + std::ceil(text_width(ui, TextStyle::body, tab.label));
+  if (tab.icon != nullptr) width += ui.px(kTabStripIconBox) + ui.px(kTabStripIconGap);
   if (!tab.detail.empty()) width += ui.px(kDetailGap) + std::ceil(text_width(ui, TextStyle::small, tab.detail));
   if (!tab.badge.empty()) {
     width += ui.px(kDetailGap) + std::ceil(text_width(ui, TextStyle::mono_small, tab.badge)) + ui.px(8);
   }
-  return width + (tab.closable ? ui.px(kClose) - ui.px(kPadding) / 2 : 0);
+  return width + (tab.closable ? ui.px(kClose) - ui.px(kTabStripPadding) / 2 : 0);
 }
 
-std::string joined(std::string_view strip, std::string_view name) {
+std::string tab_part(std::string_view strip, std::string_view name) {
   return std::string(strip) + '.' + std::string(name);
 }
 
@@ -43,7 +44,7 @@ TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& t
   } else if (at.hovered) {
     fill(ui, rect, mix(ui.colour(Colour::bg0), ui.colour(Colour::bg3), 0.7F));
   }
-  Rect inside = rect.inset(ui.px(kPadding), 0);
+  Rect inside = rect.inset(ui.px(kTabStripPadding), 0);
   if (tab.closable) {
     Rect close = {rect.x1 - ui.px(kClose), rect.y0, rect.x1 - ui.px(4), rect.y1};
     inside.x1 = close.x0;
@@ -55,8 +56,9 @@ TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& t
     hits.closed = at_close.clicked || at.middle_clicked;
   }
   if (tab.icon != nullptr) {
-    draw_icon(ui, inside.cut_left(ui.px(kIconBox)), tab.icon, ui.colour(active ? Colour::accent : Colour::text3));
-    inside.cut_left(ui.px(kIconGap));
+    draw_icon(ui, inside.cut_left(ui.px(kTabStripIconBox)), tab.icon,
+              ui.colour(active ? Colour::accent : Colour::text3));
+    inside.cut_left(ui.px(kTabStripIconGap));
   }
   const Colour label = active || at.hovered ? Colour::text1 : Colour::text2;
   inside.cut_left(draw_text(ui, inside, tab.label, {.colour = label, .fit = Fit::middle}) + ui.px(kDetailGap));
@@ -111,7 +113,7 @@ TabStripResult tab_strip(Ui& ui, std::string_view name, const Rect& rect, std::s
   for (std::size_t index = shown.first; index < shown.last; ++index) {
     const Rect place = rest.cut_left(std::min(widths[index], room));
     const bool is_active = active == index;
-    const TabHits hits = draw_tab(ui, joined(name, tabs[index].name), place, tabs[index], is_active);
+    const TabHits hits = draw_tab(ui, tab_part(name, tabs[index].name), place, tabs[index], is_active);
     const bool next_is_active = active == index + 1;
     if (!is_active && !next_is_active && options.can_add) {
       vertical_line(ui, place.x1 - ui.px(1), rect.y0 + ui.px(8), rect.y1 - ui.px(8), ui.colour(Colour::line2));
@@ -122,7 +124,7 @@ TabStripResult tab_strip(Ui& ui, std::string_view name, const Rect& rect, std::s
   }
   if (overflows) {
     const Rect more = rest.cut_left(ui.px(kMore)).middle(ui.px(size::kSmallControl));
-    const std::string more_name = joined(name, "more");
+    const std::string more_name = tab_part(name, "more");
     if (icon_button(ui, more_name, more, icon::kCaretDown, "All tabs")) open_menu_below(ui, more_name + ".menu", more);
     std::vector<MenuItem> items;
     for (std::size_t index = 0; index < tabs.size(); ++index) {
@@ -134,7 +136,7 @@ TabStripResult tab_strip(Ui& ui, std::string_view name, const Rect& rect, std::s
   }
   if (options.can_add) {
     const Rect add = rest.cut_left(add_width).middle(ui.px(size::kSmallControl));
-    result.add = icon_button(ui, joined(name, "add"), add, icon::kPlus, "New tab");
+    result.add = icon_button(ui, tab_part(name, "add"), add, icon::kPlus, "New tab");
   }
   return result;
 }

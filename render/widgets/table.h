@@ -115,7 +115,7 @@ using TableContent = std::function<TableCell(std::size_t row, std::size_t column
 TableResult table(Ui& ui, std::string_view name, const Rect& area, std::span<const TableColumn> columns,
                   std::size_t rows, const TableContent& content, TableState& state, const TableOptions& options = {});
 
-[[nodiscard]] bool contains_text(std::string_view text, std::string_view lower_case);
+[[nodiscard]] bool contains_text(std::string_view text, std::string_view lower_part);
 // The whole table as text: tab-separated for the clipboard, or comma-separated with quotes where needed.
 [[nodiscard]] std::string table_text(std::span<const TableColumn> columns, std::size_t rows,
                                      const TableContent& content, char separator);

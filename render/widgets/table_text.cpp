@@ -1,19 +1,12 @@
 // Tables as text, and which of their rows contain one.
 #include <algorithm>
 
+#include "core/base/text.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::render {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 std::string quoted(const std::string& text, char separator) {
   if (text.find_first_of(std::string("\"\n\r") + separator) == std::string::npos) return text;
@@ -30,14 +23,14 @@ std::string quoted(const std::string& text, char separator) {
 
 }  // namespace
 
-bool contains_text(std::string_view text, std::string_view lower_case) {
-  return lower(text).find(lower_case) != std::string::npos;
+bool contains_text(std::string_view text, std::string_view lower_part) {
+  return lower_case(text).find(lower_part) != std::string::npos;
 }
 
 bool TableFilter::update(const Key& key, const std::function<bool(std::size_t row, std::string_view text)>& contains) {
   if (key.rows <= kAtOnce || key != key_) {
     key_ = key;
-    lower_ = lower(key.text);
+    lower_ = lower_case(key.text);
     looked_at_ = 0;
     rows_.clear();
   }

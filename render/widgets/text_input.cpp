@@ -13,7 +13,7 @@
 namespace accelscope::render {
 namespace {
 
-constexpr float kPadding = 9, kIconColumn = 24;
+constexpr float kTextInputPadding = 9, kTextInputIconColumn = 24;
 
 void draw_frame(Ui& ui, const Rect& rect, bool focused, const TextInputOptions& options) {
   fill(ui, rect, ui.colour(Colour::bg1), size::kControlRadius);
@@ -96,9 +96,9 @@ TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std:
   FocusStop keyboard;
   if (!options.disabled) keyboard = focus_stop(ui, name, rect, FocusStopKind::text);
   draw_frame(ui, rect, focused_before > 0, options);
-  Rect inside = rect.inset(ui.px(kPadding), 0);
+  Rect inside = rect.inset(ui.px(kTextInputPadding), 0);
   if (options.icon != nullptr) {
-    Rect column = inside.cut_left(ui.px(kIconColumn - 4));
+    Rect column = inside.cut_left(ui.px(kTextInputIconColumn - 4));
     column.x1 = column.x0 + ui.px(14);
     draw_icon(ui, column, options.icon, ui.colour(options.disabled ? Colour::disabled : Colour::text2),
               TextStyle::icon14);
@@ -143,7 +143,7 @@ TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::
   FocusStop keyboard;
   if (!options.disabled) keyboard = focus_stop(ui, name, rect, FocusStopKind::text);
   draw_frame(ui, rect, focused_before > 0, options);
-  const Rect inside = rect.inset(ui.px(kPadding), ui.px(5));
+  const Rect inside = rect.inset(ui.px(kTextInputPadding), ui.px(5));
   if (text.empty()) {
     Rect line = inside;
     const ImFont* font = ui.fonts()[TextStyle::mono];

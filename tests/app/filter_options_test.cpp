@@ -9,7 +9,7 @@
 using namespace accelscope;
 using namespace accelscope::app;
 using test::holds;
-using test::Outcome;
+using test::ProgramOutcome;
 using test::run;
 
 namespace {
@@ -22,7 +22,7 @@ struct Fixture {
   std::string rows(const std::string& sql, std::vector<std::string> options) {
     std::vector<std::string> arguments{"query", path, sql, "--format", "csv"};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    const Outcome outcome = run(arguments);
+    const ProgramOutcome outcome = run(arguments);
     if (outcome.code != kExitDone) return "failed: " + outcome.err;
     return outcome.out.substr(outcome.out.find("\r\n") + 2);
   }
@@ -50,13 +50,13 @@ TEST_CASE_FIXTURE(Fixture, "filter options: a query sees what the searches, the 
 }
 
 TEST_CASE_FIXTURE(Fixture, "filter options: how much passes is said, and what cannot be understood is named") {
-  const Outcome filtered = run({"query", path, "SELECT 1", "--filter", "MATMUL"});
+  const ProgramOutcome filtered = run({"query", path, "SELECT 1", "--filter", "MATMUL"});
   CHECK(holds(filtered.err, "20 of 87 events pass the filter"));
   CHECK(run({"query", path, "SELECT 1"}).err.empty());
   const auto failure = [&](const std::vector<std::string>& options) {
     std::vector<std::string> arguments{"query", path, "SELECT 1"};
     arguments.insert(arguments.end(), options.begin(), options.end());
-    const Outcome outcome = run(arguments);
+    const ProgramOutcome outcome = run(arguments);
     CHECK(outcome.code == kExitFailed);
     return outcome.err;
   };
@@ -68,18 +68,18 @@ TEST_CASE_FIXTURE(Fixture, "filter options: how much passes is said, and what ca
 }
 
 TEST_CASE_FIXTURE(Fixture, "filter options: figures and exported rows are of the events that pass") {
-  const Outcome text = run({"view", path, "--filter", "MATMUL"});
+  const ProgramOutcome text = run({"view", path, "--filter", "MATMUL"});
   REQUIRE(text.code == kExitDone);
   CHECK(holds(text.out, "20 of 87 events pass the filter"));
   CHECK(holds(text.out, "not filtered"));
   CHECK(holds(text.out, "20 events over"));
-  const Outcome json = run({"view", path, "--filter", "MATMUL", "--output-format", "summary-json"});
+  const ProgramOutcome json = run({"view", path, "--filter", "MATMUL", "--output-format", "summary-json"});
   REQUIRE(json.code == kExitDone);
   CHECK(holds(json.out, "\"instruction_event_count\": 20"));
   CHECK(holds(json.out, "\"filter\": \"20 of 87"));
   const std::string file = folder.file("part.json");
-  const Outcome exported = run({"view", path, "--filter", "!MATMUL", "--range", "1000ns:1250ns", "--output-format",
-                                "json", "--output-file", file});
+  const ProgramOutcome exported = run({"view", path, "--filter", "!MATMUL", "--range", "1000ns:1250ns",
+                                       "--output-format", "json", "--output-file", file});
   REQUIRE_MESSAGE(exported.code == kExitDone, exported.err);
   std::ifstream in(file);
   const std::string written{std::istreambuf_iterator<char>(in), {}};

@@ -11,7 +11,7 @@ using namespace accelscope;
 using namespace accelscope::app;
 using test::csv;
 using test::holds;
-using test::Outcome;
+using test::ProgramOutcome;
 using test::run;
 using test::write_file;
 
@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 // A simulated profile; different seeds give different times.
 void write_profile(const std::string& path, int seed) {
   fs::create_directories(fs::path(path).parent_path());
-  const Outcome made = run(
+  const ProgramOutcome made = run(
       {"simulate", "-o", path, "--format", "neuron-json", "--kernels", "1", "--seed", std::to_string(seed), "--quiet"});
   REQUIRE(made.code == kExitDone);
 }
@@ -95,7 +95,7 @@ TEST_CASE("one unreadable rank does not spoil the others") {
 TEST_CASE("a folder without profiles says what was looked for, and one with only damaged ones says what is wrong") {
   const test::TemporaryFolder folder;
   fs::create_directories(folder.file("empty"));
-  const Outcome empty = run({"view", folder.file("empty")});
+  const ProgramOutcome empty = run({"view", folder.file("empty")});
   CHECK(empty.code == kExitFailed);
   for (const char* part : {"it holds no files", "profile_rank_<n>", "system_profile.json",
                            "device_profile_model_<id>.json", "Neuron Profile JSON"}) {
@@ -104,7 +104,7 @@ TEST_CASE("a folder without profiles says what was looked for, and one with only
   }
   fs::create_directories(folder.file("bad/profile_rank_0"));
   write_file(folder.file("bad/profile_rank_0/ntff.json"), "{\"instruction\":[");
-  const Outcome bad = run({"view", folder.file("bad")});
+  const ProgramOutcome bad = run({"view", folder.file("bad")});
   CHECK(bad.code == kExitFailed);
   CHECK(holds(bad.err, "profile_rank_0/ntff.json: the file ends at byte"));
 }
@@ -129,7 +129,7 @@ TEST_CASE("several named files become one session, and one that cannot be read f
           kExitDone);
   CHECK(csv(session, kDevices) == "rank 0 nc0\r\nrank 1 nc0\r\n");
   write_file(folder.file("bad.json"), "{\"instruction\":[");
-  const Outcome bad =
+  const ProgramOutcome bad =
       run({"import", folder.file("profile_rank_0.json"), folder.file("bad.json"), "-o", folder.file("bad.accel")});
   CHECK(bad.code == kExitFailed);
   CHECK(bad.err.starts_with("accelscope: " + folder.file("bad.json")));

@@ -10,13 +10,13 @@
 
 namespace accelscope::test {
 
-struct Outcome {
+struct ProgramOutcome {
   int code = 0;
   std::string out;
   std::string err;
 };
 
-inline Outcome run(const std::vector<std::string>& arguments, bool terminal = false) {
+inline ProgramOutcome run(const std::vector<std::string>& arguments, bool terminal = false) {
   std::ostringstream out;
   std::ostringstream err;
   const int code = app::run_program(arguments, {out, err, terminal, terminal});
@@ -31,7 +31,7 @@ inline void write_file(const std::string& path, const std::string& content) {
 
 // The rows of a query as CSV without the header.
 inline std::string csv(const std::string& session, const std::string& sql) {
-  const Outcome outcome = run({"query", session, sql, "--format", "csv"});
+  const ProgramOutcome outcome = run({"query", session, sql, "--format", "csv"});
   const std::size_t header = outcome.out.find("\r\n");
   return outcome.code == app::kExitDone && header != std::string::npos ? outcome.out.substr(header + 2)
                                                                        : "failed: " + outcome.err;

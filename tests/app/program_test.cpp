@@ -15,17 +15,17 @@
 using namespace accelscope;
 using namespace accelscope::app;
 using test::holds;
-using test::Outcome;
+using test::ProgramOutcome;
 using test::run;
 using test::write_file;
 
 TEST_CASE("every command has help with its example, on the standard output") {
-  const Outcome help = run({"--help"});
+  const ProgramOutcome help = run({"--help"});
   CHECK(help.code == kExitDone);
   for (const ProgramCommand& command : program_commands()) {
     CAPTURE(std::string(command.name));
     CHECK(holds(help.out, std::string(command.name)));
-    const Outcome own = run({std::string(command.name), "--help"});
+    const ProgramOutcome own = run({std::string(command.name), "--help"});
     CHECK(own.code == kExitDone);
     CHECK(own.err.empty());
     CHECK(holds(own.out, std::string(command.example)));
@@ -49,7 +49,7 @@ TEST_CASE("wrong usage exits with 2 and says what to try") {
                                                        {"record", "-o", "x.accel"}};
   for (const auto& arguments : wrong) {
     CAPTURE(arguments.front());
-    const Outcome outcome = run(arguments);
+    const ProgramOutcome outcome = run(arguments);
     CHECK(outcome.code == kExitUsage);
     CHECK(outcome.out.empty());
     CHECK(outcome.err.starts_with("accelscope: "));
@@ -70,7 +70,7 @@ TEST_CASE("input that cannot be read exits with 1 and names the file") {
     for (const std::vector<std::string>& arguments :
          {std::vector<std::string>{"query", file, "SELECT 1"}, {"view", file}, {"ingest-check", file}}) {
       CAPTURE(file);
-      const Outcome outcome = run(arguments);
+      const ProgramOutcome outcome = run(arguments);
       CHECK(outcome.code == kExitFailed);
       CHECK(outcome.out.empty());
       CHECK(outcome.err.starts_with("accelscope: " + file));
@@ -91,11 +91,12 @@ TEST_CASE("query prints a table, CSV by RFC 4180, or one JSON array") {
   CHECK(run({"query", session, sql, "--format", "json"}).out == json);
   CHECK(run({"query", session, sql, "--json"}).out == json);
   CHECK(run({"query", session, "SELECT 1 WHERE 0", "--json"}).out == "[]\n");
-  const Outcome table = run({"query", session, "SELECT name, count(*) AS n FROM slice GROUP BY name ORDER BY name"});
+  const ProgramOutcome table =
+      run({"query", session, "SELECT name, count(*) AS n FROM slice GROUP BY name ORDER BY name"});
   CHECK(table.code == kExitDone);
   CHECK(table.err.empty());
   CHECK(holds(table.out, "MATMUL"));
-  const Outcome wrong = run({"query", session, "SELECT colour FROM slice"});
+  const ProgramOutcome wrong = run({"query", session, "SELECT colour FROM slice"});
   CHECK(wrong.code == kExitFailed);
   CHECK(wrong.out.empty());
   CHECK(holds(wrong.err, "no such column: colour; slice has id"));
@@ -124,7 +125,7 @@ TEST_CASE("query prints tables of any length with the widths of the first rows")
   const std::string count =
       "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x * 10 + 1 FROM c LIMIT 5), "
       "d(y) AS (SELECT 0 UNION ALL SELECT y + 1 FROM d LIMIT 4000) ";
-  const Outcome many = run({"query", session, count + "SELECT y FROM d UNION ALL SELECT x FROM c"});
+  const ProgramOutcome many = run({"query", session, count + "SELECT y FROM d UNION ALL SELECT x FROM c"});
   CHECK(std::count(many.out.begin(), many.out.end(), '\n') == 2 + 4000 + 5);
   CHECK(many.out.starts_with("  y\n---\n  0\n  1\n"));
   CHECK(many.out.ends_with("\n  1\n 11\n111\n1111\n11111\n"));
@@ -146,34 +147,34 @@ TEST_CASE("query is ended by Ctrl+C with what it has printed and a word about it
 TEST_CASE("simulate, import, ingest-check and view work on each other's files") {
   const test::TemporaryFolder folder;
   const std::string session = folder.file("s.accel");
-  const Outcome simulated = run({"simulate", "-o", session, "--kernels", "1"});
+  const ProgramOutcome simulated = run({"simulate", "-o", session, "--kernels", "1"});
   CHECK(simulated.code == kExitDone);
   CHECK(simulated.out.empty());
   CHECK(holds(simulated.err, "events over"));
   CHECK(run({"simulate", "-o", session, "--kernels", "1", "--quiet"}).err.empty());
 
-  const Outcome count =
+  const ProgramOutcome count =
       run({"query", session, "SELECT count(*) AS n FROM instruction WHERE opcode = 'MATMUL'", "--json"});
   CHECK(count.code == kExitDone);
   CHECK_FALSE(holds(count.out, "\"n\": 0}"));
-  const Outcome check = run({"ingest-check", session});
+  const ProgramOutcome check = run({"ingest-check", session});
   CHECK(check.code == kExitDone);
   CHECK(holds(check.out, "instruction"));
   CHECK(holds(run({"ingest-check", session, "--json"}).out, "\"tables\": [{\"name\": "));
 
   const std::string copy = folder.file("copy.accel");
   CHECK(run({"import", session, "-o", copy, "--name", "mine", "--tag", "a", "--tag", "b"}).code == kExitDone);
-  const Outcome again = run({"import", session, "-o", copy});
+  const ProgramOutcome again = run({"import", session, "-o", copy});
   CHECK(again.code == kExitFailed);
   CHECK(holds(again.err, "--force"));
   CHECK(run({"import", session, "-o", copy, "--force", "--quiet"}).code == kExitDone);
   const std::string all = "SELECT id, ts_ns, dur_ns, name FROM slice ORDER BY id";
   CHECK(run({"query", session, all, "--format", "csv"}).out == run({"query", copy, all, "--format", "csv"}).out);
 
-  const Outcome text = run({"view", session});
+  const ProgramOutcome text = run({"view", session});
   CHECK(text.code == kExitDone);
   CHECK(holds(text.out, "tensor_engine_instruction_count"));
-  const Outcome json = run({"view", session, "--output-format", "summary-json"});
+  const ProgramOutcome json = run({"view", session, "--output-format", "summary-json"});
   CHECK(json.out.starts_with("{\"n_"));
   CHECK(holds(json.out, "\"hardware_flops\": "));
 }
@@ -205,7 +206,7 @@ TEST_CASE("progress lines are for terminals, and never for --quiet") {
 
 TEST_CASE("record says why no agent answers") {
   const test::TemporaryFolder folder;
-  const Outcome refused = run({"record", "127.0.0.1:1", "-o", folder.file("r.accel")});
+  const ProgramOutcome refused = run({"record", "127.0.0.1:1", "-o", folder.file("r.accel")});
   CHECK(refused.code == kExitFailed);
   CHECK(holds(refused.err, "127.0.0.1:1"));
   CHECK(run({"record", "192.0.2.1:7420", "-o", folder.file("r.accel")}).code == kExitFailed);
@@ -213,7 +214,7 @@ TEST_CASE("record says why no agent answers") {
 }
 
 TEST_CASE("doctor names every finding and what to do") {
-  const Outcome text = run({"doctor"});
+  const ProgramOutcome text = run({"doctor"});
   CHECK(text.code == kExitDone);
   for (const char* subject : {"version", "display", "OpenGL", "agent", "settings", "temporary files"}) {
     CAPTURE(subject);
@@ -239,7 +240,8 @@ TEST_CASE("record captures from an agent, and Ctrl+C ends it in an orderly way w
   CHECK(record->finish(std::chrono::seconds(30)) == kExitDone);
   CHECK(holds(record->output(), "events in "));
   CHECK_FALSE(holds(record->output(), "\x1b"));  // no progress line: the output is a pipe
-  const Outcome count = run({"query", folder.file("r.accel"), "SELECT count(*) > 0 AS any FROM slice", "--json"});
+  const ProgramOutcome count =
+      run({"query", folder.file("r.accel"), "SELECT count(*) > 0 AS any FROM slice", "--json"});
   CHECK(holds(count.out, "\"any\": 1"));
   CHECK(agent->finish(std::chrono::seconds(30)) == 0);
 }

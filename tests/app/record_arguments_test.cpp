@@ -2,8 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+
+#include "capture/command_line/options.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -13,13 +14,13 @@ namespace {
 capture::CapturePlan parsed(std::vector<std::string> words) {
   REQUIRE(words.size() > 2);
   words.erase(words.begin(), words.begin() + 2);  // the program and "record"
-  std::reverse(words.begin(), words.end());       // as CLI11 wants them
-  CLI::App options;
+  command_line::OptionSet options("", "accelscope record");
   RecordArguments arguments;
   arguments.declare(options);
   std::string output;
-  options.add_option("-o", output);
-  options.parse(words);
+  options.add_option("-o", output, "");
+  const Result<std::string> shown = options.parse(words);
+  REQUIRE_MESSAGE(shown.ok(), shown.message());
   CHECK(output == "mlp.accel");
   const auto plan = arguments.plan(output);
   REQUIRE_MESSAGE(plan.ok(), plan.message());

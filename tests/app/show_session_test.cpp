@@ -9,7 +9,7 @@ using namespace accelscope;
 using namespace accelscope::app;
 using test::csv;
 using test::holds;
-using test::Outcome;
+using test::ProgramOutcome;
 using test::run;
 using test::write_file;
 
@@ -26,7 +26,7 @@ TEST_CASE("show-session lists every executor once, with times, cycles and counts
   const test::TemporaryFolder folder;
   const std::string session = folder.file("s.accel");
   REQUIRE(run({"simulate", "-o", session, "--kernels", "1"}).code == kExitDone);
-  const Outcome table = run({"show-session", session});
+  const ProgramOutcome table = run({"show-session", session});
   REQUIRE(table.code == kExitDone);
   for (const char* title : {"NODE ID", "EXEC TIME (NS)", "EXECUTOR", "NAME", "TRACE", "CYCLES", "EVENTS", "ERRORS"}) {
     CAPTURE(title);
@@ -56,14 +56,14 @@ TEST_CASE("show-session lists every executor once, with times, cycles and counts
 TEST_CASE("show-session reads the vendor's own listing, exact to the last digit") {
   const test::TemporaryFolder folder;
   write_file(folder.file("session.json"), kListing);
-  const Outcome json = run({"show-session", folder.file("session.json"), "--json"});
+  const ProgramOutcome json = run({"show-session", folder.file("session.json"), "--json"});
   REQUIRE(json.code == kExitDone);
   CHECK(holds(json.out, R"({"node_id": "5", "exec_time_ns": 1871040, "executor": "NC 0", "name": "sg00", )"
                         R"("trace": 770, "cycles": 2619457, "events": 383, "errors": 1})"));
   CHECK(holds(json.out, "\"cycles\": 9007199254740993, \"events\": 0"));
   CHECK(holds(json.out, "\"exec_time_ns\": null"));
   write_file(folder.file("cut.json"), std::string(kListing).substr(0, 200));
-  const Outcome cut = run({"show-session", folder.file("cut.json")});
+  const ProgramOutcome cut = run({"show-session", folder.file("cut.json")});
   CHECK(cut.code == kExitFailed);
   CHECK(cut.err.starts_with("accelscope: " + folder.file("cut.json") + ": the listing breaks off"));
   CHECK_FALSE(capture::read_session_listing("{\"a\":1}").ok());
@@ -72,7 +72,7 @@ TEST_CASE("show-session reads the vendor's own listing, exact to the last digit"
 TEST_CASE("executors of a session of any source are its tracks") {
   const test::TemporaryFolder folder;
   const std::string session = test::save_small_session(folder.path());
-  const Outcome table = run({"show-session", session});
+  const ProgramOutcome table = run({"show-session", session});
   CHECK(table.code == kExitDone);
   CHECK(holds(table.out, "Tensor"));
   CHECK(run({"show-session", folder.file("absent")}).code == kExitFailed);

@@ -17,7 +17,7 @@
 using namespace accelscope;
 using namespace accelscope::app;
 using test::holds;
-using test::Outcome;
+using test::ProgramOutcome;
 using test::run;
 
 namespace {
@@ -25,14 +25,14 @@ namespace {
 // Every figure that the file states as a number is computed, explained and agrees within the margin that it states.
 void check_agreement(const std::string& path, const std::set<std::string>& wrong_in_file) {
   CAPTURE(path);
-  const Outcome opened = run({"query", path, "SELECT count(*) FROM metric", "--format", "csv"});
+  const ProgramOutcome opened = run({"query", path, "SELECT count(*) FROM metric", "--format", "csv"});
   REQUIRE(opened.code == kExitDone);
   const test::TemporaryFolder folder;
   const std::string session = folder.file("n.accel");
   REQUIRE(run({"import", path, "-o", session}).code == kExitDone);
   const auto store = Store::open(session);
   REQUIRE(store.ok());
-  const auto summary = summarise(**store, "n");
+  const auto summary = printed_summary(**store, "n");
   REQUIRE(summary.ok());
   std::size_t compared = 0;
   for (const SessionMetric& metric : summary->metrics) {
@@ -82,7 +82,7 @@ TEST_CASE("summaries have a block for every device, under keys of their own") {
   const test::TemporaryFolder folder;
   const std::string session = folder.file("two.accel");
   REQUIRE(run({"simulate", "-o", session, "--devices", "2", "--kernels", "1"}).code == kExitDone);
-  const Outcome json = run({"view", session, "--output-format", "summary-json"});
+  const ProgramOutcome json = run({"view", session, "--output-format", "summary-json"});
   REQUIRE(json.code == kExitDone);
   simdjson::dom::parser parser;
   simdjson::dom::element document;
@@ -105,14 +105,14 @@ TEST_CASE("summaries have a block for every device, under keys of their own") {
     CHECK(block["accelscope"]["session_event_count"].error() == simdjson::SUCCESS);
   }
   CHECK(devices == std::set<std::string>{"nc0", "nc1"});
-  const Outcome text = run({"view", session});
+  const ProgramOutcome text = run({"view", session});
   for (const char* part : {"\n  session ", "\n  nc0 ", "\n  nc1 ", "figures that both state", "±"}) {
     CAPTURE(part);
     CHECK(holds(text.out, part));
   }
-  const Outcome sql = run({"query", session,
-                           "SELECT device, count(*) FROM metric WHERE name = 'total_time' AND verdict <> '' GROUP BY 1",
-                           "--format", "csv"});
+  const ProgramOutcome sql = run(
+      {"query", session, "SELECT device, count(*) FROM metric WHERE name = 'total_time' AND verdict <> '' GROUP BY 1",
+       "--format", "csv"});
   CHECK(holds(sql.out, "nc0,1"));
   CHECK(holds(sql.out, "nc1,1"));
 }
@@ -120,14 +120,14 @@ TEST_CASE("summaries have a block for every device, under keys of their own") {
 TEST_CASE("a summary begins with what bounds the session, its worst line and what its data lack") {
   const test::TemporaryFolder folder;
   const std::string path = test::save_small_session(folder.path());
-  const Outcome text = run({"view", path});
+  const ProgramOutcome text = run({"view", path});
   REQUIRE(text.code == kExitDone);
   const std::size_t verdict = text.out.find("of the active");
   REQUIRE(verdict != std::string::npos);
   CHECK(verdict < text.out.find("instruction"));
   const std::string line = text.out.substr(verdict, text.out.find('\n', verdict) - verdict);
   CHECK(holds(line, "; kernel.py:3 waits 40 ns; data quality: missing dge notifications"));
-  const Outcome json = run({"view", path, "--output-format", "summary-json"});
+  const ProgramOutcome json = run({"view", path, "--output-format", "summary-json"});
   simdjson::dom::parser parser;
   simdjson::dom::element document;
   REQUIRE(parser.parse(json.out).get(document) == simdjson::SUCCESS);

@@ -16,7 +16,7 @@ using namespace accelscope;
 using namespace accelscope::app;
 using test::csv;
 using test::holds;
-using test::Outcome;
+using test::ProgramOutcome;
 using test::run;
 using test::write_file;
 
@@ -93,7 +93,7 @@ TEST_CASE("the vendor's JSON of a session reads back as the same tables, flows, 
     const std::string again = folder.file("again.json");
     REQUIRE(run({"simulate", "-o", original, "--format", "neuron-json", "--kernels", "1", "--seed", seed}).code ==
             kExitDone);
-    const Outcome made = run({"view", original, "--output-format", "json", "--output-file", again});
+    const ProgramOutcome made = run({"view", original, "--output-format", "json", "--output-file", again});
     REQUIRE(made.code == kExitDone);
     CHECK(made.out.empty());
     CHECK(holds(made.err, again + ": "));
@@ -114,7 +114,7 @@ TEST_CASE("the vendor's JSON of a system profile keeps its times since 1970") {
              R"({"trace_events":[{"timestamp":1700000000000000000,"duration":900,"name":"nrt_execute","id":7,)"
              R"("instance_id":"i-1","process_id":4,"thread_id":5,"type":3,"group":"api","colour":"red"}],)"
              R"("cpu_util":[{"timestamp":1700000000000000000,"duration":1000,"cpu_id":"average","util":25.5}]})");
-  const Outcome made = run({"view", original, "--output-format", "json", "--output-file", "-"});
+  const ProgramOutcome made = run({"view", original, "--output-format", "json", "--output-file", "-"});
   REQUIRE(made.code == kExitDone);
   CHECK(holds(made.out, "\"timestamp\":1700000000000000000,\"duration\":900,\"name\":\"nrt_execute\""));
   CHECK(holds(made.out, "\"colour\":\"red\""));  // a field without a column comes back as it was
@@ -127,7 +127,7 @@ TEST_CASE("what an import knows of the device besides is not written as the vend
   write_file(original, R"({"metadata":[{"hbm_ddr_bandwidth":410000000000}],)"
                        R"("instruction":[{"id":1,"opcode":"ACTIVATE","subgroup":"q1","timestamp":10,"duration":5}]})");
   REQUIRE(holds(csv(original, "SELECT value FROM meta WHERE key = 'capacity.SBUF'"), "25165824"));
-  const Outcome made = run({"view", original, "--output-format", "json", "--output-file", "-"});
+  const ProgramOutcome made = run({"view", original, "--output-format", "json", "--output-file", "-"});
   REQUIRE(made.code == kExitDone);
   CHECK(holds(made.out, "\"hbm_ddr_bandwidth\":410000000000"));
   CHECK_FALSE(holds(made.out, "\"capacity\""));
@@ -157,7 +157,7 @@ TEST_CASE("rows of a real profile come out as they went in") {
 TEST_CASE("a session of any other source becomes tables under the names of its own fields") {
   const test::TemporaryFolder folder;
   const std::string session = test::save_small_session(folder.path());
-  const Outcome made = run({"view", session, "--output-format", "json", "--output-file", "-"});
+  const ProgramOutcome made = run({"view", session, "--output-format", "json", "--output-file", "-"});
   REQUIRE(made.code == kExitDone);
   CHECK(made.out.starts_with("{"));
   CHECK(made.out.ends_with("]}\n"));
@@ -189,7 +189,7 @@ TEST_CASE("a folder of ranks becomes one file for each of them") {
   std::vector<std::string> forced = view;
   forced.emplace_back("--force");
   CHECK(run(forced).code == kExitDone);
-  const Outcome one_name =
+  const ProgramOutcome one_name =
       run({"view", "-d", folder.file("run"), "--output-format", "json", "--output-file", folder.file("one.json")});
   CHECK(one_name.code == kExitUsage);
   CHECK(holds(one_name.err, "holds 3 profiles"));
@@ -202,11 +202,11 @@ TEST_CASE("db and --ingest-only write the session file, and nothing is replaced 
   const std::string session = folder.file("p.accel");
   REQUIRE(run({"view", json, "--ingest-only", "--output-file", session}).code == kExitDone);
   CHECK(csv(session, "SELECT count(*) FROM instruction") == csv(json, "SELECT count(*) FROM instruction"));
-  const Outcome again = run({"view", json, "--output-format", "db", "--output-file", session});
+  const ProgramOutcome again = run({"view", json, "--output-format", "db", "--output-file", session});
   CHECK(again.code == kExitFailed);
   CHECK(holds(again.err, "--force"));
   CHECK(run({"view", json, "--output-format", "db", "--output-file", session, "--force"}).code == kExitDone);
-  const Outcome own = run({"view", session, "--output-format", "db", "--output-file", session, "--force"});
+  const ProgramOutcome own = run({"view", session, "--output-format", "db", "--output-file", session, "--force"});
   CHECK(own.code == kExitFailed);
   CHECK(holds(own.err, "the input itself"));
   CHECK(run({"view", json, "--output-format", "db", "--output-file", "-"}).code == kExitUsage);
@@ -217,9 +217,9 @@ TEST_CASE("db and --ingest-only write the session file, and nothing is replaced 
 TEST_CASE("options of the vendor's tool are taken and said to be unneeded where there is no server") {
   const test::TemporaryFolder folder;
   const std::string session = test::save_small_session(folder.path());
-  const Outcome outcome = run({"view", session, "--db-endpoint", "http://localhost:8086", "--db-org", "o", "--port",
-                               "3001", "--show-perfetto-flows", "--enable-memory-tracker", "--nki-source-root",
-                               folder.path(), "--framework-source-root", folder.path()});
+  const ProgramOutcome outcome = run({"view", session, "--db-endpoint", "http://localhost:8086", "--db-org", "o",
+                                      "--port", "3001", "--show-perfetto-flows", "--enable-memory-tracker",
+                                      "--nki-source-root", folder.path(), "--framework-source-root", folder.path()});
   CHECK(outcome.code == kExitDone);
   for (const char* name : {"--db-endpoint is not needed", "--db-org is not needed", "--port is not needed",
                            "--show-perfetto-flows has no effect", "memory tracker"}) {
@@ -240,7 +240,7 @@ TEST_CASE("-s takes a converted profile, and a raw one is converted or explained
   const char* path = std::getenv("PATH");
   const std::string old = path == nullptr ? "" : path;
   ::setenv("PATH", folder.path().c_str(), 1);
-  const Outcome raw = run({"view", "-n", folder.file("a b.neff"), "-s", folder.file("x.ntff")});
+  const ProgramOutcome raw = run({"view", "-n", folder.file("a b.neff"), "-s", folder.file("x.ntff")});
   ::setenv("PATH", old.c_str(), 1);
   CHECK(raw.code == kExitFailed);
   CHECK(holds(raw.err, "neuron-profile view -n '" + folder.file("a b.neff") + "' -s " + folder.file("x.ntff")));
@@ -281,26 +281,26 @@ TEST_CASE("--range limits the rows and the figures, and says so when a marker is
           kExitDone);
   CHECK(csv(part, "SELECT count(*) FROM instruction") ==
         csv(session, "SELECT count(*) FROM instruction WHERE ts_ns < 200000 AND ts_ns + dur_ns > 100000"));
-  const Outcome whole = run({"view", session, "--output-format", "summary-json"});
-  const Outcome ranged = run({"view", session, "--output-format", "summary-json", "--range", "#a:#b"});
+  const ProgramOutcome whole = run({"view", session, "--output-format", "summary-json"});
+  const ProgramOutcome ranged = run({"view", session, "--output-format", "summary-json", "--range", "#a:#b"});
   CHECK(ranged.code == kExitDone);
   CHECK(ranged.out != whole.out);
-  const Outcome unknown = run({"view", session, "--range", "#a:#c"});
+  const ProgramOutcome unknown = run({"view", session, "--range", "#a:#c"});
   CHECK(unknown.code == kExitFailed);
   CHECK(holds(unknown.err, "#c: there is no such marker; there are #a, #b"));
 }
 
 TEST_CASE("--terminology explains all figures or one, without a file") {
-  const Outcome all = run({"view", "--terminology"});
+  const ProgramOutcome all = run({"view", "--terminology"});
   CHECK(all.code == kExitDone);
   CHECK(holds(all.out, "hardware_flops"));
-  const Outcome one = run({"view", "--terminology", "tensor_engine_active_time"});
+  const ProgramOutcome one = run({"view", "--terminology", "tensor_engine_active_time"});
   CHECK(one.code == kExitDone);
   CHECK(one.out.starts_with("tensor_engine_active_time"));
   CHECK(holds(one.out, "meaning"));
   CHECK(run({"view", "--terminology", "hardware_flops", "--json"}).out.starts_with("{\"name\": \"hardware_flops\""));
   CHECK(run({"view", "--terminology", "--json"}).out.starts_with("[\n{\"name\": "));
-  const Outcome unknown = run({"view", "--terminology", "flop"});
+  const ProgramOutcome unknown = run({"view", "--terminology", "flop"});
   CHECK(unknown.code == kExitFailed);
   CHECK(holds(unknown.err, "hardware_flops"));
 }

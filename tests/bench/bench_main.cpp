@@ -1,21 +1,31 @@
 // accelscope-bench: runs all figures or those named, one line of JSON each.
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "capture/command_line/options.h"
 #include "tests/bench/figures.h"
 
 using namespace accelscope::bench;
 
 int main(int argc, char** argv) {
-  CLI::App app{"Measures Accelscope against yardsticks in the same run. Example: accelscope-bench stream --scale 0.1"};
+  accelscope::command_line::OptionSet app("Measures Accelscope against yardsticks in the same run.",
+                                          "accelscope-bench");
+  app.set_footer("Example:\n  accelscope-bench stream --scale 0.1");
   BenchOptions options;
   std::vector<std::string> names;
   bool list = false;
   app.add_option("figure", names, "which figures to run; none: all");
-  app.add_option("--scale", options.scale, "factor on event counts")->check(CLI::Range(0.001, 10.0));
+  app.add_option("--scale", options.scale, "factor on event counts").in_range(0.001, 10.0);
   app.add_flag("--list", list, "name the figures");
-  CLI11_PARSE(app, argc, argv);
+  const accelscope::Result<std::string> shown = app.parse({argv + 1, argv + argc});
+  if (!shown) {
+    fmt::print(stderr, "accelscope-bench: {}; --list names the figures\n", shown.message());
+    return 2;
+  }
+  if (!shown->empty()) {
+    fmt::print("{}", *shown);
+    return 0;
+  }
 
   if (list) {
     for (const FigureEntry& entry : kFigures) fmt::print("{:<14} {}\n", entry.name, entry.what);

@@ -40,7 +40,7 @@ LinkPeer& greeted(TestWire& wire) {
 TEST_CASE("a new agent's certificate is asked about once, pinned, and then trusted without a question") {
   const auto identity = new_identity();
   TestWire wire({.identity = identity});
-  const PrivateFolder folder;
+  const LinkFolder folder;
   AskedUser user;
   const TlsClientOptions options{.known_agents_path = folder.file("known_agents"), .decide = user.answer(true)};
   const Result<LinkPeer*> first = wire.connect(tcp_connector(wire.address(true), options));
@@ -95,7 +95,7 @@ TEST_CASE("a changed certificate is refused without a question, with both finger
   const auto identity = new_identity();
   const auto other = new_identity();
   TestWire wire({.identity = identity});
-  const PrivateFolder folder;
+  const LinkFolder folder;
   KnownAgents known(folder.file("known_agents"));
   REQUIRE(known.remember("trn1-07:7420", other->fingerprint).ok());
   REQUIRE(known.remember(wire.address().text(), other->fingerprint).ok());
@@ -143,7 +143,7 @@ TEST_CASE(
     "without anybody to ask, a fingerprint given beforehand is trusted, and any other is an error that names both") {
   const auto identity = new_identity();
   TestWire wire({.identity = identity});
-  const PrivateFolder folder;
+  const LinkFolder folder;
   TlsClientOptions options{.known_agents_path = folder.file("known_agents")};
   const Result<LinkPeer*> unknown = wire.connect(tcp_connector(wire.address(true), options));
   REQUIRE_FALSE(unknown.ok());

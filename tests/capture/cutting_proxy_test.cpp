@@ -27,13 +27,13 @@ std::string pattern(std::size_t bytes) {
   return text;
 }
 
-struct Outcome {
+struct CutOutcome {
   std::string received;
   asio::error_code end;
 };
 
 // A server sends the pattern to a client behind the proxy and closes.
-Outcome send_through(const ProxyPlan& plan, std::size_t bytes) {
+CutOutcome send_through(const ProxyPlan& plan, std::size_t bytes) {
   asio::io_context context;
   asio::ip::tcp::acceptor acceptor(context, {asio::ip::address_v4::loopback(), 0});
   CuttingProxy proxy(acceptor.local_endpoint().port());
@@ -46,7 +46,7 @@ Outcome send_through(const ProxyPlan& plan, std::size_t bytes) {
     asio::write(server, asio::buffer(pattern(bytes)), ignored);
     server.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   });
-  Outcome outcome;
+  CutOutcome outcome;
   std::array<char, 4096> piece{};
   while (!outcome.end) {
     const std::size_t count = client.read_some(asio::buffer(piece), outcome.end);
@@ -58,7 +58,7 @@ Outcome send_through(const ProxyPlan& plan, std::size_t bytes) {
 
 TEST_CASE("the proxy passes everything on, throttled or not, when it has no other plan") {
   for (const std::uint64_t rate : {std::uint64_t{0}, std::uint64_t{50'000'000}}) {
-    const Outcome outcome = send_through({.bytes_per_second = rate}, 1'000'000);
+    const CutOutcome outcome = send_through({.bytes_per_second = rate}, 1'000'000);
     CHECK(outcome.received == pattern(1'000'000));
     CHECK(outcome.end == asio::error::eof);
   }
@@ -66,13 +66,13 @@ TEST_CASE("the proxy passes everything on, throttled or not, when it has no othe
 
 TEST_CASE("the proxy ends, resets and corrupts a stream at exactly the byte that it was told") {
   for (const std::size_t at : {std::size_t{0}, std::size_t{1}, std::size_t{65'536}, std::size_t{123'457}}) {
-    const Outcome ended = send_through({.trouble = Trouble::fin, .after_bytes = at}, 300'000);
+    const CutOutcome ended = send_through({.trouble = Trouble::fin, .after_bytes = at}, 300'000);
     CHECK(ended.received == pattern(at));
     CHECK(ended.end == asio::error::eof);
-    const Outcome broken = send_through({.trouble = Trouble::reset, .after_bytes = at}, 300'000);
+    const CutOutcome broken = send_through({.trouble = Trouble::reset, .after_bytes = at}, 300'000);
     CHECK(broken.received.size() <= at);  // a reset may overtake what is on its way
     CHECK(broken.end == asio::error::connection_reset);
-    const Outcome altered = send_through({.trouble = Trouble::corrupt, .after_bytes = at}, 300'000);
+    const CutOutcome altered = send_through({.trouble = Trouble::corrupt, .after_bytes = at}, 300'000);
     std::string expected = pattern(300'000);
     expected[at] = static_cast<char>(expected[at] ^ 1);
     CHECK(altered.received == expected);
@@ -86,7 +86,7 @@ std::pair<Closed, std::string> watch_through(const ProxyPlan& plan, bool tls) {
   LinkLimits limits = quick_limits();
   limits.silence = std::chrono::milliseconds(300);
   TestWire wire({.identity = identity}, limits);
-  const PrivateFolder folder;
+  const LinkFolder folder;
   CuttingProxy proxy(wire.address().port);
   const Address address{"127.0.0.1", proxy.port(), tls};
   // Known already, so that the first connection, which has the plan, is the one.

@@ -133,13 +133,13 @@ std::shared_ptr<const AgentIdentity> new_identity() {
   return std::make_shared<const AgentIdentity>(std::move(identity).value());
 }
 
-PrivateFolder::PrivateFolder()
+LinkFolder::LinkFolder()
     : path_(std::filesystem::temp_directory_path() / ("accelscope-test-" + std::to_string(std::random_device{}()))) {
   std::filesystem::create_directory(path_);
   std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
 }
 
-PrivateFolder::~PrivateFolder() { std::filesystem::remove_all(path_); }
+LinkFolder::~LinkFolder() { std::filesystem::remove_all(path_); }
 
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

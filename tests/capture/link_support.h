@@ -75,12 +75,12 @@ class TestWire {
 [[nodiscard]] std::shared_ptr<const AgentIdentity> new_identity();
 
 // A folder of this test's own, with mode 0700, removed with this object.
-class PrivateFolder {
+class LinkFolder {
  public:
-  PrivateFolder();
-  ~PrivateFolder();
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
+  LinkFolder();
+  ~LinkFolder();
+  LinkFolder(const LinkFolder&) = delete;
+  LinkFolder& operator=(const LinkFolder&) = delete;
   [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
   [[nodiscard]] std::string path() const { return path_.string(); }
 

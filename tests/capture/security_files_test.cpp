@@ -20,7 +20,7 @@ void write_file(const std::string& path, const std::string& content, unsigned mo
 }
 
 TEST_CASE("an agent makes its key and certificate once, for its owner alone, and keeps them") {
-  const PrivateFolder parent;
+  const LinkFolder parent;
   const std::string folder = parent.file("config/accelscope");
   const Result<AgentIdentity> first = load_or_make_identity(folder);
   REQUIRE_MESSAGE(first.ok(), first.message());
@@ -36,7 +36,7 @@ TEST_CASE("an agent makes its key and certificate once, for its owner alone, and
 }
 
 TEST_CASE("agents that start for the first time at once agree on one key") {
-  const PrivateFolder parent;
+  const LinkFolder parent;
   std::vector<std::string> fingerprints(4);
   std::vector<std::thread> agents;
   for (std::string& fingerprint : fingerprints) {
@@ -51,7 +51,7 @@ TEST_CASE("agents that start for the first time at once agree on one key") {
 }
 
 TEST_CASE("a key that others can read is refused with the command that mends it") {
-  const PrivateFolder folder;
+  const LinkFolder folder;
   REQUIRE(load_or_make_identity(folder.path()).ok());
   for (const unsigned mode : {0640U, 0604U, 0620U}) {
     REQUIRE(::chmod(folder.file("agent.key").c_str(), mode) == 0);
@@ -67,7 +67,7 @@ TEST_CASE("a key that others can read is refused with the command that mends it"
 }
 
 TEST_CASE("a lost certificate is made anew, and files that do not belong together are named") {
-  const PrivateFolder folder;
+  const LinkFolder folder;
   const AgentIdentity identity = load_or_make_identity(folder.path()).value();
   std::filesystem::remove(folder.file("agent.crt"));
   REQUIRE(load_or_make_identity(folder.path()).ok());
@@ -81,7 +81,7 @@ TEST_CASE("a lost certificate is made anew, and files that do not belong togethe
 }
 
 TEST_CASE("a private file is replaced as a whole and never readable by others") {
-  const PrivateFolder folder;
+  const LinkFolder folder;
   write_file(folder.file("secret"), "old", 0644);
   REQUIRE(write_private_file(folder.file("secret"), "new").ok());
   CHECK(mode_of(folder.file("secret")) == 0600);
@@ -94,7 +94,7 @@ TEST_CASE("a private file is replaced as a whole and never readable by others") 
 }
 
 TEST_CASE("an agent is known, new or changed by the lines of a file that a person can edit") {
-  const PrivateFolder folder;
+  const LinkFolder folder;
   KnownAgents agents(folder.file("deeper/known_agents"));
   const std::string first = new_identity()->fingerprint;
   const std::string second = new_identity()->fingerprint;
@@ -120,7 +120,7 @@ TEST_CASE("an agent is known, new or changed by the lines of a file that a perso
 }
 
 TEST_CASE("pins that cannot be read are an error, never a reason to trust") {
-  const PrivateFolder folder;
+  const LinkFolder folder;
   const KnownAgents agents(folder.file("known_agents"));
   const std::string fingerprint = new_identity()->fingerprint;
   for (const std::string& line : {std::string("trn1:7420"), "trn1:7420 " + fingerprint.substr(0, 40),

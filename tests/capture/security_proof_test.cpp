@@ -202,7 +202,7 @@ TEST_CASE("an attacker's many addresses neither grow the table nor escape as one
 }
 
 TEST_CASE("a token is made once for its owner alone, and found by the owner's viewer") {
-  const PrivateFolder parent;
+  const LinkFolder parent;
   const std::string folder = parent.file("agent");
   CHECK_FALSE(find_token(folder).value().has_value());
   const Result<Token> made = load_or_make_token(folder);
@@ -241,7 +241,7 @@ TEST_CASE("a token is read from standard input up to the end of its line, and no
 }
 
 TEST_CASE("an agent prepares what its address and its rights ask for, and its notes hold no secret") {
-  const PrivateFolder parent;
+  const LinkFolder parent;
   AgentSecretOptions options{.folder = parent.file("agent")};
   const Result<AgentSecrets> local = prepare_agent_secrets(options);
   REQUIRE(local.ok());
@@ -268,7 +268,7 @@ TEST_CASE("an agent prepares what its address and its rights ask for, and its no
 }
 
 TEST_CASE("an agent whose folder cannot be used goes on without TLS on loopback, and not at all elsewhere") {
-  const PrivateFolder parent;
+  const LinkFolder parent;
   REQUIRE(write_private_file(parent.file("agent"), "a file, not a folder").ok());
   AgentSecretOptions options{.folder = parent.file("agent")};
   const Result<AgentSecrets> local = prepare_agent_secrets(options);

@@ -7,7 +7,7 @@
 namespace accelscope {
 namespace {
 
-struct Session {
+struct IncidentSession {
   std::unique_ptr<Store> store = std::move(Store::create()).value();
   StoreSink sink{*store};
   SessionWriter writer{sink};
@@ -29,7 +29,7 @@ struct Session {
 };
 
 TEST_CASE("errors, throttling and warnings with a time are found in the order of time, work is not") {
-  Session session;
+  IncidentSession session;
   const TrackNumber throttle = session.track("Throttling", "throttle", session.events);
   const TrackNumber error = session.track("Errors", "error", session.errors);
   const TrackNumber warning = session.track("Warnings", "table", session.warnings);
@@ -56,7 +56,7 @@ TEST_CASE("errors, throttling and warnings with a time are found in the order of
 }
 
 TEST_CASE("of too many incidents the gravest are kept and the rest is counted") {
-  Session session;
+  IncidentSession session;
   const TrackNumber throttle = session.track("Throttling", "throttle", session.events);
   const TrackNumber error = session.track("Errors", "error", session.errors);
   const StringId name = session.writer.intern("x");

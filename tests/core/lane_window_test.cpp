@@ -14,13 +14,13 @@ namespace accelscope {
 namespace {
 
 // A lane of 5,000 events in chunks of odd sizes, and a counter.
-struct Session {
+struct WindowSession {
   std::shared_ptr<Store> store = std::move(Store::create()).value();
   StoreSink sink{*store};
   SessionWriter writer{sink};
   std::shared_ptr<const Snapshot> snapshot;
 
-  Session() {
+  WindowSession() {
     const SchemaNumber slices = writer.add_schema({.name = "instruction", .wait_names = {"WAIT"}});
     Column value{.name = "value", .type = ColumnType::float64, .role = Role::value, .required = true};
     const SchemaNumber counters =
@@ -40,7 +40,7 @@ struct Session {
 };
 
 TEST_CASE("windows hold the events that reading them one by one gives") {
-  Session session;
+  WindowSession session;
   LaneWindows windows;
   const LaneSnapshot& lane = session.snapshot->lanes[0];
   EventReader reader(*session.store, session.snapshot);
@@ -70,7 +70,7 @@ TEST_CASE("windows hold the events that reading them one by one gives") {
 }
 
 TEST_CASE("weights of micro nodes give the mean colour that the node has, whatever waits or takes no time") {
-  Session session;
+  WindowSession session;
   LaneWindows windows;
   const LaneSnapshot& lane = session.snapshot->lanes[0];
   const auto window_of = [&](std::uint32_t leaf, WindowDetail detail) {
@@ -111,7 +111,7 @@ TEST_CASE("weights of micro nodes give the mean colour that the node has, whatev
 }
 
 TEST_CASE("micro nodes of a leaf add up to the leaf") {
-  Session session;
+  WindowSession session;
   LaneWindows windows;
   for (const LaneSnapshot& lane : session.snapshot->lanes) {
     for (std::uint32_t leaf = 0; leaf < lane.tree.nodes[0]; ++leaf) {
@@ -141,7 +141,7 @@ TEST_CASE("micro nodes of a leaf add up to the leaf") {
 }
 
 TEST_CASE("windows stay within their memory, and what is drawn stays") {
-  Session session;
+  WindowSession session;
   constexpr std::size_t kBudget = 60'000;  // two windows of events
   LaneWindows windows(kBudget, 1);
   const LaneSnapshot& lane = session.snapshot->lanes[0];

@@ -11,7 +11,7 @@ using namespace accelscope;
 
 namespace {
 
-struct Expected {
+struct ExpectedSummary {
   std::uint64_t count = 0;
   double busy = 0;
   double bytes = 0;
@@ -20,11 +20,11 @@ struct Expected {
 
 // The same summary, event by event.
 struct Naive {
-  Expected all;
+  ExpectedSummary all;
   double wait = 0;
-  std::map<std::string, Expected> names, lines;
-  std::map<TrackNumber, Expected> tracks;
-  std::map<std::uint64_t, Expected> sizes, durations;  // by begin of the bin
+  std::map<std::string, ExpectedSummary> names, lines;
+  std::map<TrackNumber, ExpectedSummary> tracks;
+  std::map<std::uint64_t, ExpectedSummary> sizes, durations;  // by begin of the bin
 
   Naive(const RandomSession& session, const EventFilter& filter, const std::string& wanted_name) {
     for (const PlainEvent& event : session.events) {
@@ -38,7 +38,7 @@ struct Naive {
       const bool cut = shared != duration;
       const double part = cut ? shared / duration : 1.0;
       const double bytes = event.bytes > 0 ? static_cast<double>(event.bytes) * part : 0;
-      const auto add = [&](Expected& to, bool without_waits) {
+      const auto add = [&](ExpectedSummary& to, bool without_waits) {
         ++to.count;
         to.busy += without_waits && event.waits ? 0 : rate * shared;
         to.bytes += bytes;
@@ -64,11 +64,11 @@ struct Naive {
 
 bool close(double ours, double theirs) { return std::abs(ours - theirs) <= 2 + theirs * 2e-4; }
 
-void check_rows(const SummaryRows& rows, const std::map<std::string, Expected>& expected) {
+void check_rows(const SummaryRows& rows, const std::map<std::string, ExpectedSummary>& expected) {
   REQUIRE(rows.rows.size() == expected.size());
   CHECK(rows.distinct == expected.size());
   for (const SummaryRow& row : rows.rows) {
-    const Expected& sum = expected.at(row.text);
+    const ExpectedSummary& sum = expected.at(row.text);
     CHECK(row.count == sum.count);
     CHECK(close(static_cast<double>(row.busy_ns), sum.busy));
     CHECK(std::abs(static_cast<double>(row.bytes) - sum.bytes) <= static_cast<double>(sum.cut) + 0.5);
@@ -76,7 +76,7 @@ void check_rows(const SummaryRows& rows, const std::map<std::string, Expected>& 
   for (std::size_t i = 1; i < rows.rows.size(); ++i) CHECK(rows.rows[i - 1].busy_ns >= rows.rows[i].busy_ns);
 }
 
-void check_bins(const std::vector<SummaryBin>& bins, const std::map<std::uint64_t, Expected>& expected) {
+void check_bins(const std::vector<SummaryBin>& bins, const std::map<std::uint64_t, ExpectedSummary>& expected) {
   REQUIRE(bins.size() == expected.size());
   auto each = expected.begin();
   for (const SummaryBin& bin : bins) {

@@ -114,9 +114,11 @@ struct TestSession {
   }
 };
 
-struct Session : TestSession {
+struct QueriedSession : TestSession {
   // Row by row: sql_native_test asks the other way too.
-  explicit Session(int count) : TestSession(count), sql(*store, store->snapshot(), pool) { sql.set_native(false); }
+  explicit QueriedSession(int count) : TestSession(count), sql(*store, store->snapshot(), pool) {
+    sql.set_native(false);
+  }
   WorkerPool pool{2};
   SqlSession sql;
   TaskControl control;
@@ -145,7 +147,7 @@ struct Session : TestSession {
 }  // namespace
 
 TEST_CASE("SQL: the slice table holds every event exactly") {
-  Session session(3000);
+  QueriedSession session(3000);
   const SqlResult result = session.ask("SELECT id, track_id, ts_ns, dur_ns, name, category, schema FROM slice");
   REQUIRE(result.row_count() == session.events.size());
   std::map<std::int64_t, const WrittenEvent*> by_id;
@@ -164,7 +166,7 @@ TEST_CASE("SQL: the slice table holds every event exactly") {
 }
 
 TEST_CASE("SQL: a condition answered inside the scan gives the rows that an unfiltered scan gives") {
-  Session session(20'000);
+  QueriedSession session(20'000);
   const std::vector<std::string> conditions = {
       "ts_ns >= 500000 AND ts_ns < 900000",
       "ts_ns > 500000.5 AND ts_ns <= 600000.5",
@@ -226,7 +228,7 @@ TEST_CASE("SQL: a condition answered inside the scan gives the rows that an unfi
 }
 
 TEST_CASE("SQL: a condition on ts_ns + dur_ns reads as little as one on end_ns") {
-  Session session(40'000);
+  QueriedSession session(40'000);
   const auto chunks_read = [&](const std::string& condition) {
     TaskControl control;
     const auto result = session.sql.run("SELECT count(*) FROM slice WHERE " + condition, {}, control);
@@ -243,7 +245,7 @@ TEST_CASE("SQL: a condition on ts_ns + dur_ns reads as little as one on end_ns")
 }
 
 TEST_CASE("SQL: LIMIT with OFFSET gives the rows that counting them off gives") {
-  Session session(40'000);
+  QueriedSession session(40'000);
   for (const std::string& rest :
        {std::string(), std::string("WHERE dur_ns > 100"), std::string("WHERE track_id IN (0, 2)"),
         std::string("WHERE name <> 'name_7' AND id > 5000"), std::string("WHERE ts_ns > 3000000 ORDER BY id"),
@@ -264,7 +266,7 @@ TEST_CASE("SQL: LIMIT with OFFSET gives the rows that counting them off gives") 
 }
 
 TEST_CASE("SQL: category and schema are conditions on lanes and dictionaries") {
-  Session session(500);
+  QueriedSession session(500);
   CHECK(session.number("SELECT count(*) FROM slice WHERE schema = 'op'") == 1500);
   CHECK(session.number("SELECT count(*) FROM slice WHERE schema <> 'op'") == 0);
   CHECK(session.number("SELECT count(*) FROM slice WHERE schema GLOB 'o*' AND category = 'engine'") == 1000);
@@ -312,7 +314,7 @@ TEST_CASE("SQL: a chunk that cannot be read costs its rows, not the query") {
 }
 
 TEST_CASE("SQL: random combinations of conditions agree with a plain loop") {
-  Session session(6000);
+  QueriedSession session(6000);
   std::mt19937_64 random(11);
   for (int round = 0; round < 60; ++round) {
     const std::int64_t from = static_cast<std::int64_t>(random() % 1'500'000);
@@ -335,7 +337,7 @@ TEST_CASE("SQL: random combinations of conditions agree with a plain loop") {
 }
 
 TEST_CASE("SQL: grouping by name gives what a plain loop adds up") {
-  Session session(5000);
+  QueriedSession session(5000);
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> expected;
   for (const WrittenEvent& event : session.events) {
     if (event.dur <= 20) continue;
@@ -365,7 +367,7 @@ TEST_CASE("SQL: grouping by name gives what a plain loop adds up") {
 }
 
 TEST_CASE("SQL: an event is found by its id, and rows come in time order over all lanes") {
-  Session session(5000);
+  QueriedSession session(5000);
   const WrittenEvent& event = session.events[7777];
   const std::string id = std::to_string(event.id);
   CHECK(session.text("SELECT name FROM slice WHERE id = " + id) == event.name);
@@ -382,7 +384,7 @@ TEST_CASE("SQL: an event is found by its id, and rows come in time order over al
 }
 
 TEST_CASE("SQL: a table per schema carries the vendor's column names, ours give way") {
-  Session session(100);
+  QueriedSession session(100);
   CHECK(session.number("SELECT id FROM op WHERE event_id = " + std::to_string(session.events[42].id)) == 42);
   CHECK(session.text("SELECT opcode FROM op WHERE id = 5 LIMIT 1") == session.events[5].name);
   CHECK(session.number("SELECT count(*) FROM op WHERE size IS NULL") ==
@@ -443,7 +445,7 @@ TEST_CASE("SQL: schemas of one name in several sources are one table with all th
 }
 
 TEST_CASE("SQL: tracks, counters, allocations, quality, metrics, sources and markers") {
-  Session session(10);
+  QueriedSession session(10);
   CHECK(session.number("SELECT count(*) FROM track WHERE kind = 'engine' AND device LIKE 'nc%'") == 2);
   CHECK(session.number("SELECT count(*) FROM slice JOIN track ON track.id = slice.track_id WHERE track.name = 'b'") ==
         10);
@@ -503,7 +505,7 @@ TEST_CASE("SQL: flows are resolved and source lines added up") {
 }
 
 TEST_CASE("SQL: anything but one SELECT is refused with a reason") {
-  Session session(10);
+  QueriedSession session(10);
   for (const char* hostile :
        {"DELETE FROM slice", "DROP TABLE slice", "CREATE TABLE t(a)", "ATTACH '/etc/passwd' AS x",
         "PRAGMA temp_store = 1", "INSERT INTO slice(name) VALUES ('x')", "UPDATE slice SET name = 'x'", "BEGIN",
@@ -527,7 +529,7 @@ TEST_CASE("SQL: anything but one SELECT is refused with a reason") {
 }
 
 TEST_CASE("SQL: a long query can be cancelled, and the session goes on") {
-  Session session(2000);
+  QueriedSession session(2000);
   for (const char* endless :
        {"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
         "SELECT count(*) FROM slice a, slice b, slice c WHERE a.dur_ns + b.dur_ns + c.dur_ns < -1"}) {
@@ -543,7 +545,7 @@ TEST_CASE("SQL: a long query can be cancelled, and the session goes on") {
 }
 
 TEST_CASE("SQL: a query is cancelled in the middle, between rows and inside a scan that finds none") {
-  Session session(20'000);
+  QueriedSession session(20'000);
   struct CancelsAfter final : SqlRowVisitor {
     explicit CancelsAfter(TaskControl& given) : control(given) {}
     bool columns(const std::vector<std::string>&) override { return true; }
@@ -574,7 +576,7 @@ TEST_CASE("SQL: a query is cancelled in the middle, between rows and inside a sc
 }
 
 TEST_CASE("SQL: a result is cut at its limit and says so") {
-  Session session(1000);
+  QueriedSession session(1000);
   const Result<SqlResult> cut = session.sql.run("SELECT * FROM slice", {.max_rows = 10}, session.control);
   REQUIRE(cut.ok());
   CHECK(cut->row_count() == 10);

@@ -14,7 +14,7 @@ using namespace accelscope::app;
 
 namespace {
 
-struct Fixture : test::OpenViewer {
+struct ColoursFixture : test::OpenViewer {
   // Slices of the last frame that are drawn one by one, by name: their colour, how many are bright.
   struct Drawn {
     std::uint32_t colour = 0;
@@ -102,7 +102,8 @@ struct SettingsFixture : test::Viewer {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "colours: the legend lists the names, and a chosen column colours the events and the list") {
+TEST_CASE_FIXTURE(ColoursFixture,
+                  "colours: the legend lists the names, and a chosen column colours the events and the list") {
   CHECK(drawn("MATMUL").colour == colour_of("MATMUL"));
   open_legend();
   CHECK(shell.shows("Opcode"));
@@ -128,7 +129,7 @@ TEST_CASE_FIXTURE(Fixture, "colours: the legend lists the names, and a chosen co
   CHECK(drawn("MATMUL").colour == colour_of("kernel.py:3"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "colours: numbers are listed as steps in their order") {
+TEST_CASE_FIXTURE(ColoursFixture, "colours: numbers are listed as steps in their order") {
   open_legend();
   choose("duration");
   CHECK(shell.shows("By Duration"));
@@ -142,7 +143,8 @@ TEST_CASE_FIXTURE(Fixture, "colours: numbers are listed as steps in their order"
   CHECK(drawn("MATMUL").colour != drawn("ACTIVATE").colour);
 }
 
-TEST_CASE_FIXTURE(Fixture, "colours: a click on a value shows only it, Ctrl+click hides it, the pointer lights it") {
+TEST_CASE_FIXTURE(ColoursFixture,
+                  "colours: a click on a value shows only it, Ctrl+click hides it, the pointer lights it") {
   open_legend();
   choose("source");
   REQUIRE(shell.hover("colours.values.row.0"));
@@ -175,7 +177,7 @@ TEST_CASE_FIXTURE(Fixture, "colours: a click on a value shows only it, Ctrl+clic
   CHECK(drawn("MATMUL").dimmed == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "colours: what has no value can be shown alone and hidden") {
+TEST_CASE_FIXTURE(ColoursFixture, "colours: what has no value can be shown alone and hidden") {
   const ColourTable table{.table = "instruction", .column = "source"};
   ColourValue missing;
   missing.missing = true;

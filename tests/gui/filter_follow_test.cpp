@@ -14,7 +14,7 @@ using render::Key;
 
 namespace {
 
-struct Fixture : OpenViewer {
+struct FilterFollowFixture : OpenViewer {
   void set_filter(EventFilter filter) {
     tab().change([&](ViewChoices& choices) { choices.filter = std::move(filter); });
     shell.frame(2);
@@ -37,7 +37,8 @@ const EventFilter kMatmul{.range = {}, .tracks = {}, .terms = {{"MATMUL", false}
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture, "filter: a query sees what passes and says how much, until it is told to see all") {
+TEST_CASE_FIXTURE(FilterFollowFixture,
+                  "filter: a query sees what passes and says how much, until it is told to see all") {
   ask("SELECT 'n=' || count(*) AS n FROM slice");
   CHECK(shell.shows("n=31"));
   CHECK(shell.find("sql.filtered") == nullptr);
@@ -57,7 +58,7 @@ TEST_CASE_FIXTURE(Fixture, "filter: a query sees what passes and says how much, 
   CHECK_FALSE(shell.shows("sees 20 of 87 events"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "filter: a query in a range sees the same events as the command line") {
+TEST_CASE_FIXTURE(FilterFollowFixture, "filter: a query in a range sees the same events as the command line") {
   set_filter({.range = TimeRange{1'000, 1'250}, .tracks = {}, .terms = {{"MATMUL", true}}});
   ask("SELECT 'n=' || count(*) AS n FROM slice");
   CHECK(shell.shows("n=2"));
@@ -66,7 +67,8 @@ TEST_CASE_FIXTURE(Fixture, "filter: a query in a range sees the same events as t
             .out == "count(*)\r\n2\r\n");
 }
 
-TEST_CASE_FIXTURE(Fixture, "filter: figures are of what passes, those that cannot be say so, and back undoes it") {
+TEST_CASE_FIXTURE(FilterFollowFixture,
+                  "filter: figures are of what passes, those that cannot be say so, and back undoes it") {
   app.layout().show(PanelId::metrics);
   shell.frame(3);
   const auto count = [&] {
@@ -88,7 +90,7 @@ TEST_CASE_FIXTURE(Fixture, "filter: figures are of what passes, those that canno
   REQUIRE(wait_for([&] { return count() == 31; }));
 }
 
-TEST_CASE_FIXTURE(Fixture, "filter: panels that show everything say so while there is a filter") {
+TEST_CASE_FIXTURE(FilterFollowFixture, "filter: panels that show everything say so while there is a filter") {
   app.layout().show(PanelId::markers);
   shell.frame(3);
   CHECK_FALSE(shell.shows("Not filtered: markers"));
@@ -99,7 +101,7 @@ TEST_CASE_FIXTURE(Fixture, "filter: panels that show everything say so while the
   CHECK(shell.shows("Not filtered: the quality"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "filter: what is filtered is exported to a file that the user names") {
+TEST_CASE_FIXTURE(FilterFollowFixture, "filter: what is filtered is exported to a file that the user names") {
   CHECK_FALSE(app.commands().run("export_filtered"));
   set_filter(kMatmul);
   run("export_filtered");
@@ -114,7 +116,8 @@ TEST_CASE_FIXTURE(Fixture, "filter: what is filtered is exported to a file that 
   CHECK_FALSE(holds(written, "ACTIVATE"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "filter: Shift+F filters in what is selected, or what is visible, and Alt+Left returns") {
+TEST_CASE_FIXTURE(FilterFollowFixture,
+                  "filter: Shift+F filters in what is selected, or what is visible, and Alt+Left returns") {
   const ViewRange before = tab().view;
   select(kFirstMatmul);
   shell.key(Key::f, {.shift = true});

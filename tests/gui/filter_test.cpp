@@ -12,7 +12,7 @@ using namespace accelscope::app;
 
 namespace {
 
-struct Fixture : test::OpenViewer {
+struct FilterFixture : test::OpenViewer {
   // Slices of the last frame that are drawn one by one, by name: how many are bright, dimmed, found.
   struct Drawn {
     int bright = 0, dimmed = 0, found = 0;
@@ -38,7 +38,7 @@ struct Fixture : test::OpenViewer {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Fixture,
+TEST_CASE_FIXTURE(FilterFixture,
                   "filter: what does not pass is dimmed and stays, chips say what the filter is, back undoes it") {
   const Drawn before = drawn("MATMUL");
   REQUIRE(before.bright > 0);
@@ -67,7 +67,7 @@ TEST_CASE_FIXTURE(Fixture,
   CHECK_FALSE(shell.shows("Clear all"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "filter: what passes is counted within its range, alike in the bar and below") {
+TEST_CASE_FIXTURE(FilterFixture, "filter: what passes is counted within its range, alike in the bar and below") {
   const auto counts = [&] {
     std::size_t said = 0;
     std::istringstream texts(shell.visible_text());
@@ -80,7 +80,8 @@ TEST_CASE_FIXTURE(Fixture, "filter: what passes is counted within its range, ali
   CHECK(wait_for([&] { return shell.shows("0 of 87 events pass"); }));
 }
 
-TEST_CASE_FIXTURE(Fixture, "filter: a term that names no field is said to be wrong, and nothing is dimmed by it") {
+TEST_CASE_FIXTURE(FilterFixture,
+                  "filter: a term that names no field is said to be wrong, and nothing is dimmed by it") {
   set_filter({.range = {}, .tracks = {}, .terms = {{"nosuchfield=1", false}}});
   CHECK(shell.shows("nosuchfield"));
   CHECK(drawn("MATMUL").dimmed == 0);
@@ -88,7 +89,7 @@ TEST_CASE_FIXTURE(Fixture, "filter: a term that names no field is said to be wro
   CHECK(tab().choices.filter.empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "filter: the source lines follow it, line by line") {
+TEST_CASE_FIXTURE(FilterFixture, "filter: the source lines follow it, line by line") {
   app.layout().show(PanelId::source);
   REQUIRE(wait_for([&] { return tab().analysis->source_lines() != nullptr; }));
   std::uint64_t all = 0;
@@ -102,7 +103,8 @@ TEST_CASE_FIXTURE(Fixture, "filter: the source lines follow it, line by line") {
   CHECK(wait_for([&] { return counted() > 0 && counted() < all; }));
 }
 
-TEST_CASE_FIXTURE(Fixture, "region: what is selected beside single events stays bright, all else dims, Esc ends it") {
+TEST_CASE_FIXTURE(FilterFixture,
+                  "region: what is selected beside single events stays bright, all else dims, Esc ends it") {
   const TrackNumber track = tab().snapshot->lanes[0].track;
   tab().region = EventFilter{.range = {}, .tracks = {track}, .terms = {}};
   shell.frame(3);
@@ -124,7 +126,7 @@ TEST_CASE_FIXTURE(Fixture, "region: what is selected beside single events stays 
 }
 
 TEST_CASE_FIXTURE(
-    Fixture,
+    FilterFixture,
     "search: hits are marked on the timeline and listed, a row selects its event, the search becomes the filter") {
   shell.key(render::Key::f, {.ctrl = true});
   shell.type("MATMUL");
@@ -146,7 +148,7 @@ TEST_CASE_FIXTURE(
   CHECK(tab().choices.filter.empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "search: each session keeps its own, and back brings it again") {
+TEST_CASE_FIXTURE(FilterFixture, "search: each session keeps its own, and back brings it again") {
   tab().change([](ViewChoices& choices) { choices.search = "ACTIVATE"; });
   shell.frame(2);
   CHECK(shell.shows("ACTIVATE"));
@@ -157,7 +159,7 @@ TEST_CASE_FIXTURE(Fixture, "search: each session keeps its own, and back brings 
   CHECK(tab().analysis->search_text() == "ACTIVATE");
 }
 
-TEST_CASE_FIXTURE(Fixture, "search: without one the panel shows how it is written, and an example is one click") {
+TEST_CASE_FIXTURE(FilterFixture, "search: without one the panel shows how it is written, and an example is one click") {
   app.layout().show(PanelId::search);
   shell.frame(3);
   REQUIRE(shell.click("search.example.4"));

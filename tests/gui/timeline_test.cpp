@@ -43,10 +43,10 @@ constexpr int kHeight = 600;
   return store;
 }
 
-struct Fixture {
+struct TimelineFixture {
   TimelineClient client{make_store()};
   NullShell shell{client, {.width = kWidth, .height = kHeight}};
-  Fixture() { REQUIRE(shell.settle()); }
+  TimelineFixture() { REQUIRE(shell.settle()); }
 
   [[nodiscard]] const Rect& canvas() const {
     const Rect* rect = shell.find("timeline.canvas");
@@ -77,7 +77,7 @@ struct Fixture {
   }
 };
 
-TEST_CASE_FIXTURE(Fixture, "the lanes, their busy shares and the names of wide slices are seen") {
+TEST_CASE_FIXTURE(TimelineFixture, "the lanes, their busy shares and the names of wide slices are seen") {
   CHECK(shell.shows("Engines"));
   CHECK(shell.shows("Tensor"));
   CHECK(shell.shows("MATMUL"));
@@ -87,7 +87,7 @@ TEST_CASE_FIXTURE(Fixture, "the lanes, their busy shares and the names of wide s
   CHECK(shell.shows("since start"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "the wheel zooms at the pointer: the time below it stays") {
+TEST_CASE_FIXTURE(TimelineFixture, "the wheel zooms at the pointer: the time below it stays") {
   const Point pointer = at("Tensor", 333'000);
   shell.move(pointer);
   const double before = ns(pointer.x);
@@ -100,7 +100,7 @@ TEST_CASE_FIXTURE(Fixture, "the wheel zooms at the pointer: the time below it st
   CHECK(client.tab.view.span_ns() == doctest::Approx(1e6));
 }
 
-TEST_CASE_FIXTURE(Fixture, "shift and wheel pans, and a wheel that rests is one step of the history") {
+TEST_CASE_FIXTURE(TimelineFixture, "shift and wheel pans, and a wheel that rests is one step of the history") {
   shell.move(at("Tensor", 300'000));
   for (int notch = 0; notch < 4; ++notch) shell.wheel({0, 1});
   const ViewRange zoomed = client.tab.view;
@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(Fixture, "shift and wheel pans, and a wheel that rests is one 
   CHECK(client.tab.view.span_ns() == doctest::Approx(zoomed.span_ns()));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a drag across the lanes zooms to what it covered") {
+TEST_CASE_FIXTURE(TimelineFixture, "a drag across the lanes zooms to what it covered") {
   shell.drag(at("Tensor", 200'000), at("Vector", 600'000));
   shell.frame();
   CHECK(client.tab.view.begin_ns == doctest::Approx(200'000).epsilon(0.01));
@@ -121,7 +121,7 @@ TEST_CASE_FIXTURE(Fixture, "a drag across the lanes zooms to what it covered") {
   CHECK(client.tab.view.end_ns == doctest::Approx(1'000'000));
 }
 
-TEST_CASE_FIXTURE(Fixture, "a drag with the right or middle button pans and opens no menu") {
+TEST_CASE_FIXTURE(TimelineFixture, "a drag with the right or middle button pans and opens no menu") {
   client.tab.view = {2'000'000, 3'000'000};
   shell.frame();
   for (const MouseButton button : {MouseButton::right, MouseButton::middle}) {
@@ -135,7 +135,7 @@ TEST_CASE_FIXTURE(Fixture, "a drag with the right or middle button pans and open
   }
 }
 
-TEST_CASE_FIXTURE(Fixture, "a click selects the event under it and a click beside it clears") {
+TEST_CASE_FIXTURE(TimelineFixture, "a click selects the event under it and a click beside it clears") {
   shell.click(at("Tensor", 330'000));
   shell.frame();
   REQUIRE(client.tab.selected);
@@ -149,7 +149,7 @@ TEST_CASE_FIXTURE(Fixture, "a click selects the event under it and a click besid
   CHECK_FALSE(client.tab.selected);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a click selects in dense lanes too") {
+TEST_CASE_FIXTURE(TimelineFixture, "a click selects in dense lanes too") {
   client.tab.view = {0, 10'000'000};
   REQUIRE(shell.settle());
   client.tab.view = {-40'000'000, 60'000'000};  // a slice is less than a pixel
@@ -160,7 +160,7 @@ TEST_CASE_FIXTURE(Fixture, "a click selects in dense lanes too") {
   CHECK(std::abs(static_cast<double>(ordinal_of(*client.tab.selected)) - 50) < 3);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a double click fits the event") {
+TEST_CASE_FIXTURE(TimelineFixture, "a double click fits the event") {
   shell.click(at("Tensor", 330'000), MouseButton::left, 2);
   shell.frame();
   CHECK(client.tab.view.begin_ns < 300'000);
@@ -168,7 +168,7 @@ TEST_CASE_FIXTURE(Fixture, "a double click fits the event") {
   CHECK(client.tab.view.span_ns() == doctest::Approx(120'000));
 }
 
-TEST_CASE_FIXTURE(Fixture, "next and previous step along the lane, with shift to the same name") {
+TEST_CASE_FIXTURE(TimelineFixture, "next and previous step along the lane, with shift to the same name") {
   shell.click(at("Vector", 190'000));
   shell.frame();
   CHECK(selected_name() == "TENSOR_COPY");
@@ -185,7 +185,7 @@ TEST_CASE_FIXTURE(Fixture, "next and previous step along the lane, with shift to
   CHECK_FALSE(client.tab.selected);
 }
 
-TEST_CASE_FIXTURE(Fixture, "keys zoom, pan and fit") {
+TEST_CASE_FIXTURE(TimelineFixture, "keys zoom, pan and fit") {
   client.run(TimelineCommand::zoom_in);
   CHECK(client.tab.view.span_ns() == doctest::Approx(1e6 / 1.5));
   client.run(TimelineCommand::zoom_out);
@@ -201,7 +201,7 @@ TEST_CASE_FIXTURE(Fixture, "keys zoom, pan and fit") {
   CHECK(client.tab.view.end_ns == doctest::Approx(6'000'000).epsilon(0.02));
 }
 
-TEST_CASE_FIXTURE(Fixture, "any zoom or pan ends following, and the control turns it on again") {
+TEST_CASE_FIXTURE(TimelineFixture, "any zoom or pan ends following, and the control turns it on again") {
   client.tab.live = LiveState::recording;
   client.tab.follow = true;
   shell.frame(2);
@@ -213,7 +213,7 @@ TEST_CASE_FIXTURE(Fixture, "any zoom or pan ends following, and the control turn
   CHECK(client.tab.follow);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a marker drops at the cursor, moves with a drag, is renamed and deleted") {
+TEST_CASE_FIXTURE(TimelineFixture, "a marker drops at the cursor, moves with a drag, is renamed and deleted") {
   shell.move(at("Tensor", 400'000));
   shell.frame(2);
   client.run(TimelineCommand::drop_marker);
@@ -243,7 +243,7 @@ TEST_CASE_FIXTURE(Fixture, "a marker drops at the cursor, moves with a drag, is 
   CHECK(client.tab.store->markers().empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "M on a selection measures it as a span") {
+TEST_CASE_FIXTURE(TimelineFixture, "M on a selection measures it as a span") {
   shell.click(at("Tensor", 330'000));
   shell.frame();
   client.run(TimelineCommand::drop_marker);
@@ -252,7 +252,7 @@ TEST_CASE_FIXTURE(Fixture, "M on a selection measures it as a span") {
   CHECK(client.tab.markers[0].end_ns == 360'000);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a right click drops a marker where it was made") {
+TEST_CASE_FIXTURE(TimelineFixture, "a right click drops a marker where it was made") {
   shell.click(at("Tensor", 500'000), MouseButton::right);
   shell.frame(2);
   REQUIRE(shell.click("timeline.menu.drop"));
@@ -261,7 +261,7 @@ TEST_CASE_FIXTURE(Fixture, "a right click drops a marker where it was made") {
   CHECK(client.tab.markers[0].ts_ns == doctest::Approx(500'000).epsilon(0.01));
 }
 
-TEST_CASE_FIXTURE(Fixture, "the hover card opens on an event after a moment and never covers its slice") {
+TEST_CASE_FIXTURE(TimelineFixture, "the hover card opens on an event after a moment and never covers its slice") {
   shell.move(at("Tensor", 330'000));
   shell.frame();
   CHECK_FALSE(shell.shows("300,000 ns"));
@@ -270,7 +270,8 @@ TEST_CASE_FIXTURE(Fixture, "the hover card opens on an event after a moment and 
   CHECK(client.tab.hovered);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a group closes and opens with a click, and closed it keeps its activity in one lane") {
+TEST_CASE_FIXTURE(TimelineFixture,
+                  "a group closes and opens with a click, and closed it keeps its activity in one lane") {
   REQUIRE(shell.click("timeline.label.group:Engines"));
   shell.frame(2);
   CHECK_FALSE(shell.shows("Tensor"));
@@ -282,7 +283,7 @@ TEST_CASE_FIXTURE(Fixture, "a group closes and opens with a click, and closed it
   CHECK(shell.shows("Tensor"));
 }
 
-TEST_CASE_FIXTURE(Fixture, "the brush of the overview moves the view") {
+TEST_CASE_FIXTURE(TimelineFixture, "the brush of the overview moves the view") {
   const Rect brush = *shell.find("timeline.brush");
   const double begin = client.tab.view.begin_ns;
   shell.drag(brush.centre(), {brush.centre().x + 200, brush.centre().y});

@@ -7,6 +7,7 @@
 #include "capture/kinds/itt/itt_process.h"
 #include "capture/kinds/options.h"
 #include "capture/probe/host/probe_files.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kSwitches[] = {probe::itt::kOffTasks,  probe::itt::kOffFra
                                      probe::itt::kOffEvents, probe::itt::kOffMetadata, probe::itt::kOffLocks,
                                      probe::itt::kOffZones,  probe::itt::kOffMemory};
 
-KindFacts declare() {
+KindFacts declare_itt() {
   KindFacts facts;
   facts.name = "itt";
   facts.title = "Tasks that programs mark";
@@ -55,7 +56,7 @@ KindFacts declare() {
   return facts;
 }
 
-std::vector<KindCheck> check() {
+std::vector<KindCheck> check_itt() {
   const Result<ProbeFiles> files = ProbeFiles::lay_down();
   if (!files) return {{false, files.error().message}};
   return {{true, fmt::format("the collector for INTEL_LIBITTNOTIFY64 is {}", files->path(kLibrary))},
@@ -63,7 +64,7 @@ std::vector<KindCheck> check() {
 }
 
 Result<OptionReader> read_options(const KindChoice& choice) {
-  Result<OptionReader> options = OptionReader::read(declare(), choice);
+  Result<OptionReader> options = OptionReader::read(declare_itt(), choice);
   if (!options) return options;
   const std::uint64_t buffer = options->size("buffer");
   if (buffer < probe::kMinRingBytes || buffer > probe::kMaxRingBytes) {
@@ -79,11 +80,7 @@ Result<OptionReader> read_options(const KindChoice& choice) {
   return options;
 }
 
-std::string joined(const std::vector<std::string>& texts, const char* between) {
-  return fmt::format("{}", fmt::join(texts, between));
-}
-
-Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice, const std::string&) {
+Result<std::string> describe_itt(const CaptureRequest& request, const KindChoice& choice, const std::string&) {
   const Result<OptionReader> options = read_options(choice);
   if (!options) return options.error();
   std::string text = request.program.empty() && request.script.empty()
@@ -104,7 +101,7 @@ std::vector<std::string> settings_of(const OptionReader& options) {
           fmt::format("{}={}", probe::itt::kOffSetting, joined(off, " "))};
 }
 
-Result<void> run(const KindRun& run, EventSink& sink) {
+Result<void> run_itt(const KindRun& run, EventSink& sink) {
   const Result<OptionReader> options = read_options(run.choice);
   if (!options) return options.error();
   SessionWriter writer(sink);
@@ -117,8 +114,8 @@ Result<void> run(const KindRun& run, EventSink& sink) {
   return read_probes(run, writer, sink, handler);
 }
 
-Result<std::vector<std::string>> environment(const KindChoice& choice, const ProbeFiles& files,
-                                             const std::function<std::string(const std::string& name)>&) {
+Result<std::vector<std::string>> environment_itt(const KindChoice& choice, const ProbeFiles& files,
+                                                 const std::function<std::string(const std::string& name)>&) {
   const Result<OptionReader> options = read_options(choice);
   if (!options) return options.error();
   const std::string library = files.path(kLibrary);
@@ -130,8 +127,8 @@ Result<std::vector<std::string>> environment(const KindChoice& choice, const Pro
 }  // namespace
 
 CaptureKind itt_kind() {
-  CaptureKind kind{declare, check, describe, run};
-  kind.environment = environment;
+  CaptureKind kind{declare_itt, check_itt, describe_itt, run_itt};
+  kind.environment = environment_itt;
   return kind;
 }
 

@@ -8,7 +8,7 @@ namespace accelscope::capture {
 namespace {
 
 // Of which something is said; programs that make ids without end would fill the memory.
-constexpr std::size_t kMostIds = 1U << 18;
+constexpr std::size_t kIttTasksMostIds = 1U << 18;
 
 }  // namespace
 
@@ -79,7 +79,7 @@ void IttTasks::own(const probe::itt::Id& child, const probe::itt::Id& parent) {
 }
 
 IttTasks::KnownId* IttTasks::known(const probe::itt::Id& id) {
-  if (ids_.size() < kMostIds) return &ids_[id];
+  if (ids_.size() < kIttTasksMostIds) return &ids_[id];
   if (const auto found = ids_.find(id); found != ids_.end()) return &found->second;
   ++counts_.ids_over_limit;
   return nullptr;

@@ -13,6 +13,7 @@
 #include "capture/kinds/neuron/neuron_settings.h"
 #include "capture/kinds/program/program_start.h"
 #include "capture/process/child_process.h"
+#include "capture/process/host_identity.h"
 #include "capture/sources/neuron/neuron_tool.h"
 
 namespace accelscope::capture {
@@ -20,17 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto kVersionLimit = 2s;
 
 NeuronStart start_of(const CaptureRequest& request) {
   return request.program.empty() && request.script.empty() ? NeuronStart::neff : NeuronStart::program;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 // Asked once for each tool that is found: it takes a moment. Its first line.
@@ -41,9 +37,9 @@ std::string version_of(const std::string& tool) {
   const auto key = std::pair(tool, fs::last_write_time(tool, failure));
   const std::scoped_lock lock(mutex);
   if (const auto found = known.find(key); found != known.end()) return found->second;
-  const Clock::time_point begin = Clock::now();
+  const SteadyClock::time_point begin = SteadyClock::now();
   const Result<ChildOutcome> ended =
-      run_child({tool, "--version"}, [begin] { return Clock::now() - begin > kVersionLimit; });
+      run_child({tool, "--version"}, [begin] { return SteadyClock::now() - begin > kVersionLimit; });
   std::string version;
   if (ended && !ended->cancelled && ended->exit_code == 0) version = ended->output.substr(0, ended->output.find('\n'));
   return known[key] = version;
@@ -63,7 +59,7 @@ std::size_t count_devices() {
   return devices;
 }
 
-std::vector<KindCheck> check() {
+std::vector<KindCheck> check_neuron() {
   const std::string tool = find_neuron_tool();
   if (tool.empty()) {
     return {{false,
@@ -125,7 +121,8 @@ bool runs_beside(const CaptureRequest& request) {
                      [](const KindChoice& choice) { return choice.name == "program"; });
 }
 
-Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
+Result<std::string> describe_neuron(const CaptureRequest& request, const KindChoice& choice,
+                                    const std::string& work_folder) {
   const Result<NeuronSettings> settings = read_neuron_settings(choice, start_of(request), host_name());
   if (!settings) return settings.error();
   const Result<std::string> tool = tool_of(*settings);
@@ -141,7 +138,7 @@ Result<std::string> describe(const CaptureRequest& request, const KindChoice& ch
   return described(*settings, request, *tool);
 }
 
-Result<void> run(const KindRun& run, EventSink& sink) {
+Result<void> run_neuron(const KindRun& run, EventSink& sink) {
   Result<NeuronSettings> settings = read_neuron_settings(run.choice, start_of(run.request), host_name());
   if (!settings) return settings.error();
   const Result<std::string> tool = tool_of(*settings);
@@ -151,6 +148,6 @@ Result<void> run(const KindRun& run, EventSink& sink) {
 
 }  // namespace
 
-CaptureKind neuron_kind() { return {neuron_facts, check, describe, run}; }
+CaptureKind neuron_kind() { return {neuron_facts, check_neuron, describe_neuron, run_neuron}; }
 
 }  // namespace accelscope::capture

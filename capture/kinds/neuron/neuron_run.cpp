@@ -238,7 +238,7 @@ Result<void> NeuronRun::import_folder(const std::string& folder) {
   return done ? sinks.place(run_.origin) : done;
 }
 
-Result<StepEnd> NeuronRun::run_program(const Step& step) {
+Result<StepEnd> NeuronRun::run_program(const ToolStep& step) {
   if (!run_.request.script.empty()) {
     if (Result<void> written = write_script(run_.request.script, run_.work_folder); !written) return written.error();
   }
@@ -256,7 +256,7 @@ Result<StepEnd> NeuronRun::run_program(const Step& step) {
 }
 
 Result<void> NeuronRun::capture_compiled() {
-  Step step{.start = program_start(run_.request, run_.work_folder)};
+  ToolStep step{.start = program_start(run_.request, run_.work_folder)};
   const std::string fresh = (fs::absolute(run_.work_folder) / "neuron-cache").string();
   step.start.environment = compile_environment(settings_, step.start.environment, fresh, inherited_variable);
   const FolderWatch compiled({base_, compile_cache(step.start.environment)}, ".neff", kCompileDepth);
@@ -306,7 +306,7 @@ Result<void> NeuronRun::inspect_program() {
   if (!written) return written.error();
   const std::vector<std::string> arguments = inspect_arguments(settings_, *written, words);
   steps_.writer().set_meta("neuron.command", tool_name_ + " " + shell_command(arguments));
-  const Step step{
+  const ToolStep step{
       .start = {tool_, arguments, base_, compile_environment(settings_, program.environment, "", inherited_variable)},
       .grace = kInspectGrace};
   const Result<StepEnd> ended = run_program(step);

@@ -27,7 +27,7 @@ class NeuronRun {
 
   Result<StepEnd> run_tool(const std::vector<std::string>& arguments, const std::string& folder,
                            std::chrono::nanoseconds limit);
-  Result<StepEnd> run_program(const Step& step);
+  Result<StepEnd> run_program(const ToolStep& step);
   Result<std::string> choose_compiled(const FolderWatch& watch, const StepEnd& ended);
   Result<void> check_inputs();
   Result<void> process(const std::string& neff, const std::vector<NeuronTrace>& traces);

@@ -27,7 +27,7 @@ std::vector<KindOption> start_options() {
   };
 }
 
-std::vector<KindOption> program_options() {
+std::vector<KindOption> traced_program_options() {
   return {
       {"profile",
        OptionType::choice,
@@ -189,7 +189,8 @@ KindFacts neuron_facts() {
       "Runs the vendor's profiler on a NEFF, on a NEFF that a program compiles, or on the program, and reads the "
       "profile.";
   facts.takes_program = true;
-  for (const auto& part : {start_options(), capture_options(), program_options(), worker_options(), tool_options()}) {
+  for (const auto& part :
+       {start_options(), capture_options(), traced_program_options(), worker_options(), tool_options()}) {
     facts.options.insert(facts.options.end(), part.begin(), part.end());
   }
   return facts;

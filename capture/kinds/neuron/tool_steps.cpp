@@ -12,11 +12,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kTurn = 50ms;          // how long a stop may go unnoticed
+constexpr auto kToolTurn = 50ms;      // how long a stop may go unnoticed
 constexpr auto kFlushPeriod = 100ms;  // how long what happened may stay unseen
 constexpr auto kAfterTheEnd = 1s;     // for children that still hold the streams,
 constexpr auto kLongAfterIt = 10s;    // and for those that go on printing
-constexpr std::size_t kReadBytes = 64U << 10;
+constexpr std::size_t kToolReadBytes = 64U << 10;
 constexpr std::array kStreams = {OutputStream::out, OutputStream::err};
 
 std::string command_of(const ChildStart& start) {
@@ -37,7 +37,7 @@ std::int64_t ToolSteps::since_origin(Clock::time_point time) const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time - run_.origin).count();
 }
 
-Result<StepEnd> ToolSteps::run(const Step& step) {
+Result<StepEnd> ToolSteps::run(const ToolStep& step) {
   const Clock::time_point begin = Clock::now();
   Result<std::unique_ptr<SupervisedChild>> started = SupervisedChild::start(step.start);
   if (!started) return started.error();
@@ -61,13 +61,13 @@ Result<StepEnd> ToolSteps::run(const Step& step) {
   return end;
 }
 
-void ToolSteps::watch(SupervisedChild& child, const Step& step, StepEnd& end) {
+void ToolSteps::watch(SupervisedChild& child, const ToolStep& step, StepEnd& end) {
   const Clock::time_point begin = Clock::now();
   Clock::time_point asked;
   Clock::time_point ended;
   bool killed = false;
   for (;;) {
-    child.wait(kTurn);
+    child.wait(kToolTurn);
     bool more = false;
     for (const OutputStream stream : kStreams) more = read(child, stream, end) || more;
     const Clock::time_point now = Clock::now();
@@ -91,7 +91,8 @@ void ToolSteps::watch(SupervisedChild& child, const Step& step, StepEnd& end) {
 }
 
 bool ToolSteps::read(SupervisedChild& child, OutputStream stream, StepEnd& end) {
-  std::array<char, kReadBytes> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): only what was read is used
+  std::array<char, kToolReadBytes>
+      buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): only what was read is used
   const std::size_t got = child.read(stream, buffer);
   if (got == 0) return false;
   const std::string_view bytes(buffer.data(), got);

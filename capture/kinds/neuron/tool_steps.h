@@ -20,7 +20,7 @@
 
 namespace accelscope::capture {
 
-struct Step {
+struct ToolStep {
   ChildStart start;
   std::chrono::nanoseconds limit{};                          // 0: none
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  // between asking to end and killing
@@ -42,7 +42,7 @@ class ToolSteps {
 
   // Returns when the program has ended; one that is stopped or takes too long is asked to end, then killed. Fails only
   // if it cannot be started or the sink failed.
-  Result<StepEnd> run(const Step& step);
+  Result<StepEnd> run(const ToolStep& step);
   // A line of the kind's own, beside those of the programs.
   void note(std::string_view text);
   [[nodiscard]] SessionWriter& writer() noexcept { return writer_; }
@@ -51,7 +51,7 @@ class ToolSteps {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] std::int64_t since_origin(Clock::time_point time) const;
-  void watch(SupervisedChild& child, const Step& step, StepEnd& end);
+  void watch(SupervisedChild& child, const ToolStep& step, StepEnd& end);
   bool read(SupervisedChild& child, OutputStream stream, StepEnd& end);
   void show(OutputStream stream, std::string_view bytes);
   void flush(Clock::time_point now);

@@ -5,16 +5,12 @@
 #include <charconv>
 #include <optional>
 
+#include "core/base/text.h"
+
 namespace accelscope::capture {
 namespace {
 
 [[nodiscard]] bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-[[nodiscard]] std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
-}
 
 struct Grade {
   std::string_view word;

@@ -23,7 +23,7 @@ constexpr const char* kLayersVariable = "OPENCL_LAYERS";
 constexpr const char* kLoader = "libOpenCL.so.1";
 constexpr const char* kDriverFolder = "/etc/OpenCL/vendors";
 
-KindFacts declare() {
+KindFacts declare_opencl() {
   KindFacts facts;
   facts.name = "opencl";
   facts.title = "OpenCL";
@@ -85,10 +85,10 @@ KindFacts declare() {
           fmt::format("no OpenCL driver is registered in {}; programs find none unless they bring one", kDriverFolder)};
 }
 
-std::vector<KindCheck> check() { return {check_loader(), check_drivers()}; }
+std::vector<KindCheck> check_opencl() { return {check_loader(), check_drivers()}; }
 
-Result<OptionReader> read_options(const KindChoice& choice) {
-  Result<OptionReader> options = OptionReader::read(declare(), choice);
+Result<OptionReader> read_opencl_options(const KindChoice& choice) {
+  Result<OptionReader> options = OptionReader::read(declare_opencl(), choice);
   if (!options) return options.error();
   const std::uint64_t bytes = options->size("buffer");
   if (bytes < probe::kMinRingBytes || bytes > probe::kMaxRingBytes) {
@@ -97,17 +97,17 @@ Result<OptionReader> read_options(const KindChoice& choice) {
   return options;
 }
 
-Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice,
-                             const std::string& /*work_folder*/) {
-  if (const Result<OptionReader> options = read_options(choice); !options) return options.error();
+Result<std::string> describe_opencl(const CaptureRequest& request, const KindChoice& choice,
+                                    const std::string& /*work_folder*/) {
+  if (const Result<OptionReader> options = read_opencl_options(choice); !options) return options.error();
   return std::string(request.program.empty() && request.script.empty() ? "OpenCL of programs that are started by hand"
                                                                        : "OpenCL");
 }
 
 [[nodiscard]] std::string on_off(bool value) { return value ? "on" : "off"; }
 
-Result<void> run(const KindRun& run, EventSink& sink) {
-  const Result<OptionReader> options = read_options(run.choice);
+Result<void> run_opencl(const KindRun& run, EventSink& sink) {
+  const Result<OptionReader> options = read_opencl_options(run.choice);
   if (!options) return options.error();
   SessionWriter writer(sink);
   opencl::OpenclSession session(writer, options->flag("host-calls"));
@@ -123,9 +123,10 @@ Result<void> run(const KindRun& run, EventSink& sink) {
   return read_probes(run, writer, sink, handler);
 }
 
-Result<std::vector<std::string>> environment(const KindChoice& choice, const ProbeFiles& files,
-                                             const std::function<std::string(const std::string& name)>& inherited) {
-  if (const Result<OptionReader> options = read_options(choice); !options) return options.error();
+Result<std::vector<std::string>> environment_opencl(
+    const KindChoice& choice, const ProbeFiles& files,
+    const std::function<std::string(const std::string& name)>& inherited) {
+  if (const Result<OptionReader> options = read_opencl_options(choice); !options) return options.error();
   const std::string others = inherited(kLayersVariable);
   return std::vector<std::string>{
       fmt::format("{}={}{}", kLayersVariable, others.empty() ? "" : others + ":", files.path(kLayer))};
@@ -133,6 +134,8 @@ Result<std::vector<std::string>> environment(const KindChoice& choice, const Pro
 
 }  // namespace
 
-CaptureKind opencl_kind() { return {declare, check, describe, run, nullptr, environment}; }
+CaptureKind opencl_kind() {
+  return {declare_opencl, check_opencl, describe_opencl, run_opencl, nullptr, environment_opencl};
+}
 
 }  // namespace accelscope::capture

@@ -9,7 +9,7 @@ namespace {
 
 constexpr char kEscape = '\x1b';
 constexpr char kBell = '\a';
-constexpr std::string_view kReplacement = "\uFFFD";
+constexpr std::string_view kOutputLinesReplacement = "\uFFFD";
 constexpr std::size_t kLongestSequence = 4;  // bytes of a UTF-8 character
 
 [[nodiscard]] bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U; }
@@ -89,7 +89,7 @@ void OutputLines::make_shown(std::size_t bytes) {
     const std::size_t length = utf8_length(text.substr(i));
     const bool control = length == 1 && static_cast<unsigned char>(text[i]) < 0x20 && text[i] != '\t';
     if (length == 0 || control) {
-      shown_ += kReplacement;
+      shown_ += kOutputLinesReplacement;
       ++bad_bytes_;
       ++i;
     } else {

@@ -14,7 +14,7 @@
 namespace accelscope::capture {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 // Looking through all processes of the machine may take this part of one CPU's time.
 constexpr int kSearchShare = 20;
@@ -70,13 +70,13 @@ struct Stat {
 
 }  // namespace
 
-ProcessTree::ProcessTree(int root) : root_(root), sampled_at_(Clock::now()) {}
+ProcessTree::ProcessTree(int root) : root_(root), sampled_at_(SteadyClock::now()) {}
 
 bool ProcessTree::available() { return !read_small("/proc/self/stat").empty(); }
 
 // Those of the root's session, and children of known ones that have left it.
 void ProcessTree::find_processes() {
-  const Clock::time_point begin = Clock::now();
+  const SteadyClock::time_point begin = SteadyClock::now();
   if (begin < find_again_at_) return;
   std::error_code failure;
   for (std::filesystem::directory_iterator entry("/proc", failure), end; !failure && entry != end;
@@ -90,14 +90,14 @@ void ProcessTree::find_processes() {
     const bool ours = id == root_ || stat->session == root_ || cpu_ns_.contains(static_cast<int>(stat->parent));
     if (ours) cpu_ns_.emplace(id, 0);
   }
-  const Clock::time_point now = Clock::now();
+  const SteadyClock::time_point now = SteadyClock::now();
   find_again_at_ = now + kSearchShare * (now - begin);
 }
 
 std::optional<TreeUsage> ProcessTree::sample() {
   find_processes();
   static const auto kPageBytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  const Clock::time_point now = Clock::now();
+  const SteadyClock::time_point now = SteadyClock::now();
   const auto wall_ns = static_cast<double>(std::chrono::nanoseconds(now - sampled_at_).count());
   sampled_at_ = now;
   TreeUsage usage;

@@ -7,7 +7,7 @@
 namespace accelscope::capture {
 namespace {
 
-KindFacts declare() {
+KindFacts declare_program() {
   KindFacts facts;
   facts.name = "program";
   facts.title = "Program output and resources";
@@ -17,7 +17,7 @@ KindFacts declare() {
   return facts;
 }
 
-std::vector<KindCheck> check() {
+std::vector<KindCheck> check_program() {
   std::vector<KindCheck> checks;
   checks.push_back({true, "runs programs as this user, in a session of their own"});
   // Without counters the kind still works.
@@ -26,21 +26,22 @@ std::vector<KindCheck> check() {
   return checks;
 }
 
-Result<ProgramRunOptions> read_options(const KindChoice& choice) {
-  const Result<OptionReader> given = OptionReader::read(declare(), choice);
+Result<ProgramRunOptions> read_program_options(const KindChoice& choice) {
+  const Result<OptionReader> given = OptionReader::read(declare_program(), choice);
   if (!given) return given.error();
   return read_program_options(*given);
 }
 
-Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
-  if (Result<ProgramRunOptions> options = read_options(choice); !options) return options.error();
+Result<std::string> describe_program(const CaptureRequest& request, const KindChoice& choice,
+                                     const std::string& work_folder) {
+  if (Result<ProgramRunOptions> options = read_program_options(choice); !options) return options.error();
   const ChildStart start = program_start(request, work_folder);
   if (Result<std::string> found = find_start(start); !found) return found.error();
   return request.script.empty() ? facts_of(request, start).command : "a script";
 }
 
-Result<void> run(const KindRun& run, EventSink& sink) {
-  const Result<ProgramRunOptions> options = read_options(run.choice);
+Result<void> run_program(const KindRun& run, EventSink& sink) {
+  const Result<ProgramRunOptions> options = read_program_options(run.choice);
   if (!options) return options.error();
   if (!run.request.script.empty()) {
     if (Result<void> written = write_script(run.request.script, run.work_folder); !written) return written;
@@ -51,6 +52,6 @@ Result<void> run(const KindRun& run, EventSink& sink) {
 
 }  // namespace
 
-CaptureKind program_kind() { return {declare, check, describe, run}; }
+CaptureKind program_kind() { return {declare_program, check_program, describe_program, run_program}; }
 
 }  // namespace accelscope::capture

@@ -11,12 +11,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kTurn = 50ms;          // how long a stop or a pause may go unnoticed
-constexpr auto kFlushPeriod = 100ms;  // how long what happened may stay unseen
-constexpr auto kUnfinished = 1s;      // after which a line without an end is shown
-constexpr auto kAfterTheEnd = 1s;     // for children that still hold the streams
-constexpr std::size_t kReadBytes = 64U << 10;
-constexpr std::array kStreams = {OutputStream::out, OutputStream::err};
+constexpr auto kProgramTurn = 50ms;          // how long a stop or a pause may go unnoticed
+constexpr auto kProgramFlushPeriod = 100ms;  // how long what happened may stay unseen
+constexpr auto kUnfinished = 1s;             // after which a line without an end is shown
+constexpr auto kProgramAfterTheEnd = 1s;     // for children that still hold the streams
+constexpr std::size_t kProgramReadBytes = 64U << 10;
+constexpr std::array kProgramStreams = {OutputStream::out, OutputStream::err};
 
 [[nodiscard]] std::size_t index(OutputStream stream) { return static_cast<std::size_t>(stream); }
 
@@ -66,15 +66,15 @@ void ProgramRun::set_facts(const ChildStart& start, const ProgramFacts& facts) {
 
 bool ProgramRun::turn() {
   Clock::time_point now = Clock::now();
-  auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(kTurn);
+  auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(kProgramTurn);
   if (tree_) patience = std::min(patience, std::chrono::ceil<std::chrono::milliseconds>(sample_at_ - now));
   child_->wait(patience);
-  for (const OutputStream stream : kStreams) read(stream);
+  for (const OutputStream stream : kProgramStreams) read(stream);
   now = Clock::now();
   if (child_->ended() && !ended_at_) ended_at_ = now;
   show_unfinished(now);
   if (tree_ && !ended_at_ && now >= sample_at_) sample(now);
-  if (now - flushed_at_ >= kFlushPeriod && writer_.event_count() != flushed_events_) {
+  if (now - flushed_at_ >= kProgramFlushPeriod && writer_.event_count() != flushed_events_) {
     writer_.flush();
     flushed_at_ = now;
     flushed_events_ = writer_.event_count();
@@ -85,7 +85,8 @@ bool ProgramRun::turn() {
 }
 
 void ProgramRun::read(OutputStream stream) {
-  std::array<char, kReadBytes> buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): only what was read is used
+  std::array<char, kProgramReadBytes>
+      buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): only what was read is used
   const std::size_t got = child_->read(stream, buffer);
   if (got == 0) return;
   const std::string_view bytes(buffer.data(), got);
@@ -101,7 +102,7 @@ void ProgramRun::read(OutputStream stream) {
 void ProgramRun::show_unfinished(Clock::time_point now) {
   if (!options_.lines || now - shown_at_ < kUnfinished) return;
   shown_at_ = now;
-  for (const OutputStream stream : kStreams) {
+  for (const OutputStream stream : kProgramStreams) {
     OutputLines& lines = lines_[index(stream)];
     if (now - read_at_[index(stream)] < kUnfinished && !lines.rewriting()) continue;
     lines.feed_unfinished([&](const OutputPiece& piece) { events_->add_line(stream, since_origin(now), piece); });
@@ -136,7 +137,7 @@ bool ProgramRun::over(Clock::time_point now) {
   const Clock::time_point begin =
       asked_at_ ? std::max(*ended_at_, *asked_at_ + std::chrono::duration_cast<Clock::duration>(options_.grace))
                 : *ended_at_;
-  left_open_ = now - begin >= kAfterTheEnd;
+  left_open_ = now - begin >= kProgramAfterTheEnd;
   return left_open_;
 }
 
@@ -175,7 +176,7 @@ void ProgramRun::report_output() {
   if (!options_.lines) return;
   std::uint64_t cut = 0;
   std::uint64_t bad = 0;
-  for (const OutputStream stream : kStreams) {
+  for (const OutputStream stream : kProgramStreams) {
     OutputLines& lines = lines_[index(stream)];
     const Clock::time_point came = std::max(read_at_[index(stream)], shown_at_);
     lines.finish([&](const OutputPiece& piece) { events_->add_line(stream, since_origin(came), piece); });

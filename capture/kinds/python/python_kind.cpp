@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kStartFolder = "python/accelscope/start";
 
-KindFacts declare() {
+KindFacts declare_python() {
   KindFacts facts;
   facts.name = "python";
   facts.title = "Python functions and lines";
@@ -75,7 +75,7 @@ KindFacts declare() {
 }
 
 // "3.11.2", "" if it does not say.
-std::string version_of(const std::string& interpreter) {
+std::string python_version_of(const std::string& interpreter) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   const Result<ChildOutcome> asked =
       run_child({interpreter, "-S", "-E", "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"},
@@ -93,7 +93,7 @@ std::string version_of(const std::string& interpreter) {
 }
 
 // An old python3 on PATH does not stand against a program that names another interpreter.
-std::vector<KindCheck> check() {
+std::vector<KindCheck> check_python() {
   std::vector<KindCheck> checks;
   if (!is_carried()) {
     checks.push_back({false,
@@ -105,7 +105,7 @@ std::vector<KindCheck> check() {
     checks.push_back({false, "python3 is not on PATH; install CPython 3.11 or later"});
     return checks;
   }
-  const std::string version = version_of(found);
+  const std::string version = python_version_of(found);
   if (too_old(version)) {
     checks.push_back({true, fmt::format("{} is {}: too old; name an interpreter of 3.11 or later in the command", found,
                                         version.empty() ? "not working" : version)});
@@ -115,8 +115,8 @@ std::vector<KindCheck> check() {
   return checks;
 }
 
-Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice, const std::string&) {
-  const Result<OptionReader> options = OptionReader::read(declare(), choice);
+Result<std::string> describe_python(const CaptureRequest& request, const KindChoice& choice, const std::string&) {
+  const Result<OptionReader> options = OptionReader::read(declare_python(), choice);
   if (!options) return options.error();
   std::string text = options->text("functions") == "enabled" ? "enabled regions in Python" : "functions in Python";
   if (options->flag("line-times")) text += ", line by line";
@@ -124,14 +124,14 @@ Result<std::string> describe(const CaptureRequest& request, const KindChoice& ch
   return text;
 }
 
-Result<std::vector<std::string>> environment(const KindChoice&, const ProbeFiles& files,
-                                             const std::function<std::string(const std::string& name)>& inherited) {
+Result<std::vector<std::string>> environment_python(
+    const KindChoice&, const ProbeFiles& files, const std::function<std::string(const std::string& name)>& inherited) {
   const std::string before = inherited("PYTHONPATH");
   return std::vector<std::string>{"PYTHONPATH=" + files.path(kStartFolder) + (before.empty() ? "" : ":" + before)};
 }
 
-Result<void> run(const KindRun& run, EventSink& sink) {
-  const Result<OptionReader> options = OptionReader::read(declare(), run.choice);
+Result<void> run_python(const KindRun& run, EventSink& sink) {
+  const Result<OptionReader> options = OptionReader::read(declare_python(), run.choice);
   if (!options) return options.error();
   SessionWriter writer(sink);
   python::PythonSession session(writer);
@@ -156,8 +156,8 @@ Result<void> run(const KindRun& run, EventSink& sink) {
 }  // namespace
 
 CaptureKind python_kind() {
-  CaptureKind kind{declare, check, describe, run};
-  kind.environment = environment;
+  CaptureKind kind{declare_python, check_python, describe_python, run_python};
+  kind.environment = environment_python;
   return kind;
 }
 

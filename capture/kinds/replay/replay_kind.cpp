@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-KindFacts declare() {
+KindFacts declare_replay() {
   KindFacts facts;
   facts.name = "replay";
   facts.title = "Replay of files";
@@ -35,7 +35,7 @@ KindFacts declare() {
   return facts;
 }
 
-std::vector<KindCheck> check() {
+std::vector<KindCheck> check_replay() {
   std::string names;
   for (const SourceFormat& format : source_formats()) {
     names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", format.title, format.name);
@@ -59,9 +59,9 @@ std::string short_name(const std::string& path) {
   return normal.has_filename() ? normal.filename().string() : normal.parent_path().filename().string();
 }
 
-Result<std::string> describe(const CaptureRequest& /*request*/, const KindChoice& choice,
-                             const std::string& work_folder) {
-  const Result<OptionReader> options = OptionReader::read(declare(), choice);
+Result<std::string> describe_replay(const CaptureRequest& /*request*/, const KindChoice& choice,
+                                    const std::string& work_folder) {
+  const Result<OptionReader> options = OptionReader::read(declare_replay(), choice);
   if (!options) return options.error();
   std::string text;
   for (const std::string& file : found_files(*options, work_folder)) {
@@ -90,8 +90,8 @@ class PartSink final : public EventSink {
   PacedSink paced_;
 };
 
-Result<void> run(const KindRun& run, EventSink& sink) {
-  const Result<OptionReader> options = OptionReader::read(declare(), run.choice);
+Result<void> run_replay(const KindRun& run, EventSink& sink) {
+  const Result<OptionReader> options = OptionReader::read(declare_replay(), run.choice);
   if (!options) return options.error();
   const double speed = options->rate("speed");
   InputOptions input;
@@ -107,13 +107,13 @@ Result<void> run(const KindRun& run, EventSink& sink) {
 }
 
 bool repeats(const KindChoice& choice) {
-  const Result<OptionReader> options = OptionReader::read(declare(), choice);
+  const Result<OptionReader> options = OptionReader::read(declare_replay(), choice);
   std::error_code failure;
   return options && options->texts("file").size() == 1 && fs::is_regular_file(options->texts("file").front(), failure);
 }
 
 }  // namespace
 
-CaptureKind replay_kind() { return {declare, check, describe, run, repeats}; }
+CaptureKind replay_kind() { return {declare_replay, check_replay, describe_replay, run_replay, repeats}; }
 
 }  // namespace accelscope::capture

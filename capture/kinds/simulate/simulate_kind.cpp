@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t kMostDevices = 64;
 
-KindFacts declare() {
+KindFacts declare_simulate() {
   KindFacts facts;
   facts.name = "simulate";
   facts.title = "Simulated accelerator";
@@ -33,10 +33,10 @@ KindFacts declare() {
   return facts;
 }
 
-std::vector<KindCheck> check() { return {{true, "needs nothing on this host"}}; }
+std::vector<KindCheck> check_simulate() { return {{true, "needs nothing on this host"}}; }
 
-Result<SimulationOptions> read_options(const KindChoice& choice) {
-  const Result<OptionReader> options = OptionReader::read(declare(), choice);
+Result<SimulationOptions> read_simulate_options(const KindChoice& choice) {
+  const Result<OptionReader> options = OptionReader::read(declare_simulate(), choice);
   if (!options) return options.error();
   SimulationOptions simulation;
   simulation.rate_events_per_second = options->rate("rate");
@@ -55,28 +55,30 @@ Result<SimulationOptions> read_options(const KindChoice& choice) {
   return simulation;
 }
 
-Result<std::string> describe(const CaptureRequest& /*request*/, const KindChoice& choice,
-                             const std::string& /*work_folder*/) {
-  const Result<SimulationOptions> options = read_options(choice);
+Result<std::string> describe_simulate(const CaptureRequest& /*request*/, const KindChoice& choice,
+                                      const std::string& /*work_folder*/) {
+  const Result<SimulationOptions> options = read_simulate_options(choice);
   if (!options) return options.error();
   return fmt::format("simulated accelerator: {} device{}, seed {}", options->devices, options->devices == 1 ? "" : "s",
                      options->seed);
 }
 
-Result<void> run(const KindRun& run, EventSink& sink) {
-  const Result<SimulationOptions> options = read_options(run.choice);
+Result<void> run_simulate(const KindRun& run, EventSink& sink) {
+  const Result<SimulationOptions> options = read_simulate_options(run.choice);
   if (!options) return options.error();
   return simulate(*options, sink);
 }
 
 // At its own pace it is cut into chunks by the wall clock.
-bool repeats(const KindChoice& choice) {
-  const Result<SimulationOptions> options = read_options(choice);
+bool repeats_simulate(const KindChoice& choice) {
+  const Result<SimulationOptions> options = read_simulate_options(choice);
   return options && !std::isfinite(options->rate_events_per_second) && options->seconds == 0;
 }
 
 }  // namespace
 
-CaptureKind simulate_kind() { return {declare, check, describe, run, repeats}; }
+CaptureKind simulate_kind() {
+  return {declare_simulate, check_simulate, describe_simulate, run_simulate, repeats_simulate};
+}
 
 }  // namespace accelscope::capture

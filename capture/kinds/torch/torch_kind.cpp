@@ -18,14 +18,14 @@ namespace accelscope::capture {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 struct Switch {
   const char* option;
   const char* setting;
   const char* explanation;
 };
-constexpr std::array kSwitches = {
+constexpr std::array kTorchSwitches = {
     Switch{"shapes", "record_shapes", "Keeps the shapes of operators' inputs."},
     Switch{"memory", "profile_memory", "Keeps every allocation and release of tensors."},
     Switch{"stack", "with_stack", "Keeps the Python calls; the trace grows several times over."},
@@ -33,7 +33,7 @@ constexpr std::array kSwitches = {
     Switch{"flops", "with_flops", "Estimates the operations of matrix products and convolutions."},
 };
 
-KindFacts declare() {
+KindFacts declare_torch() {
   KindFacts facts;
   facts.name = "torch";
   facts.title = "PyTorch by torch.profiler";
@@ -51,12 +51,13 @@ KindFacts declare() {
       {"schedule", OptionType::text, "",
        "Records only some steps of the optimizers: WAIT,WARMUP,ACTIVE or WAIT,WARMUP,ACTIVE,REPEAT, such as 2,1,3,1."},
   };
-  for (const Switch& one : kSwitches) facts.options.push_back({one.option, OptionType::flag, "off", one.explanation});
+  for (const Switch& one : kTorchSwitches)
+    facts.options.push_back({one.option, OptionType::flag, "off", one.explanation});
   for (KindOption& option : program_options()) facts.options.push_back(std::move(option));
   return facts;
 }
 
-std::vector<KindCheck> check() {
+std::vector<KindCheck> check_torch() {
   return {{true, "runs Python programs whose interpreter has PyTorch; which one that is, the program says"}};
 }
 
@@ -87,7 +88,7 @@ struct Choice {
 };
 
 Result<Choice> read_choice(const KindChoice& choice) {
-  const Result<OptionReader> given = OptionReader::read(declare(), choice);
+  const Result<OptionReader> given = OptionReader::read(declare_torch(), choice);
   if (!given) return given.error();
   Result<ProgramRunOptions> program = read_program_options(*given);
   if (!program) return program.error();
@@ -101,7 +102,8 @@ Result<Choice> read_choice(const KindChoice& choice) {
   for (const std::string& name : given->texts("activities"))
     activities += fmt::format("{}\"{}\"", activities.empty() ? "" : ", ", name);
   std::string switches;
-  for (const Switch& one : kSwitches) switches += fmt::format(", \"{}\": {}", one.setting, given->flag(one.option));
+  for (const Switch& one : kTorchSwitches)
+    switches += fmt::format(", \"{}\": {}", one.setting, given->flag(one.option));
   return Choice{fmt::format("{{\"activities\": [{}], \"schedule\": {}{}}}", activities, schedule, switches),
                 std::move(program).value()};
 }
@@ -139,7 +141,8 @@ Result<PythonCommand> python_command(const ChildStart& start) {
   return command;
 }
 
-Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
+Result<std::string> describe_torch(const CaptureRequest& request, const KindChoice& choice,
+                                   const std::string& work_folder) {
   if (Result<Choice> read = read_choice(choice); !read) return read.error();
   if (!request.script.empty()) {
     return Error{"torch: a shell script cannot be run under torch.profiler; give the Python program after --"};
@@ -183,7 +186,7 @@ Error no_traces(const std::string& folder, const std::string& interpreter) {
       "its optimizers took fewer steps than --schedule waits for"};
 }
 
-Result<void> run(const KindRun& run, EventSink& sink) {
+Result<void> run_torch(const KindRun& run, EventSink& sink) {
   const Result<Choice> choice = read_choice(run.choice);
   if (!choice) return choice.error();
   const ChildStart start = program_start(run.request, run.work_folder);
@@ -192,7 +195,7 @@ Result<void> run(const KindRun& run, EventSink& sink) {
   const Result<std::string> folder = prepare_folder(run.work_folder);
   if (!folder) return folder.error();
   const auto now = [&run] {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - run.origin).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - run.origin).count();
   };
   ToolRun of{.folder = *folder, .begin_ns = now()};
   if (Result<void> done = ProgramRun(run, sink, choice->program)
@@ -206,6 +209,6 @@ Result<void> run(const KindRun& run, EventSink& sink) {
 
 }  // namespace
 
-CaptureKind torch_kind() { return {declare, check, describe, run}; }
+CaptureKind torch_kind() { return {declare_torch, check_torch, describe_torch, run_torch}; }
 
 }  // namespace accelscope::capture

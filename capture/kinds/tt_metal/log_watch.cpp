@@ -10,15 +10,15 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr auto kQuiet = 500ms;                     // after which nobody is expected to be in the middle of a dump
-constexpr auto kFlushPeriod = 100ms;               // how long what was understood may stay unseen
+constexpr auto kWatchFlushPeriod = 100ms;          // how long what was understood may stay unseen
 constexpr auto kFileTimeSlack = 20ms;              // a file system's clock may be behind by a tick
 constexpr std::uint64_t kMostUnseen = 256U << 10;  // events
-constexpr std::size_t kReadBytes = 1U << 20;
+constexpr std::size_t kWatchReadBytes = 1U << 20;
 
 }  // namespace
 
 LogWatch::LogWatch(EventSink& sink, Options options)
-    : sink_(sink), options_(std::move(options)), writer_(sink), buffer_(kReadBytes) {}
+    : sink_(sink), options_(std::move(options)), writer_(sink), buffer_(kWatchReadBytes) {}
 
 bool LogWatch::find_file() {
   if (file_) return true;
@@ -71,7 +71,7 @@ bool LogWatch::turn() {
     settled_ = true;
     follower_->settle();
   }
-  if (now - flushed_at_ >= kFlushPeriod) flush(now);
+  if (now - flushed_at_ >= kWatchFlushPeriod) flush(now);
   return changed;
 }
 

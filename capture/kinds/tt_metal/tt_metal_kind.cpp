@@ -14,9 +14,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kTurn = 50ms;  // how long what was written may go unread
+constexpr auto kTtMetalTurn = 50ms;  // how long what was written may go unread
 
-KindFacts declare() {
+KindFacts declare_tt_metal() {
   KindFacts facts;
   facts.name = "tt-metal";
   facts.title = "Tenstorrent device log";
@@ -37,7 +37,7 @@ KindFacts declare() {
   return facts;
 }
 
-std::vector<KindCheck> check() {
+std::vector<KindCheck> check_tt_metal() {
   const std::vector<std::string> places = device_log_places(environment_of({}));
   if (places.empty()) {
     return {{true, "TT_METAL_HOME and TT_METAL_PROFILER_DIR are not set: name the device log with --log"}};
@@ -49,17 +49,17 @@ std::vector<KindCheck> check() {
   return {{true, fmt::format("follows {} once it appears", places.front())}};
 }
 
-struct Choice {
+struct TtMetalChoice {
   std::vector<std::string> places;
   std::vector<std::string> source_roots;
   bool skip_old_rows = false;
 };
 
-Result<Choice> read_choice(const CaptureRequest& request, const KindChoice& choice) {
-  const Result<OptionReader> given = OptionReader::read(declare(), choice);
+Result<TtMetalChoice> read_choice(const CaptureRequest& request, const KindChoice& choice) {
+  const Result<OptionReader> given = OptionReader::read(declare_tt_metal(), choice);
   if (!given) return given.error();
   if (Result<std::vector<std::string>> settings = tt_metal_environment(*given); !settings) return settings.error();
-  Choice read;
+  TtMetalChoice read;
   read.places = given->has("log") ? device_log_places(given->text("log")) : device_log_places(environment_of(request));
   if (read.places.empty()) {
     return Error{
@@ -73,34 +73,37 @@ Result<Choice> read_choice(const CaptureRequest& request, const KindChoice& choi
   return read;
 }
 
-Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice,
-                             const std::string& /*work_folder*/) {
-  const Result<Choice> read = read_choice(request, choice);
+Result<std::string> describe_tt_metal(const CaptureRequest& request, const KindChoice& choice,
+                                      const std::string& /*work_folder*/) {
+  const Result<TtMetalChoice> read = read_choice(request, choice);
   if (!read) return read.error();
   return fmt::format("device log {}", read->places.front());
 }
 
-Result<void> run(const KindRun& run, EventSink& sink) {
-  const Result<Choice> choice = read_choice(run.request, run.choice);
+Result<void> run_tt_metal(const KindRun& run, EventSink& sink) {
+  const Result<TtMetalChoice> choice = read_choice(run.request, run.choice);
   if (!choice) return choice.error();
   LogWatch watch(sink, {choice->places, choice->source_roots, choice->skip_old_rows, run.origin});
   while (!sink.cancelled()) {
-    if (!watch.turn()) std::this_thread::sleep_for(kTurn);
+    if (!watch.turn()) std::this_thread::sleep_for(kTtMetalTurn);
   }
   // What the program wrote at its very end.
   if (Result<void> done = watch.finish(); !done) return done;
   return watch.found_log() ? Result<void>() : Result<void>(no_log_appeared(choice->places.front()));
 }
 
-Result<std::vector<std::string>> environment(const KindChoice& choice, const ProbeFiles& /*files*/,
-                                             const std::function<std::string(const std::string& name)>& /*inherited*/) {
-  const Result<OptionReader> given = OptionReader::read(declare(), choice);
+Result<std::vector<std::string>> environment_tt_metal(
+    const KindChoice& choice, const ProbeFiles& /*files*/,
+    const std::function<std::string(const std::string& name)>& /*inherited*/) {
+  const Result<OptionReader> given = OptionReader::read(declare_tt_metal(), choice);
   if (!given) return given.error();
   return tt_metal_environment(*given);
 }
 
 }  // namespace
 
-CaptureKind tt_metal_kind() { return {declare, check, describe, run, nullptr, environment}; }
+CaptureKind tt_metal_kind() {
+  return {declare_tt_metal, check_tt_metal, describe_tt_metal, run_tt_metal, nullptr, environment_tt_metal};
+}
 
 }  // namespace accelscope::capture

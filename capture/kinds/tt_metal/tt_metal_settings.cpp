@@ -24,21 +24,23 @@ constexpr std::array kCounterGroups = {
     CounterGroup{"l1_2", 6}, CounterGroup{"l1_3", 7}, CounterGroup{"l1_4", 8},
 };
 
-struct Switch {
+struct SettingSwitch {
   const char* option;
   const char* variable;
   const char* explanation;
 };
-constexpr std::array kSwitches = {
-    Switch{"noc-traces", "TT_METAL_DEVICE_PROFILER_NOC_EVENTS",
-           "Records transfers on the network on chip; slows kernels and fills the device's buffers sooner."},
-    Switch{"dispatch-cores", "TT_METAL_DEVICE_PROFILER_DISPATCH", "Profiles the cores that dispatch programs as well."},
-    Switch{"mid-run-dump", "TT_METAL_PROFILER_MID_RUN_DUMP",
-           "Reads the device's buffers also during the run: the log grows while it runs, and programs wait meanwhile."},
-    Switch{"sync", "TT_METAL_PROFILER_SYNC",
-           "Relates the device's clock to the host's at the begin and the end, which takes a second each."},
-    Switch{"trace-runs", "TT_METAL_TRACE_PROFILER",
-           "Times replays of captured traces; not together with --mid-run-dump."},
+constexpr std::array kSettingSwitches = {
+    SettingSwitch{"noc-traces", "TT_METAL_DEVICE_PROFILER_NOC_EVENTS",
+                  "Records transfers on the network on chip; slows kernels and fills the device's buffers sooner."},
+    SettingSwitch{"dispatch-cores", "TT_METAL_DEVICE_PROFILER_DISPATCH",
+                  "Profiles the cores that dispatch programs as well."},
+    SettingSwitch{
+        "mid-run-dump", "TT_METAL_PROFILER_MID_RUN_DUMP",
+        "Reads the device's buffers also during the run: the log grows while it runs, and programs wait meanwhile."},
+    SettingSwitch{"sync", "TT_METAL_PROFILER_SYNC",
+                  "Relates the device's clock to the host's at the begin and the end, which takes a second each."},
+    SettingSwitch{"trace-runs", "TT_METAL_TRACE_PROFILER",
+                  "Times replays of captured traces; not together with --mid-run-dump."},
 };
 
 [[nodiscard]] Result<unsigned> counter_bits(const std::vector<std::string>& groups) {
@@ -89,7 +91,8 @@ LookUp environment_of(const CaptureRequest& request) {
 
 std::vector<KindOption> tt_metal_options() {
   std::vector<KindOption> options;
-  for (const Switch& one : kSwitches) options.push_back({one.option, OptionType::flag, "off", one.explanation});
+  for (const SettingSwitch& one : kSettingSwitches)
+    options.push_back({one.option, OptionType::flag, "off", one.explanation});
   options.push_back({"op-support-count", OptionType::count, "",
                      "Programs that the device's buffers have room for between two reads; tt-metal's own default is "
                      "1000, further ones are lost."});
@@ -107,7 +110,7 @@ std::vector<KindOption> tt_metal_options() {
 
 Result<std::vector<std::string>> tt_metal_environment(const OptionReader& options) {
   std::vector<std::string> settings = {"TT_METAL_DEVICE_PROFILER=1"};
-  for (const Switch& one : kSwitches) {
+  for (const SettingSwitch& one : kSettingSwitches) {
     if (options.flag(one.option)) settings.push_back(fmt::format("{}=1", one.variable));
   }
   if (options.flag("mid-run-dump") && options.flag("trace-runs")) {

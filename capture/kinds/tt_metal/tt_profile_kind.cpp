@@ -17,12 +17,12 @@ namespace accelscope::capture {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr const char* kHostRun = "host run";
 constexpr const char* kDeviceRun = "device run";
 
-KindFacts declare() {
+KindFacts declare_tt_profile() {
   KindFacts facts;
   facts.name = "tt-profile";
   facts.title = "Tenstorrent command, profiled in two runs";
@@ -42,7 +42,7 @@ KindFacts declare() {
   return facts;
 }
 
-std::vector<KindCheck> check() {
+std::vector<KindCheck> check_tt_profile() {
   const LookUp environment = environment_of({});
   if (environment("TT_METAL_HOME").empty()) {
     return {{true, "TT_METAL_HOME is not set: whether tt-metal has its profiler is seen when it runs"}};
@@ -50,7 +50,7 @@ std::vector<KindCheck> check() {
   return {{true, fmt::format("runs commands with the tt-metal in {}", environment("TT_METAL_HOME"))}};
 }
 
-struct Choice {
+struct TtProfileChoice {
   bool host = true;
   bool device = true;
   bool check_build = true;
@@ -60,14 +60,14 @@ struct Choice {
   ProgramRunOptions program;
 };
 
-Result<Choice> read_choice(const KindChoice& choice) {
-  const Result<OptionReader> given = OptionReader::read(declare(), choice);
+Result<TtProfileChoice> read_tt_profile_choice(const KindChoice& choice) {
+  const Result<OptionReader> given = OptionReader::read(declare_tt_profile(), choice);
   if (!given) return given.error();
   Result<std::vector<std::string>> settings = tt_metal_environment(*given);
   if (!settings) return settings.error();
   Result<ProgramRunOptions> program = read_program_options(*given);
   if (!program) return program.error();
-  Choice read;
+  TtProfileChoice read;
   read.host = given->text("runs") != "device";
   read.device = given->text("runs") != "host";
   read.check_build = given->flag("check-build");
@@ -78,8 +78,9 @@ Result<Choice> read_choice(const KindChoice& choice) {
   return read;
 }
 
-Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
-  const Result<Choice> read = read_choice(choice);
+Result<std::string> describe_tt_profile(const CaptureRequest& request, const KindChoice& choice,
+                                        const std::string& work_folder) {
+  const Result<TtProfileChoice> read = read_tt_profile_choice(choice);
   if (!read) return read.error();
   const ChildStart start = program_start(request, work_folder);
   if (Result<std::string> found = find_start(start); !found) return found.error();
@@ -92,7 +93,8 @@ Result<std::string> describe(const CaptureRequest& request, const KindChoice& ch
 
 class TwoRuns {
  public:
-  TwoRuns(const KindRun& run, EventSink& sink, Choice choice) : run_(run), sink_(sink), choice_(std::move(choice)) {}
+  TwoRuns(const KindRun& run, EventSink& sink, TtProfileChoice choice)
+      : run_(run), sink_(sink), choice_(std::move(choice)) {}
   Result<void> run();
 
  private:
@@ -104,16 +106,16 @@ class TwoRuns {
   Result<void> import_host_table(const std::string& path);
   Result<void> run_device();
   Result<void> run_program(EventSink& sink, const char* label, std::vector<std::string> settings,
-                           Clock::time_point origin, std::function<void()> on_each_turn);
+                           SteadyClock::time_point origin, std::function<void()> on_each_turn);
   Result<void> tell(const Definition& definition) { return sink_.define(definition); }
   [[nodiscard]] Result<void> tell_runs();
 
   const KindRun& run_;
   EventSink& sink_;
-  Choice choice_;
+  TtProfileChoice choice_;
   SharedFacts facts_;
   std::string folder_;
-  std::optional<Clock::time_point> host_begin_;
+  std::optional<SteadyClock::time_point> host_begin_;
   std::optional<int> exit_status_;  // of the last run
 };
 
@@ -179,7 +181,7 @@ Result<void> TwoRuns::tell_runs() {
 }
 
 Result<void> TwoRuns::run_program(EventSink& sink, const char* label, std::vector<std::string> settings,
-                                  Clock::time_point origin, std::function<void()> on_each_turn) {
+                                  SteadyClock::time_point origin, std::function<void()> on_each_turn) {
   LabelledSink labelled(sink, label, facts_);
   KindRun run{run_.request, run_.choice, origin, run_.work_folder, run_.open_scope, {}};
   run.watch.printed = run_.watch.printed;
@@ -194,7 +196,7 @@ Result<void> TwoRuns::run_program(EventSink& sink, const char* label, std::vecto
 }
 
 Result<void> TwoRuns::run_host() {
-  host_begin_ = Clock::now();
+  host_begin_ = SteadyClock::now();
   const fs::file_time_type since = fs::file_time_type::clock::now();
   if (Result<void> done = run_program(sink_, kHostRun, {"TT_METAL_DEVICE_PROFILER=0"}, run_.origin, {}); !done)
     return done;
@@ -239,7 +241,8 @@ Result<void> TwoRuns::import_host_table(const std::string& path) {
 
 Result<void> TwoRuns::run_device() {
   // Both begin at the same time of the session.
-  const Clock::time_point origin = run_.origin + (host_begin_ ? Clock::now() - *host_begin_ : Clock::duration::zero());
+  const SteadyClock::time_point origin =
+      run_.origin + (host_begin_ ? SteadyClock::now() - *host_begin_ : SteadyClock::duration::zero());
   const std::unique_ptr<EventSink> program_scope = run_.open_scope();
   const std::unique_ptr<EventSink> log_scope = run_.open_scope();
   LabelledSink labelled(*log_scope, kDeviceRun, facts_);
@@ -253,14 +256,14 @@ Result<void> TwoRuns::run_device() {
   return no_log_appeared(folder_);
 }
 
-Result<void> run(const KindRun& run, EventSink& sink) {
-  Result<Choice> choice = read_choice(run.choice);
+Result<void> run_tt_profile(const KindRun& run, EventSink& sink) {
+  Result<TtProfileChoice> choice = read_tt_profile_choice(run.choice);
   if (!choice) return choice.error();
   return TwoRuns(run, sink, std::move(choice).value()).run();
 }
 
 }  // namespace
 
-CaptureKind tt_profile_kind() { return {declare, check, describe, run}; }
+CaptureKind tt_profile_kind() { return {declare_tt_profile, check_tt_profile, describe_tt_profile, run_tt_profile}; }
 
 }  // namespace accelscope::capture

@@ -12,37 +12,38 @@
 #include "capture/kinds/program/program_start.h"
 #include "capture/kinds/program/tool_traces.h"
 #include "capture/process/child_process.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr const char* kHowToGet =
     "unitrace was not found on PATH; build it from tools/unitrace of github.com/intel/pti-gpu (cmake, make) and put it "
     "on the agent's PATH";
 
-struct Switch {
+struct UnitraceSwitch {
   const char* option;
   const char* default_value;
   bool passed_when;  // the option's value with which the argument is passed
   const char* argument;
   const char* explanation;
 };
-constexpr std::array kSwitches = {
-    Switch{"host-calls", "on", true, "--chrome-call-logging",
-           "Records the calls of Level Zero and OpenCL on the host."},
-    Switch{"opencl", "off", true, "--opencl", "Traces OpenCL beside Level Zero."},
-    Switch{"device-threads", "on", false, "--chrome-no-thread-on-device",
-           "Keeps what different host threads submitted on tracks of their own."},
-    Switch{"device-engines", "on", false, "--chrome-no-engine-on-device",
-           "Keeps the engines of a device, and the queues of OpenCL, on tracks of their own."},
-    Switch{"separate-tiles", "off", true, "--separate-tiles", "Traces the tiles of a device each for itself."},
-    Switch{"demangle", "off", true, "--demangle", "Writes the names of OpenCL kernels as in their source."},
+constexpr std::array kUnitraceSwitches = {
+    UnitraceSwitch{"host-calls", "on", true, "--chrome-call-logging",
+                   "Records the calls of Level Zero and OpenCL on the host."},
+    UnitraceSwitch{"opencl", "off", true, "--opencl", "Traces OpenCL beside Level Zero."},
+    UnitraceSwitch{"device-threads", "on", false, "--chrome-no-thread-on-device",
+                   "Keeps what different host threads submitted on tracks of their own."},
+    UnitraceSwitch{"device-engines", "on", false, "--chrome-no-engine-on-device",
+                   "Keeps the engines of a device, and the queues of OpenCL, on tracks of their own."},
+    UnitraceSwitch{"separate-tiles", "off", true, "--separate-tiles", "Traces the tiles of a device each for itself."},
+    UnitraceSwitch{"demangle", "off", true, "--demangle", "Writes the names of OpenCL kernels as in their source."},
 };
 
-KindFacts declare() {
+KindFacts declare_unitrace() {
   KindFacts facts;
   facts.name = "unitrace";
   facts.title = "Intel GPUs by unitrace";
@@ -79,24 +80,18 @@ KindFacts declare() {
       {"output-dir", OptionType::file, "",
        "Folder into which the traces are written; else one of the capture, which goes away with it."},
   };
-  for (const Switch& one : kSwitches)
+  for (const UnitraceSwitch& one : kUnitraceSwitches)
     facts.options.push_back({one.option, OptionType::flag, one.default_value, one.explanation});
   for (KindOption& option : program_options()) facts.options.push_back(std::move(option));
   return facts;
 }
 
-std::vector<KindCheck> check() {
+std::vector<KindCheck> check_unitrace() {
   const std::string tool = find_program("unitrace");
   return {{!tool.empty(), tool.empty() ? kHowToGet : fmt::format("runs programs under {}", tool)}};
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-  return text;
-}
-
-struct Choice {
+struct UnitraceChoice {
   std::string tool;
   std::vector<std::string> arguments;  // without the session and the folder
   std::string folder;                  // given
@@ -112,7 +107,7 @@ Result<std::string> find_tool() {
 
 std::vector<std::string> tool_arguments(const OptionReader& given, const ProgramRunOptions& program) {
   std::vector<std::string> arguments;
-  for (const Switch& one : kSwitches) {
+  for (const UnitraceSwitch& one : kUnitraceSwitches) {
     if (given.flag(one.option) == one.passed_when) arguments.emplace_back(one.argument);
   }
   const std::string device = given.text("device-activity");
@@ -121,7 +116,7 @@ std::vector<std::string> tool_arguments(const OptionReader& given, const Program
   for (const char* filter : {"include-kernels", "exclude-kernels"}) {
     if (!given.has(filter)) continue;
     arguments.push_back(fmt::format("--{}", filter));
-    arguments.push_back(joined(given.texts(filter)));
+    arguments.push_back(joined(given.texts(filter), ","));
   }
   if (given.has("event-buffer")) {
     arguments.emplace_back("--chrome-event-buffer-size");
@@ -138,10 +133,10 @@ std::vector<std::string> tool_arguments(const OptionReader& given, const Program
   return arguments;
 }
 
-Result<Choice> read_choice(const KindChoice& choice) {
-  const Result<OptionReader> given = OptionReader::read(declare(), choice);
+Result<UnitraceChoice> read_unitrace_choice(const KindChoice& choice) {
+  const Result<OptionReader> given = OptionReader::read(declare_unitrace(), choice);
   if (!given) return given.error();
-  Choice read;
+  UnitraceChoice read;
   Result<ProgramRunOptions> program = read_program_options(*given);
   if (!program) return program.error();
   read.program = std::move(program).value();
@@ -157,8 +152,9 @@ Result<Choice> read_choice(const KindChoice& choice) {
   return read;
 }
 
-Result<std::string> describe(const CaptureRequest& request, const KindChoice& choice, const std::string& work_folder) {
-  const Result<Choice> read = read_choice(choice);
+Result<std::string> describe_unitrace(const CaptureRequest& request, const KindChoice& choice,
+                                      const std::string& work_folder) {
+  const Result<UnitraceChoice> read = read_unitrace_choice(choice);
   if (!read) return read.error();
   const ChildStart start = program_start(request, work_folder);
   if (Result<std::string> found = find_start(start); !found) return found.error();
@@ -205,7 +201,7 @@ class Session {
   std::uint64_t failures_ = 0;
 };
 
-ChildStart wrapped(ChildStart start, const Choice& choice, const Session& session, const std::string& folder) {
+ChildStart wrapped(ChildStart start, const UnitraceChoice& choice, const Session& session, const std::string& folder) {
   std::vector<std::string> arguments = choice.arguments;
   const std::vector<std::string> of_session = session.arguments();
   arguments.insert(arguments.end(), of_session.begin(), of_session.end());
@@ -216,8 +212,8 @@ ChildStart wrapped(ChildStart start, const Choice& choice, const Session& sessio
   return start;
 }
 
-Result<void> run(const KindRun& run, EventSink& sink) {
-  const Result<Choice> choice = read_choice(run.choice);
+Result<void> run_unitrace(const KindRun& run, EventSink& sink) {
+  const Result<UnitraceChoice> choice = read_unitrace_choice(run.choice);
   if (!choice) return choice.error();
   const std::string folder = choice->folder.empty() ? (fs::absolute(run.work_folder) / "unitrace-traces").string()
                                                     : fs::absolute(choice->folder).string();
@@ -233,7 +229,7 @@ Result<void> run(const KindRun& run, EventSink& sink) {
   const ChildStart start = program_start(run.request, run.work_folder);
   Session session(choice->tool, choice->pausing, sink);
   const auto now = [&run] {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - run.origin).count();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - run.origin).count();
   };
   ToolRun of{.folder = folder, .begin_ns = now()};
   ProgramRunOptions options = choice->program;
@@ -259,6 +255,6 @@ Result<void> run(const KindRun& run, EventSink& sink) {
 
 }  // namespace
 
-CaptureKind unitrace_kind() { return {declare, check, describe, run}; }
+CaptureKind unitrace_kind() { return {declare_unitrace, check_unitrace, describe_unitrace, run_unitrace}; }
 
 }  // namespace accelscope::capture

@@ -38,7 +38,7 @@ std::uint64_t sum_of(const std::vector<CarriedFile>& files) {
   return checksum(ByteView(reinterpret_cast<const std::byte*>(all.data()), all.size()));
 }
 
-bool holds(const fs::path& path, std::string_view content) {
+bool probe_files_holds(const fs::path& path, std::string_view content) {
   std::error_code failure;
   if (fs::file_size(path, failure) != content.size() || failure) return false;
   std::ifstream file(path, std::ios::binary);
@@ -48,7 +48,7 @@ bool holds(const fs::path& path, std::string_view content) {
 
 // Programs may be loading the file at this moment: it is put in place whole.
 Result<void> lay_down_file(const fs::path& path, std::string_view content) {
-  if (holds(path, content)) return {};
+  if (probe_files_holds(path, content)) return {};
   std::error_code failure;
   fs::create_directories(path.parent_path(), failure);
   const fs::path fresh = path.string() + fmt::format(".{}", ::getpid());

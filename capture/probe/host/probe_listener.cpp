@@ -24,7 +24,7 @@ constexpr int kBacklog = 128;
 constexpr timeval kHelloPatience{2, 0};  // a program says hello as soon as it has connected
 constexpr std::size_t kMaxHelloBytes = 1U << 20;
 
-Error system_error(const std::string& what) { return Error{fmt::format("{}: {}", what, std::strerror(errno))}; }
+Error listener_error(const std::string& what) { return Error{fmt::format("{}: {}", what, std::strerror(errno))}; }
 
 Result<sockaddr_un> address_of(const std::string& path) {
   sockaddr_un address{};
@@ -55,9 +55,9 @@ Result<std::string> ProbeListener::user_folder() {
   } else {
     folder = fmt::format("/tmp/accelscope-{}", ::getuid());
   }
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return system_error(folder);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return listener_error(folder);
   struct stat facts {};
-  if (::lstat(folder.c_str(), &facts) != 0) return system_error(folder);
+  if (::lstat(folder.c_str(), &facts) != 0) return listener_error(folder);
   if (!S_ISDIR(facts.st_mode) || facts.st_uid != ::getuid() || (facts.st_mode & 022) != 0) {
     return Error{
         fmt::format("{}: is not a folder that only this user can write; remove it, or set XDG_RUNTIME_DIR to "
@@ -83,7 +83,7 @@ Result<std::unique_ptr<ProbeListener>> ProbeListener::open(const std::string& ki
   listener->listening_ = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener->listening_ ||
       ::bind(listener->listening_.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
-    return system_error(path);
+    return listener_error(path);
   }
   listener->path_ = path;
   listener->wake_event_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -91,11 +91,11 @@ Result<std::unique_ptr<ProbeListener>> ProbeListener::open(const std::string& ki
   listener->control_memory_ = Descriptor(::memfd_create("accelscope-control", MFD_CLOEXEC));
   if (::listen(listener->listening_.get(), kBacklog) != 0 || !listener->wake_event_ || !listener->stop_event_ ||
       !listener->control_memory_ || ::ftruncate(listener->control_memory_.get(), sizeof(probe::ControlPage)) != 0) {
-    return system_error(path);
+    return listener_error(path);
   }
   void* page = ::mmap(nullptr, sizeof(probe::ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED,
                       listener->control_memory_.get(), 0);
-  if (page == MAP_FAILED) return system_error(path);
+  if (page == MAP_FAILED) return listener_error(path);
   listener->control_ = new (page) probe::ControlPage{};
   return listener;
 }

@@ -22,12 +22,12 @@ namespace accelscope::capture {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
-constexpr auto kBusyTurn = 10ms;      // between two looks at rings that are not half full
-constexpr auto kIdleTurn = 100ms;     // while no program is attached
-constexpr auto kFlushPeriod = 100ms;  // how long what happened may stay unseen
-constexpr auto kEndPatience = 7s;     // for programs that were asked to end; longer than they are given before SIGKILL
+constexpr auto kBusyTurn = 10ms;           // between two looks at rings that are not half full
+constexpr auto kIdleTurn = 100ms;          // while no program is attached
+constexpr auto kProbeFlushPeriod = 100ms;  // how long what happened may stay unseen
+constexpr auto kEndPatience = 7s;  // for programs that were asked to end; longer than they are given before SIGKILL
 
 // A zombie still has a process number, but says nothing any more; its socket has ended long before.
 bool process_lives(int id) { return id > 0 && (::kill(id, 0) == 0 || errno == EPERM); }
@@ -258,21 +258,21 @@ class ProbeReading {
       program->end(false);
       return true;
     });
-    const Clock::time_point now = Clock::now();
-    if (now - flushed_at_ < kFlushPeriod || writer_.event_count() == flushed_events_) return;
+    const SteadyClock::time_point now = SteadyClock::now();
+    if (now - flushed_at_ < kProbeFlushPeriod || writer_.event_count() == flushed_events_) return;
     writer_.flush();
-    flushed_at_ = Clock::now();
+    flushed_at_ = SteadyClock::now();
     flushed_events_ = writer_.event_count();
   }
   // Programs that the capture has started are heard until they end; others are let go.
   bool over() {
     if (!sink_.cancelled()) return false;
     if (run_.request.program.empty() && run_.request.script.empty()) return true;
-    if (!ends_at_) ends_at_ = Clock::now() + kEndPatience;
+    if (!ends_at_) ends_at_ = SteadyClock::now() + kEndPatience;
     const bool any_lives =
         std::any_of(attached_.begin(), attached_.end(),
                     [](const std::unique_ptr<Attached>& program) { return program->program_lives(); });
-    return !any_lives || Clock::now() >= *ends_at_;
+    return !any_lives || SteadyClock::now() >= *ends_at_;
   }
 
   const KindRun& run_;
@@ -283,8 +283,8 @@ class ProbeReading {
   std::vector<std::unique_ptr<Attached>> attached_;
   std::uint64_t came_ = 0;
   bool paused_ = false;
-  std::optional<Clock::time_point> ends_at_;
-  Clock::time_point flushed_at_ = Clock::now();
+  std::optional<SteadyClock::time_point> ends_at_;
+  SteadyClock::time_point flushed_at_ = SteadyClock::now();
   std::uint64_t flushed_events_ = 0;
 };
 

@@ -10,7 +10,7 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr std::size_t kReadBytes = 64U << 10;
+constexpr std::size_t kSocketReadBytes = 64U << 10;
 constexpr std::size_t kMaxDescriptors = 16;  // that one read may bring
 
 }  // namespace
@@ -54,8 +54,8 @@ bool ProbeFrames::receive(int socket) {
   }
   for (;;) {
     const std::size_t before = buffer_.size();
-    buffer_.resize(before + kReadBytes);
-    iovec part{buffer_.data() + before, kReadBytes};
+    buffer_.resize(before + kSocketReadBytes);
+    iovec part{buffer_.data() + before, kSocketReadBytes};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> room{};
     msghdr message{};
     message.msg_iov = &part;

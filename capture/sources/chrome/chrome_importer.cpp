@@ -91,7 +91,7 @@ void ChromeImporter::take_batch(EventBatch& batch) {
   make_bindings(batch);
   bind_rest(batch);
   counts_.rows += batch.records.size() + batch.problems.size();
-  for (const RowProblem& problem : batch.problems) {
+  for (const UnreadRow& problem : batch.problems) {
     report_.skipped_row("traceEvents", problem.reason, problem.offset);
   }
   if (batch.mended_rows > 0) {

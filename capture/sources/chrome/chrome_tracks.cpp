@@ -12,7 +12,7 @@
 namespace accelscope::capture {
 namespace {
 
-[[nodiscard]] bool is_number(std::string_view text) noexcept {
+[[nodiscard]] bool chrome_tracks_is_number(std::string_view text) noexcept {
   if (text.starts_with('-')) text.remove_prefix(1);
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -147,7 +147,7 @@ ThreadName ChromeTracks::thread_name(std::uint32_t thread) const {
 std::string ChromeTracks::process_label(const std::string& pid) const {
   const auto known = processes_.find(pid);
   if (known == processes_.end() || known->second.name.empty()) {
-    return is_number(pid) ? "process " + pid : pid;
+    return chrome_tracks_is_number(pid) ? "process " + pid : pid;
   }
   return pid.empty() ? known->second.name : fmt::format("{} ({})", known->second.name, pid);
 }
@@ -155,7 +155,7 @@ std::string ChromeTracks::process_label(const std::string& pid) const {
 std::string ChromeTracks::thread_label(const ThreadName& thread) const {
   const auto known = threads_.find(thread_key(thread.pid, thread.tid));
   if (known != threads_.end() && !known->second.name.empty()) return known->second.name;
-  return is_number(thread.tid) ? "thread " + thread.tid : thread.tid;
+  return chrome_tracks_is_number(thread.tid) ? "thread " + thread.tid : thread.tid;
 }
 
 bool ChromeTracks::is_device_track(const Planned& planned, bool kineto) const {
@@ -167,11 +167,12 @@ void ChromeTracks::describe_on_device(const Planned& planned, Track& track) cons
   const ChromeTableRule& rule = rule_of(planned.table);
   const ThreadName thread = thread_name(planned.thread);
   track.kind = kind_of(rule.place);
-  track.device = is_number(thread.pid) ? fmt::format("{} {}", device_kind(planned.table), thread.pid) : thread.pid;
+  track.device =
+      chrome_tracks_is_number(thread.pid) ? fmt::format("{} {}", device_kind(planned.table), thread.pid) : thread.pid;
   const auto known = threads_.find(thread_key(thread.pid, thread.tid));
   const bool named = known != threads_.end() && !known->second.name.empty();
   std::string stream = named ? known->second.name : thread.tid;
-  if (is_number(stream)) stream = "stream " + stream;
+  if (chrome_tracks_is_number(stream)) stream = "stream " + stream;
   while (stream.ends_with(' ')) stream.pop_back();
   track.name = rule.place == TablePlace::stream ? stream : fmt::format("{} {}", rule.label, stream);
 }
@@ -180,7 +181,7 @@ void ChromeTracks::describe_on_host(const Planned& planned, bool kineto, Track& 
   const ThreadName thread = thread_name(planned.thread);
   track.kind = "host_thread";
   // The profiler's own marks have names for pids ("Spans", "Traces", "").
-  track.host = kineto && !is_number(thread.pid) ? "profiler" : process_label(thread.pid);
+  track.host = kineto && !chrome_tracks_is_number(thread.pid) ? "profiler" : process_label(thread.pid);
   track.name = thread_label(thread);
   const bool shared = std::any_of(planned_.begin(), planned_.end(), [&](const Planned& other) {
     return other.sort == Sort::thread && other.thread == planned.thread && other.table != planned.table &&
@@ -189,7 +190,7 @@ void ChromeTracks::describe_on_host(const Planned& planned, bool kineto, Track& 
   if (shared) {
     // Rows have room for a few words; the profiler's own names of threads only repeat the number and the process.
     const std::string_view label = rule_of(planned.table).label;
-    const bool plain = is_number(thread.tid) && track.name.starts_with("thread " + thread.tid);
+    const bool plain = chrome_tracks_is_number(thread.tid) && track.name.starts_with("thread " + thread.tid);
     track.name = plain                ? fmt::format("{} {}", thread.tid, label)
                  : track.name.empty() ? std::string(label)
                                       : fmt::format("{}: {}", track.name, label);

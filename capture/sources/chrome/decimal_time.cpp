@@ -1,12 +1,12 @@
 #include "capture/sources/chrome/decimal_time.h"
 
+#include "core/base/text.h"
+
 namespace accelscope::capture {
 namespace {
 
 constexpr int kNsShift = 3;     // a microsecond is 10^3 ns
 constexpr int kPartDigits = 9;  // kept behind the ns
-
-[[nodiscard]] bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 // A number as its digits and the place of its point among them.
 struct Decimal {

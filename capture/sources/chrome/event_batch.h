@@ -51,7 +51,7 @@ struct EventRecord {
 };
 
 // Why a row could not become an event.
-struct RowProblem {
+struct UnreadRow {
   std::string_view reason;
   std::uint64_t offset = 0;
 };
@@ -60,7 +60,7 @@ struct EventBatch {
   std::vector<EventRecord> records;
   std::vector<BoundValue> values;
   std::string text;
-  std::vector<RowProblem> problems;
+  std::vector<UnreadRow> problems;
   std::uint64_t mended_rows = 0;
   std::uint64_t broken_args = 0;   // events whose args were read in part
   std::uint64_t doubled_keys = 0;  // rows that name one key twice; the last one counts

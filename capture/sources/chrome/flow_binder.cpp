@@ -7,7 +7,7 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr std::string_view kCorrelation = "correlation";
+constexpr std::string_view kFlowCorrelation = "correlation";
 
 [[nodiscard]] std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
@@ -72,7 +72,7 @@ Result<void> FlowBinder::join_correlations(const Tracks& tracks, HeldSink& held,
   for (const HeldSink::HeldLane& lane : held.lanes()) {
     const auto track = tracks.find(lane.lane.track);
     if (lane.dropped || track == tracks.end()) continue;
-    const std::optional<std::size_t> column = track->second.schema->find(kCorrelation);
+    const std::optional<std::size_t> column = track->second.schema->find(kFlowCorrelation);
     if (!column || track->second.schema->columns[*column].type != ColumnType::int64) continue;
     std::vector<Correlated>& found = track->second.table == ChromeTable::runtime_call ? calls : works;
     const Result<void> read = for_each_chunk(lane, held.spill(), [&](const ChunkView& chunk, std::uint64_t ordinal) {

@@ -15,7 +15,7 @@ constexpr char kKeySeparator = '\x1f';
   return field->text;
 }
 
-[[nodiscard]] bool takes_columns(char phase) noexcept {
+[[nodiscard]] bool row_reader_takes_columns(char phase) noexcept {
   constexpr std::string_view kPhases = "XBiIRbnSTp";
   return kPhases.find(phase) != std::string_view::npos;
 }
@@ -237,7 +237,7 @@ void ChromeRowReader::bind_args(Row& row) {
   } else if (row.args != nullptr && row.args->kind != JsonKind::null) {
     beside_.push_back(*row.args);
   }
-  if (takes_columns(record.phase)) {
+  if (row_reader_takes_columns(record.phase)) {
     const TableBinding* binding =
         vocabulary_.bindings[static_cast<std::size_t>(record.table)].load(std::memory_order_acquire);
     if (binding != nullptr) {

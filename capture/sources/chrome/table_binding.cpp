@@ -5,6 +5,8 @@
 #include <cctype>
 #include <functional>
 
+#include "core/base/text.h"
+
 namespace accelscope::capture {
 namespace {
 
@@ -17,19 +19,12 @@ constexpr std::string_view kPoolColumn = "pool";
 constexpr std::array<std::string_view, 5> kFileKeys = {"file", "filename", "file_name", "src_file", "source_file"};
 constexpr std::array<std::string_view, 5> kLineKeys = {"line", "lineno", "line_number", "src_line", "source_line"};
 
-[[nodiscard]] std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 [[nodiscard]] bool is_one_of(std::span<const std::string_view> words, std::string_view word) noexcept {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 [[nodiscard]] bool is_own(std::string_view key) {
-  const std::string name = lower(key);
+  const std::string name = lower_case(key);
   return name == kCategoryColumn || name == kRestColumn || name == kLocationColumn || name == kPoolColumn;
 }
 
@@ -46,7 +41,7 @@ constexpr std::array<std::string_view, 5> kLineKeys = {"line", "lineno", "line_n
 
 [[nodiscard]] bool holds(const Schema& schema, std::string_view key) {
   return std::any_of(schema.columns.begin(), schema.columns.end(),
-                     [&](const Column& column) { return lower(column.name) == lower(key); });
+                     [&](const Column& column) { return lower_case(column.name) == lower_case(key); });
 }
 
 }  // namespace
@@ -147,7 +142,7 @@ TableBinding::TableBinding(ChromeTable table, Schema schema) : table_(table), sc
       pool = i;
     } else {
       by_key_.emplace(name, i);
-      by_key_.emplace(lower(name), i);  // "external id" in 2021
+      by_key_.emplace(lower_case(name), i);  // "external id" in 2021
       if (is_one_of(kFileKeys, name) && file == kNoColumn) file = i;
       if (is_one_of(kLineKeys, name) && line == kNoColumn) line = i;
       if (name == "Device Type") device_type = i;

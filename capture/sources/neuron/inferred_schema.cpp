@@ -10,13 +10,13 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr std::size_t kMaxColumns = 200;  // a chunk holds 512; what is over goes into "extra"
-constexpr std::size_t kMaxDistinct = 4096;
+constexpr std::size_t kInferredMaxColumns = 200;  // a chunk holds 512; what is over goes into "extra"
+constexpr std::size_t kInferredMaxDistinct = 4096;
 constexpr std::array<std::string_view, 3> kStartKeys = {"timestamp", "start_ts", "start"};
 constexpr std::array<std::string_view, 4> kLengthKeys = {"duration", "duration_ns", "end", "end_ts"};
 constexpr std::array<std::string_view, 6> kNameKeys = {"name", "opcode", "operation", "description", "type", "id"};
 
-[[nodiscard]] bool is_one_of(std::span<const std::string_view> names, std::string_view name) noexcept {
+[[nodiscard]] bool inferred_is_one_of(std::span<const std::string_view> names, std::string_view name) noexcept {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, 6> kNameKeys = {"name", "opcode", "operat
   }
   if (name.empty()) name = "rows";
   if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) name.insert(0, "t_");
-  if (is_one_of(kTaken, name)) name += "_rows";
+  if (inferred_is_one_of(kTaken, name)) name += "_rows";
   return name;
 }
 
@@ -43,7 +43,7 @@ void SchemaInference::on_row(std::span<const JsonField> fields, bool is_object, 
     const std::string_view key = is_object ? field.key : kValueKey;
     auto found = keys_.find(key);
     if (found == keys_.end()) {
-      if (keys_.size() >= kMaxColumns || key == kExtraColumn) continue;
+      if (keys_.size() >= kInferredMaxColumns || key == kExtraColumn) continue;
       found = keys_.emplace(std::string(key), Seen{}).first;
       order_.emplace_back(key);
     }
@@ -64,7 +64,8 @@ void SchemaInference::on_row(std::span<const JsonField> fields, bool is_object, 
       case JsonKind::string:
         ++seen.strings;
         seen.text_bytes += field.text.size();
-        if (seen.distinct.size() < kMaxDistinct) seen.distinct.insert(std::hash<std::string_view>{}(field.text));
+        if (seen.distinct.size() < kInferredMaxDistinct)
+          seen.distinct.insert(std::hash<std::string_view>{}(field.text));
         break;
       case JsonKind::array:
       case JsonKind::object:
@@ -90,7 +91,7 @@ ColumnType SchemaInference::type_of(const Seen& seen) {
   if (seen.strings > 0 || (seen.booleans > 0 && numbers > 0)) {
     constexpr std::uint64_t kLongText = 100;
     const bool mostly_unique =
-        seen.strings > 64 && seen.distinct.size() * 2 > std::min<std::uint64_t>(seen.strings, kMaxDistinct);
+        seen.strings > 64 && seen.distinct.size() * 2 > std::min<std::uint64_t>(seen.strings, kInferredMaxDistinct);
     const bool long_texts = seen.strings > 0 && seen.text_bytes / seen.strings > kLongText;
     return mostly_unique || long_texts ? ColumnType::text : ColumnType::string;
   }
@@ -114,8 +115,8 @@ Schema SchemaInference::schema(std::string_view table) const {
   const auto name_key = std::find_if(kNameKeys.begin(), kNameKeys.end(), has);
   schema.name_column = name_key == kNameKeys.end() ? "row" : std::string(*name_key);
   for (const std::string& key : order_) {
-    const bool built_in =
-        key == schema.name_column || (timed && (is_one_of(kStartKeys, key) || is_one_of(kLengthKeys, key)));
+    const bool built_in = key == schema.name_column ||
+                          (timed && (inferred_is_one_of(kStartKeys, key) || inferred_is_one_of(kLengthKeys, key)));
     if (built_in) continue;
     schema.columns.push_back({.name = key,
                               .type = type_of(keys_.find(key)->second),

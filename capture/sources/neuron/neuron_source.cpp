@@ -11,8 +11,8 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr int kCertain = 90;  // the first table is one of the profile's
-constexpr int kLikely = 60;   // a table of the profile comes later, or the keys of its rows do
+constexpr int kNeuronCertain = 90;  // the first table is one of the profile's
+constexpr int kNeuronLikely = 60;   // a table of the profile comes later, or the keys of its rows do
 
 [[nodiscard]] std::string first_key(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -30,7 +30,7 @@ constexpr int kLikely = 60;   // a table of the profile comes later, or the keys
   return end == std::string_view::npos ? std::string{} : std::string(text.substr(1, end - 1));
 }
 
-[[nodiscard]] int probe_text(std::string_view text) {
+[[nodiscard]] int neuron_probe_text(std::string_view text) {
   const std::string key = first_key(text);
   if (key.empty()) return 0;
   // "metadata" and "summary" alone are words that other formats use too.
@@ -38,14 +38,14 @@ constexpr int kLikely = 60;   // a table of the profile comes later, or the keys
   const bool common = std::find(kCommon.begin(), kCommon.end(), key) != kCommon.end();
   const bool known =
       find_table_rule(key) != nullptr || is_fact_table(key) || is_summary_key(key) || StackFrames::is_frame_table(key);
-  if (known && !common) return kCertain;
+  if (known && !common) return kNeuronCertain;
   constexpr std::array<std::string_view, 12> kTelling = {
       "\"instruction\":[",  "\"semaphore_update\":[", "\"dma_queues_info\":[", "\"neff_header\":[",
       "\"pe_clock_freq\":", "\"last_hw_timestamp\":", "\"dma_throughput\":[",  "\"layer_summary\":[",
       "\"trace_events\":[", "\"cpu_util\":[",         "\"neff_node\":[",       "\"total_active_time_percent\":"};
   const bool telling = std::any_of(kTelling.begin(), kTelling.end(),
                                    [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
-  return telling ? kLikely : 0;
+  return telling ? kNeuronLikely : 0;
 }
 
 }  // namespace
@@ -54,9 +54,9 @@ int probe_neuron_json(ByteView first_bytes, const std::string& path) {
   const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
   if (is_packed(text)) {
     const std::vector<char> head = read_head(path, kProbeBytes);
-    return probe_text({head.data(), head.size()});
+    return neuron_probe_text({head.data(), head.size()});
   }
-  return probe_text(text);
+  return neuron_probe_text(text);
 }
 
 Result<void> import_neuron_json(std::unique_ptr<ByteSource> bytes, const std::string& name,

@@ -16,23 +16,23 @@ struct UnitRule {
   std::string_view unit;
 };
 // The first that fits; names that the endings would read wrongly come before them.
-constexpr std::array<UnitRule, 17> kUnits = {{{"peak_flops_bandwidth_ratio", "flop/B"},
-                                              {"mm_arithmetic_intensity", "flop/B"},
-                                              {"_time_ns", "ns"},
-                                              {"_ns", "ns"},
-                                              {"_percent", "share"},
-                                              {"_cycles", "cycles"},
-                                              {"_cycle_count", "cycles"},
-                                              {"_count", ""},
-                                              {"_bytes", "B"},
-                                              {"_size", "B"},
-                                              {"_flops", "flop"},
-                                              {"_time", "s"},
-                                              {"_bandwidth", "B/s"},
-                                              {"_mfu", "share"},
-                                              {"_hfu", "share"},
-                                              {"_idx", ""},
-                                              {"_ratio", ""}}};
+constexpr std::array<UnitRule, 17> kProfileFactsUnits = {{{"peak_flops_bandwidth_ratio", "flop/B"},
+                                                          {"mm_arithmetic_intensity", "flop/B"},
+                                                          {"_time_ns", "ns"},
+                                                          {"_ns", "ns"},
+                                                          {"_percent", "share"},
+                                                          {"_cycles", "cycles"},
+                                                          {"_cycle_count", "cycles"},
+                                                          {"_count", ""},
+                                                          {"_bytes", "B"},
+                                                          {"_size", "B"},
+                                                          {"_flops", "flop"},
+                                                          {"_time", "s"},
+                                                          {"_bandwidth", "B/s"},
+                                                          {"_mfu", "share"},
+                                                          {"_hfu", "share"},
+                                                          {"_idx", ""},
+                                                          {"_ratio", ""}}};
 
 // Shares above this cannot be: known figures of the vendor's tool reach 25,300 %.
 constexpr double kLargestShare = 1.0001;
@@ -40,7 +40,7 @@ constexpr double kLargestShare = 1.0001;
 }  // namespace
 
 std::string_view metric_unit(std::string_view name) noexcept {
-  for (const UnitRule& rule : kUnits) {
+  for (const UnitRule& rule : kProfileFactsUnits) {
     if (name.ends_with(rule.ending)) return rule.unit;
   }
   return "";

@@ -10,15 +10,10 @@
 #include <string>
 
 #include "capture/json/json_cursor.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {
-
-[[nodiscard]] std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 // Calls for every member of an object or element of a list. False if the text breaks off.
 using Visit = std::function<bool(std::string_view key, const JsonField& value)>;
@@ -26,7 +21,7 @@ using Visit = std::function<bool(std::string_view key, const JsonField& value)>;
   JsonCursor cursor(object);
   if (!cursor.enter('{')) return false;
   while (cursor.next_element('{')) {
-    const std::string key = lower(cursor.key());
+    const std::string key = lower_case(cursor.key());
     if (!cursor.ok() || !visit(key, cursor.value())) return false;
   }
   return cursor.ok();

@@ -5,7 +5,7 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr std::size_t kMaxDepth = 256;  // a damaged file may link frames in a circle
+constexpr std::size_t kFramesMaxDepth = 256;  // a damaged file may link frames in a circle
 
 [[nodiscard]] std::string value_of(std::span<const JsonField> fields, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
@@ -76,7 +76,7 @@ std::string StackFrames::resolve(std::string_view frame_ids) const {
   if (ids.size() > 1 && chain.size() == ids.size() && chain.back()->parent == ids[ids.size() - 2]) {
     std::vector<const Frame*>(chain.rbegin(), chain.rend()).swap(chain);  // the list ran from the outermost inwards
   } else if (ids.size() == 1) {
-    for (auto parent = frames_.find(chain.back()->parent); parent != frames_.end() && chain.size() < kMaxDepth;
+    for (auto parent = frames_.find(chain.back()->parent); parent != frames_.end() && chain.size() < kFramesMaxDepth;
          parent = frames_.find(chain.back()->parent)) {
       chain.push_back(&parent->second);
     }

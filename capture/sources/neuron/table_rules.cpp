@@ -6,7 +6,7 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr TableRule kRules[] = {
+constexpr TableRule kTableRulesRules[] = {
     {"instruction", NeuronTable::instruction, "engine", "", Captured::label},
     {"Instruction", NeuronTable::instruction, "engine", "", Captured::label},
     {"dma", NeuronTable::dma, "dma_queue", "", Captured::subgroup},
@@ -60,9 +60,9 @@ constexpr std::array<std::string_view, 6> kFactTables = {"metadata",       "prof
 }  // namespace
 
 const TableRule* find_table_rule(std::string_view json_name) noexcept {
-  const auto* const found = std::find_if(std::begin(kRules), std::end(kRules),
+  const auto* const found = std::find_if(std::begin(kTableRulesRules), std::end(kTableRulesRules),
                                          [&](const TableRule& rule) { return rule.json_name == json_name; });
-  return found == std::end(kRules) ? nullptr : found;
+  return found == std::end(kTableRulesRules) ? nullptr : found;
 }
 
 bool is_fact_table(std::string_view json_name) noexcept {

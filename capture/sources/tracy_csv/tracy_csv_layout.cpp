@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/text.h"
+
 namespace accelscope::capture {
 namespace {
 
@@ -25,12 +27,6 @@ constexpr KnownColumn kKnown[] = {
 };
 constexpr std::string_view kStatistics[] = {"total_ns", "total_perc", "counts", "mean_ns",
                                             "min_ns",   "max_ns",     "std_ns"};
-
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r')) text.remove_suffix(1);
-  return text;
-}
 
 // The character behind the first name: the tool takes any with --sep.
 [[nodiscard]] char separator_of(std::string_view header) noexcept {

@@ -19,8 +19,8 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr std::size_t kSortMemoryBytes = 192U << 20;  // packed events beyond this go to a temporary file
-constexpr std::uint32_t kMostTracks = 8'000;          // of threads and plots; further ones share one
+constexpr std::size_t kTracySortMemoryBytes = 192U << 20;  // packed events beyond this go to a temporary file
+constexpr std::uint32_t kMostTracks = 8'000;               // of threads and plots; further ones share one
 constexpr std::size_t kMessageNameChars = 60;
 constexpr std::size_t kLongestRow = 1U << 20;  // of a message that goes over several lines
 constexpr std::int64_t kLargestTime = std::int64_t{1} << 61;
@@ -28,7 +28,7 @@ constexpr std::int64_t kLargestTime = std::int64_t{1} << 61;
 class TracyCsvImport {
  public:
   TracyCsvImport(std::string name, const ImportOptions& options, EventSink& sink)
-      : name_(std::move(name)), options_(options), writer_(sink), spill_(kSortMemoryBytes) {}
+      : name_(std::move(name)), options_(options), writer_(sink), spill_(kTracySortMemoryBytes) {}
   Result<void> run(std::unique_ptr<ByteSource> source);
 
  private:

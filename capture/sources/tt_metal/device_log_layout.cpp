@@ -6,6 +6,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "core/base/text.h"
+
 namespace accelscope::capture {
 namespace {
 
@@ -41,13 +43,6 @@ constexpr ColumnName kColumnNames[] = {
 constexpr std::array kHeaderless = {LogColumn::chip, LogColumn::core_x,   LogColumn::core_y,
                                     LogColumn::risc, LogColumn::timer_id, LogColumn::time};
 
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept {
-  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 // In lower case, with single blanks.
 [[nodiscard]] std::string normal_name(std::string_view cell) {
   std::string name;
@@ -68,7 +63,7 @@ constexpr std::array kHeaderless = {LogColumn::chip, LogColumn::core_x,   LogCol
   }
 }
 
-[[nodiscard]] double number_after(std::string_view text, std::string_view word) {
+[[nodiscard]] double frequency_after(std::string_view text, std::string_view word) {
   const std::size_t at = text.find(word);
   if (at == std::string_view::npos) return 0;
   const std::string_view rest = trimmed(text.substr(at + word.size()));
@@ -84,12 +79,12 @@ constexpr std::array kHeaderless = {LogColumn::chip, LogColumn::core_x,   LogCol
   line = trimmed(line);
   if (line.starts_with(kOldClock)) {
     layout.arch = "grayskull";  // the only chip of that time
-    layout.frequency_mhz = number_after(line, kOldClock) * (line.find("MHz") != std::string_view::npos ? 1 : 1000);
+    layout.frequency_mhz = frequency_after(line, kOldClock) * (line.find("MHz") != std::string_view::npos ? 1 : 1000);
     return true;
   }
   if (!line.starts_with(kArch)) return false;
   layout.arch = trimmed(line.substr(kArch.size(), line.find(',') - kArch.size()));
-  layout.frequency_mhz = number_after(line, "CHIP_FREQ[MHz]:");
+  layout.frequency_mhz = frequency_after(line, "CHIP_FREQ[MHz]:");
   constexpr std::string_view kCores = "Max Compute Cores:";
   std::uint64_t cores = 0;
   if (const std::size_t at = line.find(kCores);

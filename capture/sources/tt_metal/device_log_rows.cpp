@@ -14,8 +14,8 @@ namespace {
 // What a cache keeps in place of a number: a problem of the row, or that one of its ids could not be read.
 constexpr std::uint32_t kProblemBase = 0xffffff00U;
 constexpr std::uint32_t kValueLeftOut = 0x80000000U;
-constexpr std::uint64_t kLargestTime = std::uint64_t{1} << 61;  // sums of two must not overflow
-constexpr std::uint64_t kLargestPlace = 0xffff;                 // of chips and cores
+constexpr std::uint64_t kRowLargestTime = std::uint64_t{1} << 61;  // sums of two must not overflow
+constexpr std::uint64_t kLargestPlace = 0xffff;                    // of chips and cores
 constexpr std::size_t kLongestRiscName = 32;
 
 [[nodiscard]] constexpr std::uint32_t as_number(RowProblem problem) noexcept {
@@ -59,7 +59,7 @@ struct TypeWord {
   std::string_view word;
   MarkerKind kind;
 };
-constexpr TypeWord kTypeWords[] = {
+constexpr TypeWord kRowTypeWords[] = {
     {"ZONE_START", MarkerKind::zone_begin}, {"ZONE_END", MarkerKind::zone_end}, {"ZONE_TOTAL", MarkerKind::zone_total},
     {"TS_DATA", MarkerKind::ts_data},       {"TS_EVENT", MarkerKind::ts_event}, {"begin", MarkerKind::zone_begin},
     {"end", MarkerKind::zone_end},
@@ -170,7 +170,7 @@ void DeviceLogRows::parse_line(std::string_view line, bool complete, LogRowBlock
   const std::string_view time_cell = cell(LogColumn::time);
   if (const NumberState state = read_number(time_cell, time); state != NumberState::ok)
     return skip(is_prologue_line(line) ? RowProblem::prologue : problem_of(state));
-  if (time > kLargestTime) return skip(RowProblem::too_large);
+  if (time > kRowLargestTime) return skip(RowProblem::too_large);
   if (!complete && is_cut_short(line)) return skip(RowProblem::cut_short);
   last_time_digits_ = plain_cell(time_cell).size();
 
@@ -232,7 +232,7 @@ LogSite DeviceLogRows::read_site() const {
   site.line = plain_cell(cell(LogColumn::source_line));
   if (layout_.has(LogColumn::type)) {
     site.type = plain_cell(cell(LogColumn::type));
-    for (const TypeWord& known : kTypeWords) {
+    for (const TypeWord& known : kRowTypeWords) {
       if (known.word == site.type) site.kind = known.kind;
     }
   } else {

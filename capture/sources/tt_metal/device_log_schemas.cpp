@@ -9,11 +9,11 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr std::string_view kTiming = "Timing";
-constexpr std::string_view kOperation = "Operation";
-constexpr std::string_view kIds = "IDs";
-constexpr std::string_view kSource = "Layer & source";
-constexpr std::string_view kDetails = "Details";
+constexpr std::string_view kLogTiming = "Timing";
+constexpr std::string_view kLogOperation = "Operation";
+constexpr std::string_view kLogIds = "IDs";
+constexpr std::string_view kLogSource = "Layer & source";
+constexpr std::string_view kLogDetails = "Details";
 
 struct FieldText {
   LogField field;
@@ -26,61 +26,64 @@ struct FieldText {
   Role role = Role::none;
 };
 
-constexpr auto kInt = ColumnType::int64;
-constexpr auto kId = ColumnType::uint64;
-constexpr auto kBool = ColumnType::boolean;
-constexpr auto kString = ColumnType::string;
+constexpr auto kLogInt = ColumnType::int64;
+constexpr auto kLogId = ColumnType::uint64;
+constexpr auto kLogBool = ColumnType::boolean;
+constexpr auto kLogString = ColumnType::string;
 
 constexpr FieldText kCommon[] = {
-    {LogField::pcie_slot, "pcie_slot", kInt, "", kOperation, "Chip", "Number of the chip: its PCIe slot."},
-    {LogField::core_x, "core_x", kInt, "", kOperation, "Core x", "Column of the core on the chip's network."},
-    {LogField::core_y, "core_y", kInt, "", kOperation, "Core y", "Row of the core on the chip's network."},
-    {LogField::risc, "risc", kString, "", kOperation, "RISC", "Processor of the core that ran the code."},
-    {LogField::timer_id, "timer_id", kId, "", kIds, "Timer",
+    {LogField::pcie_slot, "pcie_slot", kLogInt, "", kLogOperation, "Chip", "Number of the chip: its PCIe slot."},
+    {LogField::core_x, "core_x", kLogInt, "", kLogOperation, "Core x", "Column of the core on the chip's network."},
+    {LogField::core_y, "core_y", kLogInt, "", kLogOperation, "Core y", "Row of the core on the chip's network."},
+    {LogField::risc, "risc", kLogString, "", kLogOperation, "RISC", "Processor of the core that ran the code."},
+    {LogField::timer_id, "timer_id", kLogId, "", kLogIds, "Timer",
      "The marker's number: 16 bits folded from its name, file and line, so two markers may share one."},
-    {LogField::run_host_id, "run_host_id", kId, "", kIds, "Run host ID",
+    {LogField::run_host_id, "run_host_id", kLogId, "", kLogIds, "Run host ID",
      "The host's number of the program's run: GLOBAL CALL COUNT of an operations report."},
-    {LogField::run_id, "run_id", kId, "", kIds, "Run ID", "Number of the run or program, of older logs."},
-    {LogField::trace_id, "trace_id", kId, "", kIds, "Trace", "Number of the captured trace that was replayed."},
-    {LogField::trace_id_counter, "trace_id_counter", kId, "", kIds, "Replay", "Which replay of the trace it was."},
-    {LogField::time_cycles, "time_cycles", kInt, "cycles", kTiming, "Cycle",
+    {LogField::run_id, "run_id", kLogId, "", kLogIds, "Run ID", "Number of the run or program, of older logs."},
+    {LogField::trace_id, "trace_id", kLogId, "", kLogIds, "Trace", "Number of the captured trace that was replayed."},
+    {LogField::trace_id_counter, "trace_id_counter", kLogId, "", kLogIds, "Replay",
+     "Which replay of the trace it was."},
+    {LogField::time_cycles, "time_cycles", kLogInt, "cycles", kLogTiming, "Cycle",
      "The chip's cycle counter at the begin, exactly as the file has it."},
-    {LogField::source, "source", kString, "", kSource, "Source", "File and line of the marker in the kernel's code.",
-     Role::source_location},
-    {LogField::meta_data, "meta_data", kString, "", kDetails, "Meta data", "What the tool added, as JSON."},
+    {LogField::source, "source", kLogString, "", kLogSource, "Source",
+     "File and line of the marker in the kernel's code.", Role::source_location},
+    {LogField::meta_data, "meta_data", kLogString, "", kLogDetails, "Meta data", "What the tool added, as JSON."},
 };
 constexpr FieldText kZone[] = {
-    {LogField::value, "data", kId, "", kDetails, "Data", "The row's stat value: of the begin, else of the end."},
-    {LogField::own, "cycles", kInt, "cycles", kTiming, "Cycles", "Length of the zone in cycles of the chip."},
-    {LogField::unfinished, "unfinished", kBool, "", kTiming, "Unfinished",
+    {LogField::value, "data", kLogId, "", kLogDetails, "Data", "The row's stat value: of the begin, else of the end."},
+    {LogField::own, "cycles", kLogInt, "cycles", kLogTiming, "Cycles", "Length of the zone in cycles of the chip."},
+    {LogField::unfinished, "unfinished", kLogBool, "", kLogTiming, "Unfinished",
      "The zone has no end in the log; it is drawn to where its parent ends or it begins anew."},
-    {LogField::end_meta_data, "end_meta_data", kString, "", kDetails, "Meta data at the end",
+    {LogField::end_meta_data, "end_meta_data", kLogString, "", kLogDetails, "Meta data at the end",
      "What the tool added to the zone's end, where it differs."},
 };
 constexpr FieldText kZoneTotal[] = {
-    {LogField::value, "cycles", kId, "cycles", kTiming, "Cycles", "Cycles summed up over all passes of the zone."},
-    {LogField::own, "ns", kInt, "ns", kTiming, "Time", "The same by the chip's frequency."},
+    {LogField::value, "cycles", kLogId, "cycles", kLogTiming, "Cycles",
+     "Cycles summed up over all passes of the zone."},
+    {LogField::own, "ns", kLogInt, "ns", kLogTiming, "Time", "The same by the chip's frequency."},
 };
 constexpr FieldText kData[] = {
-    {LogField::value, "data", kId, "", kDetails, "Data", "64 bits that the kernel or the network profiler recorded."},
+    {LogField::value, "data", kLogId, "", kLogDetails, "Data",
+     "64 bits that the kernel or the network profiler recorded."},
 };
 constexpr FieldText kEvent[] = {
-    {LogField::value, "data", kId, "", kDetails, "Data", "The row's stat value."},
-    {LogField::own, "type", kString, "", kOperation, "Type", "Type of the row in the file."},
-    {LogField::unfinished, "unmatched_end", kBool, "", kTiming, "End alone",
+    {LogField::value, "data", kLogId, "", kLogDetails, "Data", "The row's stat value."},
+    {LogField::own, "type", kLogString, "", kLogOperation, "Type", "Type of the row in the file."},
+    {LogField::unfinished, "unmatched_end", kLogBool, "", kLogTiming, "End alone",
      "The end of a zone whose begin is not in the log."},
 };
 constexpr FieldText kCounter[] = {
-    {LogField::value, "value", kId, "", kOperation, "Value", "What the counter had counted.", Role::value},
-    {LogField::own, "ref_cnt", kId, "cycles", kOperation, "Reference count", "Cycles over which it counted."},
+    {LogField::value, "value", kLogId, "", kLogOperation, "Value", "What the counter had counted.", Role::value},
+    {LogField::own, "ref_cnt", kLogId, "cycles", kLogOperation, "Reference count", "Cycles over which it counted."},
 };
 
-struct TableText {
+struct LogTableText {
   std::string_view name;
   EventKind kind;
   std::span<const FieldText> own;
 };
-constexpr std::array<TableText, kLogTableCount> kTables = {{
+constexpr std::array<LogTableText, kLogTableCount> kLogTables = {{
     {"zone", EventKind::slice, kZone},
     {"zone_total", EventKind::instant, kZoneTotal},
     {"ts_data", EventKind::instant, kData},
@@ -88,7 +91,9 @@ constexpr std::array<TableText, kLogTableCount> kTables = {{
     {"perf_counter", EventKind::counter, kCounter},
 }};
 
-[[nodiscard]] const TableText& text_of(LogTable table) noexcept { return kTables[static_cast<std::size_t>(table)]; }
+[[nodiscard]] const LogTableText& text_of(LogTable table) noexcept {
+  return kLogTables[static_cast<std::size_t>(table)];
+}
 
 [[nodiscard]] Column column_of(const FieldText& text) {
   Column column;
@@ -119,7 +124,7 @@ void add_further_column(Schema& schema, std::string_view name, ColumnType type, 
   column.name = sql_name(name);
   while (schema.find(column.name)) column.name += "_2";
   column.type = type;
-  column.group = kDetails;
+  column.group = kLogDetails;
   column.title = name;
   column.explanation = explanation;
   schema.columns.push_back(std::move(column));
@@ -133,7 +138,7 @@ LogColumns::LogColumns(LogTable table) noexcept {
 }
 
 Schema device_log_schema(LogTable table, const LogTableColumns& more) {
-  const TableText& text = text_of(table);
+  const LogTableText& text = text_of(table);
   Schema schema;
   schema.name = text.name;
   schema.kind = text.kind;
@@ -148,7 +153,7 @@ Schema device_log_schema(LogTable table, const LogTableColumns& more) {
       add_further_column(schema, key.name, key.type, "Of a dispatch core: part of the meta data.");
   }
   for (const std::string& name : more.extras)
-    add_further_column(schema, name, kString, "A column of the file that this version does not know.");
+    add_further_column(schema, name, kLogString, "A column of the file that this version does not know.");
   return schema;
 }
 

@@ -13,12 +13,12 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr std::size_t kSortMemoryBytes = 192U << 20;  // packed markers beyond this go to a temporary file
+constexpr std::size_t kLogSortMemoryBytes = 192U << 20;  // packed markers beyond this go to a temporary file
 
 class DeviceLogImport {
  public:
   DeviceLogImport(std::string name, const ImportOptions& options, EventSink& sink)
-      : name_(std::move(name)), options_(options), writer_(sink), spill_(kSortMemoryBytes) {}
+      : name_(std::move(name)), options_(options), writer_(sink), spill_(kLogSortMemoryBytes) {}
 
   Result<void> run(std::unique_ptr<ByteSource> source);
 

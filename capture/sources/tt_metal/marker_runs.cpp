@@ -5,16 +5,16 @@
 namespace accelscope::capture {
 namespace {
 
-[[nodiscard]] bool earlier(const LogMarker& a, const LogMarker& b) noexcept { return a.time < b.time; }
+[[nodiscard]] bool marker_runs_earlier(const LogMarker& a, const LogMarker& b) noexcept { return a.time < b.time; }
 
 // Rows are nearly sorted: moving each to its place costs a few steps. Where that turns out wrong, sort in earnest.
 void sort_by_time(std::vector<LogMarker>& markers) {
   std::size_t steps = 0;
   for (std::size_t i = 1; i < markers.size(); ++i) {
-    if (!earlier(markers[i], markers[i - 1])) continue;
+    if (!marker_runs_earlier(markers[i], markers[i - 1])) continue;
     const LogMarker moved = markers[i];
     std::size_t place = i;
-    for (; place > 0 && earlier(moved, markers[place - 1]); --place) markers[place] = markers[place - 1];
+    for (; place > 0 && marker_runs_earlier(moved, markers[place - 1]); --place) markers[place] = markers[place - 1];
     markers[place] = moved;
     steps += i - place;
     if (steps > 16 * markers.size()) {
@@ -24,7 +24,7 @@ void sort_by_time(std::vector<LogMarker>& markers) {
   }
 }
 
-constexpr std::size_t kMostBytes = 40;  // of a packed marker
+constexpr std::size_t kMarkerRunsMostBytes = 40;  // of a packed marker
 
 // Seven bits a byte, the low ones first; the high bit says that more follow.
 [[nodiscard]] std::byte* put(std::byte* at, std::uint64_t value) noexcept {
@@ -87,7 +87,7 @@ Result<void> MarkerRuns::pack(std::size_t count, ChunkSpill& spill) {
   last_time_ = runs_.empty() ? held_.back().time : std::max(last_time_, held_.back().time);
   if (runs_.empty() || held_.front().time < runs_.back().last) runs_.emplace_back();
   Run& run = runs_.back();
-  Bytes bytes(count * kMostBytes);
+  Bytes bytes(count * kMarkerRunsMostBytes);
   std::byte* at = bytes.data();
   std::int64_t time = 0;
   for (std::size_t i = 0; i < count; ++i) {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "core/analysis/neuron/device_facts.h"
+#include "core/base/text.h"
 
 namespace accelscope::neuron {
 namespace {
@@ -24,12 +25,6 @@ Figure covered(const CoveredTime& time) {
   return seconds(static_cast<double>(time.length_ns()), static_cast<double>(time.stretches()));
 }
 Figure number(std::uint64_t count) { return {static_cast<double>(count)}; }
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
 
 class Formulas {
  public:
@@ -88,7 +83,7 @@ class Formulas {
   void add_engines() {
     for (const auto& [name, totals] : tally_.engines) {
       if (name == 0) continue;  // rows without an engine have no figures of their own
-      const std::string prefix = lower(input_.snapshot.strings->text(name)) + "_engine_";
+      const std::string prefix = lower_case(input_.snapshot.strings->text(name)) + "_engine_";
       set(prefix + "instruction_count", number(totals.count));
       set(prefix + "instruction_time", time_of(totals));
       set_active(prefix + "active_time", covered(totals.active));

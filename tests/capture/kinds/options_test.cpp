@@ -1,9 +1,9 @@
 // What is typed for the options of kinds, and what a foreign viewer may send in a request.
+#include "capture/command_line/options.h"
 #include "capture/kinds/options.h"
 
 #include <doctest/doctest.h>
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 
 #include "capture/kinds/option_cli.h"
@@ -153,20 +153,15 @@ struct Parsed {
   std::vector<KindChoice> choices;
   std::string message;
 };
-Parsed parse(const std::vector<KindFacts>& kinds, std::vector<std::string> arguments) {
-  CLI::App app("test");
+Parsed parse(const std::vector<KindFacts>& kinds, const std::vector<std::string>& arguments) {
+  command_line::OptionSet app("", "test");
   std::string kind;
   std::vector<std::string> rest;
-  app.add_option("--kind", kind);
-  app.add_option("rest", rest);
+  app.add_option("--kind", kind, "");
+  app.add_option("rest", rest, "");
   KindOptions options;
   options.declare(app, kinds);
-  std::reverse(arguments.begin(), arguments.end());
-  try {
-    app.parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    return {{}, error.what()};
-  }
+  if (const Result<std::string> shown = app.parse(arguments); !shown) return {{}, shown.message()};
   Result<std::vector<KindChoice>> choices = options.choices(split_names(kind));
   if (!choices) return {{}, choices.message()};
   return {*choices, ""};

@@ -4,13 +4,13 @@
 namespace accelscope::capture {
 namespace {
 
-constexpr std::string_view kHeader =
+constexpr std::string_view kTrapHeader =
     "ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000, Max Compute Cores: 64\nPCIe slot, core_x, core_y, RISC processor type, "
     "timer_id, time[cycles since reset], data, run host ID, trace id, trace id counter, zone name, type, source line, "
     "source "
     "file, meta data\n";
 
-std::string log(std::string_view rows) { return std::string(kHeader).append(rows); }
+std::string log(std::string_view rows) { return std::string(kTrapHeader).append(rows); }
 
 std::string zone_row(std::string_view type, int time, std::string_view name, int run = 1, int timer = 7) {
   return "0,1,1,BRISC," + std::to_string(timer) + "," + std::to_string(time) + ",0," + std::to_string(run) + ",,," +

@@ -1,0 +1,160 @@
+#include "capture/command_line/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+namespace accelscope::command_line {
+
+const Option& Option::required() const {
+  option_->required();
+  return *this;
+}
+
+const Option& Option::positive() const {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+const Option& Option::not_negative() const {
+  option_->check(CLI::NonNegativeNumber);
+  return *this;
+}
+
+const Option& Option::in_range(double least, double most) const {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+const Option& Option::one_of(const std::vector<std::string>& choices) const {
+  option_->check(CLI::IsMember(choices));
+  return *this;
+}
+
+const Option& Option::excludes(const Option& other) const {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+const Option& Option::repeats() const {
+  option_->expected(1, CLI::detail::expected_max_vector_size)->allow_extra_args(false);
+  return *this;
+}
+
+const Option& Option::separated_by(char character) const {
+  option_->delimiter(character)->take_all();
+  return *this;
+}
+
+const Option& Option::shows_default() const {
+  option_->capture_default_str();
+  return *this;
+}
+
+const Option& Option::default_text(const std::string& text) const {
+  option_->default_str(text);
+  return *this;
+}
+
+const Option& Option::value_word(const std::string& word) const {
+  option_->type_name(word);
+  return *this;
+}
+
+const Option& Option::may_lack_value() const {
+  option_->expected(0, 1);
+  return *this;
+}
+
+const Option& Option::in_group(const std::string& title) const {
+  option_->group(title);
+  return *this;
+}
+
+bool Option::given() const { return option_->count() > 0; }
+
+std::vector<std::string> Option::values() const { return given() ? option_->results() : std::vector<std::string>(); }
+
+std::string Option::name() const { return option_->get_name(); }
+
+OptionSet::OptionSet(const std::string& description, const std::string& program)
+    : own_(std::make_unique<CLI::App>(description, program)), app_(own_.get()) {}
+
+OptionSet::OptionSet(CLI::App* command) : app_(command) {}
+
+OptionSet::~OptionSet() = default;
+
+Option OptionSet::add_option(const std::string& names, std::string& value, const std::string& explanation) {
+  return Option(app_->add_option(names, value, explanation));
+}
+
+Option OptionSet::add_option(const std::string& names, std::vector<std::string>& value,
+                             const std::string& explanation) {
+  return Option(app_->add_option(names, value, explanation));
+}
+
+Option OptionSet::add_option(const std::string& names, double& value, const std::string& explanation) {
+  return Option(app_->add_option(names, value, explanation));
+}
+
+Option OptionSet::add_option(const std::string& names, float& value, const std::string& explanation) {
+  return Option(app_->add_option(names, value, explanation));
+}
+
+Option OptionSet::add_option(const std::string& names, std::uint64_t& value, const std::string& explanation) {
+  return Option(app_->add_option(names, value, explanation));
+}
+
+Option OptionSet::add_option(const std::string& names, std::uint32_t& value, const std::string& explanation) {
+  return Option(app_->add_option(names, value, explanation));
+}
+
+Option OptionSet::add_option(const std::string& names, int& value, const std::string& explanation) {
+  return Option(app_->add_option(names, value, explanation));
+}
+
+Option OptionSet::add_untied(const std::string& names, const std::string& explanation) {
+  return Option(app_->add_option(names, explanation));
+}
+
+Option OptionSet::add_flag(const std::string& names, bool& value, const std::string& explanation) {
+  return Option(app_->add_flag(names, value, explanation));
+}
+
+Option OptionSet::add_flag(const std::string& names) { return Option(app_->add_flag(names)->group("")); }
+
+OptionSet& OptionSet::add_command(const std::string& name, const std::string& summary) {
+  app_->require_subcommand(0, 1);
+  commands_.push_back(std::unique_ptr<OptionSet>(new OptionSet(app_->add_subcommand(name, summary))));
+  return *commands_.back();
+}
+
+void OptionSet::add_version(const std::string& text) { app_->set_version_flag("--version", text); }
+
+void OptionSet::set_footer(const std::string& text) { app_->footer(text); }
+
+Result<std::string> OptionSet::parse(const std::vector<std::string>& arguments) {
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // the library takes them from the back
+  try {
+    app_->parse(reversed);
+  } catch (const CLI::CallForVersion& version) {
+    return std::string(version.what()) + '\n';
+  } catch (const CLI::Success&) {  // --help, of the command that was given
+    return app_->help();
+  } catch (const CLI::ParseError& wrong) {
+    return Error{wrong.what()};
+  }
+  return std::string();
+}
+
+bool OptionSet::chosen() const { return app_->parsed(); }
+
+std::string OptionSet::name() const { return app_->get_name(); }
+
+bool OptionSet::any_given_of(const std::string& group) const {
+  const std::vector<CLI::Option*> all = app_->get_options();
+  return std::any_of(all.begin(), all.end(), [&group](const CLI::Option* option) {
+    return option->get_group() == group && option->count() > 0;
+  });
+}
+
+}  // namespace accelscope::command_line

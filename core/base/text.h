@@ -1,0 +1,26 @@
+// Small things done with text, in ASCII: names and words of formats and commands, whatever the user's language.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace accelscope {
+
+[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+[[nodiscard]] constexpr bool is_blank(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+[[nodiscard]] constexpr char lower_case(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+[[nodiscard]] std::string lower_case(std::string_view text);
+[[nodiscard]] std::string upper_case(std::string_view text);
+
+[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;  // without blanks at both ends
+
+[[nodiscard]] std::string file_name(std::string_view path);  // what follows the last /
+[[nodiscard]] std::string with_blanks(std::string name);     // "tensor_copy" -> "tensor copy"
+
+[[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ");
+
+}  // namespace accelscope

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "capture/process/end_notice.h"
+
 extern char** environ;
 
 namespace accelscope::capture {
@@ -56,12 +58,13 @@ struct StartSettings {
 
 class Child {
  public:
-  Child(pid_t id, int output) : id_(id), output_(output) {}
+  Child(pid_t id, int output) : id_(id), output_(output), end_notice_(open_end_notice(id)) {}
   ~Child() {
     if (!ended_) {
       ::kill(-id_, SIGKILL);
       reap(0);
     }
+    if (end_notice_ >= 0) ::close(end_notice_);
     ::close(output_);
   }
   Child(const Child&) = delete;
@@ -72,6 +75,11 @@ class Child {
   [[nodiscard]] bool ended() {
     if (!ended_) reap(WNOHANG);
     return ended_;
+  }
+  // Until it ends, or for a little while.
+  void wait_for_end(int timeout_ms) const {
+    pollfd waiting{end_notice_, POLLIN, 0};
+    ::poll(&waiting, end_notice_ >= 0 ? 1 : 0, timeout_ms);
   }
   // Waits a little for output and takes what is there. False once the pipe is closed.
   bool read(std::string& output, int timeout_ms) const {
@@ -99,6 +107,7 @@ class Child {
 
   pid_t id_;
   int output_;
+  int end_notice_;
   int status_ = 0;
   bool ended_ = false;
 };
@@ -111,7 +120,7 @@ void wait_for_end(Child& child, const std::function<bool()>& cancelled, ChildOut
     if (open) {
       open = child.read(outcome.output, kPollMs);
     } else {
-      ::poll(nullptr, 0, kPollMs);
+      child.wait_for_end(kPollMs);
     }
     if (!outcome.cancelled && cancelled && cancelled()) {
       outcome.cancelled = true;

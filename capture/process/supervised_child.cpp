@@ -7,9 +7,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/syscall.h>
-#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +15,8 @@
 #include <cstring>
 #include <filesystem>
 #include <utility>
+
+#include "capture/process/end_notice.h"
 
 extern char** environ;
 
@@ -104,6 +103,19 @@ namespace fs = std::filesystem;
   return pointers;
 }
 
+// What this process got from the one that started it and would hand on: none of the program's business. Whatever it
+// opens itself is closed in programs anyway.
+[[nodiscard]] std::vector<int> inherited_descriptors() {
+  std::vector<int> inherited;
+  std::error_code failure;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd", failure)) {
+    const int descriptor = std::atoi(entry.path().filename().c_str());
+    const int flags = ::fcntl(descriptor, F_GETFD);
+    if (descriptor > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0) inherited.push_back(descriptor);
+  }
+  return inherited;
+}
+
 // The attributes and file actions of a start, given back at the end.
 class SpawnSettings {
  public:
@@ -113,10 +125,7 @@ class SpawnSettings {
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-    // Connections and files of this process are none of the program's business.
-    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
-#endif
+    for (const int descriptor : inherited_descriptors()) posix_spawn_file_actions_addclose(&actions_, descriptor);
     posix_spawnattr_init(&attributes_);
     sigset_t signals;
     sigemptyset(&signals);
@@ -158,14 +167,6 @@ struct Pipe {
   }
   std::array<int, 2> ends{-1, -1};
 };
-
-[[nodiscard]] int open_end_notice([[maybe_unused]] int id) {
-#if defined(__linux__) && defined(SYS_pidfd_open)
-  return static_cast<int>(::syscall(SYS_pidfd_open, id, 0));  // close-on-exec by itself
-#else
-  return -1;
-#endif
-}
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 [[nodiscard]] std::int64_t to_ns(const timeval& time) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 
 #include "capture/kinds/options.h"
@@ -74,8 +75,19 @@ KindFacts declare_python() {
                      [](const CarriedFile& file) { return file.path == "python/accelscope/_accelscope.abi3.so"; });
 }
 
-// "3.11.2", "" if it does not say.
+// "3.11" of a program that is called python3.11 in the end; "": it is called otherwise.
+std::string named_version(const std::string& interpreter) {
+  constexpr std::string_view kName = "python";
+  std::error_code failure;
+  const std::string name = std::filesystem::canonical(interpreter, failure).filename().string();
+  if (failure || !name.starts_with("python3.")) return {};
+  const std::string version = name.substr(kName.size());
+  return version.find_first_not_of("0123456789", 2) == std::string::npos ? version : std::string();
+}
+
+// "3.11" or "3.11.2", "" if it does not say. It is started only where its name does not say so: every capture looks.
 std::string python_version_of(const std::string& interpreter) {
+  if (std::string named = named_version(interpreter); !named.empty()) return named;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
   const Result<ChildOutcome> asked =
       run_child({interpreter, "-S", "-E", "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"},
@@ -85,7 +97,7 @@ std::string python_version_of(const std::string& interpreter) {
 }
 
 [[nodiscard]] bool too_old(const std::string& version) {
-  constexpr int kOldestMinor = 11;
+  constexpr int kOldestMinor = 9;
   int minor = 0;
   if (!version.starts_with("3.")) return true;
   std::from_chars(version.data() + 2, version.data() + version.size(), minor);
@@ -97,17 +109,17 @@ std::vector<KindCheck> check_python() {
   std::vector<KindCheck> checks;
   if (!is_carried()) {
     checks.push_back({false,
-                      "this agent was built without the headers of Python 3.11; install python3-dev where it is built, "
+                      "this agent was built without the headers of Python; install python3-dev where it is built, "
                       "and build it again"});
   }
   const std::string found = find_program("python3");
   if (found.empty()) {
-    checks.push_back({false, "python3 is not on PATH; install CPython 3.11 or later"});
+    checks.push_back({false, "python3 is not on PATH; install CPython 3.9 or later"});
     return checks;
   }
   const std::string version = python_version_of(found);
   if (too_old(version)) {
-    checks.push_back({true, fmt::format("{} is {}: too old; name an interpreter of 3.11 or later in the command", found,
+    checks.push_back({true, fmt::format("{} is {}: too old; name an interpreter of 3.9 or later in the command", found,
                                         version.empty() ? "not working" : version)});
   } else {
     checks.push_back({true, fmt::format("{} ({})", found, version)});

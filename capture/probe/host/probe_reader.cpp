@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto kBusyTurn = 10ms;           // between two looks at rings that are not half full
-constexpr auto kIdleTurn = 100ms;          // while no program is attached
+constexpr auto kIdleTurn = 100ms;          // before the first program is attached
 constexpr auto kProbeFlushPeriod = 100ms;  // how long what happened may stay unseen
 constexpr auto kEndPatience = 7s;  // for programs that were asked to end; longer than they are given before SIGKILL
 
@@ -239,7 +239,8 @@ class ProbeReading {
   void wait() const {
     std::vector<pollfd> events = {{listener_.wake_event(), POLLIN, 0}};
     for (const std::unique_ptr<Attached>& program : attached_) events.push_back({program->socket(), POLLIN, 0});
-    const auto patience = attached_.empty() ? kIdleTurn : kBusyTurn;
+    // Once the last program has gone, the capture's end is near.
+    const auto patience = came_ == 0 ? kIdleTurn : kBusyTurn;
     (void)::poll(events.data(), events.size(), static_cast<int>(std::chrono::milliseconds(patience).count()));
     std::uint64_t count = 0;
     [[maybe_unused]] const ssize_t done = ::read(listener_.wake_event(), &count, sizeof count);  // nothing: not woken

@@ -86,7 +86,7 @@ void bench_python_calls(const BenchOptions& options) {
     const std::optional<double> with_ours = seconds_of(ours);
     if (!without || !with_profile || !with_ours) {
       fmt::print(stderr,
-                 "python_calls: needs /usr/bin/python3, 3.11 or later, and an agent that carries the collector\n");
+                 "python_calls: needs /usr/bin/python3, 3.9 or later, and an agent that carries the collector\n");
       return;
     }
     plain_seconds.push_back(*without);

@@ -22,13 +22,6 @@ namespace {
   return names;
 }
 
-[[nodiscard]] std::uint32_t number_attribute(PyObject* object, const char* name) {
-  const Reference value(PyObject_GetAttrString(object, name));
-  const long number = value ? PyLong_AsLong(value.get()) : 0;
-  PyErr_Clear();
-  return number > 0 ? static_cast<std::uint32_t>(number) : 0;
-}
-
 // What runs before the first line of a program or of a thread of the threading module.
 [[nodiscard]] bool only_starts(std::string_view file, std::string_view name) {
   if (file == "<frozen runpy>" || file.ends_with("/runpy.py")) {
@@ -72,6 +65,13 @@ std::string text_attribute(PyObject* object, const char* name) {
   const Reference value(PyObject_GetAttrString(object, name));
   PyErr_Clear();
   return text_of(value.get());
+}
+
+std::uint32_t number_attribute(PyObject* object, const char* name) {
+  const Reference value(PyObject_GetAttrString(object, name));
+  const long number = value ? PyLong_AsLong(value.get()) : 0;
+  PyErr_Clear();
+  return number > 0 ? static_cast<std::uint32_t>(number) : 0;
 }
 
 void CodeTable::set_filter(std::string_view only, std::string_view skipped) {
@@ -134,15 +134,14 @@ void CodeTable::make_room() noexcept {
 const CodeEntry& CodeTable::tell_code(PyFrameObject* frame, PyObject* code, Channel& channel) noexcept {
   const SavedException saved;
   const std::string file = text_attribute(code, "co_filename");
-  const std::string name = text_attribute(code, "co_qualname");
-  std::string module;
-  if (frame != nullptr) {
-    const Reference globals(PyObject_GetAttrString(reinterpret_cast<PyObject*>(frame), "f_globals"));
-    if (globals) module = text_of(PyDict_GetItemString(globals.get(), "__name__"));
-    PyErr_Clear();
-  }
+  std::string name = text_attribute(code, "co_qualname");
+  const Reference globals(frame != nullptr ? PyObject_GetAttrString(reinterpret_cast<PyObject*>(frame), "f_globals")
+                                           : nullptr);
+  const std::string module = globals ? text_of(PyDict_GetItemString(globals.get(), "__name__")) : std::string();
+  PyErr_Clear();
   CodeFacts facts{};
   facts.first_line = number_attribute(code, "co_firstlineno");
+  if (name.empty()) name = names_.of(code, text_attribute(code, "co_name"), facts.first_line, globals.get());
   facts.flags = number_attribute(code, "co_flags") & ~kNativeCode;
   CodeEntry& entry = add(code);
   if (!entry.is_code) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "capture/probe/client/channel.h"
+#include "capture/probe/python/code_names.h"
 #include "capture/probe/python/python_api.h"
 #include "capture/probe/python/python_records.h"
 
@@ -76,10 +77,13 @@ class CodeTable {
   std::vector<std::string> only_;
   std::vector<std::string> skipped_;
   std::string own_folder_;
+  CodeNames names_;
 };
 
 // "" if it has none. The exceptions of the calls are let go.
 [[nodiscard]] std::string text_of(PyObject* text);
 [[nodiscard]] std::string text_attribute(PyObject* object, const char* name);
+// 0 if it has none, or one below.
+[[nodiscard]] std::uint32_t number_attribute(PyObject* object, const char* name);
 
 }  // namespace accelscope::probe::python

@@ -148,7 +148,8 @@ void Collector::hook_new_threads(bool on) noexcept {
   if (threading && profile_function_ != nullptr) {
     if (on) {
       Py_XDECREF(threads_hook_);
-      threads_hook_ = PyObject_CallMethod(threading.get(), "getprofile", nullptr);
+      // The function that says so is there since 3.10.
+      threads_hook_ = PyObject_GetAttrString(threading.get(), "_profile_hook");
       PyErr_Clear();
     }
     PyObject* hook = on ? profile_function_ : threads_hook_ != nullptr ? threads_hook_ : Py_None;

@@ -1,9 +1,9 @@
-// Python's C API as far as one library serves 3.11 and all later versions: the limited API, and the few functions
+// Python's C API as far as one library serves 3.9 and all later versions: the limited API, and the few functions
 // outside of it that every version exports with the same signature.
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030b0000  // NOLINT: the name is Python's
+#define Py_LIMITED_API 0x03090000  // NOLINT: the name is Python's
 #include <Python.h>
 
 extern "C" {

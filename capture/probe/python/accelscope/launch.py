@@ -62,9 +62,17 @@ def read_words(words):
     return chosen, program
 
 
+def original_words():
+    """The words this process was started with; Python keeps them since 3.10."""
+    if hasattr(sys, "orig_argv"):
+        return sys.orig_argv
+    with open("/proc/self/cmdline", "rb") as file:
+        return [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
+
+
 def interpreter_words():
     """The interpreter as it was called, with its own options."""
-    words = sys.orig_argv
+    words = original_words()
     for at in range(1, len(words)):
         if words[at:at + 2] == ["-m", "accelscope"]:
             return words[:at]
@@ -151,8 +159,8 @@ def run_program(chosen, command, program):
 
 
 def main():
-    if sys.version_info < (3, 11):
-        fail("Python 3.11 or later is needed; this is %d.%d" % sys.version_info[:2], 1)
+    if sys.version_info < (3, 9):
+        fail("Python 3.9 or later is needed; this is %d.%d" % sys.version_info[:2], 1)
     chosen, program = read_words(sys.argv[1:])
     if sys.flags.ignore_environment or sys.flags.no_site:
         fail("the interpreter's options -I, -E and -S keep the collector out; leave them away")

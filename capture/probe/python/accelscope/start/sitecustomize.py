@@ -9,9 +9,13 @@ _folder = os.path.dirname(os.path.abspath(__file__))
 
 
 def _start():
-    if sys.version_info < (3, 11) or sys.implementation.name != "cpython":
+    if sys.version_info < (3, 9) or sys.implementation.name != "cpython":
         return
-    words = sys.orig_argv
+    if hasattr(sys, "orig_argv"):
+        words = sys.orig_argv
+    else:
+        with open("/proc/self/cmdline", errors="surrogateescape") as file:
+            words = file.read().split("\0")
     sys.path.insert(0, os.path.dirname(os.path.dirname(_folder)))
     try:
         import accelscope

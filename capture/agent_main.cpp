@@ -1,3 +1,9 @@
+#include <openssl/crypto.h>
+
 #include "capture/agent/agent_command.h"
 
-int main(int argc, char** argv) { return accelscope::capture::run_agent_command(argc, argv); }
+int main(int argc, char** argv) {
+  // TLS lies inside this program: a host's settings for its own may name modules that do not fit.
+  OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
+  return accelscope::capture::run_agent_command(argc, argv);
+}

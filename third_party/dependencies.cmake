@@ -1,18 +1,36 @@
 # Where each dependency comes from: Debian packages only, installed by install.sh beside this file. A target that
 # uses one links the name defined here. System headers are included as SYSTEM, so our warnings do not reach them.
+include(third_party/portable/portable.cmake)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(fmt REQUIRED)
-find_package(spdlog REQUIRED)
-find_package(simdjson REQUIRED)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.40)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
-# Headers only: asio (standalone), CLI11, doctest.
+# The first is what programs of this machine link, the others what the portable agent does.
+accelscope_dependency(dep_sqlite PkgConfig::SQLITE ${ACCELSCOPE_STATIC_sqlite3})
+accelscope_dependency(dep_zstd PkgConfig::ZSTD ${ACCELSCOPE_STATIC_zstd})
+accelscope_dependency(dep_re2 PkgConfig::RE2 ${ACCELSCOPE_STATIC_re2})
+accelscope_dependency(dep_xxhash PkgConfig::XXHASH ${ACCELSCOPE_STATIC_xxhash})
+accelscope_dependency(dep_openssl OpenSSL::SSL ${ACCELSCOPE_STATIC_ssl} ${ACCELSCOPE_STATIC_crypto})
+accelscope_dependency(dep_zlib ZLIB::ZLIB ${ACCELSCOPE_STATIC_z})
+add_library(accelscope_fmt STATIC EXCLUDE_FROM_ALL third_party/portable/fmt.cpp)
+accelscope_dependency(dep_fmt fmt::fmt accelscope_fmt)
+
+# The portable agent has no simdjson; everything else has.
+if(ACCELSCOPE_GUI OR ACCELSCOPE_TESTS OR ACCELSCOPE_BENCH OR NOT ACCELSCOPE_PORTABLE_PROGRAMS)
+  find_package(simdjson REQUIRED)
+endif()
+
+# Headers only: asio (standalone), spdlog, CLI11, doctest.
+find_path(SPDLOG_HEADERS spdlog/spdlog.h REQUIRED)
+add_library(dep_spdlog INTERFACE)
+target_compile_definitions(dep_spdlog INTERFACE SPDLOG_FMT_EXTERNAL)
+target_link_libraries(dep_spdlog INTERFACE dep_fmt)
 add_library(accelscope_asio INTERFACE)
 target_compile_definitions(accelscope_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
 target_link_libraries(accelscope_asio INTERFACE Threads::Threads)

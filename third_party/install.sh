@@ -1,20 +1,22 @@
 #!/bin/sh
 # Installs from Debian's packages what is missing for building, testing and running Accelscope. Asks for sudo only when
-# something is missing and the user is not root. Usage: sh third_party/install.sh [--build-only]
+# something is missing and the user is not root. Usage: sh third_party/install.sh [--build-only | --agent-only]
 set -eu
 
-build="g++ cmake ninja-build pkg-config ccache \
-libsqlite3-dev libzstd-dev zlib1g-dev libxxhash-dev libre2-dev libsimdjson-dev libasio-dev libssl-dev \
+agent="g++ cmake ninja-build pkg-config ccache \
+libsqlite3-dev libzstd-dev zlib1g-dev libxxhash-dev libre2-dev libasio-dev libssl-dev \
 libcli11-dev libfmt-dev libspdlog-dev \
-opencl-headers python3-dev \
+opencl-headers python3-dev"
+build="$agent libsimdjson-dev \
 libglfw3-dev libimgui-dev libstb-dev libfreetype-dev libgl-dev libopengl-dev libegl-dev \
 fonts-inter fonts-jetbrains-mono fonts-fork-awesome libgl1-mesa-dri libegl1"
 checks="doctest-dev clang-16 clang-tidy-16 clang-format-16 libclang-rt-16-dev \
 xvfb xauth xdotool imagemagick sqlite3 python3 git openssh-client openssh-server iproute2 \
-ocl-icd-opencl-dev pocl-opencl-icd libtbb-dev libomp-dev python3-pytest"
+ocl-icd-opencl-dev pocl-opencl-icd libtbb-dev libomp-dev python3-pytest debootstrap"
 
 packages="$build $checks"
 [ "${1:-}" = "--build-only" ] && packages="$build"
+[ "${1:-}" = "--agent-only" ] && packages="$agent"
 
 missing=""
 for package in $packages; do

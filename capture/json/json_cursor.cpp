@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstdint>
+#include <cstring>
 
 #include "core/base/bytes.h"
 #include "core/base/text.h"
@@ -12,6 +14,42 @@ namespace accelscope::capture {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
+// Eight bytes at once, which is most of what strings are read by.
+constexpr std::uint64_t kEachByte = 0x0101010101010101U;
+constexpr std::uint64_t kHighBits = 0x80 * kEachByte;
+
+[[nodiscard]] std::uint64_t eight_bytes(const char* text) noexcept {
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, text, sizeof bytes);
+  return bytes;
+}
+
+// The highest bit of each byte that is below the limit; those above the first of them may have it as well.
+[[nodiscard]] constexpr std::uint64_t below(std::uint64_t bytes, std::uint64_t limit) noexcept {
+  return (bytes - limit * kEachByte) & ~bytes & kHighBits;
+}
+
+// How many bytes come before one that ends a string, or means something other than itself in one.
+[[nodiscard]] std::size_t count_plain(std::uint64_t bytes) noexcept {
+  const std::uint64_t special =
+      below(bytes, 0x20) | below(bytes ^ ('"' * kEachByte), 1) | below(bytes ^ ('\\' * kEachByte), 1);
+  return static_cast<std::size_t>(std::countr_zero(special)) / 8;
+}
+
+// Of numbers, hexadecimal ones as well.
+constexpr std::array<bool, 256> kNumberBytes = [] {
+  std::array<bool, 256> bytes{};
+  for (const char c : std::string_view("0123456789+-.eExXabcdefABCDEF")) bytes[static_cast<unsigned char>(c)] = true;
+  return bytes;
+}();
+
+[[nodiscard]] bool reads_as_number(std::string_view word) noexcept {
+  const bool begins =
+      !word.empty() && (word[0] == '-' || word[0] == '+' || word[0] == '.' || (word[0] >= '0' && word[0] <= '9'));
+  return begins &&
+         std::all_of(word.begin(), word.end(), [](char c) { return kNumberBytes[static_cast<unsigned char>(c)]; });
+}
 
 // The length of the UTF-8 sequence at the start of the text, 0 if there is none.
 [[nodiscard]] std::size_t sequence_length(std::string_view text) noexcept {
@@ -57,6 +95,7 @@ void append_code_point(std::string& out, std::uint32_t code) {
 }
 
 [[nodiscard]] JsonKind kind_of_word(std::string_view word) noexcept {
+  if (reads_as_number(word)) return JsonKind::number;
   struct Word {
     std::string_view text;
     JsonKind kind;
@@ -72,16 +111,15 @@ void append_code_point(std::string& out, std::uint32_t code) {
   for (const Word& known : kWords) {
     if (word == known.text) return known.kind;
   }
-  const bool number = !word.empty() &&
-                      (word[0] == '-' || word[0] == '+' || word[0] == '.' || (word[0] >= '0' && word[0] <= '9')) &&
-                      word.find_first_not_of("0123456789+-.eExXabcdefABCDEF") == std::string_view::npos;
-  return number ? JsonKind::number : JsonKind::object;  // object: no word at all
+  return JsonKind::object;  // no word at all
 }
 
 }  // namespace
 
 bool is_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
+    while (text.size() >= 8 && (eight_bytes(text.data()) & kHighBits) == 0) text.remove_prefix(8);
+    if (text.empty()) break;
     const std::size_t length = sequence_length(text);
     if (length == 0) return false;
     text.remove_prefix(length);
@@ -176,7 +214,7 @@ JsonField JsonCursor::value() {
     for (; at_ < text_.size() && ok_; ++at_) {
       const char here = text_[at_];
       if (here == '"') {
-        (void)string();
+        (void)raw_string();
         --at_;
       } else if (here == '{' || here == '[') {
         ++depth;
@@ -198,26 +236,28 @@ JsonField JsonCursor::value() {
   return field;
 }
 
-std::string_view JsonCursor::string() {
+// Between its quotes, as it is written.
+std::string_view JsonCursor::raw_string() {
   const std::size_t begin = ++at_;
-  bool plain = true;
-  for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-    const auto byte = static_cast<unsigned char>(text_[at_]);
-    if (text_[at_] == '\\') {
-      plain = false;
-      ++at_;
-    } else if (byte < 0x20) {
-      mended_ = true;
+  for (;;) {
+    for (std::size_t plain = 8; plain == 8 && at_ + 8 <= text_.size(); at_ += plain) {
+      plain = count_plain(eight_bytes(text_.data() + at_));
     }
+    if (at_ >= text_.size()) {
+      at_ = text_.size();
+      fail();
+      return {};
+    }
+    const auto byte = static_cast<unsigned char>(text_[at_]);
+    if (byte == '"') return text_.substr(begin, at_++ - begin);
+    mended_ = mended_ || byte < 0x20;
+    at_ += byte == '\\' ? 2 : 1;
   }
-  if (at_ >= text_.size()) {
-    at_ = text_.size();
-    fail();
-    return {};
-  }
-  const std::string_view raw = text_.substr(begin, at_ - begin);
-  ++at_;
-  return plain ? raw : unescape(raw);
+}
+
+std::string_view JsonCursor::string() {
+  const std::string_view raw = raw_string();
+  return raw.find('\\') == std::string_view::npos ? raw : unescape(raw);
 }
 
 std::string_view JsonCursor::unescape(std::string_view raw) {

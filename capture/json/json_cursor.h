@@ -33,6 +33,7 @@ class JsonCursor {
 
  private:
   void skip_blanks() noexcept;
+  [[nodiscard]] std::string_view raw_string();
   [[nodiscard]] std::string_view string();
   [[nodiscard]] std::string_view unescape(std::string_view raw);
   void fail() noexcept { ok_ = false; }

@@ -1,6 +1,6 @@
-// Reads the rows of a JsonWindow: simdjson over the whole window, and row by row with a lenient reader from the first
-// row on that simdjson does not take. The handler gets each row as a list of fields; nested values stay JSON text
-// (see json_cursor.h). Keeps its buffers between windows; one parser per thread.
+// Reads the rows of a JsonWindow: simdjson over the whole window where there is one (see fast_rows.h), and row by row
+// with a lenient reader from the first row on that simdjson does not take. The handler gets each row as a list of
+// fields; nested values stay JSON text (see json_cursor.h). Keeps its buffers between windows; one parser per thread.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,8 @@
 #include "capture/json/table_reader.h"
 
 namespace accelscope::capture {
+
+class FastRows;
 
 class JsonRowHandler {
  public:
@@ -30,6 +32,7 @@ class JsonRowHandler {
 class JsonRowParser {
  public:
   JsonRowParser();
+  explicit JsonRowParser(std::unique_ptr<FastRows> fast);  // null: all rows leniently
   ~JsonRowParser();
   JsonRowParser(const JsonRowParser&) = delete;
   JsonRowParser& operator=(const JsonRowParser&) = delete;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kSshFolderPurpose = "ssh";
 constexpr auto kSshStartLimit = std::chrono::seconds(30);
+constexpr std::string_view kBuildAgent = "sh third_party/install.sh --agent-only && cmake --workflow --preset agent";
 constexpr auto kRemoveLimit = std::chrono::seconds(10);
 // After this program was ended hard, a new one has this long to take the capture up.
 constexpr auto kSshIdleExit = std::chrono::seconds(120);
@@ -78,10 +79,10 @@ Error SshHost::no_shell(std::string_view said) const {
 }
 
 Error SshHost::no_agent_for(const SystemNames& there, const SystemNames& here) const {
-  return failed(fmt::format(
-      "it is {} {}, and the agent beside this program is for {} {}; install accelscope-agent {} "
-      "for {} {} there, on the PATH or in ~/.local/bin",
-      there.system, there.machine, here.system, here.machine, options_.version, there.system, there.machine));
+  return failed(
+      fmt::format("it is {} {}, and the agent beside this program is for {} {}; build accelscope-agent {} there, from "
+                  "the same sources: {}, then put build/agent/bin/accelscope-agent on the PATH or into ~/.local/bin",
+                  there.system, there.machine, here.system, here.machine, options_.version, kBuildAgent));
 }
 
 Result<void> SshHost::set_up() {
@@ -205,8 +206,9 @@ Result<std::string> SshHost::copied_agent(const RemoteFolder& folder, const Ran&
   }
   if (!folder.complaint.empty()) {
     return failed(
-        "the copied accelscope-agent does not run there; build it there, and put it on the PATH or into "
-        "~/.local/bin",
+        fmt::format("the copied accelscope-agent does not run there: it needs Linux with glibc 2.31 or later; build it "
+                    "there ({}), and put build/agent/bin/accelscope-agent on the PATH or into ~/.local/bin",
+                    kBuildAgent),
         folder.complaint);
   }
   if (folder.version.empty()) return failed("accelscope-agent could not be copied there", ran.errors);

@@ -93,7 +93,7 @@ TEST_CASE("an agent of another version is left alone and ours is copied beside i
   CHECK(fs::exists(server->folder().file("bin/accelscope-agent")));
 }
 
-TEST_CASE("another processor is told with both names and what to install") {
+TEST_CASE("another processor is told with both names and how to build the agent there") {
   const auto server = SshServer::start({.version = ""});
   if (!server) return;
   server->install("uname", "#!/bin/sh\n[ \"$1\" = -s ] && echo Linux || echo riscv64\n");
@@ -103,7 +103,9 @@ TEST_CASE("another processor is told with both names and what to install") {
   CHECK(message.starts_with(server->place().text() +
                             ": it is Linux riscv64, and the agent beside this program is for " + this_system().system +
                             " " + this_system().machine));
-  CHECK(holds(message, "install accelscope-agent 0.1.0 for Linux riscv64 there"));
+  CHECK(holds(message,
+              "build accelscope-agent 0.1.0 there, from the same sources: "
+              "sh third_party/install.sh --agent-only && cmake --workflow --preset agent"));
   CHECK(eventually([&] { return server->left_nothing(); }));
 }
 

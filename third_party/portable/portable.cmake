@@ -98,6 +98,8 @@ function(accelscope_portable_program target)
   if(ACCELSCOPE_PORTABLE_PROGRAMS)
     set_target_properties(${target} PROPERTIES ACCELSCOPE_PORTABLE ON)
     accelscope_runs_on_old_glibc(${target})
+    # A sixth of it, which goes over the network.
+    target_link_options(${target} PRIVATE $<$<CONFIG:Release>:-s>)
   endif()
 endfunction()
 

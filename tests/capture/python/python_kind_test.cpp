@@ -3,6 +3,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include "tests/capture/python/python_run.h"
 #include "tests/capture/wire_support.h"
 #include "tests/support/programs_folder.h"
@@ -479,6 +483,29 @@ main()
   CHECK(run.count("SELECT count(*) FROM python_call WHERE name = '2  def seen(): pass' AND caller IS NULL") >= 2);
   CHECK(run.quality("python_profile_replaced").empty());
   CHECK(run.quality("python_trace_replaced").empty());
+}
+
+TEST_CASE("python: an interpreter whose name tells its version is not started to ask for it") {
+  const auto checked = [](const std::string& name) {
+    const ScratchFolder folder;
+    std::filesystem::create_directory(folder.file("bin"));
+    std::ofstream(folder.file("bin/" + name)) << "#!/bin/sh\necho started > " << folder.file("started") << "\n";
+    std::filesystem::permissions(folder.file("bin/" + name), std::filesystem::perms::owner_all);
+    std::filesystem::create_symlink(name, folder.file("bin/python3"));
+    const std::string path = ::getenv("PATH");
+    ::setenv("PATH", folder.file("bin").c_str(), 1);
+    const std::vector<KindChoice> chosen = {{"python", {}}};
+    std::string said;
+    for (const KindFacts& facts : checked_kinds(chosen)) {
+      for (const KindCheck& check : facts.checks) said += check.text;
+    }
+    ::setenv("PATH", path.c_str(), 1);
+    CHECK_FALSE(std::filesystem::exists(folder.file("started")));
+    return said;
+  };
+  CHECK(checked("python3.12").ends_with("/bin/python3 (3.12)"));
+  CHECK(checked("python3.9").ends_with("/bin/python3 (3.9)"));
+  CHECK(checked("python3.8").ends_with(" is 3.8: too old; name an interpreter of 3.9 or later in the command"));
 }
 
 TEST_CASE("python: without an agent -m accelscope says what to do") {

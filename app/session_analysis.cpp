@@ -75,7 +75,9 @@ template <typename T, typename Work>
 std::shared_ptr<const T> SessionAnalysis::ask(Answer<T>& answer, Work work) {
   take(answer);
   const bool stale = answer.version != snapshot_->version || answer.asked_s < 0;
-  if (!answer.task.valid() && stale && now_s_ - answer.asked_s >= kRenewSeconds) {
+  const bool due = now_s_ - answer.asked_s >= kRenewSeconds;
+  if (stale && !due) held_ = true;  // it is renewed a little later, also if nothing else draws a frame then
+  if (!answer.task.valid() && stale && due) {
     answer.version = snapshot_->version;
     answer.asked_s = std::max(now_s_, 0.0);
     answer.task = start(std::move(work));
@@ -89,8 +91,9 @@ std::shared_ptr<const MemoryUsage> SessionAnalysis::memory() {
 
 bool SessionAnalysis::hold() {
   if (held_since_s_ < 0) held_since_s_ = std::max(now_s_, 0.0);
-  held_ = !timeline_drawn_ && now_s_ - held_since_s_ < kMostHeldSeconds;
-  return held_;
+  const bool holds = !timeline_drawn_ && now_s_ - held_since_s_ < kMostHeldSeconds;
+  held_ = held_ || holds;
+  return holds;
 }
 
 std::shared_ptr<const SourceLines> SessionAnalysis::source_lines() {
@@ -151,8 +154,10 @@ std::shared_ptr<const EventMask> SessionAnalysis::mask(MaskUse use, const EventF
       answer.error = result.message();
     }
   }
-  const bool stale = answer.version != snapshot_->version || answer.asked_s < 0;
-  if (!answer.task.valid() && answer.error.empty() && stale && now_s_ - answer.asked_s >= kRenewSeconds) {
+  const bool stale = answer.error.empty() && (answer.version != snapshot_->version || answer.asked_s < 0);
+  const bool due = now_s_ - answer.asked_s >= kRenewSeconds;
+  if (stale && !due) held_ = true;
+  if (!answer.task.valid() && stale && due) {
     answer.version = snapshot_->version;
     answer.asked_s = std::max(now_s_, 0.0);
     answer.task = start([filter = answer.filter, previous = answer.value](const QueryContext& query) {
@@ -331,7 +336,11 @@ std::optional<LineEvents> SessionAnalysis::take_line_events() {
 
 void SessionAnalysis::search(const std::string& text) {
   const bool same_question = text == search_text_ && search_filter_ == filter_;
-  if (same_question && (search_version_ == snapshot_->version || now_s_ - search_asked_s_ < 1)) return;
+  if (same_question && search_version_ == snapshot_->version) return;
+  if (same_question && now_s_ - search_asked_s_ < 1) {
+    held_ = held_ || (!text.empty() && search_error_.empty());
+    return;
+  }
   if (!same_question) {
     hits_.reset();
     search_error_.clear();
@@ -384,7 +393,11 @@ std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range)
   if (!hits_) return nullptr;
   const bool same = listed_ == hits_ && hit_range_ == range;
   constexpr double kRestSeconds = 0.1;  // a moving range is listed when it rests
-  if (same || (hit_list_.task.valid() && now_s_ - hit_list_.asked_s < kRestSeconds)) return hit_list_.value;
+  if (same) return hit_list_.value;
+  if (hit_list_.task.valid() && now_s_ - hit_list_.asked_s < kRestSeconds) {
+    held_ = true;
+    return hit_list_.value;
+  }
   if (listed_ != hits_) hit_list_.value = nullptr;
   listed_ = hits_;
   hit_range_ = range;

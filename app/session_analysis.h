@@ -118,6 +118,10 @@ class SessionAnalysis {
   std::shared_ptr<const SourceLines> source_lines();  // of what passes the filter
   std::shared_ptr<const Dependencies> dependencies();
   std::optional<TimeRange> active();
+  // active() is of this very snapshot, and not of an earlier state of it.
+  [[nodiscard]] bool active_known() const noexcept {
+    return active_.value && !active_.task.valid() && active_.version == snapshot_->version;
+  }
   // What bounds the session, its worst line, what its data lack; waits for the active stretch and the source lines.
   std::shared_ptr<const Verdict> verdict();
   // Of the whole session (an empty filter) or a part. Until the wanted ones are there the last are given: compare

@@ -56,6 +56,7 @@ Workspace::Workspace(WorkspaceOptions options)
       recent_(state_file(options_.state_directory, "recent-sessions.txt")),
       settings_(state_file(options_.state_directory, "settings.txt")),
       configurations_(state_file(options_.state_directory, "configurations.txt")) {
+  if (options_.wake) pool_.on_finished(options_.wake);  // what was found out is shown, whether or not anyone polls
   if (auto loaded = recent_.load(); !loaded) notify(Severity::warning, loaded.message());
   if (auto loaded = settings_.load(); !loaded) notify(Severity::warning, loaded.message());
   if (auto loaded = configurations_.load(); !loaded) notify(Severity::warning, loaded.message());

@@ -16,6 +16,15 @@ constexpr ImGuiWindowFlags kHostFlags = ImGuiWindowFlags_NoDecoration | ImGuiWin
                                         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
                                         ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollWithMouse;
 
+// ImGui hides a tooltip, a menu and a dialog in the frame in which they come, while it learns their size.
+bool has_hidden_windows() {
+  const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
+  return std::any_of(windows.begin(), windows.end(), [](const ImGuiWindow* window) {
+    return window->Active && (window->Flags & ImGuiWindowFlags_ChildWindow) == 0 &&
+           window->HiddenFramesCannotSkipItems > 0;
+  });
+}
+
 }  // namespace
 
 FrameLoop::FrameLoop(ThemeKind theme, Textures& textures) : context_(ImGui::CreateContext()) {
@@ -38,6 +47,11 @@ void FrameLoop::make_current() const { ImGui::SetCurrentContext(context_); }
 const ImDrawData* FrameLoop::draw_data() const {
   make_current();
   return ImGui::GetDrawData();
+}
+
+bool FrameLoop::takes_text() const {
+  make_current();
+  return ImGui::GetCurrentContext()->WantTextInputNextFrame == 1;
 }
 
 bool FrameLoop::prepare(int width, int height, float dpi_scale) {
@@ -109,6 +123,7 @@ void FrameLoop::draw(FrameClient& client, const Input& input, double seconds, bo
   client.frame(ui_);
   ImGui::End();
   ImGui::Render();
+  if (has_hidden_windows()) ui_.request_frame();
   if (ui_.typing_ && blinks) ui_.request_frame_after(0.2);  // the caret blinks
   ui_.shown_ = std::exchange(ui_.drawn_, {});
 }

@@ -28,6 +28,9 @@ class FrameLoop {
   [[nodiscard]] Ui& ui() noexcept { return ui_; }
   void make_current() const;  // tests may hold several loops
 
+  // A text field has had the keyboard in the last frame.
+  [[nodiscard]] bool takes_text() const;
+
   // After draw(): what the frame asked for.
   [[nodiscard]] bool wants_frame() const noexcept { return ui_.frame_requested_; }
   [[nodiscard]] double wants_frame_after() const noexcept { return ui_.frame_after_; }  // seconds; below 0: no wish

@@ -1,12 +1,30 @@
 #include "render/input.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace accelscope::render {
 namespace {
 
-// What a frame has already seen, one bit each.
-constexpr unsigned kSawMove = 1, kSawButton = 2, kSawWheel = 4, kSawKey = 8, kSawText = 16;
+// A key may open a field, or go on to the next: what is typed after it waits so many frames, until that one has the
+// keyboard.
+constexpr int kFramesToOpen = 3;
+
+bool is_modifier(std::uint8_t code) noexcept {
+  const auto key = static_cast<Key>(code);
+  return key >= Key::left_ctrl && key <= Key::right_alt;
+}
+
+// Its press makes a character, which comes as text.
+bool is_printing(std::uint8_t code) noexcept {
+  const auto key = static_cast<Key>(code);
+  return key == Key::space || (key >= Key::a && key <= Key::digit9) || (key >= Key::comma && key <= Key::equals);
+}
+
+bool leaves_a_field(std::uint8_t code) noexcept {
+  const auto key = static_cast<Key>(code);
+  return key == Key::tab || key == Key::enter || key == Key::keypad_enter || key == Key::escape;
+}
 
 }  // namespace
 
@@ -33,25 +51,69 @@ void InputQueue::text(std::string utf8) { events_.push_back({Event::Kind::text, 
 
 void InputQueue::focus(bool focused) { events_.push_back({Event::Kind::focus, {}, 0, focused, {}}); }
 
-// A frame takes either keys or text: "press A, type b" must not arrive as "b" with A held. A button is pressed in a
-// later frame than the pointer came and a key was pressed: what is below the pointer and what the key began is known
-// only when a frame has been drawn.
-bool InputQueue::fits(const Event& event, unsigned seen) const noexcept {
+// In a text field what letters do comes as text; with Ctrl or Alt they act all the same.
+bool InputQueue::acts(const Event& event, bool typing) const noexcept {
+  const Modifiers held = state_.modifiers();
+  return event.down && !is_modifier(event.code) && !(typing && is_printing(event.code) && !held.ctrl && !held.alt);
+}
+
+// What acts ends the frame: nothing may come to it that came later, and no key that goes with it may go up. Before it
+// there may be text, which a field takes first. While nobody types, each action has frames of its own.
+bool InputQueue::key_fits(const Event& event, const Seen& seen, bool typing) const noexcept {
+  const bool acting = acts(event, typing);
+  if (seen.changed.test(event.code) && (!typing || !is_printing(event.code) || seen.acted || acting)) return false;
+  if (!event.down) return !seen.acted || !is_modifier(event.code);
+  if (seen.acted || (!typing && acting && seen.text)) return false;
+  return is_modifier(event.code) || !opening();
+}
+
+// A button is pressed in a later frame than the pointer came and a key was pressed: what is below the pointer and what
+// the key began is known only when a frame has been drawn.
+bool InputQueue::fits(const Event& event, const Seen& seen, bool typing) const noexcept {
   switch (event.kind) {
     case Event::Kind::move:
-      return (seen & (kSawMove | kSawButton | kSawWheel)) == 0;
+      return !seen.move && !seen.button && !seen.wheel;
     case Event::Kind::button:
-      return (seen & (kSawButton | kSawWheel)) == 0 && !(event.down && (seen & (kSawMove | kSawKey)) != 0);
+      return !seen.button && !seen.wheel && !(event.down && (seen.move || seen.key));
     case Event::Kind::wheel:
-      return (seen & kSawButton) == 0;
+      return !seen.button;
     case Event::Kind::key:
-      return (seen & (kSawKey | kSawText)) == 0;
+      return key_fits(event, seen, typing);
     case Event::Kind::text:
-      return (seen & kSawButton) == 0;
+      return !seen.button && !opening() && (!typing || !seen.acted);  // else it is the letter of the key that acted
     case Event::Kind::focus:
-      return seen == 0;
+      return !seen.move && !seen.button && !seen.wheel && !seen.text && !seen.key;
   }
   return true;
+}
+
+bool InputQueue::opening() const noexcept { return frames_since_opening_ < kFramesToOpen; }
+
+void InputQueue::note(const Event& event, bool typing, Seen& seen) const {
+  switch (event.kind) {
+    case Event::Kind::move:
+      seen.move = true;
+      break;
+    case Event::Kind::button:
+      seen.button = true;
+      break;
+    case Event::Kind::wheel:
+      seen.wheel = true;
+      break;
+    case Event::Kind::key:
+      seen.key = true;
+      if (acts(event, typing)) {
+        seen.acted = true;
+        seen.opens = !typing || leaves_a_field(event.code);
+      }
+      seen.changed.set(event.code);
+      break;
+    case Event::Kind::text:
+      seen.text = true;
+      break;
+    case Event::Kind::focus:
+      break;
+  }
 }
 
 void InputQueue::apply(const Event& event) {
@@ -79,17 +141,20 @@ void InputQueue::apply(const Event& event) {
   }
 }
 
-const Input& InputQueue::next_frame() {
+const Input& InputQueue::next_frame(bool typing) {
   state_.wheel = {};
   state_.text.clear();
-  unsigned seen = 0;
-  while (!events_.empty() && fits(events_.front(), seen)) {
-    const Event& event = events_.front();
-    apply(event);
-    constexpr unsigned kMarks[] = {kSawMove, kSawButton, kSawWheel, kSawKey, kSawText, ~0U};
-    seen |= kMarks[static_cast<std::size_t>(event.kind)];
+  frames_since_opening_ = std::min(frames_since_opening_, kFramesToOpen) + 1;
+  Seen seen;
+  bool focus_changed = false;
+  while (!events_.empty() && !focus_changed && fits(events_.front(), seen, typing)) {
+    const Event event = std::move(events_.front());
     events_.pop_front();
+    note(event, typing, seen);
+    apply(event);
+    focus_changed = event.kind == Event::Kind::focus;
   }
+  if (seen.opens) frames_since_opening_ = 0;
   return state_;
 }
 

@@ -1,6 +1,7 @@
 // What the user does, in one struct for all shells: the window fills it from GLFW, tests fill it by hand. Events are
-// queued and handed out so that no frame sees two changes of one button or key: a click that is pressed and released
-// between two frames is still a click.
+// queued and handed out so that no frame misses a change of a button or key: a click that is pressed and released
+// between two frames is still a click. What is typed into a text field is taken as fast as it comes, however slow the
+// frames are.
 #pragma once
 
 #include <array>
@@ -136,8 +137,9 @@ class InputQueue {
   void text(std::string utf8);
   void focus(bool focused);
 
-  // The input of the next frame: takes events up to the first that would change something twice.
-  [[nodiscard]] const Input& next_frame();
+  // The input of the next frame: takes events up to the first that would hide what another one did. typing: a text
+  // field has the keyboard, so that letters are text, and as many of them as have come are taken at once.
+  [[nodiscard]] const Input& next_frame(bool typing);
   [[nodiscard]] bool empty() const noexcept { return events_.empty(); }
 
  private:
@@ -148,11 +150,23 @@ class InputQueue {
     bool down = false;
     std::string text;
   };
-  [[nodiscard]] bool fits(const Event& event, unsigned seen) const noexcept;
+  // What the frame that is being put together has taken already.
+  struct Seen {
+    bool move = false, button = false, wheel = false, text = false, key = false;
+    bool acted = false;  // a key that does something went down
+    bool opens = false;  // and may bring the keyboard to another field
+    std::bitset<kKeyCount> changed;
+  };
+  [[nodiscard]] bool fits(const Event& event, const Seen& seen, bool typing) const noexcept;
+  [[nodiscard]] bool key_fits(const Event& event, const Seen& seen, bool typing) const noexcept;
+  [[nodiscard]] bool opening() const noexcept;
+  [[nodiscard]] bool acts(const Event& event, bool typing) const noexcept;
   void apply(const Event& event);
+  void note(const Event& event, bool typing, Seen& seen) const;
 
   std::deque<Event> events_;
   Input state_;
+  int frames_since_opening_ = 1 << 20;  // by a key
 };
 
 }  // namespace accelscope::render

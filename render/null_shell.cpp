@@ -3,10 +3,12 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "render/frame_loop.h"
+#include "render/frame_pace.h"
 
 namespace accelscope::render {
 namespace {
@@ -54,23 +56,65 @@ struct NullShell::State {
   int height;
   float scale;
   Point mouse{-1, -1};
+  FramePace pace;
+  double now_s = 0;
+  double drawn_s = -kFrameSeconds;
+  std::shared_ptr<std::atomic<bool>> woken = std::make_shared<std::atomic<bool>>(false);
 };
 
 NullShell::NullShell(FrameClient& client, const NullShellOptions& options)
     : state_(std::make_unique<State>(client, options)) {
+  client.set_wake([woken = state_->woken] { woken->store(true); });
   frame(2);  // ImGui knows sizes of new windows from the second frame on
 }
 
 NullShell::~NullShell() { state_->loop.make_current(); }
 
+void NullShell::draw() {
+  if (state_->loop.prepare(state_->width, state_->height, state_->scale)) {
+    ImGui::GetIO().Fonts->SetTexID(reinterpret_cast<ImTextureID>(std::uintptr_t{1}));
+  }
+  const Input& input = state_->queue.next_frame(state_->loop.takes_text());
+  state_->loop.draw(state_->client, input, state_->now_s - state_->drawn_s, false);
+  state_->drawn_s = state_->now_s;
+  state_->pace.drawn(state_->now_s, state_->loop.wants_frame(), state_->loop.wants_frame_after());
+  for (auto& done : state_->loop.take_picture_requests()) done(Picture{});
+}
+
 void NullShell::frame(int count) {
   for (int i = 0; i < count || !state_->queue.empty(); ++i) {
-    if (state_->loop.prepare(state_->width, state_->height, state_->scale)) {
-      ImGui::GetIO().Fonts->SetTexID(reinterpret_cast<ImTextureID>(std::uintptr_t{1}));
-    }
-    state_->loop.draw(state_->client, state_->queue.next_frame(), kFrameSeconds, false);
-    for (auto& done : state_->loop.take_picture_requests()) done(Picture{});
+    state_->now_s = state_->drawn_s + kFrameSeconds;
+    state_->pace.event();
+    draw();
   }
+}
+
+int NullShell::rest(double seconds) {
+  const double end = state_->now_s + seconds;
+  int drawn = 0;
+  while (true) {
+    if (state_->woken->exchange(false)) state_->pace.event();
+    if (!state_->pace.due(state_->now_s) && !state_->client.animates()) {
+      const double next = state_->pace.next_s().value_or(end);
+      if (next >= end) break;
+      state_->now_s = next;
+    }
+    if (state_->now_s >= end) break;
+    draw();
+    ++drawn;
+    state_->now_s += kFrameSeconds;
+  }
+  state_->now_s = std::max(state_->now_s, end);
+  return drawn;
+}
+
+bool NullShell::rest_until(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    if (rest(kFrameSeconds) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
 }
 
 void NullShell::wait(double seconds) { frame(static_cast<int>(seconds / kFrameSeconds) + 1); }

@@ -5,6 +5,7 @@
 //   CHECK(shell.shows("Stop"));
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +35,10 @@ class NullShell {
   void wait(double seconds);  // frames until that much time has passed
   // Frames until the client has settled; sleeps while it works. False after this many frames and 20 s.
   [[nodiscard]] bool settle(int max_frames = 2000);
+  // As the window does while nobody touches it: time passes, and only frames that are due are drawn. Returns how many.
+  int rest(double seconds);
+  // The same until the condition holds, work of other threads included; false after 20 s of a clock on the wall.
+  [[nodiscard]] bool rest_until(const std::function<bool()>& condition);
 
   // ---- Input. A name is a widget's; clicking a name that is not on the screen returns false.
   void move(Point to);
@@ -61,6 +66,8 @@ class NullShell {
 
  private:
   struct State;
+  void draw();
+
   std::unique_ptr<State> state_;
 };
 

@@ -25,8 +25,22 @@ float Ui::px(float units) const noexcept {
   return units > 0 ? std::max(1.0F, pixels) : pixels;
 }
 
+// What lies below an open menu or dialog gets none of the keys that are typed into that.
 bool Ui::pressed(Key key, Modifiers modifiers, bool repeat) const {
+  const bool chord = modifiers.ctrl || modifiers.alt || (key >= Key::f1 && key <= Key::f12);
+  if (!chord && keys_go_elsewhere()) return false;
   return input_.modifiers() == modifiers && compat::key_pressed(key, repeat);
+}
+
+// One that nobody draws any more has no keys either, though ImGui still keeps it as open.
+bool Ui::keys_go_elsewhere() const {
+  const ImGuiContext& context = *ImGui::GetCurrentContext();
+  for (int i = context.BeginPopupStack.Size; i < context.OpenPopupStack.Size; ++i) {
+    const ImGuiPopupData& popup = context.OpenPopupStack[i];
+    const bool drawn = popup.Window != nullptr && (popup.Window->Active || popup.Window->WasActive);
+    if (drawn || context.FrameCount - popup.OpenFrameCount <= 1) return true;
+  }
+  return false;
 }
 
 ImDrawList* Ui::draw() const { return ImGui::GetWindowDrawList(); }
@@ -53,20 +67,30 @@ const Rect* Ui::find_widget(std::string_view name) const {
 }
 
 void Ui::note_text(std::string_view text, const Rect& rect) {
-  if (records_text_ && !text.empty()) texts_.push_back({std::string(text), rect});
+  if (!records_text_ || text.empty()) return;
+  if (ImGui::GetCurrentContext()->CurrentWindow->Hidden) return;  // the first frame of a card is not seen
+  texts_.push_back({std::string(text), rect});
 }
 
 double Ui::hovered_for(std::string_view name) {
-  constexpr double kLongestFrame = 0.25;  // after a longer pause between two frames the pointer may have been elsewhere
-  const bool goes_on = hovered_name_ == name && time_ - hovered_at_ <= kLongestFrame;
+  const int frame = ImGui::GetFrameCount();
+  const bool goes_on = hovered_name_ == name && frame - hovered_frame_ <= 1;
   if (!goes_on) {
     hovered_name_ = name;
     hovered_since_ = time_;
   }
-  hovered_at_ = time_;
+  hovered_frame_ = frame;
   const double seconds = time_ - hovered_since_;
   if (seconds < kHoverCardDelay) request_frame_after(kHoverCardDelay - seconds);
   return seconds;
+}
+
+std::string& Ui::type_ahead(std::string_view menu) {
+  constexpr double kPause = 1;  // after it a new word begins
+  if (typed_into_ != menu || time_ - typed_at_ > kPause) type_ahead_.clear();
+  typed_into_ = menu;
+  if (!input_.text.empty()) typed_at_ = time_;
+  return type_ahead_;
 }
 
 float& Ui::remembered(std::string_view name, float initial) {

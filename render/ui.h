@@ -72,7 +72,9 @@ class Ui {
   [[nodiscard]] const Input& input() const noexcept { return input_; }
   [[nodiscard]] bool typing() const noexcept { return typing_; }  // a text input has the keyboard
   // The key went down in this frame (or repeats), with exactly these modifiers. Heeds no text input: ask typing().
+  // Without Ctrl or Alt, and except for function keys, only what is drawn in the popup in front has keys.
   [[nodiscard]] bool pressed(Key key, Modifiers modifiers = {}, bool repeat = true) const;
+  [[nodiscard]] bool keys_go_elsewhere() const;               // a popup is open above what is drawn now
   [[nodiscard]] ImDrawList* draw() const;                     // of the current ImGui window
   void request_frame() noexcept { frame_requested_ = true; }  // draw again at once: something moves
   void request_frame_after(double seconds) noexcept;          // draw again then: a card opens
@@ -96,10 +98,14 @@ class Ui {
   [[nodiscard]] const std::vector<VisibleText>& texts() const noexcept { return texts_; }
   void record_text(bool on) noexcept { records_text_ = on; }
 
-  // Seconds that the pointer has rested on the widget of this name; call it in every frame in which it does.
+  // Seconds that the pointer has rested on the widget of this name; call it in every frame in which it does. Between
+  // two frames nothing moves, however long that is: a window at rest draws none.
   [[nodiscard]] double hovered_for(std::string_view name);
 
   [[nodiscard]] KeyboardFocus& keyboard_focus() noexcept { return keyboard_focus_; }
+
+  // Letters that are typed into the menu of this name, those of the last second together.
+  [[nodiscard]] std::string& type_ahead(std::string_view menu);
 
   // ---- Memory of widgets between frames, by name: what is open, where a drag began.
   [[nodiscard]] float& remembered(std::string_view name, float initial = 0);
@@ -127,10 +133,13 @@ class Ui {
   std::unordered_map<std::string, float> remembered_;
   std::string hovered_name_;
   double hovered_since_ = 0;
-  double hovered_at_ = -1;  // the last frame that asked
+  int hovered_frame_ = -1;  // the last that asked
   std::vector<std::function<void(Result<Picture>)>> picture_requests_;
   std::function<void(FileOffer)> takes_file_;
   KeyboardFocus keyboard_focus_;
+  std::string typed_into_;  // a menu
+  std::string type_ahead_;
+  double typed_at_ = 0;
 };
 
 }  // namespace accelscope::render

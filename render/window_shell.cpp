@@ -10,14 +10,15 @@
 #include <utility>
 
 #include "render/frame_loop.h"
+#include "render/frame_pace.h"
 #include "render/gl_renderer.h"
 #include "render/shell.h"
 #include "render/window_keys.h"
+#include "render/window_place.h"
 
 namespace accelscope::render {
 namespace {
 
-constexpr int kFramesAfterEvent = 3;   // ImGui needs up to three until a change is fully laid out
 constexpr double kSignalCheck = 0.25;  // seconds: how soon SIGTERM is noticed while idle
 
 // The one thing that a signal handler may write.
@@ -83,9 +84,10 @@ class WindowShell {
   void run();
 
  private:
+  void place_within_monitor();
   [[nodiscard]] static WindowShell& of(GLFWwindow* window) {
     auto& shell = *static_cast<WindowShell*>(glfwGetWindowUserPointer(window));
-    shell.frames_left_ = kFramesAfterEvent;
+    shell.pace_.event();
     return shell;
   }
   void install_callbacks();
@@ -111,9 +113,8 @@ class WindowShell {
   int height_ = 0;
   float scale_ = 1;
   float mouse_factor_ = 1;  // pixels per window coordinate: 2 on a Mac's Retina screen
-  int frames_left_ = kFramesAfterEvent;
+  FramePace pace_;
   double last_frame_ = 0;
-  double draw_at_ = -1;  // a frame that the client asked for; below 0: none
   double frame_seconds_ = 1.0 / 60;
   bool done_ = false;
 };
@@ -126,12 +127,14 @@ Result<void> WindowShell::open() {
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, options_.scale > 0 ? GLFW_FALSE : GLFW_TRUE);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "accelscope");
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "accelscope");
+  glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);  // until it lies within the monitor
   const float factor = options_.scale > 0 ? options_.scale : 1;
   const auto sized = [factor](int units) { return static_cast<int>(static_cast<float>(units) * factor); };
   window_ = glfwCreateWindow(sized(options_.width), sized(options_.height), options_.title.c_str(), nullptr, nullptr);
   if (window_ == nullptr) {
     return glfw_error("The window cannot be opened", "OpenGL 3.3 is needed; update the graphics driver");
   }
+  place_within_monitor();
   glfwSetWindowUserPointer(window_, this);
   glfwMakeContextCurrent(window_);
   glfwSwapInterval(1);
@@ -160,6 +163,27 @@ Result<void> WindowShell::open() {
     glfwPostEmptyEvent();
   });
   return {};
+}
+
+// A window that is larger than the monitor's free part has its status bar outside: it is made to fit with its frame,
+// and fills that part where a window manager can have it so.
+void WindowShell::place_within_monitor() {
+  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+  int width = 0;
+  int height = 0;
+  glfwGetWindowSize(window_, &width, &height);
+  if (monitor != nullptr) {
+    WindowPlace free;
+    WindowFrame frame;
+    glfwGetMonitorWorkarea(monitor, &free.x, &free.y, &free.width, &free.height);
+    glfwGetWindowFrameSize(window_, &frame.left, &frame.top, &frame.right, &frame.bottom);
+    const WindowPlace place = window_within(free, frame, width, height);
+    const bool fits = place.width == width && place.height == height;
+    if (!fits) glfwSetWindowSize(window_, place.width, place.height);
+    glfwSetWindowPos(window_, place.x, place.y);
+    if (!fits) glfwMaximizeWindow(window_);
+  }
+  glfwShowWindow(window_);
 }
 
 void WindowShell::set_icon() {
@@ -230,15 +254,13 @@ void WindowShell::update_pixel_sizes() {
   scale_ = options_.scale > 0 ? options_.scale : std::clamp(scale_x, 0.5F, 4.0F);
 }
 
-bool WindowShell::frame_is_due(double now) const {
-  return frames_left_ > 0 || !queue_.empty() || client_.animates() || (draw_at_ >= 0 && now >= draw_at_);
-}
+bool WindowShell::frame_is_due(double now) const { return pace_.due(now) || !queue_.empty() || client_.animates(); }
 
 // Sleeps until an event, a wake-up or the next wanted frame. While frames follow each other it only keeps the pace,
 // since the swap does not wait for the screen everywhere.
 void WindowShell::wait(double now) {
   if (!frame_is_due(now)) {
-    const double until = draw_at_ >= 0 ? std::min(kSignalCheck, draw_at_ - now) : kSignalCheck;
+    const double until = std::min(kSignalCheck, pace_.next_s().value_or(now + kSignalCheck) - now);
     glfwWaitEventsTimeout(std::max(until, 0.001));
     return;
   }
@@ -258,17 +280,15 @@ void WindowShell::show_cursor() {
 void WindowShell::draw_frame(double now) {
   update_pixel_sizes();
   if (width_ <= 0 || height_ <= 0) {  // minimised
-    frames_left_ = 0;
-    (void)queue_.next_frame();
+    pace_.rest();
+    (void)queue_.next_frame(false);
     return;
   }
   if (loop_->prepare(width_, height_, scale_)) renderer_->upload_fonts();
   const double passed = last_frame_ > 0 ? std::max(now - last_frame_, 0.001) : frame_seconds_;
   last_frame_ = now;
-  if (frames_left_ > 0) --frames_left_;
-  loop_->draw(client_, queue_.next_frame(), passed);
-  if (loop_->wants_frame()) frames_left_ = std::max(frames_left_, 1);
-  draw_at_ = loop_->wants_frame_after() >= 0 ? now + loop_->wants_frame_after() : -1;
+  loop_->draw(client_, queue_.next_frame(loop_->takes_text()), passed);
+  pace_.drawn(now, loop_->wants_frame(), loop_->wants_frame_after());
   show_cursor();
   renderer_->render(width_, height_, loop_->ui().colour(Colour::bg2));
   for (auto& done : loop_->take_picture_requests()) done(GlRenderer::read_back(width_, height_));
@@ -278,7 +298,7 @@ void WindowShell::draw_frame(double now) {
 void WindowShell::run() {
   while (!done_ && !client_.wants_to_quit() && g_stop_signal == 0) {
     wait(glfwGetTime());
-    if (woken_->exchange(false)) frames_left_ = kFramesAfterEvent;
+    if (woken_->exchange(false)) pace_.event();
     if (const double now = glfwGetTime(); frame_is_due(now)) draw_frame(now);
   }
 }

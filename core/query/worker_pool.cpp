@@ -27,6 +27,11 @@ WorkerPool::~WorkerPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
+void WorkerPool::on_finished(std::function<void()> told) {
+  const std::scoped_lock lock(mutex_);
+  told_finished_ = std::move(told);
+}
+
 void WorkerPool::enqueue(Job job) {
   {
     const std::scoped_lock lock(mutex_);
@@ -39,7 +44,7 @@ void WorkerPool::enqueue(Job job) {
 void WorkerPool::enqueue_first(std::function<void()> run) {
   {
     const std::scoped_lock lock(mutex_);
-    jobs_.push_front({std::move(run), [] {}});
+    jobs_.push_front({std::move(run), [] {}, false});
   }
   changed_.notify_one();
 }
@@ -56,6 +61,11 @@ void WorkerPool::work(std::size_t thread) {
     job.run();
     job.run = nullptr;
     lock.lock();
+    if (const auto told = told_finished_; job.is_task && told) {
+      lock.unlock();
+      told();
+      lock.lock();
+    }
     running_[thread] = nullptr;
   }
 }

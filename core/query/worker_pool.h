@@ -118,6 +118,9 @@ class WorkerPool {
     return task;
   }
 
+  // Called on a thread of the pool whenever a task has ended, so that whoever sleeps until then wakes.
+  void on_finished(std::function<void()> told);
+
   // Calls body(index, worker) for every index below count, spread over the pool and the calling thread, and
   // returns when all are done or, once `control` is cancelled, when no call is running any more. `worker` is below
   // concurrency() and no two calls run at the same time with the same one. May be called from within a task.
@@ -129,6 +132,7 @@ class WorkerPool {
   struct Job {
     std::function<void()> run;
     std::function<void()> cancel;
+    bool is_task = true;  // else a part of one
   };
   void enqueue(Job job);
   void enqueue_first(std::function<void()> run);
@@ -138,6 +142,7 @@ class WorkerPool {
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   std::vector<std::function<void()>> running_;  // how to cancel what each thread runs
+  std::function<void()> told_finished_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -19,6 +19,7 @@ struct Tab {
   std::string badge = {};  // a count: "3"
   bool closable = false;
   std::string tooltip = {};
+  bool pinned = false;  // a small pin behind the label
 };
 struct TabStripOptions {
   bool can_add = false;      // a plus behind the last tab (STRIP.add)
@@ -28,6 +29,8 @@ struct TabStripResult {
   std::optional<std::size_t> chosen;
   std::optional<std::size_t> closed;
   std::optional<std::size_t> right_clicked;
+  std::optional<std::size_t> dragged;  // it follows the pointer, out of the strip or along it
+  std::optional<std::size_t> dropped;  // and has been let go in this frame
   bool add = false;
 };
 // A strip on bg0; the active tab is bg2 with a 2 px accent line on top. Tabs that do not fit are reached by a menu.

@@ -53,6 +53,33 @@ void move_mark(std::span<const MenuItem> items, float& mark, int step) {
   }
 }
 
+bool begins_with(std::string_view text, std::string_view start) {
+  const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return text.size() >= start.size() &&
+         std::equal(start.begin(), start.end(), text.begin(), [&](char a, char b) { return small(a) == small(b); });
+}
+
+// Letters that are typed mark the first item that begins with them, or has a word that does.
+void mark_typed(Ui& ui, std::string_view name, std::span<const MenuItem> items, float& mark) {
+  if (ui.keys_go_elsewhere()) return;
+  std::string& typed = ui.type_ahead(name);
+  if (ui.input().text.empty()) return;
+  typed += ui.input().text;
+  const auto mark_first = [&](const auto& fits) {
+    const auto found = std::find_if(items.begin(), items.end(),
+                                    [&](const MenuItem& item) { return item.enabled && fits(item.label); });
+    if (found != items.end()) mark = static_cast<float>(found - items.begin());
+    return found != items.end();
+  };
+  if (mark_first([&](const std::string& label) { return begins_with(label, typed); })) return;
+  mark_first([&](const std::string& label) {
+    for (std::size_t at = label.find(' '); at != std::string::npos; at = label.find(' ', at + 1)) {
+      if (begins_with(std::string_view(label).substr(at + 1), typed)) return true;
+    }
+    return false;
+  });
+}
+
 void draw_item(Ui& ui, const Rect& row, const MenuItem& item, bool lit) {
   if (lit) fill(ui, row.inset(ui.px(4), 0), ui.colour(Colour::accent_bg), size::kChipRadius);
   Rect inside = row.inset(ui.px(kPadding), 0);
@@ -79,6 +106,7 @@ std::optional<std::string> draw_items(Ui& ui, std::string_view name, const Rect&
   float& mark = ui.remembered(menu_part(name, "#mark"), -1);
   if (ui.pressed(Key::down)) move_mark(items, mark, 1);
   if (ui.pressed(Key::up)) move_mark(items, mark, -1);
+  mark_typed(ui, name, items, mark);
   const bool enter = ui.pressed(Key::enter, {}, false);
   std::optional<std::string> chosen;
   Rect rest = box.inset(0, ui.px(kMenuMargin));
@@ -91,7 +119,8 @@ std::optional<std::string> draw_items(Ui& ui, std::string_view name, const Rect&
     const Rect row = rest.cut_top(ui.px(kItemHeight));
     const std::string item_name = menu_part(name, item.id);
     const Interaction at = interact(ui, item_name, row, {.disabled = !item.enabled});
-    if (at.hovered && item.enabled && (ui.input().mouse.x >= 0)) mark = static_cast<float>(index);
+    const ImVec2 moved = ImGui::GetIO().MouseDelta;  // a pointer that rests leaves the mark to the keys
+    if (at.hovered && item.enabled && (moved.x != 0 || moved.y != 0)) mark = static_cast<float>(index);
     const bool marked = static_cast<int>(mark) == static_cast<int>(index);
     const bool submenu_open = !item.children.empty() && menu_is_open(item_name);
     draw_item(ui, row, item, (marked && item.enabled) || submenu_open);

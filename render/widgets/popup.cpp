@@ -169,7 +169,7 @@ Modal::Modal(Ui& ui, std::string_view name, std::string_view title, float width_
   const ImGuiContext& context = *ImGui::GetCurrentContext();
   const bool in_front =
       context.OpenPopupStack.Size == context.BeginPopupStack.Size;  // else Esc is for what lies over it
-  if (closes || (in_front && !ui.typing() && ui.pressed(Key::escape, {}, false))) ImGui::CloseCurrentPopup();
+  if (closes || (in_front && ui.pressed(Key::escape, {}, false))) ImGui::CloseCurrentPopup();  // from its fields too
 }
 
 Modal::~Modal() {

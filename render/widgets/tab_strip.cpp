@@ -1,4 +1,6 @@
 // Tab strips; declared in layout.h.
+#include <imgui.h>
+
 #include <cmath>
 #include <vector>
 
@@ -12,7 +14,8 @@ namespace accelscope::render {
 namespace {
 
 constexpr float kTabStripPadding = 12, kTabStripIconBox = 14, kTabStripIconGap = 6, kDetailGap = 8, kClose = 22,
-                kAdd = 30, kMore = 26;
+                kAdd = 30, kPinned = 18;
+constexpr float kTabDragSlack = 6;  // units that a press moves before the tab comes along
 
 float tab_width(const Ui& ui, const Tab& tab) {
   float width = 2 * ui.px(kTabStripPadding) + std::ceil(text_width(ui, TextStyle::body, tab.label));
@@ -21,6 +24,7 @@ float tab_width(const Ui& ui, const Tab& tab) {
   if (!tab.badge.empty()) {
     width += ui.px(kDetailGap) + std::ceil(text_width(ui, TextStyle::mono_small, tab.badge)) + ui.px(8);
   }
+  if (tab.pinned) width += ui.px(kPinned);
   return width + (tab.closable ? ui.px(kClose) - ui.px(kTabStripPadding) / 2 : 0);
 }
 
@@ -32,6 +36,7 @@ struct TabHits {
   bool chosen = false;
   bool closed = false;
   bool right_clicked = false;
+  bool dragged = false;
 };
 
 TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& tab, bool active) {
@@ -67,10 +72,16 @@ TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& t
                                   {.style = TextStyle::small, .colour = active ? Colour::text2 : Colour::text3});
     inside.cut_left(width + ui.px(kDetailGap));
   }
-  if (!tab.badge.empty()) badge(ui, inside, tab.badge);
+  if (!tab.badge.empty()) inside.cut_left(badge(ui, inside, tab.badge));
+  if (tab.pinned) {
+    draw_icon(ui, {inside.x1 - ui.px(kTabStripPadding), inside.y0, inside.x1, inside.y1}, icon::kPin, ui.colour(Colour::text3),
+              TextStyle::icon12);
+  }
   if (!tab.tooltip.empty()) tooltip(ui, at, rect, tab.tooltip);
   hits.chosen = at.pressed && !hits.closed;
   hits.right_clicked = at.right_clicked;
+  const float slack = ui.px(kTabDragSlack);
+  hits.dragged = at.held && ImGui::GetIO().MouseDragMaxDistanceSqr[ImGuiMouseButton_Left] > slack * slack;
   return hits;
 }
 
@@ -108,7 +119,10 @@ TabStripResult tab_strip(Ui& ui, std::string_view name, const Rect& rect, std::s
   rest.cut_right(options.reserved_right);
   const float add_width = options.can_add ? ui.px(kAdd) : 0;
   const bool overflows = total > rest.width() - add_width;
-  const float room = rest.width() - add_width - (overflows ? ui.px(kMore) : 0);
+  const ButtonOptions more_options{.label = "More", .kind = ButtonKind::flat, .tooltip = "All tabs"};
+  const float more_width = button_width(ui, more_options);
+  const float room = rest.width() - add_width - (overflows ? more_width : 0);
+  float& dragged = ui.remembered(tab_part(name, "#dragged"));  // one more than its index; 0: none
   const Shown shown = tabs_that_fit(widths, room, active.value_or(0));
   for (std::size_t index = shown.first; index < shown.last; ++index) {
     const Rect place = rest.cut_left(std::min(widths[index], room));
@@ -121,11 +135,17 @@ TabStripResult tab_strip(Ui& ui, std::string_view name, const Rect& rect, std::s
     if (hits.chosen) result.chosen = index;
     if (hits.closed) result.closed = index;
     if (hits.right_clicked) result.right_clicked = index;
+    if (hits.dragged) dragged = static_cast<float>(index + 1);
+  }
+  if (const auto index = static_cast<std::size_t>(dragged); index > 0 && index <= tabs.size()) {
+    const bool held = ui.input().down(MouseButton::left);
+    (held ? result.dragged : result.dropped) = index - 1;
+    if (!held) dragged = 0;
   }
   if (overflows) {
-    const Rect more = rest.cut_left(ui.px(kMore)).middle(ui.px(size::kSmallControl));
+    const Rect more = rest.cut_left(more_width).middle(ui.px(size::kSmallControl));
     const std::string more_name = tab_part(name, "more");
-    if (icon_button(ui, more_name, more, icon::kCaretDown, "All tabs")) open_menu_below(ui, more_name + ".menu", more);
+    if (button(ui, more_name, more, more_options)) open_menu_below(ui, more_name + ".menu", more);
     std::vector<MenuItem> items;
     for (std::size_t index = 0; index < tabs.size(); ++index) {
       items.push_back({.id = std::to_string(index), .label = tabs[index].label, .checked = active == index});

@@ -41,6 +41,13 @@ bool Screen::shows(std::string_view text) const {
   return false;
 }
 
+bool Screen::shows_exactly(std::string_view text) const {
+  for (const simdjson::dom::element shown : root_["texts"].get_array()) {
+    if (std::string_view(shown.get_string()) == text) return true;
+  }
+  return false;
+}
+
 std::optional<Place> Screen::find(const std::string& widget, double across, double down) const {
   simdjson::dom::array sides;
   if (root_["widgets"][widget].get(sides) != simdjson::SUCCESS) return std::nullopt;
@@ -138,10 +145,14 @@ Screen Desk::settle() {
   });
 }
 
-void Desk::move(Place to) { hand({"mousemove", std::to_string(to.x), std::to_string(to.y)}); }
+void Desk::move(Place to) {
+  pointer_ = to;
+  hand({"mousemove", std::to_string(to.x), std::to_string(to.y)});
+}
 
 void Desk::click(Place at, int button) {
   ++clicks_;
+  pointer_ = at;
   hand({"mousemove", std::to_string(at.x), std::to_string(at.y), "click", std::to_string(button)});
 }
 

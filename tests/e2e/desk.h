@@ -28,6 +28,7 @@ class Screen {
   [[nodiscard]] bool settled() const;
   [[nodiscard]] bool shows(std::string_view text) const;  // some text on the screen contains it
   [[nodiscard]] bool has(const std::string& widget) const { return find(widget).has_value(); }
+  [[nodiscard]] bool shows_exactly(std::string_view text) const;
   // At the given shares of its width and height.
   [[nodiscard]] std::optional<Place> find(const std::string& widget, double across = 0.5, double down = 0.5) const;
   [[nodiscard]] int count(const char* what) const;  // "clicks", "keys", "notches": that the viewer has had
@@ -60,6 +61,7 @@ class Desk {
   Screen settle();  // once what was done before has been seen and nothing is under way
 
   void move(Place to);
+  [[nodiscard]] Place pointer() const noexcept { return pointer_; }
   void click(Place at, int button = 1);
   void click_on(const std::string& widget);
   void drag(Place from, Place to, int button = 1);
@@ -76,6 +78,7 @@ class Desk {
   Screen closed();
 
   int clicks_ = 0, keys_ = 0, notches_ = 0;  // of this viewer
+  Place pointer_;
 
   std::filesystem::path folder_;
   std::optional<Process> display_;

@@ -33,7 +33,7 @@ double number(const Screen& screen, const char* key) { return std::strtod(screen
 
 // A profile of a kernel, opened and at rest.
 struct OpenDesk : Desk {
-  OpenDesk() {
+  explicit OpenDesk(int width = 1600, int height = 900) : Desk(width, height) {
     run_program({"simulate", "-o", file("s.accel"), "--quiet"});
     open_viewer(file("s.accel"));
     canvas = *wait_until("lanes are drawn", [](const Screen& screen) {
@@ -90,6 +90,38 @@ TEST_CASE("a click selects an event, its details are shown, and keys step throug
   desk.key("Escape");
   (void)desk.wait_until("nothing is selected", [](const Screen& screen) { return screen.tab("selected") == "null"; });
   (void)desk.close_by_key();
+}
+
+TEST_CASE("the card of an event comes in the real window while nothing else happens") {
+  OpenDesk desk;
+  (void)desk.select_an_event();
+  const Place there = desk.pointer();
+  desk.key("Escape");
+  desk.move({4, 4});
+  const Screen before = desk.settle();
+  for (const char* row : {"Start", "Lane"}) CHECK_FALSE(before.shows_exactly(row));
+  desk.move(there);
+  (void)desk.wait_until("the card is there", [](const Screen& screen) {
+    return screen.shows_exactly("Start") && screen.shows_exactly("Lane") && screen.shows_exactly("Duration");
+  });
+  CHECK(desk.close_by_key().last_error().empty());
+}
+
+TEST_CASE("on a small screen all of the window is on the screen") {
+  OpenDesk desk(1280, 720);
+  const Screen screen = desk.settle();
+  for (const std::string& name : screen.widgets("status.")) {
+    CAPTURE(name);
+    CHECK(screen.find(name, 1, 1)->x <= 1280);
+    CHECK(screen.find(name, 1, 1)->y <= 720);
+  }
+  CHECK(screen.find("top.settings", 1, 1)->x <= 1280);
+  REQUIRE(screen.has("door.open"));
+  const Place canvas_begin = *screen.find("timeline.canvas", 0, 0);
+  const Place canvas_end = *screen.find("timeline.canvas", 1, 1);
+  CHECK(canvas_end.x - canvas_begin.x > 1000);
+  CHECK(canvas_end.y > 420);
+  CHECK(desk.close_by_key().last_error().empty());
 }
 
 TEST_CASE("a box over the lanes says at once what it holds") {

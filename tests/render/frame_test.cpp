@@ -16,10 +16,10 @@ TEST_CASE("input: a click that comes and goes between two frames is still a clic
   queue.mouse_moved({10, 10});
   queue.mouse_button(MouseButton::left, true);
   queue.mouse_button(MouseButton::left, false);
-  CHECK_FALSE(queue.next_frame().down(MouseButton::left));  // only the pointer came
-  CHECK(queue.next_frame().down(MouseButton::left));
+  CHECK_FALSE(queue.next_frame(false).down(MouseButton::left));  // only the pointer came
+  CHECK(queue.next_frame(false).down(MouseButton::left));
   CHECK_FALSE(queue.empty());
-  CHECK_FALSE(queue.next_frame().down(MouseButton::left));
+  CHECK_FALSE(queue.next_frame(false).down(MouseButton::left));
   CHECK(queue.empty());
 }
 
@@ -28,21 +28,21 @@ TEST_CASE("input: a press happens where the pointer was, not where it went after
   queue.mouse_moved({10, 10});
   queue.mouse_button(MouseButton::left, true);
   queue.mouse_moved({500, 10});
-  const Input hovering = queue.next_frame();  // so that what lies below the pointer is known when it is pressed
+  const Input hovering = queue.next_frame(false);  // so that what lies below the pointer is known when it is pressed
   CHECK(hovering.mouse.x == 10);
   CHECK_FALSE(hovering.down(MouseButton::left));
-  const Input pressed = queue.next_frame();
+  const Input pressed = queue.next_frame(false);
   CHECK(pressed.mouse.x == 10);
   CHECK(pressed.down(MouseButton::left));
-  CHECK(queue.next_frame().mouse.x == 500);
+  CHECK(queue.next_frame(false).mouse.x == 500);
 }
 
 TEST_CASE("input: what a key begins is under way before the press that follows it") {
   InputQueue queue;
   queue.key(Key::b, true);
   queue.mouse_button(MouseButton::left, true);
-  CHECK_FALSE(queue.next_frame().down(MouseButton::left));
-  CHECK(queue.next_frame().down(MouseButton::left));
+  CHECK_FALSE(queue.next_frame(false).down(MouseButton::left));
+  CHECK(queue.next_frame(false).down(MouseButton::left));
 }
 
 TEST_CASE("input: wheel and text last one frame, keys until they are released") {
@@ -50,17 +50,17 @@ TEST_CASE("input: wheel and text last one frame, keys until they are released") 
   queue.wheel({0, 1});
   queue.wheel({0, 2});
   queue.text("a");
-  const Input first = queue.next_frame();
+  const Input first = queue.next_frame(false);
   CHECK(first.wheel.y == 3);
   CHECK(first.text == "a");
   queue.key(Key::left_ctrl, true);
-  CHECK(queue.next_frame().modifiers().ctrl);
-  const Input later = queue.next_frame();
+  CHECK(queue.next_frame(false).modifiers().ctrl);
+  const Input later = queue.next_frame(false);
   CHECK(later.wheel.y == 0);
   CHECK(later.text.empty());
   CHECK(later.modifiers().ctrl);
   queue.focus(false);
-  CHECK_FALSE(queue.next_frame().modifiers().ctrl);
+  CHECK_FALSE(queue.next_frame(false).modifiers().ctrl);
 }
 
 TEST_CASE("scale: at 200 % every widget has twice its size") {

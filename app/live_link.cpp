@@ -109,6 +109,7 @@ Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store,
   options.listen.port = 0;
   options.version = ACCELSCOPE_VERSION;
   options.description = "simulated accelerator";
+  options.own_time = true;
   auto agent = capture::Agent::listen(std::move(options), [](EventSink& sink) {
     capture::SimulationOptions simulation;
     simulation.seed = kDemoSeed;

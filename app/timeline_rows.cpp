@@ -218,8 +218,19 @@ void Composer::add_derived() {
   }
 }
 
+// What a capture tells of itself is no device of its own: a pause leaves the groups their names.
+bool of_several_devices(const std::vector<TrackPlace>& places) {
+  const TrackPlace* first = nullptr;
+  for (const TrackPlace& place : places) {
+    if (place.track->track->kind == "capture") continue;
+    if (first == nullptr) first = &place;
+    if (place.device != first->device) return true;
+  }
+  return false;
+}
+
 void Composer::name(Section& section) const {
-  const bool several = !places_.empty() && places_.front().device != places_.back().device;
+  const bool several = of_several_devices(places_);
   TimelineRow& heading = section.heading;
   heading.kind = RowKind::group;
   const bool names_device = several && !section.device.empty() && !section.pools;

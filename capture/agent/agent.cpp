@@ -172,7 +172,7 @@ Result<std::vector<SourcePart>> Agent::Implementation::parts_for(const CaptureRe
     const auto write = [this](EventSink& sink, const OpenScope& /*open_scope*/, const AskCapture& /*ask*/) {
       return source_(sink);
     };
-    return std::vector<SourcePart>{{options_.description, write, true}};
+    return std::vector<SourcePart>{{options_.description, write, true, options_.own_time}};
   }
   if (request.kinds.empty() && !options_.fixed.empty()) {
     CaptureRequest whole = request;

@@ -46,6 +46,7 @@ struct AgentOptions {
   std::string spool_folder;  // "": none; holds a folder for each capture
   // The source makes the same frames each time, and this says which: an agent that died goes on where its spool ends.
   std::string repeats;
+  bool own_time = false;                             // the source's events are not in capture time: see CaptureKind
   std::string scratch_folder;                        // for the files of captures; "": the system's temporary folder
   std::uint64_t window_bytes = kDefaultWindowBytes;  // sent at most ahead of a viewer's acknowledgements
   std::size_t max_connections = 8;                   // beside the controlling viewer

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <utility>
 
+#include "capture/sources/stream_time.h"
 #include "core/base/checksum.h"
 #include "core/base/format.h"
 
@@ -43,18 +45,33 @@ class CaptureRun::Sink final : public EventSink {
   // urgent: writes on the agent's loop, which must not wait for a viewer.
   Sink(CaptureRun& run, std::uint32_t scope, bool urgent) : run_(run), scope_(scope), urgent_(urgent) {}
   Result<void> define(const Definition& definition) override {
+    if (run_.own_time_) time_.define(definition);
     return run_.outbox_->put(scope_, FrameType::definition, encode(definition), 0, 0, urgent_);
   }
   Result<void> append(SealedChunk chunk) override {
+    if (run_.own_time_) note_time(chunk);
     return run_.outbox_->put(scope_, FrameType::chunk, std::move(chunk.bytes), chunk.lane, chunk.count, urgent_);
   }
   [[nodiscard]] bool cancelled() const override { return run_.cancelled_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool paused() const override { return run_.paused_.load(std::memory_order_relaxed); }
 
  private:
+  void note_time(const SealedChunk& chunk) {
+    const std::optional<TimeRange> range = time_.of(chunk);
+    if (!range) return;
+    const auto move_to = [](std::atomic<std::int64_t>& bound, std::int64_t ns, auto beyond) {
+      std::int64_t known = bound.load();
+      while (beyond(ns, known) && !bound.compare_exchange_weak(known, ns)) {
+      }
+    };
+    move_to(run_.oldest_ns_, range->begin_ns, std::less<>());
+    move_to(run_.newest_ns_, range->end_ns, std::greater<>());
+  }
+
   CaptureRun& run_;
   std::uint32_t scope_;
   bool urgent_;
+  StreamTime time_;
 };
 
 // A source that repeats itself: its first frames are in the spool already.
@@ -80,7 +97,11 @@ class CaptureRun::RepeatSink final : public EventSink {
   Outbox::Adopted sealed_;
 };
 
-CaptureRun::CaptureRun(Options options) : options_(std::move(options)), facts_(options_.facts) {}
+CaptureRun::CaptureRun(Options options)
+    : options_(std::move(options)),
+      facts_(options_.facts),
+      own_time_(!options_.parts.empty() && std::all_of(options_.parts.begin(), options_.parts.end(),
+                                                       [](const SourcePart& part) { return part.own_time; })) {}
 
 CaptureRun::~CaptureRun() {
   cancelled_ = true;
@@ -201,6 +222,9 @@ void CaptureRun::on_part_done(std::size_t index, const Result<void>& result) {
 
 void CaptureRun::end_capture() {
   note_pause_end();
+  for (const std::int64_t length : std::exchange(early_pauses_, {})) {
+    write_pause(newest_ns_ < oldest_ns_ ? 0 : oldest_ns_.load(), length);
+  }
   const Outbox::Totals totals = outbox_->totals();
   std::vector<QualityEntry> entries;
   if (totals.dropped_events > 0) {
@@ -263,18 +287,29 @@ void CaptureRun::resume(const std::string& reason) {
   set_state(CaptureState::running, reason);
 }
 
-// The pause becomes an event of the session, so that an empty stretch explains itself.
+// The pause becomes an event of the session, so that an empty stretch explains itself. A device that stands still while
+// the host waits has no such stretch: there it is a moment in the device's time that says how long the host waited.
 void CaptureRun::note_pause_end() {
   if (!paused_since_ns_) return;
   const std::int64_t begin = *std::exchange(paused_since_ns_, {});
   const std::int64_t end =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - options_.origin).count();
+  const std::int64_t length = std::max<std::int64_t>(end - begin, 1);
+  if (!own_time_) return write_pause(begin, length);
+  const std::int64_t newest = newest_ns_;
+  newest < oldest_ns_ ? early_pauses_.push_back(length) : write_pause(newest, length);
+}
+
+void CaptureRun::write_pause(std::int64_t begin_ns, std::int64_t length_ns) {
   if (!own_track_) {
     own_track_ = std::make_unique<SessionWriter>(*sinks_.back());
-    const SchemaNumber schema = own_track_->add_schema({.name = "capture_state", .kind = EventKind::slice});
-    (void)own_track_->add_track({.name = "Capture", .kind = "capture", .schema = schema, .order = -1});
+    Schema schema{.name = "capture_state", .kind = own_time_ ? EventKind::instant : EventKind::slice};
+    schema.columns = {{"paused_ns", ColumnType::int64, "ns", "Timing", "Paused for",
+                       "How long the capture was paused, by the host's clock."}};
+    const SchemaNumber number = own_track_->add_schema(std::move(schema));
+    (void)own_track_->add_track({.name = "Capture", .kind = "capture", .schema = number, .order = -1});
   }
-  own_track_->begin_event(0, begin, std::max<std::int64_t>(end - begin, 1), own_track_->intern("paused"));
+  own_track_->begin_event(0, begin_ns, own_time_ ? 0 : length_ns, own_track_->intern("paused")).integer(0, length_ns);
   own_track_->flush();
   if (const Result<void> written = own_track_->status(); !written && failure_.empty()) failure_ = written.message();
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +30,8 @@ using PartFunction = std::function<Result<void>(EventSink& sink, const OpenScope
 struct SourcePart {
   std::string name;  // of its kind
   PartFunction write;
-  bool leads = false;  // when it ends, the capture ends
+  bool leads = false;     // when it ends, the capture ends
+  bool own_time = false;  // its events are not in capture time: see CaptureKind
 };
 
 // Facts of a capture that its spool keeps, so that another process of the agent can go on with it.
@@ -92,6 +94,7 @@ class CaptureRun {
   void on_part_done(std::size_t index, const Result<void>& result);
   void end_capture();
   void note_pause_end();
+  void write_pause(std::int64_t begin_ns, std::int64_t length_ns);
   void set_state(CaptureState state, const std::string& reason);
   [[nodiscard]] Result<void> keep_facts();
 
@@ -104,7 +107,12 @@ class CaptureRun {
   std::size_t running_ = 0;
   Outbox::Adopted sealed_before_;  // by another process
   std::unique_ptr<SessionWriter> own_track_;
-  std::optional<std::int64_t> paused_since_ns_;
+  std::optional<std::int64_t> paused_since_ns_;  // capture time
+  bool own_time_ = false;                        // of all parts: pauses are placed by what has come until then
+  // Of the events that have come; the newest is below the oldest before there are any.
+  std::atomic<std::int64_t> oldest_ns_{std::numeric_limits<std::int64_t>::max()};
+  std::atomic<std::int64_t> newest_ns_{std::numeric_limits<std::int64_t>::min()};
+  std::vector<std::int64_t> early_pauses_;  // before any event came: how long each was
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> paused_{false};
   CaptureState state_ = CaptureState::running;

@@ -124,7 +124,8 @@ Result<std::vector<SourcePart>> kind_parts(const CaptureRequest& wanted, const s
                      [part](EventSink& sink, const OpenScope& open_scope, const AskCapture& ask) {
                        return write_part(*part, sink, open_scope, ask);
                      },
-                     (*find_facts(request.kinds[i].name, kinds))->needs_program});
+                     (*find_facts(request.kinds[i].name, kinds))->needs_program,
+                     (*find_kind(request.kinds[i].name))->own_time});
   }
   return parts;
 }

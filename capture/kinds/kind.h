@@ -119,6 +119,9 @@ struct CaptureKind {
   Result<std::vector<std::string>> (*environment)(
       const KindChoice& choice, const ProbeFiles& files,
       const std::function<std::string(const std::string& name)>& inherited) = nullptr;
+  // Its events are in a time of their own, a simulated device's or a recording's, and not in capture time. What the
+  // capture tells of itself is then placed by them.
+  bool own_time = false;
 };
 
 [[nodiscard]] std::span<const CaptureKind> capture_kinds();

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <chrono>
-#include <map>
 #include <optional>
 
+#include "capture/sources/stream_time.h"
 #include "core/model/event_sink.h"
 
 namespace accelscope::capture {
@@ -22,14 +22,11 @@ class PacedSink final : public EventSink {
   [[nodiscard]] bool paused() const override { return target_.paused(); }
 
  private:
-  [[nodiscard]] std::int64_t to_ns(LaneNumber lane, std::int64_t ticks) const;
   void wait_until(std::int64_t after_ns);
 
   EventSink& target_;
   double speed_;
-  std::map<ClockNumber, ClockMap> clocks_;
-  std::map<TrackNumber, ClockNumber> track_clocks_;
-  std::map<LaneNumber, TrackNumber> lane_tracks_;
+  StreamTime time_;
   std::optional<std::int64_t> first_ns_;
   std::chrono::steady_clock::time_point begin_;  // when the first event was due, later by every pause
 };

@@ -160,6 +160,20 @@ TEST_CASE("a capture is listed, paused, resumed and stopped from another shell, 
   const Session session(file);
   CHECK(contains(run.output(), fmt::format("{} events", format_count(session.snapshot->event_count))));
   CHECK(session.events_on("Capture") == 1);
+  // The device stood still meanwhile: a moment of its time, between what it did before and after.
+  const auto lane_of = [&](const std::string& track) {
+    const auto& lanes = session.snapshot->lanes;
+    const auto found = std::find_if(lanes.begin(), lanes.end(), [&](const LaneSnapshot& lane) {
+      return lane.event_count > 0 && session.name_of(lane.track) == track;
+    });
+    REQUIRE(found != lanes.end());
+    return *found;
+  };
+  const LaneSnapshot capture = lane_of("Capture");
+  const LaneSnapshot engine = lane_of("TensorMatrix");
+  CHECK(capture.end_ticks == capture.begin_ticks);
+  CHECK(capture.begin_ticks > engine.begin_ticks);
+  CHECK(capture.end_ticks <= engine.end_ticks + 1'000'000);
   CHECK(contains(shell.run({"list"}).output, "no capture"));
   CHECK(shell.run({"stop"}).status == 1);
 }

@@ -1,8 +1,10 @@
 // The main job in one process: the demo starts a simulated accelerator behind a real agent, the viewer connects to it
 // over loopback TCP, shows what comes live, stops, saves and opens again.
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
+#include "app/timeline_state.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;
@@ -45,6 +47,47 @@ TEST_CASE("demo: agent, TCP, live timelines, stop, save and reopen, from the sta
   viewer.open(folder.file("demo.accel"));
   CHECK(viewer.tab().snapshot->event_count == events);
   CHECK_FALSE(viewer.tab().snapshot->sources.empty());
+}
+
+TEST_CASE("demo: a pause stops the device's time, renames nothing, and what comes after it is followed") {
+  Viewer viewer;
+  REQUIRE(viewer.shell.click("start.demo"));
+  frames_until(viewer, [&] { return viewer.tab().snapshot->event_count > 5'000; });
+  const auto groups = [&] {
+    std::vector<std::string> names;
+    for (const TimelineRow& row : viewer.tab().timeline->rows) {
+      if (row.kind == RowKind::group && row.label != "Other") names.push_back(row.label);
+    }
+    return names;
+  };
+  const auto paused = [&] { return viewer.tab().capture.phase == capture::CapturePhase::paused; };
+  REQUIRE(viewer.shell.click("top.pause"));
+  frames_until(viewer, paused);
+  const std::vector<std::string> before = groups();
+  const std::uint64_t events = viewer.tab().snapshot->event_count;
+  viewer.shell.key(render::Key::e, {.ctrl = true, .shift = true});
+  frames_until(viewer, [&] { return !paused() && viewer.tab().snapshot->event_count > events + 5'000; });
+
+  const Snapshot& snapshot = *viewer.tab().snapshot;
+  std::int64_t device_end = 0;
+  std::int64_t pause_at = -1;
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    const TrackSnapshot* track = snapshot.find_track(lane.track);
+    if (track == nullptr || lane.event_count == 0) continue;
+    const std::int64_t end = lane.clock ? lane.clock->to_ns(lane.end_ticks) : lane.end_ticks;
+    if (track->track->kind == "capture") pause_at = end;
+    if (track->track->kind != "capture") device_end = std::max(device_end, end);
+  }
+  CHECK(pause_at > 0);
+  CHECK(pause_at <= device_end);
+  CHECK(snapshot.end_ns < 1'000'000'000);  // the device has been at work for milliseconds
+  CHECK(groups() == before);
+  CHECK(viewer.tab().follow);
+  CHECK(viewer.tab().view.end_ns <= static_cast<double>(snapshot.end_ns) + 1);
+  viewer.shell.key(render::Key::e, {.ctrl = true});
+  frames_until(viewer, [&] { return viewer.tab().live == LiveState::ended; });
+  REQUIRE(viewer.shell.settle());
+  CHECK_FALSE(viewer.tab().follow);
 }
 
 TEST_CASE("connect: nobody listens, so the banner says where and what to try, and no empty tab stays behind") {

@@ -114,6 +114,13 @@ bool repeats(const KindChoice& choice) {
 
 }  // namespace
 
-CaptureKind replay_kind() { return {declare_replay, check_replay, describe_replay, run_replay, repeats}; }
+CaptureKind replay_kind() {
+  return {.declare = declare_replay,
+          .check = check_replay,
+          .describe = describe_replay,
+          .run = run_replay,
+          .repeats = repeats,
+          .own_time = true};
+}
 
 }  // namespace accelscope::capture

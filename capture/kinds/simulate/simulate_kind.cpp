@@ -78,7 +78,12 @@ bool repeats_simulate(const KindChoice& choice) {
 }  // namespace
 
 CaptureKind simulate_kind() {
-  return {declare_simulate, check_simulate, describe_simulate, run_simulate, repeats_simulate};
+  return {.declare = declare_simulate,
+          .check = check_simulate,
+          .describe = describe_simulate,
+          .run = run_simulate,
+          .repeats = repeats_simulate,
+          .own_time = true};
 }
 
 }  // namespace accelscope::capture

@@ -19,7 +19,7 @@ inline constexpr std::size_t kWhereCount = 3;
 inline constexpr const char* kUsualAgent = "127.0.0.1:7420";
 
 struct CaptureForm {
-  Where where = Where::agent;
+  Where where = Where::local;
   std::string agent_hosts = kUsualAgent;  // "trn1-07:7420, trn1-08:7420"
   std::string ssh_hosts;                  // "ubuntu@trn1-07", with or without ssh://
   std::string token_file;

@@ -32,7 +32,7 @@ void ConnectForm::show(const Configuration& configuration) {
   form_ = form_of(configuration.plan, {workspace_.known_kinds(), {}});
   configuration_ = configuration.name;
   kinds_chosen_ = !form_.kinds.empty();
-  nags_ = false;
+  nags_ = touched_ = false;
 }
 
 void ConnectForm::show_place(const std::string& places) {
@@ -78,6 +78,8 @@ void ConnectForm::prepare(Ui& ui) {
 bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<void(std::string)>& say) {
   wish_ = Wish::none;
   FocusScope keyboard(ui, "connect");
+  const bool clicked = ui.input().down(MouseButton::left) && area.contains(ui.input().mouse);
+  touched_ = touched_ || (keyboard.lives() && (clicked || (ui.typing() && !ui.input().text.empty())));
   prepare(ui);
   draw_configurations(ui, head);
   foot_height_ = ui.px(kFoot);
@@ -204,7 +206,8 @@ TextInputResult ConnectForm::text_field(FormLayout& layout, std::string_view lab
   options.mono = true;
   options.error = shown;
   const TextInputResult result = text_input(layout.ui(), id(name), layout.field(label), value, options);
-  if (shown) layout.hint(wrong->text, Colour::error);
+  // While it is typed the frame and the foot say it: what lies below stays where it is.
+  if (shown && (nags_ || !result.focused)) layout.hint(wrong->text, Colour::error);
   return result;
 }
 

@@ -79,7 +79,9 @@ class ConnectForm {
   ConfigurationName configuration_;    // that the form shows, perhaps changed since
   bool kinds_chosen_ = false;          // by the user or a configuration; else the first that fits
   bool focus_now_ = false;
-  bool nags_ = false;  // a start was tried: what is missing is marked too
+  bool nags_ = false;     // a start was tried: what is missing is marked too
+  bool touched_ = false;  // by a click or a letter since it was shown
+  bool brings_results_ = false;
   Wish wish_ = Wish::none;
   render::TextCaret script_caret_;
   float content_height_ = 0;

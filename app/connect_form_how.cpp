@@ -122,10 +122,10 @@ void ConnectForm::draw_kind(FormLayout& layout, std::size_t index) {
   if (facts == nullptr) return;
   if (!facts->explanation.empty()) layout.hint(facts->explanation);
   draw_checks(layout, *facts);
-  for (const std::string& warning : capture::kind_warnings(form_.kinds[index])) {
+  draw_options(layout, index, *facts);
+  for (const std::string& warning : capture::kind_warnings(form_.kinds[index])) {  // below what is typed, which stays
     layout.banner(BannerKind::warning, warning);
   }
-  draw_options(layout, index, *facts);
 }
 
 void ConnectForm::draw_checks(FormLayout& layout, const capture::KindFacts& kind) {
@@ -162,6 +162,7 @@ void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const captu
   std::string value = option_value(choice, option);
   const std::string before = value;
   const FormProblem* wrong = problem(FormField::option, index, option.name);
+  if (!shows_problem(wrong, value)) wrong = nullptr;
   if (flag) {
     bool on = value == "on";
     checkbox(ui, name, place, label, on);
@@ -172,8 +173,9 @@ void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const captu
     int chosen = found == option.choices.end() ? -1 : static_cast<int>(found - option.choices.begin());
     if (dropdown(ui, name, place, option.choices, chosen)) value = option.choices[static_cast<std::size_t>(chosen)];
   } else {
-    text_input(ui, name, place, value,
-               {.placeholder = example_of(option.type), .mono = true, .error = wrong != nullptr});
+    const TextInputResult typed = text_input(
+        ui, name, place, value, {.placeholder = example_of(option.type), .mono = true, .error = wrong != nullptr});
+    if (typed.focused && !nags_) wrong = nullptr;  // the frame and the foot say it
   }
   if (value != before) {
     set_option(choice, option, value);
@@ -193,12 +195,12 @@ void ConnectForm::draw_limits(FormLayout& layout) {
   Ui& ui = layout.ui();
   Rect row = layout.field("Stop after");
   const FormProblem* wrong = problem(FormField::stop_after);
-  text_input(ui, id("stop_after"), row.cut_left(ui.px(100)), form_.stop_after,
-             {.placeholder = "no limit", .mono = true, .error = wrong != nullptr});
+  const TextInputResult typed = text_input(ui, id("stop_after"), row.cut_left(ui.px(100)), form_.stop_after,
+                                           {.placeholder = "no limit", .mono = true, .error = wrong != nullptr});
   row.cut_left(ui.px(12));
   draw_text(ui, row, "at the latest, such as 60 s; then the capture ends cleanly",
             {.style = TextStyle::small, .colour = Colour::text3});
-  if (wrong != nullptr) layout.hint(wrong->text, Colour::error);
+  if (wrong != nullptr && (nags_ || !typed.focused)) layout.hint(wrong->text, Colour::error);
   Rect name = layout.field("Name");
   name.x1 = std::min(name.x1, name.x0 + ui.px(360));
   const std::string placeholder = title_of_plan(plan_of(form_, facts_));

@@ -2,6 +2,8 @@
 // none of it.
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "app/connect_form.h"
 #include "app/shell_words.h"
@@ -17,37 +19,39 @@ namespace {
 constexpr float kScriptHeight = 110, kVariableWidth = 230, kWord = 20;
 constexpr std::array<Segment, 2> kForms = {{{.label = "Program"}, {.label = "Script"}}};
 
-// The words as boxes, so that it is seen where each begins and ends; in as many lines as they need, but no more than
-// three.
-void draw_words(FormLayout& layout, const std::vector<std::string>& words) {
+// Under the program, in a line that is always kept: each word as a box, so that it is seen where it begins and ends, or
+// what a shell would make of it and nobody does.
+void draw_words(FormLayout& layout, const Result<ShellWords>& split) {
   Ui& ui = layout.ui();
-  const float height = ui.px(kWord);
-  const float gap = ui.px(4);
-  const float width = layout.field_width();
-  struct Box {
-    float x, y, width;
-  };
-  std::vector<Box> boxes;
-  float x = 0;
-  float y = 0;
-  for (const std::string& word : words) {
-    const float wanted = std::min(width, text_width(ui, TextStyle::mono_small, word) + ui.px(12));
-    if (x > 0 && x + wanted > width) {
-      x = 0;
-      y += height + gap;
-    }
-    if (y > 2 * (height + gap)) break;
-    boxes.push_back({x, y, wanted});
-    x += wanted + gap;
-  }
-  if (boxes.empty()) return;
   layout.space(-FormLayout::kGap + 4);
-  const Rect place = layout.field("", boxes.back().y + height);
-  for (std::size_t i = 0; i < boxes.size(); ++i) {
-    const Rect box{place.x0 + boxes[i].x, place.y0 + boxes[i].y, place.x0 + boxes[i].x + boxes[i].width,
-                   place.y0 + boxes[i].y + height};
+  Rect line = layout.field("", ui.px(kWord));
+  if (!split || split->words.empty()) {
+    draw_text(ui, line, "Each word is passed on as it is typed; no shell runs.",
+              {.style = TextStyle::small, .colour = Colour::text3});
+    return;
+  }
+  if (split->shell_sign != 0) {
+    draw_text(ui, line,
+              std::string("No shell runs: ") + split->shell_sign + " is passed on as it is. Use a script for it.",
+              {.style = TextStyle::small, .colour = Colour::warning});
+    return;
+  }
+  const std::vector<std::string>& words = split->words;
+  const float gap = ui.px(4);
+  const float room_for_rest = ui.px(48);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i].empty() ? std::string_view("(empty)") : words[i];
+    const float wanted = text_width(ui, TextStyle::mono_small, word) + ui.px(12);
+    const bool last = i + 1 == words.size();
+    if (wanted > line.width() - (last ? 0 : room_for_rest) && i > 0) {
+      draw_text(ui, line, "+" + std::to_string(words.size() - i),
+                {.style = TextStyle::mono_small, .colour = Colour::text3});
+      return;
+    }
+    const Rect box = line.cut_left(std::min(wanted, line.width() - (last ? 0 : room_for_rest)));
+    line.cut_left(gap);
     fill(ui, box, ui.colour(Colour::bg3), size::kChipRadius);
-    draw_text(ui, box.inset(ui.px(6), 0), words[i].empty() ? std::string_view("(empty)") : words[i],
+    draw_text(ui, box.inset(ui.px(6), 0), word,
               {.style = TextStyle::mono_small, .colour = i == 0 ? Colour::text1 : Colour::text2, .fit = Fit::middle});
   }
 }
@@ -72,9 +76,10 @@ void ConnectForm::draw_what(FormLayout& layout) {
   draw_environment(layout);
   text_field(layout, "Files to send", "send", form_.send, FormField::send,
              {.placeholder = "none; files and folders of this machine"});
-  text_field(layout, "Results", "results", form_.results, FormField::results,
-             {.placeholder = "none; files to bring back, such as out/*.neff"});
-  if (form_.results.empty()) return;
+  const TextInputResult results = text_field(layout, "Results", "results", form_.results, FormField::results,
+                                             {.placeholder = "none; files to bring back, such as out/*.neff"});
+  if (!results.focused) brings_results_ = !form_.results.empty();  // no row comes while one types
+  if (!brings_results_) return;
   text_field(layout, "Bring them to", "results_folder", form_.results_folder, FormField::results,
              {.placeholder = "beside the session"});
 }
@@ -93,15 +98,11 @@ void ConnectForm::draw_program(FormLayout& layout) {
   } else {
     text_field(
         layout, "Program", "program", form_.program, FormField::program,
-        {.placeholder = program_use(form_, facts_) == ProgramUse::needed ? "python3 bench_mlp.py --m 512"
-                                                                         : "none, or python3 bench_mlp.py --m 512"});
-    if (const auto split = split_words(form_.program); split) {
-      draw_words(layout, split->words);
-      if (split->shell_sign != 0) {
-        layout.hint(std::string("No shell runs: ") + split->shell_sign + " is passed on as it is. Use a script for it.",
-                    Colour::warning);
-      }
-    }
+        {
+            .placeholder = program_use(form_, facts_) == ProgramUse::needed ? "python3 bench_mlp.py --m 512"
+                                                                            : "none, or python3 bench_mlp.py --m 512",
+        });
+    draw_words(layout, split_words(form_.program));
   }
   if (const FormProblem* refused = problem(FormField::permission)) layout.banner(BannerKind::error, refused->text);
 }
@@ -115,21 +116,24 @@ void ConnectForm::draw_environment(FormLayout& layout) {
   const float whole = line.width();
   const float wanted = std::min(ui.px(kVariableWidth), whole);
   std::optional<std::size_t> removed;
+  std::optional<std::size_t> typed;
   for (std::size_t i = 0; i < form_.environment.size(); ++i) {
     if (line.width() < wanted) line = layout.field("");
     Rect place = line.cut_left(wanted);
     line.cut_left(gap);
     const Rect x = place.cut_right(ui.px(size::kSmallControl)).middle(ui.px(size::kSmallControl));
     const FormProblem* wrong = problem(FormField::environment, i);
-    text_input(ui, id("environment." + std::to_string(i)), place, form_.environment[i],
-               {.placeholder = "NAME=VALUE", .mono = true, .error = wrong != nullptr});
+    const TextInputResult field = text_input(ui, id("environment." + std::to_string(i)), place, form_.environment[i],
+                                             {.placeholder = "NAME=VALUE", .mono = true, .error = wrong != nullptr});
+    if (field.focused) typed = i;
     if (icon_button(ui, id("environment." + std::to_string(i) + ".remove"), x, icon::kClose, "Take it out"))
       removed = i;
   }
   if (line.width() < add_width) line = layout.field("");
   if (button(ui, id("environment.add"), line.cut_left(add_width), add)) form_.environment.emplace_back();
   for (std::size_t i = 0; i < form_.environment.size(); ++i) {
-    if (const FormProblem* wrong = problem(FormField::environment, i)) layout.hint(wrong->text, Colour::error);
+    const FormProblem* wrong = problem(FormField::environment, i);
+    if (wrong != nullptr && (nags_ || typed != i)) layout.hint(wrong->text, Colour::error);
   }
   if (removed) form_.environment.erase(form_.environment.begin() + static_cast<std::ptrdiff_t>(*removed));
 }

@@ -15,6 +15,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
+constexpr float kVerdictHeight = 44;  // of two lines: most answers, whatever was typed
+
 constexpr std::array<Segment, kWhereCount> kWays = {{
     {.label = "This machine",
      .icon = icon::kLaptop,
@@ -67,9 +69,9 @@ void ConnectForm::draw_where(FormLayout& layout) {
 void ConnectForm::draw_host(FormLayout& layout, std::string& hosts, std::string_view placeholder) {
   Ui& ui = layout.ui();
   const bool ssh = form_.where == Where::ssh;
-  const bool wrong = std::any_of(probe_.verdicts().begin(), probe_.verdicts().end(), [](const PlaceVerdict& verdict) {
-    return verdict.state == PlaceVerdict::State::malformed;
-  });
+  const bool malformed =
+      std::any_of(probe_.verdicts().begin(), probe_.verdicts().end(),
+                  [](const PlaceVerdict& verdict) { return verdict.state == PlaceVerdict::State::malformed; });
   Rect row = layout.field("Host");
   // The second field stands beside the first when there is room.
   const std::string_view second_label = ssh ? "Config" : "Token";
@@ -78,12 +80,13 @@ void ConnectForm::draw_host(FormLayout& layout, std::string& hosts, std::string_
     second.cut_left(ui.px(16));
     second.cut_left(draw_text(ui, second, second_label, {.colour = Colour::text2}) + ui.px(10));
   }
-  const TextInputResult typed = text_input(ui, id("address"), row, hosts,
-                                           {.placeholder = placeholder,
-                                            .icon = ssh ? icon::kLock : icon::kPlug,
-                                            .mono = true,
-                                            .error = wrong || (nags_ && problem(FormField::host) != nullptr),
-                                            .focus_now = std::exchange(focus_now_, false)});
+  const TextInputResult typed =
+      text_input(ui, id("address"), row, hosts,
+                 {.placeholder = placeholder,
+                  .icon = ssh ? icon::kLock : icon::kPlug,
+                  .mono = true,
+                  .error = (touched_ && malformed) || (nags_ && problem(FormField::host) != nullptr),
+                  .focus_now = std::exchange(focus_now_, false)});
   if (typed.submitted) wish_ = Wish::start;
   if (ssh) {
     text_input(ui, id("ssh_config"), second, form_.ssh_config_file,
@@ -95,28 +98,31 @@ void ConnectForm::draw_host(FormLayout& layout, std::string& hosts, std::string_
 }
 
 void ConnectForm::draw_verdicts(FormLayout& layout) {
+  const float least = form_.where == Where::local ? 0 : kVerdictHeight;
   if (const FormProblem* missing = problem(FormField::host); missing != nullptr && probe_.verdicts().empty()) {
-    layout.banner(nags_ ? BannerKind::error : BannerKind::info, missing->text);
+    layout.banner(nags_ ? BannerKind::error : BannerKind::info, missing->text, least);
     return;
   }
+  // What a form that was only shown again finds is no mistake of the user's.
+  const BannerKind failed = touched_ || nags_ ? BannerKind::error : BannerKind::info;
   for (const PlaceVerdict& verdict : probe_.verdicts()) {
     const bool names_itself = verdict.text.find(verdict.place) != std::string::npos;
     const bool several = probe_.verdicts().size() > 1;
     const std::string text = several && !names_itself ? verdict.place + ": " + verdict.text : verdict.text;
     switch (verdict.state) {
       case PlaceVerdict::State::unknown:
-        layout.banner(BannerKind::info, several ? verdict.place + " is well formed." : "Well formed.");
+        layout.banner(BannerKind::info, several ? verdict.place + " is well formed." : "Well formed.", least);
         break;
       case PlaceVerdict::State::asking:
       case PlaceVerdict::State::unasked:
-        layout.banner(BannerKind::info, text);
+        layout.banner(BannerKind::info, text, least);
         break;
       case PlaceVerdict::State::reached:
-        layout.banner(BannerKind::ok, text);
+        layout.banner(BannerKind::ok, text, least);
         break;
       case PlaceVerdict::State::malformed:
       case PlaceVerdict::State::failed:
-        layout.banner(BannerKind::error, text);
+        layout.banner(failed, text, least);
         break;
     }
   }

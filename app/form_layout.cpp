@@ -72,9 +72,10 @@ void FormLayout::hint(std::string_view text, Colour colour) {
   draw_paragraph(ui_, place, text, {.style = TextStyle::small, .colour = colour}, line);
 }
 
-void FormLayout::banner(BannerKind kind, std::string_view text, std::string_view second_line) {
-  const Rect place = field("", banner_height(ui_, field_width(), text, second_line));
-  render::banner(ui_, place, kind, text, second_line);
+void FormLayout::banner(BannerKind kind, std::string_view text, float least_height) {
+  const float least = least_height > 0 ? ui_.px(least_height) : 0;
+  const Rect place = field("", std::max(banner_height(ui_, field_width(), text, {}), least));
+  render::banner(ui_, place, kind, text, {});
 }
 
 }  // namespace accelscope::app

@@ -30,7 +30,8 @@ class FormLayout {
   void space(float units) { rest_.y0 += ui_.px(units); }
   // Under the field above: small, text3.
   void hint(std::string_view text, render::Colour colour = render::Colour::text3);
-  void banner(render::BannerKind kind, std::string_view text, std::string_view second_line = {});
+  // least_height: that is kept for it, in units, so that what lies below stays where it is while the text changes.
+  void banner(render::BannerKind kind, std::string_view text, float least_height = 0);
 
  private:
   render::Ui& ui_;

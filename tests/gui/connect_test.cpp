@@ -1,4 +1,6 @@
 // The form "Connect and record", worked as a user does: typing, Tab, clicks, configurations, what a start asks for.
+#include <imgui.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -28,6 +30,8 @@ struct FormViewer {
     shell().key(Key::k, {.ctrl = true});
     shell().frame(3);
     REQUIRE(shell().find("connect.start") != nullptr);
+    REQUIRE(shell().click("connect.where.1"));  // an agent
+    shell().frame(2);
   }
   void type_into(const std::string& name, const std::string& text) {
     REQUIRE(shell().click(name));
@@ -71,6 +75,64 @@ TEST_CASE("form: the host is tried a little after the last key, and not for ever
   const auto reached = form.fake.seen().reached;
   CHECK(std::count(reached.begin(), reached.end(), "trn1-07:7420") == 1);
   CHECK(std::none_of(reached.begin(), reached.end(), [](const auto& place) { return place == "trn1"; }));
+}
+
+TEST_CASE("form: it begins with this machine, and shows no mistake before anyone has made one") {
+  FormViewer form;
+  const auto is_red = [&] {
+    const render::Pixel red = form.shell().ui().colour(render::Colour::error_bg);
+    const ImDrawData* data = form.shell().draw_data();
+    for (int list = 0; list < data->CmdListsCount; ++list) {
+      for (const ImDrawVert& vertex : data->CmdLists[list]->VtxBuffer) {
+        if (vertex.col == red) return true;
+      }
+    }
+    return false;
+  };
+  form.shell().wait(2);
+  CHECK(form.shell().shows("the agent beside this program"));
+  CHECK_FALSE(is_red());
+  REQUIRE(form.shell().click("connect.where.1"));  // an agent that is not there
+  form.shell().wait(2);
+  REQUIRE(form.until([&] { return form.fake.seen().reached.size() > 0; }));
+  form.shell().wait(1);
+  CHECK(is_red());
+}
+
+TEST_CASE("form: no field moves while one types into another") {
+  FormViewer form;
+  const auto tops = [&] {
+    std::vector<float> found;
+    for (const char* name : {"connect.program", "connect.directory", "connect.environment.add", "connect.send",
+                             "connect.results", "connect.stop_after"}) {
+      REQUIRE(form.shell().find(name) != nullptr);
+      found.push_back(form.shell().find(name)->y0);
+    }
+    return found;
+  };
+  form.shell().frame(3);
+  const std::vector<float> before = tops();
+  for (const char* name : {"connect.program", "connect.send", "connect.results"}) {
+    REQUIRE(form.shell().click(name));
+    for (const char* typed :
+         {"p", "ython3 'my bench", "' | tee out", " --and many more words that do not fit in one line "}) {
+      form.shell().type(typed);
+      form.shell().frame(2);
+      CHECK(tops() == before);
+    }
+    form.shell().key(Key::a, {.ctrl = true});
+    form.shell().key(Key::backspace);
+    form.shell().frame(2);
+  }
+  REQUIRE(form.shell().click("connect.where.1"));
+  REQUIRE(form.shell().click("connect.address"));
+  form.shell().frame(3);
+  const std::vector<float> with_host = tops();
+  for (const char* typed : {":", "x", ":74:"}) {
+    form.shell().type(typed);
+    form.shell().wait(0.6);
+    CHECK(tops() == with_host);
+  }
 }
 
 TEST_CASE("form: a host that cannot be reached says so, and is tried again by itself") {

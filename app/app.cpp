@@ -269,6 +269,10 @@ void prepare_first_session(AppState& state) {
     }
   }
   if (!options.search.empty()) tab->change([&](ViewChoices& choices) { choices.search = options.search; });
+  if (!options.panels.empty()) {  // stay in front of what is selected
+    state.panels_of(*tab).noticed = tab->selected;
+    state.arranged_for = tab;
+  }
 }
 
 void draw_tabs(AppState& state, Ui& ui, const Rect& strip) {
@@ -300,6 +304,7 @@ void draw_tabs(AppState& state, Ui& ui, const Rect& strip) {
 }
 
 void forget_closed_tabs(AppState& state) {
+  state.arranged_for = state.tab() == nullptr ? nullptr : state.arranged_for;
   std::erase_if(state.panels, [&](const auto& entry) {
     for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
       if (&state.workspace.tab(i) == entry.first) return false;

@@ -61,6 +61,10 @@ struct TabPanels {
   OutputPanel output;
   SelectionFollower follower;
   bool verdict_closed = false;
+  bool has_lines = true;  // until it is known that no event names a source line
+  bool lines_known = false;
+  std::size_t line_count = 0;      // once it is known
+  std::optional<EventId> noticed;  // the selection that Details has come forward for, or left in front what was there
 
   // Of those that are seen: others take their answers when they come to the front.
   [[nodiscard]] bool pending(const PanelLayout& layout) const {
@@ -100,6 +104,8 @@ struct AppState {
   ConnectForm connect_form{workspace};
   FileDialog file_dialog;
   CommandBox command_box;
+  const SessionTab* arranged_for = nullptr;  // the session in front in the last frame
+  std::optional<PanelId> dragged_tab;        // that follows the pointer, and perhaps to another place
 
   render::ThemeKind theme = render::ThemeKind::dark;
   float zoom = 1;
@@ -148,6 +154,9 @@ void draw_top_bar(AppState& state, render::Ui& ui, render::Rect bar);  // top_ba
 void draw_capture_bar(AppState& state, render::Ui& ui, render::Rect& row);     // capture_bar.cpp
 void draw_status_bar(AppState& state, render::Ui& ui, render::Rect bar);       // status_bar.cpp
 void draw_session(AppState& state, render::Ui& ui, const render::Rect& area);  // window_frame.cpp
+// Both places, the door and what is dragged between them.
+void draw_places(AppState& state, const PanelContext& context, const PanelLayout::Rects& rects,
+                 const render::Rect& area);  // panel_places.cpp
 // The one line of what bounds the session, its worst source line and what its data lack, from the top of the area.
 void draw_verdict(AppState& state, render::Ui& ui, render::Rect& area);  // verdict_line.cpp
 // Draws progress rows and notices from the top of the area, which shrinks.

@@ -139,6 +139,14 @@ class Workspace {
     double since_s = 0;
     std::string what;
   };
+  // How fast the time of a live session goes, for the width of a view that follows it. A capture's time may be the
+  // host's, or a device's that passes through a millisecond in a second.
+  struct Pace {
+    double wall_s = 0;      // in which data came
+    double session_ns = 0;  // and how much of the session's time that was
+    std::int64_t end_ns = 0;
+    double span_ns = 0;  // of the view that was set last; the user's own width is another
+  };
   struct OpenTab {
     std::unique_ptr<SessionTab> session;
     std::unique_ptr<LiveLink> link;
@@ -148,6 +156,7 @@ class Workspace {
     std::string saving_path;
     bool close_when_saved = false;
     bool fitted = false;  // the first view has been chosen
+    Pace pace;
     std::uint64_t saved_version = 0;
     double markers_read_s = 0;
     double rate_since_s = 0;  // window in which the ingest rate is counted
@@ -173,6 +182,8 @@ class Workspace {
   void refresh(OpenTab& tab, double now_s);
   void refresh_link(OpenTab& tab, double now_s);
   void tell_of_breaks(OpenTab& tab, double now_s);
+  static void follow_newest(OpenTab& tab);
+  static void fit_first_view(OpenTab& tab);
   [[nodiscard]] capture::CaptureSessionOptions session_options() const;
   void look_for_recoverable();
   void take_recovered();

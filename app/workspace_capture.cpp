@@ -15,7 +15,8 @@ using capture::CapturePhase;
 namespace {
 
 constexpr double kRateWindowSeconds = 0.5;
-constexpr double kFollowSeconds = 2e-3;  // a live view that follows shows at least this much session time
+constexpr double kFollowSeconds = 3;   // a view that follows shows what came in so long
+constexpr double kFollowEvents = 200;  // or more, where so many have not come in it
 
 LiveState live_state(CapturePhase phase) {
   switch (phase) {
@@ -75,6 +76,7 @@ void Workspace::connect(const capture::CapturePlan& plan, const ConfigurationNam
 
 void Workspace::connect(const std::string& places) {
   CaptureForm form;
+  form.where = Where::agent;
   form.agent_hosts = places;
   const capture::CapturePlan plan = plan_of(form, {});
   for (const std::string& place : plan.places) {
@@ -139,6 +141,12 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   const double elapsed_s = now_s - tab.rate_since_s;
   if (elapsed_s >= kRateWindowSeconds) {
     session.events_per_second = static_cast<double>(events - tab.rate_since_events) / elapsed_s;
+    const std::int64_t end_ns = session.snapshot->end_ns;
+    if (events > tab.rate_since_events && tab.rate_since_events > 0) {  // not while it is paused
+      tab.pace.wall_s += elapsed_s;
+      tab.pace.session_ns += static_cast<double>(std::max<std::int64_t>(end_ns - tab.pace.end_ns, 0));
+    }
+    tab.pace.end_ns = end_ns;
     tab.rate_since_s = now_s;
     tab.rate_since_events = events;
   }
@@ -147,17 +155,38 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   if (tab.saved_version == 0) session.modified = true;  // something came, and it is in no file yet
 
   if (auto active = session.analysis->active()) session.active = active;
-  if (!tab.fitted) {
-    session.view = session.follow ? whole_session(*session.snapshot) : active_view(session);
-    session.remember_view();
-    tab.fitted = true;
+  if (!tab.fitted) fit_first_view(tab);
+  if (!session.follow) return;
+  if (may_grow(session)) return follow_newest(tab);
+  // It is over: what was done is shown, and not the last of it, where there may be nothing at all.
+  if (session.analysis->active_known()) session.show(active_view(session));
+}
+
+// A capture that was read anew has its activity known a little later; until then all of it is shown.
+void Workspace::fit_first_view(OpenTab& tab) {
+  SessionTab& session = *tab.session;
+  const bool whole = session.follow || !session.analysis->active_known();
+  session.view = whole ? whole_session(*session.snapshot) : active_view(session);
+  if (whole && !session.follow) return;
+  session.remember_view();
+  tab.pace.span_ns = session.view.span_ns();
+  tab.fitted = true;
+}
+
+void Workspace::follow_newest(OpenTab& tab) {
+  SessionTab& session = *tab.session;
+  const auto begin = static_cast<double>(session.snapshot->begin_ns);
+  const double end = std::max(static_cast<double>(session.snapshot->end_ns), begin + 1);
+  Pace& pace = tab.pace;
+  double span = session.view.span_ns();
+  if (span == pace.span_ns) {  // else it is the width that the user chose
+    const double all = end - begin;
+    const double recent = pace.wall_s > 0 ? kFollowSeconds * pace.session_ns / pace.wall_s : all;
+    const double enough = kFollowEvents * all / static_cast<double>(session.snapshot->event_count);
+    span = std::clamp(std::max(recent, enough), 1.0, all);
   }
-  if (session.follow) {
-    const auto end = static_cast<double>(session.snapshot->end_ns);
-    const double begin = static_cast<double>(session.snapshot->begin_ns);
-    const double span = std::max(session.view.span_ns(), std::min(end - begin, kFollowSeconds * 1e9));
-    session.view = {std::max(end - span, begin), std::max(end, begin + 1)};
-  }
+  session.view = {std::max(end - span, begin), end};
+  pace.span_ns = session.view.span_ns();
 }
 
 // One notice per agent: what broke, and in its place when it was mended, or that it was given up.

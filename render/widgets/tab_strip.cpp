@@ -74,8 +74,8 @@ TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& t
   }
   if (!tab.badge.empty()) inside.cut_left(badge(ui, inside, tab.badge));
   if (tab.pinned) {
-    draw_icon(ui, {inside.x1 - ui.px(kTabStripPadding), inside.y0, inside.x1, inside.y1}, icon::kPin, ui.colour(Colour::text3),
-              TextStyle::icon12);
+    draw_icon(ui, {inside.x1 - ui.px(kTabStripPadding), inside.y0, inside.x1, inside.y1}, icon::kPin,
+              ui.colour(Colour::text3), TextStyle::icon12);
   }
   if (!tab.tooltip.empty()) tooltip(ui, at, rect, tab.tooltip);
   hits.chosen = at.pressed && !hits.closed;

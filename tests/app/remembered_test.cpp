@@ -150,6 +150,7 @@ TEST_CASE("panel layout: nonsense in the settings leaves a usable window") {
 
 TEST_CASE("panel layout: closing the panel in front shows the next, and closing all gives the place to the timeline") {
   PanelLayout layout;
+  layout.close(PanelId::selection);
   layout.close(PanelId::details);
   CHECK(layout.front(Place::bottom) == PanelId::search);
   for (const PanelId id : layout.panels_in(Place::bottom)) layout.close(id);

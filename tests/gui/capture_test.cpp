@@ -223,6 +223,44 @@ TEST_CASE("output: follows the newest line until it is scrolled up, filters, and
   REQUIRE(live.until([&] { return live.shell().shows("No line holds"); }));
 }
 
+TEST_CASE("capture end: the view fits what was done, and what bounds it is told without a touch") {
+  LiveViewer live;
+  live.record();
+  for (int i = 0; i < 20; ++i) {
+    live.fake.make_events(100);
+    live.shell().wait(0.1);
+  }
+  live.viewer->tab().show({0, 5'000});  // follow again with a narrow view, at the end of which nothing is
+  live.viewer->tab().follow = true;
+  live.shell().frame(2);
+  live.fake.make_lines(4'000);  // a program that says much and does nothing
+  live.shell().frame(2);
+  CHECK(live.viewer->tab().view.begin_ns > 2'100'000);
+  live.fake.set_phase(CapturePhase::ended);
+  REQUIRE(live.shell().rest_until([&] { return !live.viewer->tab().follow; }));
+  const ViewRange view = live.viewer->tab().view;
+  CHECK(view.begin_ns < 1'000);
+  CHECK(view.end_ns == doctest::Approx(2'010'000 * 1.01).epsilon(0.02));
+  CHECK(live.shell().rest_until([&] { return !live.shell().shows("Looking for what bounds it"); }));
+  REQUIRE(live.shell().rest_until([&] { return live.shell().rest(5) == 0; }));
+  CHECK(live.shell().rest(600) == 0);
+}
+
+TEST_CASE("following: the width is what comes in a few seconds, whether time goes fast or slow") {
+  for (const int events_per_turn : {10, 1'000}) {
+    LiveViewer live;
+    live.record();
+    for (int i = 0; i < 100; ++i) {
+      live.fake.make_events(events_per_turn);  // of 1 us each
+      live.shell().wait(0.1);
+    }
+    const double span = live.viewer->tab().view.span_ns();
+    const double per_second = events_per_turn * 1'000 / 0.11;
+    CHECK(span > 1.5 * per_second);
+    CHECK(span < 6 * per_second);
+  }
+}
+
 TEST_CASE("output: says how the program ended") {
   LiveViewer live;
   live.record();

@@ -9,6 +9,7 @@ using render::Key;
 
 TEST_CASE("details: without a selection the panel says what to do, with one it shows every group") {
   OpenViewer viewer;
+  REQUIRE(viewer.shell.click("bottom.details"));
   CHECK(viewer.shell.shows("Select an event on the timeline"));
   viewer.select(kFirstMatmul);
   CHECK(viewer.shell.shows("Timing"));

@@ -171,6 +171,7 @@ TEST_CASE("source: a folder without the files says so, and cancelling chooses no
 
 TEST_CASE("source: files stand by cost, one opens as its lines, and the page is kept with the session") {
   NoTextViewer viewer;
+  viewer.app.layout().show(PanelId::details);  // the summary lists lines too
   REQUIRE(viewer.shell.click("source.file"));
   viewer.shell.frame(2);
   REQUIRE(viewer.shell.click("source.files.files"));

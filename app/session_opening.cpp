@@ -10,6 +10,7 @@
 #include "capture/client/frame_import.h"
 #include "capture/sources/import_input.h"
 #include "core/analysis/session_activity.h"
+#include "core/analysis/track_devices.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -155,6 +156,9 @@ std::string device_of(const Snapshot& snapshot) {
     std::string name = track.track->host;
     if (!track.track->device.empty()) name += (name.empty() ? "" : " ") + track.track->device;
     if (!track.track->device.empty()) devices.insert(std::move(name));
+  }
+  for (const std::string& device : std::set<std::string>(devices)) {  // one made of others stands for them
+    for (const std::string& part : parts_of_device(device)) devices.erase(part);
   }
   if (devices.empty()) return "";
   if (devices.size() == 1) return *devices.begin();

@@ -10,6 +10,7 @@
 #include "app/commands/quality_report.h"
 #include "app/figure_text.h"
 #include "core/analysis/session_activity.h"
+#include "core/analysis/track_devices.h"
 #include "core/analysis/verdict.h"
 #include "core/base/format.h"
 #include "core/base/sha256.h"
@@ -73,10 +74,20 @@ std::vector<Block> blocks_of(const PrintedSummary& summary) {
 
 bool is_graph(const std::string& device) { return device.size() == 42 && device.starts_with("n_"); }
 
-// The only device has the session's key; further ones have one of their own, made of it and their name.
-std::string key_of(const PrintedSummary& summary, const Block& block, std::size_t devices) {
+bool is_part_block(const Block& block, const std::vector<Block>& blocks) {
+  return std::any_of(blocks.begin(), blocks.end(), [&](const Block& other) {
+    const std::vector<std::string> parts = parts_of_device(other.device);
+    return std::find(parts.begin(), parts.end(), block.device) != parts.end();
+  });
+}
+
+// The only device that is no part of another has the session's key; further ones have one of their own, made of it and
+// their name.
+std::string key_of(const PrintedSummary& summary, const Block& block, const std::vector<Block>& blocks) {
   if (is_graph(block.device)) return block.device;
-  if (devices <= 1) return summary.key;
+  const auto wholes =
+      std::count_if(blocks.begin(), blocks.end(), [&](const Block& other) { return !is_part_block(other, blocks); });
+  if (wholes <= 1 && !is_part_block(block, blocks)) return summary.key;
   return "n_" + sha256_hex(summary.key + " " + block.device).substr(0, 40);
 }
 
@@ -187,7 +198,7 @@ void write_summary_json(std::ostream& out, const std::vector<PrintedSummary>& su
     const bool alone = blocks.empty();  // a session without devices is a block itself
     if (alone) blocks.push_back(session);
     for (const Block& block : blocks) {
-      out << separator << json_quote(key_of(summary, block, blocks.size())) << ": {";
+      out << separator << json_quote(key_of(summary, block, blocks)) << ": {";
       write_json_block(out, summary, block, alone ? nullptr : &session);
       separator = ",\n ";
     }

@@ -113,7 +113,10 @@ struct ExecutorsDevice {
   return row;
 }
 
-[[nodiscard]] std::string graph_name(const Snapshot& snapshot) {
+// Each physical core of a logical one runs a graph of its own.
+[[nodiscard]] std::string graph_name(const Snapshot& snapshot, const std::string& node) {
+  const std::string_view own = snapshot.meta_value("model_info." + node + ".sg_name");
+  if (!own.empty()) return std::string(own);
   for (const char* key : {"model_info.sg_name", "profile_info.neff_name", "name"}) {
     if (const std::string_view value = snapshot.meta_value(key); !value.empty()) return std::string(value);
   }
@@ -127,11 +130,11 @@ std::vector<Executor> executors(const Snapshot& snapshot) {
   std::vector<const std::pair<const std::string, ExecutorsDevice>*> order;
   for (const auto& device : devices) order.push_back(&device);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return natural_less(a->first, b->first); });
-  const std::string name = graph_name(snapshot);
   std::vector<Executor> rows;
   for (const auto* entry : order) {
     const ExecutorsDevice& device = entry->second;
     if (device.executors.empty()) continue;
+    const std::string name = graph_name(snapshot, entry->first);
     for (const auto& [executor, tally] : device.executors) {
       rows.push_back(row_of(entry->first, executor, name, tally, device));
     }

@@ -8,6 +8,21 @@
 
 namespace accelscope {
 
+std::vector<std::string> parts_of_device(std::string_view device) {
+  constexpr char kJoin = '+';
+  const std::size_t space = device.rfind(' ');
+  const std::string_view before = device.substr(0, space == std::string_view::npos ? 0 : space + 1);
+  std::string_view rest = device.substr(before.size());
+  std::vector<std::string> parts;
+  if (rest.find(kJoin) == std::string_view::npos) return parts;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(kJoin), rest.size());
+    if (end > 0) parts.push_back(std::string(before).append(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return parts;
+}
+
 TrackDevices::TrackDevices(const Snapshot& snapshot)
     : lane_devices_(snapshot.lanes.size(), 0), lane_tracks_(snapshot.lanes.size(), nullptr) {
   std::map<std::tuple<std::uint32_t, std::string, std::string>, std::size_t> known;
@@ -25,6 +40,13 @@ TrackDevices::TrackDevices(const Snapshot& snapshot)
     for (const std::uint32_t lane : track.lanes) {
       lane_devices_[lane] = place->second;
       lane_tracks_[lane] = &track;
+    }
+  }
+  parts_.resize(labels_.size());
+  for (const auto& [key, whole] : known) {
+    for (const std::string& part : parts_of_device(std::get<2>(key))) {
+      const auto found = known.find({std::get<0>(key), std::get<1>(key), part});
+      if (found != known.end()) parts_[whole].push_back(found->second);
     }
   }
 }

@@ -6,7 +6,10 @@ namespace accelscope::capture {
 
 ImportTable::ImportTable(Schema schema, std::span<const std::string_view> consumed, ChunkSpill& spill,
                          SessionWriter& writer)
-    : sorter_(schema, spill, {}), binding_(schema, consumed), number_(writer.add_schema(std::move(schema))) {}
+    : spill_(spill),
+      sorter_(std::make_unique<EventSorter>(schema, spill, EventSorter::Options{})),
+      binding_(schema, consumed),
+      number_(writer.add_schema(std::move(schema))) {}
 
 std::size_t ImportTable::column(std::string_view name) const noexcept {
   const auto& columns = schema().columns;
@@ -16,16 +19,22 @@ std::size_t ImportTable::column(std::string_view name) const noexcept {
 
 std::uint32_t ImportTable::track(TrackPlan& plan, std::string_view kind, std::string_view prefix, std::string_view name,
                                  std::int64_t core) {
-  const bool cached = core >= -1 && core <= 1;
-  TracksByName& known = tracks_[cached ? static_cast<std::size_t>(core + 1) : 0];
-  if (cached) {
-    if (const auto found = known.find(name); found != known.end()) return found->second;
+  constexpr std::size_t kMostPlaces = 64;
+  if (last_place_ >= tracks_.size() || tracks_[last_place_].first != core) {
+    const auto of_place = [core](const auto& known) { return known.first == core; };
+    const auto found = std::find_if(tracks_.begin(), tracks_.end(), of_place);
+    last_place_ = static_cast<std::size_t>(found - tracks_.begin());
+    if (found == tracks_.end() && tracks_.size() < kMostPlaces) tracks_.emplace_back(core, TracksByName{});
+  }
+  TracksByName* const known = last_place_ < tracks_.size() ? &tracks_[last_place_].second : nullptr;
+  if (known != nullptr) {
+    if (const auto found = known->find(name); found != known->end()) return found->second;
   }
   const std::uint32_t number = plan.track(number_, kind, std::string(prefix).append(name), core);
   const bool has_unit = schema().kind == EventKind::counter || schema().kind == EventKind::memory;
   if (has_unit) plan.set_unit(number, schema().columns.front().unit);
   if (!timed()) plan.set_untimed(number);
-  if (cached) known.emplace(name, number);
+  if (known != nullptr) known->emplace(name, number);
   return number;
 }
 
@@ -56,10 +65,35 @@ void ImportTable::copy_columns(const SortedEvent& event, Row& row, std::int64_t 
   }
 }
 
+Result<void> ImportTable::join_tracks(const TrackPlan& plan) {
+  auto joined = std::make_unique<EventSorter>(schema(), spill_, EventSorter::Options{});
+  const auto& columns = schema().columns;
+  const Result<void> merged = sorter_->merge([&](const SortedEvent& event) {
+    joined->begin();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (!event.has(i)) continue;
+      if (columns[i].type == ColumnType::text) {
+        joined->set_text(i, event.text(i));
+      } else if (columns[i].type == ColumnType::float64) {
+        joined->set_float64(i, event.float64(i));
+      } else {
+        joined->set_uint64(i, event.uint64(i));  // as it is stored
+      }
+    }
+    joined->commit(plan.canonical(event.track), event.start, event.duration, event.name);
+    return true;
+  });
+  if (merged) sorter_ = std::move(joined);
+  return merged;
+}
+
 Result<void> ImportTable::write(const TrackPlan& plan, SessionWriter& writer, std::int64_t ticks_per_ns,
                                 const Visitor& visitor) {
+  if (plan.has_joined(number_)) {
+    if (Result<void> joined = join_tracks(plan); !joined) return joined;
+  }
   std::uint32_t track = kNone;
-  const Result<void> merged = sorter_.merge([&](const SortedEvent& event) {
+  const Result<void> merged = sorter_->merge([&](const SortedEvent& event) {
     // A track that is done needs its buffers no longer: a profile may have hundreds.
     if (event.track != track && track != kNone) writer.release_buffers();
     track = event.track;

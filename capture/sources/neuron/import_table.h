@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "capture/sources/event_sorter.h"
 #include "capture/sources/neuron/row_binding.h"
@@ -20,10 +23,10 @@ class ImportTable {
   // The schema has the extra column already.
   ImportTable(Schema schema, std::span<const std::string_view> consumed, ChunkSpill& spill, SessionWriter& writer);
 
-  [[nodiscard]] const Schema& schema() const noexcept { return sorter_.schema(); }
+  [[nodiscard]] const Schema& schema() const noexcept { return sorter_->schema(); }
   [[nodiscard]] SchemaNumber number() const noexcept { return number_; }
   [[nodiscard]] bool timed() const noexcept { return schema().kind != EventKind::table; }
-  [[nodiscard]] EventSorter& sorter() noexcept { return sorter_; }
+  [[nodiscard]] EventSorter& sorter() noexcept { return *sorter_; }
   [[nodiscard]] RowBinding& binding() noexcept { return binding_; }
   // SIZE_MAX if the schema has no such column.
   [[nodiscard]] std::size_t column(std::string_view name) const noexcept;
@@ -39,6 +42,8 @@ class ImportTable {
 
  private:
   void copy_columns(const SortedEvent& event, Row& row, std::int64_t ticks_per_ns) const;
+  // Where tracks were joined: sorts anew, each event on the track that stands for its own.
+  Result<void> join_tracks(const TrackPlan& plan);
 
   struct TextHash {
     using is_transparent = void;
@@ -46,10 +51,12 @@ class ImportTable {
   };
   using TracksByName = std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>>;
 
-  EventSorter sorter_;
+  ChunkSpill& spill_;
+  std::unique_ptr<EventSorter> sorter_;
   RowBinding binding_;
   SchemaNumber number_;
-  std::array<TracksByName, 3> tracks_;  // physical core unknown, 0, 1
+  std::vector<std::pair<std::int64_t, TracksByName>> tracks_;  // by place; a handful
+  std::size_t last_place_ = 0;
 };
 
 }  // namespace accelscope::capture

@@ -6,15 +6,17 @@
 
 #include "capture/sources/neuron/neuron_importer.h"
 #include "capture/sources/source_finder.h"
+#include "core/analysis/active_time.h"
 
 namespace accelscope::capture {
 
 Result<void> NeuronImporter::finish() {
   if (first_ticks_ > last_ticks_) first_ticks_ = last_ticks_ = 0;
   settle_time_unit();
+  cores_.settle(facts_.physical_cores(), facts_.core_number());
   derive_trigger_flows();
   derive_memory();
-  facts_.write(writer_, report_, path_);
+  facts_.write(writer_, report_, path_, cores_);
   for (const auto& [table, rows] : row_counts_)
     writer_.set_meta("source.rows." + table.substr(0, 80), fmt::format("{}", rows));
   if (const Result<void> written = write_tables(); !written) return written;
@@ -36,11 +38,13 @@ void NeuronImporter::settle_time_unit() {
     return;
   }
   const std::optional<std::int64_t> stated = facts_.last_hw_timestamp();
+  writer_.set_meta(kCutTimesFact, "yes");
   if (!stated || *stated <= 0 || last_ticks_ <= 0) return;
   constexpr double kTolerance = 0.02;
   const double ratio = static_cast<double>(last_ticks_) / static_cast<double>(*stated);
   if (std::fabs(ratio / 1000 - 1) < kTolerance) {
     ticks_per_ns_ = 1000;
+    writer_.set_meta(kCutTimesFact, "");
     clock_ = writer_.add_clock({.name = "profile (ps)", .ticks_per_ns = 1000});
     report_.note("time_unit",
                  "the times of the file are picoseconds: its last event ends at a thousand times the last "
@@ -114,6 +118,7 @@ Result<void> NeuronImporter::write_tables() {
   const auto& instructions = tables_[static_cast<std::size_t>(NeuronTable::instruction)];
   ImportTable* const utilization =
       instructions != nullptr && macs_per_ns > 0 ? &table(NeuronTable::pe_utilization) : nullptr;
+  plan_.settle(cores_);
   std::map<std::int64_t, std::uint32_t> utilization_tracks;
   if (utilization != nullptr) {
     // One for each physical core that has instructions; cores without matrix work get no samples.
@@ -124,7 +129,7 @@ Result<void> NeuronImporter::write_tables() {
       utilization_.try_emplace(core, first_ticks_, last_ticks_, ticks_per_ns_, macs_per_ns);
     }
   }
-  plan_.write(writer_, facts_.device(), clock_);
+  plan_.write(writer_, cores_, clock_);
   for (const auto& into : tables_) {
     if (into == nullptr) continue;
     ImportTable::Visitor visitor;

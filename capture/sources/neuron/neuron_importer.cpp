@@ -196,6 +196,7 @@ void NeuronImporter::import_row(ImportTable& into, std::span<const JsonField> fi
   const bool known = current_.rule != nullptr;
   const NeuronTable kind = known ? table_of_row(fields) : NeuronTable::error;
   if (!settle_times(into, row, place)) return;
+  place_ = known ? place_of(kind, row) : CorePlan::kWhole;
   if (known && !look_at(kind, into, row, place)) return;
   const std::uint32_t track =
       known ? track_of(into, kind, row)
@@ -230,9 +231,37 @@ bool NeuronImporter::settle_times(const ImportTable& into, BoundRow& row, const 
   return true;
 }
 
+std::int64_t NeuronImporter::place_of(NeuronTable kind, const BoundRow& row) {
+  CorePlan::Named named{row.integer(Captured::pcore_idx), row.text(Captured::subgraph), std::nullopt,
+                        row.text(Captured::device)};
+  switch (kind) {
+    case NeuronTable::model_info:
+      named.graph = row.name;
+      named.number = row.integer(Captured::nc_idx);
+      break;
+    case NeuronTable::neff_node:
+      named.graph = row.text(Captured::sg_name);
+      break;
+    case NeuronTable::nc_mem_usage:
+      named.number = row.integer(Captured::nc);
+      break;
+    case NeuronTable::trace_event:
+    case NeuronTable::host_memory:
+    case NeuronTable::cpu_util:
+      return named.device.empty() ? CorePlan::kWhole : cores_.place(named);  // of a host
+    default:
+      break;
+  }
+  if (named.graph.empty() && !named.core) {  // "/sg01/..."
+    std::string_view path = row.text(Captured::fully_qualified_subgraph);
+    if (path.starts_with('/')) path.remove_prefix(1);
+    named.graph = path.substr(0, path.find('/'));
+  }
+  return cores_.place(named);
+}
+
 std::uint32_t NeuronImporter::track_of(ImportTable& into, NeuronTable kind, const BoundRow& row) {
   const TableRule& rule = *current_.rule;
-  const std::int64_t core = row.integer(Captured::pcore_idx).value_or(-1);
   std::string_view name;
   if (rule.key != Captured::count_) name = row.text(rule.key);
   if (kind == NeuronTable::instruction && name.empty()) name = row.text(Captured::subgroup);
@@ -244,10 +273,10 @@ std::uint32_t NeuronImporter::track_of(ImportTable& into, NeuronTable kind, cons
     plan_.set_host(track, std::string(row.text(Captured::instance_id)));
     return track;
   }
-  if (kind == NeuronTable::psum_usage) return into.track(plan_, rule.track_kind, "PSUM usage", "", core);
+  if (kind == NeuronTable::psum_usage) return into.track(plan_, rule.track_kind, "PSUM usage", "", place_);
   if (name.empty() && rule.track_name.empty()) name = "unnamed";
   const std::size_t tracks_before = plan_.size();
-  const std::uint32_t track = into.track(plan_, rule.track_kind, rule.track_name, name, core);
+  const std::uint32_t track = into.track(plan_, rule.track_kind, rule.track_name, name, place_);
   if (kind == NeuronTable::dma && plan_.size() > tracks_before) {
     // Packets of "queue-Q1-E0" lie below the transfers of "queue".
     const std::size_t ring = name.rfind("-Q");

@@ -13,6 +13,7 @@
 
 #include "capture/json/row_parser.h"
 #include "capture/sources/import_report.h"
+#include "capture/sources/neuron/core_plan.h"
 #include "capture/sources/neuron/derived_tracks.h"
 #include "capture/sources/neuron/import_table.h"
 #include "capture/sources/neuron/profile_facts.h"
@@ -62,6 +63,7 @@ class NeuronImporter final : public JsonRowHandler {
   void import_row(ImportTable& into, std::span<const JsonField> fields, const RowPlace& place);
   [[nodiscard]] bool settle_times(const ImportTable& into, BoundRow& row, const RowPlace& place);
   [[nodiscard]] std::uint32_t track_of(ImportTable& into, NeuronTable kind, const BoundRow& row);
+  [[nodiscard]] std::int64_t place_of(NeuronTable kind, const BoundRow& row);
   [[nodiscard]] StringId name_of(NeuronTable kind, const BoundRow& row);
   // What a table's rows mean beyond their columns. False: the row is not an event after all (a reason was counted).
   [[nodiscard]] bool look_at(NeuronTable kind, ImportTable& into, BoundRow& row, const RowPlace& place);
@@ -92,6 +94,7 @@ class NeuronImporter final : public JsonRowHandler {
   SessionWriter writer_;
   ChunkSpill spill_;
   TrackPlan plan_;
+  CorePlan cores_;
   ImportReport report_;
   ProfileFacts facts_;
   StackFrames frames_;
@@ -100,10 +103,11 @@ class NeuronImporter final : public JsonRowHandler {
   std::map<std::string, std::uint64_t, std::less<>> row_counts_;
   Current current_;
   std::uint64_t* current_rows_ = nullptr;
+  std::int64_t place_ = CorePlan::kWhole;  // of the row at hand
 
   static constexpr std::int64_t kMaxAllocationBytes = std::int64_t{1} << 50;
   Counts counts_;
-  std::map<std::int64_t, LastPending> last_pending_;  // by physical core
+  std::map<std::int64_t, LastPending> last_pending_;  // by place
   TriggerLinks triggers_;
   SpillLifetimes spills_;
   struct StaticTensor {

@@ -69,9 +69,13 @@ bool NeuronImporter::look_at(NeuronTable kind, ImportTable& into, BoundRow& row,
     case NeuronTable::memory:
       look_at_allocation(into, row);
       break;
+    case NeuronTable::active_time:
+    case NeuronTable::layer_summary:
+      if (row.end) into.sorter().set_int64(into.column(kind == NeuronTable::active_time ? "end_ts" : "end"), *row.end);
+      break;
     case NeuronTable::pending_dma:
       if (const auto value = row.integer(Captured::value)) {
-        LastPending& last = last_pending_[row.integer(Captured::pcore_idx).value_or(-1)];
+        LastPending& last = last_pending_[place_];
         if (*row.start >= last.time) last = {*row.start, *value};
       }
       break;
@@ -252,8 +256,7 @@ void NeuronImporter::add_hbm_sample(const BoundRow& row) {
   sorter.begin();
   sorter.set_float64(rate, *value);
   if (const auto moved = row.integer(Captured::hbm_total_transfer_bytes)) sorter.set_int64(total, *moved);
-  const std::int64_t core = row.integer(Captured::pcore_idx).value_or(-1);
-  sorter.commit(hbm.track(plan_, "counter", "HBM throughput", "", core), *row.start, 0, 0);
+  sorter.commit(hbm.track(plan_, "counter", "HBM throughput", "", place_), *row.start, 0, 0);
 }
 
 }  // namespace accelscope::capture

@@ -153,6 +153,7 @@ constexpr ColumnText kDma[] = {
     {"crc", kNeuronInt, "", kNeuronIds, "CRC",
      "Checksum of the data: it differs between two runs where their numbers differ."},
     {"pcore_idx", kNeuronInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
+    {"subgraph", kNeuronString, "", kDetails, "Subgraph name", "Short name of the compiled graph that it belongs to."},
 };
 
 constexpr ColumnText kDmaTransferOnly[] = {
@@ -183,6 +184,8 @@ constexpr ColumnText kSemaphoreUpdate[] = {
      "How the value was changed: incremented, set, cleared ..."},
     {"double_set_or_clear", kBool, "", kDetails, "Set twice",
      "The semaphore was set while set, or cleared while clear: a likely race."},
+    {"subgraph", kNeuronString, "", kDetails, "Subgraph name", "Short name of the compiled graph that it belongs to."},
+    {"pcore_idx", kNeuronInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 
 constexpr ColumnText kCcOp[] = {
@@ -218,6 +221,8 @@ constexpr ColumnText kCcInstruction[] = {
 constexpr ColumnText kPendingDma[] = {
     {"value", kNeuronInt, "", kNeuronOperation, "Pending", "DMA transfers that were asked for and have not completed.",
      Role::value, true},
+    {"subgraph", kNeuronString, "", kDetails, "Subgraph name", "Short name of the compiled graph that it belongs to."},
+    {"pcore_idx", kNeuronInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 constexpr ColumnText kDmaThroughput[] = {
     {"transfer_rate", kNeuronReal, "B/s", kNeuronMemory, "Throughput",
@@ -228,6 +233,8 @@ constexpr ColumnText kDmaThroughput[] = {
     {"hbm_total_transfer_bytes", kNeuronInt, "B", kNeuronMemory, "HBM so far",
      "Bytes moved from or to HBM since the start."},
     {"uses_hbm", kBool, "", kNeuronMemory, "Uses HBM", "Some of the traffic at this moment reads or writes HBM."},
+    {"subgraph", kNeuronString, "", kDetails, "Subgraph name", "Short name of the compiled graph that it belongs to."},
+    {"pcore_idx", kNeuronInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 constexpr ColumnText kHbmThroughput[] = {
     {"hbm_transfer_rate", kNeuronReal, "B/s", kNeuronMemory, "HBM throughput",
@@ -242,6 +249,8 @@ constexpr ColumnText kSbufUsage[] = {
     {"partition_32_usage", kNeuronReal, "share", kNeuronMemory, "Partition 32", "Share of partition 32 in use."},
     {"partition_64_usage", kNeuronReal, "share", kNeuronMemory, "Partition 64", "Share of partition 64 in use."},
     {"partition_96_usage", kNeuronReal, "share", kNeuronMemory, "Partition 96", "Share of partition 96 in use."},
+    {"subgraph", kNeuronString, "", kDetails, "Subgraph name", "Short name of the compiled graph that it belongs to."},
+    {"pcore_idx", kNeuronInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 constexpr ColumnText kPsumUsage[] = {
     {"usage_avg", kNeuronReal, "share", kNeuronMemory, "Average",
@@ -254,6 +263,8 @@ constexpr ColumnText kPsumUsage[] = {
     {"bank_5_usage", kNeuronReal, "share", kNeuronMemory, "Bank 5", "Share of bank 5 in use."},
     {"bank_6_usage", kNeuronReal, "share", kNeuronMemory, "Bank 6", "Share of bank 6 in use."},
     {"bank_7_usage", kNeuronReal, "share", kNeuronMemory, "Bank 7", "Share of bank 7 in use."},
+    {"subgraph", kNeuronString, "", kDetails, "Subgraph name", "Short name of the compiled graph that it belongs to."},
+    {"pcore_idx", kNeuronInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 constexpr ColumnText kPeUtilization[] = {
     {"utilization", kNeuronReal, "share", kNeuronOperation, "Utilisation",
@@ -266,9 +277,14 @@ constexpr ColumnText kThrottle[] = {
     {"k", kNeuronInt, "", kDetails, "k", "Cycles out of n that are allowed."},
     {"n", kNeuronInt, "", kDetails, "n", "Length of the throttling pattern in cycles."},
     {"type", kNeuronInt, "", kDetails, "Type", "Number of the cause: 0 is activity, 99 unknown."},
+    {"subgraph", kNeuronString, "", kDetails, "Subgraph name", "Short name of the compiled graph that it belongs to."},
+    {"pcore_idx", kNeuronInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 constexpr ColumnText kActiveTime[] = {
+    {"end_ts", kNeuronInt, "ns", kTiming, "Stated end",
+     "The end as the file states it: begin, end and duration are each cut to whole ns by themselves."},
     {"pcore_idx", kNeuronInt, "", kDetails, "Physical core", "Physical core that the engine belongs to."},
+    {"subgraph", kNeuronString, "", kDetails, "Subgraph name", "Short name of the compiled graph that it belongs to."},
 };
 
 constexpr ColumnText kNeffNode[] = {
@@ -284,6 +300,7 @@ constexpr ColumnText kNeffNode[] = {
      "Bytes loaded over the tensor's size; above two the same data is read again and again."},
     {"node", kNeuronString, "", kNeuronIds, "Node", "Number of the compiled graph's node."},
     {"sg_name", kNeuronString, "", kNeuronIds, "Subgraph", "Compiled graph that it belongs to."},
+    {"pcore_idx", kNeuronInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 constexpr ColumnText kDmaQueuesInfo[] = {
     {"q_type", kNeuronString, "", kNeuronOperation, "Type", "What the queue was made for."},
@@ -293,6 +310,7 @@ constexpr ColumnText kDmaQueuesInfo[] = {
     {"q_dram_channel", kNeuronInt, "", kDetails, "DRAM channel", "Memory channel of the descriptors."},
     {"q_event_id", kNeuronInt, "", kDetails, "Event", "Event number of the queue; -1 means none."},
     {"subgraph", kNeuronString, "", kNeuronIds, "Subgraph", "Compiled graph that uses the queue."},
+    {"pcore_idx", kNeuronInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 constexpr ColumnText kNcMemUsage[] = {
     {"amount_bytes", kNeuronInt, "B", kNeuronMemory, "Size", "Device memory that this use takes."},
@@ -474,6 +492,8 @@ void append_column(Schema& schema, std::string name, ColumnType type, std::strin
 
 // The same four figures for each of the five engines, and the work of the Tensor engine.
 void append_layer_columns(Schema& schema) {
+  append_column(schema, "end", kNeuronInt, "ns", kTiming, "Stated end",
+                "The end as the file states it: begin, end and duration are each cut to whole ns by themselves.");
   append_column(schema, "fully_qualified_subgraph", kNeuronString, "", kSource, "Subgraph",
                 "Compiled graph that the layer belongs to.", Role::layer);
   constexpr std::pair<std::string_view, std::string_view> kEngines[] = {

@@ -53,7 +53,13 @@ constexpr std::array<std::string_view, kCapturedCount> kCapturedKeys = {"id",
                                                                         "replica_group",
                                                                         "algorithm_bandwidth",
                                                                         "bus_bandwidth",
-                                                                        "stack_frame_ids"};
+                                                                        "stack_frame_ids",
+                                                                        "subgraph",
+                                                                        "fully_qualified_subgraph",
+                                                                        "sg_name",
+                                                                        "nc",
+                                                                        "nc_idx",
+                                                                        "device"};
 
 // Newer exports say the same under other names.
 struct Alias {
@@ -78,6 +84,11 @@ constexpr Alias kAliases[] = {
     {"avg_util_percent", "usage_avg"},
     {"trigger_start_ts", "cc_trigger"},
 };
+
+constexpr std::array<std::string_view, 2> kEndKeys = {"end", "end_ts"};
+[[nodiscard]] bool is_end_key(std::string_view key) noexcept {
+  return std::find(kEndKeys.begin(), kEndKeys.end(), key) != kEndKeys.end();
+}
 
 [[nodiscard]] Captured captured_by(std::string_view key) noexcept {
   const auto found = std::find(kCapturedKeys.begin(), kCapturedKeys.end(), key);
@@ -123,13 +134,15 @@ void add_extra_column(Schema& schema) {
 RowBinding::RowBinding(const Schema& schema, std::span<const std::string_view> consumed) : table_(1024) {
   assert(!schema.columns.empty() && schema.columns.back().name == kExtraColumn);
   extra_column_ = schema.columns.size() - 1;
+  const bool timed = schema.kind != EventKind::table;
   for (std::size_t i = 0; i < extra_column_; ++i) {
     const Column& column = schema.columns[i];
+    if (timed && is_end_key(column.name)) continue;  // an event's end first of all
     add({column.name, Role::column, captured_by(column.name), static_cast<std::uint16_t>(i), column.type});
   }
-  if (schema.kind != EventKind::table) {
+  if (timed) {
     for (const char* key : {"timestamp", "start_ts", "start"}) add({key, Role::start});
-    for (const char* key : {"end", "end_ts"}) add({key, Role::end});
+    for (const std::string_view key : kEndKeys) add({std::string(key), Role::end});
     for (const char* key : {"duration", "duration_ns"}) add({key, Role::duration});
   }
   add({schema.name_column, Role::name, captured_by(schema.name_column)});
@@ -140,6 +153,7 @@ RowBinding::RowBinding(const Schema& schema, std::span<const std::string_view> c
       add(std::move(slot));
     }
   }
+  add({"device", Role::nothing, Captured::device});
   for (const std::string_view key : consumed) add({std::string(key), Role::nothing, captured_by(key)});
 }
 

@@ -69,6 +69,12 @@ enum class Captured : std::uint8_t {
   algorithm_bandwidth,
   bus_bandwidth,
   stack_frame_ids,
+  subgraph,
+  fully_qualified_subgraph,
+  sg_name,
+  nc,
+  nc_idx,
+  device,
   count_,
 };
 inline constexpr std::size_t kCapturedCount = static_cast<std::size_t>(Captured::count_);
@@ -104,7 +110,8 @@ struct BindingCounts {
 
 class RowBinding {
  public:
-  // `consumed`: keys that are looked at through BoundRow::get and need no column.
+  // `consumed`: keys that are looked at through BoundRow::get and need no column. So is "device", which our own export
+  // of several devices adds to every row.
   RowBinding(const Schema& schema, std::span<const std::string_view> consumed);
 
   // Begins an event in the sorter and sets its columns.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "core/base/natural_order.h"
 
@@ -46,6 +45,7 @@ std::uint32_t TrackPlan::track(SchemaNumber schema, std::string_view kind, std::
   planned.track.kind = kind;
   planned.track.schema = schema;
   planned.core = core;
+  planned.canonical = number;
   tracks_.push_back(std::move(planned));
   by_key_.emplace(std::move(key), number);
   return number;
@@ -54,6 +54,8 @@ std::uint32_t TrackPlan::track(SchemaNumber schema, std::string_view kind, std::
 bool TrackPlan::comes_before(std::size_t a, std::size_t b) const {
   const Planned& left = tracks_[a];
   const Planned& right = tracks_[b];
+  const bool left_is_whole = left.core == CorePlan::kWhole;
+  if (left_is_whole != (right.core == CorePlan::kWhole)) return left_is_whole != whole_is_last_;
   if (left.core != right.core) return left.core < right.core;
   if (left.track.kind != right.track.kind) return left.track.kind < right.track.kind;
   const bool engines = left.track.kind == "engine";
@@ -63,22 +65,47 @@ bool TrackPlan::comes_before(std::size_t a, std::size_t b) const {
   return natural_less(left.track.name, right.track.name);
 }
 
-void TrackPlan::write(SessionWriter& writer, const std::string& device, ClockNumber clock) {
-  std::vector<std::size_t> order(tracks_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+void TrackPlan::settle(const CorePlan& cores) {
+  by_key_.clear();
+  whole_is_last_ = cores.count() > 1;
+  for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
+    Planned& planned = tracks_[i];
+    planned.core = cores.core_of(planned.core);
+    const std::string key = key_of(planned.track.schema, planned.track.kind, planned.track.name, planned.core);
+    planned.canonical = by_key_.emplace(key, i).first->second;
+  }
+}
+
+bool TrackPlan::has_joined(SchemaNumber schema) const noexcept {
+  for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
+    if (tracks_[i].track.schema == schema && tracks_[i].canonical != i) return true;
+  }
+  return false;
+}
+
+void TrackPlan::write(SessionWriter& writer, const CorePlan& cores, ClockNumber clock) {
+  std::vector<std::size_t> order;
+  bool any_of_whole = false;
+  for (std::size_t i = 0; i < tracks_.size(); ++i) {
+    if (tracks_[i].canonical != i) continue;
+    order.push_back(i);
+    any_of_whole = any_of_whole || tracks_[i].core == CorePlan::kWhole;
+  }
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return comes_before(a, b); });
-  std::int64_t last_core = 0;
-  for (const Planned& planned : tracks_) last_core = std::max(last_core, planned.core);
   std::int64_t place = 0;
   for (const std::size_t index : order) {
     Planned& planned = tracks_[index];
     Track track = planned.track;
-    if (last_core > 0 && planned.core >= 0) track.name += fmt::format(" (nc{})", planned.core);
-    if (track.host.empty()) track.device = device;
+    if (track.host.empty()) track.device = cores.device(planned.core);
     track.clock = planned.timed ? clock : kNone;
     track.parent = parent_of(planned);  // comes first in natural order: its name begins this one's
     track.order = place++;
     planned.number = writer.add_track(std::move(track));
+  }
+  // The device of all cores has the figures of all, so there is one even where nothing else lies on it.
+  if (!any_of_whole && cores.count() > 1) {
+    (void)writer.add_track(
+        {.name = "Logical core", .kind = "table", .device = cores.device(CorePlan::kWhole), .order = place});
   }
 }
 

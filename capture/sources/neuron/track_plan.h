@@ -9,16 +9,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture/sources/neuron/core_plan.h"
 #include "core/model/session_writer.h"
 
 namespace accelscope::capture {
 
 class TrackPlan {
  public:
-  // The number of the track of that kind, name and physical core; a new one if there is none yet. `core` is the
-  // physical core within a logical one, -1 if the file does not say.
+  // The number of the track of that kind, name and core; a new one if there is none yet. `core` is a place of CorePlan,
+  // and once settle() was called a core.
   [[nodiscard]] std::uint32_t track(SchemaNumber schema, std::string_view kind, std::string_view name,
-                                    std::int64_t core = -1);
+                                    std::int64_t core = CorePlan::kWhole);
   void set_unit(std::uint32_t track, std::string unit) { tracks_[track].track.unit = std::move(unit); }
   void set_untimed(std::uint32_t track) { tracks_[track].timed = false; }
   void set_host(std::uint32_t track, std::string host) { tracks_[track].track.host = std::move(host); }
@@ -26,18 +27,24 @@ class TrackPlan {
   [[nodiscard]] SchemaNumber schema(std::uint32_t track) const noexcept { return tracks_[track].track.schema; }
   [[nodiscard]] std::int64_t core(std::uint32_t track) const noexcept { return tracks_[track].core; }
 
-  // Puts a track below another in the timeline if a track of that kind, name and physical core exists at the end.
+  // Puts a track below another in the timeline if a track of that kind, name and core exists at the end.
   void set_parent_name(std::uint32_t track, SchemaNumber schema, std::string name);
 
-  // Defines every track; the names get "(nc0)" and "(nc1)" if more than one physical core was seen.
-  void write(SessionWriter& writer, const std::string& device, ClockNumber clock);
-  [[nodiscard]] TrackNumber written(std::uint32_t track) const noexcept { return tracks_[track].number; }
+  // Turns places into cores. Tracks that come to the same core by different ways are one: that of canonical().
+  void settle(const CorePlan& cores);
+  [[nodiscard]] std::uint32_t canonical(std::uint32_t track) const noexcept { return tracks_[track].canonical; }
+  [[nodiscard]] bool has_joined(SchemaNumber schema) const noexcept;
+
+  // Defines every track, each core a device. Call settle() before.
+  void write(SessionWriter& writer, const CorePlan& cores, ClockNumber clock);
+  [[nodiscard]] TrackNumber written(std::uint32_t track) const noexcept { return tracks_[canonical(track)].number; }
   [[nodiscard]] std::size_t size() const noexcept { return tracks_.size(); }
 
  private:
   struct Planned {
     Track track;
-    std::int64_t core = -1;
+    std::int64_t core = CorePlan::kWhole;
+    std::uint32_t canonical = 0;
     bool timed = true;  // rows of a table have no time that a clock could tell
     TrackNumber number = kNone;
     std::string parent_name;  // among the tracks of parent_schema
@@ -50,6 +57,7 @@ class TrackPlan {
 
   std::vector<Planned> tracks_;
   std::unordered_map<std::string, std::uint32_t> by_key_;
+  bool whole_is_last_ = false;  // what several cores share comes behind what is one's own
 };
 
 }  // namespace accelscope::capture

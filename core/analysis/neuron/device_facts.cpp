@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <vector>
+
+#include "core/analysis/track_devices.h"
 
 namespace accelscope::neuron {
 namespace {
@@ -31,11 +35,25 @@ std::optional<double> device_fact(const Snapshot& snapshot, const std::string& d
   return std::nullopt;
 }
 
-double peak_flops(const Snapshot& snapshot, const std::string& device) {
+double core_peak_flops(const Snapshot& snapshot, const std::string& device) {
   const double clock = device_fact(snapshot, device, {"pe_clock_freq", "tensor_engine_clock_freq"}).value_or(0);
   const double rows = device_fact(snapshot, device, {"pe_num_rows", "tensor_engine_num_rows"}).value_or(128);
   const double columns = device_fact(snapshot, device, {"pe_num_cols", "tensor_engine_num_cols"}).value_or(128);
-  return 2 * rows * columns * clock * 1e9 * device_fact(snapshot, device, {"num_physical_cores"}).value_or(1);
+  return 2 * rows * columns * clock * 1e9;
+}
+
+double physical_cores(const Snapshot& snapshot, const std::string& device) {
+  if (const std::size_t parts = parts_of_device(device).size(); parts > 0) return static_cast<double>(parts);
+  const std::string name = device.substr(0, device.ends_with(')') ? device.rfind(" (") : std::string::npos);
+  const bool is_part = std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(), [&](const TrackSnapshot& track) {
+    const std::vector<std::string> parts = parts_of_device(track.track->device);
+    return std::find(parts.begin(), parts.end(), name) != parts.end();
+  });
+  return is_part ? 1 : device_fact(snapshot, device, {"num_physical_cores"}).value_or(1);
+}
+
+double peak_flops(const Snapshot& snapshot, const std::string& device) {
+  return core_peak_flops(snapshot, device) * physical_cores(snapshot, device);
 }
 
 }  // namespace accelscope::neuron

@@ -15,8 +15,14 @@ namespace accelscope::neuron {
 [[nodiscard]] std::optional<double> device_fact(const Snapshot& snapshot, const std::string& device,
                                                 std::initializer_list<std::string_view> names);
 
-// Most floating point operations a second that the device's tensor engines can do; 0 where the metadata does not tell.
-// peak = 2 * rows * columns * clock (GHz) * physical cores
+// Most floating point operations a second that one physical core can do; 0 where the metadata does not tell.
+// peak = 2 * rows * columns * clock (GHz)
+[[nodiscard]] double core_peak_flops(const Snapshot& snapshot, const std::string& device);
+
+// Physical cores of a device: those that its name joins ("nc4+nc5"), 1 of one of these, else what the metadata says.
+[[nodiscard]] double physical_cores(const Snapshot& snapshot, const std::string& device);
+
+// What all of the device's tensor engines can do: core_peak_flops * physical_cores.
 [[nodiscard]] double peak_flops(const Snapshot& snapshot, const std::string& device);
 
 }  // namespace accelscope::neuron

@@ -1,6 +1,7 @@
 #include "core/analysis/neuron/device_tally.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/analysis/neuron/setup_names.h"
 #include "core/query/column_values.h"
@@ -70,6 +71,7 @@ void add_time(EventTotals& totals, const Seen& event) {
 struct DeviceTally::Place {
   const ScanWindow& window;
   const TimeRange& range;
+  Lane lane;
 
   // read(block) before the events of a block, body(event, index in its block) for each.
   template <typename Read, typename Body>
@@ -99,7 +101,8 @@ KnownNames::KnownNames(const StringPool& pool)
       activate(pool.find("ACTIVATE")),
       transpose(pool.find("TRANSPOSE")),
       software_dynamic(pool.find("software_dynamic")),
-      hardware_dynamic(pool.find("hardware_dynamic")) {
+      hardware_dynamic(pool.find("hardware_dynamic")),
+      instruction_fetch(pool.find("instruction")) {
   for (const std::string_view name : kSetupOpcodes) {
     if (const StringId id = pool.find(name); id != kNone) setup.push_back(id);
   }
@@ -114,15 +117,15 @@ void EventTotals::add(const EventTotals& other) noexcept {
 }
 
 void DeviceTally::add(const ScannedChunk& chunk, const ScanWindow& window, const TimeRange& range,
-                      const KnownNames& known, std::uint32_t core) {
-  const Place place{window, range};
+                      const KnownNames& known, const Lane& lane) {
+  const Place place{window, range, lane};
   const std::string& schema = chunk.lane.schema->name;
   if (schema == "instruction") add_instructions(chunk, place, known);
   if (schema == "dma") add_packets(chunk, place, known);
   if (schema == "dma_transfer") add_transfers(chunk, place);
-  if (schema == "cc_op") add_collectives(chunk, place, collectives, true);
-  if (schema == "cc_instruction") add_collectives(chunk, place, collective_steps, false);
-  if (schema == "throttle") add_throttling(chunk, place, core);
+  if (schema == "cc_op") add_collectives(chunk, place, collectives);
+  if (schema == "cc_instruction") add_collectives(chunk, place, collective_steps);
+  if (schema == "throttle") add_throttling(chunk, place);
   if (schema == "semaphore_update") add_semaphores(chunk, place);
 }
 
@@ -152,7 +155,7 @@ void DeviceTally::add_instructions(const ScannedChunk& chunk, const Place& place
     }
     if (event.name != known.wait) {
       add_time(*totals, event);
-      active.add(event.begin_ns, event.end_ns);
+      if (place.lane.is_active) active.add(event.begin_ns, event.end_ns);
       if (!std::binary_search(known.setup.begin(), known.setup.end(), event.name)) {
         first_work_ns = std::min(first_work_ns, event.begin_ns);
         last_work_ns = std::max(last_work_ns, event.end_ns);
@@ -186,23 +189,25 @@ void DeviceTally::add_packets(const ScannedChunk& chunk, const Place& place, con
     queue.read(chunk, block);
     engine.read(chunk, block);
   };
-  std::pair<std::int64_t, std::int64_t> last_ring{-1, -1};
+  Ring last_ring{-1, -1, -1};
+  StringId last_kind = kNone;
   place.for_each_event(chunk, read, [&](const Seen& event, std::uint32_t i) {
     const StringId kind = type.at(chunk, i);
     const bool is_software = known.software_dynamic != kNone && kind == known.software_dynamic;
     const bool is_hardware = known.hardware_dynamic != kNone && kind == known.hardware_dynamic;
     Packets& of_kind = is_software ? software : is_hardware ? hardware : fixed;
-    active.add(event.begin_ns, event.end_ns);
-    if (is_software || is_hardware) add_time(dynamic, event);
+    if (place.lane.is_active) active.add(event.begin_ns, event.end_ns);
     for (Packets* to : {&packets, &of_kind}) {
       add_time(to->totals, event);
       if (!event.owned) continue;
       ++to->totals.count;
       to->bytes.add(size[i], event.share);
     }
-    if (const std::pair ring{queue[i], engine[i]}; ring != last_ring) {
+    if (const Ring ring{place.lane.core, queue[i], engine[i]}; ring != last_ring || kind != last_kind) {
       last_ring = ring;
-      rings.insert(ring);
+      last_kind = kind;
+      const bool fetches = known.instruction_fetch != kNone && kind == known.instruction_fetch;
+      (fetches ? fetching_rings : rings).insert(ring);
     }
   });
 }
@@ -213,23 +218,25 @@ void DeviceTally::add_transfers(const ScannedChunk& chunk, const Place& place) {
       chunk, [&](std::uint32_t block) { size.read(chunk, block); },
       [&](const Seen& event, std::uint32_t i) {
         add_time(transfers.totals, event);
+        if (place.lane.is_active) active.add(event.begin_ns, event.end_ns);
         if (!event.owned) return;
         ++transfers.totals.count;
         transfers.bytes.add(size[i], event.share);
       });
 }
 
-void DeviceTally::add_collectives(const ScannedChunk& chunk, const Place& place, EventTotals& totals, bool is_work) {
+void DeviceTally::add_collectives(const ScannedChunk& chunk, const Place& place, EventTotals& totals) {
   place.for_each_event(
       chunk, [](std::uint32_t) {},
       [&](const Seen& event, std::uint32_t) {
         add_time(totals, event);
         totals.count += event.owned ? 1 : 0;
-        if (is_work) active.add(event.begin_ns, event.end_ns);
+        if (place.lane.is_active) active.add(event.begin_ns, event.end_ns);
       });
 }
 
-void DeviceTally::add_throttling(const ScannedChunk& chunk, const Place& place, std::uint32_t core) {
+void DeviceTally::add_throttling(const ScannedChunk& chunk, const Place& place) {
+  const std::uint32_t core = place.lane.core;
   NumberColumn k(chunk, "k");
   NumberColumn n(chunk, "n");
   const auto read = [&](std::uint32_t block) {
@@ -263,10 +270,25 @@ void DeviceTally::add_semaphores(const ScannedChunk& chunk, const Place& place) 
   });
 }
 
+std::size_t DeviceTally::queue_count() const {
+  const auto same_queue = [](const Ring& a, const Ring& b) { return a[0] == b[0] && a[1] == b[1]; };
+  const auto fetches = [&](const auto& listed) {
+    return std::any_of(fetching_rings.begin(), fetching_rings.end(),
+                       [&](const Ring& ring) { return same_queue(ring, listed.first); });
+  };
+  const auto is_counted = [&](const Ring& ring) {
+    return rings.contains(ring) || std::any_of(listed_queues.begin(), listed_queues.end(),
+                                               [&](const auto& listed) { return same_queue(ring, listed.first); });
+  };
+  const auto listed = std::count_if(listed_queues.begin(), listed_queues.end(), fetches);
+  const auto others = std::count_if(fetching_rings.begin(), fetching_rings.end(), std::not_fn(is_counted));
+  return rings.size() + static_cast<std::size_t>(listed + others);
+}
+
 void DeviceTally::close_window() {
   for (auto& [name, totals] : engines) totals.active.close_window();
   for (EventTotals* totals : {&activations, &packets.totals, &fixed.totals, &software.totals, &hardware.totals,
-                              &dynamic, &transfers.totals, &collectives, &collective_steps}) {
+                              &transfers.totals, &collectives, &collective_steps}) {
     totals->active.close_window();
   }
   active.close_window();
@@ -291,8 +313,9 @@ void DeviceTally::merge(const DeviceTally& other) {
   merge_packets(software, other.software);
   merge_packets(hardware, other.hardware);
   merge_packets(transfers, other.transfers);
-  dynamic.add(other.dynamic);
   rings.insert(other.rings.begin(), other.rings.end());
+  fetching_rings.insert(other.fetching_rings.begin(), other.fetching_rings.end());
+  listed_queues.insert(other.listed_queues.begin(), other.listed_queues.end());
   collectives.add(other.collectives);
   collective_steps.add(other.collective_steps);
   active.add(other.active);

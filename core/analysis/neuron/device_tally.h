@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 12> kSummedColumns = {
 // Names that the formulas ask for, as session-wide ids; kNone for those that no event has.
 struct KnownNames {
   explicit KnownNames(const StringPool& pool);
-  StringId wait, matmul, activate, transpose, software_dynamic, hardware_dynamic;
+  StringId wait, matmul, activate, transpose, software_dynamic, hardware_dynamic, instruction_fetch;
   std::vector<StringId> setup;  // sorted
 };
 
@@ -64,9 +64,14 @@ struct ThrottleTotals {
 
 class DeviceTally {
  public:
-  // The chunk must be of the device; `core` is its physical core within a logical one.
+  // Where a chunk's events happen.
+  struct Lane {
+    std::uint32_t core = 0;  // physical one within a logical one
+    bool is_active = false;  // its time is device work as core/analysis/active_time.h means it
+  };
+  // The chunk must be of the device or of one of its parts.
   void add(const ScannedChunk& chunk, const ScanWindow& window, const TimeRange& range, const KnownNames& known,
-           std::uint32_t core);
+           const Lane& lane);
   void close_window();
   void merge(const DeviceTally& other);
 
@@ -82,12 +87,18 @@ class DeviceTally {
   EventTotals activations;
   std::int64_t first_work_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_work_ns = std::numeric_limits<std::int64_t>::min();
-  Packets packets, fixed, software, hardware;             // all, and by what lays them out
-  EventTotals dynamic;                                    // software and hardware together
-  std::set<std::pair<std::int64_t, std::int64_t>> rings;  // dma_queue and dma_engine
+  Packets packets, fixed, software, hardware;  // all, and by what lays them out
+  // Physical core, ring (dma_queue) and DMA engine of those that moved data, and of those that fetched instructions.
+  using Ring = std::array<std::int64_t, 3>;
+  std::set<Ring> rings, fetching_rings;
+  // The queues that the file lists: physical core, ring, DMA engine, name.
+  std::set<std::pair<Ring, StringId>> listed_queues;
+  // Queues in use as the vendor counts them: each ring of a DMA engine that moves data is one, but a queue that fetches
+  // instructions is one as a whole, whichever engines serve it, as the list of queues names it.
+  [[nodiscard]] std::size_t queue_count() const;
   Packets transfers;
   EventTotals collectives, collective_steps;
-  CoveredTime active;  // of instructions but waits, packets and collectives
+  CoveredTime active;                                                       // of device work, waits left out
   std::map<std::pair<std::uint32_t, StringId>, ThrottleTotals> throttling;  // by physical core and cause
   std::map<std::uint32_t, ThrottleTotals> throttled;                        // by physical core, with k below n only
   std::uint64_t semaphore_updates = 0;
@@ -103,8 +114,8 @@ class DeviceTally {
   void add_instructions(const ScannedChunk& chunk, const Place& place, const KnownNames& known);
   void add_packets(const ScannedChunk& chunk, const Place& place, const KnownNames& known);
   void add_transfers(const ScannedChunk& chunk, const Place& place);
-  void add_collectives(const ScannedChunk& chunk, const Place& place, EventTotals& totals, bool is_work);
-  void add_throttling(const ScannedChunk& chunk, const Place& place, std::uint32_t core);
+  void add_collectives(const ScannedChunk& chunk, const Place& place, EventTotals& totals);
+  void add_throttling(const ScannedChunk& chunk, const Place& place);
   void add_semaphores(const ScannedChunk& chunk, const Place& place);
 };
 

@@ -31,7 +31,8 @@ constexpr Term kTerms[] = {
      "From the first to the last instruction that works for the model; loading, ordering and waiting do not count.",
      "From the first begin to the last end over the instructions that neither wait nor only set up."},
     {"total_active_time", kOverall, "s", "Time in which at least one engine, DMA packet or collective was at work.",
-     "Length of the union of all instructions but semaphore waits, all DMA packets and all collectives."},
+     "Length of the union of all instructions but semaphore waits, all DMA packets and all collectives, and half a ns "
+     "for each gapless stretch where the file cuts times to whole ns."},
     {"total_active_time_percent", kOverall, "share", "Share of the run in which anything was at work.", kOfTotal},
     {"neuroncore_cycle_count", kOverall, "cycles", "Length of the run in cycles of the core's clock.",
      "Total time times the clock of the engines other than the systolic array."},
@@ -62,7 +63,8 @@ constexpr Term kTerms[] = {
     {"peak_flops_bandwidth_ratio", kOverall, "flop/B",
      "How many operations the systolic array can do in the time in which HBM delivers a byte: the knee of the "
      "roofline.",
-     "2 x rows x columns x clock x physical cores / HBM bandwidth, from the profile's metadata."},
+     "2 x rows x columns x clock / HBM bandwidth, from the profile's metadata; of one physical core, as the vendor has "
+     "it, also where a logical core is made of several."},
 
     // data movement
     {"dma_active_time", kData, "s", "Time in which at least one DMA packet was under way.",
@@ -72,8 +74,11 @@ constexpr Term kTerms[] = {
      "dma_active_time times the clock of the engines other than the systolic array."},
     {"dma_packet_time", kData, "s", "Time of all DMA packets added up, so parallel packets count each.",
      "Sum of the durations of all packets."},
-    {"dma_queue_count", kData, "", "DMA rings that carried packets: one per queue and DMA engine.",
-     "Number of different pairs of dma_queue and dma_engine among the packets."},
+    {"dma_queue_count", kData, "",
+     "DMA rings that carried packets: one per queue and DMA engine; a queue that fetches instructions is one as a "
+     "whole.",
+     "Number of different pairs of dma_queue and dma_engine among the packets that move data, and of the queues in "
+     "dma_queues_info that fetched instructions."},
     {"dma_transfer_count", kData, "",
      "DMA transfers, each of one or more packets. Without DGE notifications only those laid out by the compiler are "
      "seen.",
@@ -95,7 +100,10 @@ constexpr Term kTerms[] = {
      "Sum of transfer_size over the packets that are neither software nor hardware dynamic."},
     {"static_dma_size_percent", kData, "share", "Share of the bytes that static packets moved.", kOfBytes},
     {"dynamic_dma_active_time_percent", kData, "share",
-     "Part of the DMA time with a packet under way that was described while the run went on.", kOfDmaTime},
+     "Part of the DMA time with packets under way that were described while the run went on.",
+     "software_dynamic_dma_active_time and hardware_dynamic_dma_active_time together over dma_active_time; moments "
+     "with "
+     "packets of both count twice, as the vendor has it."},
     {"dynamic_dma_packet_percent", kData, "share", "Share of the packets that were described during the run.",
      kOfPackets},
     {"dynamic_dma_size_percent", kData, "share", "Share of the bytes that such packets moved.", kOfBytes},
@@ -156,10 +164,10 @@ constexpr Term kTerms[] = {
     {"mfu_estimated_percent", kTensor, "share",
      "Model FLOPs utilisation: the model's operations over what the systolic array could have done in the time.",
      "model_flops / (total_time x peak), peak = 2 x rows x columns x clock x physical cores; model_flops as the file "
-     "states it for the whole run."},
+     "states it for the whole run, or hardware_flops - transpose_flops where it states none."},
     {"mfu_max_achievable_estimated_percent", kTensor, "share",
-     "The most that MFU can reach with this much HBM traffic; above 100 % memory is not the limit.",
-     "model_flops / (hbm_read_bytes + hbm_write_bytes) / peak_flops_bandwidth_ratio."},
+     "The most that MFU can reach with this much HBM traffic; at 100 % memory is not the limit.",
+     "model_flops / (hbm_read_bytes + hbm_write_bytes) / (peak / HBM bandwidth), at most 1."},
     {"mfu_hlo_estimated_percent", kTensor, "share",
      "MFU with the operations counted in the graph given to the compiler.",
      "As mfu_estimated_percent, from the model_flops that the file states."},
@@ -168,7 +176,7 @@ constexpr Term kTerms[] = {
     {"mfu_inst_estimated_percent", kTensor, "share", "MFU with the operations counted over the executed instructions.",
      "(hardware_flops - transpose_flops) / (total_time x peak)."},
     {"mfu_inst_max_achievable_estimated_percent", kTensor, "share", "Achievable MFU with the executed operations.",
-     "(hardware_flops - transpose_flops) / (hbm_read_bytes + hbm_write_bytes) / peak_flops_bandwidth_ratio."},
+     "(hardware_flops - transpose_flops) / (hbm_read_bytes + hbm_write_bytes) / (peak / HBM bandwidth), at most 1."},
     {"hfu_estimated_percent", kTensor, "share",
      "Hardware FLOPs utilisation: all operations of the systolic array, transposes too, over what it could have done.",
      "hardware_flops / (total_time x peak)."},
@@ -179,13 +187,15 @@ constexpr Term kTerms[] = {
      "Sum of the durations of the ACTIVATE instructions."},
     {"<engine>_engine_active_time", kEngine, "s",
      "Time in which the engine worked; waiting for a semaphore is not work.",
-     "Length of the union of the engine's instructions except EVENT_SEMAPHORE."},
+     "Length of the union of the engine's instructions except EVENT_SEMAPHORE, and half a ns for each gapless stretch "
+     "where the file cuts times to whole ns."},
     {"<engine>_engine_active_time_percent", kEngine, "share", "Share of the run in which the engine worked.", kOfTotal},
     {"<engine>_engine_instruction_count", kEngine, "", "Instructions that the engine ran.",
      "Number of the engine's instructions."},
     {"<engine>_engine_instruction_time", kEngine, "s",
      "Time of the engine's instructions added up, so overlapping ones count each.",
-     "Sum of the durations of the engine's instructions except EVENT_SEMAPHORE."},
+     "Sum of the durations of the engine's instructions except EVENT_SEMAPHORE, and half a ns for each where the file "
+     "cuts times to whole ns."},
 
     // collectives
     {"cc_op_count", kCollectives, "", "Collective operations that ran, such as all-reduce.", "Number of collectives."},

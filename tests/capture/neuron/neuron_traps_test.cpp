@@ -51,13 +51,15 @@ TEST_CASE("unsorted and overlapping instructions are all kept, on sub-lanes") {
   CHECK(find(events, "D")->end == 200);  // a duration of 0 is an event like any other
 }
 
-TEST_CASE("TensorMatrix rows have their own track and physical cores are told apart") {
+TEST_CASE("TensorMatrix rows have their own track and physical cores are devices of their own") {
   const Imported session = Imported::text(
       R"({"instruction":[{"timestamp":0,"duration":1,"opcode":"MATMUL","label":"TensorMatrix","subgroup":"Tensor","pcore_idx":0},
           {"timestamp":0,"duration":1,"opcode":"MATMUL","label":"TensorMatrix","subgroup":"Tensor","pcore_idx":1}]})");
   std::vector<std::string> names;
-  for (const TrackSnapshot& track : session.snapshot().tracks) names.push_back(track.track->name);
-  CHECK(names == std::vector<std::string>{"TensorMatrix (nc0)", "TensorMatrix (nc1)"});
+  for (const TrackSnapshot& track : session.snapshot().tracks) {
+    if (track.track->kind == "engine") names.push_back(track.track->device + " " + track.track->name);
+  }
+  CHECK(names == std::vector<std::string>{"nc0 TensorMatrix", "nc1 TensorMatrix"});
 }
 
 TEST_CASE("packets lie below the transfers of their queue, in the natural order of engines") {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "app/commands/output_file.h"
 #include "app/commands/query_output.h"
@@ -16,12 +18,17 @@ constexpr const char* kEvents =
     "SELECT slice.id, track.name AS track, track.device, lane, ts_ns, dur_ns, slice.name, category, slice.schema "
     "FROM slice JOIN track ON track.id = slice.track_id";
 
-Result<std::uint64_t> write_json(const QueryContext& query, const TimeRange& range, OutputFile& output) {
+struct Written {
+  std::uint64_t rows = 0;
+  std::vector<std::string> losses;
+};
+
+Result<Written> write_json(const QueryContext& query, const TimeRange& range, OutputFile& output) {
   JsonExport request{query, {}, range, {}};
   if (neuron::is_neuron_session(*query.snapshot)) request.forms = neuron::json_forms(*query.snapshot);
   const auto report = export_json(request, [&](std::string_view text) { return output.write(text); });
   if (!report) return report.error();
-  return report->rows;
+  return Written{report->rows, report->losses()};
 }
 
 // Passes rows on and counts them.
@@ -40,13 +47,13 @@ class CountedRows final : public SqlRowVisitor {
   std::uint64_t rows_ = 0;
 };
 
-Result<std::uint64_t> write_csv(const QueryContext& query, OutputFile& output) {
+Result<Written> write_csv(const QueryContext& query, OutputFile& output) {
   SqlSession session(query.store, query.snapshot, query.pool, query.mask);
   const auto csv = make_query_output("csv", output.stream());
   CountedRows rows(*csv);
   if (const Result<void> done = session.visit(kEvents, rows, query.control); !done) return done.error();
   csv->finish();
-  return rows.rows();
+  return Written{rows.rows(), {}};
 }
 
 }  // namespace
@@ -59,11 +66,13 @@ Result<std::string> write_filtered(const QueryContext& query, const EventFilter&
   std::ostringstream unused;
   const auto output = OutputFile::open(path, unused);
   if (!output) return output.error();
-  const auto rows = path.ends_with(".json") ? write_json(filtered, filter.range.value_or(TimeRange{}), **output)
-                                            : write_csv(filtered, **output);
-  if (!rows) return rows.error();
+  const auto written = path.ends_with(".json") ? write_json(filtered, filter.range.value_or(TimeRange{}), **output)
+                                               : write_csv(filtered, **output);
+  if (!written) return written.error();
   if (const Result<void> finished = (*output)->finish(); !finished) return finished.error();
-  return fmt::format("Wrote {} rows to {}", format_count(*rows), path);
+  std::string text = fmt::format("Wrote {} rows to {}", format_count(written->rows), path);
+  for (const std::string& loss : written->losses) text += ". " + loss;
+  return text;
 }
 
 }  // namespace accelscope::app

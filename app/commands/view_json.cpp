@@ -68,6 +68,7 @@ Result<void> view_one(const JsonViewRequest& request, const std::string& input, 
   const auto report = write_session(*session, *filter, **output, "Writing " + output_path, run);
   if (!report) return report.error();
   if (auto finished = (*output)->finish(); !finished) return finished;
+  for (const std::string& loss : report->losses()) run.say(fmt::format("accelscope: {}: {}", output_path, loss));
   if (output_path != kStandardOutput) {
     run.say(fmt::format("{}: {} rows, {}", output_path, format_count(report->rows),
                         format_bytes(static_cast<double>(report->bytes))));

@@ -85,6 +85,10 @@ RowPlan make_row_plan(const Schema& schema, const JsonForms& forms, std::string_
       plan.spliced = i;
       continue;
     }
+    if (!plan.form.end_key.empty() && column.name == plan.form.end_key && column.type == ColumnType::int64) {
+      plan.end_column = i;
+      continue;
+    }
     RowPlan::Field field{i, column.type, JsonForm::plain, false, key_text(column.name), {}, 0};
     if (const ColumnJson* form = form_of(plan.form, column.name)) {
       field.form = form->form;
@@ -206,7 +210,10 @@ void RowWriter::write_times(const ScannedChunk& chunk, const RowPlan& plan, cons
   };
   put(plan.form.start_key, begin);
   if (!plan.has_duration) return;
-  put(plan.form.end_key, end);
+  const std::uint32_t row = block.first_row + index;
+  const bool stated =
+      plan.end_column && *plan.end_column < chunk.view.column_count() && chunk.view.has_value(*plan.end_column, row);
+  put(plan.form.end_key, stated ? chunk.view.int64(*plan.end_column, row) : end);
   put(plan.form.duration_key, end - begin);
 }
 
@@ -251,6 +258,7 @@ std::uint64_t RowWriter::write(const ScannedChunk& chunk, const RowPlan& plan, c
         }
         out.back() = ']';
         out += ',';
+        flows_written_ += found->second.size();
       }
       if (!plan.form.constant.empty()) {
         out += plan.form.constant;

@@ -31,6 +31,7 @@ struct RowPlan {
   bool name_always = false;
   std::vector<Field> fields;
   std::optional<std::size_t> spliced;
+  std::optional<std::size_t> end_column;  // the end as the source stated it, written in place of the event's
   bool timed = true;
   bool has_duration = true;
 };
@@ -51,6 +52,7 @@ class RowWriter {
   // `place`: fields that all rows of the lane have, such as "\"track\":\"Tensor\",".
   std::uint64_t write(const ScannedChunk& chunk, const RowPlan& plan, const std::string& place, const RowFlows& flows,
                       std::string& out);
+  [[nodiscard]] std::uint64_t flows() const noexcept { return flows_written_; }
 
  private:
   void write_row(const ScannedChunk& chunk, const RowPlan& plan, const ScannedBlock& block, std::uint32_t index,
@@ -65,6 +67,7 @@ class RowWriter {
   const StringPool& strings_;
   const JsonForms& forms_;
   std::unordered_map<StringId, std::string> quoted_;
+  std::uint64_t flows_written_ = 0;
 };
 
 }  // namespace accelscope

@@ -1,5 +1,7 @@
 #include "core/export/json_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -8,6 +10,7 @@
 #include "core/base/format.h"
 #include "core/export/json_row.h"
 #include "core/query/event_mask.h"
+#include "core/query/range_statistics.h"
 
 namespace accelscope {
 namespace {
@@ -38,6 +41,8 @@ class JsonTables {
 
  private:
   void plan();
+  void leave_out(const TrackSnapshot& track, const RowPlan& rows);
+  Result<void> count_flows();
   const RowPlan& plan_of(const TrackSnapshot& track);
   TableLanes& table_named(const std::string& name);
   [[nodiscard]] std::string place_of(const TrackSnapshot& track, const RowPlan& plan) const;
@@ -71,6 +76,7 @@ Result<JsonExportReport> JsonTables::run() {
     if (Result<void> done = write_table(table); !done) return done.error();
   }
   if (Result<void> done = put("}\n"); !done) return done.error();
+  if (Result<void> done = count_flows(); !done) return done.error();
   return report_;
 }
 
@@ -89,13 +95,75 @@ void JsonTables::plan() {
     if (track.schema->kind == EventKind::flow) {
       flow_lanes_.insert(flow_lanes_.end(), track.lanes.begin(), track.lanes.end());
     }
-    if (rows.table.empty() || !track.track->name.starts_with(rows.form.track_prefix)) continue;
+    if (rows.table.empty() || !track.track->name.starts_with(rows.form.track_prefix)) {
+      leave_out(track, rows);
+      continue;
+    }
     for (const std::uint32_t lane : track.lanes) {
       table_named(rows.table).lanes.push_back({lane, &rows, place_of(track, rows)});
       const EventMask* mask = rows.timed ? request_.query.mask.get() : nullptr;
       rows_total_ += mask != nullptr ? mask->count(lane) : snapshot_.lanes[lane].event_count;
     }
   }
+}
+
+// Events of the range and the mask that have no table; flows are looked at one by one in the end.
+void JsonTables::leave_out(const TrackSnapshot& track, const RowPlan& rows) {
+  if (rows.form.comes_back || track.schema->kind == EventKind::flow) return;
+  std::uint64_t events = 0;
+  for (const std::uint32_t lane : track.lanes) {
+    const LaneSnapshot& snapshot = snapshot_.lanes[lane];
+    const EventMask* mask = rows.timed ? request_.query.mask.get() : nullptr;
+    if (mask != nullptr) {
+      events += mask->count(lane);
+    } else if (!rows.timed || request_.range == TimeRange{}) {
+      events += snapshot.event_count;
+    } else if (const auto share = lane_share(request_.query.store, snapshot_, lane, request_.range)) {
+      events += share->event_count;
+    }
+  }
+  if (events == 0) return;
+  constexpr std::size_t kMostNames = 4;
+  std::vector<JsonLeftOut>& all = report_.left_out;
+  auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.schema == track.schema->name; });
+  if (known == all.end()) known = all.insert(all.end(), {track.schema->name, 0, {}, rows.form.left_out});
+  known->events += events;
+  if (known->tracks.size() < kMostNames) known->tracks.push_back(track.track->name);
+}
+
+// Flows come as a list of their target's row. Those whose target has no such row, as of DMA packets, have no place.
+Result<void> JsonTables::count_flows() {
+  std::vector<std::uint64_t> flows(writers_.size());
+  LaneIndices lanes;
+  std::string_view meaning;
+  std::string schema;
+  for (const TrackSnapshot& track : snapshot_.tracks) {
+    if (track.schema == nullptr || track.schema->kind != EventKind::flow) continue;
+    const RowPlan& rows = plan_of(track);
+    if (!rows.table.empty()) continue;
+    lanes.insert(lanes.end(), track.lanes.begin(), track.lanes.end());
+    meaning = rows.form.left_out;
+    schema = track.schema->name;
+  }
+  const auto& derived = request_.forms.derived_flows;
+  const Result<void> scanned =
+      scan_chunks(request_.query, lanes, request_.range, [&](const ScannedChunk& chunk, std::size_t worker) {
+        chunk.for_each_block([&](const ScannedBlock& block) {
+          for (std::uint32_t i = block.first; i < block.last; ++i) {
+            const StringId name = chunk.session_string(chunk.view.name(block.first_row + i));
+            const bool again =
+                std::find(derived.begin(), derived.end(), snapshot_.strings->text(name)) != derived.end();
+            flows[worker] += again ? 0 : 1;
+          }
+        });
+      });
+  if (!scanned) return scanned;
+  std::uint64_t all = 0;
+  for (const std::uint64_t count : flows) all += count;
+  std::uint64_t written = 0;
+  for (const RowWriter& writer : writers_) written += writer.flows();
+  if (all > written) report_.left_out.push_back({schema, all - written, {}, meaning});
+  return {};
 }
 
 const RowPlan& JsonTables::plan_of(const TrackSnapshot& track) {
@@ -258,6 +326,22 @@ void JsonTables::collect_flows(const ScannedChunk& chunk, const LaneSnapshot& la
 }
 
 }  // namespace
+
+std::vector<std::string> JsonExportReport::losses() const {
+  std::vector<std::string> lines;
+  std::uint64_t all = 0;
+  for (const JsonLeftOut& one : left_out) {
+    all += one.events;
+    std::string tracks;
+    for (const std::string& track : one.tracks) tracks += (tracks.empty() ? " of " : ", ") + track;
+    lines.push_back(fmt::format("{}: {} events{}; {}", one.schema, format_count(one.events), tracks, one.meaning));
+  }
+  if (all > 0) {
+    lines.insert(lines.begin(), fmt::format("{} events are not in the file: the vendor's tables have no place for them",
+                                            format_count(all)));
+  }
+  return lines;
+}
 
 Result<JsonExportReport> export_json(const JsonExport& request, const PutText& put) {
   return JsonTables(request, put).run();

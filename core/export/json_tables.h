@@ -54,6 +54,9 @@ struct TableJson {
   std::string_view track_key = {};
   bool has_name = true;
   std::span<const ColumnJson> columns = {};
+  // Of tables that are not written, and of tracks that track_prefix leaves out: what becomes of their events.
+  std::string_view left_out = {};
+  bool comes_back = false;  // as they were, from what is written of other tables: they are not lost
 };
 
 // One-row tables and others that no schema stands for, written first: whole rows of JSON by table.
@@ -80,9 +83,21 @@ struct JsonExport {
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};  // in events
 };
 
+// Events that no table holds: how many of which table on which tracks, and what that means.
+struct JsonLeftOut {
+  std::string schema;
+  std::uint64_t events = 0;
+  std::vector<std::string> tracks;  // at most a few
+  std::string_view meaning;         // "readers compute it again from the instructions"
+};
+
 struct JsonExportReport {
   std::uint64_t rows = 0;
   std::uint64_t bytes = 0;
+  std::vector<JsonLeftOut> left_out;
+
+  // One sentence about all that was left out, and one for each table; none if nothing was.
+  [[nodiscard]] std::vector<std::string> losses() const;
 };
 
 using PutText = std::function<Result<void>(std::string_view text)>;

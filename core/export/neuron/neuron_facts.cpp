@@ -7,7 +7,9 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 
+#include "core/analysis/track_devices.h"
 #include "core/base/format.h"
 
 namespace accelscope::neuron {
@@ -50,24 +52,49 @@ void append_field(std::string& row, std::string_view key, std::string_view json)
   return std::isfinite(metric.value) ? fmt::format("{}", metric.value) : "null";
 }
 
-// One row of figures for each device.
+// A row of the vendor's that an import kept, as JSON; empty if there is none.
+[[nodiscard]] std::string_view kept_row(const Snapshot& snapshot, std::string_view table) {
+  const std::string_view row = snapshot.meta_value(std::string(kKeptRowPrefix).append(table));
+  return row.size() > 2 && row.front() == '{' && row.back() == '}' ? row : std::string_view{};
+}
+
+// The physical cores of logical ones, where model_info states their figures.
+[[nodiscard]] std::set<std::string> parts_of_cores(const Snapshot& snapshot) {
+  std::set<std::string> parts;
+  if (!has_events(snapshot, "model_info")) return parts;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    for (std::string& part : parts_of_device(track.track->device)) parts.insert(std::move(part));
+  }
+  return parts;
+}
+
+// One row of figures for each device, and the group of each figure where the vendor's own row of groups is not kept.
 void add_summary(const Snapshot& snapshot, std::vector<FactTable>& tables) {
   std::vector<std::pair<std::string, std::string>> rows;  // by device
   std::string groups;
-  std::map<std::string, std::string, std::less<>> grouped;
+  std::set<std::string_view> grouped;
+  const std::set<std::string> parts = parts_of_cores(snapshot);
   for (const Metric& metric : snapshot.metrics) {
+    if (parts.contains(metric.device)) continue;
     auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.first == metric.device; });
     if (row == rows.end()) row = rows.insert(rows.end(), {metric.device, ""});
     append_field(row->second, metric.name, value_json(metric));
-    if (grouped.emplace(metric.name, metric.group).second) {
-      append_field(groups, metric.name, json_quote(metric.group));
-    }
+    if (grouped.insert(metric.name).second) append_field(groups, metric.name, json_quote(metric.group));
   }
-  if (rows.empty()) return;
-  FactTable summary{"summary", {}};
-  for (const auto& [device, row] : rows) summary.rows.push_back(row + "}");
-  tables.push_back(std::move(summary));
-  tables.push_back({"summary_groups", {groups + "}"}});
+  if (!rows.empty()) {
+    FactTable summary{"summary", {}};
+    for (auto& [device, row] : rows) {
+      if (rows.size() > 1) append_field(row, "device", json_quote(device));
+      summary.rows.push_back(row + "}");
+    }
+    tables.push_back(std::move(summary));
+    groups += '}';
+  }
+  if (const std::string_view kept = kept_row(snapshot, "summary_groups"); !kept.empty()) groups = kept;
+  if (!groups.empty()) tables.push_back({"summary_groups", {groups}});
+  if (const std::string_view kept = kept_row(snapshot, "terminology"); !kept.empty()) {
+    tables.push_back({"terminology", {std::string(kept)}});
+  }
 }
 
 // What an import notes for the viewer, and no vendor's table holds.

@@ -81,8 +81,11 @@ const std::vector<TableJson>& tables() {
       {.schema = "cc_stream", .table = "cc_stream"},
       {.schema = "pending_dma", .table = "pending_dma", .has_name = false},
       {.schema = "dma_throughput", .table = "dma_throughput", .has_name = false, .columns = kThroughput},
-      {.schema = "hbm_throughput", .table = ""},  // part of dma_throughput
-      {.schema = "pe_utilization", .table = ""},  // made of the instructions
+      {.schema = "hbm_throughput", .table = "", .comes_back = true},  // part of dma_throughput
+      {.schema = "pe_utilization",
+       .table = "",
+       .left_out = "a reader computes the use of the systolic array from the matrix multiplications again, at steps of "
+                   "its own"},
       {.schema = "sbuf_usage", .table = "instruction_usage", .constant = "\"type\":\"sb\"", .has_name = false},
       {.schema = "psum_usage", .table = "instruction_usage", .constant = "\"type\":\"psum\"", .has_name = false},
       {.schema = "throttle", .table = "ham", .has_name = false, .columns = kThrottle},
@@ -99,8 +102,15 @@ const std::vector<TableJson>& tables() {
        .table = "sbuf_allocation",
        .track_prefix = "SBUF partition ",
        .track_key = "partition",
-       .columns = kAllocation},
-      {.schema = "dependency", .table = ""},  // the predecessors of instructions
+       .columns = kAllocation,
+       .left_out =
+           "the vendor's table of allocations holds blocks of single partitions of the state buffer only; a reader "
+           "estimates those of device memory from tensors and spills again"},
+      {.schema = "dependency",
+       .table = "",
+       .left_out = "the vendor keeps dependencies with the instruction that waits; of transfers, a reader finds the "
+                   "instruction "
+                   "that set them off by its time"},
       {.schema = "trace_event", .table = "trace_events"},
       {.schema = "host_memory", .table = "mem_usage", .has_name = false},
       {.schema = "cpu_util", .table = "cpu_util", .has_name = false},

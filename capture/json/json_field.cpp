@@ -84,7 +84,13 @@ std::optional<std::int64_t> to_rounded_int64(const JsonField& field) noexcept {
 
 std::optional<double> to_double(const JsonField& field) noexcept {
   if (!may_be_number(field)) return std::nullopt;
-  return real(trimmed(field.text));
+  std::string_view text = trimmed(field.text);
+  // Texts of numbers come from many a printf; "+-1" is none.
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+    if (const auto value = whole<std::uint64_t>(text.substr(2), 16)) return static_cast<double>(*value);
+  }
+  return real(text);
 }
 
 std::optional<bool> to_boolean(const JsonField& field) noexcept {

@@ -31,7 +31,7 @@ struct JsonField {
 [[nodiscard]] std::optional<std::uint64_t> to_uint64(const JsonField& field) noexcept;
 // The nearest whole number of a finite value with a fraction too; for times.
 [[nodiscard]] std::optional<std::int64_t> to_rounded_int64(const JsonField& field) noexcept;
-[[nodiscard]] std::optional<double> to_double(const JsonField& field) noexcept;  // finite
+[[nodiscard]] std::optional<double> to_double(const JsonField& field) noexcept;  // finite; "+10.5" and "0x2a" too
 // true/false, 0/1, "yes"/"no", "true"/"false".
 [[nodiscard]] std::optional<bool> to_boolean(const JsonField& field) noexcept;
 

@@ -29,6 +29,17 @@ constexpr std::string_view kDeviceColumns[] = {"device", "stream", "correlation"
   return std::nullopt;
 }
 
+// A whole number that is another one as a double: beyond 2^53.
+[[nodiscard]] bool is_rounded(const JsonField& field, double value) noexcept {
+  constexpr double kExact = 9007199254740992.0;
+  if (std::fabs(value) < kExact) return false;
+  if (const auto whole = to_int64(field)) {
+    return value >= 9223372036854775808.0 || static_cast<std::int64_t>(value) != *whole;
+  }
+  const auto wide = to_uint64(field);
+  return wide && (value >= 18446744073709551616.0 || static_cast<std::uint64_t>(value) != *wide);
+}
+
 constexpr std::uint64_t kAsyncPrime = 0x9E3779B97F4A7C15U;
 
 }  // namespace
@@ -83,6 +94,7 @@ void ChromeImporter::write_slice(const EventRecord& record, std::span<const Boun
   if (record.category != 0) with_category_.push_back({binding.category, 0, record.category});
   saw_time(record.start, record.start + duration);
   events_.write(track, record.start, duration, record.name, with_category_, text);
+  if (record.has_bind_id) flows_.add_bound(record, track, vocabulary_.strings.intern("flow").id);
   any_on_device_ = any_on_device_ || rule_of(record.table).place != TablePlace::host_thread;
   any_runtime_ = any_runtime_ || record.table == ChromeTable::runtime_call;
 }
@@ -100,8 +112,13 @@ void ChromeImporter::write_instant(const EventRecord& record, std::span<const Bo
     with_category_.push_back({bindings_[static_cast<std::size_t>(record.table)]->category, 0, record.category});
   }
   saw_time(record.start, record.start);
-  events_.write(tracks_.of_thread(record.thread, record.table, schema, false), record.start, 0, record.name,
-                with_category_, text);
+  const std::uint32_t track = tracks_.of_thread(record.thread, record.table, schema, false);
+  events_.write(track, record.start, 0, record.name, with_category_, text);
+  if (record.has_bind_id) {
+    EventRecord moment = record;
+    moment.duration = 0;
+    flows_.add_bound(moment, track, vocabulary_.strings.intern("flow").id);
+  }
 }
 
 void ChromeImporter::write_memory(const EventRecord& record, std::span<const BoundValue> values,
@@ -142,6 +159,7 @@ void ChromeImporter::write_counters(const EventRecord& record, std::string_view 
       const std::optional<double> value = to_double(field);
       if (!cursor.ok() || !value) continue;
       any = true;
+      if (is_rounded(field, *value)) ++counts_.rounded_counters;
       std::string label = series.empty() || series == name || series == "value" ? std::string(name)
                                                                                 : fmt::format("{} {}", name, series);
       if (record.has_id) {
@@ -169,22 +187,22 @@ std::uint64_t ChromeImporter::async_key(const EventRecord& record) const {
   return key;
 }
 
-void ChromeImporter::end_event(OpenEvents& open, std::uint64_t key, const EventRecord& record, EventBatch& batch) {
-  saw_time(record.start, record.start);
-  KeptEvent* event = open.find(key, record.name);
-  if (event == nullptr) {
+OpenEvents::Handlers ChromeImporter::joined(bool asynchronous) {
+  OpenEvents::Handlers handlers;
+  handlers.emit = [this, asynchronous](const KeptEvent& event) { write_kept(event, asynchronous); };
+  handlers.add_args = [this](KeptEvent& event, std::string_view args) {
+    end_batch_.clear();
+    binder_.begin_batch();
+    const TableBinding& binding = *bindings_[static_cast<std::size_t>(event.record.table)];
+    event.add_values(binder_.bind(binding, {}, args, {}, end_batch_), end_batch_);
+  };
+  handlers.without_begin = [this, asynchronous](const EventRecord& end) {
     ++counts_.ends_without_begin;
-    EventRecord alone = record;
+    EventRecord alone = end;
     alone.duration = 0;
-    write_slice(alone, {}, {}, &open == &async_);
-    return;
-  }
-  if (record.raw_args.size > 0) {
-    const std::string args(batch.text_at(record.raw_args));
-    const TableBinding& binding = *bindings_[static_cast<std::size_t>(event->record.table)];
-    event->add_values(binder_.bind(binding, {}, args, {}, batch), batch);
-  }
-  open.close(key, *event, record.start);
+    write_slice(alone, {}, {}, asynchronous);
+  };
+  return handlers;
 }
 
 }  // namespace accelscope::capture

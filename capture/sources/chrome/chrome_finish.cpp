@@ -72,6 +72,9 @@ Result<void> ChromeImporter::finish(const JsonTableReader& reader) {
   if (any_time_) clock.anchors = {{first_ns_, 0}};
   const ClockNumber number = writer_.add_clock(clock);
   facts_.write(writer_, report_);
+  tracks_.for_each_label([&](const std::string& pid, const std::string& labels) {
+    writer_.set_meta(fmt::format("process.{}.labels", pid), labels);
+  });
   writer_.set_meta("source_format", facts_.is_kineto() ? "PyTorch profiler trace (Chrome JSON)" : "Chrome JSON trace");
   if (any_time_) {
     writer_.set_meta("trace_begin_ns", std::to_string(first_ns_));
@@ -132,9 +135,15 @@ void ChromeImporter::write_report(const JsonTableReader& reader) {
   note(counts_.ends_without_begin, "end_without_begin",
        "events end but never begin, probably because the capture started later; they are shown as moments",
        Severity::warning);
+  note(stacks_.too_late() + async_.too_late(), "pairs_out_of_order",
+       "begins and ends of events come far behind later ones of their thread, so that some may be joined wrongly",
+       Severity::warning);
   note(stacks_.mismatched_names(), "mismatched_end",
        "an end (\"E\") names another event than any that is open; the innermost one was closed", Severity::note);
   note(counts_.bad_counters, "bad_counter", "counter events (\"C\") without a number were skipped", Severity::warning);
+  note(counts_.rounded_counters, "rounded_counter",
+       "counters hold whole numbers beyond 2^53; they were rounded to the nearest of the 53 bits that a sample has",
+       Severity::note);
   report_losses();
   report_.write(writer_);
 }
@@ -149,6 +158,8 @@ void ChromeImporter::report_losses() {
        Severity::note);
   note(flows_.counts().without_event, "flow_without_event",
        "flows begin or end where no event of their thread lies, so there is no arrow for them", Severity::warning);
+  note(flows_.counts().doubled, "flow_begun_twice",
+       "flows (\"bind_id\") begin at a second event while they are under way; the first one counts", Severity::note);
   note(counts_.flows_without_id, "flow_without_id", "flow events without an id were skipped", Severity::warning);
   note(events_.without_lane(), "too_many_overlaps",
        "events were left out because more than 1024 of one track, or more than 16,000 of all, lie over each other",

@@ -39,8 +39,8 @@ ChromeImporter::ChromeImporter(std::string path, const ImportOptions& options, E
       binder_(strings_),
       events_(writer_, held_),
       tracks_(events_, vocabulary_),
-      stacks_([this](const KeptEvent& event) { write_kept(event, false); }),
-      async_([this](const KeptEvent& event) { write_kept(event, true); }) {}
+      stacks_(joined(false)),
+      async_(joined(true)) {}
 
 Result<void> ChromeImporter::run(std::unique_ptr<ByteSource> source, const JsonTableReader::Options& reader_options,
                                  unsigned threads) {
@@ -165,7 +165,8 @@ void ChromeImporter::take_event(EventRecord& record, EventBatch& batch) {
       saw_time(record.start, record.start);
       break;
     case 'E':
-      end_event(stacks_, record.thread, record, batch);
+      stacks_.end(record.thread, record, batch);
+      saw_time(record.start, record.start);
       break;
     case 'b':
     case 'S':
@@ -174,7 +175,8 @@ void ChromeImporter::take_event(EventRecord& record, EventBatch& batch) {
       break;
     case 'e':
     case 'F':
-      end_event(async_, async_key(record), record, batch);
+      async_.end(async_key(record), record, batch);
+      saw_time(record.start, record.start);
       break;
     case 'i':
     case 'I':

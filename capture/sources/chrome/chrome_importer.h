@@ -36,6 +36,7 @@ class ChromeImporter {
     std::uint64_t ends_without_begin = 0;
     std::uint64_t flows_without_id = 0;
     std::uint64_t bad_counters = 0;
+    std::uint64_t rounded_counters = 0;  // whole numbers that a double does not hold
     std::map<char, std::uint64_t> unknown_phases;
   };
 
@@ -54,7 +55,7 @@ class ChromeImporter {
   void write_memory(const EventRecord& record, std::span<const BoundValue> values, std::string_view text);
   void write_counters(const EventRecord& record, std::string_view args);
   void write_sample(std::uint32_t track, std::int64_t ns, double value);
-  void end_event(OpenEvents& open, std::uint64_t key, const EventRecord& record, EventBatch& batch);
+  [[nodiscard]] OpenEvents::Handlers joined(bool asynchronous);
   [[nodiscard]] std::uint64_t async_key(const EventRecord& record) const;
   void saw_time(std::int64_t begin, std::int64_t end) noexcept;
   [[nodiscard]] const ChromeSchema& schema_of(ChromeTable table);
@@ -88,6 +89,7 @@ class ChromeImporter {
   std::unique_ptr<Schema> flow_schema_;
   ChromeSchema counters_;
   std::vector<BoundValue> with_category_;
+  EventBatch end_batch_;  // the values of an end's args
   std::int64_t first_ns_ = 0;
   std::int64_t last_ns_ = 0;
   bool any_time_ = false;

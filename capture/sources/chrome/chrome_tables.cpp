@@ -33,6 +33,7 @@ constexpr std::array<ChromeTableRule, kChromeTableCount> kRules = {{
     {ChromeTable::trace_span, "trace_span", EventKind::slice, TablePlace::host_thread, "spans", 0},
     {ChromeTable::instant, "instant", EventKind::instant, TablePlace::host_thread, "instants", 7},
     {ChromeTable::memory, "memory", EventKind::memory, TablePlace::memory, "memory", 0},
+    {ChromeTable::thread_state, "thread_state", EventKind::slice, TablePlace::host_thread, "state", 5},
 }};
 
 struct CategoryRule {
@@ -217,6 +218,7 @@ std::span<const ChromeColumn> known_columns(ChromeTable table) noexcept {
     case ChromeTable::range:
     case ChromeTable::trace_span:
     case ChromeTable::instant:
+    case ChromeTable::thread_state:
       return {};
   }
   return {};

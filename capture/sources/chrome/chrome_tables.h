@@ -29,10 +29,11 @@ enum class ChromeTable : std::uint8_t {
   range,
   device_event,  // of other accelerators
   trace_span,
-  instant,  // i, I, R and n of any category
-  memory,   // the "[memory]" instants
+  instant,       // i, I, R and n of any category
+  memory,        // the "[memory]" instants
+  thread_state,  // T with a duration: what the scheduler did with a thread
 };
-inline constexpr std::size_t kChromeTableCount = 19;
+inline constexpr std::size_t kChromeTableCount = 20;
 
 // Where the events of a table are drawn.
 enum class TablePlace : std::uint8_t {

@@ -152,10 +152,36 @@ std::string ChromeTracks::process_label(const std::string& pid) const {
   return pid.empty() ? known->second.name : fmt::format("{} ({})", known->second.name, pid);
 }
 
+// The profiler's labels only say what kind of process it is ("CPU").
+std::string ChromeTracks::host_label(const std::string& pid, bool kineto) const {
+  const auto known = processes_.find(pid);
+  const bool labelled = !kineto && known != processes_.end() && !known->second.labels.empty();
+  return labelled ? fmt::format("{} {}", process_label(pid), known->second.labels) : process_label(pid);
+}
+
 std::string ChromeTracks::thread_label(const ThreadName& thread) const {
   const auto known = threads_.find(thread_key(thread.pid, thread.tid));
   if (known != threads_.end() && !known->second.name.empty()) return known->second.name;
   return chrome_tracks_is_number(thread.tid) ? "thread " + thread.tid : thread.tid;
+}
+
+// "pt_autograd_0" of "thread 1262 (pt_autograd_0)". The name of the process again, or the interpreter's, is not a
+// thread's own.
+std::string ChromeTracks::own_name(const ThreadName& thread) const {
+  const std::string label = thread_label(thread);
+  const std::string before = "thread " + thread.tid + " (";
+  if (!label.starts_with(before) || !label.ends_with(')')) return {};
+  std::string name = label.substr(before.size(), label.size() - before.size() - 1);
+  const auto process = processes_.find(thread.pid);
+  const bool repeats = process != processes_.end() && process->second.name == name;
+  return repeats || name.starts_with("python") ? std::string{} : name;
+}
+
+void ChromeTracks::for_each_label(
+    const std::function<void(const std::string& pid, const std::string& labels)>& visit) const {
+  for (const auto& [pid, names] : processes_) {
+    if (!names.labels.empty()) visit(pid, names.labels);
+  }
 }
 
 bool ChromeTracks::is_device_track(const Planned& planned, bool kineto) const {
@@ -181,17 +207,19 @@ void ChromeTracks::describe_on_host(const Planned& planned, bool kineto, Track& 
   const ThreadName thread = thread_name(planned.thread);
   track.kind = "host_thread";
   // The profiler's own marks have names for pids ("Spans", "Traces", "").
-  track.host = kineto && !chrome_tracks_is_number(thread.pid) ? "profiler" : process_label(thread.pid);
+  track.host = kineto && !chrome_tracks_is_number(thread.pid) ? "profiler" : host_label(thread.pid, kineto);
   track.name = thread_label(thread);
   const bool shared = std::any_of(planned_.begin(), planned_.end(), [&](const Planned& other) {
     return other.sort == Sort::thread && other.thread == planned.thread && other.table != planned.table &&
            rule_of(other.table).place == TablePlace::host_thread;
   });
   if (shared) {
-    // Rows have room for a few words; the profiler's own names of threads only repeat the number and the process.
+    // Rows have room for a few words; the profiler's own names of threads begin with "thread" and the number.
     const std::string_view label = rule_of(planned.table).label;
     const bool plain = chrome_tracks_is_number(thread.tid) && track.name.starts_with("thread " + thread.tid);
-    track.name = plain                ? fmt::format("{} {}", thread.tid, label)
+    const std::string own = plain ? own_name(thread) : std::string{};
+    track.name = plain && own.empty() ? fmt::format("{} {}", thread.tid, label)
+                 : plain              ? fmt::format("{} {} {}", own, thread.tid, label)
                  : track.name.empty() ? std::string(label)
                                       : fmt::format("{}: {}", track.name, label);
   }
@@ -213,12 +241,12 @@ Track ChromeTracks::describe(const Planned& planned, bool kineto) const {
       break;
     case Sort::async:
       track.kind = "host_thread";
-      track.host = process_label(thread_name(planned.thread).pid);
+      track.host = host_label(thread_name(planned.thread).pid, kineto);
       track.name = planned.name.empty() ? "asynchronous" : "asynchronous: " + planned.name;
       break;
     case Sort::counter:
       track.kind = "counter";
-      track.host = process_label(thread_name(planned.thread).pid);
+      track.host = host_label(thread_name(planned.thread).pid, kineto);
       break;
     case Sort::pool:
       track.kind = "memory";
@@ -279,7 +307,8 @@ FlowBinder::Tracks ChromeTracks::bound_tracks() const {
   for (const Planned& planned : planned_) {
     const Schema& schema = events_.schema(planned.events_track);
     tracks[events_.number(planned.events_track)] = {planned.thread, planned.table, &schema,
-                                                    schema.kind == EventKind::slice && planned.sort == Sort::thread};
+                                                    schema.kind == EventKind::slice && planned.sort == Sort::thread,
+                                                    planned.events_track};
   }
   return tracks;
 }

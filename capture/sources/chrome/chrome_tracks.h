@@ -3,6 +3,7 @@
 // Names come from metadata events, which may be anywhere in the file, so tracks are described at the end.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,7 +47,9 @@ class ChromeTracks {
   // A metadata event; false if it is none about processes and threads.
   [[nodiscard]] bool add_metadata(std::string_view name, std::uint32_t thread, std::string_view args);
 
-  [[nodiscard]] FlowBinder::Tracks bound_tracks() const;
+  [[nodiscard]] FlowBinder::Tracks bound_tracks() const;  // of all events of threads, asynchronous ones too
+  // What the file calls processes beside their names, by pid: "GPU 0", "tab title".
+  void for_each_label(const std::function<void(const std::string& pid, const std::string& labels)>& visit) const;
   // Defines every track, in the order in which people look for them.
   Result<void> define_all(EventSink& sink, ClockNumber clock, bool kineto) const;
 
@@ -75,6 +78,8 @@ class ChromeTracks {
   void describe_on_device(const Planned& planned, Track& track) const;
   void describe_on_host(const Planned& planned, bool kineto, Track& track) const;
   [[nodiscard]] std::string process_label(const std::string& pid) const;
+  [[nodiscard]] std::string host_label(const std::string& pid, bool kineto) const;
+  [[nodiscard]] std::string own_name(const ThreadName& thread) const;
   [[nodiscard]] std::string thread_label(const ThreadName& thread) const;
   [[nodiscard]] ThreadName thread_name(std::uint32_t thread) const;
   [[nodiscard]] std::vector<std::size_t> in_order() const;

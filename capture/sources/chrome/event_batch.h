@@ -34,6 +34,7 @@ struct EventRecord {
   std::int64_t start = 0;     // ns, rounded down
   std::int64_t duration = 0;  // ns
   std::uint64_t id = 0;       // of a flow or an asynchronous event: a number, or a StringId if id_is_text
+  std::uint64_t bind_id = 0;  // of a flow through this event: a number, or a StringId if bind_id_is_text
   std::uint64_t offset = 0;   // of the row in the file
   StringId name = 0;
   StringId category = 0;
@@ -48,6 +49,10 @@ struct EventRecord {
   bool has_id = false;
   bool id_is_text = false;
   bool binds_enclosing = false;  // "bp":"e"
+  bool has_bind_id = false;
+  bool bind_id_is_text = false;
+  bool flow_in = false;  // the flow of bind_id leads to this event
+  bool flow_out = false;
 };
 
 // Why a row could not become an event.

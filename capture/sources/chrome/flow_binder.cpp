@@ -47,6 +47,25 @@ void FlowBinder::add(const EventRecord& record, bool launch) {
   ends_.push_back(end);
 }
 
+void FlowBinder::add_bound(const EventRecord& record, std::uint32_t events_track, StringId name) {
+  if (!record.flow_in && !record.flow_out) return;  // the event has an id that no flow uses
+  constexpr std::uint64_t kVersion2 = 0xB1DB1DB1DU;
+  End end;
+  end.id = record.bind_id;
+  end.id_is_text = record.bind_id_is_text;
+  end.key = mix(mix(kVersion2, record.bind_id), record.bind_id_is_text ? 1 : 0);
+  end.ns = record.start;
+  end.finish = record.start + std::max<std::int64_t>(0, record.duration);
+  end.thread = record.thread;
+  end.events_track = events_track;
+  end.name = name;
+  end.event_name = record.name;
+  end.category = record.category;
+  end.phase = !record.flow_in ? 's' : record.flow_out ? 't' : 'f';
+  end.exact = true;
+  ends_.push_back(end);
+}
+
 Result<std::vector<BoundFlow>> FlowBinder::bind(const Tracks& tracks, HeldSink& held, StringId launch_name) {
   for (const End& end : ends_) {
     if (!end.launch) continue;
@@ -111,7 +130,7 @@ Result<void> FlowBinder::bind_ends(const Tracks& tracks, HeldSink& held) {
   }
   for (const HeldSink::HeldLane& lane : held.lanes()) {
     const auto track = tracks.find(lane.lane.track);
-    if (lane.dropped || track == tracks.end() || !track->second.on_thread) continue;
+    if (lane.dropped || track == tracks.end()) continue;
     const auto found = by_thread.find(track->second.thread);
     if (found == by_thread.end()) continue;
     LaneSweep sweep{found->second, 0};
@@ -120,7 +139,8 @@ Result<void> FlowBinder::bind_ends(const Tracks& tracks, HeldSink& held) {
         std::int64_t begin = 0;
         std::int64_t finish = 0;
         chunk.event_times(row, begin, finish);
-        offer_event(sweep, begin, finish, make_event_id(lane.lane.number, ordinal + row));
+        offer_event(sweep, track->second,
+                    {begin, finish, chunk.name(row), make_event_id(lane.lane.number, ordinal + row)});
       }
     });
     if (!read) return read;
@@ -128,14 +148,26 @@ Result<void> FlowBinder::bind_ends(const Tracks& tracks, HeldSink& held) {
   return {};
 }
 
-void FlowBinder::offer_event(LaneSweep& sweep, std::int64_t begin, std::int64_t finish, EventId event) {
+void FlowBinder::offer_event(LaneSweep& sweep, const BoundTrack& track, const Candidate& candidate) {
+  const auto& [begin, finish, name, event] = candidate;
   for (; sweep.next < sweep.indices.size() && ends_[sweep.indices[sweep.next]].ns < begin; ++sweep.next) {
     End& end = ends_[sweep.indices[sweep.next]];
-    if (!end.encloses) offer(end, begin, finish, event);
+    if (!end.exact && !end.encloses && track.on_thread) offer(end, begin, finish, event);
   }
   for (std::size_t at = sweep.next; at < sweep.indices.size() && ends_[sweep.indices[at]].ns <= finish; ++at) {
     End& end = ends_[sweep.indices[at]];
-    if (end.encloses || end.ns == begin) offer(end, begin, finish, event);
+    if (end.exact) {
+      const bool is_it =
+          end.ns == begin && end.finish == finish && end.event_name == name && end.events_track == track.events_track;
+      if (is_it && end.event == kNoEvent) {
+        end.event = event;
+        end.event_begin = begin;
+        end.event_end = finish;
+        return;  // two events that are alike have an end each
+      }
+    } else if (track.on_thread && (end.encloses || end.ns == begin)) {
+      offer(end, begin, finish, event);
+    }
   }
 }
 
@@ -161,6 +193,27 @@ void FlowBinder::offer(End& end, std::int64_t begin, std::int64_t finish, EventI
   end.event_end = finish;
 }
 
+// A flow of version 2 stays open: several events may be where it leads to, each from where it was last.
+void FlowBinder::join_bound(const End*& open, const End& end) {
+  if (end.phase == 's') {
+    if (open != nullptr) {
+      ++counts_.doubled;
+    } else {
+      open = &end;
+    }
+    return;
+  }
+  if (open == nullptr) {
+    ++counts_.without_partner;
+  } else if (open->event == kNoEvent || end.event == kNoEvent) {
+    ++counts_.without_event;
+  } else {
+    flows_.push_back(
+        {open->event, end.event, open->event_begin, end.event_begin, end.name, end.category, end.id, end.id_is_text});
+  }
+  if (end.phase == 't') open = &end;
+}
+
 void FlowBinder::join_ends() {
   std::stable_sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) {
     if (a.key != b.key) return a.key < b.key;
@@ -177,6 +230,11 @@ void FlowBinder::join_ends() {
   };
   for (const End& end : ends_) {
     if (open != nullptr && open->key != end.key) give_up();
+    if (end.exact) {
+      joined = end.phase == 's' ? open != nullptr && joined : true;
+      join_bound(open, end);
+      continue;
+    }
     if (end.phase == 's') {
       give_up();
       open = &end;

@@ -1,6 +1,7 @@
 // Finds the events that flows join. Launch flows join a runtime call and what it started by their correlation, also
 // where the file has no flow events for them; other flows begin and end at a time of a thread and are bound to the
-// event that encloses it or is the next one. Works on the held chunks once every event has its place.
+// event that encloses it or is the next one; those of the format's version 2 name the event itself, which carries a
+// "bind_id". Works on the held chunks once every event has its place.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ struct BoundTrack {
   ChromeTable table = ChromeTable::event;
   const Schema* schema = nullptr;
   bool on_thread = false;  // its events happen on the thread, so that flows may bind to them
+  std::uint32_t events_track = 0;
 };
 
 struct BoundFlow {
@@ -37,12 +39,15 @@ struct BoundFlow {
 struct FlowCounts {
   std::uint64_t without_partner = 0;  // ends with no begin, begins with no end
   std::uint64_t without_event = 0;    // no event at its time on its thread
+  std::uint64_t doubled = 0;          // begins of a flow that has begun already, by bind_id; the first one counts
 };
 
 class FlowBinder {
  public:
   // A record of phase s, t or f.
   void add(const EventRecord& record, bool launch);
+  // An event with a bind_id, as it is written: its record has the duration. `name` is that of the flow.
+  void add_bound(const EventRecord& record, std::uint32_t events_track, StringId name);
   [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
 
   // By the number of the track in the session.
@@ -61,6 +66,10 @@ class FlowBinder {
     StringId category = 0;
     char phase = 's';
     bool encloses = false;  // bind to the enclosing event, else to the next one
+    bool exact = false;     // of version 2: bind to the event of that track, time, duration and name
+    std::uint32_t events_track = 0;
+    std::int64_t finish = 0;
+    StringId event_name = 0;
     bool launch = false;
     bool id_is_text = false;
     EventId event = kNoEvent;
@@ -82,7 +91,15 @@ class FlowBinder {
     const std::vector<std::uint32_t>& indices;
     std::size_t next = 0;
   };
-  void offer_event(LaneSweep& sweep, std::int64_t begin, std::int64_t finish, EventId event);
+  struct Candidate {
+    std::int64_t begin = 0;
+    std::int64_t finish = 0;
+    StringId name = 0;
+    EventId event = kNoEvent;
+  };
+  void offer_event(LaneSweep& sweep, const BoundTrack& track, const Candidate& candidate);
+  // The next of a flow's ends by time; `open` is where it was last.
+  void join_bound(const End*& open, const End& end);
   static void offer(End& end, std::int64_t begin, std::int64_t finish, EventId event) noexcept;
   void join_ends();
 

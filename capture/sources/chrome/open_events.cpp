@@ -27,15 +27,60 @@ void KeptEvent::add_values(const ValueRange& range, const EventBatch& batch) {
 }
 
 void OpenEvents::begin(std::uint64_t key, const EventRecord& record, const EventBatch& batch) {
-  Stack& stack = stacks_[key];
-  stack.open.push_back(stack.waiting.size());
-  stack.waiting.emplace_back(record, batch);
+  add(key, {KeptEvent(record, batch), false});
 }
 
-KeptEvent* OpenEvents::find(std::uint64_t key, StringId name) {
-  const auto found = stacks_.find(key);
-  if (found == stacks_.end() || found->second.open.empty()) return nullptr;
-  Stack& stack = found->second;
+void OpenEvents::end(std::uint64_t key, const EventRecord& record, const EventBatch& batch) {
+  EventRecord bare = record;
+  bare.values = {};
+  Mark mark{KeptEvent(bare, batch), true};
+  mark.event.text = batch.text_at(record.raw_args);
+  add(key, std::move(mark));
+}
+
+void OpenEvents::add(std::uint64_t key, Mark mark) {
+  Stack& stack = stacks_[key];
+  const std::int64_t start = mark.event.record.start;
+  if (start < stack.joined_until) ++too_late_;
+  stack.sorted = stack.sorted && (stack.marks.empty() || stack.marks.back().event.record.start <= start);
+  stack.marks.push_back(std::move(mark));
+  if (++mark_count_ >= kMostMarks) join_some();
+}
+
+// The earlier half of every stack.
+void OpenEvents::join_some() {
+  for (auto& [key, stack] : stacks_) join(stack, (stack.marks.size() + 1) / 2);
+}
+
+void OpenEvents::join(Stack& stack, std::size_t count) {
+  mark_count_ -= count;
+  if (!stack.sorted) {
+    std::stable_sort(stack.marks.begin(), stack.marks.end(),
+                     [](const Mark& a, const Mark& b) { return a.event.record.start < b.event.record.start; });
+    stack.sorted = true;
+  }
+  for (; count > 0; --count) {
+    stack.joined_until = std::max(stack.joined_until, stack.marks.front().event.record.start);
+    join(stack, stack.marks.front());
+    stack.marks.pop_front();
+  }
+}
+
+void OpenEvents::join(Stack& stack, Mark& mark) {
+  if (!mark.is_end) {
+    stack.open.push_back(stack.waiting.size());
+    stack.waiting.push_back(std::move(mark.event));
+    return;
+  }
+  const EventRecord& end = mark.event.record;
+  KeptEvent* const event = find(stack, end.name);
+  if (event == nullptr) return handlers_.without_begin(end);
+  if (!mark.event.text.empty()) handlers_.add_args(*event, mark.event.text);
+  close(stack, *event, end.start);
+}
+
+KeptEvent* OpenEvents::find(Stack& stack, StringId name) {
+  if (stack.open.empty()) return nullptr;
   if (name == 0) return &stack.waiting[stack.open.back()];
   constexpr std::size_t kDeepest = 512;  // names are looked for among so many; files may leave millions open
   const std::size_t last = stack.open.size() > kDeepest ? stack.open.size() - kDeepest : 0;
@@ -46,8 +91,7 @@ KeptEvent* OpenEvents::find(std::uint64_t key, StringId name) {
   return &stack.waiting[stack.open.back()];
 }
 
-void OpenEvents::close(std::uint64_t key, KeptEvent& event, std::int64_t end_ns) {
-  Stack& stack = stacks_[key];
+void OpenEvents::close(Stack& stack, KeptEvent& event, std::int64_t end_ns) {
   event.closed = true;
   event.record.duration = std::max<std::int64_t>(0, end_ns - event.record.start);
   const auto index = static_cast<std::size_t>(&event - stack.waiting.data());
@@ -60,7 +104,7 @@ void OpenEvents::emit_closed(Stack& stack) {
   std::vector<KeptEvent> still_open;
   for (KeptEvent& event : stack.waiting) {
     if (event.closed) {
-      emit_(event);
+      handlers_.emit(event);
     } else {
       still_open.push_back(std::move(event));
     }
@@ -71,6 +115,7 @@ void OpenEvents::emit_closed(Stack& stack) {
 
 void OpenEvents::close_all(std::int64_t end_ns) {
   for (auto& [key, stack] : stacks_) {
+    join(stack, stack.marks.size());
     for (const std::size_t index : stack.open) {
       KeptEvent& event = stack.waiting[index];
       event.closed = true;

@@ -25,7 +25,25 @@ constexpr char kKeySeparator = '\x1f';
   return kPhases.find(phase) != std::string_view::npos;
 }
 
-enum class Field : std::uint8_t { ph, name, cat, pid, tid, ts, dur, args, id, id2, scope, bp, ignored, other };
+enum class Field : std::uint8_t {
+  ph,
+  name,
+  cat,
+  pid,
+  tid,
+  ts,
+  dur,
+  args,
+  id,
+  id2,
+  scope,
+  bp,
+  bind_id,
+  flow_in,
+  flow_out,
+  ignored,
+  other
+};
 
 // What is read of an event beside its args. "s" is the scope of an instant, "cname" a colour.
 [[nodiscard]] Field field_of(std::string_view key) noexcept {
@@ -53,6 +71,12 @@ enum class Field : std::uint8_t { ph, name, cat, pid, tid, ts, dur, args, id, id
       if (key == "scope") return Field::scope;
       if (key == "cname") return Field::ignored;
       return Field::other;
+    case 7:
+      if (key == "bind_id") return Field::bind_id;
+      if (key == "flow_in") return Field::flow_in;
+      return Field::other;
+    case 8:
+      return key == "flow_out" ? Field::flow_out : Field::other;
     default:
       return Field::other;
   }
@@ -140,6 +164,15 @@ void ChromeRowReader::take_field(const JsonField& field, Row& row) {
     case Field::bp:
       row.record.binds_enclosing = field.text == "e";
       break;
+    case Field::bind_id:
+      take_bind_id(field, row.record);
+      break;
+    case Field::flow_in:
+      row.record.flow_in = to_boolean(field).value_or(false);
+      break;
+    case Field::flow_out:
+      row.record.flow_out = to_boolean(field).value_or(false);
+      break;
     case Field::ignored:
       break;
     case Field::other:
@@ -172,20 +205,27 @@ void ChromeRowReader::take_id(const JsonField& field, EventRecord& record) {
   }
   if (field.kind == JsonKind::null) return;
   record.has_id = true;
-  record.id_is_text = false;
-  if (const auto number = to_int64(field)) {
-    record.id = static_cast<std::uint64_t>(*number);
-  } else if (const auto wide = to_uint64(field)) {
-    record.id = *wide;
-  } else {
-    record.id = strings_.intern(field.text);
-    record.id_is_text = true;
-  }
+  record.id = identity(field, record.id_is_text);
+}
+
+void ChromeRowReader::take_bind_id(const JsonField& field, EventRecord& record) {
+  if (field.kind == JsonKind::null || field.kind == JsonKind::object) return;
+  record.has_bind_id = true;
+  record.bind_id = identity(field, record.bind_id_is_text);
+}
+
+std::uint64_t ChromeRowReader::identity(const JsonField& field, bool& is_text) {
+  is_text = false;
+  if (const auto number = to_int64(field)) return static_cast<std::uint64_t>(*number);
+  if (const auto wide = to_uint64(field)) return *wide;
+  is_text = true;
+  return strings_.intern(field.text);
 }
 
 std::uint32_t ChromeRowReader::thread_of(const Row& row) {
   const std::string_view pid = identity_text(row.pid);
-  const std::string_view tid = identity_text(row.tid);
+  // An event that names no thread happened on the first one of its process, which has the same number.
+  const std::string_view tid = row.tid == nullptr ? pid : identity_text(row.tid);
   key_.assign(pid);
   key_ += kKeySeparator;
   key_ += tid;
@@ -194,6 +234,7 @@ std::uint32_t ChromeRowReader::thread_of(const Row& row) {
 
 ChromeTable ChromeRowReader::table_of(const Row& row) {
   const EventRecord& record = row.record;
+  if (record.phase == 'T' && record.has_duration) return ChromeTable::thread_state;
   if (is_instant(record.phase)) return row.name == "[memory]" ? ChromeTable::memory : ChromeTable::instant;
   CategoryPlace& place = categories_[record.category % categories_.size()];
   if (place.category != record.category) {
@@ -225,6 +266,7 @@ void ChromeRowReader::finish_row(Row& row) {
   record.thread = thread_of(row);
   record.name = strings_.intern(row.name);
   record.table = table_of(row);
+  if (record.table == ChromeTable::thread_state) record.phase = 'X';
   bind_args(row);
   batch_->records.push_back(record);
 }

@@ -59,6 +59,9 @@ class ChromeRowReader final : public JsonRowHandler {
   void take_field(const JsonField& field, Row& row);
   void take_time(const JsonField& field, Row& row, ExactTime& time, bool& has);
   void take_id(const JsonField& field, EventRecord& record);
+  void take_bind_id(const JsonField& field, EventRecord& record);
+  // A number, or the id of a text.
+  [[nodiscard]] std::uint64_t identity(const JsonField& field, bool& is_text);
   [[nodiscard]] std::uint32_t thread_of(const Row& row);
   [[nodiscard]] ChromeTable table_of(const Row& row);
   void finish_row(Row& row);

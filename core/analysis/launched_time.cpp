@@ -25,7 +25,8 @@ class LaunchedTime {
       if (!is_host_thread(track.track->kind)) continue;
       const std::string& name = track.track->name;
       const std::string thread = name.substr(0, name.rfind(' '));
-      const std::size_t number = threads_.try_emplace({track.track->host, thread}, threads_.size()).first->second;
+      const std::size_t number =
+          threads_.try_emplace({track.track->host, track.track->device, thread}, threads_.size()).first->second;
       thread_of_track_[track.track->number] = number;
     }
   }
@@ -148,8 +149,8 @@ class LaunchedTime {
 
   const QueryContext& query_;
   const Snapshot& snapshot_;
-  std::map<std::pair<std::string, std::string>, std::size_t> threads_;  // host and thread
-  std::map<TrackNumber, std::size_t> thread_of_track_;                  // of those of host threads
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> threads_;  // host, process and thread
+  std::map<TrackNumber, std::size_t> thread_of_track_;                                // of those of host threads
   LaneNumber last_source_ = kNone;
   std::optional<std::size_t> source_thread_;  // of last_source_
   std::vector<Launch> launches_;

@@ -1,5 +1,6 @@
 // Which device every track of a session belongs to, for figures of one device each. A device is named as its tracks
-// name it ("nc0"), tracks of a host by the host; two sources that name theirs alike get "nc0" and "nc0 (2)".
+// name it ("nc0"), tracks of a host by the host; two sources that name theirs alike get "nc0" and "nc0 (2)", but for a
+// process, "python3 (4711)", which is one whoever tells of it.
 //
 // A device that is made of others is named by them: "nc4+nc5" is the logical core of the physical cores "nc4" and
 // "nc5", and "rank 3 nc4+nc5" that of "rank 3 nc4" and "rank 3 nc5". Its own tracks hold what the parts share.

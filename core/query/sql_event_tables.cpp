@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/query/sql_tables.h"
@@ -171,6 +174,38 @@ std::optional<std::size_t> find_ignoring_case(const Schema& schema, const std::s
   return std::nullopt;
 }
 
+// Tables that were renamed. Scripts that know the old name go on working, and new ones read old sessions.
+struct FormerName {
+  std::string_view name, former;
+  std::string_view column;  // that the former table had: others of that name are something else
+};
+constexpr std::array kFormerNames = {FormerName{"memcpy", "transfer", "direction"}};
+
+[[nodiscard]] const EventTableSpec* find_table(const std::vector<EventTableSpec>& tables, std::string_view name) {
+  const auto found =
+      std::find_if(tables.begin(), tables.end(), [name](const auto& table) { return lower_case(table.name) == name; });
+  return found == tables.end() ? nullptr : &*found;
+}
+
+[[nodiscard]] bool has_column(const EventTableSpec& table, std::string_view name) {
+  return std::any_of(table.columns.begin(), table.columns.end(),
+                     [name](const EventColumn& column) { return column.name == name; });
+}
+
+// The same rows under the other name.
+void add_former_names(std::vector<EventTableSpec>& tables, const std::set<std::string>& taken) {
+  for (const FormerName& row : kFormerNames) {
+    for (const auto& [from, to] : {std::pair{row.name, row.former}, {row.former, row.name}}) {
+      const EventTableSpec* table = find_table(tables, from);
+      if (table == nullptr || taken.contains(std::string(to)) || !has_column(*table, row.column)) continue;
+      EventTableSpec view = *table;
+      view.name = to;
+      tables.push_back(std::move(view));
+      break;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<EventTableSpec> event_tables(const Snapshot& snapshot, const std::vector<RowTableSpec>& others) {
@@ -201,6 +236,7 @@ std::vector<EventTableSpec> event_tables(const Snapshot& snapshot, const std::ve
     }
     tables.push_back(std::move(spec));
   }
+  add_former_names(tables, taken);
   for (EventTableSpec& table : tables) {
     std::sort(table.lanes.begin(), table.lanes.end(), [&](std::uint32_t a, std::uint32_t b) {
       return snapshot.lanes[a].number() < snapshot.lanes[b].number();

@@ -227,11 +227,16 @@ void IttOrdered::mark(const OrderedRecord& record) {
 }
 
 void IttOrdered::say(const OrderedRecord& record) {
-  std::string name = record.text.substr(0, kMessageNameBytes);
-  while (!name.empty() && record.text.size() > name.size() && valid_utf8(name) != name) name.pop_back();
-  if (message_names_ >= kMostMessageNames) name = "message";
-  ++message_names_;
   const IttSite& site = names_.site(record.value);
+  // What metadata tell is called by their key: their values differ each time.
+  const bool is_keyed = record.first == kNoSeverity && !site.text.empty();
+  std::string name = is_keyed ? site.text : record.text.substr(0, kMessageNameBytes);
+  while (!name.empty() && record.text.size() > name.size() && valid_utf8(name) != name) name.pop_back();
+  if (message_names_.size() < kMostMessageNames || message_names_.contains(name)) {
+    message_names_.insert(name);
+  } else {
+    name = "message";
+  }
   Row row = writer_.begin_event(tracks_.messages(), record.ns, 0, writer_.intern(name));
   row.text(kMessageText, record.text);
   if (record.first < std::size(kSeverities)) row.string(kMessageSeverity, writer_.intern(kSeverities[record.first]));

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -103,7 +104,7 @@ class IttOrdered {
   std::map<std::uint32_t, TaskStack> fibers_;                                   // by site
   std::unordered_map<probe::itt::Id, std::uint64_t, IttIdHash> keys_;           // of the last that ran
   std::unordered_map<probe::itt::Id, std::vector<Relation>, IttIdHash> later_;  // wait until the id runs
-  std::size_t message_names_ = 0;
+  std::unordered_set<std::string> message_names_;                               // that were given so far
 };
 
 }  // namespace accelscope::capture

@@ -197,10 +197,15 @@ bool IttProcess::read_metadata(Thread& thread, std::uint32_t key, IttWords& word
     tasks_.note(id, key_text, text);
     return true;
   }
-  const std::string line = key_text.empty() || key_text == kUserEvent ? without_prefix(text, kUserEventPrefix)
-                                                                      : fmt::format("{}: {}", key_text, text);
-  if (id.empty() && open.empty()) {  // outside of tasks libraries tell their users' events so
-    ordered_.add({.ns = ns, .type = RecordType::message, .thread = &thread.facts, .first = kNoSeverity, .text = line});
+  const bool is_users = key_text.empty() || key_text == kUserEvent;
+  const std::string line = is_users ? without_prefix(text, kUserEventPrefix) : fmt::format("{}: {}", key_text, text);
+  if (id.empty() && open.empty()) {  // outside of tasks libraries tell their users' events so, and OpenMP its figures
+    ordered_.add({.ns = ns,
+                  .type = RecordType::message,
+                  .value = is_users ? 0 : key,
+                  .thread = &thread.facts,
+                  .first = kNoSeverity,
+                  .text = line});
     return true;
   }
   TaskExtra& extra = id.empty() ? open.back().with_extra() : of_id->with_extra();

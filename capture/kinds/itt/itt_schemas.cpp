@@ -105,7 +105,9 @@ Schema IttSchemas::message_schema() {
   schema.name = "message";
   schema.kind = EventKind::instant;
   schema.name_column = "shown";
-  schema.name_explanation = "The beginning of the message; once there were thousands of different ones, \"message\".";
+  schema.name_explanation =
+      "The beginning of the message, or what its figures are of; once there were thousands of different ones, "
+      "\"message\".";
   schema.columns = {
       column("text", ColumnType::text, "Operation", "Text", "The whole message."),
       column("severity", ColumnType::string, "Operation", "Severity", "How grave the program says it is."),

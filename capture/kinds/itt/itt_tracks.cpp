@@ -25,7 +25,7 @@ TrackNumber IttTracks::of_thread(const ProbeThread& thread, const std::string& w
   const std::string name = thread_name(thread);
   return writer_.add_track({.name = what.empty() ? name : fmt::format("{}: {}", name, what),
                             .kind = "host_thread",
-                            .host = host_,
+                            .device = process_,
                             .schema = schema,
                             .order = kRowsOfThread * thread.index + place});
 }
@@ -40,7 +40,7 @@ TrackNumber IttTracks::made(const std::string& name, SchemaNumber schema, const 
   if (is_new) {
     at->second = writer_.add_track({.name = name,
                                     .kind = kind,
-                                    .host = host_,
+                                    .device = process_,
                                     .unit = unit,
                                     .schema = schema,
                                     .order = kAfterThreads + static_cast<std::int64_t>(made_.size())});

@@ -34,7 +34,7 @@ class LanePool {
 class IttTracks {
  public:
   IttTracks(SessionWriter& writer, IttSchemas& schemas, const ProbeProcess& process)
-      : writer_(writer), schemas_(schemas), host_(process.title()), process_id_(process.id) {}
+      : writer_(writer), schemas_(schemas), process_(process.title()), process_id_(process.id) {}
 
   // Rows of a thread, below each other.
   [[nodiscard]] TrackNumber tasks(const ProbeThread& thread) { return of_thread(thread, "", 0, schemas_.task()); }
@@ -74,7 +74,7 @@ class IttTracks {
 
   SessionWriter& writer_;
   IttSchemas& schemas_;
-  std::string host_;
+  std::string process_;  // heads its tracks
   std::uint32_t process_id_;
   std::map<std::pair<std::string, SchemaNumber>, TrackNumber> made_;
 };

@@ -364,14 +364,14 @@ TrackNumber OpenclProcess::call_track(const ProbeThread& thread) {
   const std::string name = is_named ? known.name : thread.id == process_.id ? "main" : std::to_string(thread.id);
   known.track = writer_.add_track({.name = name + " runtime",
                                    .kind = "host_thread",
-                                   .host = title_,
+                                   .device = title_,
                                    .schema = session_.calls,
                                    .order = static_cast<std::int64_t>(thread.index)});
   return known.track;
 }
 
 TrackNumber OpenclProcess::host_track(TrackNumber& track, const char* name, const char* kind, SchemaNumber schema) {
-  if (track == kNone) track = writer_.add_track({.name = name, .kind = kind, .host = title_, .schema = schema});
+  if (track == kNone) track = writer_.add_track({.name = name, .kind = kind, .device = title_, .schema = schema});
   return track;
 }
 

@@ -96,9 +96,9 @@ TEST_CASE("tasks of a program that is killed are kept, and those that it was in 
 
 TEST_CASE("tasks of forked children and of programs that take a process over are told apart") {
   IttCapture forked({kProgram, "fork"});
-  CHECK(forked.rows("SELECT s.name, count(DISTINCT t.host), count(*) FROM slice s JOIN track t ON t.id = s.track_id "
+  CHECK(forked.rows("SELECT s.name, count(DISTINCT t.device), count(*) FROM slice s JOIN track t ON t.id = s.track_id "
                     "WHERE s.category = 'alpha' GROUP BY 1 ORDER BY 1") == Lines{"child|1|1", "parent|1|2"});
-  CHECK(forked.one("SELECT count(DISTINCT host) FROM track WHERE host LIKE 'itt_for_tests (%'") == "2");
+  CHECK(forked.one("SELECT count(DISTINCT device) FROM track WHERE device LIKE 'itt_for_tests (%'") == "2");
   IttCapture taken_over({kProgram, "exec"});
   CHECK(taken_over.rows("SELECT name FROM slice WHERE category = 'alpha' ORDER BY ts_ns") == Lines{"before", "one"});
 }

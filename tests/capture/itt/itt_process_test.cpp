@@ -220,5 +220,22 @@ TEST_CASE("an end closes the task of its own domain, and what was begun inside i
   CHECK(quality == std::map<std::string, std::uint64_t>{{"ends_without_begin", 1}, {"tasks_unfinished", 1}});
 }
 
+TEST_CASE("figures that OpenMP tells are called by what they are of, however they differ") {
+  Fed fed;
+  fed.define_site(9, 1, "omp_metadata_imbalance");
+  const auto tell = [&](std::int64_t us, std::uint64_t value) {
+    const std::uint64_t words[] = {fed.ticks(us), 0, 0, 0, std::uint64_t{8} << 32U | 1U, value};
+    fed.put(1, {static_cast<std::uint16_t>(RecordType::metadata), std::size(words) + 1, 9}, words);
+  };
+  for (std::int64_t i = 0; i < 5'000; ++i) tell(i, static_cast<std::uint64_t>(17 * i));
+  fed.end(6'000);
+  std::set<std::string> names;
+  for (const RecordedEvent& event : fed.sink.events()) names.insert(event.name);
+  CHECK(names == std::set<std::string>{"omp_metadata_imbalance"});
+  CHECK(fed.sink.events().size() == 5'000);
+  const RecordedEvent second = fed.sink.events().at(1);
+  CHECK(fed.sink.view(second).text(0, second.row) == "omp_metadata_imbalance: 17");
+}
+
 }  // namespace
 }  // namespace accelscope::capture

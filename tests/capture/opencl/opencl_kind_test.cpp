@@ -25,7 +25,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> flows(const OpenclRun& run, c
 
 std::map<std::int64_t, RecordedEvent> by_key(const OpenclRun& run) {
   std::map<std::int64_t, RecordedEvent> events;
-  for (const char* table : {"kernel", "transfer", "map", "sync"}) {
+  for (const char* table : {"kernel", "memcpy", "map", "sync"}) {
     for (const RecordedEvent& event : run.table(table)) {
       CHECK(events.try_emplace(run.number(event, "command").value(), event).second);
     }
@@ -51,7 +51,7 @@ TEST_CASE("every command, call, allocation, build and dependency of an OpenCL pr
   if (!opencl_is_there()) return;
   static const OpenclRun run = run_traced({"work"}, {}, Compiler::anew);  // one for all parts below
   CHECK(run.count_by_name("kernel") == Counts{{"scale", 14}, {"add", 5}, {"nothing", 40}});
-  CHECK(run.count_by_name("transfer") == Counts{{"read", 3}, {"write", 3}, {"copy", 3}, {"fill", 2}});
+  CHECK(run.count_by_name("memcpy") == Counts{{"read", 3}, {"write", 3}, {"copy", 3}, {"fill", 2}});
   CHECK(run.count_by_name("map") == Counts{{"map", 2}, {"unmap", 2}});
   CHECK(run.count_by_name("sync") == Counts{{"marker", 1}});
   const Counts calls = run.count_by_name("runtime_call");
@@ -108,7 +108,7 @@ TEST_CASE("every command, call, allocation, build and dependency of an OpenCL pr
   }
   SUBCASE("transfers carry bytes, direction and memory") {
     std::map<std::string, std::int64_t> bytes;
-    for (const RecordedEvent& transfer : run.table("transfer")) {
+    for (const RecordedEvent& transfer : run.table("memcpy")) {
       bytes[transfer.name + ", " + run.text(transfer, "direction")] += run.number(transfer, "bytes").value();
     }
     const std::int64_t image = 16 * 8 * 16;
@@ -116,7 +116,7 @@ TEST_CASE("every command, call, allocation, build and dependency of an OpenCL pr
                                                        {"read, device to host", 16384 + 1024 + image},
                                                        {"copy, device to device", 8192 + 1024 + 4096},
                                                        {"fill, device to device", 16384 + 4096}});
-    const RecordedEvent first = run.table("transfer").front();
+    const RecordedEvent first = run.table("memcpy").front();
     CHECK(run.text(first, "target") == run.table("memory_event").front().name);
     CHECK(run.number(first, "blocking") == 1);
   }
@@ -197,11 +197,11 @@ TEST_CASE("what an OpenCL program has launched is counted however it ends") {
     CHECK(run.count_by_name("kernel") == Counts{{"nothing", 8 * processes}});
     CHECK(run.count_by_name("runtime_call").at("clEnqueueNDRangeKernel") == 8 * processes);
     CHECK(run.quality("opencl_unfinished") == nullptr);
-    std::set<std::string> hosts;
+    std::set<std::string> titles;
     for (const auto& [number, track] : run.sink.tracks) {
-      if (track.kind == "host_thread") hosts.insert(track.host);
+      if (track.kind == "host_thread") titles.insert(track.device);
     }
-    CHECK(hosts.size() == processes);
+    CHECK(titles.size() == processes);
   }
 }
 

@@ -9,9 +9,11 @@
 #include "app/session_analysis.h"
 #include "capture/client/frame_import.h"
 #include "capture/sources/import_input.h"
+#include "capture/sources/other_formats.h"
 #include "core/analysis/session_activity.h"
 #include "core/analysis/track_devices.h"
 #include "core/base/format.h"
+#include "core/store/other_database.h"
 
 namespace accelscope::app {
 
@@ -111,7 +113,11 @@ std::optional<Result<OpenedSession>> open_session_file(const std::string& path) 
   if (fs::file_size(path, error) == 0 && !error) {
     return Error{path + ": the file is empty; the program that wrote it may not have finished, so record it again"};
   }
-  if (begins_like_session(path)) return open_in_place(path);
+  if (begins_like_session(path)) {
+    if (!tables_of_other_database(path)) return open_in_place(path);
+    const auto other = capture::find_other_format(path);
+    return Error{capture::refusal(path, other.value_or(capture::OtherFormat{"a database of another program", ""}))};
+  }
   if (fs::path(path).extension() != kSessionSuffix) return std::nullopt;
   return salvage(path, path + ": this is not a session file, or its beginning is damaged");
 }

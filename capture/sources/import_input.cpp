@@ -8,6 +8,8 @@
 
 #include "capture/sources/input_parts.h"
 #include "capture/sources/labelled_sink.h"
+#include "capture/sources/name_watch.h"
+#include "capture/sources/other_formats.h"
 
 namespace accelscope::capture {
 namespace {
@@ -33,11 +35,18 @@ constexpr std::int64_t kLongestRunNs = std::int64_t{24} * 3600 * 1'000'000'000;
 class WatchedSink final : public EventSink {
  public:
   explicit WatchedSink(std::unique_ptr<EventSink> target) : target_(std::move(target)) {}
-  Result<void> define(const Definition& definition) override { return watch(target_->define(definition)); }
-  Result<void> append(SealedChunk chunk) override { return watch(target_->append(std::move(chunk))); }
+  Result<void> define(const Definition& definition) override {
+    names_.see(definition);
+    return watch(target_->define(definition));
+  }
+  Result<void> append(SealedChunk chunk) override {
+    names_.see(chunk);
+    return watch(target_->append(std::move(chunk)));
+  }
   [[nodiscard]] bool cancelled() const override { return target_->cancelled(); }
   [[nodiscard]] bool paused() const override { return target_->paused(); }
   [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] const NameWatch& names() const noexcept { return names_; }
 
  private:
   Result<void> watch(Result<void> result) {
@@ -45,8 +54,30 @@ class WatchedSink final : public EventSink {
     return result;
   }
   std::unique_ptr<EventSink> target_;
+  NameWatch names_;
   bool broken_ = false;
 };
+
+// What the file is rather than what the user has said. "": that is not known.
+[[nodiscard]] std::string what_it_is(const InputPart& part) {
+  if (const auto other = find_other_format(part.path)) return fmt::format("; this is {}", other->title);
+  const Result<const SourceFormat*> guessed = guess_format(part.path);
+  if (!guessed || *guessed == part.format) return "";
+  return fmt::format("; it looks like {}: leave --format out", (*guessed)->name);
+}
+
+// A format that the user has forced upon a file, and that does not know it for its own.
+[[nodiscard]] Result<void> check_forced(const InputPart& part, const Result<void>& done, const NameWatch& names) {
+  if (is_recognised(*part.format, part.path)) return done;
+  const std::string truth = what_it_is(part);
+  if (!done) return Error{done.message() + truth};
+  if (names.found() && truth.empty()) return done;
+  const std::string found = names.found() ? std::string("it holds none of that format's tables")
+                            : names.nameless_events() == 0
+                                ? std::string("nothing of it can be read")
+                                : fmt::format("{} events come out, and none has a name", names.nameless_events());
+  return Error{fmt::format("{}: read as {}, {}{}", part.path, part.format->name, found, truth)};
+}
 
 class InputImport {
  public:
@@ -155,6 +186,9 @@ Result<void> InputImport::import_part(const InputPart& part) {
                              bytes_total_);
   };
   Result<void> done = part.format->run(part.path, import, source.labelled);
+  if (!options_.format.empty() && !target.broken() && !target.cancelled()) {
+    done = check_forced(part, done, target.names());
+  }
   source.read = done.ok();
   bytes_done_ += bytes;
   if (target.cancelled()) return Error{fmt::format("{}: the import was cancelled", part.path)};

@@ -11,6 +11,7 @@
 #include "capture/sources/chrome/chrome_source.h"
 #include "capture/sources/neuron/neuron_source.h"
 #include "capture/sources/neuron/ntff_source.h"
+#include "capture/sources/other_formats.h"
 #include "capture/sources/session/session_source.h"
 #include "capture/sources/tracy_csv/tracy_csv_source.h"
 #include "capture/sources/tt_metal/device_log_source.h"
@@ -59,6 +60,11 @@ Result<const SourceFormat*> find_format(std::string_view name) {
   return Error{fmt::format("{}: no such format; known ones are {}", name, known_names())};
 }
 
+bool is_recognised(const SourceFormat& format, const std::string& path) {
+  const Result<Bytes> bytes = read_first_bytes(path);
+  return bytes && format.probe(*bytes, path) > 0;
+}
+
 Result<const SourceFormat*> guess_format(const std::string& path) {
   const Result<Bytes> bytes = read_first_bytes(path);
   if (!bytes) return bytes.error();
@@ -72,6 +78,7 @@ Result<const SourceFormat*> guess_format(const std::string& path) {
     }
   }
   if (best == nullptr) {
+    if (const auto other = find_other_format(path)) return Error{refusal(path, *other)};
     return Error{
         fmt::format("{}: the format was not recognised; if it is one of {}, read it with accelscope import --format",
                     path, known_names())};

@@ -43,6 +43,8 @@ struct SourceFormat {
 
 [[nodiscard]] std::span<const SourceFormat> source_formats();
 [[nodiscard]] Result<const SourceFormat*> find_format(std::string_view name);
+// Whether the format takes the file for its own.
+[[nodiscard]] bool is_recognised(const SourceFormat& format, const std::string& path);
 // Opens the file and asks every probe.
 [[nodiscard]] Result<const SourceFormat*> guess_format(const std::string& path);
 

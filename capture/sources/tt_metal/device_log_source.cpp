@@ -45,6 +45,7 @@ Result<void> DeviceLogImport::run(std::unique_ptr<ByteSource> source) {
   std::vector<char> buffer;
   const std::string_view first = blocks.next(buffer);
   if (first.empty()) {
+    if (blocks.long_lines() > 0) return no_device_log(name_, "its lines are too long for a table");
     return Error{blocks.failure().empty() ? fmt::format("{}: the file is empty; was its writer stopped early?", name_)
                                           : blocks.failure()};
   }

@@ -1,0 +1,174 @@
+#include "capture/sources/other_formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <vector>
+
+#include "capture/json/byte_source.h"
+#include "core/store/other_database.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kLookedAt = 64U << 10;
+constexpr std::string_view kChromeAdvice = "convert it to a Chrome JSON trace first";
+
+// By how the text begins, blanks and a mark of the byte order left out, and by a word in its first bytes.
+struct TextRow {
+  std::string_view begin;  // "": anything
+  std::string_view word;   // "": none
+  std::string_view title;
+  std::string_view advice;
+};
+
+// The first row that fits. Words are those that the tools themselves write.
+constexpr std::array kTexts = {
+    TextRow{"OP CODE,", "OP TYPE", "an operations report of tt-metal",
+            "import the device log of the same run, profile_log_device.csv"},
+    TextRow{"MessageName;", "total_ns", "a table of Tracy messages",
+            "import the table of zones that tracy-csvexport -u writes"},
+    TextRow{"name,start_tsc.", "", "a table of tasks for VTune", ""},
+    TextRow{"=== ", "Timing Summary ===", "a summary of unitrace",
+            "run unitrace with --chrome-kernel-logging, and import the JSON that it writes"},
+    TextRow{"Thread ", " Device ", "a log of unitrace",
+            "run unitrace with --chrome-kernel-logging, and import the JSON that it writes"},
+    TextRow{"{", "\"rocprofiler-sdk-tool\"", "a result of rocprofv3 (JSON)",
+            "run rocprofv3 with --output-format pftrace, and convert that with traceconv json"},
+    TextRow{"{", "speedscope.app/file-format-schema", "a speedscope profile", kChromeAdvice},
+    TextRow{"[", "\"noc\"", "a NoC trace of tt-metal", "import the device log, profile_log_device.csv"},
+    TextRow{"[", "\"zone_phase\"", "a NoC trace of tt-metal", "import the device log, profile_log_device.csv"},
+    TextRow{"{", "\"congestion_model_name\"", "a timeline of tt-npe", "import the device log, profile_log_device.csv"},
+    TextRow{"{", "\"forwarding_channel_pairs\"", "a topology for tt-npe", "it holds no events"},
+    TextRow{"PERFILE2", "", "a recording of Linux perf", "convert it with perf script, or perf data convert --to-json"},
+    TextRow{"tlZ", "tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
+    TextRow{"tr\xfd", "", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
+    TextRow{"PAR1", "", "a Parquet table", ""},
+    TextRow{"\x7f"
+            "ELF",
+            "", "a program", "a capture runs it: accelscope-agent run -o run.accel -- PROGRAM"},
+    TextRow{"<!DOCTYPE html", "", "a web page", "was it downloaded in place of the file itself?"},
+    TextRow{"<html", "", "a web page", "was it downloaded in place of the file itself?"},
+    TextRow{"version https://git-lfs", "", "a pointer to a file that Git LFS keeps",
+            "fetch the file itself with git lfs pull"},
+    TextRow{"PK\x03\x04", "", "a zip archive", "unpack it first"},
+};
+
+// By the file's name alone, where the bytes say little.
+struct NameRow {
+  std::string_view ending;
+  std::string_view title;
+  std::string_view advice;
+};
+
+constexpr std::array kNames = {
+    NameRow{".nsys-rep", "an Nsight Systems report", kChromeAdvice},
+    NameRow{".qdrep", "an Nsight Systems report", kChromeAdvice},
+    NameRow{".qdstrm", "an Nsight Systems recording", kChromeAdvice},
+    NameRow{".ncu-rep", "an Nsight Compute report", ""},
+    NameRow{".tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
+};
+
+[[nodiscard]] OtherFormat xplane() {
+  return {"an XLA profile (XPlane)", "export it as trace.json.gz with xprof or TensorBoard"};
+}
+
+[[nodiscard]] OtherFormat perfetto() {
+  return {"a Perfetto trace (protobuf)", "convert it to Chrome JSON with traceconv json"};
+}
+
+[[nodiscard]] std::string_view trimmed_begin(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  return text;
+}
+
+[[nodiscard]] bool has(std::string_view text, std::string_view word) {
+  return text.find(word) != std::string_view::npos;
+}
+
+[[nodiscard]] OtherFormat database_of(const std::vector<std::string>& tables) {
+  const auto any = [&](std::string_view begin) {
+    return std::any_of(tables.begin(), tables.end(), [&](const std::string& name) { return name.starts_with(begin); });
+  };
+  if (any("CUPTI_ACTIVITY_KIND_") || any("TARGET_INFO_") || any("ENUM_NSYS_")) {
+    return {"an Nsight Systems export (SQLite)", std::string(kChromeAdvice)};
+  }
+  if (any("rocpd_info_")) return {"a ROCm profile (rocpd)", "convert it with rocpd convert, or use torch.profiler"};
+  if (any("rocpd_")) return {"an RPD trace (ROCm)", "convert it to Chrome JSON with rpd2tracing.py"};
+  return {"an SQLite database of another program", "open a session file (.accel) or import a profile"};
+}
+
+// A base-128 number of protobuf; false: it is cut, or longer than 64 bits.
+[[nodiscard]] bool read_varint(std::string_view& bytes, std::uint64_t& value) {
+  value = 0;
+  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes.front());
+    bytes.remove_prefix(1);
+    value |= std::uint64_t{byte & 0x7fU} << shift;
+    if ((byte & 0x80U) == 0) return true;
+  }
+  return false;
+}
+
+// Messages of field 1, one after another: Perfetto's Trace holds its packets so, XLA's XSpace its planes.
+[[nodiscard]] bool is_series_of_messages(std::string_view bytes, bool whole) {
+  constexpr char kFieldOne = 0x0a;
+  std::size_t messages = 0;
+  while (!bytes.empty() && bytes.front() == kFieldOne) {
+    bytes.remove_prefix(1);
+    std::uint64_t size = 0;
+    if (!read_varint(bytes, size)) return false;
+    if (size > bytes.size()) return !whole && (messages > 0 || size < (std::uint64_t{1} << 31));
+    bytes.remove_prefix(static_cast<std::size_t>(size));
+    ++messages;
+  }
+  return messages > 0 && bytes.empty();
+}
+
+[[nodiscard]] std::optional<OtherFormat> binary_format(std::string_view bytes) {
+  constexpr std::string_view kPickle = "\x80";
+  constexpr std::size_t kTarMark = 257;
+  const std::string_view first = bytes.substr(0, 512);
+  if (bytes.starts_with(kPickle) && (has(first, "segments") || has(bytes, "device_traces"))) {
+    return OtherFormat{"a memory snapshot of PyTorch", "record it with torch.profiler and profile_memory=True"};
+  }
+  if (bytes.size() > kTarMark && bytes.substr(kTarMark).starts_with("ustar")) {
+    return OtherFormat{"a tar archive", "unpack it first"};
+  }
+  if (!is_series_of_messages(bytes, bytes.size() < kLookedAt)) return std::nullopt;
+  const bool planes = has(first, "/host:") || has(first, "/device:") || has(first, "XLA ");
+  return planes ? xplane() : perfetto();
+}
+
+}  // namespace
+
+std::optional<OtherFormat> find_other_format(const std::string& path) {
+  std::error_code failure;
+  if (!std::filesystem::is_regular_file(path, failure)) return std::nullopt;
+  if (const auto tables = tables_of_other_database(path)) return database_of(*tables);
+  const std::vector<char> head = read_head(path, kLookedAt);
+  const std::string_view bytes(head.data(), head.size());
+  const std::string_view text = trimmed_begin(bytes);
+  for (const TextRow& row : kTexts) {
+    if (text.starts_with(row.begin) && has(text, row.word)) {
+      return OtherFormat{std::string(row.title), std::string(row.advice)};
+    }
+  }
+  for (const NameRow& row : kNames) {
+    if (path.ends_with(row.ending)) return OtherFormat{std::string(row.title), std::string(row.advice)};
+  }
+  if (path.ends_with(".xplane.pb")) return xplane();
+  if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace")) return perfetto();
+  return binary_format(bytes);
+}
+
+std::string refusal(const std::string& path, const OtherFormat& format) {
+  return fmt::format("{}: this is {}, which is not read here{}{}", path, format.title,
+                     format.advice.empty() ? "" : "; ", format.advice);
+}
+
+}  // namespace accelscope::capture

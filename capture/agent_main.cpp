@@ -1,8 +1,10 @@
 #include <openssl/crypto.h>
 
 #include "capture/agent/agent_command.h"
+#include "capture/process/standard_streams.h"
 
 int main(int argc, char** argv) {
+  accelscope::capture::open_closed_streams();
   // TLS lies inside this program: a host's settings for its own may name modules that do not fit.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   return accelscope::capture::run_agent_command(argc, argv);

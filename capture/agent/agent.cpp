@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <future>
@@ -41,6 +42,12 @@ std::uint64_t unix_now_ns() {
           .count());
 }
 
+// What a viewer that asks for a capture names it by, that it may ask again. "": the viewer gives none.
+std::string wish_of(const Start& start, const ViewerSession& session) {
+  if (session.viewer_id().empty() || start.capture_id.empty()) return "";
+  return session.viewer_id() + "/" + printable(start.capture_id, 64);
+}
+
 }  // namespace
 
 struct Agent::Implementation final : SessionHost {
@@ -59,6 +66,7 @@ struct Agent::Implementation final : SessionHost {
     std::unique_ptr<CaptureRun> run;
     ViewerSession* controller = nullptr;
     SteadyClock::time_point orphan_since;
+    std::string wish;  // by which its viewer asked for it; "": none
     bool controlled_once = false;
     bool unwanted = false;  // nobody will come back for it
   };
@@ -84,8 +92,9 @@ struct Agent::Implementation final : SessionHost {
     loop_.post([this, &session] { remove(session); });
   }
 
-  Result<CaptureRun*> begin_capture(const CaptureRequest& request, ViewerSession& session, ErrorCode& code);
+  Result<CaptureRun*> begin_capture(const Start& start, ViewerSession& session, ErrorCode& code);
   Result<CaptureRun*> take_up(const Start& start, ViewerSession& session, ErrorCode& code);
+  Result<CaptureRun*> hand_over(Held& held, const Start& start, ViewerSession& session, ErrorCode& code);
   Result<CaptureRun*> watch(const Start& start);
   Result<std::vector<SourcePart>> parts_for(const CaptureRequest& request, const std::string& work_folder,
                                             SteadyClock::time_point origin);
@@ -120,6 +129,7 @@ struct Agent::Implementation final : SessionHost {
   Result<void> verdict_;
   bool once_over_ = false;
   bool stopping_ = false;
+  bool interrupted_ = false;
   bool watching_ = false;
   bool carrying_on_ = false;
   SteadyClock::time_point idle_since_ = SteadyClock::now();
@@ -161,7 +171,7 @@ Result<CaptureRun*> Agent::Implementation::start(const Start& start, ViewerSessi
     case StartMode::watch:
       return watch(start);
     default:
-      return begin_capture(start.request, session, code);
+      return begin_capture(start, session, code);
   }
 }
 
@@ -221,8 +231,13 @@ std::string Agent::Implementation::unique_name(const CaptureRequest& request) co
   return options_.name;
 }
 
-Result<CaptureRun*> Agent::Implementation::begin_capture(const CaptureRequest& request, ViewerSession& session,
-                                                         ErrorCode& code) {
+Result<CaptureRun*> Agent::Implementation::begin_capture(const Start& start, ViewerSession& session, ErrorCode& code) {
+  const CaptureRequest& request = start.request;
+  const std::string wish = wish_of(start, session);
+  // A viewer whose connection broke before it heard that its capture had begun asks for it once more.
+  for (const auto& held : runs_) {
+    if (!wish.empty() && held->wish == wish) return hand_over(*held, start, session, code);
+  }
   if (Result<void> room = make_room_for_capture(); !room) {
     code = ErrorCode::busy;
     return room.error();
@@ -260,6 +275,7 @@ Result<CaptureRun*> Agent::Implementation::begin_capture(const CaptureRequest& r
   held.run = std::move(begun).value();
   held.controller = &session;
   held.controlled_once = true;
+  held.wish = wish;
   wire_up(*held.run);
   watch_over();
   return held.run.get();
@@ -291,23 +307,28 @@ Result<CaptureRun*> Agent::Implementation::take_up(const Start& start, ViewerSes
                     "started anew without --spool",
                     address_.text())};
   }
-  const Outbox::Totals totals = held->run->outbox().totals();
+  return hand_over(*held, start, session, code);
+}
+
+Result<CaptureRun*> Agent::Implementation::hand_over(Held& held, const Start& start, ViewerSession& session,
+                                                     ErrorCode& code) {
+  const Outbox::Totals totals = held.run->outbox().totals();
   if (start.after_sequence > totals.frames) {
     return Error{fmt::format("the capture {} has {} frames, frame {} was never made; begin a new capture",
-                             held->run->facts().name, totals.frames, start.after_sequence)};
+                             held.run->facts().name, totals.frames, start.after_sequence)};
   }
-  if (held->controller != nullptr && held->controller != &session) {
+  if (held.controller != nullptr && held.controller != &session) {
     // The same viewer may be back before its old connection is known to be dead.
-    if (session.viewer_id().empty() || session.viewer_id() != held->controller->viewer_id()) {
+    if (session.viewer_id().empty() || session.viewer_id() != held.controller->viewer_id()) {
       code = ErrorCode::busy;
       return Error{fmt::format("the agent at {} serves another viewer, {}; watch its capture instead", address_.text(),
-                               held->controller->viewer())};
+                               held.controller->viewer())};
     }
-    held->controller->drop("came back on another connection");
+    held.controller->drop("came back on another connection");
   }
-  held->controller = &session;
-  held->controlled_once = true;
-  return held->run.get();
+  held.controller = &session;
+  held.controlled_once = true;
+  return held.run.get();
 }
 
 Result<CaptureRun*> Agent::Implementation::watch(const Start& start) {
@@ -580,7 +601,10 @@ Result<std::unique_ptr<Agent>> Agent::listen(AgentOptions options, SourceFunctio
   }
   impl->reopen_spools();
   if (impl->options_.stop_on_signals) {  // from now on: whoever sees the address may send one
-    impl->loop_.on_signal([agent = impl.get()] { agent->begin_stop("the agent was stopped"); });
+    impl->loop_.on_signal([agent = impl.get()](int number) {
+      agent->interrupted_ = number == SIGINT;
+      agent->begin_stop("the agent was stopped");
+    });
   }
   return std::make_unique<Agent>(std::move(impl));
 }
@@ -592,6 +616,8 @@ Result<void> Agent::run() {
   impl_->loop_.run();
   return impl_->verdict_;
 }
+
+bool Agent::interrupted() const noexcept { return impl_->interrupted_; }
 
 void Agent::stop() {
   impl_->loop_.post([this] { impl_->begin_stop("the agent was stopped"); });

@@ -72,6 +72,7 @@ class Agent {
   [[nodiscard]] const Address& address() const noexcept;
   // Fails, with `once`, if that capture did not reach its viewer whole.
   Result<void> run();
+  [[nodiscard]] bool interrupted() const noexcept;  // after run(): it was ended by Ctrl+C
   void stop();  // any thread: ends a running capture in an orderly way, then run() returns
 
   // From another shell (any thread, waits for the answer): what happened, or why not.

@@ -6,12 +6,14 @@
 #include <cstdio>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "capture/agent/agent_settings.h"
 #include "capture/agent/commands.h"
 #include "capture/command_line/options.h"
+#include "capture/kinds/option_cli.h"
 
 namespace accelscope::capture {
 namespace {
@@ -32,7 +34,9 @@ int report_failure(int status, const std::string& message) {
   return status;
 }
 
-int run_agent_command(int argc, const char* const* argv) {
+namespace {
+
+int obey_words(int argc, const char* const* argv) {
   // What stands after -- is a program's: none of it is an option of ours.
   const std::span<const char* const> all(argv, static_cast<std::size_t>(argc));
   const auto mark =
@@ -41,7 +45,7 @@ int run_agent_command(int argc, const char* const* argv) {
   if (mark != all.end()) program.assign(mark + 1, all.end());
 
   command_line::OptionSet app(kDescription, "accelscope-agent");
-  app.add_version(ACCELSCOPE_VERSION);
+  app.add_version(fmt::format("accelscope-agent {}", ACCELSCOPE_VERSION));
   app.set_footer(kExamples);
   std::vector<std::pair<const command_line::OptionSet*, AgentAction>> actions;
   const auto add = [&](const char* name, const char* what, const auto& declare) {
@@ -61,7 +65,13 @@ int run_agent_command(int argc, const char* const* argv) {
   }
   add("list", "the captures of yours that are running on this machine", declare_list);
   add("doctor", "what works on this host, and what is missing", declare_doctor);
-  const Result<std::string> shown = app.parse({all.begin() + 1, mark});
+  const std::vector<std::string> words(all.begin() + 1, mark);
+  if (const std::string help = kind_help("accelscope-agent run", command_line::help_topic(words), declared_kinds());
+      !help.empty()) {
+    fmt::print("{}", help);
+    return kExitDone;
+  }
+  const Result<std::string> shown = app.parse(words);
   if (!shown) {
     const char* advice = run->chosen() ? "; write the program after --, see accelscope-agent run --help"
                                        : "; see accelscope-agent --help";
@@ -82,6 +92,22 @@ int run_agent_command(int argc, const char* const* argv) {
     return action();
   }
   return serve();
+}
+
+}  // namespace
+
+int run_agent_command(int argc, const char* const* argv) {
+  int status = kExitFailed;
+  bool written = true;
+  try {
+    status = obey_words(argc, argv);
+  } catch (const std::system_error&) {  // of printing
+    written = false;
+  }
+  // What nobody has read is not done.
+  written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && written;
+  if (written || status != kExitDone) return status;
+  return report_failure(kExitFailed, "the standard output cannot be written; is the disk full, or the reader gone?");
 }
 
 }  // namespace accelscope::capture

@@ -15,6 +15,7 @@ namespace accelscope::capture {
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitInterrupted = 130;  // Ctrl+C, as shells have it
 inline constexpr int kExitRun = 125;  // of `run`, beside the program's own statuses, as env and other wrappers have it
 
 using AgentAction = std::function<int()>;

@@ -15,6 +15,7 @@
 #include "capture/agent/capture_run.h"
 #include "capture/agent/kind_parts.h"
 #include "capture/client/stream_ingest.h"
+#include "capture/kinds/options.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture {
@@ -92,12 +93,6 @@ class LocalCapture {
   bool stopped_ = false;            // from this shell or another
   std::atomic<bool> ended_{false};  // the control socket's thread need not wait for an answer
 };
-
-std::string capture_name(const CaptureRequest& request) {
-  if (!request.name.empty()) return request.name;
-  if (!request.program.empty()) return std::filesystem::path(request.program).filename().string();
-  return request.script.empty() ? request.kinds.front().name : "script";
-}
 
 Result<void> LocalCapture::begin() {
   CaptureRun::Options run;

@@ -1,12 +1,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "capture/agent/commands.h"
 #include "capture/agent/local_capture.h"
@@ -14,6 +17,7 @@
 #include "capture/command_line/options.h"
 #include "capture/kinds/option_cli.h"
 #include "capture/kinds/options.h"
+#include "capture/process/standard_streams.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture {
@@ -21,13 +25,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_all(int file, std::string_view bytes) {
+// False: nobody reads it any more, or it has no room; the session still has it.
+bool write_all(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(file, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;  // nobody reads it any more; the session still has it
+    if (count <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(count));
   }
+  return true;
+}
+
+bool copy_to_output(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> buffer(std::size_t{1} << 20);
+  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
+    if (!write_all(STDOUT_FILENO, {buffer.data(), static_cast<std::size_t>(file.gcount())})) return false;
+  }
+  return file.eof();
 }
 
 // Of one capture, removed with this object.
@@ -67,7 +82,8 @@ struct RunCommand {
 
   [[nodiscard]] Result<CaptureRequest> request() const;
   [[nodiscard]] int run() const;
-  [[nodiscard]] int finish(const LocalCaptureReport& report, std::optional<int> exit_status) const;
+  [[nodiscard]] int finish(const std::string& file, const LocalCaptureReport& report,
+                           std::optional<int> exit_status) const;
 };
 
 int fail(const std::string& message) { return report_failure(kExitRun, message); }
@@ -85,9 +101,11 @@ Result<CaptureRequest> RunCommand::request() const {
     request.arguments.assign(program->begin() + 1, program->end());
   }
   if (!script.empty()) {
-    std::ifstream file(script, std::ios::binary);
-    if (!file) return Error{fmt::format("{}: the script cannot be read; check the path", script)};
-    request.script.assign(std::istreambuf_iterator<char>(file), {});
+    std::ifstream file;
+    if (script != "-") file.open(script, std::ios::binary);
+    std::istream& text = script == "-" ? std::cin : file;
+    if (!text) return Error{fmt::format("{}: the script cannot be read; check the path", script)};
+    request.script.assign(std::istreambuf_iterator<char>(text), {});
     if (request.script.empty()) return Error{fmt::format("{}: the script is empty", script)};
   }
   std::error_code failure;
@@ -105,38 +123,50 @@ int RunCommand::run() const {
   options.request = std::move(wanted).value();
   if (Result<void> checked = check_request(options.request, checked_kinds(options.request.kinds)); !checked)
     return fail(checked.message());
+  const WorkFolder work;        // goes with the capture
+  const WorkFolder for_output;  // a session is written to a file first
+  if (work.path().empty() || for_output.path().empty())
+    return fail("no folder for temporary files can be made; set TMPDIR to one with room");
+  const bool to_output = output == "-";
+  if (to_output && ::isatty(STDOUT_FILENO) == 1) return fail("-: a session is no text for a terminal; name a file");
+  const std::string file = output.empty() ? session_file_name(options.request) : output;
+  options.output = to_output ? for_output.path() + "/session.accel" : file;
   std::error_code failure;
-  if (!force && fs::exists(output, failure)) {
-    return fail(output + ": the file exists already; name another with -o, or replace it with --force");
+  if (!force && fs::exists(options.output, failure)) {
+    return fail(file + ": the file exists already; name another with -o, or replace it with --force");
   }
   if (!memory_budget.empty()) {
     const Result<std::uint64_t> budget = parse_size(memory_budget);
     if (!budget) return fail("--memory-budget: " + budget.message());
     options.store.memory_budget_bytes = *budget;
   }
-  const WorkFolder work;
-  if (work.path().empty()) return fail("no folder for temporary files can be made; set TMPDIR to one with room");
-  options.output = output;
   options.work_folder = work.path();
   options.spool = spool;
   std::optional<int> exit_status;
   options.watch.ended = [&exit_status](int status) { exit_status = status; };
+  std::atomic<bool> shown = true;  // by the kind's thread
   if (!quiet) {
-    options.watch.printed = [](bool is_error, std::string_view bytes) {
-      write_all(is_error ? STDERR_FILENO : STDOUT_FILENO, bytes);
+    options.watch.printed = [&shown, to_output](bool is_error, std::string_view bytes) {
+      if (!write_all(is_error || to_output ? STDERR_FILENO : STDOUT_FILENO, bytes)) shown = false;
     };
   }
+  const IgnoredBrokenPipe no_signal;  // a reader that leaves does not end the capture
   const StopSignals signals;
   options.asked_to_stop = [&signals] { return signals.asked(); };
   const Result<LocalCaptureReport> report = capture_locally(options);
   if (!report) return fail(report.message());
-  return finish(*report, exit_status);
+  if (to_output && !copy_to_output(options.output)) return fail("-: the standard output cannot be written");
+  const int status = finish(file, *report, exit_status);
+  if (status != kExitDone) return status;
+  if (!shown) return fail("what the program printed could not be written; the session has all of it");
+  return signals.asked() ? kExitInterrupted : kExitDone;
 }
 
-int RunCommand::finish(const LocalCaptureReport& report, std::optional<int> exit_status) const {
+int RunCommand::finish(const std::string& file, const LocalCaptureReport& report,
+                       std::optional<int> exit_status) const {
   if (!quiet) {
     const std::string ended = exit_status ? fmt::format(", the program ended with status {}", *exit_status) : "";
-    fmt::print(stderr, "accelscope-agent: {}: {} events{}\n", output, format_count(report.events), ended);
+    fmt::print(stderr, "accelscope-agent: {}: {} events{}\n", file, format_count(report.events), ended);
   }
   if (!report.failure.empty()) return fail(report.failure);
   return exit_status.value_or(kExitDone);
@@ -147,11 +177,13 @@ int RunCommand::finish(const LocalCaptureReport& report, std::optional<int> exit
 AgentAction declare_run(command_line::OptionSet& command, const std::vector<std::string>& program) {
   auto run = std::make_shared<RunCommand>();
   run->program = &program;
-  command.add_option("-o,--output", run->output, "session file to write").required();
+  command.add_option("-o,--output", run->output,
+                     "session file to write, - for the standard output; else PROGRAM.accel");
   command.add_option("--kind", run->kind_list, "kinds of capture, separated by commas; program, if one is given");
   command.add_option("--cwd", run->directory, "folder in which the program runs");
   command.add_option("--env", run->environment, "NAME=VALUE for the program; may be given several times").repeats();
-  command.add_option("--script", run->script, "file with a shell script that is run in place of a program");
+  command.add_option("--script", run->script,
+                     "file with a shell script that is run in place of a program, - for the standard input");
   command.add_flag("--paused", run->paused, "start paused; accelscope-agent resume begins");
   command.add_option("--duration", run->duration_s, "stop after so many seconds").positive();
   command.add_option("--name", run->name, "for accelscope-agent pause, resume and stop");
@@ -163,11 +195,10 @@ AgentAction declare_run(command_line::OptionSet& command, const std::vector<std:
   command.add_flag("--force", run->force, "replace the output file");
   command.add_flag("--quiet", run->quiet, "do not show what the program prints");
   const std::vector<KindFacts> kinds = declared_kinds();
-  run->kind_options.declare(command, kinds);
-  std::string about = "Kinds of capture:\n";
-  for (const KindFacts& facts : kinds) about += fmt::format("  {:<10} {}\n", facts.name, facts.explanation);
+  run->kind_options.declare(command, kinds, KindOptions::Help::left_out);
+  command.set_usage("accelscope-agent run [OPTIONS] -- PROGRAM ARGS...");
   command.set_footer(
-      about +
+      kinds_footer("accelscope-agent run", kinds) +
       "\nCtrl+C, or accelscope-agent stop, ends the program and keeps what was captured. The exit status is "
       "the program's own;\n125 if the capture itself failed. Standard input of the program is empty.\n"
       "\nExample:\n  accelscope-agent run -o bench.accel --sample-interval 10ms -- python3 bench.py");

@@ -96,7 +96,8 @@ int listen_and_serve(const AgentSettings& settings, const std::vector<KindChoice
       ControlSocket::open(settings.name, [&agent](ControlCommand command) { return obey(**agent, command); });
   if (!control && log) log("cannot be reached from another shell: " + control.message());
   const Result<void> served = (*agent)->run();
-  return served ? kExitDone : report_failure(kExitFailed, served.message());
+  if (!served) return report_failure(kExitFailed, served.message());
+  return (*agent)->interrupted() ? kExitInterrupted : kExitDone;
 }
 
 int serve(const AgentSettings& settings, const std::vector<KindChoice>& fixed, const std::string& description) {

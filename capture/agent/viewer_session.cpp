@@ -347,15 +347,16 @@ void ViewerSession::on_closed(Closed how, const std::string& text) {
     std::filesystem::remove_all(take_work_folder(), ignored);
   }
   if (run_ != nullptr && controls_) run_->outbox().detach();
+  const bool broke = how == Closed::broken || how == Closed::given_up;
   if (run_ != nullptr) {
     const Outbox::Totals totals = run_->outbox().totals();
     const bool taken = all_taken();
     host_.log(taken ? fmt::format("{}: done", viewer_)
                     : fmt::format("{}: {} before the capture was delivered: {} events were made, {} frames were not "
                                   "acknowledged",
-                                  viewer_, how == Closed::broken ? text : "left", format_count(totals.events),
+                                  viewer_, broke ? text : "left", format_count(totals.events),
                                   totals.frames - std::min(totals.frames, acknowledged_)));
-  } else if (welcomed_ || (how == Closed::broken && !greeted_)) {
+  } else if (welcomed_ || (broke && !greeted_)) {
     host_.log(fmt::format("{}: {}", viewer_, text.empty() ? "left" : text));
   }
   host_.on_done(*this);

@@ -15,6 +15,7 @@
 #include "capture/client/recovery_folder.h"
 #include "capture/client/store_scopes.h"
 #include "capture/process/host_identity.h"
+#include "capture/reach/place.h"
 
 namespace accelscope::capture {
 namespace {
@@ -40,8 +41,9 @@ class StepText {
 
 // One agent of the session. Without a connection it is over: it could not be begun, or had ended before.
 struct CapturedAgent {
-  CapturedAgent(Store& store, const AgentFeedOptions& options) : scopes(store), feed(scopes, options) {}
+  CapturedAgent(Store& store, const AgentFeedOptions& options) : scopes(store), output(scopes), feed(output, options) {}
   StoreScopes scopes;
+  ProgramOutput output;
   AgentFeed feed;
   std::unique_ptr<AgentWay> way;           // outlives the connection that uses it
   std::unique_ptr<Connection> connection;  // closes before what it feeds
@@ -49,8 +51,9 @@ struct CapturedAgent {
   std::shared_ptr<StepText> step = std::make_shared<StepText>();
 
   [[nodiscard]] AgentStatus status() const {
-    if (!connection) return without;
-    AgentStatus status = connection->status();
+    AgentStatus status = connection ? connection->status() : without;
+    status.exit_status = output.exit_status();
+    if (!connection) return status;
     const bool reaching = status.phase == CapturePhase::preparing || status.phase == CapturePhase::reconnecting;
     if (reaching) status.step = step->text();
     return status;
@@ -62,6 +65,18 @@ std::string title_of(const CapturePlan& plan) {
   for (const std::string& place : plan.places) places += (places.empty() ? "" : ", ") + place;
   const std::string& name = plan.request.name.empty() ? plan.request.program : plan.request.name;
   return name.empty() ? places : fmt::format("{} at {}", name, places);
+}
+
+// A program on this computer runs where its user is, not in a folder of the agent's own. Where files are sent, it runs
+// beside them, as it would elsewhere.
+void name_directory(CaptureRequest& request, const std::string& place, const std::vector<std::string>& sent) {
+  const Result<Place> parsed = parse_place(place);
+  if (!parsed || parsed->kind != Place::Kind::local || !sent.empty()) return;
+  std::error_code failure;
+  const std::filesystem::path here = std::filesystem::current_path(failure);
+  if (failure) return;
+  request.directory =
+      request.directory.empty() ? here.string() : (here / request.directory).lexically_normal().string();
 }
 
 bool is_over(CapturePhase phase) { return phase == CapturePhase::ended || phase == CapturePhase::failed; }
@@ -170,12 +185,18 @@ Result<void> CaptureSession::Implementation::begin_agent(const std::string& plac
   start.mode = plan.mode;
   start.capture_id = plan.capture_id;
   start.request = plan.request;
+  // The name of this wish: asked again after a break, it begins nothing twice.
+  if (start.mode == StartMode::begin) {
+    start.capture_id = random_id();
+    name_directory(start.request, place, plan.send);
+  }
   return connect(agent, place, start, agent_folder);
 }
 
 Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<CapturedAgent>& agent,
                                                      const std::string& place, const Start& start,
                                                      const std::filesystem::path& agent_folder) {
+  if (options.keeps_output) agent->output.keep();
   const std::weak_ptr<CapturedAgent> weak = agent;
   AgentWayOptions way;
   way.token_file = plan.token_file;
@@ -355,6 +376,15 @@ bool CaptureSession::wait_for(milliseconds limit) const {
     const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
     return agent->connection->wait_for(std::max(left, milliseconds(0)));
   });
+}
+
+std::vector<ProgramText> CaptureSession::take_output() {
+  std::vector<ProgramText> taken;
+  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
+    const bool over = is_over(agent->status().phase);
+    for (ProgramText& text : over ? agent->output.take_last() : agent->output.take()) taken.push_back(std::move(text));
+  }
+  return taken;
 }
 
 std::optional<CaptureQuestion> CaptureSession::question() const { return impl_->desk.current(); }

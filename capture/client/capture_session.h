@@ -18,6 +18,7 @@
 
 #include "capture/client/capture_plan.h"
 #include "capture/client/capture_status.h"
+#include "capture/client/program_output.h"
 #include "capture/client/question_desk.h"
 #include "capture/wire/link.h"
 #include "capture/wire/messages.h"
@@ -35,6 +36,7 @@ struct CaptureSessionOptions {
   std::chrono::milliseconds give_up{60'000};  // without a connection; then an agent has failed
   bool ask_on_terminal = false;               // ssh asks on the terminal of this process
   bool accept_new_agents = false;             // trusts certificates that were never seen, without asking
+  bool keeps_output = false;                  // of programs, for take_output()
   LinkLimits limits;
 };
 
@@ -67,6 +69,9 @@ class CaptureSession {
   void stop();
   [[nodiscard]] CaptureStatus status() const;
   [[nodiscard]] bool wait_for(std::chrono::milliseconds limit) const;  // waits; true once over
+
+  // What programs have printed since the last call, agent by agent; not what was read by recover().
+  [[nodiscard]] std::vector<ProgramText> take_output();
 
   [[nodiscard]] std::optional<CaptureQuestion> question() const;
   void answer(std::uint64_t id, const std::optional<std::string>& answer);  // yes_no: "yes" or nothing

@@ -49,6 +49,7 @@ struct AgentStatus {
   std::optional<double> clock_residual_ns;  // of the fit of this host's clock; nothing for the reference
   std::optional<double> round_trip_ns;      // best so far
   std::uint64_t results_files = 0;          // brought back
+  std::optional<int> exit_status;           // of its program, once that has ended; 128 + the signal's number
 };
 
 struct CaptureStatus {

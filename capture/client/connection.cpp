@@ -239,27 +239,30 @@ void Connection::Implementation::on_closed(Closed how, const std::string& text) 
     changed.notify_all();
   }
   if (over()) return;
+  // What breaks the rules before anything has begun is no agent, and will be none when it is tried again.
+  if (how == Closed::given_up && !began()) return fail_after_breaks(text);
   on_break(how == Closed::finished ? "was closed" : text);
 }
 
-// Before the capture has begun this is the end; after that it is taken up again.
+void Connection::Implementation::fail_after_breaks(const std::string& what) {
+  fail(fmt::format("{}: the agent {}; look at the agent's own messages, start it again and connect anew", peer, what));
+}
+
+// The connection is made anew. A capture that has begun is taken up again; one that may have begun is asked for once
+// more by the same name. An agent that cannot be reached at all is not waited for.
 void Connection::Implementation::on_break(const std::string& what) {
   const bool connecting = step == Step::connecting;
-  if (!began()) {
-    return fail(connecting ? what
-                           : fmt::format("{}: the agent {}; look at the agent's own messages, start it again and "
-                                         "connect anew",
-                                         peer, what));
-  }
+  if (connecting && !began() && !broken_since) return fail(what);
   drop_link();
   const auto now = std::chrono::steady_clock::now();
   if (!broken_since) broken_since = now;
   if (break_text.empty()) break_text = connecting ? what : "the agent " + what;
-  if (now - *broken_since >= options.give_up) {
+  const milliseconds limit = began() ? options.give_up : std::min(options.give_up, options.begin_limit);
+  if (now - *broken_since >= limit) {
     return fail(
         fmt::format("{}: {}, and the connection could not be made again within {} s{}; look at the agent's "
                     "own messages",
-                    peer, break_text, std::chrono::duration<double>(options.give_up).count(), kept_events()));
+                    peer, break_text, std::chrono::duration<double>(limit).count(), kept_events()));
   }
   step = Step::connecting;
   publish();

@@ -41,6 +41,7 @@ struct ConnectionOptions {
   std::filesystem::path results_folder;          // where start.request.results go
   std::uint64_t window_bytes = 64 << 20;         // the agent sends at most so much ahead of what is stored
   std::chrono::milliseconds give_up{60'000};     // without a connection that brings anything
+  std::chrono::milliseconds begin_limit{5'000};  // the same before the capture has begun: somebody waits for it
   std::chrono::milliseconds stop_limit{30'000};  // after stop(), without anything coming
   bool stay_after_end = true;  // keeps the connection for saved() and discard(); else it is closed at the end
   LinkLimits limits;

@@ -44,6 +44,7 @@ struct Connection::Implementation {
   void on_connected(Result<std::unique_ptr<Link>> connected);
   void on_closed(Closed how, const std::string& text);
   void on_break(const std::string& what);
+  void fail_after_breaks(const std::string& what);
   void drop_link();
   void on_frame(Frame frame);
   void on_hello(const Hello& agent);

@@ -20,6 +20,7 @@ constexpr std::size_t kOpenQuestions = 8;
 
 void Connection::Implementation::on_started(const Started& message) {
   const bool again = began();
+  if (!again) note_progress();  // breaks until now are forgotten
   if (again && message.capture_id != capture_id) {
     return give_up(ErrorCode::protocol, "began another capture than the one that was asked for");
   }

@@ -27,6 +27,7 @@ Result<std::unique_ptr<CaptureSession>> open_session(const RecordOptions& option
   session.ask_on_terminal = options.ask_on_terminal;
   session.accept_new_agents = options.accept_new_agents;
   session.limits = options.limits;
+  session.keeps_output = bool(options.printed);
   std::error_code failure;
   if (!std::filesystem::exists(session.recovery_folder, failure)) {
     return CaptureSession::begin(options.plan, store, session);
@@ -43,12 +44,22 @@ Result<std::unique_ptr<CaptureSession>> open_session(const RecordOptions& option
   return CaptureSession::recover(left.value(), store, session);
 }
 
-// Returns when every agent has ended or failed. What an agent itself limits needs no second watch here.
-void follow(CaptureSession& session, const RecordOptions& options) {
+// False: it could not be shown. The capture goes on: the session has it all.
+bool show_output(CaptureSession& session, const RecordOptions& options) {
+  bool shown = true;
+  for (const ProgramText& text : session.take_output()) shown = shown && options.printed(text);
+  return shown;
+}
+
+// Returns when every agent has ended or failed, and whether all that programs printed could be shown. What an agent
+// itself limits needs no second watch here.
+bool follow(CaptureSession& session, const RecordOptions& options) {
   const SteadyClock::time_point begin = SteadyClock::now();
   const double limit = options.plan.mode == StartMode::begin ? 0 : options.plan.request.duration_seconds;
   bool asked_to_stop = false;
+  bool shown = true;
   while (!session.wait_for(kPollInterval)) {
+    shown = shown && show_output(session, options);
     if (const std::optional<CaptureQuestion> question = session.question()) {
       session.answer(question->id, options.answer ? options.answer(*question) : std::nullopt);
     }
@@ -57,6 +68,7 @@ void follow(CaptureSession& session, const RecordOptions& options) {
     if ((wanted && !time_is_up) || std::exchange(asked_to_stop, true)) continue;
     session.stop();
   }
+  return shown && show_output(session, options);
 }
 
 Result<void> save(Store& store, const RecordOptions& options, const CaptureStatus& status) {
@@ -78,6 +90,7 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
     report.doubled_frames += agent.doubled_frames;
     report.results_files += agent.results_files;
     report.capture_seconds = std::max(report.capture_seconds, agent.streaming_seconds);
+    if (report.exit_status.value_or(0) == 0 && agent.exit_status) report.exit_status = agent.exit_status;
   }
   const StoreStatus kept = store.status();
   report.events = store.snapshot()->event_count;
@@ -98,7 +111,7 @@ Result<RecordReport> record(const RecordOptions& options) {
   Result<std::unique_ptr<CaptureSession>> opened = open_session(options, store);
   if (!opened) return opened.error();
   CaptureSession& session = *opened.value();
-  follow(session, options);
+  const bool shown = follow(session, options);
 
   const CaptureStatus status = session.status();
   const bool nothing = std::all_of(status.agents.begin(), status.agents.end(),
@@ -108,6 +121,7 @@ Result<RecordReport> record(const RecordOptions& options) {
     return Error{status.message.empty() ? "the agent sent nothing" : status.message};
   }
   RecordReport report = report_of(status, *store, options.output_path);
+  report.output_shown = shown;
   const SteadyClock::time_point save_begin = SteadyClock::now();
   if (Result<void> saved = save(*store, options, status); !saved) return saved.error();
   report.save_seconds = seconds_since(save_begin);

@@ -25,6 +25,8 @@ struct RecordOptions {
   // Answers a question; nothing: no. Without it every answer is no.
   std::function<std::optional<std::string>(const CaptureQuestion& question)> answer;
   std::function<void(const Recoverable& left)> on_recovery;  // before what is left is read
+  // What the program prints; none: it is kept in the session only. False: it cannot be shown any more.
+  std::function<bool(const ProgramText& text)> printed;
   // Called a few times a second while recording, then while saving (saved_fraction 0 to 1). Returning false ends the
   // recording in an orderly way (the file is still saved); during the save it cancels the save.
   std::function<bool(const CaptureStatus& status, std::optional<double> saved_fraction)> progress;
@@ -42,8 +44,10 @@ struct RecordReport {
   std::uint64_t memory_bytes = 0;  // of the store when the capture ended
   double capture_seconds = 0;      // of the agent that took longest
   double save_seconds = 0;
-  std::string message;   // why it ended, if not by itself
-  bool complete = true;  // false: a stream broke off or misses events; message says what happened
+  std::optional<int> exit_status;  // of the program; of several, the first that is not 0
+  bool output_shown = true;        // false: some of what the program printed could not be shown
+  std::string message;             // why it ended, if not by itself
+  bool complete = true;            // false: a stream broke off or misses events; message says what happened
 };
 
 // Where a recorder that dies leaves what it has received: OUTPUT.recovery.

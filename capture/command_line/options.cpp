@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <string_view>
 
 namespace accelscope::command_line {
 
@@ -130,6 +131,8 @@ OptionSet& OptionSet::add_command(const std::string& name, const std::string& su
 
 void OptionSet::add_version(const std::string& text) { app_->set_version_flag("--version", text); }
 
+void OptionSet::set_usage(const std::string& text) { usage_ = text; }
+
 void OptionSet::set_footer(const std::string& text) { app_->footer(text); }
 
 Result<std::string> OptionSet::parse(const std::vector<std::string>& arguments) {
@@ -139,11 +142,23 @@ Result<std::string> OptionSet::parse(const std::vector<std::string>& arguments) 
   } catch (const CLI::CallForVersion& version) {
     return std::string(version.what()) + '\n';
   } catch (const CLI::Success&) {  // --help, of the command that was given
-    return app_->help();
+    return help();
   } catch (const CLI::ParseError& wrong) {
     return Error{wrong.what()};
   }
   return std::string();
+}
+
+std::string OptionSet::help() const {
+  for (const std::unique_ptr<OptionSet>& command : commands_) {
+    if (command->chosen()) return command->help();
+  }
+  std::string text = app_->help();
+  constexpr std::string_view kUsage = "Usage: ";
+  const std::size_t begin = text.find(kUsage);
+  if (usage_.empty() || begin == std::string::npos) return text;
+  const std::size_t end = text.find('\n', begin);
+  return text.replace(begin + kUsage.size(), end - begin - kUsage.size(), usage_);
 }
 
 bool OptionSet::chosen() const { return app_->parsed(); }
@@ -155,6 +170,14 @@ bool OptionSet::any_given_of(const std::string& group) const {
   return std::any_of(all.begin(), all.end(), [&group](const CLI::Option* option) {
     return option->get_group() == group && option->count() > 0;
   });
+}
+
+std::string help_topic(const std::vector<std::string>& arguments) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  const auto help =
+      std::find_if(arguments.begin(), end, [](const std::string& word) { return word == "--help" || word == "-h"; });
+  if (help == end || help + 1 == end || (help + 1)->starts_with('-')) return "";
+  return *(help + 1);
 }
 
 }  // namespace accelscope::command_line

@@ -74,6 +74,7 @@ class OptionSet {
   OptionSet& add_command(const std::string& name, const std::string& summary);
   void add_version(const std::string& text);  // --version
   void set_footer(const std::string& text);
+  void set_usage(const std::string& text);  // the first line of --help, in place of the one that is made of the options
 
   // `arguments` without the program's name. What is to be shown instead of running, or "".
   [[nodiscard]] Result<std::string> parse(const std::vector<std::string>& arguments);
@@ -84,10 +85,16 @@ class OptionSet {
 
  private:
   explicit OptionSet(CLI::App* command);
+  [[nodiscard]] std::string help() const;  // of the command that was given, or of this set
 
   std::unique_ptr<CLI::App> own_;  // null: a command of another set
   CLI::App* app_;
+  std::string usage_;
   std::vector<std::unique_ptr<OptionSet>> commands_;
 };
+
+// "opencl" of {"--help", "opencl"}: what help is wanted on; "" if none is wanted, or of all. What stands after -- is
+// not looked at.
+[[nodiscard]] std::string help_topic(const std::vector<std::string>& arguments);
 
 }  // namespace accelscope::command_line

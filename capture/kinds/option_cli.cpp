@@ -25,8 +25,9 @@ namespace {
 
 }  // namespace
 
-void KindOptions::declare(command_line::OptionSet& command, const std::vector<KindFacts>& kinds) {
+void KindOptions::declare(command_line::OptionSet& command, const std::vector<KindFacts>& kinds, Help help) {
   kinds_ = kinds;
+  help_ = help;
   for (const KindFacts& facts : kinds_) {
     for (const KindOption& option : facts.options) declare_option(command, facts, option);
   }
@@ -38,7 +39,7 @@ void KindOptions::declare_option(command_line::OptionSet& command, const KindFac
   const bool is_flag = option.type == OptionType::flag;
   const auto add = [&](const std::string& name, const std::string& group) {
     const command_line::Option added = command.add_untied("--" + name, option.explanation);
-    added.in_group(group).value_word(value_word(option));
+    added.in_group(help_ == Help::shown ? group : "").value_word(value_word(option));
     // A flag that is given without a value would take it from there.
     if (!is_flag && !option.default_value.empty()) added.default_text(option.default_value);
     if (is_flag) added.may_lack_value();
@@ -90,10 +91,32 @@ Result<std::vector<KindChoice>> KindOptions::choices(const std::vector<std::stri
       const bool owns = typed.kind.empty() ? find_option(facts, typed.name) != nullptr : facts.name == typed.kind;
       if (owns) owners.push_back(facts.name);
     }
-    return Error{fmt::format("{}: is an option of the kind {}, which is not chosen; add it to --kind",
-                             typed.option.name(), fmt::join(owners, " or "))};
+    return Error{fmt::format("--{}{}: is an option of the kind {}, which is not chosen; add it to --kind",
+                             typed.kind.empty() ? "" : typed.kind + ".", typed.name, fmt::join(owners, " or "))};
   }
   return choices;
+}
+
+std::string kind_help(const std::string& command, const std::string& list, const std::vector<KindFacts>& kinds) {
+  std::string text;
+  for (const std::string& name : split_names(list)) {
+    const Result<const KindFacts*> facts = find_facts(name, kinds);
+    if (!facts) return "";
+    command_line::OptionSet options((*facts)->explanation, command);
+    const bool runs = (*facts)->needs_program || (*facts)->takes_program;
+    options.set_usage(fmt::format("{} --kind {} [OPTIONS]{}", command, name, runs ? " -- PROGRAM ARGS..." : ""));
+    KindOptions declared;
+    declared.declare(options, {**facts});
+    Result<std::string> shown = options.parse({"--help"});
+    if (shown) text += (text.empty() ? "" : "\n") + *shown;
+  }
+  return text;
+}
+
+std::string kinds_footer(const std::string& command, const std::vector<KindFacts>& kinds) {
+  std::string text = "Kinds of capture:\n";
+  for (const KindFacts& facts : kinds) text += fmt::format("  {:<11} {}\n", facts.name, facts.title);
+  return text + fmt::format("{} --help KIND shows what a kind captures, and its options\n", command);
 }
 
 std::vector<std::string> split_names(const std::string& list) {

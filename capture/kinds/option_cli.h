@@ -8,6 +8,7 @@
 // A name that several kinds share means all that are chosen; --KIND.NAME means one of them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +20,9 @@ namespace accelscope::capture {
 
 class KindOptions {
  public:
+  enum class Help : std::uint8_t { shown, left_out };  // there are many: see kind_help()
   // A flag is --NAME, --NAME=off or --no-NAME.
-  void declare(command_line::OptionSet& command, const std::vector<KindFacts>& kinds);
+  void declare(command_line::OptionSet& command, const std::vector<KindFacts>& kinds, Help help = Help::shown);
   // After the parse: the named kinds with what was typed for them. Fails on an unknown kind, and on an option that none
   // of the named ones has.
   [[nodiscard]] Result<std::vector<KindChoice>> choices(const std::vector<std::string>& names) const;
@@ -37,7 +39,16 @@ class KindOptions {
 
   std::vector<KindFacts> kinds_;
   std::vector<Typed> typed_;
+  Help help_ = Help::shown;
 };
+
+// What `COMMAND --help opencl` shows: what the kind captures, and its options. `list`: one kind, or several with
+// commas;
+// "" if one of them is none.
+[[nodiscard]] std::string kind_help(const std::string& command, const std::string& list,
+                                    const std::vector<KindFacts>& kinds);
+// All kinds, a line each, and how to see the options of one: for the end of a command's --help.
+[[nodiscard]] std::string kinds_footer(const std::string& command, const std::vector<KindFacts>& kinds);
 
 // "program,simulate" and ",,": names between commas, without empty ones.
 [[nodiscard]] std::vector<std::string> split_names(const std::string& list);

@@ -234,4 +234,27 @@ Result<void> check_request(const CaptureRequest& request, std::span<const KindFa
   return check_program(request, wants_program, takes_program, joined(chosen));
 }
 
+std::string capture_name(const CaptureRequest& request) {
+  if (!request.name.empty()) return request.name;
+  if (!request.program.empty()) return file_name(request.program);
+  if (!request.script.empty()) return "script";
+  return request.kinds.empty() ? "capture" : request.kinds.front().name;
+}
+
+std::string session_file_name(const CaptureRequest& request) {
+  std::string name = capture_name(request);
+  // An interpreter says less than what it runs.
+  const bool interprets = name.starts_with("python") || name == "sh" || name == "bash" || name == "torchrun";
+  if (interprets && request.name.empty()) {
+    for (const std::string& argument : request.arguments) {
+      if (argument.ends_with(".py") || argument.ends_with(".sh")) name = file_name(argument);
+      if (name != capture_name(request)) break;
+    }
+  }
+  const std::size_t dot = name.rfind('.');
+  if (dot != std::string::npos && dot > 0) name.resize(dot);
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name + ".accel";
+}
+
 }  // namespace accelscope::capture

@@ -62,6 +62,11 @@ class OptionReader {
 [[nodiscard]] Result<void> check_request(const CaptureRequest& request, std::span<const KindFacts> kinds);
 [[nodiscard]] Result<const KindFacts*> find_facts(std::string_view name, std::span<const KindFacts> kinds);
 
+// What a capture is called where its user gives it no name: its program's name, "script", or its first kind's.
+[[nodiscard]] std::string capture_name(const CaptureRequest& request);
+// The session file of a capture whose user names none: "bench.accel" of `python3 bench.py`.
+[[nodiscard]] std::string session_file_name(const CaptureRequest& request);
+
 [[nodiscard]] std::string_view option_type_name(OptionType type) noexcept;  // "duration"
 
 }  // namespace accelscope::capture

@@ -13,7 +13,8 @@ namespace accelscope::capture {
 namespace {
 
 // One pass of the whole simulation for each table.
-Result<void> stream_tables(const SimulationOptions& options, const RunMetrics& metrics, JsonFile& file) {
+Result<void> stream_tables(const SimulationOptions& options, const RunMetrics& metrics, JsonFile& file,
+                           const std::function<bool()>& cancelled) {
   JsonRows rows(file, options.seed);
   std::vector<std::string_view> names = json_event_tables();
   const std::size_t event_tables = names.size();
@@ -31,18 +32,20 @@ Result<void> stream_tables(const SimulationOptions& options, const RunMetrics& m
       write_json_facts(names[table], run.program(), metrics, rows);
     } else {
       JsonEventTable writer(names[table], rows);
-      while (!file.failed() && run.advance()) writer.write(run.traces().front());
+      while (!file.failed() && !cancelled() && run.advance()) writer.write(run.traces().front());
       if (names[table] == "layer_summary") writer.write_layer(metrics.whole_graph());
     }
     rows.end_table();
   }
+  if (cancelled()) return Error{"the simulation was cancelled"};
   file.put("}\n");
   return file.finish();
 }
 
 }  // namespace
 
-Result<void> write_neuron_json(const SimulationOptions& options, const std::string& path) {
+Result<void> write_neuron_json(const SimulationOptions& options, const std::string& path,
+                               const std::function<bool()>& cancelled) {
   if (options.devices != 1) {
     return Error{"simulate: a Neuron Profile JSON file describes one core; write one file per core, with other seeds"};
   }
@@ -53,10 +56,11 @@ Result<void> write_neuron_json(const SimulationOptions& options, const std::stri
 
   Result<std::unique_ptr<JsonFile>> file = JsonFile::create(path);
   if (!file.ok()) return file.error();
+  const std::function<bool()> stops = cancelled ? cancelled : [] { return false; };
   RunMetrics metrics;
   TracedRun run(limited);
-  while (run.advance()) metrics.add(run.traces().front());
-  return stream_tables(limited, metrics, **file);
+  while (!stops() && run.advance()) metrics.add(run.traces().front());
+  return stream_tables(limited, metrics, **file, stops);
 }
 
 }  // namespace accelscope::capture

@@ -6,6 +6,7 @@
 // format has no place for the memory tracker's events and the utilisation of the array; they are only in sessions.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "capture/sim/simulator.h"
@@ -15,6 +16,7 @@ namespace accelscope::capture {
 
 // One device, and a limit by kernels or events (two kernels if there is none): a file describes one core and does not
 // depend on the clock. An incomplete file is removed on failure.
-[[nodiscard]] Result<void> write_neuron_json(const SimulationOptions& options, const std::string& path);
+[[nodiscard]] Result<void> write_neuron_json(const SimulationOptions& options, const std::string& path,
+                                             const std::function<bool()>& cancelled = {});
 
 }  // namespace accelscope::capture

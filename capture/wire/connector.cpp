@@ -23,6 +23,11 @@ namespace {
 
 constexpr const char* kWithoutTls = " One without a certificate is reached on this machine only, without tls://";
 
+// Connections and handshakes that break off are begun anew for so long.
+constexpr std::chrono::milliseconds kShakeAgainFor{2'000};
+constexpr std::chrono::milliseconds kShakeAgainAfter{50};
+
+using SteadyTime = std::chrono::steady_clock::time_point;
 using Endpoints = std::vector<asio::ip::tcp::endpoint>;
 
 // What all connections of one connector share.
@@ -36,12 +41,14 @@ struct Trust {
 // is a new one. While the user thinks, only the timer keeps the attempt alive, so it goes with its loop.
 class Attempt : public std::enable_shared_from_this<Attempt> {
  public:
-  Attempt(Loop& loop, Address address, std::shared_ptr<Trust> trust, const LinkLimits& limits, LinkCallback callback)
+  Attempt(Loop& loop, Address address, std::shared_ptr<Trust> trust, const LinkLimits& limits, LinkCallback callback,
+          SteadyTime again_until = std::chrono::steady_clock::now() + kShakeAgainFor)
       : loop_(loop),
         address_(std::move(address)),
         trust_(std::move(trust)),
         limits_(limits),
         callback_(std::move(callback)),
+        again_until_(again_until),
         timer_(loop.context().get_executor()),
         socket_(loop.context()) {}
 
@@ -87,6 +94,7 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   }
 
   void on_connected(const asio::error_code& failure) {
+    if (breaks_off(failure)) return try_again();
     if (failure == asio::error::network_unreachable || failure == asio::error::host_unreachable) {
       return fail(fmt::format("cannot be reached: {}; check the address and the network", failure.message()));
     }
@@ -112,12 +120,29 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
     tls_->async_handshake(TlsStream::client, [self = shared_from_this(),
                                               ends = std::move(ends)](asio::error_code failure) {
       if (self->callback_ == nullptr) return;
+      if (self->breaks_off(failure)) return self->try_again();
       if (failure) {
         return self->fail(fmt::format("no encrypted connection: {}; is an accelscope-agent of this version there?{}",
                                       describe(failure), is_loopback(self->address_) ? kWithoutTls : ""));
       }
       self->on_certificate(ends);
     });
+  }
+
+  // The connection went away, which says nothing of who is there; and there is time for another.
+  [[nodiscard]] bool breaks_off(const asio::error_code& failure) const {
+    const bool broke = is_end_of_stream(failure) || failure == asio::error::connection_reset;
+    return broke && std::chrono::steady_clock::now() < again_until_;
+  }
+
+  void try_again() {
+    const LinkCallback callback = std::exchange(callback_, nullptr);
+    timer_.stop();
+    asio::error_code ignored;  // closing what is closed is fine
+    socket_.close(ignored);
+    if (tls_) tls_->next_layer().close(ignored);
+    const auto next = std::make_shared<Attempt>(loop_, address_, trust_, limits_, callback, again_until_);
+    loop_.after(kShakeAgainAfter, [next] { next->begin(); });
   }
 
   void on_certificate(const LinkEnds& ends) {
@@ -205,6 +230,7 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   std::shared_ptr<Trust> trust_;
   LinkLimits limits_;
   LinkCallback callback_;  // none once it was called
+  SteadyTime again_until_;
   TickTimer timer_;
   Endpoints endpoints_;
   asio::ip::tcp::socket socket_;

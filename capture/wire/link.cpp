@@ -185,7 +185,9 @@ void Link::Implementation::finish() {
   }
 }
 
-void Link::Implementation::fail(const std::string& text) { close(finishing ? Closed::finished : Closed::broken, text); }
+void Link::Implementation::fail(const std::string& text) {
+  close(finishing ? Closed::finished : Closed::given_up, text);
+}
 
 void Link::Implementation::close(Closed how, const std::string& text) {
   {
@@ -219,7 +221,9 @@ void Link::Implementation::tick() {
   }
   ++ticks_silent;
   // What the peer sent before it went is still read; only then is its going the end.
-  if (!write_failure.empty() && ticks_silent > kTicksToDrain) return fail("is gone (" + write_failure + ")");
+  if (!write_failure.empty() && ticks_silent > kTicksToDrain) {
+    return close(finishing ? Closed::finished : Closed::broken, "is gone (" + write_failure + ")");
+  }
   if (over(ticks_silent, limits.silence)) {
     const std::string place = in_body                 ? place_in_frame(kFrameHeaderBytes + body_bytes_read)
                               : header_bytes_read > 0 ? place_in_frame(header_bytes_read)

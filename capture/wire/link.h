@@ -55,7 +55,7 @@ class Loop {
   void post(std::function<void()> function);                                   // any thread; runs on the loop's thread
   void after(std::chrono::milliseconds time, std::function<void()> function);  // any thread; on the loop's thread
   // Calls the function on the loop's thread for the first SIGINT or SIGTERM; the next one ends the process as usual.
-  void on_signal(std::function<void()> function);
+  void on_signal(std::function<void(int number)> function);
   [[nodiscard]] std::shared_ptr<LoopDoor> door() const;
   [[nodiscard]] asio::io_context& context() noexcept;
 
@@ -79,7 +79,8 @@ struct LinkLimits {
 enum class Closed : std::uint8_t {
   finished,  // this side called finish()
   by_peer,   // between two frames
-  broken,    // anything else; the text says what
+  broken,    // the connection went away; the text says where
+  given_up,  // by this side: the peer broke the rules, or fell silent; the text says what
 };
 
 class LinkHandler {

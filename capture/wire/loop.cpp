@@ -43,12 +43,12 @@ void Loop::after(std::chrono::milliseconds time, std::function<void()> function)
 
 asio::io_context& Loop::context() noexcept { return impl_->context; }
 
-void Loop::on_signal(std::function<void()> function) {
+void Loop::on_signal(std::function<void(int number)> function) {
   impl_->signals.emplace(impl_->context, SIGINT, SIGTERM);
-  impl_->signals->async_wait([this, function = std::move(function)](asio::error_code failure, int /*number*/) {
+  impl_->signals->async_wait([this, function = std::move(function)](asio::error_code failure, int number) {
     if (failure) return;
     impl_->signals->clear(failure);  // gives the signals back their usual effect
-    function();
+    function(number);
   });
 }
 

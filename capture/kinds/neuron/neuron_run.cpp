@@ -245,6 +245,7 @@ Result<StepEnd> NeuronRun::run_program(const ToolStep& step) {
   Result<StepEnd> ended = steps_.run(step);
   if (!ended) return ended;
   stopped_ = ended->stopped;
+  steps_.writer().set_meta(std::string(kExitStatusFact), fmt::format("{}", ended->exit_code));
   if (run_.watch.ended) run_.watch.ended(ended->exit_code);
   if (!stopped_ && ended->exit_code != 0) {
     warn("program_failed",

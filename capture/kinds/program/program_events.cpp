@@ -39,7 +39,7 @@ enum LineColumn : std::size_t { kText, kLine, kPiece, kRewrites };
 
 [[nodiscard]] Schema line_schema() {
   Schema schema;
-  schema.name = "output_line";
+  schema.name = kLineSchemaName;
   schema.kind = EventKind::instant;
   schema.name_column = "shown";
   schema.name_explanation =
@@ -77,10 +77,6 @@ enum TrackOrder : std::int64_t {
   kThreadsOrder,
   kCountOrder
 };
-
-[[nodiscard]] std::string_view stream_name(OutputStream stream) {
-  return stream == OutputStream::out ? "stdout" : "stderr";
-}
 
 }  // namespace
 

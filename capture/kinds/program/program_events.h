@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 #include "capture/kinds/program/output_lines.h"
@@ -12,6 +13,13 @@
 #include "core/model/session_writer.h"
 
 namespace accelscope::capture {
+
+// By which those who read a session find what a program printed and how it ended.
+inline constexpr std::string_view kLineSchemaName = "output_line";
+inline constexpr std::string_view kExitStatusFact = "program.exit_status";
+[[nodiscard]] constexpr std::string_view stream_name(OutputStream stream) noexcept {
+  return stream == OutputStream::out ? "stdout" : "stderr";
+}
 
 struct ProgramFacts {
   std::string name;       // "python3": heads its tracks

@@ -142,7 +142,7 @@ bool ProgramRun::over(Clock::time_point now) {
 }
 
 void ProgramRun::report(const ChildEnd& end, const std::string& command) {
-  writer_.set_meta("program.exit_status", fmt::format("{}", end.exit_code));
+  writer_.set_meta(std::string(kExitStatusFact), fmt::format("{}", end.exit_code));
   if (end.signal != 0) writer_.set_meta("program.signal", signal_name(end.signal));
   if (asked_at_) {
     const std::string how = end.signal == SIGKILL ? "did not end in time and was killed"

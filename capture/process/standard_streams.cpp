@@ -1,0 +1,24 @@
+#include "capture/process/standard_streams.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <initializer_list>
+
+namespace accelscope::capture {
+
+void open_closed_streams() {
+  // In this order: open() takes the lowest number that is free.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    const bool full = stream == STDOUT_FILENO;
+    (void)::open(full ? "/dev/full" : "/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+  }
+}
+
+IgnoredBrokenPipe::IgnoredBrokenPipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+
+IgnoredBrokenPipe::~IgnoredBrokenPipe() { std::signal(SIGPIPE, before_ == SIG_ERR ? SIG_DFL : before_); }
+
+}  // namespace accelscope::capture

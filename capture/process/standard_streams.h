@@ -1,0 +1,24 @@
+// The standard streams of a program that must not lose what it does over them.
+#pragma once
+
+namespace accelscope::capture {
+
+// First of all in main(). A stream that the caller has closed is opened onto nothing: else the next file that is opened
+// would take its place, and what is printed would go into that file. Writing to a closed standard output fails, as on a
+// full disk.
+void open_closed_streams();
+
+// While it lives, a reader that has gone is an error of the write and does not end this program. Programs that are
+// started meanwhile have the signal as usual.
+class IgnoredBrokenPipe {
+ public:
+  IgnoredBrokenPipe();
+  ~IgnoredBrokenPipe();
+  IgnoredBrokenPipe(const IgnoredBrokenPipe&) = delete;
+  IgnoredBrokenPipe& operator=(const IgnoredBrokenPipe&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
+}  // namespace accelscope::capture

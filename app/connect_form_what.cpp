@@ -71,8 +71,9 @@ void ConnectForm::draw_what(FormLayout& layout) {
   layout.section("What", use == ProgramUse::needed ? "The program to run. It stays as it is."
                                                    : "A program to run and look into, or none. It stays as it is.");
   draw_program(layout);
+  const bool is_here = form_.where == Where::local && form_.send.empty();
   text_field(layout, "Working directory", "directory", form_.directory, FormField::directory,
-             {.placeholder = "the folder of the files that are sent"});
+             {.placeholder = is_here ? "where the viewer was started" : "the folder of the files that are sent"});
   draw_environment(layout);
   text_field(layout, "Files to send", "send", form_.send, FormField::send,
              {.placeholder = "none; files and folders of this machine"});

@@ -2,9 +2,11 @@
 
 #include "app/commands/command.h"
 #include "app/commands/terminal.h"
+#include "capture/process/standard_streams.h"
 #include "capture/reach/ask_pass.h"
 
 int main(int argc, char** argv) {
+  accelscope::capture::open_closed_streams();
   // ssh starts this program again, with nothing but its question, to have it put to the user.
   if (accelscope::capture::asked_by_ssh()) return accelscope::capture::answer_ssh(argc > 1 ? argv[1] : "");
   std::ios::sync_with_stdio(false);

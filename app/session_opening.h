@@ -17,6 +17,7 @@
 namespace accelscope::app {
 
 struct OpenedSession {
+  std::shared_ptr<void> keeper;  // of a temporary file in which the session lies; goes after the store
   std::unique_ptr<Store> store;
   std::string title;
   std::string device;

@@ -51,6 +51,8 @@ struct ProgramCommand {
   std::string_view summary;  // one line
   std::string_view example;
   CommandAction (*declare)(command_line::OptionSet& options);
+  std::string_view usage = "";                              // after the options; "": as they are declared
+  std::string (*topic)(const std::string& word) = nullptr;  // what `--help WORD` shows; "" if that is nothing
 };
 
 [[nodiscard]] std::span<const ProgramCommand> program_commands();
@@ -60,6 +62,7 @@ int run_program(std::vector<std::string> arguments, const CommandStreams& stream
 
 // One per command, each in its file.
 CommandAction declare_import(command_line::OptionSet& options);
+std::string help_on_kind(const std::string& kind);
 CommandAction declare_record(command_line::OptionSet& options);
 CommandAction declare_view(command_line::OptionSet& options);
 CommandAction declare_show_session(command_line::OptionSet& options);

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "app/commands/command.h"
+#include "app/commands/interrupt.h"
 #include "capture/command_line/options.h"
 
 namespace accelscope::app {
@@ -14,7 +15,8 @@ constexpr std::array kCommands = {
     ProgramCommand{"import", "Read profiles of any known format into a session file",
                    "accelscope import profile.json -o kernel.accel --source-root ~/kernels", declare_import},
     ProgramCommand{"record", "Capture from an agent into a session file, without a window",
-                   "accelscope record 127.0.0.1:7420 -o run.accel --duration 10", declare_record},
+                   "accelscope record 127.0.0.1:7420 -o run.accel --duration 10", declare_record,
+                   "accelscope record [OPTIONS] PLACE [-- PROGRAM ARGS...]", help_on_kind},
     ProgramCommand{"view", "Print a profile's figures, or convert it",
                    "accelscope view profile.json --output-format summary-json | jq '.[] | .total_time'", declare_view},
     ProgramCommand{"show-session", "List what ran: engines, queues, streams and threads with their counts",
@@ -43,8 +45,16 @@ void print_help(std::ostream& out) {
   for (const ProgramCommand& command : kCommands) {
     out << fmt::format("  accelscope {:<38} {}\n", command.name, command.summary);
   }
-  out << "\nEvery command has --help with an example, --quiet, and where it makes sense --json.\n"
+  out << "\nEvery command has --help with an example, --quiet, and where it makes sense --json; - is the standard "
+         "input "
+         "or\noutput where a file is meant. The exit status is 0 done, 1 failed, 2 wrong usage, 130 interrupted.\n"
          "Time ranges are written 12.5us:40us or 10%:20%, sizes 512MiB, rates 2M.\n";
+}
+
+const ProgramCommand* find_command(std::string_view name) {
+  const auto found = std::find_if(kCommands.begin(), kCommands.end(),
+                                  [name](const ProgramCommand& command) { return command.name == name; });
+  return found == kCommands.end() ? nullptr : &*found;
 }
 
 int run_command(const ProgramCommand& command, const std::vector<std::string>& arguments,
@@ -54,12 +64,23 @@ int run_command(const ProgramCommand& command, const std::vector<std::string>& a
   CommandRun run{streams};
   options.add_flag("--quiet", run.quiet, "Print results and errors only");
   options.add_flag("--json", run.json, "Print the result as JSON");
+  if (!command.usage.empty()) options.set_usage(std::string(command.usage));
+  if (const std::string word = command_line::help_topic(arguments); command.topic != nullptr && !word.empty()) {
+    if (const std::string text = command.topic(word); !text.empty()) {
+      streams.out << text;
+      return kExitDone;
+    }
+  }
+  options.add_version(fmt::format("accelscope {}", ACCELSCOPE_VERSION));
   const CommandAction action = command.declare(options);
   const Result<std::string> shown = options.parse(arguments);
   if (!shown) return run.fail_usage(std::string(command.name), shown.message());
-  if (shown->empty()) return action(run);
-  streams.out << *shown;
-  return kExitDone;
+  if (!shown->empty()) {
+    streams.out << *shown;
+    return kExitDone;
+  }
+  const int status = action(run);
+  return status == kExitFailed && interrupted_status() != 0 ? interrupted_status() : status;
 }
 
 // An option of the viewer: takes it and its value out of the arguments. "" when it is not given.
@@ -90,12 +111,17 @@ void CommandRun::say(const std::string& line) const {
 
 std::span<const ProgramCommand> program_commands() { return kCommands; }
 
-int run_program(std::vector<std::string> arguments, const CommandStreams& streams) {
+namespace {
+
+int run_words(std::vector<std::string> arguments, const CommandStreams& streams) {
   const CommandRun run{streams};
   ViewerOptions options;
   if (!arguments.empty()) {
     const std::string& first = arguments.front();
     if (first == "--help" || first == "-h" || first == "help") {
+      if (const ProgramCommand* command = arguments.size() > 1 ? find_command(arguments[1]) : nullptr) {
+        return run_command(*command, {"--help"}, streams);
+      }
       print_help(streams.out);
       return kExitDone;
     }
@@ -103,10 +129,9 @@ int run_program(std::vector<std::string> arguments, const CommandStreams& stream
       streams.out << "accelscope " << ACCELSCOPE_VERSION << '\n';
       return kExitDone;
     }
-    for (const ProgramCommand& command : kCommands) {
-      if (first != command.name) continue;
+    if (const ProgramCommand* command = find_command(first)) {
       arguments.erase(arguments.begin());
-      return run_command(command, arguments, streams);
+      return run_command(*command, arguments, streams);
     }
     options.dump_file = take_option(arguments, "--dump-state");
     options.view = take_option(arguments, "--view");
@@ -117,6 +142,17 @@ int run_program(std::vector<std::string> arguments, const CommandStreams& stream
     }
   }
   return open_viewer(arguments, options, run);
+}
+
+}  // namespace
+
+int run_program(std::vector<std::string> arguments, const CommandStreams& streams) {
+  forget_interrupts();
+  const int status = run_words(std::move(arguments), streams);
+  // What nobody has read is not done.
+  streams.out.flush();
+  if (status != kExitDone || streams.out.good()) return status;
+  return CommandRun{streams}.fail("the standard output cannot be written; is the disk full, or the reader gone?");
 }
 
 }  // namespace accelscope::app

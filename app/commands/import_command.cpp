@@ -1,12 +1,13 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 #include <ostream>
 
 #include "app/commands/command.h"
+#include "app/commands/output_file.h"
 #include "app/commands/quality_report.h"
 #include "app/commands/session_input.h"
+#include "app/commands/standard_files.h"
 #include "capture/command_line/options.h"
 #include "capture/sources/source.h"
 #include "core/base/format.h"
@@ -23,7 +24,7 @@ struct ImportCommand {
   bool force = false;
 
   int run(const CommandRun& run) const;
-  Result<void> name_output() const;
+  Result<void> name_output(const std::string& file) const;
 };
 
 std::string format_names() {
@@ -41,9 +42,9 @@ std::string join(const std::vector<std::string>& tags) {
 }
 
 // Names and tags belong to the new file: the input may be a session file itself, and stays as it is.
-Result<void> ImportCommand::name_output() const {
+Result<void> ImportCommand::name_output(const std::string& file) const {
   if (name.empty() && tags.empty()) return {};
-  const auto store = Store::open(output);
+  const auto store = Store::open(file);
   if (!store) return store.error();
   if (!name.empty()) {
     if (Result<void> named = (*store)->define(0, MetaEntry{"name", name}); !named) return named;
@@ -52,27 +53,30 @@ Result<void> ImportCommand::name_output() const {
 }
 
 int ImportCommand::run(const CommandRun& run) const {
-  std::error_code error;
-  if (!force && std::filesystem::exists(output, error)) {
-    return run.fail(output + ": the file exists already; name another with -o, or replace it with --force");
-  }
+  const std::string file = output.empty() ? default_output(inputs.front(), ".accel") : output;
+  if (run.json && file == kStandardStream) return run.fail_usage("import", "-o - and --json both write to the output");
+  if (auto may = may_write(file, force, inputs); !may) return run.fail(may.message());
+  if (auto roots = check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
+  const auto target = FileTarget::open(file, run);
+  if (!target) return run.fail(target.message());
   const auto session = open_input(inputs, input_options, run);
   if (!session) return run.fail(session.message());
-  if (auto saved = save_session(*session->store, output, run); !saved) return run.fail(saved.message());
-  if (auto named = name_output(); !named) return run.fail(named.message());
+  if (auto saved = save_session(*session->store, target->path(), run); !saved) return run.fail(saved.message());
+  if (auto named = name_output(target->path()); !named) return run.fail(named.message());
+  if (auto given = target->finish(run); !given) return run.fail(given.message());
   const auto snapshot = session->store->snapshot();
   if (run.json) {
     run.streams.out << fmt::format("{{\"output\": {}, \"events\": {}, \"duration_ns\": {}, \"quality\": {}}}\n",
-                                   json_quote(output), snapshot->event_count, snapshot->end_ns - snapshot->begin_ns,
+                                   json_quote(file), snapshot->event_count, snapshot->end_ns - snapshot->begin_ns,
                                    quality_json(*snapshot));
     return kExitDone;
   }
-  run.say(fmt::format("{}: {} events over {}", output, format_count(snapshot->event_count),
+  run.say(fmt::format("{}: {} events over {}", file, format_count(snapshot->event_count),
                       format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
   const std::size_t findings = snapshot->quality.size();
-  if (findings > 0) {
+  if (findings > 0 && file != kStandardStream) {
     run.say(fmt::format("The data-quality report has {} {}: accelscope ingest-check {}", findings,
-                        findings == 1 ? "entry" : "entries", output));
+                        findings == 1 ? "entry" : "entries", file));
   }
   return kExitDone;
 }
@@ -82,7 +86,8 @@ int ImportCommand::run(const CommandRun& run) const {
 CommandAction declare_import(command_line::OptionSet& options) {
   auto command = std::make_shared<ImportCommand>();
   options.add_option("FILE", command->inputs, "Profiles, or folders of ranks; several become one session").required();
-  options.add_option("-o,--output", command->output, "Session file to write").required();
+  options.add_option("-o,--output", command->output,
+                     "Session file to write, - for the standard output; else FILE.accel in this folder");
   options.add_option("--name", command->name, "Name of the session");
   options.add_option("--tag", command->tags, "Tag, may be given several times").repeats();
   options.add_option("--format", command->input_options.format,

@@ -5,11 +5,11 @@
 namespace accelscope::app {
 namespace {
 
-// The one thing that a signal handler may write.
+// The one thing that a signal handler may write: the signal that came, or 0.
 volatile std::sig_atomic_t g_interrupted = 0;
 
 void remember(int signal) {
-  g_interrupted = 1;
+  g_interrupted = signal;
   std::signal(signal, SIG_DFL);
 }
 
@@ -27,5 +27,9 @@ Interruptible::~Interruptible() {
 }
 
 bool Interruptible::interrupted() const noexcept { return g_interrupted != 0; }
+
+int interrupted_status() noexcept { return g_interrupted == 0 ? 0 : 128 + g_interrupted; }
+
+void forget_interrupts() noexcept { g_interrupted = 0; }
 
 }  // namespace accelscope::app

@@ -13,4 +13,9 @@ class Interruptible {
   [[nodiscard]] bool interrupted() const noexcept;
 };
 
+// The exit status of a command that ended for it, as shells have it: 130 after Ctrl+C, 143 after SIGTERM; 0 if no
+// signal has come to the last Interruptible.
+[[nodiscard]] int interrupted_status() noexcept;
+void forget_interrupts() noexcept;
+
 }  // namespace accelscope::app

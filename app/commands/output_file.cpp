@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "app/session_opening.h"
+
 namespace accelscope::app {
 
 namespace fs = std::filesystem;
@@ -11,11 +13,20 @@ Result<void> may_write(const std::string& path, bool replace, const std::vector<
   if (path == kStandardOutput || !fs::exists(path, error)) return {};
   for (const std::string& input : inputs) {
     if (fs::equivalent(path, input, error)) {
-      return Error{path + ": this is the input itself; name another file with --output-file"};
+      return Error{path + ": this is the input itself; name another one"};
     }
   }
   if (replace) return {};
-  return Error{path + ": the file exists already; name another with --output-file, or replace it with --force"};
+  return Error{path + ": the file exists already; name another, or replace it with --force"};
+}
+
+std::string default_output(const std::string& input, std::string_view ending) {
+  if (input.empty() || input == kStandardOutput) return "session" + std::string(ending);
+  std::string name = title_of_path(input);
+  for (const std::string_view packed : {".json", ".csv"}) {  // of kernel.json.gz
+    if (name.size() > packed.size() && name.ends_with(packed)) name.resize(name.size() - packed.size());
+  }
+  return name + std::string(ending);
 }
 
 OutputFile::OutputFile(std::string path, std::ostream& standard)

@@ -17,6 +17,9 @@ inline constexpr std::string_view kStandardOutput = "-";
 // Why the file may not be written; nothing to say if it may.
 [[nodiscard]] Result<void> may_write(const std::string& path, bool replace, const std::vector<std::string>& inputs);
 
+// The name that a file in this folder gets where the user gives none: "kernel.accel" of "runs/kernel.json.gz".
+[[nodiscard]] std::string default_output(const std::string& input, std::string_view ending);
+
 class OutputFile {
  public:
   [[nodiscard]] static Result<std::unique_ptr<OutputFile>> open(const std::string& path, std::ostream& standard);

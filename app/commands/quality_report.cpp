@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "app/commands/text_table.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -43,13 +44,12 @@ std::vector<TableCount> table_counts(const Snapshot& snapshot, const EventMask* 
 }
 
 void print_quality_report(std::ostream& out, const Snapshot& snapshot) {
-  out << fmt::format("{:<28} {:>14} {:>14}\n", "table", "rows in file", "events");
+  TextTable table({Align::left, Align::right, Align::right});
+  table.row({"table", "rows in file", "events"});
   for (const TableCount& count : table_counts(snapshot)) {
-    const std::string events = count.events == 0 ? "–" : format_count(count.events);
-    // Widths count characters; the dash has three bytes.
-    out << fmt::format("{:<28} {:>14} {}{}\n", shorten_middle(count.name, 28), count.source_rows,
-                       std::string(count.events == 0 ? 13 : 14 - events.size(), ' '), events);
+    table.row({count.name, count.source_rows, count.events == 0 ? "–" : format_count(count.events)});
   }
+  table.print(out);
   std::vector<const QualityEntry*> entries;
   for (const QualityEntry& entry : snapshot.quality) entries.push_back(&entry);
   std::stable_sort(entries.begin(), entries.end(),

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <ostream>
+#include <string>
+#include <vector>
 
 #include "app/commands/command.h"
 #include "app/commands/filter_options.h"
@@ -24,6 +26,23 @@ struct QueryCommand {
   int run(const CommandRun& run) const;
   int ask(SqlSession& sql_session, const CommandRun& run) const;
 };
+
+std::string json_list(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  for (const std::string& name : names) quoted.push_back(json_quote(name));
+  return fmt::format("[{}]", fmt::join(quoted, ", "));
+}
+
+void print_tables_as_json(std::ostream& out, const SqlSession& sql) {
+  const char* separator = "[\n";
+  for (const SqlTable& table : sql.tables()) {
+    out << separator
+        << fmt::format("{{\"name\": {}, \"columns\": {}, \"hidden_columns\": {}}}", json_quote(table.name),
+                       json_list(table.columns), json_list(table.hidden_columns));
+    separator = ",\n";
+  }
+  out << (sql.tables().empty() ? "[]\n" : "\n]\n");
+}
 
 void print_tables(std::ostream& out, const SqlSession& sql) {
   for (const SqlTable& table : sql.tables()) {
@@ -52,7 +71,7 @@ class PrintedRows final : public SqlRowVisitor {
 };
 
 int QueryCommand::ask(SqlSession& sql_session, const CommandRun& run) const {
-  const auto output = make_query_output(run.json ? "json" : format, run.streams.out);
+  const auto output = make_query_output(run.json ? "json" : format, run.streams.out, run.streams.out_is_terminal);
   const Interruptible interruptible;
   TaskControl control;
   Result<void> done;
@@ -70,7 +89,6 @@ int QueryCommand::ask(SqlSession& sql_session, const CommandRun& run) const {
   }
   if (!done) return run.fail("SQL: " + done.message());
   output->finish();
-  if (!run.streams.out.good()) return run.fail("the output could not be written; is the disk full?");
   if (const std::string note = sql_session.note(); !note.empty()) run.say("accelscope: " + input + ": " + note);
   return kExitDone;
 }
@@ -84,7 +102,11 @@ int QueryCommand::run(const CommandRun& run) const {
   WorkerPool pool;
   SqlSession sql_session(*session->store, session->store->snapshot(), pool, filtered->mask);
   if (!sql.empty() && !tables) return ask(sql_session, run);
-  print_tables(run.streams.out, sql_session);
+  if (run.json || format == "json") {
+    print_tables_as_json(run.streams.out, sql_session);
+  } else {
+    print_tables(run.streams.out, sql_session);
+  }
   return kExitDone;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "app/commands/text_table.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -32,18 +33,18 @@ std::string plain_text(const SqlValue& value) {
   return {};
 }
 
-// RFC 4180: CRLF lines; fields with commas, quotes or line ends are quoted, quotes doubled.
+// RFC 4180, but lines end as everywhere here; fields with commas, quotes or line ends are quoted, quotes doubled.
 class CsvOutput final : public QueryOutput {
  public:
   explicit CsvOutput(std::ostream& out) : out_(out) {}
   bool columns(const std::vector<std::string>& names) override {
     for (std::size_t i = 0; i < names.size(); ++i) field(i, names[i]);
-    out_ << "\r\n";
+    out_ << '\n';
     return out_.good();
   }
   bool row(const std::vector<SqlValue>& values) override {
     for (std::size_t i = 0; i < values.size(); ++i) field(i, plain_text(values[i]));
-    out_ << "\r\n";
+    out_ << '\n';
     return out_.good();
   }
   void finish() override { out_.flush(); }
@@ -117,18 +118,12 @@ class JsonOutput final : public QueryOutput {
   bool first_ = true;
 };
 
-// Characters, not bytes, so that columns line up whatever the names are made of.
-std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
-}
-
 class TableOutput final : public QueryOutput {
  public:
-  explicit TableOutput(std::ostream& out) : out_(out) {}
+  TableOutput(std::ostream& out, bool cuts) : out_(out), cuts_(cuts) {}
   bool columns(const std::vector<std::string>& names) override {
     names_ = names;
-    numeric_.assign(names.size(), true);
+    alignment_.assign(names.size(), Align::right);
     return true;
   }
   bool row(const std::vector<SqlValue>& values) override {
@@ -140,7 +135,7 @@ class TableOutput final : public QueryOutput {
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool number = std::holds_alternative<std::int64_t>(values[i]) || std::holds_alternative<double>(values[i]);
-      if (!number && !std::holds_alternative<std::monostate>(values[i])) numeric_[i] = false;
+      if (!number && !std::holds_alternative<std::monostate>(values[i])) alignment_[i] = Align::left;
     }
     sampled_.push_back(std::move(cells));
     if (sampled_.size() >= kSampledRows) print_sampled();
@@ -152,14 +147,14 @@ class TableOutput final : public QueryOutput {
   }
 
  private:
-  // On one line, and no wider than a screen.
-  static std::string cell_text(const SqlValue& value) {
+  // On one line, and on a screen no wider than that.
+  [[nodiscard]] std::string cell_text(const SqlValue& value) const {
     if (std::holds_alternative<std::monostate>(value)) return "NULL";
-    if (const auto* blob = std::get_if<SqlBlob>(&value)) return shorten_middle("x'" + hex(blob->bytes) + "'", 100);
-    std::string text = plain_text(value);
+    const bool is_blob = std::holds_alternative<SqlBlob>(value);
+    std::string text = is_blob ? "x'" + plain_text(value) + "'" : plain_text(value);
     std::replace_if(
         text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-    return shorten_middle(text, 100);
+    return cuts_ ? shorten_middle(text, kMostOnScreen) : text;
   }
   void print_sampled() {
     for (const std::string& name : names_) widths_.push_back(display_width(name));
@@ -174,19 +169,13 @@ class TableOutput final : public QueryOutput {
     sampled_.clear();
     head_printed_ = true;
   }
-  void print(const std::vector<std::string>& cells) {
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::size_t width = display_width(cells[i]);
-      const std::string padding(widths_[i] > width ? widths_[i] - width : 0, ' ');
-      line += (i > 0 ? "  " : "") + (numeric_[i] ? padding + cells[i] : cells[i] + padding);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out_ << line << '\n';
-  }
+  void print(const std::vector<std::string>& cells) { out_ << table_line(cells, widths_, alignment_) << '\n'; }
+
+  static constexpr std::size_t kMostOnScreen = 100;
   std::ostream& out_;
+  bool cuts_;
   std::vector<std::string> names_;
-  std::vector<bool> numeric_;
+  std::vector<Align> alignment_;  // numbers to the right
   std::vector<std::size_t> widths_;
   std::vector<std::vector<std::string>> sampled_;
   bool head_printed_ = false;
@@ -194,10 +183,10 @@ class TableOutput final : public QueryOutput {
 
 }  // namespace
 
-std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ostream& out) {
+std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ostream& out, bool on_screen) {
   if (format == "csv") return std::make_unique<CsvOutput>(out);
   if (format == "json") return std::make_unique<JsonOutput>(out);
-  return std::make_unique<TableOutput>(out);
+  return std::make_unique<TableOutput>(out, on_screen);
 }
 
 }  // namespace accelscope::app

@@ -1,5 +1,6 @@
-// Rows of a query as they are printed: a table for people, CSV by RFC 4180, one JSON array of objects. All stream: a
-// table takes its widths from the first kSampledRows rows, later values that are wider stick out.
+// Rows of a query as they are printed: a table for people, CSV by RFC 4180 with lines that end in LF, one JSON array of
+// objects. All stream: a table takes its widths from the first kSampledRows rows, later values that are wider stick
+// out. Long cells of a table are cut on a screen only.
 //
 //   NULL       NULL in a table, nothing in CSV, null in JSON
 //   infinity   inf; 1e999 in JSON, which reads back as infinity
@@ -23,6 +24,7 @@ class QueryOutput : public SqlRowVisitor {
 };
 
 // format: table, csv or json.
-[[nodiscard]] std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ostream& out);
+[[nodiscard]] std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ostream& out,
+                                                             bool on_screen = false);
 
 }  // namespace accelscope::app

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 
 #include "capture/command_line/options.h"
@@ -22,9 +23,11 @@ Result<capture::CapturePlan> RecordArguments::plan(const std::string& output_pat
     plan.request.arguments.assign(program_.begin() + 1, program_.end());
   }
   if (!script_file_.empty()) {
-    std::ifstream file(script_file_, std::ios::binary);
-    if (!file) return Error{script_file_ + ": cannot be read; name a file with a shell script"};
-    plan.request.script.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    std::ifstream file;
+    if (script_file_ != "-") file.open(script_file_, std::ios::binary);
+    std::istream& text = script_file_ == "-" ? std::cin : file;
+    if (!text) return Error{script_file_ + ": cannot be read; name a file with a shell script"};
+    plan.request.script.assign(std::istreambuf_iterator<char>(text), std::istreambuf_iterator<char>());
   }
   if (!plan.request.results.empty() && plan.results_folder.empty()) {
     plan.results_folder = std::filesystem::path(output_path).replace_extension(".results").string();
@@ -35,13 +38,17 @@ Result<capture::CapturePlan> RecordArguments::plan(const std::string& output_pat
 void RecordArguments::declare_request(command_line::OptionSet& options) {
   capture::CaptureRequest& request = plan_.request;
   options.add_option("--kind", kinds_, "What to capture, such as program,simulate");
-  kind_options_.declare(options, capture::declared_kinds());
+  kind_options_.declare(options, capture::declared_kinds(), capture::KindOptions::Help::left_out);
   options.add_option("--name", request.name, "Of the capture");
   options.add_flag("--paused", request.paused, "Begin paused");
   options.add_option("--duration", request.duration_seconds, "Stop after so many seconds").positive();
-  options.add_option("--cwd", request.directory, "Folder on the agent's host in which the program runs");
+  options.add_option(
+      "--cwd", request.directory,
+      "Folder in which the program runs, on the agent's host; else with local this one, elsewhere that of the "
+      "files that are sent");
   options.add_option("--env", request.environment, "NAME=VALUE for the program").repeats();
-  const command_line::Option script = options.add_option("--script", script_file_, "File with a shell script to run");
+  const command_line::Option script =
+      options.add_option("--script", script_file_, "File with a shell script to run, - for the standard input");
   options.add_option("--script-text", request.script, "The script itself").excludes(script);
   options.add_option("--send", plan_.send, "File or folder for the agent").repeats();
   options.add_option("--results", request.results, "File or pattern to bring back").repeats();

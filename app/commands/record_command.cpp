@@ -2,17 +2,24 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <ostream>
+#include <utility>
 
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
+#include "app/commands/output_file.h"
 #include "app/commands/record_arguments.h"
+#include "app/commands/standard_files.h"
 #include "app/commands/terminal.h"
 #include "capture/client/record.h"
 #include "capture/command_line/options.h"
+#include "capture/kinds/option_cli.h"
+#include "capture/kinds/options.h"
+#include "capture/process/standard_streams.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -25,7 +32,17 @@ struct RecordCommand {
   bool force = false;
 
   int run(const CommandRun& run) const;
+  [[nodiscard]] Result<std::string> output_name() const;
+  int record(capture::RecordOptions record_options, const std::string& name, const CommandRun& run) const;
 };
+
+// Where the output is the result's, in JSON or as a session, what the program prints is beside it.
+bool show_text(const capture::ProgramText& text, bool output_is_taken, const CommandRun& run) {
+  if (run.shows_progress()) run.streams.err << kEraseLine << std::flush;
+  std::ostream& stream = text.is_error || output_is_taken ? run.streams.err : run.streams.out;
+  stream << text.text << std::flush;
+  return stream.good();
+}
 
 std::string recording_line(const capture::CaptureStatus& status) {
   std::uint64_t bytes = 0;
@@ -73,10 +90,11 @@ void print_report(const CommandRun& run, const capture::RecordReport& report) {
     run.streams.out << fmt::format(
         "{{\"output\": {}, \"peer\": {}, \"events\": {}, \"chunks\": {}, \"wire_bytes\": {}, \"lost_events\": {}, "
         "\"doubled_frames\": {}, \"results_files\": {}, \"memory_bytes\": {}, \"capture_seconds\": {}, "
-        "\"save_seconds\": {}, \"complete\": {}, \"message\": {}}}\n",
+        "\"save_seconds\": {}, \"complete\": {}, \"exit_status\": {}, \"message\": {}}}\n",
         json_quote(report.path), json_quote(peers_of(report)), report.events, report.chunks, report.wire_bytes,
         report.lost_events, report.doubled_frames, report.results_files, report.memory_bytes, report.capture_seconds,
-        report.save_seconds, report.complete, json_quote(report.message));
+        report.save_seconds, report.complete, report.exit_status ? fmt::format("{}", *report.exit_status) : "null",
+        json_quote(report.message));
     return;
   }
   const double rate = report.capture_seconds > 0 ? static_cast<double>(report.events) / report.capture_seconds : 0;
@@ -85,6 +103,7 @@ void print_report(const CommandRun& run, const capture::RecordReport& report) {
                   format_duration(report.capture_seconds * 1e9), peers_of(report), format_number(rate),
                   format_bytes(static_cast<double>(report.memory_bytes)));
   if (report.results_files > 0) line += fmt::format(", {} files brought back", report.results_files);
+  if (report.exit_status) line += fmt::format(", the program ended with status {}", *report.exit_status);
   run.say(line);
 }
 
@@ -102,18 +121,39 @@ std::optional<std::string> ask_on_terminal(const capture::CaptureQuestion& quest
   return line == "y" || line == "yes" ? std::optional<std::string>("yes") : std::nullopt;
 }
 
+// Where the user gives none: after the program, else after the first place.
+Result<std::string> RecordCommand::output_name() const {
+  if (!options.output_path.empty()) return options.output_path;
+  const auto plan = arguments.plan("");
+  if (!plan) return plan.error();
+  const capture::CaptureRequest& request = plan->request;
+  const bool named = !request.name.empty() || !request.program.empty() || !request.script.empty();
+  if (named || !request.kinds.empty() || plan->places.empty()) return capture::session_file_name(request);
+  std::string place = plan->places.front();
+  if (const std::size_t host = place.find("//"); host != std::string::npos) place.erase(0, host + 2);
+  for (char& c : place) c = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' ? c : '_';
+  return place + ".accel";
+}
+
 int RecordCommand::run(const CommandRun& run) const {
+  const auto name = output_name();
+  if (!name) return run.fail_usage("record", name.message());
+  if (run.json && *name == kStandardStream) return run.fail_usage("record", "-o - and --json both write to the output");
   std::error_code error;
-  const bool left = std::filesystem::exists(capture::recovery_folder_of(options.output_path), error);
-  if (!force && !left && std::filesystem::exists(options.output_path, error)) {
-    return run.fail(options.output_path +
-                    ": the file exists already; name another with -o, or replace it with --force");
-  }
+  const bool left = std::filesystem::exists(capture::recovery_folder_of(*name), error);
+  if (auto may = may_write(*name, force || left, {}); !may) return run.fail(may.message());
+  const auto target = FileTarget::open(*name, run);
+  if (!target) return run.fail(target.message());
   capture::RecordOptions record_options = options;
+  record_options.output_path = target->path();
   record_options.version = ACCELSCOPE_VERSION;
-  const auto planned = arguments.plan(options.output_path);
+  const auto planned = arguments.plan(*name);
   if (!planned) return run.fail_usage("record", planned.message());
   record_options.plan = *planned;
+  // A program that is given is run, as accelscope-agent run does.
+  capture::CaptureRequest& request = record_options.plan.request;
+  const bool runs = !request.program.empty() || !request.script.empty();
+  if (runs && request.kinds.empty() && planned->mode == capture::StartMode::begin) request.kinds = {{"program", {}}};
   if (!memory_budget.empty()) {
     const auto budget = parse_size(memory_budget);
     if (!budget) return run.fail_usage("record", "--memory-budget: " + budget.message());
@@ -126,6 +166,19 @@ int RecordCommand::run(const CommandRun& run) const {
     run.say(fmt::format("{}: takes up the recording that was interrupted, {} events of {} so far", recoverable.folder,
                         format_count(recoverable.events), recoverable.title));
   };
+  if (!run.quiet) {
+    const bool output_is_taken = run.json || *name == kStandardStream;
+    record_options.printed = [&run, output_is_taken](const capture::ProgramText& text) {
+      return show_text(text, output_is_taken, run);
+    };
+  }
+  const int status = record(std::move(record_options), *name, run);
+  const Result<void> given = target->finish(run);
+  return given || status == kExitFailed ? status : run.fail(given.message());
+}
+
+int RecordCommand::record(capture::RecordOptions record_options, const std::string& name, const CommandRun& run) const {
+  const capture::IgnoredBrokenPipe no_signal;  // a reader that leaves does not end the capture
   const Interruptible interruptible;
   bool stopping = false;  // a save that has begun is not given up for the interruption that led to it
   record_options.progress = [&](const capture::CaptureStatus& status, std::optional<double> saved) {
@@ -134,25 +187,41 @@ int RecordCommand::run(const CommandRun& run) const {
     stopping = stopping || interruptible.interrupted();
     return !stopping;
   };
-  const auto report = capture::record(record_options);
+  auto report = capture::record(record_options);
   if (run.shows_progress()) run.streams.err << kEraseLine << std::flush;
   if (!report) return run.fail(report.message());
+  report->path = name;
   print_report(run, *report);
   if (!report->complete) return run.fail(fmt::format("{}: {}", report->path, report->message));
-  return kExitDone;
+  if (const int status = report->exit_status.value_or(kExitDone); status != kExitDone) return status;
+  if (!report->output_shown) {
+    return run.fail("what the program printed could not be written; the session has all of it");
+  }
+  return interruptible.interrupted() ? kExitInterrupted : kExitDone;
 }
 
 }  // namespace
 
+std::string help_on_kind(const std::string& kind) {
+  return capture::kind_help("accelscope record PLACE", kind, capture::declared_kinds());
+}
+
 CommandAction declare_record(command_line::OptionSet& options) {
   auto command = std::make_shared<RecordCommand>();
   command->arguments.declare(options);
-  options.add_option("-o,--output", command->options.output_path, "Session file to write").required();
+  options.add_option("-o,--output", command->options.output_path,
+                     "Session file to write, - for the standard output; else PROGRAM.accel in this folder");
   options.add_flag("--accept-new-agent", command->options.accept_new_agents,
                    "Trust a certificate that was never seen before");
   options.add_option("--memory-budget", command->memory_budget,
                      "Memory, such as 4GiB, after which the capture goes on in a temporary file");
   options.add_flag("--force", command->force, "Replace the output file");
+  options.set_footer(capture::kinds_footer("accelscope record", capture::declared_kinds()) +
+                     "\nWhat the program prints is shown, and its exit status is this command's. With local it runs in "
+                     "this folder;\nelsewhere, and with --send, in that of the files that are sent.\n\nExamples:\n" +
+                     "  accelscope record local -o bench.accel -- python3 bench.py\n"
+                     "  accelscope record ssh://user@trn1-07 -o bench.accel --send bench.py -- python3 bench.py\n"
+                     "  accelscope record 127.0.0.1:7420 -o run.accel --duration 10");
   return [command](const CommandRun& run) { return command->run(run); };
 }
 

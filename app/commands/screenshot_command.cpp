@@ -5,8 +5,11 @@
 #include <ostream>
 
 #include "app/commands/command.h"
+#include "app/commands/output_file.h"
+#include "app/commands/standard_files.h"
 #include "app/screenshot.h"
 #include "capture/command_line/options.h"
+#include "core/base/format.h"
 
 namespace accelscope::app {
 namespace {
@@ -17,6 +20,7 @@ struct ScreenshotCommand {
   std::string theme = "dark";
   std::uint64_t select = kNoEvent;
   bool list_panels = false;
+  bool force = false;
 
   int run(const CommandRun& run) const;
 };
@@ -32,20 +36,56 @@ bool parse_pixels(std::string_view text, int& width, int& height) {
   return read(text.substr(0, cross), width) && read(text.substr(cross + 1), height);
 }
 
+void print_panels(const CommandRun& run) {
+  const char* separator = "[\n";
+  for (const auto& [name, title] : screenshot_panels()) {
+    if (run.json) {
+      run.streams.out << separator
+                      << fmt::format("{{\"name\": {}, \"title\": {}}}", json_quote(name), json_quote(title));
+    } else {
+      run.streams.out << fmt::format("{:<16} {}\n", name, title);
+    }
+    separator = ",\n";
+  }
+  if (run.json) run.streams.out << "\n]\n";
+}
+
 int ScreenshotCommand::run(const CommandRun& run) const {
   if (list_panels) {
-    for (const auto& [name, title] : screenshot_panels()) run.streams.out << fmt::format("{:<16} {}\n", name, title);
+    print_panels(run);
     return kExitDone;
   }
-  if (options.output.empty()) return run.fail_usage("screenshot", "-o OUT.png is missing");
   ScreenshotOptions screenshot = options;
+  const std::string name = options.output.empty() ? default_output(options.input, ".png") : options.output;
+  if (run.json && name == kStandardStream) {
+    return run.fail_usage("screenshot", "-o - and --json both write to the output");
+  }
   if (!parse_pixels(size, screenshot.width, screenshot.height)) {
     return run.fail_usage("screenshot", fmt::format("--size {}: not a size between 64x64 and 16384x16384", size));
   }
   screenshot.theme = theme == "light" ? render::ThemeKind::light : render::ThemeKind::dark;
   if (select != kNoEvent) screenshot.select = select;
-  if (auto done = take_screenshot(screenshot); !done) return run.fail(done.message());
-  run.say(fmt::format("{}: {} x {} pixels", screenshot.output, screenshot.width, screenshot.height));
+  // With -o the picture is replaced, as ever: it can be made again.
+  if (auto may = may_write(name, force || !options.output.empty(), {options.input}); !may) {
+    return run.fail(may.message());
+  }
+  if (auto roots = check_source_roots(options.source_roots); !roots) return run.fail(roots.message());
+  std::vector<std::string> named;
+  if (!options.input.empty()) named.push_back(options.input);
+  const auto inputs = InputPaths::read(std::move(named));
+  if (!inputs) return run.fail(inputs.message());
+  if (!inputs->paths().empty()) screenshot.input = inputs->paths().front();
+  const auto target = FileTarget::open(name, run);
+  if (!target) return run.fail(target.message());
+  screenshot.output = target->path();
+  if (auto done = take_screenshot(screenshot); !done) return run.fail(inputs->shown(done.message()));
+  if (auto given = target->finish(run); !given) return run.fail(given.message());
+  if (run.json) {
+    run.streams.out << fmt::format("{{\"output\": {}, \"width\": {}, \"height\": {}}}\n", json_quote(name),
+                                   screenshot.width, screenshot.height);
+    return kExitDone;
+  }
+  run.say(fmt::format("{}: {} x {} pixels", name, screenshot.width, screenshot.height));
   return kExitDone;
 }
 
@@ -54,7 +94,8 @@ int ScreenshotCommand::run(const CommandRun& run) const {
 CommandAction declare_screenshot(command_line::OptionSet& options) {
   auto command = std::make_shared<ScreenshotCommand>();
   options.add_option("FILE", command->options.input, "Session file or profile; without one the start page is drawn");
-  options.add_option("-o,--output", command->options.output, "PNG to write");
+  options.add_option("-o,--output", command->options.output,
+                     "PNG to write, replaced if it exists, - for the standard output; else FILE.png in this folder");
   options.add_option("--size", command->size, "Pixels of the picture");
   options.add_option("--scale", command->options.scale, "1.5 draws everything half as large again").in_range(0.5, 4.0);
   options.add_option("--theme", command->theme, "dark or light").one_of({"dark", "light"});
@@ -66,6 +107,7 @@ CommandAction declare_screenshot(command_line::OptionSet& options) {
   options
       .add_option("--source-root", command->options.source_roots, "Folder in which named source files are looked for")
       .repeats();
+  options.add_flag("--force", command->force, "Replace a picture that -o does not name");
   options.add_flag("--list-panels", command->list_panels, "List the panels by name");
   return [command](const CommandRun& run) { return command->run(run); };
 }

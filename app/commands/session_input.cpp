@@ -9,6 +9,7 @@
 #include <ostream>
 
 #include "app/commands/interrupt.h"
+#include "app/commands/standard_files.h"
 #include "app/commands/terminal.h"
 
 namespace accelscope::app {
@@ -43,14 +44,18 @@ Result<void> with_progress(const std::string& title, const CommandRun& run, cons
 
 Result<OpenedSession> open_input(const std::vector<std::string>& paths, const OpenSessionOptions& options,
                                  const CommandRun& run) {
+  const Result<InputPaths> inputs = InputPaths::read(paths);
+  if (!inputs) return inputs.error();
   std::optional<Result<OpenedSession>> session;
   const std::string what = paths.size() == 1 ? paths.front() : fmt::format("{} files", paths.size());
   const Result<void> done = with_progress("Reading " + what, run, [&](JobControl& control) -> Result<void> {
-    session.emplace(load_session(paths, options, control));
+    session.emplace(load_session(inputs->paths(), options, control));
     return {};
   });
   if (!done) return done.error();
-  if (session->ok() && !(*session)->note.empty()) run.say("accelscope: " + (*session)->note);
+  if (!session->ok()) return Error{inputs->shown(session->message())};
+  (*session)->keeper = inputs->keeper();
+  if (!(*session)->note.empty()) run.say("accelscope: " + inputs->shown((*session)->note));
   return std::move(*session);
 }
 

@@ -9,6 +9,8 @@
 
 #include "app/commands/command.h"
 #include "app/commands/session_input.h"
+#include "app/commands/standard_files.h"
+#include "app/commands/text_table.h"
 #include "capture/command_line/options.h"
 #include "capture/sources/neuron/session_listing.h"
 #include "core/analysis/executors.h"
@@ -49,28 +51,23 @@ constexpr std::array<ExecutorColumn, 8> kColumns = {{
 }};
 
 void print_table(std::ostream& out, const std::vector<Executor>& rows) {
-  std::array<std::size_t, kColumns.size()> widths{};
-  for (std::size_t i = 0; i < kColumns.size(); ++i) {
-    widths[i] = kColumns[i].title.size();
-    for (const Executor& row : rows) widths[i] = std::max(widths[i], kColumns[i].text(row).size());
+  std::vector<Align> alignment;
+  std::vector<std::string> titles;
+  for (const ExecutorColumn& column : kColumns) {
+    alignment.push_back(column.is_number ? Align::right : Align::left);
+    titles.emplace_back(column.title);
   }
-  const auto line = [&](const auto& cell) {
-    std::string text;
-    for (std::size_t i = 0; i < kColumns.size(); ++i) {
-      const std::string value = cell(kColumns[i]);
-      const std::string blanks(widths[i] - value.size(), ' ');
-      text += (i > 0 ? "  " : "") + (kColumns[i].is_number ? blanks + value : value + blanks);
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    out << text << '\n';
-  };
-  line([](const ExecutorColumn& column) { return std::string(column.title); });
+  TextTable table(std::move(alignment));
+  table.row(std::move(titles));
   for (const Executor& row : rows) {
-    line([&](const ExecutorColumn& column) {
+    std::vector<std::string> cells;
+    for (const ExecutorColumn& column : kColumns) {
       const std::string text = column.text(row);
-      return text.empty() ? std::string("-") : text;
-    });
+      cells.push_back(text.empty() ? "-" : text);
+    }
+    table.row(std::move(cells));
   }
+  table.print(out);
 }
 
 void print_json(std::ostream& out, const std::vector<Executor>& rows) {
@@ -104,12 +101,15 @@ std::optional<Result<std::vector<Executor>>> read_listing(const std::string& pat
 
 int ShowSessionCommand::run(const CommandRun& run) const {
   std::vector<Executor> rows;
-  if (auto listing = read_listing(input)) {
-    if (!*listing) return run.fail(listing->message());
+  const auto inputs = InputPaths::read({input});
+  if (!inputs) return run.fail(inputs.message());
+  const std::string& path = inputs->paths().front();
+  if (auto listing = read_listing(path)) {
+    if (!*listing) return run.fail(inputs->shown(listing->message()));
     rows = std::move(**listing);
   } else {
-    const auto session = open_input({input}, input_options, run);
-    if (!session) return run.fail(session.message());
+    const auto session = open_input({path}, input_options, run);
+    if (!session) return run.fail(inputs->shown(session.message()));
     rows = executors(*session->store->snapshot());
   }
   if (run.json) {
@@ -117,7 +117,7 @@ int ShowSessionCommand::run(const CommandRun& run) const {
   } else {
     print_table(run.streams.out, rows);
   }
-  return run.streams.out.good() ? kExitDone : run.fail("the output could not be written; is the disk full?");
+  return kExitDone;
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <ostream>
 
 #include "app/commands/command.h"
+#include "app/commands/output_file.h"
 #include "app/commands/session_input.h"
+#include "app/commands/standard_files.h"
 #include "capture/command_line/options.h"
 #include "capture/sim/neuron_json_writer.h"
 #include "capture/sim/simulator.h"
@@ -18,10 +20,15 @@ struct SimulateCommand {
   std::string output;
   std::string format = "session";
   bool slim = false;
+  bool force = false;
   capture::SimulationOptions simulation;
 
+  struct Written {
+    std::uint64_t events = 0;
+    std::int64_t ns = 0;
+  };
   int run(const CommandRun& run) const;
-  int write_session(const CommandRun& run) const;
+  [[nodiscard]] Result<Written> write_session(const std::string& path, const CommandRun& run) const;
 };
 
 // Reports the events that have come, which is what the user asked for a number of.
@@ -44,30 +51,54 @@ class CountingSink final : public EventSink {
   std::uint64_t events_ = 0;
 };
 
-int SimulateCommand::write_session(const CommandRun& run) const {
+Result<SimulateCommand::Written> SimulateCommand::write_session(const std::string& path, const CommandRun& run) const {
   auto store = Store::create();
-  if (!store) return run.fail(store.message());
-  const Result<void> done = with_progress("Simulating", run, [&](JobControl& control) {
+  if (!store) return store.error();
+  const Result<void> done = with_progress("Simulating", run, [&](JobControl& control) -> Result<void> {
     control.set_unit(JobUnit::events);
     CountingSink sink(**store, control, simulation.events);
-    return capture::simulate(simulation, sink);
+    Result<void> simulated = capture::simulate(simulation, sink);
+    if (simulated.ok() && control.cancelled()) return Error{path + ": the simulation was cancelled"};
+    return simulated;
   });
-  if (!done) return run.fail(done.message());
-  if (auto saved = save_session(**store, output, run); !saved) return run.fail(saved.message());
+  if (!done) return done.error();
+  if (auto saved = save_session(**store, path, run); !saved) return saved.error();
   const auto snapshot = (*store)->snapshot();
-  run.say(fmt::format("{}: {} events over {}", output, format_count(snapshot->event_count),
-                      format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
-  return kExitDone;
+  return Written{snapshot->event_count, snapshot->end_ns - snapshot->begin_ns};
 }
 
 int SimulateCommand::run(const CommandRun& run) const {
-  if (format == "session") return write_session(run);
-  const Result<void> done = with_progress("Simulating into " + output, run,
-                                          [&](JobControl&) { return capture::write_neuron_json(simulation, output); });
-  if (!done) return run.fail(done.message());
+  const bool is_session = format == "session";
+  const std::string name = !output.empty() ? output : is_session ? "simulated.accel" : "simulated.json";
+  if (run.json && name == kStandardStream)
+    return run.fail_usage("simulate", "-o - and --json both write to the output");
+  // With -o the file is replaced, as ever: it can be made again.
+  if (auto may = may_write(name, force || !output.empty(), {}); !may) return run.fail(may.message());
+  const auto target = FileTarget::open(name, run);
+  if (!target) return run.fail(target.message());
+  Written session;
+  if (is_session) {
+    const auto written = write_session(target->path(), run);
+    if (!written) return run.fail(written.message());
+    session = *written;
+  } else {
+    const Result<void> done = with_progress("Simulating into " + name, run, [&](JobControl& control) {
+      return capture::write_neuron_json(simulation, target->path(), [&control] { return control.cancelled(); });
+    });
+    if (!done) return run.fail(done.message());
+  }
   std::error_code error;
-  const auto size = std::filesystem::file_size(output, error);
-  if (!error) run.say(fmt::format("{}: {}", output, format_bytes(static_cast<double>(size))));
+  const auto size = static_cast<std::uint64_t>(std::filesystem::file_size(target->path(), error));
+  if (auto given = target->finish(run); !given) return run.fail(given.message());
+  if (run.json) {
+    run.streams.out << fmt::format("{{\"output\": {}, \"events\": {}, \"bytes\": {}}}\n", json_quote(name),
+                                   is_session ? fmt::format("{}", session.events) : "null", size);
+    return kExitDone;
+  }
+  const std::string what = is_session ? fmt::format("{} events over {}", format_count(session.events),
+                                                    format_duration(static_cast<double>(session.ns)))
+                                      : format_bytes(static_cast<double>(size));
+  run.say(fmt::format("{}: {}", name, what));
   return kExitDone;
 }
 
@@ -75,13 +106,17 @@ int SimulateCommand::run(const CommandRun& run) const {
 
 CommandAction declare_simulate(command_line::OptionSet& options) {
   auto command = std::make_shared<SimulateCommand>();
-  options.add_option("-o,--output", command->output, "File to write").required();
+  options.add_option(
+      "-o,--output", command->output,
+      "File to write, replaced if it exists, - for the standard output; else simulated.accel, or .json, in this "
+      "folder");
   options.add_option("--format", command->format, "session, or neuron-json as neuron-profile writes it")
       .one_of({"session", "neuron-json"});
   options.add_option("--seed", command->simulation.seed, "The same seed gives the same file");
   options.add_option("--events", command->simulation.events, "End after about so many events");
   options.add_option("--kernels", command->simulation.kernels, "End after so many passes through the layer");
   options.add_option("--devices", command->simulation.devices, "NeuronCores, 1 to 64").in_range(1, 64);
+  options.add_flag("--force", command->force, "Replace a file that -o does not name");
   options.add_flag("--slim", command->slim, "One schema of six columns instead of everything a profile holds");
   return [command](const CommandRun& run) {
     if (command->slim) command->simulation.detail = capture::Detail::slim;

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "app/commands/quality_report.h"
+#include "app/commands/text_table.h"
 #include "app/figure_text.h"
 #include "core/analysis/session_activity.h"
 #include "core/analysis/track_devices.h"
@@ -38,23 +39,12 @@ std::string vendor_json(const SessionMetric& metric) {
   return json_quote(metric.vendor_text);
 }
 
-// Pads by characters, not bytes.
-std::string padded(const std::string& text, std::size_t width) {
-  const auto count = static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
-  return std::string(width > count ? width - count : 0, ' ') + text;
-}
-
-void write_metric_line(std::ostream& out, const SessionMetric& metric, bool filtered) {
-  std::string vendor = shorten_middle(metric.vendor_text, 40);
-  if (metric.vendor) vendor = figure_text(*metric.vendor, metric.unit);
+void add_metric_row(TextTable& table, const SessionMetric& metric, bool filtered) {
+  const std::string vendor = metric.vendor ? figure_text(*metric.vendor, metric.unit) : metric.vendor_text;
   const std::string ours = metric.value ? figure_text(*metric.value, metric.unit) : "";
-  const char* flag = is_flagged(metric) ? " !" : "";
-  std::string line = fmt::format("  {:<44}{}{}  {}{}", metric.name, padded(vendor, 18), padded(ours, 18),
-                                 difference_text(metric), flag);
-  if (filtered && metric.unfiltered) line += "not filtered";
-  line.erase(line.find_last_not_of(' ') + 1);
-  out << line << '\n';
+  std::string difference = difference_text(metric) + (is_flagged(metric) ? " !" : "");
+  if (filtered && metric.unfiltered) difference += "not filtered";
+  table.row({metric.name, vendor, ours, difference});
 }
 
 // The figures of one device, or of the session.
@@ -110,7 +100,7 @@ void write_json_block(std::ostream& out, const PrintedSummary& summary, const Bl
   out << "\n  }\n }";
 }
 
-void write_verdict(std::ostream& out, const Block& block) {
+void add_verdict(TextTable& table, const Block& block) {
   std::array<std::size_t, 4> counts{};
   std::size_t close = 0;
   std::size_t flagged = 0;
@@ -123,21 +113,23 @@ void write_verdict(std::ostream& out, const Block& block) {
   const std::size_t agree = counts[static_cast<std::size_t>(MetricCheck::agrees)];
   const std::size_t differ = counts[static_cast<std::size_t>(MetricCheck::differs)];
   if (agree + differ == 0) return;
-  out << fmt::format("  of {} figures that both state, {} agree within 0.1 %, {} more within their margin, {} differ; ",
-                     agree + differ, close, agree - std::min(agree, close), differ);
-  out << fmt::format("{} lie more than 1 % apart\n", flagged);
+  table.line(
+      fmt::format("  of {} figures that both state, {} agree within 0.1 %, {} more within their margin, {} differ; {} "
+                  "lie more than "
+                  "1 % apart",
+                  agree + differ, close, agree - std::min(agree, close), differ, flagged));
 }
 
-void write_text_block(std::ostream& out, const Block& block, bool filtered) {
-  const std::string title = block.device.empty() ? "session" : block.device;
-  out << fmt::format("\n  {:<44}{:>18}{:>18}  difference\n", title, "the file states", "we compute");
+void add_block(TextTable& table, const Block& block, bool filtered) {
+  table.line("");
+  table.row({block.device.empty() ? "session" : block.device, "the file states", "we compute", "difference"});
   std::string_view group;
   for (const SessionMetric* metric : block.metrics) {
-    if (metric->group != group) out << fmt::format("{}\n", metric->group);
+    if (metric->group != group) table.line(metric->group);
     group = metric->group;
-    write_metric_line(out, *metric, filtered);
+    add_metric_row(table, *metric, filtered);
   }
-  write_verdict(out, block);
+  add_verdict(table, block);
 }
 
 // Of what lies in the range.
@@ -212,10 +204,10 @@ void write_summary_text(std::ostream& out, const std::vector<PrintedSummary>& su
     out << fmt::format("  {} events over {}\n", format_count(summary.event_count),
                        format_duration(static_cast<double>(summary.duration_ns)));
     out << fmt::format("  {}\n", summary.filter.empty() ? summary.verdict : summary.filter);
-    for (const auto& [schema, count] : summary.event_counts) {
-      out << fmt::format("  {:<44}{}\n", schema, padded(format_count(count), 18));
-    }
-    for (const Block& block : blocks_of(summary)) write_text_block(out, block, !summary.filter.empty());
+    TextTable table({Align::left, Align::right, Align::right, Align::left}, "  ");
+    for (const auto& [schema, count] : summary.event_counts) table.row({schema, format_count(count)});
+    for (const Block& block : blocks_of(summary)) add_block(table, block, !summary.filter.empty());
+    table.print(out);
     out << '\n';
   }
 }

@@ -10,6 +10,7 @@
 #include "app/commands/filter_options.h"
 #include "app/commands/output_file.h"
 #include "app/commands/session_input.h"
+#include "app/commands/standard_files.h"
 #include "app/commands/summary_output.h"
 #include "app/commands/terminology_output.h"
 #include "app/commands/view_json.h"
@@ -113,21 +114,26 @@ int ViewCommand::write_summaries(const std::vector<std::string>& paths, const Op
 
 int ViewCommand::write_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
                                const CommandRun& run) const {
-  if (output_file == kStandardOutput) {
-    return run.fail_usage("view", "a session file cannot go to the standard output; name one with --output-file");
-  }
   if (!filter.empty()) {
     return run.fail_usage("view",
                           "--range, --filter and --tracks are for json and the summaries; a session file holds all of "
                           "the session");
   }
-  const std::string path = output_file.empty() ? title_of_path(paths.front()) + ".accel" : output_file;
+  const std::string path = output_file.empty() ? default_output(paths.front(), ".accel") : output_file;
   if (auto may = may_write(path, force, paths); !may) return run.fail(may.message());
+  const auto target = FileTarget::open(path, run);
+  if (!target) return run.fail(target.message());
   const auto session = open_input(paths, options, run);
   if (!session) return run.fail(session.message());
   const auto snapshot = session->store->snapshot();
   if (memory_tracker) run.say(memory_tracker_note(*snapshot));
-  if (auto saved = save_session(*session->store, path, run); !saved) return run.fail(saved.message());
+  if (auto saved = save_session(*session->store, target->path(), run); !saved) return run.fail(saved.message());
+  if (auto given = target->finish(run); !given) return run.fail(given.message());
+  if (run.json && path != kStandardStream) {
+    run.streams.out << fmt::format("{{\"output\": {}, \"events\": {}, \"duration_ns\": {}}}\n", json_quote(path),
+                                   snapshot->event_count, snapshot->end_ns - snapshot->begin_ns);
+    return kExitDone;
+  }
   run.say(fmt::format("{}: {} events over {}", path, format_count(snapshot->event_count),
                       format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
   return kExitDone;
@@ -143,6 +149,7 @@ int ViewCommand::run(const CommandRun& run) const {
   if (!chosen) return run.fail_usage("view", chosen.message());
   const auto paths = chosen_inputs();
   if (!paths) return run.fail_usage("view", paths.message());
+  if (auto roots = check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
   say_unneeded(run);
   OpenSessionOptions options = input_options;
   options.neff = neff;
@@ -164,7 +171,7 @@ CommandAction declare_view(command_line::OptionSet& options) {
   options.add_option("-d,--session-dir", command->folder, "Folder of profiles");
   options.add_option("--output-format", command->format,
                      "summary-text (default), summary-json, json (the vendor's tables) or db (a session file)");
-  options.add_option("--output-file", command->output_file,
+  options.add_option("-o,--output-file", command->output_file,
                      "File to write, - for the standard output; a folder where several are written");
   declare_filter(options, command->filter);
   options.add_option("--format", command->input_options.format, "Format of the input instead of guessing it");

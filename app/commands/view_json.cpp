@@ -69,7 +69,10 @@ Result<void> view_one(const JsonViewRequest& request, const std::string& input, 
   if (!report) return report.error();
   if (auto finished = (*output)->finish(); !finished) return finished;
   for (const std::string& loss : report->losses()) run.say(fmt::format("accelscope: {}: {}", output_path, loss));
-  if (output_path != kStandardOutput) {
+  if (run.json && output_path != kStandardOutput) {
+    run.streams.out << fmt::format("{{\"output\": {}, \"rows\": {}, \"bytes\": {}}}\n", json_quote(output_path),
+                                   report->rows, report->bytes);
+  } else if (output_path != kStandardOutput) {
     run.say(fmt::format("{}: {} rows, {}", output_path, format_count(report->rows),
                         format_bytes(static_cast<double>(report->bytes))));
   }

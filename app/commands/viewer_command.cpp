@@ -6,6 +6,7 @@
 #include "app/app.h"
 #include "app/capture_form_model.h"
 #include "app/commands/command.h"
+#include "app/commands/standard_files.h"
 #include "app/commands/state_file.h"
 #include "app/system_paths.h"
 #include "app/view_link.h"
@@ -30,7 +31,10 @@ Result<void> check_target(const std::string& target) {
 
 }  // namespace
 
-int open_viewer(const std::vector<std::string>& targets, const ViewerOptions& options, const CommandRun& run) {
+int open_viewer(const std::vector<std::string>& given, const ViewerOptions& options, const CommandRun& run) {
+  const auto inputs = InputPaths::read(given);
+  if (!inputs) return run.fail(inputs.message());
+  const std::vector<std::string>& targets = inputs->paths();
   for (const std::string& target : targets) {
     if (const auto fits = check_target(target); !fits) return run.fail_usage("", fits.message());
   }

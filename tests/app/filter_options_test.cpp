@@ -24,7 +24,7 @@ struct Fixture {
     arguments.insert(arguments.end(), options.begin(), options.end());
     const ProgramOutcome outcome = run(arguments);
     if (outcome.code != kExitDone) return "failed: " + outcome.err;
-    return outcome.out.substr(outcome.out.find("\r\n") + 2);
+    return outcome.out.substr(outcome.out.find("\n") + 1);
   }
 };
 
@@ -33,20 +33,20 @@ constexpr const char* kNames = "SELECT name, count(*) FROM slice GROUP BY name O
 }  // namespace
 
 TEST_CASE_FIXTURE(Fixture, "filter options: a query sees what the searches, the tracks and the range let through") {
-  CHECK(rows(kNames, {}) == "ACTIVATE,10\r\nMATMUL,20\r\nWAIT,1\r\n");
-  CHECK(rows(kNames, {"--filter", "MATMUL"}) == "MATMUL,20\r\n");
-  CHECK(rows(kNames, {"--filter=-MATMUL"}) == "ACTIVATE,10\r\nWAIT,1\r\n");
-  CHECK(rows(kNames, {"--filter", "!MATMUL", "--filter", "kernel.py:4"}) == "ACTIVATE,10\r\n");
-  CHECK(rows(kNames, {"--tracks", "tens"}) == "MATMUL,20\r\n");
-  CHECK(rows(kNames, {"--tracks", "Tensor,Scalar", "--filter", "duration>60"}) == "MATMUL,20\r\nWAIT,1\r\n");
+  CHECK(rows(kNames, {}) == "ACTIVATE,10\nMATMUL,20\nWAIT,1\n");
+  CHECK(rows(kNames, {"--filter", "MATMUL"}) == "MATMUL,20\n");
+  CHECK(rows(kNames, {"--filter=-MATMUL"}) == "ACTIVATE,10\nWAIT,1\n");
+  CHECK(rows(kNames, {"--filter", "!MATMUL", "--filter", "kernel.py:4"}) == "ACTIVATE,10\n");
+  CHECK(rows(kNames, {"--tracks", "tens"}) == "MATMUL,20\n");
+  CHECK(rows(kNames, {"--tracks", "Tensor,Scalar", "--filter", "duration>60"}) == "MATMUL,20\nWAIT,1\n");
   // 1,000 to 1,300 holds two matrix products, the second cut at its end, the wait and the first activation.
-  CHECK(rows(kNames, {"--range", "1000ns:1250ns"}) == "ACTIVATE,1\r\nMATMUL,2\r\nWAIT,1\r\n");
-  CHECK(rows(kNames, {"--range", "1000ns:1250ns", "--filter", "MATMUL"}) == "MATMUL,2\r\n");
-  CHECK(rows("SELECT count(*) FROM source_line", {"--filter", "MATMUL"}) == "1\r\n");
-  CHECK(rows("SELECT count(*) FROM memory", {"--tracks", "Tensor"}) == "0\r\n");
-  CHECK(rows("SELECT count(*) FROM memory", {}) == "3\r\n");
-  CHECK(rows("SELECT count(*) FROM flow", {"--filter", "/MATMUL|ACTIVATE/"}) == "1\r\n");
-  CHECK(rows("SELECT count(*) FROM flow", {"--filter", "MATMUL"}) == "0\r\n");
+  CHECK(rows(kNames, {"--range", "1000ns:1250ns"}) == "ACTIVATE,1\nMATMUL,2\nWAIT,1\n");
+  CHECK(rows(kNames, {"--range", "1000ns:1250ns", "--filter", "MATMUL"}) == "MATMUL,2\n");
+  CHECK(rows("SELECT count(*) FROM source_line", {"--filter", "MATMUL"}) == "1\n");
+  CHECK(rows("SELECT count(*) FROM memory", {"--tracks", "Tensor"}) == "0\n");
+  CHECK(rows("SELECT count(*) FROM memory", {}) == "3\n");
+  CHECK(rows("SELECT count(*) FROM flow", {"--filter", "/MATMUL|ACTIVATE/"}) == "1\n");
+  CHECK(rows("SELECT count(*) FROM flow", {"--filter", "MATMUL"}) == "0\n");
 }
 
 TEST_CASE_FIXTURE(Fixture, "filter options: how much passes is said, and what cannot be understood is named") {

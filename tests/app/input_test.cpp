@@ -47,7 +47,7 @@ TEST_CASE("a folder of ranks opens as one session with the rank in every device,
   write_file(folder.file("run/notes.txt"), "of no interest");
   write_file(folder.file("run/profile_rank_0/graph.neff"), "a program");
   const std::string run_folder = folder.file("run");
-  CHECK(csv(run_folder, kDevices) == "rank 0 nc0\r\nrank 2 nc0\r\nrank 10 nc0\r\n");
+  CHECK(csv(run_folder, kDevices) == "rank 0 nc0\nrank 2 nc0\nrank 10 nc0\n");
 
   const auto count_in = [&](const std::string& path) { return csv(path, "SELECT count(*) FROM instruction"); };
   const auto sum = std::stoll(count_in(folder.file("run/profile_rank_0/ntff.json"))) +
@@ -59,18 +59,17 @@ TEST_CASE("a folder of ranks opens as one session with the rank in every device,
         std::to_string(std::stoll(csv(folder.file("run/profile_rank_0/ntff.json"), "SELECT count(*) FROM flow")) +
                        std::stoll(csv(folder.file("run/profile_rank_2.json"), "SELECT count(*) FROM flow")) +
                        std::stoll(csv(folder.file("run/profile_rank_10/ntff.json"), "SELECT count(*) FROM flow"))) +
-            "\r\n");
-  CHECK(csv(run_folder, "SELECT value FROM meta WHERE key = 'name'") == "run\r\n");
-  CHECK(csv(run_folder, "SELECT value FROM meta WHERE key = 'rank 2.source.file'") == "profile_rank_2.json\r\n");
-  CHECK(csv(run_folder, "SELECT count, severity FROM quality WHERE kind = 'files_skipped'") == "1,note\r\n");
+            "\n");
+  CHECK(csv(run_folder, "SELECT value FROM meta WHERE key = 'name'") == "run\n");
+  CHECK(csv(run_folder, "SELECT value FROM meta WHERE key = 'rank 2.source.file'") == "profile_rank_2.json\n");
+  CHECK(csv(run_folder, "SELECT count, severity FROM quality WHERE kind = 'files_skipped'") == "1,note\n");
   // What the file says of its rows adds up as well.
-  CHECK(csv(run_folder, "SELECT value FROM meta WHERE key = 'source.rows.instruction'") ==
-        std::to_string(sum) + "\r\n");
+  CHECK(csv(run_folder, "SELECT value FROM meta WHERE key = 'source.rows.instruction'") == std::to_string(sum) + "\n");
 
   const std::string session = folder.file("run.accel");
   REQUIRE(run({"import", run_folder, "-o", session, "--name", "all ranks"}).code == kExitDone);
   CHECK(csv(session, kDevices) == csv(run_folder, kDevices));
-  CHECK(csv(session, "SELECT value FROM meta WHERE key = 'name'") == "all ranks\r\n");
+  CHECK(csv(session, "SELECT value FROM meta WHERE key = 'name'") == "all ranks\n");
   CHECK(run({"view", run_folder}).code == kExitDone);
   CHECK(holds(run({"ingest-check", run_folder}).out, "files_skipped"));
   CHECK(run({"screenshot", run_folder, "-o", folder.file("run.png"), "--size", "640x400"}).code == kExitDone);
@@ -85,7 +84,7 @@ TEST_CASE("one unreadable rank does not spoil the others") {
   write_file(folder.file("run/profile_rank_1/ntff.json"), "");
   write_file(folder.file("run/profile_rank_2/ntff.json"), "{\"instruction\":[");
   const std::string run_folder = folder.file("run");
-  CHECK(csv(run_folder, kDevices) == "rank 0 nc0\r\nrank 3 nc0\r\n");
+  CHECK(csv(run_folder, kDevices) == "rank 0 nc0\nrank 3 nc0\n");
   const std::string found = csv(run_folder, "SELECT severity, detail FROM quality WHERE kind = 'unreadable_input'");
   CHECK(holds(found, "error,"));
   CHECK(holds(found, "profile_rank_1/ntff.json: the file is empty"));
@@ -116,8 +115,8 @@ TEST_CASE("the results of a system capture open as one session, each model under
   write_file(folder.file("run/system_profile.json"),
              R"({"trace_events":[{"timestamp":1700000000000000000,"duration":900,"name":"nrt_execute","id":7,)"
              R"("instance_id":"i-1","process_id":4,"thread_id":5,"type":3,"group":"api"}]})");
-  CHECK(csv(folder.file("run"), kDevices) == "model 7 nc0\r\nmodel 12 nc0\r\n");
-  CHECK(csv(folder.file("run"), "SELECT count(*) FROM trace_event") == "1\r\n");
+  CHECK(csv(folder.file("run"), kDevices) == "model 7 nc0\nmodel 12 nc0\n");
+  CHECK(csv(folder.file("run"), "SELECT count(*) FROM trace_event") == "1\n");
 }
 
 TEST_CASE("several named files become one session, and one that cannot be read fails the import") {
@@ -127,7 +126,7 @@ TEST_CASE("several named files become one session, and one that cannot be read f
   const std::string session = folder.file("two.accel");
   REQUIRE(run({"import", folder.file("profile_rank_0.json"), folder.file("profile_rank_1.json"), "-o", session}).code ==
           kExitDone);
-  CHECK(csv(session, kDevices) == "rank 0 nc0\r\nrank 1 nc0\r\n");
+  CHECK(csv(session, kDevices) == "rank 0 nc0\nrank 1 nc0\n");
   write_file(folder.file("bad.json"), "{\"instruction\":[");
   const ProgramOutcome bad =
       run({"import", folder.file("profile_rank_0.json"), folder.file("bad.json"), "-o", folder.file("bad.accel")});
@@ -146,8 +145,8 @@ TEST_CASE("a session file of several sources is copied with all of them, and its
   REQUIRE(run({"import", session, "-o", copy, "--name", "mine"}).code == kExitDone);
   CHECK(csv(copy, kDevices) == csv(session, kDevices));
   CHECK(csv(copy, "SELECT count(*) FROM slice") == csv(session, "SELECT count(*) FROM slice"));
-  CHECK(csv(session, "SELECT value FROM meta WHERE key = 'name'") == "run\r\n");
-  CHECK(csv(copy, "SELECT value FROM meta WHERE key = 'name'") == "mine\r\n");
+  CHECK(csv(session, "SELECT value FROM meta WHERE key = 'name'") == "run\n");
+  CHECK(csv(copy, "SELECT value FROM meta WHERE key = 'name'") == "mine\n");
 }
 
 TEST_CASE("ranks that say when they began lie on one time, so that their skew can be seen") {
@@ -162,15 +161,15 @@ TEST_CASE("ranks that say when they began lie on one time, so that their skew ca
   write_rank(1, "00100");
   write_rank(2, "99999");
   const std::string sql = "SELECT t.device, e.ts_ns FROM trace_event e JOIN track t ON t.id = e.track_id ORDER BY 1";
-  CHECK(csv(folder.path(), sql) == "rank 0,150000\r\nrank 1,0\r\nrank 2,99899000\r\n");
-  CHECK(csv(folder.path(), "SELECT count(*) FROM quality WHERE kind = 'clocks_not_aligned'") == "0\r\n");
+  CHECK(csv(folder.path(), sql) == "rank 0,150000\nrank 1,0\nrank 2,99899000\n");
+  CHECK(csv(folder.path(), "SELECT count(*) FROM quality WHERE kind = 'clocks_not_aligned'") == "0\n");
   // And saved: the moved clocks are the session's.
   const std::string session = folder.file("all.accel");
   REQUIRE(run({"import", folder.path(), "-o", session}).code == kExitDone);
   CHECK(csv(session, sql) == csv(folder.path(), sql));
   fs::remove(session);
   write_profile(folder.file("profile_rank_3.json"), 3);
-  CHECK(csv(folder.path(), "SELECT count FROM quality WHERE kind = 'clocks_not_aligned'") == "1\r\n");
+  CHECK(csv(folder.path(), "SELECT count FROM quality WHERE kind = 'clocks_not_aligned'") == "1\n");
 }
 
 TEST_CASE("a session file beside the profiles that it was made of is not read a second time") {
@@ -180,5 +179,5 @@ TEST_CASE("a session file beside the profiles that it was made of is not read a 
   const std::string alone = csv(folder.path(), "SELECT count(*) FROM slice");
   REQUIRE(run({"import", folder.path(), "-o", folder.file("all.accel")}).code == kExitDone);
   CHECK(csv(folder.path(), "SELECT count(*) FROM slice") == alone);
-  CHECK(csv(folder.path(), "SELECT count FROM quality WHERE kind = 'files_skipped'") == "1\r\n");
+  CHECK(csv(folder.path(), "SELECT count FROM quality WHERE kind = 'files_skipped'") == "1\n");
 }

@@ -32,8 +32,8 @@ inline void write_file(const std::string& path, const std::string& content) {
 // The rows of a query as CSV without the header.
 inline std::string csv(const std::string& session, const std::string& sql) {
   const ProgramOutcome outcome = run({"query", session, sql, "--format", "csv"});
-  const std::size_t header = outcome.out.find("\r\n");
-  return outcome.code == app::kExitDone && header != std::string::npos ? outcome.out.substr(header + 2)
+  const std::size_t header = outcome.out.find("\n");
+  return outcome.code == app::kExitDone && header != std::string::npos ? outcome.out.substr(header + 1)
                                                                        : "failed: " + outcome.err;
 }
 

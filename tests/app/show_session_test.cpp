@@ -41,7 +41,7 @@ TEST_CASE("show-session lists every executor once, with times, cycles and counts
   };
   const auto ask = [&](const std::string& what) {
     std::string answer = csv(session, what);
-    return answer.substr(0, answer.find('\r'));
+    return answer.substr(0, answer.find('\n'));
   };
   const std::string vector = row_of("Vector");
   const std::string of_vector = " FROM instruction WHERE label = 'Vector'";

@@ -209,7 +209,7 @@ TEST_CASE("db and --ingest-only write the session file, and nothing is replaced 
   const ProgramOutcome own = run({"view", session, "--output-format", "db", "--output-file", session, "--force"});
   CHECK(own.code == kExitFailed);
   CHECK(holds(own.err, "the input itself"));
-  CHECK(run({"view", json, "--output-format", "db", "--output-file", "-"}).code == kExitUsage);
+  CHECK(run({"view", json, "--output-format", "db", "--output-file", "-"}).out.starts_with("SQLite format 3"));
   CHECK(run({"view", json, "--ingest-only", "--output-format", "json"}).code == kExitUsage);
   CHECK(run({"view", json, "--output-format", "db", "--range", "1us:2us"}).code == kExitUsage);
 }

@@ -50,7 +50,7 @@ TEST_CASE_FIXTURE(FilterFollowFixture,
   CHECK(shell.shows("sees 20 of 87 events"));
   // The command line counts the same.
   CHECK(test::run({"query", path, "SELECT count(*) FROM slice", "--format", "csv", "--filter", "MATMUL"}).out ==
-        "count(*)\r\n20\r\n");
+        "count(*)\n20\n");
 
   REQUIRE(shell.click("sql.filtered"));
   REQUIRE(shell.settle());
@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(FilterFollowFixture, "filter: a query in a range sees the same
   CHECK(shell.shows("n=2"));
   CHECK(test::run({"query", path, "SELECT count(*) FROM slice", "--format", "csv", "--filter", "!MATMUL", "--range",
                    "1000ns:1250ns"})
-            .out == "count(*)\r\n2\r\n");
+            .out == "count(*)\n2\n");
 }
 
 TEST_CASE_FIXTURE(FilterFollowFixture,

@@ -160,7 +160,7 @@ TEST_CASE("sql: rows sort by a click on a head and are copied as CSV and JSON") 
   SqlViewer viewer;
   viewer.ask("SELECT 2 AS n, 'b,c' AS t UNION ALL SELECT 10, 'a' UNION ALL SELECT NULL, 'z'");
   REQUIRE(viewer.shell.click("sql.copy_csv"));
-  CHECK(viewer.shell.clipboard() == "n,t\r\n2,\"b,c\"\r\n10,a\r\n,z\r\n");
+  CHECK(viewer.shell.clipboard() == "n,t\n2,\"b,c\"\n10,a\n,z\n");
   REQUIRE(viewer.shell.click("sql.copy_json"));
   CHECK(viewer.shell.clipboard().find("\"n\": 10") != std::string::npos);
   CHECK(viewer.shell.shows("NULL"));

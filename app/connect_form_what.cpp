@@ -19,23 +19,28 @@ namespace {
 constexpr float kScriptHeight = 110, kVariableWidth = 230, kWord = 20;
 constexpr std::array<Segment, 2> kForms = {{{.label = "Program"}, {.label = "Script"}}};
 
-// Under the program, in a line that is always kept: each word as a box, so that it is seen where it begins and ends, or
-// what a shell would make of it and nobody does.
-void draw_words(FormLayout& layout, const Result<ShellWords>& split) {
-  Ui& ui = layout.ui();
+// Under the program there is always a line, so that the fields below stay where they are.
+Rect word_line(FormLayout& layout) {
   layout.space(-FormLayout::kGap + 4);
-  Rect line = layout.field("", ui.px(kWord));
+  return layout.field("", layout.ui().px(kWord));
+}
+
+void draw_word_note(FormLayout& layout, std::string_view text, Colour colour) {
+  draw_text(layout.ui(), word_line(layout), text, {.style = TextStyle::small, .colour = colour});
+}
+
+// Each word as a box, so that it is seen where it begins and ends, or what a shell would make of it and nobody does.
+void draw_words(FormLayout& layout, const Result<ShellWords>& split) {
   if (!split || split->words.empty()) {
-    draw_text(ui, line, "Each word is passed on as it is typed; no shell runs.",
-              {.style = TextStyle::small, .colour = Colour::text3});
-    return;
+    return draw_word_note(layout, "Each word is passed on as it is typed; no shell runs.", Colour::text3);
   }
   if (split->shell_sign != 0) {
-    draw_text(ui, line,
-              std::string("No shell runs: ") + split->shell_sign + " is passed on as it is. Use a script for it.",
-              {.style = TextStyle::small, .colour = Colour::warning});
-    return;
+    const std::string sign(1, split->shell_sign);
+    return draw_word_note(layout, "No shell runs: " + sign + " is passed on as it is. Use a script for it.",
+                          Colour::warning);
   }
+  Ui& ui = layout.ui();
+  Rect line = word_line(layout);
   const std::vector<std::string>& words = split->words;
   const float gap = ui.px(4);
   const float room_for_rest = ui.px(48);
@@ -97,13 +102,18 @@ void ConnectForm::draw_program(FormLayout& layout) {
     const FormProblem* wrong = problem(FormField::script);
     if (shows_problem(wrong, form_.script)) layout.hint(wrong->text, Colour::error);
   } else {
-    text_field(
-        layout, "Program", "program", form_.program, FormField::program,
-        {
-            .placeholder = program_use(form_, facts_) == ProgramUse::needed ? "python3 bench_mlp.py --m 512"
-                                                                            : "none, or python3 bench_mlp.py --m 512",
-        });
-    draw_words(layout, split_words(form_.program));
+    const FormProblem* wrong = problem(FormField::program);
+    text_input(
+        ui, id("program"), layout.field("Program"), form_.program,
+        {.placeholder = program_use(form_, facts_) == ProgramUse::needed ? "python3 bench_mlp.py --m 512"
+                                                                         : "none, or python3 bench_mlp.py --m 512",
+         .mono = true,
+         .error = shows_problem(wrong, form_.program)});
+    if (wrong != nullptr && shows_problem(wrong, form_.program)) {
+      draw_word_note(layout, wrong->text, Colour::error);
+    } else {
+      draw_words(layout, split_words(form_.program));
+    }
   }
   if (const FormProblem* refused = problem(FormField::permission)) layout.banner(BannerKind::error, refused->text);
 }

@@ -13,7 +13,7 @@
 namespace accelscope::app {
 namespace {
 
-constexpr int kQuietFrames = 3;
+constexpr int kQuietFrames = 2;  // of the three that a window draws after an input: this asks for none of its own
 
 [[nodiscard]] std::string widgets_json(const render::Ui& ui) {
   std::vector<std::string> entries;

@@ -21,6 +21,7 @@ namespace {
 
 constexpr float kMargin = 32, kDoorHeight = 72, kDoorGap = 16, kFormWidth = 780;
 constexpr float kLeastWithForm = 1240;  // units of width below which the form has its own dialog only
+constexpr float kLeastDoors = 648;      // of all three, so that their titles are whole
 constexpr float kLeastForm = 520, kStartLeastCard = 440, kStartCardHead = 52;
 constexpr float kLeftRow = 44;  // an unfinished capture
 
@@ -50,7 +51,8 @@ void StartPage::draw(Ui& ui, Workspace& workspace, ConnectForm* form, const Rect
   Rect rest = area.inset(ui.px(kMargin), ui.px(24));
   form_seen_ = form != nullptr && area.width() >= ui.px(kLeastWithForm);
   if (form_seen_) {
-    Rect card = rest.cut_right(std::clamp(rest.width() * 0.5F, ui.px(kLeastForm), ui.px(kFormWidth)));
+    const float wide = std::min(rest.width() * 0.5F, rest.width() - ui.px(kMargin + kLeastDoors));
+    Rect card = rest.cut_right(std::clamp(wide, ui.px(kLeastForm), ui.px(kFormWidth)));
     rest.cut_right(ui.px(kMargin));
     const float wanted = ui.px(kStartCardHead) + form->wanted_height() + ui.px(8);
     card.y1 = std::min(card.y1, card.y0 + std::max(wanted, ui.px(kStartLeastCard)));
@@ -88,8 +90,12 @@ void StartPage::draw_doors(Ui& ui, Rect area, const std::function<void(std::stri
     Rect head = inside.cut_top(inside.height() / 2);
     draw_icon(ui, head.cut_left(ui.px(20)), door.icon, ui.colour(Colour::accent), TextStyle::icon16);
     head.cut_left(ui.px(8));
-    const Rect key = head.cut_right(text_width(ui, TextStyle::mono_small, door.key));
-    draw_text(ui, key, door.key, {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+    const float key_width = text_width(ui, TextStyle::mono_small, door.key);
+    if (text_width(ui, TextStyle::heading, door.title) + ui.px(8) + key_width <=
+        head.width()) {  // the menus tell it too
+      draw_text(ui, head.cut_right(key_width), door.key,
+                {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+    }
     draw_text(ui, head, door.title, {.style = TextStyle::heading});
     draw_text(ui, inside, door.hint, {.style = TextStyle::small, .colour = Colour::text2});
     if (hand.clicked) run(door.command);

@@ -41,13 +41,6 @@ bool Screen::shows(std::string_view text) const {
   return false;
 }
 
-bool Screen::shows_exactly(std::string_view text) const {
-  for (const simdjson::dom::element shown : root_["texts"].get_array()) {
-    if (std::string_view(shown.get_string()) == text) return true;
-  }
-  return false;
-}
-
 std::optional<Place> Screen::find(const std::string& widget, double across, double down) const {
   simdjson::dom::array sides;
   if (root_["widgets"][widget].get(sides) != simdjson::SUCCESS) return std::nullopt;
@@ -85,8 +78,10 @@ std::string Screen::last_error() const {
 Desk::Desk(int width, int height)
     : folder_(std::filesystem::temp_directory_path() / fmt::format("accelscope-desk-{}", std::random_device{}())) {
   std::filesystem::create_directory(folder_);
-  Result<Process> display = Process::start(
-      {"Xvfb", "-displayfd", "1", "-screen", "0", fmt::format("{}x{}x24", width, height), "-nolisten", "tcp"});
+  width_ = width;
+  Result<Process> display =
+      Process::start({"Xvfb", "-displayfd", "1", "-screen", "0", fmt::format("{}x{}x24", width, height), "-nolisten",
+                      "tcp", "-fbdir", folder_.string()});
   REQUIRE_MESSAGE(display.ok(), (display.ok() ? "" : display.message()));
   display_.emplace(std::move(*display));
   // The display's number is the first line that holds nothing else.
@@ -124,6 +119,54 @@ void Desk::open_viewer(const std::string& target) {
   clicks_ = keys_ = notches_ = 0;
   hand({"search", "--sync", "--onlyvisible", "--name", "Accelscope"});
   (void)wait_until("a session is open", [](const Screen& screen) { return !screen.tab("title").empty(); });
+}
+
+void Desk::open_silent_viewer(const std::string& target) {
+  Result<Process> viewer = Process::start({kPrograms + "/accelscope", target});
+  REQUIRE(viewer.ok());
+  viewer_.emplace(std::move(*viewer));
+  hand({"search", "--sync", "--onlyvisible", "--name", "Accelscope"});
+}
+
+// Of the X window dump that Xvfb keeps in a file: its header is of 32-bit words, the most significant byte first.
+std::vector<std::uint32_t> Desk::picture() const {
+  std::ifstream in(folder_ / "Xvfb_screen0", std::ios::binary);
+  const std::string dump((std::istreambuf_iterator<char>(in)), {});
+  const auto word = [&](std::size_t at) {
+    std::uint32_t value = 0;
+    for (std::size_t i = 0; i < 4; ++i) value = value << 8U | static_cast<unsigned char>(dump[at + i]);
+    return value;
+  };
+  REQUIRE(dump.size() > 100);
+  const std::size_t header = word(0) + word(76) * std::size_t{12};  // and its colours
+  const std::size_t columns = word(16);
+  const std::size_t rows = word(20);
+  const std::size_t stride = word(48);
+  REQUIRE(word(44) == 32);
+  REQUIRE(dump.size() >= header + rows * stride);
+  std::vector<std::uint32_t> pixels(columns * rows);
+  for (std::size_t y = 0; y < rows; ++y) {
+    for (std::size_t x = 0; x < columns; ++x) {
+      const std::size_t at = header + y * stride + x * 4;
+      const auto byte = [&](std::size_t i) { return std::uint32_t{static_cast<unsigned char>(dump[at + i])}; };
+      pixels[y * columns + x] = byte(2) << 16U | byte(1) << 8U | byte(0);
+    }
+  }
+  return pixels;
+}
+
+void Desk::wait_until_still() {
+  constexpr auto kStill = 1500ms;
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  std::vector<std::uint32_t> last = picture();
+  auto since = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - since < kStill) {
+    std::this_thread::sleep_for(50ms);
+    std::vector<std::uint32_t> now = picture();
+    if (now != last) since = std::chrono::steady_clock::now();
+    last = std::move(now);
+    REQUIRE(std::chrono::steady_clock::now() < deadline);
+  }
 }
 
 Screen Desk::wait_until(const char* what, const std::function<bool(const Screen&)>& condition) {
@@ -201,6 +244,11 @@ Screen Desk::close_by_key() {
 Screen Desk::close_by_signal() {
   viewer_->interrupt();
   return closed();
+}
+
+void Desk::interrupt() {
+  viewer_->interrupt();
+  CHECK(viewer_->finish(kPatience) == 0);
 }
 
 Screen Desk::closed() {

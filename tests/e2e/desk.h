@@ -5,6 +5,7 @@
 
 #include <simdjson.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -28,7 +29,6 @@ class Screen {
   [[nodiscard]] bool settled() const;
   [[nodiscard]] bool shows(std::string_view text) const;  // some text on the screen contains it
   [[nodiscard]] bool has(const std::string& widget) const { return find(widget).has_value(); }
-  [[nodiscard]] bool shows_exactly(std::string_view text) const;
   // At the given shares of its width and height.
   [[nodiscard]] std::optional<Place> find(const std::string& widget, double across = 0.5, double down = 0.5) const;
   [[nodiscard]] int count(const char* what) const;  // "clicks", "keys", "notches": that the viewer has had
@@ -56,6 +56,12 @@ class Desk {
   void run_program(const std::vector<std::string>& arguments);  // accelscope, which must succeed
 
   void open_viewer(const std::string& target);  // and waits until it has settled
+  // Without the file that says what is seen, which makes frames: as users have it. Only picture() tells of it.
+  void open_silent_viewer(const std::string& target);
+  // What is on the display, 0xRRGGBB, row by row.
+  [[nodiscard]] std::vector<std::uint32_t> picture() const;
+  void wait_until_still();  // the picture has not changed for a while
+  [[nodiscard]] int width() const noexcept { return width_; }
   // The next state for which the condition holds; the test fails if none comes.
   Screen wait_until(const char* what, const std::function<bool(const Screen&)>& condition);
   Screen settle();  // once what was done before has been seen and nothing is under way
@@ -72,11 +78,13 @@ class Desk {
   // What the viewer knew when it closed.
   Screen close_by_key();
   Screen close_by_signal();
+  void interrupt();  // of one that tells nothing
 
  private:
   void hand(std::vector<std::string> arguments);
   Screen closed();
 
+  int width_ = 0;
   int clicks_ = 0, keys_ = 0, notches_ = 0;  // of this viewer
   Place pointer_;
 

@@ -49,7 +49,9 @@ void check_agreement(const std::string& path, const std::set<std::string>& wrong
     CHECK((check(metric) == MetricCheck::agrees) != wrong_in_file.contains(metric.name));
     if (wrong_in_file.contains(metric.name)) CHECK(is_flagged(metric));
     // Bytes, counts and operations are exact; only times may lack fractions of a ns, and two counts their notices.
+    // Shares of what could have been done in the time have the time's, where a run is short.
     const bool has_slack = holds(metric.name, "_time") || holds(metric.name, "_cycle") ||
+                           holds(metric.name, "_estimated_percent") || metric.name == "mbu_min_read_util_percent" ||
                            metric.name == "event_count" || metric.name == "trace_count";
     if (!has_slack) CHECK(metric.margin == kExactMargin);
     ++compared;

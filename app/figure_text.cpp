@@ -6,8 +6,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <set>
 
+#include "app/figure_titles.h"
 #include "app/text_match.h"
 #include "core/base/format.h"
 
@@ -26,7 +28,7 @@ constexpr std::array<UnitForm, 6> kUnitForms = {{{"s", [](double v) { return for
                                                  {"%", [](double v) { return format_share(v / 100); }}}};
 
 FigureMark mark_of(const SessionMetric& metric) {
-  if (is_flagged(metric) || check(metric) == MetricCheck::differs) return FigureMark::flagged;
+  if (is_flagged(metric)) return FigureMark::flagged;
   const auto difference = relative_difference(metric);
   return difference && std::abs(*difference) > kExactMargin ? FigureMark::close : FigureMark::none;
 }
@@ -88,10 +90,12 @@ std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, co
   }
   std::vector<FigureRow> rows;
   for (const SessionMetric& metric : metrics) {
-    if (!matches_words(fmt::format("{} {} {}", metric.device, metric.group, metric.name), filter)) continue;
+    const std::string title = figure_title(metric.name);
+    if (!matches_words(fmt::format("{} {} {} {}", metric.device, metric.group, metric.name, title), filter)) continue;
     FigureRow& row = rows.emplace_back();
     row.metric = &metric;
-    row.group = with_blanks(metric.group);
+    row.title = title;
+    row.group = with_blanks(key_place(metric.name) ? "key_figures" : metric.group);
     if (devices.size() > 1)
       row.group = fmt::format("{} · {}", metric.device.empty() ? "all" : metric.device, row.group);
     row.stated = metric.vendor ? figure_text(*metric.vendor, metric.unit) : metric.vendor_text;
@@ -99,9 +103,23 @@ std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, co
     row.difference = difference_text(metric);
     row.mark = mark_of(metric);
   }
-  if (order == FigureOrder::as_given) return rows;
+  if (order == FigureOrder::as_given) {
+    constexpr std::size_t kOthers = ~std::size_t{0};
+    std::map<std::string_view, std::size_t> places;  // of devices, in the order of their first figures
+    for (const SessionMetric& metric : metrics) {
+      if (!metric.device.empty()) places.try_emplace(metric.device, places.size());
+    }
+    places.try_emplace("", places.size());  // what is of the whole session says less
+    const auto place = [&](const FigureRow& row) {
+      const std::size_t key = key_place(row.metric->name).value_or(kOthers);
+      return std::pair(key == kOthers ? kOthers : places[row.metric->device], key);
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const FigureRow& a, const FigureRow& b) { return place(a) < place(b); });
+    return rows;
+  }
   std::stable_sort(rows.begin(), rows.end(), [order](const FigureRow& a, const FigureRow& b) {
-    if (order == FigureOrder::by_name) return a.metric->name < b.metric->name;
+    if (order == FigureOrder::by_name) return a.title != b.title ? a.title < b.title : a.metric->name < b.metric->name;
     if (order == FigureOrder::by_value) return value_of(a) < value_of(b);
     return distance_of(a) < distance_of(b);
   });

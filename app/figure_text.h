@@ -16,20 +16,23 @@ namespace accelscope::app {
 
 enum class FigureMark : std::uint8_t {
   none,
-  close,    // it differs by more than 0.1 %, but within its margin
-  flagged,  // it differs by more than 1 % or beyond its margin
+  close,    // it differs by more than 0.1 %
+  flagged,  // it differs by more than 1 %
 };
 
 struct FigureRow {
   const SessionMetric* metric = nullptr;
-  std::string group;  // "nc1 · tensor engine"; the device where there are several
+  std::string
+      group;  // "nc1 · tensor engine"; the device where there are several; "key figures" of those that come first
+  std::string title;  // for people, "Active time"; the metric has the vendor's name
   std::string stated, computed, difference;
   FigureMark mark = FigureMark::none;
 };
 
 enum class FigureOrder : std::uint8_t { as_given, by_name, by_value, by_difference };
 
-// Rows of the metrics whose name, group or device has all words of the filter. The metrics must outlive them.
+// Rows of the metrics whose name, title, group or device has all words of the filter. The metrics must outlive them. As
+// given, but the key figures of every device come first: utilisation, time, bandwidth.
 [[nodiscard]] std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, const std::string& filter,
                                                  FigureOrder order, bool descending);
 

@@ -56,7 +56,7 @@ bool SessionAnalysis::pending() const {
          under_way(summary_index_.task) || under_way(summary_.task) || under_way(whole_figures_.task) ||
          under_way(part_figures_.task) || under_way(verdict_.task) || under_way(colours_.task) ||
          under_way(hit_list_.task) || under_way(hit_rank_.task) || under_way(hit_summary_.task) ||
-         under_way(active_time_.task) || under_way(passing_.task) ||
+         under_way(report_.task) || under_way(activity_.task) || under_way(passing_.task) ||
          std::any_of(masks_.begin(), masks_.end(), [](const MaskAnswer& each) { return under_way(each.task); });
 }
 
@@ -196,12 +196,15 @@ std::optional<TimeRange> SessionAnalysis::active() {
 std::shared_ptr<const Verdict> SessionAnalysis::verdict() {
   const std::optional<TimeRange> stretch = active();
   const std::shared_ptr<const SourceLines> lines = source_lines();
-  if (!active_.value || !lines || !filter_.empty()) return verdict_.value;  // it is about the whole session
-  return ask(verdict_, [stretch, lines](const QueryContext& query) -> Result<std::shared_ptr<const Verdict>> {
-    Result<Verdict> verdict = session_verdict(query, stretch, *lines);
-    if (!verdict) return verdict.error();
-    return std::shared_ptr<const Verdict>(std::make_shared<Verdict>(std::move(*verdict)));
-  });
+  (void)activity();
+  if (!active_.value || !lines || !activity_.value || !filter_.empty()) return verdict_.value;  // of the whole session
+  return ask(verdict_,
+             [stretch, lines,
+              index = activity_.value->index](const QueryContext& query) -> Result<std::shared_ptr<const Verdict>> {
+               Result<Verdict> verdict = session_verdict(query, stretch, *lines, index.get());
+               if (!verdict) return verdict.error();
+               return std::shared_ptr<const Verdict>(std::make_shared<Verdict>(std::move(*verdict)));
+             });
 }
 
 std::shared_ptr<const EventMask> SessionAnalysis::known_mask(const EventFilter& filter) const {
@@ -278,29 +281,63 @@ std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter
   return summary_.value;
 }
 
-std::shared_ptr<const ActiveTime> SessionAnalysis::active_time(const EventFilter& filter) {
-  ActiveTimeAnswer& answer = active_time_;
+std::shared_ptr<const RangeActivity> SessionAnalysis::activity() {
+  Answer<Activity>& answer = activity_;
+  const bool was_under_way = answer.task.valid();
+  take(answer);
+  if (was_under_way && !answer.task.valid()) activity_took_s_ = now_s_ - answer.asked_s;
+  // All of a growing session is added up anew, so for a fraction of the time only.
+  constexpr double kIdleShare = 4;
+  const bool stale = answer.asked_s < 0 || answer.version != snapshot_->version;
+  const double pause = answer.asked_s < 0 ? 0 : std::max(kRenewSeconds, kIdleShare * activity_took_s_);
+  if (!answer.task.valid() && stale && !hold()) {
+    if (now_s_ - answer.asked_s < pause) {
+      held_ = true;
+    } else {
+      answer.version = snapshot_->version;
+      answer.asked_s = std::max(now_s_, 0.0);
+      answer.task = start([](const QueryContext& query) -> Result<std::shared_ptr<const Activity>> {
+        auto index = ActivityIndex::build(query);
+        if (!index) return index.error();
+        auto whole = range_activity(query, {}, index->get());
+        if (!whole) return whole.error();
+        return std::shared_ptr<const Activity>(std::make_shared<Activity>(Activity{*index, *whole}));
+      });
+    }
+  }
+  held_ = held_ || answer.task.valid();  // whoever asked for it shows it, and more is made of it
+  return answer.value ? answer.value->whole : nullptr;
+}
+
+std::shared_ptr<const RangeReport> SessionAnalysis::report(const EventFilter& filter) {
+  ReportAnswer& answer = report_;
   const bool was_under_way = answer.task.valid();
   take(answer);
   if (was_under_way && !answer.task.valid()) answer.took_s = now_s_ - answer.asked_s;
-  const bool same = answer.asked_s >= 0 && answer.filter == filter;
+  (void)activity();
+  const ReportInput input{activity_.value ? activity_.value->index : nullptr, dependencies(), memory()};
+  const bool complete = input.index && input.dependencies && input.memory;
+  const bool same = answer.asked_s >= 0 && answer.filter == filter && (answer.complete || !complete);
+  held_ = held_ || answer.task.valid();
   if (same && (answer.task.valid() || answer.version == snapshot_->version)) return answer.value;
   const auto summary = summary_.value;  // its mask is the filter's
   constexpr double kRestSeconds = 0.1, kIdleShare = 4;
   const double pause = same ? std::max(kRenewSeconds, kIdleShare * answer.took_s) : kRestSeconds;
-  const bool ready = summary && summary->summary->filter == filter;
+  const bool ready = summary && summary->summary->filter == filter && input.index;
   if (!ready || now_s_ - answer.asked_s < pause) {
     held_ = held_ || ready;
     return answer.value;
   }
   answer.filter = filter;
+  answer.complete = complete;
   answer.version = snapshot_->version;
   answer.asked_s = std::max(now_s_, 0.0);
-  answer.task = start([filter, mask = summary->mask](const QueryContext& query) {
+  answer.task = start([filter, input, mask = summary->mask](const QueryContext& query) {
     QueryContext masked = query;
     masked.mask = mask;
-    return accelscope::active_time(masked, filter);
+    return range_report(masked, filter, input);
   });
+  held_ = true;
   return answer.value;
 }
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "app/session_summary.h"
-#include "core/analysis/active_time.h"
 #include "core/analysis/dependencies.h"
 #include "core/analysis/memory_usage.h"
 #include "core/analysis/metrics.h"
+#include "core/analysis/range_report.h"
 #include "core/analysis/source_lines.h"
 #include "core/analysis/verdict.h"
 #include "core/query/event_colours.h"
@@ -122,7 +122,8 @@ class SessionAnalysis {
   [[nodiscard]] bool active_known() const noexcept {
     return active_.value && !active_.task.valid() && active_.version == snapshot_->version;
   }
-  // What bounds the session, its worst line, what its data lack; waits for the active stretch and the source lines.
+  // What bounds the session, its worst line, what its data lack; waits for the active stretch, the activity and the
+  // source lines.
   std::shared_ptr<const Verdict> verdict();
   // Of the whole session (an empty filter) or a part. Until the wanted ones are there the last are given: compare
   // `filter` and `version`. While a range keeps changing, they are renewed when it rests.
@@ -130,8 +131,11 @@ class SessionAnalysis {
   // What a box, a name or the visible range holds. Comes with the index of the session, which the first call begins to
   // make; the last answer until then: compare its filter and version. An error of the filter is in summary_error().
   std::shared_ptr<const SessionSummary> summary(const EventFilter& filter);
-  // How long any of it was busy; follows the summary when the filter rests, the last answer until then.
-  std::shared_ptr<const ActiveTime> active_time(const EventFilter& filter);
+  // How its time was used, what was waited for, what memory was in use; follows the summary when the filter rests, the
+  // last answer until then: compare its activity's filter.
+  std::shared_ptr<const RangeReport> report(const EventFilter& filter);
+  // How the time of the whole session was used; null until the first answer.
+  std::shared_ptr<const RangeActivity> activity();
   // How much of the index is made, 0 to 1; nothing once there is one.
   [[nodiscard]] std::optional<double> summary_index_share() const;
   [[nodiscard]] const std::string& summary_error() const noexcept { return summary_error_; }
@@ -175,9 +179,14 @@ class SessionAnalysis {
   struct ColourAnswer : Answer<EventColours> {
     ColourChoice choice;  // that it was asked for
   };
-  struct ActiveTimeAnswer : Answer<ActiveTime> {
-    EventFilter filter;  // that it was asked for
+  struct ReportAnswer : Answer<RangeReport> {
+    EventFilter filter;     // that it was asked for
+    bool complete = false;  // with all that it can be made of
     double took_s = 0;
+  };
+  struct Activity {
+    std::shared_ptr<const ActivityIndex> index;
+    std::shared_ptr<const RangeActivity> whole;
   };
   struct MaskAnswer {
     EventFilter filter;  // that it was asked for, without its range
@@ -218,7 +227,9 @@ class SessionAnalysis {
   FiguresAnswer whole_figures_, part_figures_;
   Answer<SummaryIndex> summary_index_;
   SummaryAnswer summary_, hit_summary_;
-  ActiveTimeAnswer active_time_;
+  ReportAnswer report_;
+  Answer<Activity> activity_;
+  double activity_took_s_ = 0;
   std::string summary_error_;
   StoreStatus status_;
   Task<StoreStatus> status_task_;

@@ -19,8 +19,9 @@ std::string events_text(const SessionTab& tab) {
 std::string active_text(const SessionTab& tab) {
   const Snapshot& snapshot = *tab.snapshot;
   const std::string whole = format_duration(static_cast<double>(snapshot.end_ns - snapshot.begin_ns));
-  if (!tab.active) return whole + " recorded";
-  return "active " + format_duration(static_cast<double>(tab.active->length_ns())) + " of " + whole;
+  const auto activity = tab.analysis ? tab.analysis->activity() : nullptr;
+  if (!activity || activity->active_ns == 0) return whole + " recorded";
+  return "active " + format_duration(static_cast<double>(activity->active_ns)) + " of " + whole;
 }
 
 std::string saved_text(const SessionTab& tab, bool saving) {
@@ -105,7 +106,9 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
   }
   left_chip(ui, "status.events", row, {.text = events, .tooltip = explained}, false);
   left_chip(ui, "status.active", row,
-            {.text = active_text(tab), .tooltip = "From the first to the last event that works"});
+            {.text = active_text(tab),
+             .tooltip = "At least one device works, or a thread where there is none; each moment counts once, waits do "
+                        "not count"});
   if (tab.live == LiveState::recording) {
     left_chip(ui, "status.rate", row,
               {.icon = icon::kDownload,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/session_analysis.h"
 #include "app/timeline_frame.h"
 #include "core/base/format.h"
 #include "render/icons.h"
@@ -209,9 +210,11 @@ void paint_brush(TimelineFrame& frame, const Rect& canvas) {
   ui.register_widget("timeline.brush", brush);
 }
 
-[[nodiscard]] std::string active_text(const TimelineFrame& frame) {
-  if (frame.tab.active) {
-    return format_duration(static_cast<double>(frame.tab.active->end_ns - frame.tab.active->begin_ns)) + " active";
+// The same figure as in the status bar, the summary and the metrics.
+[[nodiscard]] std::string overview_text(const TimelineFrame& frame) {
+  const auto activity = frame.tab.analysis ? frame.tab.analysis->activity() : nullptr;
+  if (activity && activity->active_ns > 0) {
+    return format_duration(static_cast<double>(activity->active_ns)) + " active";
   }
   return format_duration(frame.session.end_ns - frame.session.begin_ns) + " long";
 }
@@ -240,7 +243,8 @@ void draw_overview(TimelineFrame& frame) {
   const float inset = ui.px(size::kPanelPadding);
   Rect text{label.x0 + inset, label.y0 + ui.px(4), label.x1 - inset, label.y1 - ui.px(2)};
   draw_text(ui, text.cut_top(ui.px(17)), "Session", {.style = TextStyle::heading});
-  draw_text(ui, text.cut_top(ui.px(16)), active_text(frame), {.style = TextStyle::mono_small, .colour = Colour::text3});
+  draw_text(ui, text.cut_top(ui.px(16)), overview_text(frame),
+            {.style = TextStyle::mono_small, .colour = Colour::text3});
 
   renew(frame, canvas);
   move_brush(frame, canvas);

@@ -1,6 +1,8 @@
-// The verdict of a session in one line above its timeline: what bounds it, its worst source line and what its data
-// lack, the last two as links. Its row is there from the start, so that nothing moves when the answer comes.
+// The verdict of a session in one line above its timeline: what bounds it, the largest single cause, its worst source
+// line and what its data lack; what leads somewhere is a link. Its row is there from the start, so that nothing moves
+// when the answer comes.
 #include "app/app_state.h"
+#include "app/selection.h"
 #include "app/session_analysis.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
@@ -21,48 +23,60 @@ struct VerdictFinding {
   const char* label;
   std::string text;
 
-  [[nodiscard]] float width(const Ui& ui) const {
-    return text_width(ui, TextStyle::small, label) + ui.px(kLabelGap) + link_width(ui, text, TextStyle::small);
+  [[nodiscard]] float label_width(const Ui& ui) const {
+    return *label == 0 ? 0 : text_width(ui, TextStyle::small, label) + ui.px(kLabelGap);
   }
+  [[nodiscard]] float width(const Ui& ui) const { return label_width(ui) + link_width(ui, text, TextStyle::small); }
 };
 
 bool draw_finding(Ui& ui, Rect& row, const VerdictFinding& finding) {
   row.cut_left(ui.px(kVerdictGap));
-  const float label = text_width(ui, TextStyle::small, finding.label);
-  draw_text(ui, row.cut_left(label), finding.label, {.style = TextStyle::small, .colour = Colour::text3});
-  row.cut_left(ui.px(kLabelGap));
+  draw_text(ui, row.cut_left(finding.label_width(ui)), finding.label,
+            {.style = TextStyle::small, .colour = Colour::text3});
   const Rect place = row.cut_left(link_width(ui, finding.text, TextStyle::small));
   return link(ui, finding.name, place, finding.text, TextStyle::small);
 }
 
+void follow(AppState& state, const Verdict& verdict, std::string_view finding) {
+  if (finding == "verdict.missing") {
+    state.layout.show(PanelId::quality);
+  } else if (finding == "verdict.cause") {
+    show_stretch(*state.tab(), verdict.cause_range->begin_ns, verdict.cause_range->end_ns);
+  } else {
+    state.tab()->selected_source = verdict.worst->path + ":" + std::to_string(verdict.worst->line);
+    state.layout.show(PanelId::source);
+  }
+}
+
 void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
   std::vector<VerdictFinding> findings;
+  const bool leads = verdict.cause_range.has_value();
+  if (leads) findings.push_back({"verdict.cause", "", verdict.cause});
   if (verdict.worst) findings.push_back({"verdict.line", "Worst line", line_text(*verdict.worst)});
   if (!verdict.missing.empty()) findings.push_back({"verdict.missing", "Data quality", verdict.missing});
   const std::string bound_text =
       (state.tab()->choices.filter.empty() ? "" : "Whole session, not filtered: ") + verdict.bound;
-  const float wanted = text_width(ui, TextStyle::small, bound_text) + 1;
-  float behind = 0;
+  const float wanted = text_width(ui, TextStyle::small_strong, bound_text) + 1;
+  const float cause =
+      leads || verdict.cause.empty() ? 0 : ui.px(kVerdictGap) + text_width(ui, TextStyle::small, verdict.cause) + 1;
+  float behind = cause;
   for (const VerdictFinding& finding : findings) behind += ui.px(kVerdictGap) + finding.width(ui);
   while (!findings.empty() && wanted + behind > row.width()) {  // the status bar and the source panel tell them too
     behind -= ui.px(kVerdictGap) + findings.back().width(ui);
     findings.pop_back();
   }
-  const float bound = std::min(wanted, row.width());
-  if (bound > 0) {
-    const Rect place = row.cut_left(bound);
-    draw_text(ui, place, bound_text, {.style = TextStyle::small});
-    tooltip(ui, interact(ui, "verdict.bound", place), place,
-            verdict.bound + "\nShares of the time from the first to the last event that works.");
+  const Rect place = row.cut_left(std::min(wanted, row.width()));
+  if (place.width() > 0) {
+    draw_text(ui, place, bound_text, {.style = TextStyle::small_strong});
+    tooltip(ui, interact(ui, "verdict.bound", place), place, verdict.bound + "\n" + verdict.cause);
+  }
+  if (cause > 0) {
+    row.cut_left(ui.px(kVerdictGap));
+    draw_text(ui, row.cut_left(std::min(cause - ui.px(kVerdictGap), row.width())), verdict.cause,
+              {.style = TextStyle::small, .colour = Colour::text2});
   }
   for (const VerdictFinding& finding : findings) {
-    if (!draw_finding(ui, row, finding)) continue;
-    if (finding.name == std::string_view("verdict.missing")) {
-      state.layout.show(PanelId::quality);
-    } else {
-      state.tab()->selected_source = verdict.worst->path + ":" + std::to_string(verdict.worst->line);
-      state.layout.show(PanelId::source);
-    }
+    if (draw_finding(ui, row, finding)) follow(state, verdict, finding.name);
   }
 }
 

@@ -41,8 +41,9 @@ std::vector<Line> lines_of(const SelectionSummary& summary, int by, const Snapsh
 }
 
 std::string totals_text(const SelectionSummary& summary) {
-  std::string text = format_count(summary.event_count) + (summary.event_count == 1 ? " hit, busy " : " hits, busy ");
-  text += format_duration(static_cast<double>(summary.busy_ns));
+  std::string text = format_count(summary.event_count) + (summary.event_count == 1 ? " hit" : " hits");
+  if (summary.busy_ns == 0) return text;  // of a host, whose calls lie within each other, or of no length
+  text += ", busy " + format_duration(static_cast<double>(summary.busy_ns));
   if (summary.wait_ns > 0) {
     text += " of " + format_duration(static_cast<double>(summary.busy_ns + summary.wait_ns));
   }

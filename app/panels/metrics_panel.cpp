@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "core/analysis/neuron/terminology.h"
 #include "core/base/format.h"
@@ -21,7 +22,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr int kStated = 2, kComputed = 3, kDifference = 4;  // columns of the table
+constexpr int kStated = 2, kComputed = 3, kDifference = 4, kMeaning = 5;  // columns of the table
 
 EventFilter wanted_filter(const PanelContext& context, bool visible_range) {
   const EventFilter& filter = context.tab.choices.filter;
@@ -56,7 +57,7 @@ void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
     empty_state(ui, "metrics.loading", rest, icon::kClock, "Adding up the figures ...");
     return;
   }
-  refresh_rows(figures);
+  refresh_rows(ui, figures);
   if (figures->metrics.empty()) {
     empty_state(ui, "metrics.empty", rest, icon::kTable,
                 !figures->filter.empty() ? "No event passes the filter in this range."
@@ -95,7 +96,7 @@ void MetricsPanel::draw_head(const PanelContext& context, Rect head, bool stale)
   heading(ui, head, "Metrics", hint);
 }
 
-void MetricsPanel::refresh_rows(std::shared_ptr<const SessionFigures> figures) {
+void MetricsPanel::refresh_rows(const Ui& ui, std::shared_ptr<const SessionFigures> figures) {
   if (figures == figures_ && filter_ == rows_filter_ && table_.sort_column == rows_sorted_by_ &&
       table_.descending == rows_descending_) {
     return;
@@ -105,6 +106,14 @@ void MetricsPanel::refresh_rows(std::shared_ptr<const SessionFigures> figures) {
   rows_sorted_by_ = table_.sort_column;
   rows_descending_ = table_.descending;
   rows_ = figure_rows(figures_->metrics, filter_, order_of(table_.sort_column), table_.descending);
+  names_width_ = 0;
+  for (const FigureRow& row : rows_) {
+    const float title = text_width(ui, TextStyle::body, row.title),
+                name = text_width(ui, TextStyle::body, row.metric->name);
+    constexpr float kMostNames = 440;  // further ones are cut: numbers stand beside their names
+    names_width_ = std::max(names_width_, (title + name) / ui.scale() + 12 + 2 * size::kCellPadding + 4);
+    names_width_ = std::min(names_width_, kMostNames);
+  }
 }
 
 bool MetricsPanel::not_filtered(const SessionMetric& metric) const {
@@ -113,15 +122,24 @@ bool MetricsPanel::not_filtered(const SessionMetric& metric) const {
 
 void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, bool stale) {
   Ui& ui = context.ui;
-  const std::array<TableColumn, 5> columns = {
-      {{.title = "Group", .width = 190},
-       {.title = "Metric"},
+  constexpr float kFixed = 170 + 150 + 150 + 150, kLeastMeaning = 160;
+  const float room = area.width() / ui.scale() - kFixed - 20;
+  // A figure stands beside its name: what is left over goes to what it means.
+  const bool explained = room >= names_width_ + kLeastMeaning;
+  const std::array<TableColumn, 6> all = {
+      {{.title = "Group", .width = 170},
+       {.title = "Metric",
+        .width = explained ? names_width_ : 0,
+        .tooltip = "Behind it as the file or the vendor calls it"},
        {.title = "The file states", .width = 150, .align = Align::right},
        {.title = "We compute", .width = 150, .align = Align::right},
        {.title = "Difference",
-        .width = 170,
+        .width = 150,
         .align = Align::right,
-        .tooltip = "Ours less the file's, as a share of the file's; ± is how far ours may lie beside the truth"}}};
+        .tooltip = "Ours less the file's, as a share of the file's; ± is how far ours may lie beside the truth; above "
+                   "1 % it is marked"},
+       {.title = "Meaning", .sortable = false}}};
+  const std::span columns = std::span(all).first(explained ? 6 : 5);
   const auto content = [&](std::size_t index, std::size_t column) -> TableCell {
     const FigureRow& row = rows_[index];
     const bool flagged = row.mark == FigureMark::flagged;
@@ -132,7 +150,16 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
         return {.text = repeated ? "" : row.group, .colour = Colour::text2, .style = TextStyle::small_strong};
       }
       case 1:
-        return {.text = row.metric->name, .style = TextStyle::body};
+        return {.text = row.title,
+                .style = TextStyle::body,
+                .detail = row.metric->name,
+                .exact = row.metric->name,
+                .data = row.metric->name};
+      case kMeaning: {
+        const neuron::Term* term = neuron::find_term(row.metric->name);
+        return {
+            .text = term != nullptr ? std::string(term->text) : "", .colour = Colour::text3, .style = TextStyle::small};
+      }
       case kStated:
         return {.text = row.stated, .colour = Colour::text2, .fit = Fit::middle};
       case kComputed:
@@ -161,8 +188,9 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
 void MetricsPanel::explain(const PanelContext& context, const FigureRow& row, const Rect& at) const {
   const SessionMetric& metric = *row.metric;
   HoverCard card;
-  card.title = metric.name;
+  card.title = row.title;
   card.title_value = metric.device;
+  card.rows.push_back({"Name", metric.name});
   if (metric.vendor) card.rows.push_back({"The file states", exact_figure(*metric.vendor, metric.unit)});
   if (!metric.vendor_text.empty()) card.rows.push_back({"The file states", metric.vendor_text});
   if (metric.value) card.rows.push_back({"We compute", exact_figure(*metric.value, metric.unit)});

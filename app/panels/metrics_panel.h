@@ -18,7 +18,7 @@ class MetricsPanel {
 
  private:
   void draw_head(const PanelContext& context, render::Rect head, bool stale);
-  void refresh_rows(std::shared_ptr<const SessionFigures> figures);
+  void refresh_rows(const render::Ui& ui, std::shared_ptr<const SessionFigures> figures);
   void draw_table(const PanelContext& context, const render::Rect& area, bool stale);
   // Whether the figure stays what it was without the filter's tracks and terms.
   [[nodiscard]] bool not_filtered(const SessionMetric& metric) const;
@@ -32,6 +32,7 @@ class MetricsPanel {
   std::string rows_filter_;
   int rows_sorted_by_ = -1;
   bool rows_descending_ = true;
+  float names_width_ = 0;  // units that titles and names take
 };
 
 }  // namespace accelscope::app

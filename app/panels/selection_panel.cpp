@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/figure_text.h"
+#include "app/panels/visible_columns.h"
 #include "app/selection.h"
 #include "app/selection_terms.h"
 #include "app/view_record.h"
@@ -82,11 +83,7 @@ std::string summary_text(const SelectionSummary& summary, char separator) {
 void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const EventFilter wanted = wanted_filter(context.tab);
-  const auto answer = context.analysis().summary(wanted);
-  if (answer != answer_) {
-    answer_ = answer;
-    for (SummaryPartTable& part : parts_) part.take(answer_, *context.tab.snapshot);
-  }
+  take_answers(context, wanted);
   const bool stale = answer_ && (answer_->summary->filter != wanted ||
                                  answer_->summary->snapshot_version != context.tab.snapshot->version);
   Rect rest = area;
@@ -105,6 +102,7 @@ void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
     empty_state(ui, "selection.none", rest, icon::kTable, "No events lie in what is selected.");
     return;
   }
+  if (!context.tab.region) return draw_visible(context, rest, stale);
   rest = rest.inset(ui.px(size::kPanelPadding), ui.px(4));
   draw_facts(context, rest.cut_left(ui.px(kFactsWidth)));
   rest.cut_left(ui.px(kSelectionGap));
@@ -113,6 +111,25 @@ void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
     rest.cut_right(ui.px(kSelectionGap));
   }
   draw_parts(context, rest, wanted_parts());
+}
+
+void SelectionPanel::take_answers(const PanelContext& context, const EventFilter& wanted) {
+  const auto answer = context.analysis().summary(wanted);
+  const auto report = context.analysis().report(wanted);
+  if (answer == answer_ && report == report_) return;
+  answer_ = answer;
+  report_ = report;
+  if (!answer_) return;
+  const bool fits = report_ && report_->activity->filter == answer_->summary->filter;
+  const std::shared_ptr<const RangeActivity> activity = fits ? report_->activity : nullptr;
+  for (SummaryPartTable& part : parts_) part.take(answer_, activity, *context.tab.snapshot);
+  columns_ = visible_columns(*context.tab.snapshot, *answer_->summary, report_.get());
+}
+
+void SelectionPanel::draw_visible(const PanelContext& context, const Rect& area, bool stale) {
+  const VisibleColumnsResult result = draw_visible_columns(context.ui, area, columns_, stale);
+  if (result.search) select(context, *result.search);
+  if (result.copy) context.copy(*result.copy, "the figure");
 }
 
 std::vector<SummaryPartTable*> SelectionPanel::wanted_parts() {
@@ -162,6 +179,23 @@ void SelectionPanel::draw_head(const PanelContext& context, Rect head, bool stal
     head.cut_right(ui.px(8));
     return clicked;
   };
+  if (!tab.region) {
+    if (action("selection.copy", "Copy", icon::kCopy, !ready, "All columns, tab-separated")) {
+      context.copy(columns_text(columns_, '\t'), "the summary");
+    }
+    if (action("selection.csv", "CSV...", icon::kSave, !ready || !ui.can_offer_file(),
+               "A file of all names and sums")) {
+      ui.offer_file({"visible.csv", [summary = answer_->summary] { return summary_text(*summary, ','); }});
+    }
+    if (action("selection.filter", "Filter", icon::kFilter, !ready, "Every panel shows only the visible range")) {
+      const EventFilter wanted = wanted_filter(tab);
+      tab.change([&](ViewChoices& choices) { choices.filter = wanted; });
+    }
+    if (action("selection.out", "Zoom out", icon::kExpand, !ready, "Shows the whole session")) {
+      show_stretch(tab, tab.snapshot->begin_ns, tab.snapshot->end_ns);
+    }
+    return draw_heading(context, head, stale);
+  }
   if (action("selection.csv", "Export CSV...", icon::kSave, !ready || !ui.can_offer_file(),
              "A file of all tables, with every digit")) {
     ui.offer_file({"selection.csv", [summary = answer_->summary] { return summary_text(*summary, ','); }});
@@ -177,25 +211,34 @@ void SelectionPanel::draw_head(const PanelContext& context, Rect head, bool stal
   if (action("selection.zoom", "Zoom in", icon::kExpand, !ready, "Shows this stretch of time")) {
     show_stretch(tab, answer_->summary->range.begin_ns, answer_->summary->range.end_ns);
   }
-  if (tab.region && action("selection.clear", "Clear", icon::kClose, false, "Nothing is selected any more")) {
-    tab.region.reset();
-  }
+  if (action("selection.clear", "Clear", icon::kClose, false, "Nothing is selected any more")) tab.region.reset();
+  draw_heading(context, head, stale);
+}
+
+void SelectionPanel::draw_heading(const PanelContext& context, const Rect& head, bool stale) const {
+  const SessionTab& tab = context.tab;
   std::string hint;
+  if (!tab.region && answer_) {
+    const SelectionSummary& summary = *answer_->summary;
+    hint =
+        fmt::format("{}, {} {}; nothing is selected  ", format_duration(static_cast<double>(summary.range.length_ns())),
+                    format_count(summary.event_count), summary.event_count == 1 ? "event" : "events");
+  }
   for (const FilterTerm& term : tab.region ? tab.region->terms : std::vector<FilterTerm>()) {
     hint += (term.excluded ? "not " : "") + term.search + "  ";
   }
   if (stale) {
     hint += "updating ...";
-  } else if (answer_) {
+  } else if (answer_ && tab.region) {
     hint += answer_->summary->scanned ? "every event looked at, " : "";
     hint += fmt::format("in {:.1f} ms", answer_->took_ms);
   }
-  heading(ui, head, tab.region ? "Selection" : "Visible range", hint);
+  heading(context.ui, head, tab.region ? "Selection" : "Visible range", hint);
 }
 
 void SelectionPanel::draw_facts(const PanelContext& context, Rect area) const {
   Ui& ui = context.ui;
-  const std::vector<Fact> facts = facts_of(context);
+  const std::vector<Fact> facts = facts_of();
   const float row_height = ui.px(kFactRow);
   const ScrollArea scroll(ui, "selection.facts", area, static_cast<float>(facts.size()) * row_height);
   Rect rest = scroll.content();
@@ -211,7 +254,36 @@ void SelectionPanel::draw_facts(const PanelContext& context, Rect area) const {
   }
 }
 
-std::vector<SelectionPanel::Fact> SelectionPanel::facts_of(const PanelContext& context) const {
+// Each moment once; a wait is in none but the last. What is not known yet says so.
+void SelectionPanel::add_times(std::vector<Fact>& facts) const {
+  const SelectionSummary& summary = *answer_->summary;
+  const RangeActivity* activity =
+      report_ && report_->activity->filter == summary.filter ? report_->activity.get() : nullptr;
+  const auto share = [&](const char* name, std::int64_t RangeActivity::*ns, const char* explanation, bool always) {
+    if (activity == nullptr) {
+      if (always) facts.push_back({name, "...", "...", "Being added up: each moment counts once."});
+      return;
+    }
+    const std::int64_t value = (*activity).*ns;
+    if (value == 0 && !always) return;
+    const auto span = static_cast<double>(std::max<std::int64_t>(1, activity->range.length_ns()));
+    facts.push_back({name, format_duration(static_cast<double>(value)),
+                     format_time_exact(value) + ", " + format_share(static_cast<double>(value) / span) + " of the span",
+                     explanation});
+  };
+  share("Active", &RangeActivity::active_ns, "At least one of the lanes works; each moment counts once.", true);
+  share("Device work", &RangeActivity::working_ns, "At least one device computes.", false);
+  share("Transfers", &RangeActivity::transfer_ns, "Data is under way.", false);
+  share("Host, self", &RangeActivity::host_ns, "At least one thread works; waiting calls do not count.", false);
+  std::int64_t wait = summary.wait_ns + summary.waited_ns;
+  if (activity != nullptr) wait = report_->waits.wait_ns + activity->host.wait_ns;
+  if (wait > 0) {
+    facts.push_back({"Wait", format_duration(static_cast<double>(wait)), format_time_exact(wait),
+                     "Of events that do nothing else, and before the others began; units add up."});
+  }
+}
+
+std::vector<SelectionPanel::Fact> SelectionPanel::facts_of() const {
   const SelectionSummary& summary = *answer_->summary;
   const std::int64_t span_ns = summary.range.length_ns();
   const auto span = static_cast<double>(span_ns);
@@ -222,19 +294,7 @@ std::vector<SelectionPanel::Fact> SelectionPanel::facts_of(const PanelContext& c
   time("Span", span_ns, "From the begin to the end of the range, no further than events go.");
   facts.push_back({"Events", format_count(summary.event_count), format_count(summary.event_count),
                    "Those that reach into the range count as one."});
-  time("Busy", summary.busy_ns, "Added up over the lanes; lanes that work side by side count several times.");
-  const auto active = context.analysis().active_time(summary.filter);
-  if (active && active->filter == summary.filter) {
-    const double share = span > 0 ? static_cast<double>(active->active_ns) / span : 0;
-    facts.push_back({"Active", format_duration(static_cast<double>(active->active_ns)),
-                     format_time_exact(active->active_ns) + ", " + format_share(share) + " of the span",
-                     "At least one of the lanes is busy; each moment counts once."});
-  } else {
-    facts.push_back({"Active", "...", "...", "Being added up: at least one of the lanes is busy."});
-  }
-  if (const std::int64_t wait = summary.wait_ns + summary.waited_ns; wait > 0) {
-    time("Wait", wait, "Of events that do nothing else, and before the others began.");
-  }
+  add_times(facts);
   if (summary.bytes > 0) {
     const auto bytes = static_cast<double>(summary.bytes);
     const double rate = span > 0 ? bytes / span * 1e9 : 0;

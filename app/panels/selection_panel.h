@@ -1,6 +1,6 @@
-// What is selected holds and costs together: a box, the events of a name, a line, a layer or a bin, or, where nothing
-// is selected, what the session's filter lets through of the visible range. A click on a row or a bar narrows the
-// selection to it; a second click widens it again.
+// What is selected holds and costs together: a box, the events of a name, a line, a layer or a bin. Where nothing is
+// selected, the visible range in five columns (app/visible_summary.h), as the session's filter lets it through. A click
+// on a row or a bar narrows the selection to it; a second click widens it again.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 
 #include "app/panels/panel_context.h"
 #include "app/panels/selection_tables.h"
+#include "app/visible_summary.h"
 
 namespace accelscope::app {
 
@@ -23,9 +24,13 @@ class SelectionPanel {
     std::string value, exact;
     const char* explanation;
   };
+  void take_answers(const PanelContext& context, const EventFilter& wanted);
   void draw_head(const PanelContext& context, render::Rect head, bool stale);
+  void draw_heading(const PanelContext& context, const render::Rect& head, bool stale) const;
+  void draw_visible(const PanelContext& context, const render::Rect& area, bool stale);
   void draw_facts(const PanelContext& context, render::Rect area) const;
-  [[nodiscard]] std::vector<Fact> facts_of(const PanelContext& context) const;
+  [[nodiscard]] std::vector<Fact> facts_of() const;
+  void add_times(std::vector<Fact>& facts) const;
   [[nodiscard]] std::vector<SummaryPartTable*> wanted_parts();
   void draw_parts(const PanelContext& context, render::Rect area, const std::vector<SummaryPartTable*>& parts);
   void draw_bins(const PanelContext& context, render::Rect area);
@@ -33,6 +38,8 @@ class SelectionPanel {
   void pin(const PanelContext& context) const;
 
   std::shared_ptr<const SessionSummary> answer_;  // that is shown
+  std::shared_ptr<const RangeReport> report_;     // of the same filter once it is there
+  VisibleColumns columns_;                        // made of both
   std::array<SummaryPartTable, kSummaryParts> parts_ = {
       SummaryPartTable(SummaryPart::names), SummaryPartTable(SummaryPart::lines), SummaryPartTable(SummaryPart::layers),
       SummaryPartTable(SummaryPart::lanes)};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "app/figure_text.h"
@@ -20,7 +21,10 @@ namespace {
 
 constexpr float kRoomForMore = 600;  // units from which there is room for averages and bytes
 
+constexpr std::int64_t kNotKnownYet = -1;
+
 TableCell time_cell(std::int64_t ns) {
+  if (ns == kNotKnownYet) return {.text = "...", .colour = Colour::text3, .data = ""};
   if (ns == 0) return {.text = "–", .colour = Colour::text3, .data = "0"};
   return {.text = format_duration(static_cast<double>(ns)), .exact = format_time_exact(ns), .data = std::to_string(ns)};
 }
@@ -29,7 +33,39 @@ std::string exact_bytes(std::uint64_t bytes) { return format_count(bytes) + " B"
 
 }  // namespace
 
-void SummaryPartTable::take(const std::shared_ptr<const SessionSummary>& answer, const Snapshot& snapshot) {
+// Calls lie within calls: the time of each is its own, not that of what it called.
+std::shared_ptr<const std::vector<SummaryRow>> SummaryPartTable::with_self_times(const std::vector<SummaryRow>& rows,
+                                                                                 const RangeActivity* activity,
+                                                                                 const Snapshot& snapshot) const {
+  auto own = std::make_shared<std::vector<SummaryRow>>(rows);
+  std::map<std::string, SelfTime, std::less<>> lines;
+  if (activity != nullptr && part_ == SummaryPart::lines) {
+    for (const auto& [location, time] : activity->host.lines) {
+      std::string_view path;
+      std::uint32_t line = 0;
+      if (!parse_source_location(snapshot.strings->text(location), path, line)) continue;
+      lines[fmt::format("{}:{}", path, line)].add(time);
+    }
+  }
+  for (SummaryRow& row : *own) {
+    if (part_ == SummaryPart::lines) {
+      const auto line = lines.find(row.text);
+      if (line != lines.end()) row.busy_ns = line->second.busy_ns;
+      continue;
+    }
+    if (row.work != WorkKind::host) continue;
+    row.busy_ns = kNotKnownYet;
+    if (activity == nullptr) continue;
+    const auto name = activity->host.names.find(snapshot.strings->find(row.text));
+    row.busy_ns = name == activity->host.names.end() ? 0 : name->second.busy_ns + name->second.wait_ns;
+  }
+  std::stable_sort(own->begin(), own->end(),
+                   [](const SummaryRow& a, const SummaryRow& b) { return a.busy_ns > b.busy_ns; });
+  return own;
+}
+
+void SummaryPartTable::take(const std::shared_ptr<const SessionSummary>& answer,
+                            const std::shared_ptr<const RangeActivity>& activity, const Snapshot& snapshot) {
   summary_ = answer->summary;
   const SummaryRows* found = part_ == SummaryPart::names   ? &summary_->names
                              : part_ == SummaryPart::lines ? &summary_->lines
@@ -48,8 +84,16 @@ void SummaryPartTable::take(const std::shared_ptr<const SessionSummary>& answer,
     rows_ = std::move(lanes);
   } else {
     rows_ = std::shared_ptr<const std::vector<SummaryRow>>(summary_, &found->rows);
+    const bool nested = part_ == SummaryPart::lines
+                            ? activity != nullptr && !activity->host.lines.empty()
+                            : std::any_of(rows_->begin(), rows_->end(),
+                                          [](const SummaryRow& row) { return row.work == WorkKind::host; });
+    if (nested && part_ != SummaryPart::layers) rows_ = with_self_times(found->rows, activity.get(), snapshot);
     distinct_ = found->distinct;
   }
+  std::int64_t sum = 0;
+  for (const SummaryRow& row : *rows_) sum += std::max<std::int64_t>(0, row.busy_ns);
+  whole_ns_ = std::max({std::int64_t{1}, sum, summary_->busy_ns + summary_->wait_ns});
   has_bytes_ = std::any_of(rows_->begin(), rows_->end(), [](const SummaryRow& row) { return row.bytes > 0; });
   order_.clear();
 }
@@ -88,7 +132,9 @@ TableColumn SummaryPartTable::column_of(Figure figure) const {
       return {.title = "Busy",
               .width = 84,
               .align = Align::right,
-              .tooltip = "Added up over the lanes, clipped to the range. Of names that wait: what they waited",
+              .tooltip =
+                  "Added up over the lanes, clipped to the range; of a host's calls without those within "
+                  "them. Of names that wait: what they waited",
               .data_title = "busy_ns"};
     case Figure::wait:
       return {.title = "Wait",
@@ -143,7 +189,7 @@ std::vector<TableColumn> SummaryPartTable::choose_columns(float width_units) {
 
 TableCell SummaryPartTable::Rows::cell(std::size_t index, std::size_t column) const {
   const SummaryRow& row = (*rows)[order[index]];
-  const auto busy = static_cast<double>(row.busy_ns);
+  const auto busy = static_cast<double>(std::max<std::int64_t>(0, row.busy_ns));
   switch (figures[column]) {
     case Figure::text: {
       const std::size_t slash = part == SummaryPart::lines ? row.text.rfind('/') : std::string::npos;
@@ -252,13 +298,7 @@ std::optional<EventFilter> SummaryPartTable::draw(const PanelContext& context, c
   const std::vector<TableColumn> columns = choose_columns(area.width() / ui.scale());
   sort();
   const bool of_span = part_ == SummaryPart::lines || part_ == SummaryPart::lanes;
-  const Rows shown{
-      part_,
-      summary_,
-      rows_,
-      order_,
-      figures_,
-      of_span ? summary_->range.length_ns() : std::max<std::int64_t>(1, summary_->busy_ns + summary_->wait_ns)};
+  const Rows shown{part_, summary_, rows_, order_, figures_, of_span ? summary_->range.length_ns() : whole_ns_};
   const auto content = [&](std::size_t row, std::size_t column) {
     TableCell cell = shown.cell(row, column);
     if (column > 0) return cell;

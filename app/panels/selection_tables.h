@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/panels/panel_context.h"
+#include "core/analysis/range_activity.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
@@ -20,8 +21,9 @@ class SummaryPartTable {
  public:
   explicit SummaryPartTable(SummaryPart part) : part_(part) {}
 
-  // With every new answer.
-  void take(const std::shared_ptr<const SessionSummary>& answer, const Snapshot& snapshot);
+  // With every new answer. Of a host's calls the time is known with the activity of the same filter, which may be null.
+  void take(const std::shared_ptr<const SessionSummary>& answer, const std::shared_ptr<const RangeActivity>& activity,
+            const Snapshot& snapshot);
   [[nodiscard]] bool empty() const noexcept { return !rows_ || rows_->empty(); }
   [[nodiscard]] const char* title() const noexcept;  // "Names"
   // What a click on a row selects.
@@ -42,6 +44,9 @@ class SummaryPartTable {
   [[nodiscard]] std::vector<render::TableColumn> choose_columns(float width_units);
   [[nodiscard]] render::TableColumn column_of(Figure figure) const;
   void sort();
+  [[nodiscard]] std::shared_ptr<const std::vector<SummaryRow>> with_self_times(const std::vector<SummaryRow>& rows,
+                                                                               const RangeActivity* activity,
+                                                                               const Snapshot& snapshot) const;
   [[nodiscard]] std::optional<EventFilter> narrowed(const PanelContext& context, const EventFilter& selected,
                                                     std::size_t row) const;
   [[nodiscard]] std::string code_of(const PanelContext& context, const std::string& line);
@@ -51,6 +56,7 @@ class SummaryPartTable {
   std::shared_ptr<const std::vector<SummaryRow>> rows_;
   std::uint64_t distinct_ = 0;
   bool has_bytes_ = false;
+  std::int64_t whole_ns_ = 1;
   std::vector<std::uint32_t> order_;  // of the rows
   std::vector<Figure> figures_;       // of the columns
   render::TableState state_;

@@ -4,8 +4,11 @@
 #include <atomic>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "core/analysis/dependencies.h"
+#include "core/analysis/own_code.h"
+#include "core/analysis/work_kind.h"
 
 namespace accelscope {
 namespace {
@@ -21,13 +24,10 @@ struct Launch {
 class LaunchedTime {
  public:
   explicit LaunchedTime(const QueryContext& query) : query_(query), snapshot_(*query.snapshot) {
-    for (const TrackSnapshot& track : snapshot_.tracks) {
-      if (!is_host_thread(track.track->kind)) continue;
-      const std::string& name = track.track->name;
-      const std::string thread = name.substr(0, name.rfind(' '));
-      const std::size_t number =
-          threads_.try_emplace({track.track->host, track.track->device, thread}, threads_.size()).first->second;
-      thread_of_track_[track.track->number] = number;
+    const WorkKinds kinds(snapshot_);
+    for (std::size_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      if (kinds.of_lane(lane) != WorkKind::host) continue;
+      thread_of_track_[snapshot_.lanes[lane].track] = kinds.thread_of_lane(lane);
     }
   }
 
@@ -104,12 +104,16 @@ class LaunchedTime {
     if (chunk.lane.schema->columns[*column].type != ColumnType::string) return;
     const std::uint64_t depth = (std::uint64_t{chunk.lane.data->lane.depth} + 1) << 32;
     std::uint64_t locations[kBlockEvents];
+    std::unordered_map<std::uint64_t, bool> own;  // by the chunk's number of the location
     chunk.for_each_block([&](const ScannedBlock& block) {
       const std::uint64_t valid = chunk.view.validity(*column, block.block);
       if (valid == 0) return;
       chunk.view.values(*column, block.block, locations);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         if ((valid >> i & 1) == 0) continue;
+        const auto [known, is_new] = own.try_emplace(locations[i], false);
+        if (is_new) known->second = is_own(chunk.session_string(locations[i]));
+        if (!known->second) continue;
         const std::int64_t begin_ns = chunk.lane.clock->to_ns(block.times.begins[i]);
         const std::int64_t end_ns = chunk.lane.clock->to_ns(block.times.ends[i]);
         const auto before = [](const Launch& launch, const std::pair<std::size_t, std::int64_t>& at) {
@@ -122,6 +126,12 @@ class LaunchedTime {
         }
       }
     });
+  }
+
+  [[nodiscard]] bool is_own(StringId location) const {
+    std::string_view path;
+    std::uint32_t line = 0;
+    return parse_source_location(snapshot_.strings->text(location), path, line) && !is_framework_path(path);
   }
 
   static void raise(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept {
@@ -149,8 +159,7 @@ class LaunchedTime {
 
   const QueryContext& query_;
   const Snapshot& snapshot_;
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> threads_;  // host, process and thread
-  std::map<TrackNumber, std::size_t> thread_of_track_;                                // of those of host threads
+  std::map<TrackNumber, std::size_t> thread_of_track_;  // of those of host threads
   LaneNumber last_source_ = kNone;
   std::optional<std::size_t> source_thread_;  // of last_source_
   std::vector<Launch> launches_;

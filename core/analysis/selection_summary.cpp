@@ -59,23 +59,40 @@ struct Lanes {
   std::vector<char> works;           // by index into Snapshot::lanes
   std::vector<std::size_t> tracks;   // likewise, index into Snapshot::tracks
   std::vector<std::size_t> kind_of;  // likewise, index into kinds
-  std::vector<std::string> kinds;    // of names
+  struct Kind {
+    std::string field;  // behind the names
+    WorkKind work = WorkKind::none;
+    bool repeats = false;
+    std::shared_ptr<const Schema> schema;  // one that says which names wait
+    bool operator==(const Kind& other) const {
+      return field == other.field && work == other.work && repeats == other.repeats;
+    }
+  };
+  std::vector<Kind> kinds;   // of names
+  std::vector<char> nested;  // by lane: calls within calls
 
   Lanes(const Snapshot& snapshot, const EventFilter& filter)
       : works(snapshot.lanes.size(), 0),
         tracks(snapshot.lanes.size(), snapshot.tracks.size()),
-        kind_of(snapshot.lanes.size(), 0) {
+        kind_of(snapshot.lanes.size(), 0),
+        nested(snapshot.lanes.size(), 0) {
+    const WorkKinds work(snapshot);
     bool any_works = false;
     for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
       const TrackSnapshot& track = snapshot.tracks[t];
       if (!filter.has_track(track.track->number)) continue;
-      const bool commentary = is_commentary(track.track->kind);
+      const bool marks = track.track->kind == "host_thread" && work_kind_of(track) == WorkKind::none;
       for (const std::uint32_t lane : track.lanes) {
         if (!takes_part_in_summaries(snapshot.lanes[lane].data->kind)) continue;
         indices.push_back(lane);
+        const bool instants = snapshot.lanes[lane].data->kind == EventKind::instant;
+        const bool commentary = is_commentary(track.track->kind) || (marks && !instants) ||
+                                snapshot.lanes[lane].data->kind == EventKind::memory;
         works[lane] = commentary ? 0 : 1;
         tracks[lane] = t;
-        kind_of[lane] = place_of(kind_of_names(snapshot.lanes[lane].schema.get()));
+        kind_of[lane] = place_of({std::string(kind_of_names(snapshot.lanes[lane].schema.get())), work.of_lane(lane),
+                                  !work.covers_time(lane), snapshot.lanes[lane].schema});
+        nested[lane] = work.of_lane(lane) == WorkKind::host ? 1 : 0;
         any_works = any_works || !commentary;
       }
     }
@@ -88,10 +105,10 @@ struct Lanes {
     if (schema == nullptr) return "";
     return schema->name_column.empty() || schema->name_column == "name" ? schema->name : schema->name_column;
   }
-  std::size_t place_of(std::string_view kind) {
+  std::size_t place_of(Kind kind) {
     const auto found = std::find(kinds.begin(), kinds.end(), kind);
     if (found != kinds.end()) return static_cast<std::size_t>(found - kinds.begin());
-    kinds.emplace_back(kind);
+    kinds.push_back(std::move(kind));
     return kinds.size() - 1;
   }
 };
@@ -117,7 +134,7 @@ struct Sums {
     of_lane.busy_ns += busy;
     of_lane.wait_ns += wait;
     if (all.works[lane] == 0) return;
-    busy_ns += busy;
+    if (all.nested[lane] == 0) busy_ns += busy;
     wait_ns += wait;
     waited_ns = capped_sum(waited_ns, totals.waited_ns);
     bytes = capped_sum(bytes, totals.bytes);
@@ -260,15 +277,16 @@ std::vector<Sum> longest_sums(std::vector<Sum> sums) {
   return sums;
 }
 
-SummaryRows name_rows(const std::vector<SumTable>& tables, const std::vector<std::string>& kinds,
+SummaryRows name_rows(const std::vector<SumTable>& tables, const std::vector<Lanes::Kind>& kinds,
                       const StringPool& strings) {
   std::vector<SummaryRow> rows;
   std::uint64_t distinct = 0;
   for (std::size_t kind = 0; kind < tables.size(); ++kind) {
     distinct += tables[kind].sums().size();
+    const WaitNames waits(kinds[kind].schema.get(), strings);
     for (const Sum& sum : longest_sums(tables[kind].sums())) {
-      rows.push_back(
-          {std::string(strings.text(sum.key)), kinds[kind], sum.count, whole_ns(sum.busy_ns), sum.amount, 0});
+      rows.push_back({std::string(strings.text(sum.key)), kinds[kind].field, sum.count, whole_ns(sum.busy_ns),
+                      sum.amount, 0, kinds[kind].work, waits.contains(sum.key), kinds[kind].repeats});
     }
   }
   SummaryRows result = longest(std::move(rows));
@@ -297,7 +315,7 @@ SummaryRows text_rows(const SumTable& table, const TextSums& texts, const String
     std::string text(place.first);
     if (place.second != kNoLine) text += ":" + std::to_string(place.second);
     rows.push_back({std::move(text), "", sum.count, whole_ns(sum.busy_ns), are_lines ? sum.amount : 0,
-                    are_lines ? 0 : sum.amount});
+                    are_lines ? 0 : sum.amount, WorkKind::none, false, false});
   }
   return longest(std::move(rows));
 }
@@ -323,6 +341,11 @@ std::vector<SummaryTrack> track_rows(const Snapshot& snapshot, const Lanes& lane
     TrackSum& track = tracks[lanes.tracks[lane]];
     track.count += sums.lanes[lane].count;
     track.bytes = capped_sum(track.bytes, sums.lanes[lane].bytes);
+    if (lanes.nested[lane] != 0) {  // deeper calls lie within those above: the fullest lane stands for all
+      track.busy_ns = std::max(track.busy_ns, sums.lanes[lane].busy_ns);
+      track.wait_ns = std::max(track.wait_ns, sums.lanes[lane].wait_ns);
+      continue;
+    }
     track.busy_ns += sums.lanes[lane].busy_ns;
     track.wait_ns += sums.lanes[lane].wait_ns;
   }

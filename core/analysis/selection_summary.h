@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/analysis/summary_index.h"
+#include "core/analysis/work_kind.h"
 #include "core/query/event_filter.h"
 
 namespace accelscope {
@@ -22,9 +23,14 @@ struct SummaryRow {
   std::string text;  // a name, "file.py:33", a layer's path
   std::string kind;  // of names: what they are to their vendor: "opcode", "variable", or the table they come from
   std::uint64_t count = 0;
-  std::int64_t busy_ns = 0;  // clipped; of names that wait: what they waited
-  std::uint64_t bytes = 0;   // of names and lines
-  std::uint64_t flops = 0;   // of layers
+  // Clipped; of names that wait: what they waited. Of a host's calls it holds the calls within them: range_activity.h
+  // has their self time.
+  std::int64_t busy_ns = 0;
+  std::uint64_t bytes = 0;         // of names and lines
+  std::uint64_t flops = 0;         // of layers
+  WorkKind work = WorkKind::none;  // of names: what their tracks are
+  bool waits = false;              // of names: they mean waiting
+  bool repeats = false;            // of names: other rows have the same time in more detail (WorkKinds::covers_time)
 };
 
 struct SummaryRows {
@@ -54,7 +60,7 @@ struct SelectionSummary {
   std::uint64_t snapshot_version = 0;
   TimeRange range;  // the filter's, no further than the session's events go
   std::uint64_t event_count = 0;
-  std::int64_t busy_ns = 0;    // sum over the lanes
+  std::int64_t busy_ns = 0;    // sum over the lanes, but for those of a host, whose calls lie within each other
   std::int64_t wait_ns = 0;    // of events whose names mean waiting
   std::int64_t waited_ns = 0;  // before the others began
   std::uint64_t bytes = 0;
@@ -66,9 +72,10 @@ struct SelectionSummary {
   bool scanned = false;  // every event was looked at, not the index
 };
 
-// Tracks that only tell about others' work (layers, throttling, semaphores, errors ...) count in event_count and
-// `tracks`; their time, bytes and FLOPs are in no sum, unless the filter names nothing but such tracks. Rejects
-// nothing: the filter's terms are met by the query's mask.
+// Tracks that only tell about others' work (layers, throttling, semaphores, errors, a program's annotations ...) and
+// allocations, which last but do not work, count in event_count and `tracks`; their time, bytes and FLOPs are in no
+// sum, unless the filter names nothing but such tracks. Rejects nothing: the filter's terms are met by the query's
+// mask.
 [[nodiscard]] Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryContext& query,
                                                                                 const EventFilter& filter,
                                                                                 const SummaryIndex* index = nullptr);

@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "core/analysis/host_calls.h"
 #include "core/query/column_values.h"
 #include "core/query/wait_names.h"
 
@@ -67,10 +68,12 @@ struct Columns {
   }
 };
 
+// Of a host's calls the time comes from HostCalls: they lie within each other.
 void add_chunk(const ScannedChunk& chunk, const StringPool& strings, bool on_host, CostsByLocation& costs) {
   const Schema& schema = *chunk.lane.schema;
   const std::optional<Columns> columns = Columns::of(schema);
   if (!columns || columns->location >= chunk.view.column_count()) return;
+  const bool nested = on_host && columns->location_type == ColumnType::string;
   const WaitNames waits(&schema, strings);
   std::uint64_t names[kBlockEvents];
   std::uint64_t locations[kBlockEvents];
@@ -93,7 +96,9 @@ void add_chunk(const ScannedChunk& chunk, const StringPool& strings, bool on_hos
                        : costs.of(chunk.session_string(locations[i]));
       ++cost.event_count;
       const double time_ns =
-          chunk.ns_per_tick * static_cast<double>(chunk.range.shared(block.times.begins[i], block.times.ends[i]));
+          nested
+              ? 0
+              : chunk.ns_per_tick * static_cast<double>(chunk.range.shared(block.times.begins[i], block.times.ends[i]));
       const bool waiting = waits.contains(chunk.session_string(names[i]));
       const double before_ns = waiting ? 0 : static_cast<double>(std::max<std::int64_t>(waited[i], 0));
       (waiting ? cost.wait_ns : cost.busy_ns) += time_ns;
@@ -132,6 +137,42 @@ SourceLines collect(const std::vector<CostsByLocation>& workers, const StringPoo
                             std::llround(cost.wait_ns), cost.bytes, std::llround(cost.host_ns)});
   }
   return result;
+}
+
+// The self time of the lines of a host's threads.
+Result<void> add_host_times(const QueryContext& query, const TimeRange& range, CostsByLocation& costs) {
+  const Snapshot& snapshot = *query.snapshot;
+  const WorkKinds kinds(snapshot);
+  LaneIndices lanes;
+  bool has_lines = false;
+  for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
+    if (kinds.of_lane(lane) != WorkKind::host || snapshot.lanes[lane].event_count == 0) continue;
+    lanes.push_back(lane);
+    has_lines = has_lines || snapshot.lanes[lane].schema->find(Role::source_location).has_value();
+  }
+  if (!has_lines) return {};
+  const TimeRange clipped{std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)};
+  std::vector<HostCalls> calls(query.pool.concurrency(), HostCalls(snapshot, kinds));
+  std::vector<HostTimes> times(calls.size());
+  QueryContext unmasked = query;
+  unmasked.mask = nullptr;
+  const auto chunk = [&](const ScannedChunk& scanned, const ScanWindow&, std::size_t worker) {
+    calls[worker].add(scanned, query.mask.get());
+  };
+  const auto end = [&](const ScanWindow& window, std::size_t worker) {
+    calls[worker].close(window.range, times[worker]);
+  };
+  const Result<void> scanned = scan_windows(unmasked, lanes, clipped, {.chunk = chunk, .end = end});
+  if (!scanned) return scanned;
+  for (const HostTimes& each : times) {
+    for (const auto& [location, time] : each.lines) {
+      Cost& cost = costs.of(location);
+      cost.busy_ns += static_cast<double>(time.busy_ns);
+      cost.wait_ns += static_cast<double>(time.wait_ns);
+      cost.host_ns += static_cast<double>(time.busy_ns + time.wait_ns);
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -179,10 +220,11 @@ Result<std::shared_ptr<const SourceLines>> source_lines(const QueryContext& quer
                                            [&](const ScannedChunk& chunk, std::size_t worker) {
                                              const TrackSnapshot* track = snapshot.find_track(chunk.lane.track);
                                              const bool on_host =
-                                                 track != nullptr && is_host_thread(track->track->kind);
+                                                 track != nullptr && work_kind_of(*track) == WorkKind::host;
                                              add_chunk(chunk, *snapshot.strings, on_host, workers[worker]);
                                            });
   if (!scanned) return scanned.error();
+  if (const Result<void> added = add_host_times(query, range, workers[0]); !added) return added.error();
   auto result = std::make_shared<SourceLines>(collect(workers, *snapshot.strings));
   std::sort(result->lines.begin(), result->lines.end(), line_before);
   result->snapshot_version = snapshot.version;

@@ -18,7 +18,7 @@ struct SourceLine {
   std::string path;
   std::uint32_t line = 0;
   std::uint64_t event_count = 0;
-  std::int64_t busy_ns = 0;  // of events that do not wait, clipped to the range
+  std::int64_t busy_ns = 0;  // of events that do not wait, clipped to the range; of a host's calls their self time
   std::int64_t wait_ns = 0;  // of waiting events, and what the others waited before they began
   std::uint64_t bytes = 0;
   std::int64_t host_ns = 0;  // what of busy_ns and wait_ns is of threads of the host

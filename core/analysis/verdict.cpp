@@ -4,260 +4,165 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <vector>
 
-#include "core/analysis/busy_time.h"
 #include "core/analysis/launched_time.h"
-#include "core/analysis/track_devices.h"
 #include "core/base/format.h"
-#include "core/query/range_statistics.h"
+#include "core/base/text.h"
 
 namespace accelscope {
 namespace {
 
-constexpr double kSaturated = 0.8, kWaitsMuch = 0.3, kHalf = 0.5;
+constexpr double kIdlesMuch = 0.2, kAloneMuch = 0.3, kHalf = 0.5;
 
-constexpr std::array<VerdictRule, 8> kRules = {{
-    {"bound by memory", {{{Load::dma, kSaturated}, {Load::engine_wait, kWaitsMuch}}}, 2},
-    {"bound by memory", {{{Load::dma, kSaturated}, {Load::compute, 0, kHalf}}}, 2},
-    {"bound by compute", {{{Load::compute, kSaturated}}}, 1},
-    {"bound by communication", {{{Load::collectives, kHalf}, {Load::engine_wait, kWaitsMuch}}}, 2},
-    {"bound by communication", {{{Load::collectives, kHalf}, {Load::compute, 0, kHalf}}}, 2},
-    {"the device is kept busy", {{{Load::streams, kSaturated}}}, 1},
-    {"the device mostly idles, look at the host", {{{Load::streams, 0, kHalf}}}, 1},
-    {"the engines wait for each other or for their data", {{{Load::engine_wait, kHalf}}}, 1},
-}};
-
-// Which tracks make up a share of which at least one must be under way.
-struct LoadTracks {
-  std::string_view kind;
-  Load load;
-};
-constexpr std::array<LoadTracks, 5> kTracks = {{{"engine", Load::compute},
-                                                {"dma_queue", Load::dma},
-                                                {"collective", Load::collectives},
-                                                {"cc_core", Load::collectives},
-                                                {"stream", Load::streams}}};
-
-std::optional<Load> load_of(const TrackSnapshot& track) {
-  if (!track.schema || track.schema->kind != EventKind::slice) return std::nullopt;
-  const auto* found =
-      std::find_if(kTracks.begin(), kTracks.end(), [&](const LoadTracks& t) { return t.kind == track.track->kind; });
-  return found == kTracks.end() ? std::nullopt : std::optional(found->load);
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-// Tracks of one device that count as one: busy while any of them is.
-struct Union {
-  Load load;
-  LaneIndices lanes;
-};
-
-class LoadMeasure {
- public:
-  LoadMeasure(const QueryContext& query, const TimeRange& active) : query_(query), active_(active) {
-    load_.active_ns = active.length_ns();
-  }
-
-  Result<SessionLoad> run() {
-    const TrackDevices devices(*query_.snapshot);
-    if (const Result<void> added = add_tracks(devices); !added) return added.error();
-    if (const Result<void> scanned = scan_unions(); !scanned) return scanned.error();
-    return std::move(load_);
-  }
-
- private:
-  [[nodiscard]] double share_of(std::int64_t ns) const noexcept {
-    return std::min(1.0, static_cast<double>(ns) / static_cast<double>(load_.active_ns));
-  }
-  void set(Load load, double share) { load_.shares[static_cast<std::size_t>(load)] = share; }
-
-  Result<void> add_tracks(const TrackDevices& devices) {
-    std::map<std::size_t, double> busiest;  // engine of each device
-    std::vector<double> waits;
-    std::map<std::pair<std::size_t, Load>, std::size_t> places;
-    double most = -1;
-    for (std::size_t t = 0; t < query_.snapshot->tracks.size(); ++t) {
-      const TrackSnapshot& track = query_.snapshot->tracks[t];
-      const std::optional<Load> load = load_of(track);
-      if (!load) continue;
-      if (*load != Load::compute) {
-        const auto [place, is_new] = places.try_emplace({devices.of_track(t), *load}, unions_.size());
-        if (is_new) unions_.push_back({*load, {}});
-        LaneIndices& lanes = unions_[place->second].lanes;
-        lanes.insert(lanes.end(), track.lanes.begin(), track.lanes.end());
-        continue;
-      }
-      LaneShare whole;  // of the track: sub-lanes hold what overlaps, so the fullest stands for it
-      for (const std::uint32_t lane : track.lanes) {
-        const Result<LaneShare> share = lane_share(query_.store, *query_.snapshot, lane, active_);
-        if (!share) return share.error();
-        whole.event_count += share->event_count;
-        whole.busy_ns = std::max(whole.busy_ns, share->busy_ns);
-        whole.wait_ns = std::max(whole.wait_ns, share->wait_ns);
-      }
-      if (whole.event_count == 0) continue;
-      const double busy = share_of(whole.busy_ns);
-      double& of_device = busiest[devices.of_track(t)];
-      of_device = std::max(of_device, busy);
-      if (busy > most) load_.busiest_engine = track.track->name;
-      most = std::max(most, busy);
-      waits.push_back(share_of(whole.wait_ns));
-    }
-    if (waits.empty()) return {};
-    std::vector<double> shares;
-    for (const auto& [device, share] : busiest) shares.push_back(share);
-    set(Load::compute, mean(shares));
-    set(Load::engine_wait, mean(waits));
-    return {};
-  }
-
-  Result<void> scan_unions() {
-    LaneIndices lanes;
-    std::vector<std::size_t> union_of_lane(query_.snapshot->lanes.size(), 0);
-    for (std::size_t i = 0; i < unions_.size(); ++i) {
-      for (const std::uint32_t lane : unions_[i].lanes) union_of_lane[lane] = i;
-      lanes.insert(lanes.end(), unions_[i].lanes.begin(), unions_[i].lanes.end());
-    }
-    std::vector<std::vector<CoveredTime>> covered(query_.pool.concurrency(), std::vector<CoveredTime>(unions_.size()));
-    const auto add_chunk = [&](const ScannedChunk& chunk, const ScanWindow& window, std::size_t worker) {
-      add_busy(chunk, window, *query_.snapshot->strings, covered[worker][union_of_lane[chunk.lane_index]]);
-    };
-    const auto end_window = [&](const ScanWindow&, std::size_t worker) {
-      for (CoveredTime& busy : covered[worker]) busy.close_window();
-    };
-    const Result<void> scanned = scan_windows(query_, lanes, active_, {.chunk = add_chunk, .end = end_window});
-    if (!scanned) return scanned;
-    std::map<Load, std::vector<double>> shares;  // of each device
-    for (std::size_t i = 0; i < unions_.size(); ++i) {
-      CoveredTime all;
-      for (const std::vector<CoveredTime>& worker : covered) all.add(worker[i]);
-      shares[unions_[i].load].push_back(share_of(all.length_ns()));
-    }
-    for (const auto& [load, of_devices] : shares) set(load, mean(of_devices));
-    return {};
-  }
-
-  const QueryContext& query_;
-  const TimeRange active_;
-  SessionLoad load_;
-  std::vector<Union> unions_;
-};
-
-bool holds(const VerdictRule& rule, const SessionLoad& load) {
-  for (std::size_t i = 0; i < rule.condition_count; ++i) {
-    const LoadCondition& condition = rule.conditions[i];
-    const std::optional<double> share = load.share(condition.load);
-    if (!share || *share < condition.least || *share > condition.most) return false;
-  }
-  return true;
-}
-
-std::string subject_of(Load load, const SessionLoad& session) {
-  switch (load) {
-    case Load::compute:
-      return session.busiest_engine + " is busy";
-    case Load::engine_wait:
-      return "engines wait";
-    case Load::dma:
-      return "DMA is busy";
-    case Load::collectives:
-      return "collectives run";
-    case Load::streams:
-      return "streams are busy";
-  }
-  return "";
-}
-
-std::string percent(double share) {  // whole ones are enough to judge by
-  return share < 0.1 ? format_share(share) : fmt::format("{:.0f} %", share * 100);
-}
-
-std::string said(std::span<const LoadCondition> conditions, const SessionLoad& load) {
-  std::string text;
-  for (const LoadCondition& condition : conditions) {
-    const std::optional<double> share = load.share(condition.load);
-    if (!share) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", subject_of(condition.load, load), percent(*share));
-    if (text.find("of the active") == std::string::npos) {
-      text += " of the active " + format_duration(static_cast<double>(load.active_ns));
-    }
-  }
-  return text;
-}
+std::string time_text(double ns) { return format_duration(ns); }
+std::string time_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
 
 std::string sentence(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
 }
 
-std::string words_of(std::string kind) {
-  std::replace(kind.begin(), kind.end(), '_', ' ');
-  return kind;
+bool host_bound(const SessionLoad& load) {
+  return load.kind == SessionLoad::Kind::streams && load.idle_share() >= kIdlesMuch;
+}
+
+std::string streams_bound(const SessionLoad& load) {
+  const std::string span = time_text(load.span_ns);
+  if (host_bound(load))
+    return fmt::format("{} idle {} of {}: host-bound", load.device, format_share(load.idle_share()), span);
+  const std::string busy = fmt::format("{} busy {} of {}", load.device, format_share(1 - load.idle_share()), span);
+  const double communication = load.alone_shares[static_cast<std::size_t>(Unit::collective)];
+  const double copies = load.alone_shares[static_cast<std::size_t>(Unit::transfer)];
+  if (communication >= kAloneMuch && communication >= copies) {
+    return fmt::format("{}: bound by communication, alone for {}", busy, format_share(communication));
+  }
+  if (copies >= kAloneMuch) return fmt::format("{}: bound by copies, alone for {}", busy, format_share(copies));
+  return busy + ": bound by its kernels";
+}
+
+struct BoundUnit {
+  std::string name;
+  double share = 0;
+};
+
+// What is under way of a device of engines, the longest first.
+std::vector<BoundUnit> units_of(const SessionLoad& load) {
+  std::vector<BoundUnit> units = {{"DMA", load.share(Unit::transfer)},
+                                  {load.busiest, load.busiest_share},
+                                  {"collectives", load.share(Unit::collective)}};
+  std::erase_if(units, [](const BoundUnit& unit) { return unit.share <= 0 || unit.name.empty(); });
+  std::stable_sort(units.begin(), units.end(),
+                   [](const BoundUnit& a, const BoundUnit& b) { return a.share > b.share; });
+  return units;
+}
+
+std::string engines_bound(const SessionLoad& load) {
+  const std::vector<BoundUnit> units = units_of(load);
+  std::string bound = "latency-bound";
+  if (!units.empty() && units.front().share >= kHalf) {
+    bound = units.front().name + "-bound";
+    if (units.front().name == load.busiest) bound = "bound by " + load.busiest;
+    if (units.front().name == "collectives") bound = "bound by communication";
+  }
+  const std::string active = time_text(load.active_ns) + " of work";
+  std::string text = load.of_peak ? fmt::format("{} of peak: {}", format_share(*load.of_peak), bound) : bound;
+  text += load.ideal_ns ? fmt::format(", ideal {} for {}", time_text(*load.ideal_ns), active) : ", " + active;
+  return text;
+}
+
+std::string engines_cause(const SessionLoad& load) {
+  std::string text;
+  for (const BoundUnit& unit : units_of(load)) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", unit.name, format_share(unit.share));
+  }
+  if (!text.empty()) text += " of the work";
+  return text;
 }
 
 }  // namespace
 
-std::span<const VerdictRule> verdict_rules() noexcept { return kRules; }
-
-Result<SessionLoad> session_load(const QueryContext& query, const TimeRange& active) {
-  if (active.empty()) return SessionLoad{};
-  return LoadMeasure(query, active).run();
-}
-
 std::string bound_text(const SessionLoad& load) {
-  const bool any =
-      std::any_of(load.shares.begin(), load.shares.end(), [](const auto& share) { return share.has_value(); });
-  if (!any) return "Cannot tell what bounds it: there are no engine, DMA or stream tracks";
-  for (const VerdictRule& rule : kRules) {
-    if (!holds(rule, load)) continue;
-    return sentence(fmt::format("{}: {}", said({rule.conditions.data(), rule.condition_count}, load), rule.conclusion));
+  switch (load.kind) {
+    case SessionLoad::Kind::nothing:
+      return "Unknown: no work was recorded, capture engines, streams or threads";
+    case SessionLoad::Kind::host_only:
+      return fmt::format("Host-bound: no device work was recorded, threads work {} of {}", time_text(load.active_ns),
+                         time_text(load.span_ns));
+    case SessionLoad::Kind::streams:
+      return sentence(streams_bound(load));
+    case SessionLoad::Kind::engines:
+      return sentence(engines_bound(load));
   }
-  constexpr std::array<LoadCondition, 5> kAll = {
-      {{Load::compute}, {Load::engine_wait}, {Load::dma}, {Load::collectives}, {Load::streams}}};
-  return sentence(fmt::format("{}: nothing stands out", said(kAll, load)));
+  return "";
 }
 
-std::optional<WorstLine> worst_line(const SourceLines& lines, const SourceLines& launched) {
+std::string cause_text(const SessionLoad& load) {
+  const auto longest = [&](const char* what) {
+    if (load.busiest.empty() || load.busiest_share <= 0) return std::string();
+    return fmt::format("{} in {}, {}", what, load.busiest, format_share(load.busiest_share));
+  };
+  switch (load.kind) {
+    case SessionLoad::Kind::nothing:
+      return "";
+    case SessionLoad::Kind::host_only:
+      return longest("Longest");
+    case SessionLoad::Kind::streams: {
+      if (!host_bound(load)) return longest("Longest");
+      if (load.gap.empty()) return "";
+      std::string text = "Largest gap " + time_text(load.gap.length_ns());
+      text += load.before_gap.empty() ? " before the first work" : " after " + load.before_gap;
+      if (!load.host_in_gap.empty()) text += ", host in " + load.host_in_gap;
+      return text;
+    }
+    case SessionLoad::Kind::engines:
+      return engines_cause(load);
+  }
+  return "";
+}
+
+std::optional<WorstLine> worst_line(const SourceLines& lines, const SourceLines& own, const SourceLines& launched) {
   const SourceLine* on_device = nullptr;
-  const SourceLine* on_host = nullptr;
-  const SourceLine* launches = nullptr;
   const auto cost = [](const SourceLine& line) { return std::pair(line.wait_ns, line.busy_ns); };
   for (const SourceLine& line : lines.lines) {
-    if (line.busy_ns == 0 && line.wait_ns == 0) continue;
-    const SourceLine*& worst = line.host_ns < line.busy_ns + line.wait_ns ? on_device : on_host;
-    if (worst == nullptr || cost(line) > cost(*worst)) worst = &line;
+    if ((line.busy_ns == 0 && line.wait_ns == 0) || line.host_ns >= line.busy_ns + line.wait_ns) continue;
+    if (on_device == nullptr || cost(line) > cost(*on_device)) on_device = &line;
   }
-  for (const SourceLine& line : launched.lines) {
-    if (line.busy_ns > 0 && (launches == nullptr || line.busy_ns > launches->busy_ns)) launches = &line;
+  if (on_device != nullptr) {
+    const bool waits = on_device->wait_ns > 0;
+    return WorstLine{on_device->path, on_device->line, waits ? LineReason::waits : LineReason::works,
+                     waits ? on_device->wait_ns : on_device->busy_ns, 0};
   }
-  const auto found = [](const SourceLine& line, LineCost why, std::int64_t ns) {
-    return WorstLine{line.path, line.line, why, ns};
+  std::map<std::pair<std::string_view, std::uint32_t>, WorstLine> on_host;
+  const auto of = [&](const SourceLine& line) -> WorstLine& {
+    return on_host.try_emplace({line.path, line.line}, WorstLine{line.path, line.line, LineReason::host, 0, 0})
+        .first->second;
   };
-  if (on_device != nullptr && on_device->wait_ns > 0) return found(*on_device, LineCost::waits, on_device->wait_ns);
-  if (on_device != nullptr) return found(*on_device, LineCost::works, on_device->busy_ns);
-  if (launches != nullptr) return found(*launches, LineCost::launches, launches->busy_ns);
-  if (on_host == nullptr) return std::nullopt;
-  return found(*on_host, LineCost::works_on_host, std::max(on_host->busy_ns, on_host->wait_ns));
+  for (const SourceLine& line : own.lines) of(line).ns += line.busy_ns;
+  for (const SourceLine& line : launched.lines) {
+    of(line).ns += line.busy_ns;
+    of(line).launched_ns += line.busy_ns;
+  }
+  const auto worst = std::max_element(on_host.begin(), on_host.end(),
+                                      [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
+  return worst == on_host.end() || worst->second.ns == 0 ? std::nullopt : std::optional(worst->second);
 }
 
 std::string line_text(const WorstLine& line) {
-  const std::string file = line.path.substr(line.path.find_last_of("/\\") + 1);
-  const std::string time = format_duration(static_cast<double>(line.ns));
-  switch (line.cost) {
-    case LineCost::waits:
-      return fmt::format("{}:{} waits {}", file, line.line, time);
-    case LineCost::works:
-      return fmt::format("{}:{} works {}", file, line.line, time);
-    case LineCost::launches:
-      return fmt::format("{}:{} launches {} of device work", file, line.line, time);
-    case LineCost::works_on_host:
-      return fmt::format("{}:{} works {} on the host", file, line.line, time);
+  const std::string place = fmt::format("{}:{}", file_name(line.path), line.line);
+  const std::string time = time_text(line.ns);
+  switch (line.reason) {
+    case LineReason::waits:
+      return fmt::format("{} waits {}", place, time);
+    case LineReason::works:
+      return fmt::format("{} works {}", place, time);
+    case LineReason::host: {
+      if (line.launched_ns == 0) return fmt::format("{} works {} on the host", place, time);
+      std::string text = fmt::format("{} launches {} of device work", place, time_text(line.launched_ns));
+      if (line.ns > line.launched_ns) text += fmt::format(", {} of its own", time_text(line.ns - line.launched_ns));
+      return text;
+    }
   }
   return "";
 }
@@ -267,30 +172,59 @@ std::string missing_text(const Snapshot& snapshot) {
       std::max_element(snapshot.quality.begin(), snapshot.quality.end(),
                        [](const QualityEntry& a, const QualityEntry& b) { return a.severity < b.severity; });
   if (worst == snapshot.quality.end()) return "";
-  return worst->count > 1 ? fmt::format("{} ({})", words_of(worst->kind), format_count(worst->count))
-                          : words_of(worst->kind);
+  return worst->count > 1 ? fmt::format("{} ({})", with_blanks(worst->kind), format_count(worst->count))
+                          : with_blanks(worst->kind);
 }
 
 std::string Verdict::text() const {
   std::string all = bound;
+  if (!cause.empty()) all += "; " + cause;
   if (worst) all += "; " + line_text(*worst);
   if (!missing.empty()) all += "; data quality: " + missing;
   return all;
 }
 
+namespace {
+
+// Lines of the user's own by the time in which they were the innermost ones.
+SourceLines own_lines(const HostTimes& host, const StringPool& strings) {
+  SourceLines lines;
+  std::map<std::pair<std::string_view, std::uint32_t>, SourceLine> by_line;
+  for (const auto& [location, time] : host.own_lines) {
+    std::string_view path;
+    std::uint32_t number = 0;
+    if (!parse_source_location(strings.text(location), path, number)) continue;
+    SourceLine& line = by_line[{path, number}];
+    line.path = path;
+    line.line = number;
+    line.busy_ns += time.busy_ns;
+    line.wait_ns += time.wait_ns;
+  }
+  for (auto& [place, line] : by_line) lines.lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace
+
 Result<Verdict> session_verdict(const QueryContext& query, const std::optional<TimeRange>& active,
-                                const SourceLines& lines) {
-  const Result<SessionLoad> load = session_load(query, active.value_or(TimeRange{0, 0}));
+                                const SourceLines& lines, const ActivityIndex* index) {
+  const Result<SessionLoad> load = session_load(query, active.value_or(TimeRange{0, 0}), index);
   if (!load) return load.error();
   Verdict verdict;
   verdict.bound = bound_text(*load);
+  verdict.cause = cause_text(*load);
+  if (host_bound(*load) && !load->gap.empty()) verdict.cause_range = load->gap;
   const bool host_alone = std::all_of(lines.lines.begin(), lines.lines.end(), [](const SourceLine& line) {
     return line.host_ns == line.busy_ns + line.wait_ns;
   });
   if (host_alone && !lines.lines.empty()) {
+    EventFilter filter;
+    filter.range = lines.range;
+    const auto activity = range_activity(query, filter, index);
+    if (!activity) return activity.error();
     const auto launched = launched_time(query);
     if (!launched) return launched.error();
-    verdict.worst = worst_line(lines, **launched);
+    verdict.worst = worst_line(lines, own_lines((*activity)->host, *query.snapshot->strings), **launched);
   } else {
     verdict.worst = worst_line(lines);
   }

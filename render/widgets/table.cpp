@@ -19,7 +19,9 @@ std::vector<ColumnSpan> lay_out(const Ui& ui, std::span<const TableColumn> colum
   const auto hidden = [&](std::size_t index) { return index < state.hidden.size() && state.hidden[index]; };
   const auto wanted = [&](std::size_t index) {
     const bool dragged = index < state.widths.size() && state.widths[index] > 0;
-    return dragged ? state.widths[index] : columns[index].width;
+    const float needed = index < state.needed.size() ? state.needed[index] : 0;
+    if (dragged || columns[index].width <= 0) return dragged ? state.widths[index] : 0.0F;
+    return std::max(columns[index].width, needed);
   };
   float fixed = 0;
   std::size_t flexible = 0;
@@ -49,6 +51,14 @@ std::vector<ColumnSpan> lay_out(const Ui& ui, std::span<const TableColumn> colum
     for (std::size_t index = last + 1; index < spans.size(); ++index) spans[index].from = width;
   }
   return spans;
+}
+
+bool is_number(std::string_view text) {
+  constexpr std::string_view kSigns[] = {"-", "+", "−", "±", "≈", "⌀ "};
+  for (const std::string_view sign : kSigns) {
+    if (text.starts_with(sign)) text.remove_prefix(sign.size());
+  }
+  return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
 float total_width(const std::vector<ColumnSpan>& spans) {
@@ -112,6 +122,7 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
       result_.link_column = column;
     }
   }
+  if (align == Align::right && content.bar < 0 && is_number(content.text)) make_room(cell, inside, column, content);
   const float used = draw_text(ui_, inside, content.text,
                                {.style = content.style, .colour = colour, .align = align, .fit = content.fit});
   if (!content.detail.empty()) {
@@ -124,6 +135,17 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
   const std::string& whole = !content.exact.empty() ? content.exact : content.text;
   const bool says_more = whole != content.text || cut;
   if (says_more) tooltip(ui_, {.hovered = true, .hovered_for = rested}, cell, whole);
+}
+
+// A number that is cut says another one: its column is as wide as the widest that came into sight.
+void TableDrawing::make_room(const Rect& cell, const Rect& inside, std::size_t column, const TableCell& content) {
+  const float missing = text_width(ui_, content.style, content.text) - inside.width();
+  if (missing <= 0) return;
+  if (state_.needed.size() < columns_.size()) state_.needed.resize(columns_.size(), 0);
+  const float needed = (cell.width() + std::ceil(missing) + 1) / ui_.scale();
+  if (needed <= state_.needed[column]) return;
+  state_.needed[column] = needed;
+  ui_.request_frame();
 }
 
 void TableDrawing::draw_row(const Rect& row, std::size_t place) {

@@ -74,6 +74,7 @@ struct TableState {
   int sort_column = -1;
   bool descending = true;
   std::vector<float> widths = {};     // units, set by dragging; empty: as declared
+  std::vector<float> needed = {};     // units, of the widest number that was shown: numbers are never cut
   std::optional<std::size_t> cursor;  // the row that arrow keys move from
   bool focused = false;               // the table was clicked last
   std::vector<bool> hidden = {};      // columns; empty: none

@@ -1,5 +1,7 @@
 #include "app/figure_text.h"
 
+#include "app/figure_titles.h"
+
 #include <doctest/doctest.h>
 
 using namespace accelscope;
@@ -45,8 +47,31 @@ TEST_CASE("a row of figures marks what lies more than 1 % apart, and tells the m
   CHECK(rows[3].mark == FigureMark::flagged);
   metrics[0].value = 98;
   CHECK(figure_rows(metrics, "", FigureOrder::as_given, false)[0].mark == FigureMark::flagged);
-  metrics[1].margin = 0.001;  // half a per cent, but more than the figure may lack
+  metrics[1].margin = 0.001;  // half a per cent: more than the figure may lack, but not worth a mark
+  CHECK(figure_rows(metrics, "", FigureOrder::as_given, false)[1].mark == FigureMark::close);
+  metrics[1].value = 100.96;
+  CHECK(figure_rows(metrics, "", FigureOrder::as_given, false)[1].mark == FigureMark::close);
+  metrics[1].value = 101.04;
   CHECK(figure_rows(metrics, "", FigureOrder::as_given, false)[1].mark == FigureMark::flagged);
+}
+
+TEST_CASE("figures have titles for people, and utilisation, time and bandwidth come first") {
+  CHECK(figure_title("mfu_estimated_percent") == "Model FLOPs utilisation (MFU)");
+  CHECK(figure_title("gpsimd_engine_active_time_percent") == "GpSimd engine active, share of time");
+  CHECK(figure_title("hbm_read_bytes") == "HBM read");
+  CHECK(figure_title("tt_launch_count") == "Tt launch count");
+  std::vector<SessionMetric> metrics = {metric("event_count", "overall_stats", 4, 4),
+                                        metric("total_time", "overall_stats", 1, 1),
+                                        metric("mbu_estimated_percent", "data_movement", 0.2, 0.2),
+                                        metric("mfu_estimated_percent", "overall_stats", 0.1, 0.1)};
+  const auto rows = figure_rows(metrics, "", FigureOrder::as_given, false);
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0].metric->name == "mfu_estimated_percent");
+  CHECK(rows[1].metric->name == "total_time");
+  CHECK(rows[2].metric->name == "mbu_estimated_percent");
+  CHECK(rows[0].group == "key figures");
+  CHECK(rows[3].group == "overall stats");
+  CHECK(figure_rows(metrics, "bandwidth", FigureOrder::as_given, false).size() == 1);
 }
 
 TEST_CASE("rows of figures are narrowed by words and sorted by the size of the difference") {

@@ -10,11 +10,26 @@ using namespace accelscope;
 
 namespace {
 
-SessionLoad load_of(std::initializer_list<std::pair<Load, double>> shares) {
+SessionLoad streams(double busy) {
   SessionLoad load;
-  load.active_ns = 393'000;
-  load.busiest_engine = "Tensor";
-  for (const auto& [which, share] : shares) load.shares[static_cast<std::size_t>(which)] = share;
+  load.kind = SessionLoad::Kind::streams;
+  load.device = "GPU";
+  load.span_ns = 1'000'000;
+  load.active_ns = static_cast<std::int64_t>(busy * 1e6);
+  load.busiest = "gemm";
+  load.busiest_share = 0.43;
+  return load;
+}
+
+SessionLoad engines(double dma, double busiest, double collectives = 0) {
+  SessionLoad load;
+  load.kind = SessionLoad::Kind::engines;
+  load.device = "nc0";
+  load.span_ns = 400'000;
+  load.active_ns = 300'000;
+  load.shares = {busiest, dma, collectives};
+  load.busiest = "Tensor";
+  load.busiest_share = busiest;
   return load;
 }
 
@@ -59,61 +74,90 @@ SourceLine line(const char* path, std::uint32_t number, std::int64_t busy_ns, st
 
 }  // namespace
 
-TEST_CASE("verdict: every rule says what it saw and what follows from it") {
-  CHECK(bound_text(load_of({{Load::dma, 0.98}, {Load::engine_wait, 0.61}, {Load::compute, 0.3}})) ==
-        "DMA is busy 98 % of the active 393 µs, engines wait 61 %: bound by memory");
-  CHECK(bound_text(load_of({{Load::dma, 0.9}, {Load::engine_wait, 0.1}, {Load::compute, 0.4}})) ==
-        "DMA is busy 90 % of the active 393 µs, Tensor is busy 40 %: bound by memory");
-  CHECK(bound_text(load_of({{Load::compute, 0.91}, {Load::dma, 0.85}, {Load::engine_wait, 0.1}})) ==
-        "Tensor is busy 91 % of the active 393 µs: bound by compute");
-  CHECK(bound_text(load_of({{Load::collectives, 0.6}, {Load::engine_wait, 0.4}, {Load::dma, 0.3}})) ==
-        "Collectives run 60 % of the active 393 µs, engines wait 40 %: bound by communication");
-  CHECK(bound_text(load_of({{Load::collectives, 0.6}, {Load::compute, 0.2}})) ==
-        "Collectives run 60 % of the active 393 µs, Tensor is busy 20 %: bound by communication");
-  CHECK(bound_text(load_of({{Load::streams, 0.95}})) ==
-        "Streams are busy 95 % of the active 393 µs: the device is kept busy");
-  CHECK(bound_text(load_of({{Load::streams, 0.25}})) ==
-        "Streams are busy 25 % of the active 393 µs: the device mostly idles, look at the host");
-  CHECK(bound_text(load_of({{Load::engine_wait, 0.7}, {Load::compute, 0.3}})) ==
-        "Engines wait 70 % of the active 393 µs: the engines wait for each other or for their data");
+TEST_CASE("verdict: a device that idles is bound by its host, and its longest gap says where to look") {
+  SessionLoad load = streams(0.51);
+  load.gap = {100, 95'000'100};
+  load.before_gap = "vectorized_elementwise_kernel";
+  CHECK(bound_text(load) == "GPU idle 49.0 % of 1 ms: host-bound");
+  CHECK(cause_text(load) == "Largest gap 95 ms after vectorized_elementwise_kernel");
+  load.host_in_gap = "DataLoader.__next__";
+  CHECK(cause_text(load) == "Largest gap 95 ms after vectorized_elementwise_kernel, host in DataLoader.__next__");
+  load.before_gap = "";
+  CHECK(cause_text(load) == "Largest gap 95 ms before the first work, host in DataLoader.__next__");
 }
 
-TEST_CASE("verdict: where no rule holds it claims nothing, and where there is nothing to tell from it says so") {
-  CHECK(bound_text(load_of({{Load::compute, 0.6}, {Load::dma, 0.5}, {Load::engine_wait, 0.2}})) ==
-        "Tensor is busy 60 % of the active 393 µs, engines wait 20 %, DMA is busy 50 %: nothing stands out");
-  CHECK(bound_text(load_of({{Load::streams, 0.6}})) ==
-        "Streams are busy 60 % of the active 393 µs: nothing stands out");
-  CHECK(bound_text(load_of({})) == "Cannot tell what bounds it: there are no engine, DMA or stream tracks");
+TEST_CASE("verdict: a device that is kept busy is bound by what it does, alone or most") {
+  SessionLoad load = streams(0.95);
+  CHECK(bound_text(load) == "GPU busy 95.0 % of 1 ms: bound by its kernels");
+  CHECK(cause_text(load) == "Longest in gemm, 43.0 %");
+  load.alone_shares[static_cast<std::size_t>(Unit::collective)] = 0.4;
+  CHECK(bound_text(load) == "GPU busy 95.0 % of 1 ms: bound by communication, alone for 40.0 %");
+  load.alone_shares[static_cast<std::size_t>(Unit::transfer)] = 0.5;
+  CHECK(bound_text(load) == "GPU busy 95.0 % of 1 ms: bound by copies, alone for 50.0 %");
+}
+
+TEST_CASE("verdict: of engines the unit that is under way most bounds them, beside the peak and the ideal") {
+  SessionLoad load = engines(0.98, 0.44);
+  CHECK(bound_text(load) == "DMA-bound, 300 µs of work");
+  CHECK(cause_text(load) == "DMA 98.0 %, Tensor 44.0 % of the work");
+  load.of_peak = 0.07;
+  load.ideal_ns = 21'000;
+  CHECK(bound_text(load) == "7.0 % of peak: DMA-bound, ideal 21 µs for 300 µs of work");
+  CHECK(bound_text(engines(0.5, 0.9)) == "Bound by Tensor, 300 µs of work");
+  CHECK(bound_text(engines(0.1, 0.2, 0.7)) == "Bound by communication, 300 µs of work");
+  CHECK(bound_text(engines(0.38, 0.31)) == "Latency-bound, 300 µs of work");
+  CHECK(cause_text(engines(0.38, 0.31)) == "DMA 38.0 %, Tensor 31.0 % of the work");
+}
+
+TEST_CASE("verdict: it commits whatever was recorded, and says what is missing where nothing was") {
+  for (int percent = 0; percent <= 100; ++percent) {
+    const double share = percent / 100.0;
+    for (const SessionLoad& load : {streams(share), engines(share, 1 - share), engines(share / 3, share / 4)}) {
+      CHECK(bound_text(load).find("ound") != std::string::npos);  // "host-bound", "Bound by ..."
+    }
+  }
+  SessionLoad host;
+  host.kind = SessionLoad::Kind::host_only;
+  host.span_ns = 2'000'000;
+  host.active_ns = 1'500'000;
+  CHECK(bound_text(host) == "Host-bound: no device work was recorded, threads work 1.5 ms of 2 ms");
+  CHECK(bound_text({}) == "Unknown: no work was recorded, capture engines, streams or threads");
+}
+
+TEST_CASE("verdict: a stream that idles between its kernels is measured so, with what the host did meanwhile") {
+  HandMade session;
+  const TrackNumber stream = session.track("stream 7", "stream", "gpu 0");
+  const TrackNumber thread = session.track("11 python", "host_thread", "");
+  session.add(stream, 0, 1'000, "void at::native::gemm<float>(float*)");
+  session.add(stream, 9'000, 10'000, "softmax");
+  session.add(thread, 0, 10'000, "main");
+  session.add(thread, 2'000, 8'500, "load_batch");
+  const SessionLoad load = session.load({0, 10'000});
+  CHECK(load.kind == SessionLoad::Kind::streams);
+  CHECK(load.device == "GPU");
+  CHECK(load.idle_share() == doctest::Approx(0.8));
+  CHECK(load.gap == TimeRange{1'000, 9'000});
+  CHECK(load.before_gap == "gemm");
+  CHECK(load.host_in_gap == "load_batch");
 }
 
 TEST_CASE("verdict: queues that take turns cover the time together, and each device counts alike") {
   HandMade session;
   const TrackNumber first = session.track("q0", "dma_queue");
   const TrackNumber second = session.track("q1", "dma_queue");
-  const TrackNumber other = session.track("q0", "dma_queue", "nc1");
+  const TrackNumber engine = session.track("Tensor", "engine");
   session.add(first, 0, 500);
   session.add(second, 400, 1'000);  // overlaps the first
-  session.add(other, 0, 200);
-  session.add(other, 1'500, 9'000);  // outside of the stretch
+  session.add(engine, 0, 250);
+  session.add(engine, 250, 1'000, "WAIT");
+  session.add(first, 1'500, 9'000);  // outside of the stretch
   const SessionLoad load = session.load({0, 1'000});
-  CHECK(*load.share(Load::dma) == doctest::Approx(0.6));  // (1.0 + 0.2) / 2
-  CHECK_FALSE(load.share(Load::compute).has_value());
-  CHECK_FALSE(load.share(Load::streams).has_value());
-}
-
-TEST_CASE("verdict: engines that wait are not busy, and engines that did nothing do not thin out the others") {
-  HandMade session;
-  const TrackNumber tensor = session.track("Tensor", "engine");
-  const TrackNumber vector = session.track("Vector", "engine");
-  (void)session.track("Pool", "engine");
-  session.add(tensor, 0, 900, "WAIT");
-  session.add(tensor, 900, 1'000);
-  session.add(vector, 0, 700, "WAIT");
-  session.add(vector, 700, 1'000);
-  const SessionLoad load = session.load({0, 1'000});
-  CHECK(*load.share(Load::engine_wait) == doctest::Approx(0.8));
-  CHECK(*load.share(Load::compute) == doctest::Approx(0.3));
-  CHECK(load.busiest_engine == "Vector");
+  CHECK(load.kind == SessionLoad::Kind::engines);
+  CHECK(load.active_ns == 1'000);
+  CHECK(load.share(Unit::transfer) == doctest::Approx(1.0));
+  CHECK(load.share(Unit::compute) == doctest::Approx(0.25));
+  CHECK(load.busiest == "Tensor");
+  CHECK(load.busiest_share == doctest::Approx(0.25));
 }
 
 TEST_CASE("verdict: the worst line waits longest, else works longest, and idle lines are none") {
@@ -127,32 +171,34 @@ TEST_CASE("verdict: the worst line waits longest, else works longest, and idle l
   CHECK(line_text(*worst_line(lines)) == "mlp.py:40 waits 344 µs");
 }
 
-TEST_CASE("verdict: a line of the host is the worst only where none costs the device anything") {
-  SourceLines lines, launched;
+TEST_CASE("verdict: a line of the host costs its own time and what it launched, and only where none is of the device") {
+  SourceLines lines, own, launched;
   SourceLine host = line("train.py", 7, 5'000'000, 0);
   host.host_ns = 5'000'000;
   lines.lines = {host, line("mlp.py", 12, 900, 0)};
   CHECK(line_text(*worst_line(lines)) == "mlp.py:12 works 900 ns");
   lines.lines = {host};
-  CHECK(line_text(*worst_line(lines)) == "train.py:7 works 5 ms on the host");
+  own.lines = {line("train.py", 7, 3'000, 0), line("train.py", 9, 1'500, 0)};
+  CHECK(line_text(*worst_line(lines, own)) == "train.py:7 works 3 µs on the host");
   launched.lines = {line("train.py", 3, 100, 0), line("train.py", 9, 2'000, 0)};
-  CHECK(line_text(*worst_line(lines, launched)) == "train.py:9 launches 2 µs of device work");
+  CHECK(line_text(*worst_line(lines, own, launched)) == "train.py:9 launches 2 µs of device work, 1.5 µs of its own");
+  CHECK(worst_line(lines, own, launched)->ns == 3'500);
 }
 
 TEST_CASE("verdict: it ends with the gravest gap in the data, and says nothing of complete ones") {
   SourceLines lines;
   lines.lines = {line("mlp.py", 33, 0, 344'000)};
   HandMade session;
-  session.add(session.track("q0", "dma_queue"), 0, 1'000);
+  session.add(session.track("stream 7", "stream", "gpu 0"), 0, 2'000);
   session.lacks("clock_estimated", 1, Severity::note);
   session.lacks("rows_skipped", 1'204, Severity::error);
   session.lacks("stacks_missing", 1, Severity::warning);
   const Verdict verdict = session.verdict(TimeRange{0, 2'000}, lines);
   CHECK(verdict.missing == "rows skipped (1,204)");
   CHECK(verdict.text() ==
-        "DMA is busy 50 % of the active 2 µs: nothing stands out; mlp.py:33 waits 344 µs; "
+        "GPU busy 100.0 % of 2 µs: bound by its kernels; Longest in COPY, 100.0 %; mlp.py:33 waits 344 µs; "
         "data quality: rows skipped (1,204)");
   HandMade empty;
   const Verdict nothing = empty.verdict(std::nullopt, {});
-  CHECK(nothing.text() == "Cannot tell what bounds it: there are no engine, DMA or stream tracks");
+  CHECK(nothing.text() == "Unknown: no work was recorded, capture engines, streams or threads");
 }

@@ -8,7 +8,7 @@ using namespace accelscope::test;
 TEST_CASE("verdict: the first view says what bounds the session, its worst line and what its data lack") {
   OpenViewer viewer;
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("verdict.line") != nullptr; }));
-  CHECK(viewer.shell.shows("of the active"));
+  CHECK(viewer.shell.shows("of the work"));
   CHECK(viewer.shell.shows("kernel.py:3 waits 40 ns"));
   CHECK(viewer.shell.shows("missing dge notifications"));
 }

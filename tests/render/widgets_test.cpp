@@ -163,6 +163,34 @@ TEST_CASE("widgets: a table selects, sorts, resizes and copies") {
   CHECK(shell.clipboard() == "LDWEIGHTS\t512\t39.61 µs\t77 ns\t13.9 %");
 }
 
+namespace {
+
+// A table whose column of counts is declared too narrow for them.
+class NarrowTable final : public FrameClient {
+ public:
+  void frame(Ui& ui) override {
+    const std::vector<TableColumn> columns = {{.title = "Name"},
+                                              {.title = "Events", .width = 40, .align = Align::right}};
+    const TableContent content = [](std::size_t, std::size_t column) {
+      return TableCell{.text =
+                           column == 0 ? "a name that is far too long for its cell and may be cut" : "1,247,123,456"};
+    };
+    (void)table(ui, "narrow", {0, 0, 300, 100}, columns, 1, content, state_);
+  }
+
+ private:
+  TableState state_;
+};
+
+}  // namespace
+
+TEST_CASE("widgets: a number in a table is never cut, its column grows instead") {
+  NarrowTable narrow;
+  NullShell shell(narrow);
+  shell.frame(3);
+  CHECK(shell.shows("1,247,123,456"));
+}
+
 TEST_CASE("widgets: a table shows only rows with a cell that contains what is typed, whatever the case of letters") {
   Gallery gallery;
   NullShell shell(gallery);

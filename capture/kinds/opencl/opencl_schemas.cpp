@@ -101,15 +101,17 @@ Schema sync_schema() {
 }
 
 Schema call_schema() {
-  return table(
-      "runtime_call", EventKind::slice, "function", "The OpenCL function that the program called.",
-      {
-          {"call", kUnsigned, "", "IDs", "Call", "Number of the call, by which dependencies name it.", Role::key},
-          {"queue", kString, "", "Operation", "Queue", "The queue that it is about."},
-          {"subject", kString, "", "Operation", "About", "Kernel that is launched, or memory that is moved."},
-          {"bytes", kInt, "B", "Operation", "Bytes", "Bytes that the call is about."},
-          {"result", kString, "", "Operation", "Result", "Error that it returned; empty: it succeeded."},
-      });
+  Schema schema =
+      table("runtime_call", EventKind::slice, "function", "The OpenCL function that the program called.",
+            {
+                {"call", kUnsigned, "", "IDs", "Call", "Number of the call, by which dependencies name it.", Role::key},
+                {"queue", kString, "", "Operation", "Queue", "The queue that it is about."},
+                {"subject", kString, "", "Operation", "About", "Kernel that is launched, or memory that is moved."},
+                {"bytes", kInt, "B", "Operation", "Bytes", "Bytes that the call is about."},
+                {"result", kString, "", "Operation", "Result", "Error that it returned; empty: it succeeded."},
+            });
+  schema.wait_names = {"clFinish", "clWaitForEvents"};
+  return schema;
 }
 
 Schema build_schema() {

@@ -169,7 +169,38 @@ constexpr ChromeColumn kMemoryColumns[] = {
     kEventIndex,
 };
 
+constexpr std::string_view kWaitingCalls[] = {"cudaDeviceSynchronize",
+                                              "cudaStreamSynchronize",
+                                              "cudaEventSynchronize",
+                                              "cuCtxSynchronize",
+                                              "cuStreamSynchronize",
+                                              "cuEventSynchronize",
+                                              "hipDeviceSynchronize",
+                                              "hipStreamSynchronize",
+                                              "hipEventSynchronize",
+                                              "hipCtxSynchronize",
+                                              "zeEventHostSynchronize",
+                                              "zeCommandQueueSynchronize",
+                                              "zeFenceHostSynchronize",
+                                              "zeCommandListHostSynchronize",
+                                              "urQueueFinish",
+                                              "urEventWait",
+                                              "synchronize",
+                                              "synchronizeStream",
+                                              "synchronizeEvent"};
+constexpr std::string_view kWaitingOnDevice[] = {"Context Sync",      "Stream Sync",         "Event Sync",
+                                                 "Stream Wait Event", "Context Synchronize", "Stream Synchronize",
+                                                 "Event Synchronize"};
+constexpr std::string_view kWaitingStreams[] = {"event_wait"};
+
 }  // namespace
+
+std::span<const std::string_view> waiting_names(ChromeTable table) noexcept {
+  if (table == ChromeTable::runtime_call) return kWaitingCalls;
+  if (table == ChromeTable::sync) return kWaitingOnDevice;
+  if (table == ChromeTable::mtia_event) return kWaitingStreams;
+  return {};
+}
 
 const ChromeTableRule& rule_of(ChromeTable table) noexcept { return kRules[static_cast<std::size_t>(table)]; }
 

@@ -69,5 +69,7 @@ struct ChromeColumn {
   Role role = Role::none;
 };
 [[nodiscard]] std::span<const ChromeColumn> known_columns(ChromeTable table) noexcept;
+// Names of events that only wait: of calls, for what they have started before; of a device, for others of its streams.
+[[nodiscard]] std::span<const std::string_view> waiting_names(ChromeTable table) noexcept;
 
 }  // namespace accelscope::capture

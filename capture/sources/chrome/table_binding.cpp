@@ -99,6 +99,7 @@ Schema ArgsInference::schema(ChromeTable table) const {
   schema.name = rule.schema;
   schema.kind = rule.kind;
   schema.name_column = "name";
+  for (const std::string_view name : waiting_names(table)) schema.wait_names.emplace_back(name);
   for (const ChromeColumn& known : known_columns(table)) {
     schema.columns.push_back({.name = std::string(known.key),
                               .type = known.type,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.h"
+#include "core/names/name_class.h"
 
 namespace accelscope {
 namespace {
@@ -16,6 +17,13 @@ struct PinnedName {
 constexpr PinnedName kPinnedOpcodes[] = {
     {"MATMUL", 0},        {"LDWEIGHTS", 1}, {"TRANSPOSE", 2}, {"ACTIVATE", 3},    {"TENSOR_COPY", 4},
     {"TENSOR_TENSOR", 5}, {"MEMSET", 5},    {"IOTA", 7},      {"DMA_TRIGGER", 9}, {"DMA_DIRECT2D", 11},
+};
+
+// Processors of a core by what they are there for: unpacking, math and packing; reading and writing. Compared whole:
+// an instance number does not tell TRISC_0 from TRISC_1 elsewhere.
+constexpr PinnedName kPinnedProcessors[] = {
+    {"TRISC_0", 6}, {"TRISC_1", 0}, {"TRISC_2", 4}, {"TRISC0", 6},
+    {"TRISC1", 0},  {"TRISC2", 4},  {"BRISC", 8},   {"NCRISC", 9},
 };
 
 // Collectives are spelled differently by every runtime (AllReduce, all_reduce, ALL-REDUCE): compared by letters only.
@@ -64,6 +72,12 @@ std::uint8_t palette_slot(std::string_view name) noexcept {
   }
   const auto matches = [key](std::string_view collective) { return same_letters(key, collective); };
   if (std::any_of(std::begin(kCollectives), std::end(kCollectives), matches)) return kCollectiveSlot;
+  for (const PinnedName& pinned : kPinnedProcessors) {
+    if (pinned.name == name) return pinned.slot;
+  }
+  if (const std::optional<NameClass> known = name_class(name)) {
+    return known->slot ? *known->slot : hashed_slot(known->key);
+  }
   return hashed_slot(key);
 }
 

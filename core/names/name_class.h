@@ -1,0 +1,19 @@
+// The kind of work that a name of a GPU trace tells of, as the slot of the palette that this kind has in every session:
+// matrix products, attention, optimizers, collectives, copies, calls that launch; frames of Python by whose file they
+// are. Nothing for names of other shapes, which keep a colour of their own.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace accelscope {
+
+// A slot, or the text whose hash gives it: frames of one package have one colour.
+struct NameClass {
+  std::optional<std::uint8_t> slot;
+  std::string_view key;  // where there is no slot; lies in the name
+};
+[[nodiscard]] std::optional<NameClass> name_class(std::string_view name) noexcept;
+
+}  // namespace accelscope

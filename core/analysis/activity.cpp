@@ -8,6 +8,8 @@
 namespace accelscope {
 namespace {
 
+constexpr std::string_view kHostOfOwnRows = "profiler";  // as sources call it
+
 // Whether a lane's events of a name are work.
 class WorkNames {
  public:
@@ -89,8 +91,9 @@ class LaneSearch {
 
 bool takes_part(const Snapshot& snapshot, const LaneSnapshot& lane, const ActivityRule& rule) {
   if (lane.data->kind != EventKind::slice || lane.chunk_count == 0) return false;
-  if (rule.track_kinds.empty()) return true;
   const TrackSnapshot* track = snapshot.find_track(lane.track);
+  // A profiler's own rows span the whole capture, whatever happened in it.
+  if (rule.track_kinds.empty()) return track == nullptr || track->track->host != kHostOfOwnRows;
   return track != nullptr && std::find(rule.track_kinds.begin(), rule.track_kinds.end(),
                                        std::string_view(track->track->kind)) != rule.track_kinds.end();
 }

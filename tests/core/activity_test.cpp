@@ -47,6 +47,26 @@ TEST_CASE("the activity of a run that idles and sets up before its work is found
   CHECK_FALSE(none->has_value());
 }
 
+TEST_CASE("a profiler's own spans are no activity") {
+  auto store = Store::create();
+  REQUIRE(store.ok());
+  StoreSink sink(**store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema({.name = "event"});
+  const TrackNumber thread = writer.add_track({.name = "main", .kind = "host_thread", .host = "a", .schema = schema});
+  const TrackNumber own =
+      writer.add_track({.name = "spans", .kind = "host_thread", .host = "profiler", .schema = schema});
+  writer.begin_event(thread, 500, 100, writer.intern("work"));
+  writer.begin_event(own, 0, 10'000, writer.intern("PyTorch Profiler (0)"));
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(2);
+  TaskControl control;
+  const QueryContext query{**store, (*store)->snapshot(), pool, control};
+  const auto found = active_stretch(query, {});
+  REQUIRE(found.ok());
+  CHECK(((*found) == TimeRange{500, 600}));
+}
+
 TEST_CASE("the active stretch of a random session is that of its events") {
   RandomSession session(81, 3'000);
   TimeRange expected{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};

@@ -6,6 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "capture/sources/tt_metal/device_log_dictionary.h"
+
 namespace accelscope::capture {
 namespace {
 
@@ -135,6 +137,26 @@ void add_further_column(Schema& schema, std::string_view name, ColumnType type, 
 LogColumns::LogColumns(LogTable table) noexcept {
   for (const FieldText& field : text_of(table).own) places_[static_cast<std::size_t>(field.field)] = further_++;
   for (const FieldText& field : kCommon) places_[static_cast<std::size_t>(field.field)] = further_++;
+}
+
+Schema run_schema() {
+  Schema schema;
+  schema.name = "run";
+  schema.kind = EventKind::slice;
+  schema.name_column = "run";
+  schema.name_explanation = "Run of a program on the chip, from the first to the last zone of any of its cores.";
+  constexpr LogField kIdFields[LogContext::kIds] = {LogField::run_id, LogField::run_host_id, LogField::trace_id,
+                                                    LogField::trace_id_counter};
+  for (const LogField field : kIdFields) {
+    for (const FieldText& text : kCommon) {
+      if (text.field == field) schema.columns.push_back(column_of(text));
+    }
+  }
+  schema.columns.push_back(
+      column_of({LogField::own, "cycles", kLogInt, "cycles", kLogTiming, "Cycles", "Length of the run in cycles."}));
+  schema.columns.push_back(
+      column_of({LogField::value, "cores", kLogInt, "", kLogOperation, "Cores", "Cores that took part in the run."}));
+  return schema;
 }
 
 Schema device_log_schema(LogTable table, const LogTableColumns& more) {

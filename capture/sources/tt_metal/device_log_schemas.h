@@ -57,6 +57,8 @@ struct LogTableColumns {
   std::vector<std::string> extras;  // columns of names that are not known
 };
 
+// Runs of programs: the ids of LogContext, the length in cycles, the cores that took part.
+[[nodiscard]] Schema run_schema();
 [[nodiscard]] Schema device_log_schema(LogTable table, const LogTableColumns& more);
 // Where a table's columns lie. The dispatch columns follow behind those of LogField, then those of unknown names.
 class LogColumns {

@@ -117,6 +117,7 @@ Result<void> DeviceLogImport::write() {
     done += markers.count();
     progress(0.5 + 0.5 * static_cast<double>(done) / static_cast<double>(total));
   }
+  events.write_runs();
   counts_.names_left_out = dictionary_.left_out();
   write_facts(counts_, layout_, writer_);
   write_sources(dictionary_, options_.source_roots, writer_);

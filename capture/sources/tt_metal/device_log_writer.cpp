@@ -55,6 +55,7 @@ DeviceLogWriter::DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogD
     return std::any_of(kDispatchKeys.begin(), kDispatchKeys.end(),
                        [&](const DispatchKey& key) { return !meta_data_field(text, key.name).empty(); });
   });
+  keeps_runs_ = true;
   add_schemas();
 }
 
@@ -175,12 +176,28 @@ TrackNumber DeviceLogWriter::add_track(std::string name, std::string kind, LogTa
   return writer_.add_track(std::move(track));
 }
 
+// What the rows of a core's processors lie below; none where tracks are short.
+TrackNumber DeviceLogWriter::core_track() {
+  const LogProcessor& of = at_->facts;
+  const auto [core, added] = cores_.try_emplace({of.chip, of.core_x, of.core_y}, kNone);
+  if (!added) return core->second;
+  constexpr std::uint32_t kSpare = 1;
+  if (std::uint64_t{track_count_} + processors_left_ + kSpare >= kMostTracks) return kNone;
+  ++track_count_;
+  Track track;
+  track.name = fmt::format("core {},{}", of.core_x, of.core_y);
+  track.kind = "engine";
+  track.device = label_ + chip_name(of.chip);
+  track.order = order_of(of) / 16 * 16;
+  return core->second = writer_.add_track(std::move(track));
+}
+
 // The row of the zones; markers of other kinds lie in rows below it.
 DeviceLogWriter::TrackState& DeviceLogWriter::track_of(LogTable table) {
   constexpr std::array<std::string_view, kLogTableCount> kSuffixes = {"", " totals", " data", " events", ""};
   TrackState& track = at_->tracks[static_cast<std::size_t>(table)];
   if (track.number != kNone) return track;
-  const TrackNumber parent = table == LogTable::zone ? kNone : track_of(LogTable::zone).number;
+  const TrackNumber parent = table == LogTable::zone ? core_track() : track_of(LogTable::zone).number;
   track.number = add_track(fmt::format("{}{}", processor_name(at_->facts), kSuffixes[static_cast<std::size_t>(table)]),
                            "engine", table, parent);
   return track;
@@ -273,6 +290,7 @@ void DeviceLogWriter::fill_meta_data(Row& row, const LogColumns& at, std::uint64
 
 void DeviceLogWriter::add_zone(const MatchedZone& zone) {
   if (zone.end == nullptr) ++at_->unfinished;
+  if (keeps_runs_ && zone.depth == 0) add_to_run(zone);
   TrackState& track = track_of(LogTable::zone);
   if (!has_lane(track, zone.depth)) return;
   const LogMarker& begin = *zone.begin;
@@ -286,6 +304,59 @@ void DeviceLogWriter::add_zone(const MatchedZone& zone) {
   row.unsigned_integer(at[LogField::value], begin.data != 0 ? begin.data : end.data);
   fill_meta_data(row, at, begin.extra);
   if (end.extra != begin.extra) row.string(at[LogField::end_meta_data], strings_of_meta_data(end.extra).text);
+}
+
+void DeviceLogWriter::add_to_run(const MatchedZone& zone) {
+  const LogContext& context = dictionary_.context(zone.begin->context);
+  if (!context.has(LogContext::run_host_id) && !context.has(LogContext::run_id)) return;
+  RunKey key{at_->facts.chip, context.present, {}};
+  std::copy(std::begin(context.ids), std::end(context.ids), std::get<2>(key).begin());
+  const auto [place, added] = runs_.try_emplace(key);
+  Run& run = place->second;
+  if (added) {
+    run.chip = at_->facts.chip;
+    run.clock = at_->clock;
+    run.present = context.present;
+    run.ids = std::get<2>(key);
+    run.begin = zone.begin->time;
+    run.end = zone.end_time;
+  }
+  run.begin = std::min(run.begin, zone.begin->time);
+  run.end = std::max(run.end, zone.end_time);
+  const std::int64_t core = order_of(at_->facts) / 16;  // processors come core by core
+  if (core != run.last_core) ++run.cores;
+  run.last_core = core;
+}
+
+void DeviceLogWriter::write_runs() {
+  std::vector<const Run*> runs;
+  for (const auto& [key, run] : runs_) runs.push_back(&run);
+  std::sort(runs.begin(), runs.end(), [](const Run* a, const Run* b) {
+    return std::tie(a->chip, a->begin, a->end, a->ids) < std::tie(b->chip, b->begin, b->end, b->ids);
+  });
+  if (runs.empty() || std::uint64_t{track_count_} + runs.back()->chip >= kMostTracks) return;
+  const SchemaNumber schema = writer_.add_schema(run_schema());
+  TrackNumber track = kNone;
+  std::uint32_t chip = 0;
+  for (const Run* run : runs) {
+    if (track == kNone || run->chip != chip) {
+      chip = run->chip;
+      ++track_count_;
+      track = writer_.add_track(
+          {.name = "Runs", .kind = "layer", .device = label_ + chip_name(chip), .schema = schema, .clock = run->clock});
+    }
+    const auto has = [run](std::size_t id) { return (run->present >> id & 1) != 0; };
+    const std::size_t named_by = has(LogContext::run_host_id) ? LogContext::run_host_id : LogContext::run_id;
+    std::string name = fmt::format("run {}", run->ids[named_by]);
+    if (has(LogContext::trace_id_counter)) name += fmt::format(", replay {}", run->ids[LogContext::trace_id_counter]);
+    Row row = writer_.begin_event(track, run->begin, run->end - run->begin, writer_.intern(name));
+    for (std::size_t id = 0; id < LogContext::kIds; ++id) {
+      if (has(id)) row.unsigned_integer(id, run->ids[id]);
+    }
+    row.integer(LogContext::kIds, run->end - run->begin);
+    row.integer(LogContext::kIds + 1, run->cores);
+  }
+  runs_.clear();
 }
 
 void DeviceLogWriter::add_instant(const LogMarker& marker, LogTable table, bool lone_end) {

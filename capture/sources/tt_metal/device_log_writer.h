@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "capture/sources/tt_metal/device_log_report.h"
@@ -63,6 +64,8 @@ class DeviceLogWriter {
   // The clock of a chip, before its processors: where in the session one of its ticks lies.
   Clock begin_chip(std::uint32_t chip, ClockAnchor anchor);
   Result<void> write(const LogProcessor& processor, MarkerRuns& markers, ChunkSpill& spill);
+  // After the last write(): a row for each chip with the runs of programs, from their first to their last zone.
+  void write_runs();
 
   [[nodiscard]] std::unique_ptr<Processor> begin(const LogProcessor& processor, ClockNumber clock);
   // Markers of one time; the times never fall. Late ones, which came after later ones were added, make a second pass.
@@ -84,7 +87,21 @@ class DeviceLogWriter {
     bool known = false;
   };
 
+  // A run of a program on a chip.
+  struct Run {
+    std::uint32_t chip = 0;
+    ClockNumber clock = kNone;
+    std::array<std::uint64_t, LogContext::kIds> ids{};
+    std::uint8_t present = 0;
+    std::int64_t begin = 0, end = 0;  // ticks
+    std::int64_t cores = 0;
+    std::int64_t last_core = -1;  // that is counted
+  };
+  using RunKey = std::tuple<std::uint32_t, std::uint8_t, std::array<std::uint64_t, LogContext::kIds>>;
+
   void add_schemas();
+  void add_to_run(const MatchedZone& zone);
+  [[nodiscard]] TrackNumber core_track();
   [[nodiscard]] TrackState& track_of(LogTable table);
   [[nodiscard]] TrackState& counter_track(const LogSite& site);
   [[nodiscard]] TrackNumber add_track(std::string name, std::string kind, LogTable table, TrackNumber parent);
@@ -117,6 +134,9 @@ class DeviceLogWriter {
   std::uint32_t lane_count_ = 0;
   std::uint32_t processors_left_ = 0;  // that have no lane yet
 
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, TrackNumber> cores_;  // by chip, x and y
+  bool keeps_runs_ = false;
+  std::map<RunKey, Run> runs_;
   Processor* at_ = nullptr;  // whose markers are written
   std::vector<LogMarker> zone_markers_;
 };

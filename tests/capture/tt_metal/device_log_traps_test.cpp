@@ -206,22 +206,51 @@ TEST_CASE("chips have clocks of their own, and the report says that they are not
   CHECK(session.quality("chips_not_synchronised")->count == 2);
 }
 
-TEST_CASE("tracks are grouped by chip and core, markers below the zones of their processor") {
+TEST_CASE("tracks are a tree of cores and processors, markers below the zones of their processor") {
   test::TtLogOptions options;
   options.chips = 2;
   const Imported session = import_log(test::tt_log_text(options));
-  std::vector<std::string> names;
+  std::vector<std::string> cores, names;
   for (const TrackSnapshot& track : session.snapshot().tracks) {
     const Track& definition = *track.track;
+    if (definition.kind == "layer") continue;  // the runs
     CHECK(definition.kind == "engine");
-    if (definition.parent != kNone)
-      CHECK(session.snapshot().find_track(definition.parent)->track->name + " data" == definition.name);
-    if (definition.device == "chip 1" && definition.parent == kNone) names.push_back(definition.name);
+    if (definition.device != "chip 1") continue;
+    if (track.schema == nullptr) {
+      CHECK(definition.parent == kNone);
+      cores.push_back(definition.name);
+      continue;
+    }
+    const std::string above = session.snapshot().find_track(definition.parent)->track->name;
+    CHECK(definition.name.starts_with(above + " "));
+    if (track.schema->name == "zone") names.push_back(definition.name);
   }
+  CHECK(cores == std::vector<std::string>{"core 1,1", "core 1,2", "core 2,1", "core 2,2"});
   REQUIRE(names.size() == 20);
   CHECK(std::vector<std::string>(names.begin(), names.begin() + 6) ==
         std::vector<std::string>{"core 1,1 BRISC", "core 1,1 NCRISC", "core 1,1 TRISC_0", "core 1,1 TRISC_1",
                                  "core 1,1 TRISC_2", "core 1,2 BRISC"});
+}
+
+TEST_CASE("runs of programs are a band of each chip, from the first to the last zone of any core") {
+  test::TtLogOptions options;
+  options.programs = 3;
+  const Imported session = import_log(test::tt_log_text(options));
+  const auto runs = session.events("run");
+  CHECK(runs.size() == 3);
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> zones;  // by run
+  for (const auto& zone : session.events("zone")) {
+    const std::string run = "run " + std::to_string(zone.integer("run_host_id").value_or(-1));
+    const auto [place, added] = zones.try_emplace(run, zone.begin, zone.end);
+    place->second.first = std::min(place->second.first, zone.begin);
+    place->second.second = std::max(place->second.second, zone.end);
+  }
+  for (const auto& run : runs) {
+    REQUIRE(zones.contains(run.name));
+    CHECK(run.begin == zones[run.name].first);
+    CHECK(run.end == zones[run.name].second);
+    CHECK(run.integer("cores") == 4);
+  }
 }
 
 }  // namespace accelscope::capture

@@ -40,6 +40,16 @@ constexpr std::string_view kDeviceColumns[] = {"device", "stream", "correlation"
   return wide && (value >= 18446744073709551616.0 || static_cast<std::uint64_t>(value) != *wide);
 }
 
+// Of NVIDIA's, AMD's and Microsoft's libraries.
+[[nodiscard]] bool is_collective_kernel(std::string_view name) noexcept {
+  return name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("mscclKernel");
+}
+
+[[nodiscard]] bool is_thread_0(std::string_view key) {
+  static const std::string kThread0 = thread_key("0", "0");
+  return key == kThread0;
+}
+
 constexpr std::uint64_t kAsyncPrime = 0x9E3779B97F4A7C15U;
 
 }  // namespace
@@ -87,6 +97,14 @@ void ChromeImporter::write_slice(const EventRecord& record, std::span<const Boun
   const TableBinding& binding = *bindings_[static_cast<std::size_t>(record.table)];
   std::uint32_t track = asynchronous ? tracks_.of_async(record.thread, record.category, schema)
                                      : tracks_.known(record.thread, record.table);
+  if (record.table == ChromeTable::kernel && is_collective_kernel(vocabulary_.strings.text(record.name))) {
+    track = tracks_.of_collective_kernels(record.thread, schema);
+  } else if (record.table == ChromeTable::python_function && is_thread_0(vocabulary_.threads.text(record.thread))) {
+    const auto id = integer_of(*schema.schema, values, "Python id");
+    const auto parent = integer_of(*schema.schema, values, "Python parent id");
+    const std::size_t slot = unknown_threads_.slot_of(id, parent, record.start, record.start + duration);
+    track = tracks_.of_unknown_thread(record.thread, slot, schema);
+  }
   if (track == kNone) {
     track = tracks_.of_thread(record.thread, record.table, schema, tells_of_device(*schema.schema, values));
   }

@@ -85,7 +85,7 @@ Result<void> ChromeImporter::finish(const JsonTableReader& reader) {
   }
   write_report(reader);
   if (Result<void> done = writer_.status(); !done) return done;
-  if (Result<void> done = tracks_.define_all(sink_, number, facts_.is_kineto()); !done) return done;
+  if (Result<void> done = tracks_.define_all(sink_, writer_, number, facts_.is_kineto()); !done) return done;
   if (Result<void> done = vocabulary_.strings.define_all(sink_); !done) return done;
   if (Result<void> done = held_.release(); !done) {
     return sink_.cancelled() ? Error{fmt::format("{}: the import was cancelled", path_)} : done;

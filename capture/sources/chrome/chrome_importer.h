@@ -15,6 +15,7 @@
 #include "capture/sources/chrome/open_events.h"
 #include "capture/sources/chrome/trace_facts.h"
 #include "capture/sources/chrome/track_events.h"
+#include "capture/sources/chrome/unknown_threads.h"
 #include "capture/sources/chrome/window_pipeline.h"
 #include "capture/sources/import_report.h"
 #include "capture/sources/source.h"
@@ -80,6 +81,7 @@ class ChromeImporter {
   ChromeTracks tracks_;
   OpenEvents stacks_;
   OpenEvents async_;
+  UnknownThreads unknown_threads_;
   FlowBinder flows_;
   TraceFacts facts_;
   ImportReport report_;

@@ -102,6 +102,27 @@ std::uint32_t ChromeTracks::named(Sort sort, std::uint32_t thread, std::string_v
   return by_name_[key] = add(std::move(planned), schema);
 }
 
+std::uint32_t ChromeTracks::of_collective_kernels(std::uint32_t thread, const ChromeSchema& schema) {
+  const auto key = std::pair{thread, std::string("collective kernels")};
+  if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
+  Planned planned;
+  planned.thread = thread;
+  planned.table = ChromeTable::kernel;
+  planned.on_device = true;
+  planned.collective = true;
+  return by_name_[key] = add(std::move(planned), schema);
+}
+
+std::uint32_t ChromeTracks::of_unknown_thread(std::uint32_t thread, std::size_t slot, const ChromeSchema& schema) {
+  const auto key = std::pair{thread, fmt::format("unknown thread {}", slot)};
+  if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
+  Planned planned;
+  planned.thread = thread;
+  planned.table = ChromeTable::python_function;
+  planned.slot = slot;
+  return by_name_[key] = add(std::move(planned), schema);
+}
+
 std::uint32_t ChromeTracks::of_async(std::uint32_t thread, StringId category, const ChromeSchema& schema) {
   return named(Sort::async, thread, vocabulary_.strings.text(category), schema);
 }
@@ -201,28 +222,56 @@ void ChromeTracks::describe_on_device(const Planned& planned, Track& track) cons
   if (chrome_tracks_is_number(stream)) stream = "stream " + stream;
   while (stream.ends_with(' ')) stream.pop_back();
   track.name = rule.place == TablePlace::stream ? stream : fmt::format("{} {}", rule.label, stream);
+  if (planned.collective) {
+    track.kind = "collective";
+    track.name = "NCCL, " + stream;
+  }
 }
+
+std::string ChromeTracks::thread_title(const ThreadName& thread, bool kineto) const {
+  if (kineto && chrome_tracks_is_number(thread.tid) && thread.tid == thread.pid) return "Main thread";
+  const std::string label = thread_label(thread);
+  const std::string plain = "thread " + thread.tid;
+  if (!label.starts_with(plain)) return label;
+  const std::string name = own_name(thread);
+  // Threads that share a name have it from the program.
+  const auto shares = std::count_if(threads_.begin(), threads_.end(), [&](const auto& each) {
+    return split_thread_key(each.first).pid == thread.pid && each.second.name.ends_with(" (" + name + ")");
+  });
+  return name.empty() || shares > 1 ? plain : name;
+}
+
+std::string ChromeTracks::common_name(const Planned& planned, bool kineto) const {
+  if (planned.slot > 0) return "Other Python threads";
+  if (planned.sort != Sort::thread || is_device_track(planned, kineto)) return {};
+  const bool shared = std::any_of(planned_.begin(), planned_.end(), [&](const Planned& other) {
+    return other.sort == Sort::thread && other.thread == planned.thread && other.table != planned.table &&
+           other.slot == 0 && rule_of(other.table).place == TablePlace::host_thread;
+  });
+  return shared ? thread_title(thread_name(planned.thread), kineto) : std::string();
+}
+
+bool ChromeTracks::launches(std::uint32_t thread) const { return known(thread, ChromeTable::runtime_call) != kNone; }
 
 void ChromeTracks::describe_on_host(const Planned& planned, bool kineto, Track& track) const {
   const ThreadName thread = thread_name(planned.thread);
   track.kind = "host_thread";
   // The profiler's own marks have names for pids ("Spans", "Traces", "").
   track.host = kineto && !chrome_tracks_is_number(thread.pid) ? "profiler" : host_label(thread.pid, kineto);
-  track.name = thread_label(thread);
-  const bool shared = std::any_of(planned_.begin(), planned_.end(), [&](const Planned& other) {
-    return other.sort == Sort::thread && other.thread == planned.thread && other.table != planned.table &&
-           rule_of(other.table).place == TablePlace::host_thread;
-  });
-  if (shared) {
-    // Rows have room for a few words; the profiler's own names of threads begin with "thread" and the number.
-    const std::string_view label = rule_of(planned.table).label;
-    const bool plain = chrome_tracks_is_number(thread.tid) && track.name.starts_with("thread " + thread.tid);
-    const std::string own = plain ? own_name(thread) : std::string{};
-    track.name = plain && own.empty() ? fmt::format("{} {}", thread.tid, label)
-                 : plain              ? fmt::format("{} {} {}", own, thread.tid, label)
-                 : track.name.empty() ? std::string(label)
-                                      : fmt::format("{}: {}", track.name, label);
+  if (planned.slot > 0) {
+    // Of the process that the other frames are of.
+    const auto known_thread = std::find_if(planned_.begin(), planned_.end(), [&](const Planned& other) {
+      return other.sort == Sort::thread && other.slot == 0 && other.thread != planned.thread &&
+             (other.table == ChromeTable::python_function || other.table == ChromeTable::cpu_op);
+    });
+    if (known_thread != planned_.end()) track.host = host_label(thread_name(known_thread->thread).pid, kineto);
+    track.name = fmt::format("Python thread {}", planned.slot);
+    return;
   }
+  const std::string_view label = rule_of(planned.table).label;
+  const std::string common = common_name(planned, kineto);
+  const std::string own = thread_title(thread, kineto);
+  track.name = common.empty() ? own : fmt::format("{} {}", common, label);
   if (track.name.empty()) track.name = "whole trace";
 }
 
@@ -264,10 +313,11 @@ Track ChromeTracks::describe(const Planned& planned, bool kineto) const {
   return track;
 }
 
-std::vector<std::size_t> ChromeTracks::in_order() const {
+std::vector<std::size_t> ChromeTracks::in_order(bool kineto) const {
   struct Place {
     std::int64_t process_order = 0;
     std::string pid;
+    int rank = 0;  // of a profiler's trace: the main thread, others that launch, others
     std::int64_t thread_order = 0;
     std::string tid;
     int table_order = 0;
@@ -280,7 +330,9 @@ std::vector<std::size_t> ChromeTracks::in_order() const {
   std::vector<Place> places;
   for (const Planned& planned : planned_) {
     const ThreadName thread = planned.thread == 0 ? ThreadName{} : thread_name(planned.thread);
-    places.push_back({order_in(processes_, thread.pid), thread.pid,
+    const bool main = thread.pid == thread.tid;
+    const int rank = !kineto ? 0 : main ? 1 : planned.thread != 0 && launches(planned.thread) ? 2 : 3;
+    places.push_back({order_in(processes_, thread.pid), thread.pid, rank,
                       order_in(threads_, thread_key(thread.pid, thread.tid)), thread.tid, rule_of(planned.table).order,
                       planned.name});
   }
@@ -294,6 +346,7 @@ std::vector<std::size_t> ChromeTracks::in_order() const {
     const Place& b = places[right];
     if (a.process_order != b.process_order) return a.process_order < b.process_order;
     if (const int pids = natural(a.pid, b.pid); pids != 0) return pids < 0;
+    if (a.rank != b.rank) return a.rank < b.rank;
     if (a.thread_order != b.thread_order) return a.thread_order < b.thread_order;
     if (const int tids = natural(a.tid, b.tid); tids != 0) return tids < 0;
     if (a.table_order != b.table_order) return a.table_order < b.table_order;
@@ -313,10 +366,25 @@ FlowBinder::Tracks ChromeTracks::bound_tracks() const {
   return tracks;
 }
 
-Result<void> ChromeTracks::define_all(EventSink& sink, ClockNumber clock, bool kineto) const {
+Result<void> ChromeTracks::define_all(EventSink& sink, SessionWriter& writer, ClockNumber clock, bool kineto) const {
   std::int64_t place = 0;
-  for (const std::size_t index : in_order()) {
-    Track track = describe(planned_[index], kineto);
+  std::unordered_map<std::uint32_t, TrackNumber> common;  // by thread
+  for (const std::size_t index : in_order(kineto)) {
+    const Planned& planned = planned_[index];
+    Track track = describe(planned, kineto);
+    if (std::string name = common_name(planned, kineto); !name.empty()) {
+      const auto [above, added] = common.try_emplace(planned.thread, kNone);
+      if (added) {
+        Track thread;
+        thread.number = above->second = writer.add_track({});
+        thread.name = std::move(name);
+        thread.kind = track.kind;
+        thread.host = track.host;
+        thread.order = place++;
+        if (Result<void> done = sink.define(thread); !done) return done;
+      }
+      track.parent = above->second;
+    }
     track.clock = clock;
     track.order = place++;
     if (Result<void> done = sink.define(track); !done) return done;

@@ -35,6 +35,10 @@ class ChromeTracks {
   // `on_device`: the first event tells of a device or stream.
   [[nodiscard]] std::uint32_t of_thread(std::uint32_t thread, ChromeTable table, const ChromeSchema& schema,
                                         bool on_device);
+  // Kernels of collectives have a row of their own beside the stream's.
+  [[nodiscard]] std::uint32_t of_collective_kernels(std::uint32_t thread, const ChromeSchema& schema);
+  // The profiler writes frames of threads that it does not know to one thread 0: `slot` tells them apart.
+  [[nodiscard]] std::uint32_t of_unknown_thread(std::uint32_t thread, std::size_t slot, const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t of_async(std::uint32_t thread, StringId category, const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t of_counter(std::uint32_t thread, std::string_view name, const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t of_pool(std::string_view pool, const ChromeSchema& schema);
@@ -51,7 +55,7 @@ class ChromeTracks {
   // What the file calls processes beside their names, by pid: "GPU 0", "tab title".
   void for_each_label(const std::function<void(const std::string& pid, const std::string& labels)>& visit) const;
   // Defines every track, in the order in which people look for them.
-  Result<void> define_all(EventSink& sink, ClockNumber clock, bool kineto) const;
+  Result<void> define_all(EventSink& sink, SessionWriter& writer, ClockNumber clock, bool kineto) const;
 
  private:
   enum class Sort : std::uint8_t { thread, async, counter, pool, pool_counter, flow };
@@ -63,6 +67,8 @@ class ChromeTracks {
     SchemaNumber schema = kNone;
     std::string name;  // of all but a thread's
     bool on_device = false;
+    bool collective = false;  // kernels of collectives
+    std::size_t slot = 0;     // from 1: a thread that the profiler does not know
   };
   struct Names {
     std::string name;
@@ -74,6 +80,10 @@ class ChromeTracks {
   [[nodiscard]] std::uint32_t add(Planned planned, const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t named(Sort sort, std::uint32_t thread, std::string_view name, const ChromeSchema& schema);
   [[nodiscard]] Track describe(const Planned& planned, bool kineto) const;
+  // Several rows of one thread lie below a track of its name; "" for others.
+  [[nodiscard]] std::string common_name(const Planned& planned, bool kineto) const;
+  [[nodiscard]] std::string thread_title(const ThreadName& thread, bool kineto) const;
+  [[nodiscard]] bool launches(std::uint32_t thread) const;
   [[nodiscard]] bool is_device_track(const Planned& planned, bool kineto) const;
   void describe_on_device(const Planned& planned, Track& track) const;
   void describe_on_host(const Planned& planned, bool kineto, Track& track) const;
@@ -82,7 +92,7 @@ class ChromeTracks {
   [[nodiscard]] std::string own_name(const ThreadName& thread) const;
   [[nodiscard]] std::string thread_label(const ThreadName& thread) const;
   [[nodiscard]] ThreadName thread_name(std::uint32_t thread) const;
-  [[nodiscard]] std::vector<std::size_t> in_order() const;
+  [[nodiscard]] std::vector<std::size_t> in_order(bool kineto) const;
 
   TrackEvents& events_;
   const ChromeVocabulary& vocabulary_;

@@ -109,7 +109,7 @@ TEST_CASE("states of threads last as long as they say, on a row of their own") {
   CHECK(states[0].end - states[0].begin == 5'000'000);
   CHECK(states[1].end - states[1].begin == 10'000'000);
   CHECK(states[0].integer("cpu") == 3);
-  CHECK(states[0].track == "2 state");
+  CHECK(states[0].track == "thread 2 state");
   CHECK(states[0].depth == 0);
   CHECK(session.events("event").front().depth == 0);
   CHECK(session.count("instant") == 1);  // without a duration it is a step of an asynchronous event
@@ -149,10 +149,10 @@ TEST_CASE("labels of processes and a thread's own name are shown where its rows 
          {"ph":"M","name":"process_labels","pid":9,"args":{"labels":"CPU"}},
          {"ph":"M","name":"thread_name","pid":9,"tid":62,"args":{"name":"thread 62 (pt_autograd_0)"}},
          {"ph":"M","name":"thread_name","pid":9,"tid":9,"args":{"name":"thread 9 (trainer)"}}]})json");
-  CHECK(track_named(profile, "pt_autograd_0 62 operators") != nullptr);
-  CHECK(track_named(profile, "pt_autograd_0 62 runtime") != nullptr);
-  REQUIRE(track_named(profile, "9 operators") != nullptr);
-  CHECK(track_named(profile, "trainer") == nullptr);
+  CHECK(track_named(profile, "pt_autograd_0 operators") != nullptr);
+  CHECK(track_named(profile, "pt_autograd_0 runtime") != nullptr);
+  REQUIRE(track_named(profile, "Main thread operators") != nullptr);
+  CHECK(track_named(profile, "trainer operators") == nullptr);
   for (const TrackSnapshot& track : profile.snapshot().tracks) CHECK(track.track->host == "trainer (9)");
 }
 

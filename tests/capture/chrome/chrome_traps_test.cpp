@@ -1,6 +1,8 @@
 // What Chrome JSON traces of real tools do, one small trace each.
 #include <doctest/doctest.h>
+
 #include <fmt/format.h>
+#include <map>
 
 #include <algorithm>
 #include <set>
@@ -362,9 +364,73 @@ TEST_CASE("the rows of one thread are told apart by what they show") {
          {"ph":"X","cat":"cpu_op","name":"op","pid":1,"tid":77,"ts":1,"dur":1},
          {"ph":"X","cat":"cpu_op","name":"other","pid":1,"tid":78,"ts":1,"dur":1},
          {"ph":"M","name":"thread_name","pid":1,"tid":77,"args":{"name":"thread 77 (python3)"}})json"));
-  CHECK(only(session.events("runtime_call")).track == "77 runtime");
-  CHECK(named(session.events("cpu_op"), "op")->track == "77 operators");
+  CHECK(only(session.events("runtime_call")).track == "thread 77 runtime");
+  CHECK(named(session.events("cpu_op"), "op")->track == "thread 77 operators");
   CHECK(named(session.events("cpu_op"), "other")->track == "thread 78");
+}
+
+TEST_CASE("rows of a thread lie below one of its name, the thread that launches before the others") {
+  const Imported session = imported_trace(R"json({"schemaVersion":1,"traceEvents":[
+      {"ph":"X","cat":"cpu_op","name":"op","pid":50,"tid":9,"ts":1,"dur":1},
+      {"ph":"X","cat":"user_annotation","name":"a","pid":50,"tid":9,"ts":1,"dur":1},
+      {"ph":"X","cat":"cpu_op","name":"op","pid":50,"tid":60,"ts":1,"dur":1},
+      {"ph":"X","cat":"cuda_runtime","name":"call","pid":50,"tid":60,"ts":1,"dur":1},
+      {"ph":"X","cat":"cpu_op","name":"op","pid":50,"tid":50,"ts":1,"dur":1},
+      {"ph":"X","cat":"cuda_runtime","name":"call","pid":50,"tid":50,"ts":1,"dur":1},
+      {"ph":"M","name":"process_name","pid":50,"args":{"name":"python3"}},
+      {"ph":"M","name":"thread_name","pid":50,"tid":60,"args":{"name":"thread 60 (pt_autograd_0)"}},
+      {"ph":"M","name":"thread_name","pid":50,"tid":9,"args":{"name":"thread 9 (python3)"}}]})json");
+  std::map<std::int64_t, std::string> by_order;
+  for (const TrackSnapshot& track : session.snapshot().tracks) {
+    std::string name = track.track->name;
+    if (const TrackSnapshot* above = session.snapshot().find_track(track.track->parent)) {
+      name = above->track->name + " > " + name;
+      CHECK(above->lanes.empty());
+    }
+    by_order[track.track->order] = name;
+  }
+  std::vector<std::string> names;
+  for (const auto& [order, name] : by_order) names.push_back(name);
+  CHECK(names == std::vector<std::string>{"Main thread", "Main thread > Main thread operators",
+                                          "Main thread > Main thread runtime", "pt_autograd_0",
+                                          "pt_autograd_0 > pt_autograd_0 operators",
+                                          "pt_autograd_0 > pt_autograd_0 runtime", "thread 9",
+                                          "thread 9 > thread 9 annotations", "thread 9 > thread 9 operators"});
+}
+
+TEST_CASE("kernels of collectives have a row of their own, waits of the driver are none of it") {
+  const Imported session = imported_trace(trace_of(
+      R"json({"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)","pid":0,"tid":24,
+          "ts":1,"dur":1,"args":{"device":0,"stream":24,"correlation":1}},
+         {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":24,"ts":3,"dur":1,"args":{"device":0,"stream":24}},
+         {"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":24,"ts":5,"dur":1,"args":{"stream":24}},
+         {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":0,"dur":1,
+          "args":{"correlation":1}}])json"));
+  std::map<std::string, std::string> kinds;
+  for (const TrackSnapshot& track : session.snapshot().tracks) kinds[track.track->name] = track.track->kind;
+  CHECK(kinds["NCCL, stream 24"] == "collective");
+  CHECK(kinds["stream 24"] == "stream");
+  CHECK(kinds["sync stream 24"] == "barrier");
+  CHECK(named(session.events("kernel"), "gemm")->track == "stream 24");
+  CHECK(session.events("dependency").size() == 1);  // its launch is found there too
+}
+
+TEST_CASE("frames of several threads that the profiler does not know are not one thread") {
+  const Imported session = imported_trace(R"json({"schemaVersion":1,"traceEvents":[
+      {"ph":"X","cat":"cpu_op","name":"op","pid":50,"tid":50,"ts":1,"dur":1},
+      {"ph":"M","name":"process_name","pid":50,"args":{"name":"python3"}},
+      {"ph":"X","cat":"python_function","name":"a.py(1): run","pid":0,"tid":0,"ts":1,"dur":100,"args":{"Python parent id":null,"Python id":1}},
+      {"ph":"X","cat":"python_function","name":"b.py(1): run","pid":0,"tid":0,"ts":2,"dur":100,"args":{"Python parent id":null,"Python id":2}},
+      {"ph":"X","cat":"python_function","name":"a.py(2): wait","pid":0,"tid":0,"ts":3,"dur":90,"args":{"Python parent id":1,"Python id":3}},
+      {"ph":"X","cat":"python_function","name":"b.py(2): wait","pid":0,"tid":0,"ts":4,"dur":90,"args":{"Python parent id":2,"Python id":4}},
+      {"ph":"X","cat":"python_function","name":"c.py(1): run","pid":0,"tid":0,"ts":200,"dur":5,"args":{"Python parent id":null,"Python id":5}}]})json");
+  const auto frames = session.events("python_function");
+  CHECK(named(frames, "a.py(1): run")->track == "Python thread 1");
+  CHECK(named(frames, "a.py(2): wait")->track == "Python thread 1");
+  CHECK(named(frames, "b.py(1): run")->track == "Python thread 2");
+  CHECK(named(frames, "b.py(2): wait")->track == "Python thread 2");
+  CHECK(named(frames, "c.py(1): run")->track == "Python thread 1");  // after the first one had ended
+  for (const TrackSnapshot& track : session.snapshot().tracks) CHECK(track.track->host == "python3 (50)");
 }
 
 TEST_CASE("an environment variable that is a secret does not travel with the session") {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/event_text.h"
 #include "app/region_terms.h"
 #include "app/row_groups.h"
 
@@ -18,11 +19,46 @@ constexpr std::array<std::string_view, 24> kUsual = {
     "stream", "device", "variable",   "dtype",    "type",   "transfer_size",  "size",      "bytes",
     "source", "dest",   "op",         "hlo_name", "kernel", "correlation_id", "cat",       "operands"};
 
+// Columns that say more than the names of a table do.
+struct TableColour {
+  std::string_view table, column;
+};
+constexpr std::array<TableColour, 1> kTableColours = {{{"zone", "risc"}}};
+// In place of names that say nothing: what kind of queue it was, the queue, the stream.
+constexpr std::array<std::string_view, 4> kWithoutNames = {"queue_type", "queue", "subgroup", "stream"};
+
 [[nodiscard]] const Schema* find_schema(const Snapshot& snapshot, std::string_view table) {
   for (const auto& schema : snapshot.schemas) {
     if (schema->name == table) return schema.get();
   }
   return nullptr;
+}
+
+// Whether most of the events that the totals of the first chunks know are called "unknown" or nothing.
+[[nodiscard]] bool mostly_unnamed(const Snapshot& snapshot, std::string_view table) {
+  constexpr std::uint32_t kMostChunks = 16;  // of each lane
+  std::uint64_t all = 0, unnamed = 0;
+  const std::uint32_t unknown = kSlicePalette[palette_slot("unknown")];
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    if (lane.schema == nullptr || lane.schema->name != table) continue;
+    bool totals = false;
+    for (std::uint32_t chunk = 0; chunk < std::min(lane.totals.stretches[0], kMostChunks); ++chunk) {
+      const NameTotals::Stretch stretch = lane.data->totals.stretch(0, chunk);
+      for (std::uint32_t i = 0; stretch.kept && i < stretch.size; ++i) {
+        all += stretch.totals[i].count;
+        if (names_nothing(snapshot.strings->text(stretch.totals[i].name))) unnamed += stretch.totals[i].count;
+      }
+      totals = totals || stretch.kept;
+    }
+    // Few events have no totals: the mean colour of what lies together is that of one name, or of several.
+    constexpr std::uint32_t kMostLeaves = 64;
+    for (std::uint32_t leaf = 0; !totals && leaf < std::min(lane.tree.nodes[0], kMostLeaves); ++leaf) {
+      const SliceNode& node = lane.data->slices.node(0, leaf);
+      all += node.count;
+      if (node.colour == unknown) unnamed += node.count;
+    }
+  }
+  return unnamed * 2 > all;
 }
 
 // Lower comes first; those of kUsual.size() and more are not used most.
@@ -94,9 +130,21 @@ std::vector<ColourColumn> colour_columns(const Snapshot& snapshot, std::string_v
   return columns;
 }
 
-std::string colour_column(const ViewChoices& choices, const std::string& table) {
+std::string usual_colour_column(const Snapshot& snapshot, std::string_view table) {
+  const Schema* schema = find_schema(snapshot, table);
+  if (schema == nullptr) return std::string(kByName);
+  for (const TableColour& usual : kTableColours) {
+    if (table == usual.table && schema->find(usual.column)) return std::string(usual.column);
+  }
+  const auto instead = std::find_if(kWithoutNames.begin(), kWithoutNames.end(),
+                                    [schema](std::string_view column) { return schema->find(column).has_value(); });
+  const bool unnamed = instead != kWithoutNames.end() && mostly_unnamed(snapshot, table);
+  return std::string(unnamed ? *instead : kByName);
+}
+
+std::string colour_column(const Snapshot& snapshot, const ViewChoices& choices, const std::string& table) {
   const auto chosen = choices.colour_by.find(table);
-  return chosen == choices.colour_by.end() ? std::string(kByName) : chosen->second;
+  return chosen == choices.colour_by.end() ? usual_colour_column(snapshot, table) : chosen->second;
 }
 
 std::string colour_title(const Snapshot& snapshot, const std::string& table, const std::string& column) {
@@ -107,9 +155,10 @@ std::string colour_title(const Snapshot& snapshot, const std::string& table, con
 }
 
 void choose_colour(SessionTab& tab, const std::string& table, const std::string& column) {
-  if (colour_column(tab.choices, table) == column) return;
+  if (colour_column(*tab.snapshot, tab.choices, table) == column) return;
+  const bool usual = column == usual_colour_column(*tab.snapshot, table);
   tab.change([&](ViewChoices& choices) {
-    if (column == kByName) {
+    if (usual) {
       choices.colour_by.erase(table);
     } else {
       choices.colour_by[table] = column;

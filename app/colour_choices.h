@@ -25,8 +25,11 @@ struct ColourColumn {
 // Every column of a table, the name and the duration among them; those that are used most come first.
 [[nodiscard]] std::vector<ColourColumn> colour_columns(const Snapshot& snapshot, std::string_view table);
 
+// What a table is coloured by until the user chooses: the name, or where names say nothing ("unknown" of most moves) or
+// less than another column does (processors of a core), that column.
+[[nodiscard]] std::string usual_colour_column(const Snapshot& snapshot, std::string_view table);
 // What the table is coloured by.
-[[nodiscard]] std::string colour_column(const ViewChoices& choices, const std::string& table);
+[[nodiscard]] std::string colour_column(const Snapshot& snapshot, const ViewChoices& choices, const std::string& table);
 [[nodiscard]] std::string colour_title(const Snapshot& snapshot, const std::string& table, const std::string& column);
 void choose_colour(SessionTab& tab, const std::string& table, const std::string& column);
 

@@ -9,6 +9,7 @@
 #include "app/session_analysis.h"
 #include "app/timeline_frame.h"
 #include "core/base/format.h"
+#include "core/names/table_titles.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/menu.h"
@@ -61,14 +62,16 @@ void draw_choice(TimelineFrame& frame, Rect row, const std::vector<std::string>&
   ColourLegend& legend = frame.state.legend;
   const auto at = std::find(tables.begin(), tables.end(), legend.table);
   int chosen = static_cast<int>(at - tables.begin());
-  const DropdownOptions of_table{.label = "Table: "};
-  const float width = std::min(dropdown_width(ui, legend.table, of_table), row.width() / 2);
-  if (dropdown(ui, "colours.table", row.cut_left(width), tables, chosen, of_table)) {
+  std::vector<std::string> titles;
+  for (const std::string& table : tables) titles.push_back(table_title(table));
+  const DropdownOptions of_table{.label = "Events: "};
+  const float width = std::min(dropdown_width(ui, table_title(legend.table), of_table), row.width() / 2);
+  if (dropdown(ui, "colours.table", row.cut_left(width), titles, chosen, of_table)) {
     legend.table = tables[static_cast<std::size_t>(chosen)];
     legend.rows = {};
   }
   row.cut_left(ui.px(8));
-  const std::string column = colour_column(frame.tab.choices, legend.table);
+  const std::string column = colour_column(frame.snapshot, frame.tab.choices, legend.table);
   if (column != kByName) {
     if (link(ui, "colours.by_name", row.cut_right(link_width(ui, "By name")), "By name")) {
       choose_colour(frame.tab, legend.table, std::string(kByName));
@@ -145,7 +148,7 @@ void draw_card(TimelineFrame& frame, Rect body) {
   const Rect foot = body.cut_bottom(ui.px(18));
   body.cut_bottom(ui.px(6));
   const ColourTable* listed = frame.state.colours ? frame.state.colours->table(legend.table) : nullptr;
-  if (listed == nullptr || listed->column != colour_column(frame.tab.choices, legend.table)) {
+  if (listed == nullptr || listed->column != colour_column(frame.snapshot, frame.tab.choices, legend.table)) {
     legend.lit = {};
     draw_text(ui, body, "Reading the events ...", {.colour = Colour::text2, .align = Align::centre});
     return;
@@ -177,15 +180,25 @@ void draw_card(TimelineFrame& frame, Rect body) {
 
 }  // namespace
 
-ColourChoice wanted_colours(const ViewChoices& choices, const ColourLegend& legend) {
+ColourChoice wanted_colours(const Snapshot& snapshot, const ViewChoices& choices, ColourLegend& legend) {
+  if (legend.usual_version != snapshot.version) {
+    legend.usual_version = snapshot.version;
+    legend.usual.clear();
+    for (const auto& schema : snapshot.schemas) {
+      if (std::string column = usual_colour_column(snapshot, schema->name); column != kByName) {
+        legend.usual[schema->name] = std::move(column);
+      }
+    }
+  }
   ColourChoice wanted = choices.colour_by;
+  wanted.insert(legend.usual.begin(), legend.usual.end());
   if (legend.open && !legend.table.empty()) wanted.emplace(legend.table, std::string(kByName));
   return wanted;
 }
 
 std::optional<std::string> colour_menu(Ui& ui, const std::string& name, const Rect& rect, const SessionTab& tab,
                                        const std::string& table) {
-  const std::string chosen = colour_column(tab.choices, table);
+  const std::string chosen = colour_column(*tab.snapshot, tab.choices, table);
   const std::string label = "By " + colour_title(*tab.snapshot, table, chosen);
   const std::string menu = name + ".menu";
   const ButtonOptions options{.label = label, .icon = icon::kTag, .active = menu_is_open(menu)};

@@ -23,10 +23,13 @@ struct ColourLegend {
   std::string table;  // whose values are listed
   EventFilter lit;    // of the value under the pointer
   render::TableState rows;
+  ColourChoice usual;  // what tables are coloured by that the user has chosen nothing for, other than the name
+  std::uint64_t usual_version = 0;  // of the snapshot
 };
 
-// What the timeline needs colours for: all that the view chooses, and the table that is listed, also by name.
-[[nodiscard]] ColourChoice wanted_colours(const ViewChoices& choices, const ColourLegend& legend);
+// What the timeline needs colours for: all that the view chooses or that is usual, and the table that is listed, also
+// by name.
+[[nodiscard]] ColourChoice wanted_colours(const Snapshot& snapshot, const ViewChoices& choices, ColourLegend& legend);
 
 // A button that says what a table is coloured by and opens a menu of its columns; the chosen one.
 [[nodiscard]] std::optional<std::string> colour_menu(render::Ui& ui, const std::string& name, const render::Rect& rect,

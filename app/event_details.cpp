@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "core/base/format.h"
+#include "core/names/short_names.h"
+#include "core/names/table_titles.h"
 
 namespace accelscope::app {
 
@@ -128,6 +130,7 @@ EventDetails describe_event(const EventRecord& record, const Snapshot& snapshot)
   const Schema& schema = *record.lane->schema;
   EventDetails details{.id = record.id,
                        .name = record.name_text,
+                       .title = ShortNames().usual(record.name_text),
                        .track = {},
                        .palette_slot = snapshot.strings->slot(record.name),
                        .begin_ns = record.begin_ns,

@@ -30,6 +30,7 @@ struct DetailGroup {
 struct EventDetails {
   EventId id = kNoEvent;
   std::string name;
+  std::string title;  // the name as short as it is shown elsewhere
   std::string track;  // "TensorMatrix"
   std::uint8_t palette_slot = 0;
   std::int64_t begin_ns = 0, end_ns = 0;

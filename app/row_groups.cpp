@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "app/text_match.h"
 #include "core/base/natural_order.h"
@@ -9,12 +10,13 @@
 namespace accelscope::app {
 namespace {
 
-constexpr std::array<RowGroup, 12> kGroups = {{{"Collectives", "row", "rows"},
+constexpr std::array<RowGroup, 13> kGroups = {{{"Runs", "row", "rows"},
+                                               {"Collectives", "row", "rows"},
                                                {"DMA queues", "queue", "queues"},
                                                {"Engines", "engine", "engines"},
                                                {"Layers", "row", "rows"},
                                                {"Host", "thread", "threads"},
-                                               {"Streams", "stream", "streams"},
+                                               {"Streams", "row", "rows"},
                                                {"Counters", "counter", "counters"},
                                                {"Memory", "pool", "pools"},
                                                {"Throttling", "row", "rows"},
@@ -22,29 +24,53 @@ constexpr std::array<RowGroup, 12> kGroups = {{{"Collectives", "row", "rows"},
                                                {"Errors", "row", "rows"},
                                                {"Other", "row", "rows"}}};
 constexpr std::size_t kOther = kGroups.size() - 1;
-constexpr std::size_t kLayers = 3;
-constexpr std::size_t kCounters = 6;
-constexpr std::size_t kMemory = 7;
-constexpr std::size_t kSemaphores = 9;
+constexpr std::size_t kRuns = 0;
+constexpr std::size_t kCollectives = 1;
+constexpr std::size_t kDma = 2;
+constexpr std::size_t kEngineGroup = 3;
+constexpr std::size_t kLayers = 4;
+constexpr std::size_t kHost = 5;
+constexpr std::size_t kStreams = 6;
+constexpr std::size_t kCounters = 7;
+constexpr std::size_t kMemory = 8;
+constexpr std::size_t kThrottling = 9;
+constexpr std::size_t kSemaphores = 10;
+constexpr std::size_t kErrors = 11;
 
 struct KindPlace {
   std::string_view kind;
   std::size_t group;
   int order;  // of kinds that share a group
 };
-constexpr std::array<KindPlace, 13> kKinds = {{{"collective", 0, 0},
-                                               {"cc_core", 0, 1},
-                                               {"barrier", 0, 2},
-                                               {"dma_queue", 1, 0},
-                                               {"engine", 2, 0},
+constexpr std::array<KindPlace, 13> kKinds = {{{"collective", kCollectives, 0},
+                                               {"cc_core", kCollectives, 1},
+                                               {"barrier", kCollectives, 2},
+                                               {"dma_queue", kDma, 0},
+                                               {"engine", kEngineGroup, 0},
                                                {"layer", kLayers, 0},
-                                               {"host_thread", 4, 0},
-                                               {"stream", 5, 0},
-                                               {"counter", 6, 0},
+                                               {"host_thread", kHost, 0},
+                                               {"stream", kStreams, 0},
+                                               {"counter", kCounters, 0},
                                                {"memory", kMemory, 0},
-                                               {"throttle", 8, 0},
+                                               {"throttle", kThrottling, 0},
                                                {"semaphore", kSemaphores, 0},
-                                               {"error", 10, 0}}};
+                                               {"error", kErrors, 0}}};
+// What a device with streams does beside its kernels lies below them, in this order.
+constexpr std::array<KindPlace, 5> kStreamKinds = {{{"stream", kStreams, 0},
+                                                    {"collective", kStreams, 1},
+                                                    {"dma_queue", kStreams, 2},
+                                                    {"layer", kStreams, 3},
+                                                    {"barrier", kStreams, 4}}};
+constexpr std::string_view kProfiler = "profiler";  // host of the profiler's own rows
+
+// Stacks of calls, by table: a user reads a few levels and opens the rest.
+struct UsualLevels {
+  std::string_view table;
+  std::size_t levels;
+};
+constexpr std::array<UsualLevels, 3> kUsualLevels = {{{"python_function", 4}, {"cpu_op", 3}, {"user_annotation", 3}}};
+constexpr std::size_t kUsualHostLevels = 6;
+
 // Tracks of these kinds are not drawn as rows: arrows and tables show them.
 constexpr std::array<std::string_view, 2> kHiddenKinds = {"flow", "table"};
 
@@ -55,6 +81,19 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
     if (place.kind == kind) return place;
   }
   return {kind, kOther, 0};
+}
+
+[[nodiscard]] KindPlace place_beside_streams(std::string_view kind) {
+  for (const KindPlace& place : kStreamKinds) {
+    if (place.kind == kind) return place;
+  }
+  return place_of(kind);
+}
+
+[[nodiscard]] int phase_of(const KindPlace& place) {
+  if (place.group == kHost) return 1;
+  if (place.group == kCounters) return counter_phase();
+  return place.group == kMemory ? 3 : 0;
 }
 
 [[nodiscard]] std::size_t engine_order(const Track& track) {
@@ -93,6 +132,7 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
 }  // namespace
 
 bool TrackPlace::operator<(const TrackPlace& other) const {
+  if (phase != other.phase) return phase < other.phase;
   // What belongs to no device (memory of the host, totals) comes after the devices.
   if (device != other.device) {
     if (device.empty() != other.device.empty()) return other.device.empty();
@@ -115,17 +155,43 @@ bool is_memory_group(std::size_t group) noexcept { return group == kMemory; }
 bool is_layer_group(std::size_t group) noexcept { return group == kLayers; }
 bool is_semaphore_group(std::size_t group) noexcept { return group == kSemaphores; }
 
+bool is_engine_group(std::size_t group) noexcept { return group == kEngineGroup; }
+bool begins_in_sight(std::size_t group) noexcept {
+  return group == kDma || group == kEngineGroup || group == kCounters || group == kMemory;
+}
+bool is_stream_group(std::size_t group) noexcept { return group == kStreams; }
+bool is_host_group(std::size_t group) noexcept { return group == kHost; }
+
 std::size_t counter_group() noexcept { return kCounters; }
+int counter_phase() noexcept { return 2; }
+
+std::size_t usual_levels(const TrackSnapshot& track) noexcept {
+  constexpr auto kAll = static_cast<std::size_t>(-1);
+  if (track.track->kind != "host_thread" || track.schema == nullptr) return kAll;
+  for (const UsualLevels& usual : kUsualLevels) {
+    if (track.schema->name == usual.table) return usual.levels;
+  }
+  return kUsualHostLevels;
+}
 
 std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
   std::vector<TrackPlace> places;
+  std::set<std::string> with_streams;  // devices
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    if (track.track->kind == "stream") with_streams.insert(device_name(track.track->host, track.track->device));
+  }
   for (const TrackSnapshot& track : snapshot.tracks) {
     const Track& definition = *track.track;
     if (std::find(kHiddenKinds.begin(), kHiddenKinds.end(), definition.kind) != kHiddenKinds.end()) continue;
     const EventKind kind = track.schema ? track.schema->kind : EventKind::slice;
     if (kind == EventKind::flow || kind == EventKind::table) continue;
-    const KindPlace place = place_of(definition.kind);
-    places.push_back({device_name(definition.host, definition.device),
+    std::string device = device_name(definition.host, definition.device);
+    KindPlace place = with_streams.contains(device) ? place_beside_streams(definition.kind) : place_of(definition.kind);
+    if (is_runs(track)) place.group = kRuns;
+    int phase = with_streams.empty() ? 0 : phase_of(place);
+    if (definition.host == kProfiler && definition.device.empty()) phase = 4;
+    places.push_back({std::move(device),
+                      phase,
                       place.group,
                       {place.order, engine_order(definition), definition.order},
                       alerts_of(snapshot, track),
@@ -142,6 +208,12 @@ void keep_essential(std::vector<TrackPlace>& places) {
     return !wanted && !tells_use(place);
   });
 }
+
+bool is_runs(const TrackSnapshot& track) noexcept {
+  return track.schema != nullptr && track.schema->name == "run" && track.track->kind == "layer";
+}
+
+bool is_container(const TrackSnapshot& track) noexcept { return track.lanes.empty() && track.schema == nullptr; }
 
 bool belongs_to_track(const Snapshot& snapshot, const TrackPlace& place) {
   const Track& track = *place.track->track;

@@ -21,6 +21,7 @@ struct RowGroup {
 
 struct TrackPlace {
   std::string device;
+  int phase = 0;  // of a session with GPU streams: these, then threads, then counters, then memory; the profiler last
   std::size_t group = 0;
   std::tuple<int, std::size_t, std::int64_t> order;  // kind, engine, the source's own order
   std::uint64_t alerts = 0;                          // events that are not to be overlooked: errors, throttling
@@ -33,7 +34,15 @@ struct TrackPlace {
 [[nodiscard]] bool is_memory_group(std::size_t group) noexcept;
 [[nodiscard]] bool is_layer_group(std::size_t group) noexcept;
 [[nodiscard]] bool is_semaphore_group(std::size_t group) noexcept;
+[[nodiscard]] bool is_engine_group(std::size_t group) noexcept;
+// Of an accelerator with engines: what a first look must show that there is.
+[[nodiscard]] bool begins_in_sight(std::size_t group) noexcept;
+[[nodiscard]] bool is_stream_group(std::size_t group) noexcept;
+[[nodiscard]] bool is_host_group(std::size_t group) noexcept;
 [[nodiscard]] std::size_t counter_group() noexcept;
+[[nodiscard]] int counter_phase() noexcept;  // of TrackPlace
+// Levels of a track's stack that a row of the usual size shows: those of a program's own calls; all of others.
+[[nodiscard]] std::size_t usual_levels(const TrackSnapshot& track) noexcept;
 
 // As TrackPlace has it of a track.
 [[nodiscard]] std::string device_name(const std::string& host, const std::string& device);
@@ -44,6 +53,12 @@ struct TrackPlace {
 // Leaves the minimal view: what executes instructions or kernels (where a session names none, all that is not a
 // counter), and the counters of how well it is used.
 void keep_essential(std::vector<TrackPlace>& places);
+
+// Runs of programs on a device: what they are a band of lies below them.
+[[nodiscard]] bool is_runs(const TrackSnapshot& track) noexcept;
+
+// A track without events of its own that others lie below: a thread, a core.
+[[nodiscard]] bool is_container(const TrackSnapshot& track) noexcept;
 
 // Whether the track shows below another one of its group.
 [[nodiscard]] bool belongs_to_track(const Snapshot& snapshot, const TrackPlace& place);

@@ -20,7 +20,8 @@ constexpr float kHandleReach = 5;  // units from a side within which it is taken
 
 [[nodiscard]] std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const TimelineRow& row) {
   std::set<TrackNumber> tracks;
-  if (row.kind == RowKind::group && row.open) return tracks;  // its rows speak for themselves
+  const bool holds_rows = row.kind == RowKind::group || row.kind == RowKind::bundle;
+  if (holds_rows && row.open) return tracks;  // its rows speak for themselves
   if (row.track != nullptr) tracks.insert(row.track->number);
   for (const std::uint32_t lane : row.lanes) tracks.insert(frame.snapshot.lanes[lane].track);
   return tracks;

@@ -22,6 +22,13 @@ constexpr float kNearPixels = 3;  // on both sides of the pointer, where nothing
 void draw_hover_card(TimelineFrame& frame, const EventRecord& event, const Rect& slice) {
   HoverCard card;
   card.title = event.name_text.empty() ? "(no name)" : event.name_text;
+  if (event.lane != nullptr && event.lane->schema != nullptr) {
+    const std::string& usual = frame.state.labels.names(*event.lane->schema).usual(event.name_text);
+    if (!usual.empty() && usual != event.name_text) {
+      card.whole = event.name_text;
+      card.title = usual;
+    }
+  }
   card.title_value = format_duration(static_cast<double>(event.end_ns - event.begin_ns));
   card.swatch = event_colour(frame, event);
   card.rows.push_back({"Start", format_time_exact(event.begin_ns)});
@@ -88,7 +95,10 @@ void draw_crowd_card(TimelineFrame& frame, const Crowd& crowd) {
   if (held.wait_ns > 0)
     card.rows.push_back({"Waiting", percent(std::min(1.0, held.wait_ns / length)), Colour::warning});
   if (held.name) {
-    card.rows.push_back({"Mostly", std::string(frame.snapshot.strings->text(*held.name))});
+    const std::string_view name = frame.snapshot.strings->text(*held.name);
+    const Schema* schema = frame.snapshot.lanes[crowd.lane->lane].schema.get();
+    card.rows.push_back(
+        {"Mostly", schema != nullptr ? frame.state.labels.names(*schema).usual(name) : std::string(name)});
     card.swatch = frame.ui.theme().slice(frame.snapshot.strings->slot(*held.name));
   }
   const LaneSnapshot& lane = frame.snapshot.lanes[crowd.lane->lane];

@@ -65,9 +65,9 @@ bool label_link(TimelineFrame& frame, const std::string& name, const std::string
   return touch.clicked;
 }
 
-// "+3 levels" that a small row leaves out: a click makes it tall. Returns where it begins.
+// "4 of 7" levels that a row leaves out: a click makes it tall. Returns where it begins.
 float draw_hidden_levels(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
-  const std::string text = fmt::format("+{} level{}", row.hidden_levels, row.hidden_levels == 1 ? "" : "s");
+  const std::string text = fmt::format("{} of {}", row.lanes.size(), row.lanes.size() + row.hidden_levels);
   if (label_link(frame, "timeline.levels." + row.key, text, "Show all levels", line, right)) {
     RowChoices choices = frame.tab.choices.rows;
     choices.sizes[row.key] = RowSize::tall;
@@ -91,6 +91,7 @@ void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& 
   Ui& ui = frame.ui;
   const TimelineRow& row = frame.state.rows[drawn.row];
   const bool group = row.kind == RowKind::group;
+  const bool strong = group || row.kind == RowKind::bundle;
   const Rect line = first_line(frame, row, frame.label(drawn.rect));
   const float left =
       line.x0 + ui.px(group ? size::kGroupIndent : size::kLaneIndent + 12 * static_cast<float>(row.depth));
@@ -120,9 +121,9 @@ void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& 
               TextStyle::icon12);
   }
   draw_text(ui, frame.list, {left, line.y0, right, line.y1}, row.label,
-            {.style = group ? TextStyle::small_strong : TextStyle::small,
-             .colour = group ? Colour::text1 : Colour::text2,
-             .fit = Fit::middle});
+            {.style = strong ? TextStyle::small_strong : TextStyle::small,
+             .colour = strong ? Colour::text1 : Colour::text2,
+             .fit = Fit::ellipsis});
 }
 
 // What the values at the left are of: the selected box, the time between two selected events, or the view.
@@ -266,6 +267,10 @@ void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& pa
         draw_summary(frame, canvas.inset(0, ui.px(3)), drawn);
       }
       break;
+    case RowKind::bundle:
+      if (drawn.summary_row >= 0) draw_summary(frame, canvas.inset(0, ui.px(3)), drawn);
+      if (!row.lanes.empty() && !row.open) value.text = percent(busy_share(frame, row, measured));
+      break;
     case RowKind::slices:
       value = draw_slices(frame, drawn, painter, measured);
       break;
@@ -299,13 +304,15 @@ void change_rows(SessionTab& tab, RowChoices choices) {
 void draw_lanes(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   Ui& ui = frame.ui;
-  const LanePainter painter(ui, frame.list, frame.lanes_texture, *frame.snapshot.strings);
+  state.labels.begin_frame(frame.tab.snapshot);
+  const LanePainter painter(ui, frame.list, frame.lanes_texture, state.labels);
   const Measured measured = measured_stretch(frame);
   for (const DrawnRow& drawn : state.drawn_rows) {
     frame.list->PushClipRect(low(drawn.clip), high(drawn.clip), true);
     draw_row(frame, drawn, painter, measured);
     frame.list->PopClipRect();
   }
+  state.labels.end_frame(frame.tab.analysis.get(), may_grow(frame.tab));
   if (state.pinned_rows > 0) {
     frame.list->AddRectFilled(ImVec2(frame.rows.x0, frame.pinned.y1), ImVec2(frame.rows.x1, frame.scrolled.y0),
                               ui.colour(Colour::line2));

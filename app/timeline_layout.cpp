@@ -141,6 +141,18 @@ bool open_around(TimelineFrame& frame, const TrackSnapshot& track) {
   return true;
 }
 
+// Makes a row tall that leaves the lane's level out. True when that changed something.
+bool show_level_of(TimelineFrame& frame, const TimelineRow& row, const LaneSnapshot& lane) {
+  const auto shown = std::any_of(row.lanes.begin(), row.lanes.end(), [&](std::uint32_t index) {
+    return frame.snapshot.lanes[index].number() == lane.number();
+  });
+  if (shown || row.hidden_levels == 0 || row.size == RowSize::tall) return false;
+  RowChoices choices = frame.tab.choices.rows;
+  choices.sizes[row.key] = RowSize::tall;
+  change_rows(frame.tab, std::move(choices));
+  return true;
+}
+
 void reveal_event(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   if (!state.reveal) return;
@@ -156,6 +168,7 @@ void reveal_event(TimelineFrame& frame) {
       const bool seen =
           y >= state.scroll + frame.ui.px(size::kGroupRow) && y + height <= state.scroll + frame.scrolled.height();
       if (scrolls && !seen) state.scroll = y - (frame.scrolled.height() - height) / 2;
+      if (show_level_of(frame, row, *lane)) return frame.ui.request_frame();
       return state.reveal.reset();
     }
     if (scrolls) y += height;
@@ -263,7 +276,8 @@ void prepare_lanes(TimelineFrame& frame) {
   std::size_t budget = kSummaryLanes;
   for (DrawnRow& drawn : state.drawn_rows) {
     const TimelineRow& row = state.rows[drawn.row];
-    if (row.kind == RowKind::group && !row.open && !row.lanes.empty()) summarise(frame, drawn, budget);
+    const bool closes = row.kind == RowKind::group || row.kind == RowKind::bundle;
+    if (closes && !row.open && !row.lanes.empty()) summarise(frame, drawn, budget);
   }
 }
 

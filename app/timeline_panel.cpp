@@ -206,7 +206,8 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   draw_row_menu(frame);
   draw_legend(frame);
   state.windows.end_frame();
-  if (state.windows.pending() || state.derived.pending() || state.incidents.task.valid()) ui.request_frame_after(0.01);
+  if (state.windows.pending() || state.derived.pending() || state.labels.pending() || state.incidents.task.valid())
+    ui.request_frame_after(0.01);
   if (const std::string error = state.windows.last_error(); !error.empty()) tab.last_error = error;
 }
 
@@ -284,7 +285,7 @@ bool TimelinePanel::settled(const SessionTab& tab) const {
   if (!tab.timeline) return false;
   const TimelineState& state = *tab.timeline;
   return state.complete && state.overview.complete && !state.windows.pending() && !state.derived.pending() &&
-         !state.incidents.task.valid();
+         !state.labels.pending() && !state.incidents.task.valid();
 }
 
 bool TimelinePanel::take_region_made(SessionTab& tab) { return std::exchange(state_of(tab).region_made, false); }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 #include <unordered_map>
 
 #include "app/row_arrangement.h"
@@ -11,12 +13,15 @@
 #include "app/text_match.h"
 #include "app/track_names.h"
 #include "core/base/format.h"
+#include "core/names/name_forms.h"
 #include "render/theme.h"
 
 namespace accelscope::app {
 namespace {
 
 namespace size = render::size;
+
+constexpr std::size_t kLongLabel = 14;  // characters: beyond, a label leaves its value no room
 
 constexpr const char* kHiddenGroups = "group:#hidden";
 
@@ -26,10 +31,13 @@ struct Section {
   const RowGroup* group = nullptr;
   std::string words;  // what the name filter knows its rows by
   std::string device;
+  int phase = 0;  // as TrackPlace has it
   std::size_t group_index = 0;
   std::vector<const TrackPlace*> tracks;
   DerivedCounters derived;
   bool pools = false;
+  bool bundles = false;      // its rows are threads or cores: few of them are opened
+  bool of_profiler = false;  // what it did itself is nobody's work
   std::size_t top_rows = 0;  // those that stand by themselves
   float height = 0;          // units, as it is by default
   std::size_t used = 0;      // top rows with events
@@ -55,12 +63,54 @@ struct Section {
     return row;
   }
   if (row_size == RowSize::small) most_levels = std::min(most_levels, kSmallLevels);
+  if (row_size == RowSize::normal) most_levels = std::min(most_levels, usual_levels(track));
   if (row.lanes.size() > most_levels) {
     row.hidden_levels = row.lanes.size() - most_levels;
     row.lanes.resize(most_levels);
   }
   row.height = sub_lane_sizes(row.lanes.size(), row_size).row;
   return row;
+}
+
+// "GPU 0" for the streams of the device "gpu 0", "GPU 0 Counters".
+[[nodiscard]] std::string heading_label(const Section& section, const std::string& full) {
+  constexpr std::string_view kGpu = "gpu ";
+  const std::size_t gpu = section.device.rfind(kGpu);
+  if (gpu == std::string::npos || !full.starts_with(section.device)) return full;
+  const std::string title = section.device.substr(0, gpu) + "GPU " + section.device.substr(gpu + kGpu.size());
+  return is_stream_group(section.group_index) ? title : title + full.substr(section.device.size());
+}
+
+// What the row above it does not say already: "BRISC" below "core 1,2", "Operators" below "pt_autograd_0".
+[[nodiscard]] std::string label_below(const std::string& above, const std::string& name) {
+  if (above.empty() || name.size() <= above.size() || !name.starts_with(above)) return name;
+  const std::size_t rest = name.find_first_not_of(" :,-/", above.size());
+  if (rest == std::string::npos || rest == above.size()) return name;
+  std::string label = name.substr(rest);
+  const bool word = label[0] >= 'a' && label[0] <= 'z' && name[above.size()] == ' ';
+  if (word) label[0] = static_cast<char>(label[0] - 'a' + 'A');
+  return label;
+}
+
+// Long labels of a group lose what its heading says and the words that those of one family share: "gpu 0 memory Total
+// Reserved" and "gpu 0 memory Total Allocated" of "GPU 0 Counters".
+void shorten_labels(const Section& section, std::vector<RowBlock>& blocks) {
+  std::map<std::string, std::vector<TimelineRow*>> families;  // by their first word
+  for (RowBlock& block : blocks) {
+    TimelineRow& row = block.front();
+    if (row.kind != RowKind::counter) continue;
+    row.label = label_below(section.device, row.label);
+    families[row.label.substr(0, row.label.find(' '))].push_back(&row);
+  }
+  for (auto& [word, rows] : families) {
+    const bool any_long =
+        std::any_of(rows.begin(), rows.end(), [](const TimelineRow* row) { return row->label.size() > kLongLabel; });
+    if (!any_long) continue;
+    std::vector<std::string> labels;
+    for (const TimelineRow* row : rows) labels.push_back(row->label);
+    labels = without_shared_words(labels);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i]->label = labels[i];
+  }
 }
 
 class Composer {
@@ -131,7 +181,29 @@ class Composer {
                        [&](const TrackPlace* child) { return any_matches(section, *child->track, depth + 1); });
   }
 
+  // Itself and all below it, in the order of rows.
+  template <typename Visit>
+  void visit(const TrackSnapshot& track, const Visit& at, int depth = 0) const {
+    at(track);
+    const auto below = children_.find(track.track->number);
+    if (below == children_.end() || depth >= kDeepest) return;
+    for (const TrackPlace* child : below->second) visit(*child->track, at, depth + 1);
+  }
+  [[nodiscard]] bool has_events(const TrackSnapshot& track) const {
+    bool any = false;
+    visit(track, [&](const TrackSnapshot& each) {
+      any = any || std::any_of(each.lanes.begin(), each.lanes.end(),
+                               [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; });
+    });
+    return any;
+  }
+  [[nodiscard]] bool is_bundle(const TrackSnapshot& track) const {
+    return is_container(track) && children_.contains(track.track->number);
+  }
+
   void make_sections();
+  void close_before_fold();
+  void open_bundles();
   void add_derived();
   [[nodiscard]] Section& counter_section(const std::string& device);
   void name(Section& section) const;
@@ -162,6 +234,7 @@ class Composer {
   TrackNames names_;
   std::vector<TrackPlace> places_;
   std::unordered_map<TrackNumber, std::vector<const TrackPlace*>> children_;
+  std::set<TrackNumber> opened_;  // bundles that are open unless the user says otherwise
   std::vector<Section> sections_;
   std::vector<TimelineRow> rows_;
   std::size_t all_ = 0;
@@ -182,6 +255,8 @@ void Composer::make_sections() {
     section.heading.group = start.group;
     section.group_index = start.group;
     section.device = start.device;
+    section.phase = start.phase;
+    section.of_profiler = start.track->track->host == "profiler" && start.track->track->device.empty();
     for (; first < places_.size() && places_[first].group == start.group && places_[first].device == start.device;
          ++first) {
       const TrackPlace& place = places_[first];
@@ -199,7 +274,17 @@ void Composer::make_sections() {
 // The device's group of counters; one is made where no source recorded any.
 Section& Composer::counter_section(const std::string& device) {
   auto place = sections_.end();
-  for (auto each = sections_.begin(); each != sections_.end(); ++each) {
+  // Beside GPUs counters come after the threads.
+  const bool phases =
+      std::any_of(sections_.begin(), sections_.end(), [](const Section& each) { return each.phase > 0; });
+  if (phases) {
+    place = std::find_if(sections_.begin(), sections_.end(),
+                         [](const Section& each) { return each.phase > counter_phase(); });
+    for (Section& each : sections_) {
+      if (each.device == device && each.group_index == counter_group()) return each;
+    }
+  }
+  for (auto each = sections_.begin(); !phases && each != sections_.end(); ++each) {
     if (each->device != device) continue;
     if (each->group_index == counter_group()) return *each;
     place = each->group_index < counter_group() ? each + 1 : std::min(place, each);
@@ -209,6 +294,7 @@ Section& Composer::counter_section(const std::string& device) {
   section.group_index = counter_group();
   section.heading.group = counter_group();
   section.device = device;
+  section.phase = phases ? counter_phase() : 0;
   return *sections_.insert(place, std::move(section));
 }
 
@@ -234,11 +320,12 @@ void Composer::name(Section& section) const {
   TimelineRow& heading = section.heading;
   heading.kind = RowKind::group;
   const bool names_device = several && !section.device.empty() && !section.pools;
-  heading.label =
+  const std::string full =
       names_device ? fmt::format("{} {}", section.device, section.group->title) : std::string(section.group->title);
-  heading.key = "group:" + heading.label;
+  heading.key = "group:" + full;
+  heading.label = heading_label(section, full);
   heading.height = size::kGroupRow;
-  heading.open = section.group->open;
+  heading.open = section.group->open && !section.of_profiler;
   section.words = fmt::format("{} {} ", section.device, section.group->title);
 }
 
@@ -266,12 +353,9 @@ void Composer::measure(Section& section) {
     add(key_of(*place), place->track->track->name, place->track->track->number);
     if (belongs_to_track(snapshot_, *place)) continue;
     ++section.top_rows;
+    section.bundles = section.bundles || is_bundle(*place->track);
     section.height += track_row(*place, {}, RowSize::normal, most_levels(section)).height;
-    const std::vector<std::uint32_t>& lanes = place->track->lanes;
-    if (std::any_of(lanes.begin(), lanes.end(),
-                    [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; })) {
-      ++section.used;
-    }
+    if (has_events(*place->track)) ++section.used;
   }
 }
 
@@ -281,17 +365,72 @@ void Composer::close_large_sections() {
   while (sections_.size() > 1 && height > kUsualHeight) {
     Section* largest = nullptr;
     for (Section& section : sections_) {
-      if (!section.heading.open || section.top_rows <= kManyRows) continue;
+      if (!section.heading.open || section.top_rows <= kManyRows || section.bundles) continue;
       if (largest == nullptr || section.height > largest->height) largest = &section;
     }
     if (largest == nullptr) break;
     largest->heading.open = false;
     height -= largest->height;
   }
+  close_before_fold();
   for (Section& section : sections_) {
     // Who filters wants to see what is left.
     const bool by_default = section.heading.open || !choices_.name_filter.empty();
     section.heading.open = is_open(section.heading.key, by_default);
+  }
+  open_bundles();
+}
+
+// A first look shows that there are engines, transfers, counters and memory: closes groups, those of other devices
+// first and then the largest, until each of these begins in sight.
+void Composer::close_before_fold() {
+  const auto engines = std::find_if(sections_.begin(), sections_.end(),
+                                    [](const Section& section) { return is_engine_group(section.group_index); });
+  if (engines == sections_.end()) return;
+  const std::string device = engines->device;
+  for (;;) {
+    float y = 0;
+    float last = 0;  // where the last of them begins
+    Section* closed = nullptr;
+    Section* candidate = nullptr;
+    for (Section& section : sections_) {
+      const bool own = section.device == device;
+      if ((own && begins_in_sight(section.group_index)) || section.pools) {
+        last = y;
+        closed = candidate;
+      }
+      y += size::kGroupRow + (section.heading.open ? section.height : 0);
+      if (!section.heading.open || section.bundles || &section == &*engines || section.height <= size::kLane) continue;
+      const auto worth = [&](const Section& each) { return std::pair{each.device != device, each.height}; };
+      if (candidate == nullptr || worth(section) > worth(*candidate)) candidate = &section;
+    }
+    if (last + size::kGroupRow <= kFold || closed == nullptr) return;
+    closed->heading.open = false;
+  }
+}
+
+// The thread that launches, and cores as long as the window has room: the others are one row each.
+void Composer::open_bundles() {
+  float y = 0;
+  for (const Section& section : sections_) {
+    y += size::kGroupRow;
+    if (!section.heading.open) continue;
+    const bool threads = is_host_group(section.group_index);
+    bool first = !section.of_profiler;
+    for (const TrackPlace* place : section.tracks) {
+      if (belongs_to_track(snapshot_, *place)) continue;
+      y += track_row(*place, {}, RowSize::normal, most_levels(section)).height;
+      if (!is_bundle(*place->track)) continue;
+      float inside = 0;
+      for (const TrackPlace* child : children_.at(place->track->track->number)) {
+        inside += track_row(*child, {}, RowSize::normal, most_levels(section)).height;
+      }
+      if (first || (!threads && y + inside <= kUsualHeight)) {
+        opened_.insert(place->track->track->number);
+        y += inside;
+      }
+      first = false;
+    }
   }
 }
 
@@ -372,7 +511,18 @@ void Composer::add_track(const Section& section, const TrackPlace& place, int de
   const auto below = children_.find(place.track->track->number);
   row.has_children = below != children_.end() && depth < kDeepest && static_cast<std::size_t>(depth) + 1 < levels;
   const bool finds_below = !choices_.name_filter.empty() && !matches(section, row.label);
-  row.open = row.has_children && is_open(row.key, finds_below);
+  row.open = row.has_children && is_open(row.key, finds_below || opened_.contains(place.track->track->number));
+  if (is_bundle(*place.track)) {
+    row.kind = RowKind::bundle;
+    row.height = size::kLane;
+    // A word of ours, not a name: "core 1,1", "thread 123".
+    if (row.label.starts_with("core ")) row.label[0] = 'C';
+    if (row.label.starts_with("thread ")) row.label[0] = 'T';
+    visit(*place.track, [&](const TrackSnapshot& each) {
+      const bool slices = each.schema && each.schema->kind != EventKind::counter;
+      if (slices) row.lanes.insert(row.lanes.end(), each.lanes.begin(), each.lanes.end());
+    });
+  }
   row.parent = section.heading.key;
   const bool open = row.open;
   const std::string key = row.key;
@@ -386,6 +536,7 @@ void Composer::add_track(const Section& section, const TrackPlace& place, int de
     RowBlock& block = blocks.emplace_back();
     add_track(section, *child, depth + 1, block);
     block.front().parent = key;
+    block.front().label = label_below(place.track->track->name, block.front().label);
   }
   put_in_order(choices_, key, blocks);
   for (auto& block : blocks) std::move(block.begin(), block.end(), std::back_inserter(rows));
@@ -408,6 +559,7 @@ void Composer::add_section(Section& section) {
   }
   // A group of which all is hidden or pinned keeps its heading: it tells so.
   if (blocks.empty() && !choices_.name_filter.empty()) return;
+  shorten_labels(section, blocks);
   put_in_order(choices_, section.heading.key, blocks);
   std::vector<TimelineRow> members;
   for (auto& block : blocks) std::move(block.begin(), block.end(), std::back_inserter(members));
@@ -416,7 +568,7 @@ void Composer::add_section(Section& section) {
   TimelineRow heading = section.heading;
   heading.count = count_text(section);
   for (const TimelineRow& row : members) {
-    if (row.kind == RowKind::slices && row.depth == 0) {
+    if ((row.kind == RowKind::slices || row.kind == RowKind::bundle) && row.depth == 0) {
       heading.lanes.insert(heading.lanes.end(), row.lanes.begin(), row.lanes.end());
     }
     if (!heading.open) heading.alerts += row.alerts;

@@ -16,7 +16,8 @@
 
 namespace accelscope::app {
 
-enum class RowKind : std::uint8_t { group, slices, counter, memory, derived };
+// A bundle is a track of no events of its own: a thread or core, with the rows of what it did below it.
+enum class RowKind : std::uint8_t { group, bundle, slices, counter, memory, derived };
 
 // A row that belongs to a group, shown or not.
 struct RowMember {
@@ -33,7 +34,7 @@ struct TimelineRow {
   std::string parent;                // key of the group or track that it belongs to; empty for groups
   std::string count;                 // of a group: "4 queues"; else empty
   std::size_t group = 0;             // of a group: as row_group() (app/row_groups.h) numbers them
-  std::vector<std::uint32_t> lanes;  // indices into Snapshot::lanes: by depth; of a group: all of its rows
+  std::vector<std::uint32_t> lanes;  // indices into Snapshot::lanes: by depth; of a group or bundle: all of its rows
   std::size_t hidden_levels = 0;     // lanes of the track that a small row or the layers' depth leaves out
   const Track* track = nullptr;      // lives as long as the snapshot; null for groups, pools and shared counter rows
   std::vector<const Track*> series;  // of a counter row: its counters, one for each lane
@@ -73,6 +74,7 @@ using DerivedCounters = std::vector<std::shared_ptr<const DerivedCounter>>;
 // than what a window usually has room for.
 inline constexpr std::size_t kManyRows = 8;
 inline constexpr float kUsualHeight = 480;  // units
+inline constexpr float kFold = 420;         // what of them is in sight at 1600 x 900
 
 // Small rows of deeper stacks show these levels.
 inline constexpr std::size_t kSmallLevels = 6;

@@ -13,7 +13,7 @@ void hold_masks(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   SessionTab& tab = frame.tab;
   if (tab.analysis) {
-    state.colours = tab.analysis->colours(wanted_colours(tab.choices, state.legend));
+    state.colours = tab.analysis->colours(wanted_colours(frame.snapshot, tab.choices, state.legend));
     state.legend_mask = state.legend.lit.empty() ? nullptr : tab.analysis->mask(MaskUse::legend, state.legend.lit);
     state.filter_mask = tab.analysis->mask(MaskUse::filter, tab.choices.filter);
     state.region_mask = tab.region ? tab.analysis->mask(MaskUse::region, *tab.region) : nullptr;

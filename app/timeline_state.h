@@ -10,6 +10,7 @@
 
 #include "app/colour_legend.h"
 #include "app/derived_values.h"
+#include "app/event_labels.h"
 #include "app/session_tab.h"
 #include "app/timeline_rows.h"
 #include "app/usage_stacks.h"
@@ -153,6 +154,7 @@ struct ComposedFrom {
 struct TimelineState {
   LaneWindows windows;
   render::StripCrew crew;
+  EventLabels labels;
 
   std::vector<TimelineRow> rows;
   RowCount row_count;

@@ -8,6 +8,7 @@
 #include "app/colour_legend.h"
 #include "app/text_match.h"
 #include "app/view_settings.h"
+#include "core/names/table_titles.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
@@ -35,7 +36,7 @@ void draw_colours(Ui& ui, Rect& area, SessionTab& tab) {
   if (tables.size() > kMostTables) tables.resize(kMostTables);
   for (const std::string& table : tables) {
     Rect row = area.cut_top(ui.px(kSettingsRow));
-    draw_text(ui, row.cut_left(ui.px(kLabel)), table, {.style = TextStyle::mono, .colour = Colour::text2});
+    draw_text(ui, row.cut_left(ui.px(kLabel)), table_title(table), {.colour = Colour::text2});
     const Rect place = row.middle(ui.px(size::kSmallControl));
     if (const auto column = colour_menu(ui, "view_settings.colour." + table, place, tab, table)) {
       choose_colour(tab, table, *column);

@@ -224,4 +224,24 @@ float draw_swatch(Ui& ui, const Rect& row, Pixel colour) {
   return side;
 }
 
+std::vector<std::string_view> broken_lines(const Ui& ui, TextStyle style, std::string_view text, float width) {
+  const float advance = text_width(ui, style, "M");
+  const std::size_t fitting = std::max<std::size_t>(8, static_cast<std::size_t>(std::max(width, 0.0F) / advance));
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    std::size_t bytes = 0;
+    for (std::size_t count = 0; bytes < text.size() && count < fitting; ++count) {
+      do ++bytes;
+      while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xc0U) == 0x80U);
+    }
+    if (bytes < text.size()) {  // behind a blank or comma, if one is near the end
+      const std::size_t blank = text.substr(0, bytes).find_last_of(" ,");
+      if (blank != std::string_view::npos && blank > bytes / 2) bytes = blank + 1;
+    }
+    lines.push_back(text.substr(0, bytes));
+    text.remove_prefix(bytes);
+  }
+  return lines;
+}
+
 }  // namespace accelscope::render

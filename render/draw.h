@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "render/ui.h"
 
@@ -37,6 +38,10 @@ float draw_paragraph(Ui& ui, const Rect& area, std::string_view text, const Text
                      float line_height = 0);
 [[nodiscard]] float paragraph_height(const Ui& ui, TextStyle style, std::string_view text, float width,
                                      float line_height = 0);
+// The text in as many lines of a fixed-width style as it takes: names of kernels have no blanks to break at. The lines
+// lie in `text`.
+[[nodiscard]] std::vector<std::string_view> broken_lines(const Ui& ui, TextStyle style, std::string_view text,
+                                                         float width);
 // An icon centred in the box.
 void draw_icon(Ui& ui, const Rect& box, const char* icon, Pixel colour, TextStyle style = TextStyle::icon13);
 

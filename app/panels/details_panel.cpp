@@ -17,7 +17,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kHeadRow = 40;
+constexpr float kHeadRow = 40, kWholeLine = 14;
 constexpr float kFieldRow = 20;
 constexpr float kGroupHead = 24;
 constexpr float kGroupGap = 14;
@@ -146,14 +146,14 @@ void DetailsPanel::draw_head(const PanelContext& context, Rect row) {
   const std::int64_t length_ns = details_->end_ns - details_->begin_ns;
   const std::string duration = format_duration(static_cast<double>(length_ns));
   const bool named = !details_->name.empty();
-  const std::string& title = named ? details_->name : details_->track;
+  const std::string& title = named ? details_->title : details_->track;
   // A long name leaves room for the lane and the time.
   const float behind = (named ? text_width(ui, TextStyle::body, details_->track) + ui.px(16) : 0) +
                        text_width(ui, TextStyle::mono, duration) + ui.px(16);
   Rect place = row;
   place.x1 = std::max(row.x0 + ui.px(kLeastTitle), row.x1 - behind);
   const Interaction hand = interact(ui, "details.title", place);
-  const float used = draw_text(ui, place, title, {.style = TextStyle::heading, .fit = Fit::middle});
+  const float used = draw_text(ui, place, title, {.style = TextStyle::heading});
   if (used < text_width(ui, TextStyle::heading, title)) tooltip(ui, hand, place, title);
   row.cut_left(used + ui.px(16));
   if (named) row.cut_left(draw_text(ui, row, details_->track, {.colour = Colour::text2}) + ui.px(16));
@@ -168,14 +168,22 @@ void DetailsPanel::draw_body(const PanelContext& context, const Rect& area) {
   const std::vector<Column> columns = place_groups(ui, details_->groups, area.width() - neighbour_width - bar);
   float height = has_neighbours ? neighbours_.height(ui) : 0;
   float width = neighbour_width;
+  const bool shortened = !details_->name.empty() && details_->title != details_->name;
+  const std::vector<std::string_view> whole =
+      broken_lines(ui, TextStyle::mono_small, shortened ? details_->name : std::string_view(), area.width() - bar);
+  const float whole_height = whole.empty() ? 0 : static_cast<float>(whole.size()) * ui.px(kWholeLine) + ui.px(6);
   for (const Column& column : columns) {
     height = std::max(height, column.height);
     width += column.width;
   }
   const float spare = std::max(0.0F, area.width() - bar - width) / static_cast<float>(columns.size() + 1);
 
-  const ScrollArea scroll(ui, "details.scroll", area, height);
+  const ScrollArea scroll(ui, "details.scroll", area, height + whole_height);
   Rect content = scroll.content();
+  for (const std::string_view line : whole) {
+    draw_text(ui, content.cut_top(ui.px(kWholeLine)), line, {.style = TextStyle::mono_small, .colour = Colour::text3});
+  }
+  if (!whole.empty()) content.cut_top(ui.px(6));
   content.cut_right(bar);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     Rect column = content.cut_left(columns[i].width + std::min(spare, ui.px(90)));
@@ -213,7 +221,8 @@ void DetailsPanel::draw_field(const PanelContext& context, const DetailField& fi
       return context.copy(field.value, field.label + ": " + field.value);
     }
   }
-  draw_text(ui, place, field.value, {.style = TextStyle::mono, .colour = colour_of(field.look), .fit = Fit::middle});
+  const Fit fit = field.look == FieldLook::such_link ? Fit::ellipsis : Fit::middle;
+  draw_text(ui, place, field.value, {.style = TextStyle::mono, .colour = colour_of(field.look), .fit = fit});
   const bool operands = field.look == FieldLook::operands && !details_->operands.empty();
   if (hand.hovered && hand.hovered_for >= kHoverCardDelay) explain(context, field, row);
   if (hand.clicked) follow(context, field);

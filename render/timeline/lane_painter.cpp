@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/format.h"
 #include "render/draw.h"
 
 namespace accelscope::render {
@@ -15,24 +14,18 @@ constexpr float kLabelInset = 6;      // from the visible left edge, so that a s
 constexpr float kLabelMargin = 4;     // free on both sides
 constexpr float kWaitLabelFree = 20;  // free on both sides of a waiting label
 constexpr float kWaitInset = 2;       // a wait is lower than a slice
-constexpr std::size_t kFewestCharacters = 4;
-constexpr float kFoundBar = 2;   // height of the bar above what a search found
-constexpr float kEdgeFrom = 10;  // light theme: slices of this width get an edge
-constexpr float kRoundFrom = 6;  // narrower slices have square corners
-
-// Characters, not bytes.
-[[nodiscard]] std::size_t length_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
-}
+constexpr std::size_t kFewestCharacters = 2;  // of room: fewer say nothing
+constexpr float kFoundBar = 2;                // height of the bar above what a search found
+constexpr float kEdgeFrom = 10;               // light theme: slices of this width get an edge
+constexpr float kRoundFrom = 6;               // narrower slices have square corners
 
 }  // namespace
 
-LanePainter::LanePainter(Ui& ui, ImDrawList* list, const StripTexture& texture, const StringPool& strings)
+LanePainter::LanePainter(Ui& ui, ImDrawList* list, const StripTexture& texture, SliceLabels& labels)
     : ui_(ui),
       list_(list),
       texture_(texture),
-      strings_(strings),
+      labels_(labels),
       advance_(ui.fonts()[TextStyle::mono_small]->GetCharAdvance('M')),
       text_top_(std::round(ui.fonts().baseline_offset(TextStyle::mono_small)) -
                 std::round(ui.fonts()[TextStyle::mono_small]->Ascent)),
@@ -73,16 +66,18 @@ void LanePainter::paint_wait(const LanePaint& lane, const WideSlice& slice) cons
   const Rect box{lane.rect.x0 + x0, lane.rect.y0 + inset, lane.rect.x0 + x1, lane.rect.y1 - inset};
   texture_.draw_hatch(list_, box);
   if (!lane.labels) return;
-  const std::string_view name = strings_.text(slice.name);
-  const float width = advance_ * static_cast<float>(length_of(name));
-  if (box.width() < width + 2 * ui_.px(kWaitLabelFree)) return;
+  const std::size_t fitting = fitting_characters(box.width() - 2 * ui_.px(kWaitLabelFree));
+  if (fitting < kFewestCharacters) return;
+  const std::string_view name = labels_.label(slice, fitting);
+  if (name.empty()) return;
+  const float width = advance_ * static_cast<float>(character_count(name));
   const float left = std::round(box.centre().x - width / 2);
   const float margin = ui_.px(kLabelMargin);
   list_->AddRectFilled(ImVec2(left - margin, box.y0), ImVec2(left + width + margin, box.y1), ui_.colour(Colour::bg1));
   const ImFont* font = ui_.fonts()[TextStyle::mono_small];
   const float top = std::round(box.centre().y - 0.01F) + text_top_;
-  list_->AddText(font, font->FontSize, ImVec2(left, top), ui_.colour(slice.dimmed ? Colour::text3 : Colour::text2),
-                 name.data(), name.data() + name.size());
+  list_->AddText(font, font->FontSize, ImVec2(left, top), ui_.colour(Colour::text3), name.data(),
+                 name.data() + name.size());
   ui_.note_text(name, {left, box.y0, left + width, box.y1});
 }
 
@@ -108,25 +103,23 @@ void LanePainter::paint_slice(const LanePaint& lane, const WideSlice& slice) con
   if (!lane.labels) return;
   const Rect seen{std::max(box.x0, lane.rect.x0), box.y0, std::min(box.x1, lane.rect.x1), box.y1};
   if (seen.width() < advance_ * kFewestCharacters) return;
-  paint_label(strings_.text(slice.name), seen, ui_.colour(slice.dimmed ? Colour::text2 : Colour::ink));
+  paint_label(slice, seen, ui_.colour(slice.dimmed ? Colour::text2 : Colour::ink));
 }
 
-void LanePainter::paint_label(std::string_view name, const Rect& box, Pixel colour) const {
+std::size_t LanePainter::fitting_characters(float room) const {
+  return room < advance_ ? 0 : static_cast<std::size_t>(room / advance_ + 0.01F);
+}
+
+void LanePainter::paint_label(const WideSlice& slice, const Rect& box, Pixel colour) const {
   const float left = std::round(box.x0 + ui_.px(kLabelInset));
-  const float room = box.x1 - ui_.px(kLabelMargin) - left;
-  if (room < advance_ * kFewestCharacters) return;
-  const auto fitting = static_cast<std::size_t>(room / advance_ + 0.01F);
-  std::string shorter;
-  std::size_t characters = length_of(name);
-  if (characters > fitting) {
-    shorter = shorten_middle(name, fitting);
-    name = shorter;
-    characters = fitting;
-  }
+  const std::size_t fitting = fitting_characters(box.x1 - ui_.px(kLabelMargin) - left);
+  if (fitting < kFewestCharacters) return;
+  const std::string_view name = labels_.label(slice, fitting);
+  if (name.empty()) return;
   const ImFont* font = ui_.fonts()[TextStyle::mono_small];
   const float top = std::round(box.centre().y - 0.01F) + text_top_;
   list_->AddText(font, font->FontSize, ImVec2(left, top), colour, name.data(), name.data() + name.size());
-  ui_.note_text(name, {left, box.y0, left + advance_ * static_cast<float>(characters), box.y1});
+  ui_.note_text(name, {left, box.y0, left + advance_ * static_cast<float>(character_count(name)), box.y1});
 }
 
 }  // namespace accelscope::render

@@ -2,8 +2,8 @@
 // selection and related outlines are drawn by whoever knows what is selected.
 #pragma once
 
-#include "core/store/string_pool.h"
 #include "render/timeline/lane_strip.h"
+#include "render/timeline/slice_labels.h"
 #include "render/timeline/strip_texture.h"
 #include "render/ui.h"
 
@@ -19,19 +19,20 @@ struct LanePaint {
 class LanePainter {
  public:
   // Looks up what all lanes of a frame share.
-  LanePainter(Ui& ui, ImDrawList* list, const StripTexture& texture, const StringPool& strings);
+  LanePainter(Ui& ui, ImDrawList* list, const StripTexture& texture, SliceLabels& labels);
   void paint(const LanePaint& lane) const;
 
  private:
   void paint_wait(const LanePaint& lane, const WideSlice& slice) const;
   void paint_found(const LanePaint& lane, float x0, float x1) const;
   void paint_slice(const LanePaint& lane, const WideSlice& slice) const;
-  void paint_label(std::string_view name, const Rect& box, Pixel colour) const;
+  void paint_label(const WideSlice& slice, const Rect& box, Pixel colour) const;
+  [[nodiscard]] std::size_t fitting_characters(float room) const;
 
   Ui& ui_;
   ImDrawList* list_;
   const StripTexture& texture_;
-  const StringPool& strings_;
+  SliceLabels& labels_;
   float advance_;   // of a character of the slice font, which is monospaced
   float text_top_;  // from the middle of a slice to the top of its text
   float radius_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "render/icons.h"
 #include "render/imgui_compat.h"
@@ -12,7 +13,7 @@
 namespace accelscope::render {
 namespace {
 
-constexpr float kCardPadding = 10, kCardRow = 18, kCardTitle = 22, kTooltipWidth = 320;
+constexpr float kCardPadding = 10, kCardRow = 18, kCardTitle = 22, kWholeLine = 14, kTooltipWidth = 320;
 constexpr float kModalTitle = 44, kModalFoot = 50, kModalPadding = 20;
 
 constexpr ImGuiWindowFlags kCardFlags = ImGuiWindowFlags_Tooltip | ImGuiWindowFlags_NoInputs |
@@ -41,7 +42,10 @@ float card_width(const Ui& ui, const HoverCard& card) {
     width =
         std::max(width, text_width(ui, TextStyle::small, row.label) + text_width(ui, row.style, row.value) + ui.px(24));
   }
-  return std::clamp(std::ceil(width) + 2 * ui.px(kCardPadding), ui.px(180), ui.px(420));
+  if (!card.whole.empty()) width = std::max(width, text_width(ui, TextStyle::mono_small, card.whole));
+  const float widest = ui.px(card.whole.empty() ? 420 : 560);
+  return std::clamp(std::ceil(width) + 2 * ui.px(kCardPadding), ui.px(180),
+                    std::min(widest, ui.window().width() * 0.6F));
 }
 
 }  // namespace
@@ -98,8 +102,10 @@ void hover_card(Ui& ui, const HoverCard& card, const Rect& explained, const Rect
   const float footer = card.footer.empty() ? 0
                                            : ui.px(6) + paragraph_height(ui, TextStyle::small, card.footer,
                                                                          width - 2 * padding, ui.px(16));
+  const std::vector<std::string_view> whole = broken_lines(ui, TextStyle::mono_small, card.whole, width - 2 * padding);
+  const float whole_height = whole.empty() ? 0 : static_cast<float>(whole.size()) * ui.px(kWholeLine) + ui.px(4);
   const float height =
-      2 * ui.px(6) + ui.px(kCardTitle) + static_cast<float>(card.rows.size()) * ui.px(kCardRow) + footer;
+      2 * ui.px(6) + ui.px(kCardTitle) + whole_height + static_cast<float>(card.rows.size()) * ui.px(kCardRow) + footer;
   const Rect box = place_beside(ui.window(), {width, height}, explained, also_visible, ui.input().mouse, ui.px(6));
   if (begin_card(ui, "##card", box)) {
     Rect rest = box.inset(padding, ui.px(6));
@@ -111,6 +117,10 @@ void hover_card(Ui& ui, const HoverCard& card, const Rect& explained, const Rect
     const float value = draw_text(ui, title, card.title_value, {.style = TextStyle::mono, .align = Align::right});
     title.cut_right(value + ui.px(12));
     draw_text(ui, title, card.title, {.style = TextStyle::heading, .fit = Fit::middle});
+    for (const std::string_view text : whole) {
+      draw_text(ui, rest.cut_top(ui.px(kWholeLine)), text, {.style = TextStyle::mono_small, .colour = Colour::text2});
+    }
+    if (!whole.empty()) rest.cut_top(ui.px(4));
     for (const HoverCardRow& row : card.rows) {
       Rect line = rest.cut_top(ui.px(kCardRow));
       const float label = draw_text(ui, line, row.label, {.style = TextStyle::small, .colour = Colour::text2});

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "app/track_names.h"
 #include "core/model/session_writer.h"
 #include "core/store/store.h"
@@ -18,6 +21,16 @@ struct Tracks {
   TrackNumber add(const char* name, const char* kind, const char* device = "nc0", TrackNumber parent = kNone) {
     const TrackNumber track =
         writer.add_track({.parent = parent, .name = name, .kind = kind, .device = device, .schema = schema});
+    (void)writer.begin_event(track, 0, 10, writer.intern("x"));
+    return track;
+  }
+  // A track of no events that others lie below.
+  TrackNumber add_container(const char* name, const char* kind, const char* device, const char* host = "") {
+    return writer.add_track({.name = name, .kind = kind, .device = device, .host = host});
+  }
+  TrackNumber add_on_host(const char* name, const char* host, TrackNumber parent = kNone, SchemaNumber of = kNone) {
+    const TrackNumber track = writer.add_track(
+        {.parent = parent, .name = name, .kind = "host_thread", .host = host, .schema = of == kNone ? schema : of});
     (void)writer.begin_event(track, 0, 10, writer.intern("x"));
     return track;
   }
@@ -63,7 +76,7 @@ TEST_CASE("what belongs to no device comes after the devices") {
   Tracks tracks;
   tracks.add("CPU memory", "counter", "");
   tracks.add("stream 7", "stream", "gpu 0");
-  CHECK(tracks.labels() == Labels{"gpu 0 Streams", "stream 7", "Counters", "CPU memory"});
+  CHECK(tracks.labels() == Labels{"GPU 0", "stream 7", "Counters", "CPU memory"});
 }
 
 TEST_CASE("semaphores are closed until asked for, and a closed group hides its rows") {
@@ -84,7 +97,123 @@ TEST_CASE("tracks below a queue show when the queue is opened") {
   CHECK(tracks.labels() == Labels{"DMA queues", "q0"});
   RowChoices choices;
   choices.open = {{tracks.key(queue), true}};
-  CHECK(tracks.labels(choices) == Labels{"DMA queues", "q0", "q0-E0", "q0-E1"});
+  CHECK(tracks.labels(choices) == Labels{"DMA queues", "q0", "E0", "E1"});
+}
+
+TEST_CASE("a GPU comes with its streams, collectives and copies, then the threads, the profiler's own rows last") {
+  Tracks tracks;
+  tracks.add_on_host("PyTorch Profiler", "profiler");
+  const TrackNumber main = tracks.add_container("Main thread", "host_thread", "", "a process (12)");
+  tracks.add_on_host("Main thread annotations", "a process (12)", main);
+  tracks.add_on_host("Main thread operators", "a process (12)", main);
+  const TrackNumber other = tracks.add_container("pt_autograd_0", "host_thread", "", "a process (12)");
+  tracks.add_on_host("pt_autograd_0 operators", "a process (12)", other);
+  tracks.add("sync stream 7", "barrier", "gpu 0");
+  tracks.add("memcpy stream 7", "dma_queue", "gpu 0");
+  tracks.add("NCCL, stream 24", "collective", "gpu 0");
+  tracks.add("stream 7", "stream", "gpu 0");
+  const Labels rows = tracks.labels();
+  CHECK(rows == Labels{"GPU 0", "stream 7", "NCCL, stream 24", "memcpy stream 7", "sync stream 7",
+                       "a process (12) Host", "Main thread", "Annotations", "Operators", "pt_autograd_0",
+                       "profiler Host"});
+}
+
+TEST_CASE("a closed thread is one row that stands for all that it did, and opens") {
+  Tracks tracks;
+  const TrackNumber first = tracks.add_container("first", "host_thread", "");
+  tracks.add_on_host("first calls", "", first);
+  const TrackNumber thread = tracks.add_container("second", "host_thread", "");
+  tracks.add_on_host("second calls", "", thread);
+  tracks.add_on_host("second operators", "", thread);
+  REQUIRE(tracks.writer.finish());
+  const auto find = [&](const RowChoices& choices) {
+    for (TimelineRow& row : compose_rows(*tracks.store->snapshot(), nullptr, choices)) {
+      if (row.label == "second") return row;
+    }
+    return TimelineRow{};
+  };
+  const TimelineRow closed = find({});
+  CHECK(closed.kind == RowKind::bundle);
+  CHECK_FALSE(closed.open);
+  CHECK(closed.lanes.size() == 2);
+  RowChoices choices;
+  choices.open = {{closed.key, true}};
+  CHECK(find(choices).open);
+  CHECK(tracks.labels(choices) == Labels{"Host", "first", "Calls", "second", "Calls", "Operators"});
+}
+
+TEST_CASE("cores are opened as long as the window has room, the others are one row each") {
+  Tracks tracks;
+  for (int core = 0; core < 20; ++core) {
+    const std::string name = "core 1," + std::to_string(core);
+    const TrackNumber track = tracks.add_container(name.c_str(), "engine", "chip 0");
+    for (const char* risc : {" BRISC", " NCRISC", " TRISC_0", " TRISC_1", " TRISC_2"}) {
+      tracks.add((name + risc).c_str(), "engine", "chip 0", track);
+    }
+  }
+  const Labels rows = tracks.labels();
+  CHECK(Labels(rows.begin(), rows.begin() + 4) == Labels{"Engines", "Core 1,0", "BRISC", "NCRISC"});
+  CHECK(std::count(rows.begin(), rows.end(), "Core 1,19") == 1);
+  CHECK(rows.size() == 1 + 20 + 3 * 5);
+}
+
+TEST_CASE("engines, transfers, counters and memory of the first device all begin in sight") {
+  Tracks tracks;
+  const SchemaNumber samples = tracks.writer.add_schema({.name = "counter", .kind = EventKind::counter});
+  for (const char* device : {"nc4", "nc5"}) {
+    for (const char* name : {"Tensor", "TensorMatrix", "Vector", "Scalar", "GpSimd", "Sync"})
+      tracks.add(name, "engine", device);
+    for (const char* name : {"q0", "q1", "q2", "q3", "q4"}) tracks.add(name, "dma_queue", device);
+    tracks.add("Layers", "layer", device);
+    for (const char* name : {"Pending DMA", "DMA throughput", "SBUF usage", "PSUM usage", "PE utilisation"}) {
+      const TrackNumber track =
+          tracks.writer.add_track({.name = name, .kind = "counter", .device = device, .schema = samples});
+      (void)track;
+    }
+    tracks.add("SBUF", "memory", device);
+  }
+  REQUIRE(tracks.writer.finish());
+  float y = 0;
+  std::map<std::string, float> begins;
+  bool engines_open = false;
+  for (const TimelineRow& row : compose_rows(*tracks.store->snapshot(), nullptr, {})) {
+    if (row.kind == RowKind::group) begins.try_emplace(row.label, y);
+    engines_open = engines_open || row.label == "TensorMatrix";
+    y += row.height;
+  }
+  CHECK(engines_open);
+  for (const char* group : {"nc4 Engines", "nc4 DMA queues", "nc4 Counters", "nc4 Memory"}) {
+    REQUIRE(begins.contains(group));
+    CHECK_MESSAGE(begins[group] + 20 <= kFold, group);
+  }
+}
+
+TEST_CASE("counters are named by what tells them apart, not by what their heading says") {
+  Tracks tracks;
+  const SchemaNumber samples = tracks.writer.add_schema({.name = "counter", .kind = EventKind::counter});
+  for (const char* name : {"gpu 0 memory Total Allocated", "gpu 0 memory Total Reserved", "power"}) {
+    (void)tracks.writer.add_track({.name = name, .kind = "counter", .device = "gpu 0", .schema = samples});
+  }
+  tracks.add("stream 7", "stream", "gpu 0");
+  tracks.add_on_host("calls", "python (12)");
+  CHECK(tracks.labels() ==
+        Labels{"GPU 0", "stream 7", "python (12) Host", "calls", "GPU 0 Counters", "Allocated", "Reserved", "power"});
+}
+
+TEST_CASE("stacks of calls show a few levels, all of them once the row is tall") {
+  Tracks tracks;
+  const SchemaNumber python = tracks.writer.add_schema({.name = "python_function"});
+  const TrackNumber track = tracks.add_on_host("python", "host", kNone, python);
+  for (std::uint32_t depth = 1; depth < 11; ++depth) {
+    (void)tracks.writer.begin_event_at(track, depth, 0, 10, tracks.writer.intern("f"));
+  }
+  REQUIRE(tracks.writer.finish());
+  const auto row = compose_rows(*tracks.store->snapshot(), nullptr, {})[1];
+  CHECK(row.lanes.size() == 4);
+  CHECK(row.hidden_levels == 7);
+  RowChoices choices;
+  choices.sizes = {{row.key, RowSize::tall}};
+  CHECK(compose_rows(*tracks.store->snapshot(), nullptr, choices)[1].lanes.size() == 11);
 }
 
 TEST_CASE("overlapping events of a track are sub-lanes of one row") {
@@ -235,7 +364,7 @@ TEST_CASE("errors come before empty rows of their kind, and a closed group tells
 
 TEST_CASE("a small row of a deep stack shows its first levels") {
   Tracks tracks;
-  const TrackNumber thread = tracks.add("main", "host_thread");
+  const TrackNumber thread = tracks.add("main", "stream");
   for (int i = 0; i < 9; ++i) (void)tracks.writer.begin_event(thread, 1, 5, tracks.writer.intern("y"));
   REQUIRE(tracks.writer.finish());
   RowChoices choices;

@@ -83,7 +83,7 @@ class Canvas final : public FrameClient {
     std::vector<int> rows;
     for (const LaneStrip& strip : strips_) rows.push_back(texture_.add(strip.texels));
     texture_.upload(ui.textures());
-    const LanePainter painter(ui, ui.draw(), texture_, *snapshot_->strings);
+    const LanePainter painter(ui, ui.draw(), texture_, labels_);
     for (std::size_t i = 0; i < strips_.size(); ++i) {
       const float y = static_cast<float>(i) * 20;
       painter.paint({strips_[i], rows[i], {0, y + 2, static_cast<float>(kWidth), y + 18}, true});
@@ -104,6 +104,7 @@ class Canvas final : public FrameClient {
   LaneWindows windows_;
   StripCrew crew_;
   StripTexture texture_;
+  NameLabels labels_{*snapshot_->strings};
   std::vector<LaneStrip> strips_;
 };
 

@@ -149,7 +149,7 @@ TEST_CASE_FIXTURE(LaneViewer, "a small row says how many levels it leaves out, a
   tab().change([&](ViewChoices& all) { all.rows.sizes[row("main").key] = RowSize::small; });
   shell.frame(2);
   CHECK(row("main").hidden_levels == 3);
-  CHECK(shell.shows("+3 levels"));
+  CHECK(shell.shows("6 of 9"));
   REQUIRE(shell.click("timeline.levels." + row("main").key));
   shell.frame(2);
   CHECK(row("main").hidden_levels == 0);

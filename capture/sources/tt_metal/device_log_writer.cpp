@@ -181,8 +181,9 @@ TrackNumber DeviceLogWriter::core_track() {
   const LogProcessor& of = at_->facts;
   const auto [core, added] = cores_.try_emplace({of.chip, of.core_x, of.core_y}, kNone);
   if (!added) return core->second;
-  constexpr std::uint32_t kSpare = 1;
-  if (std::uint64_t{track_count_} + processors_left_ + kSpare >= kMostTracks) return kNone;
+  // Those that are still to come need rows of zones and of markers more than a row above them.
+  constexpr std::uint64_t kRowsOfProcessor = 3;
+  if (track_count_ + kRowsOfProcessor * (processors_left_ + 1) >= kMostTracks) return kNone;
   ++track_count_;
   Track track;
   track.name = fmt::format("core {},{}", of.core_x, of.core_y);

@@ -70,7 +70,8 @@ struct TabPanels {
   [[nodiscard]] bool pending(const PanelLayout& layout) const {
     return (layout.is_seen(PanelId::source) && source.pending()) ||
            (layout.is_seen(PanelId::memory) && memory.pending()) || (layout.is_seen(PanelId::sql) && sql.pending()) ||
-           (layout.is_seen(PanelId::output) && output.pending()) || follower.pending();
+           (layout.is_seen(PanelId::output) && output.pending()) ||
+           (layout.is_seen(PanelId::stack) && stack.pending()) || follower.pending();
   }
 };
 

@@ -56,7 +56,9 @@ class LaunchedTime {
     }
     if (!source_thread_) return;
     const LaneSnapshot* target = snapshot_.find_lane(lane_of(dependency.target));
-    if (target == nullptr || target->data->kind != EventKind::slice || thread_of_track_.contains(target->track)) return;
+    const TrackSnapshot* track = target == nullptr ? nullptr : snapshot_.find_track(target->track);
+    if (track == nullptr || work_kind_of(*track) == WorkKind::none) return;  // a range is no work
+    if (target->data->kind != EventKind::slice || thread_of_track_.contains(target->track)) return;
     launches_.push_back({dependency.source, dependency.target, *source_thread_});
   }
 

@@ -28,9 +28,9 @@ class HostProgram {
       return writer_.add_track({.name = name, .kind = "host_thread", .host = "python3 (7)", .schema = number});
     };
     python_[0] = host("11 python", python);
-    python_[1] = host("22 python", python);
+    python_[1] = host("pt_autograd_0: python", python);
     calls_[0] = host("11 runtime", call);
-    calls_[1] = host("22 runtime", call);
+    calls_[1] = host("pt_autograd_0: runtime", call);
     stream_ = writer_.add_track({.name = "stream 7", .kind = "stream", .device = "gpu 0", .schema = kernel});
     flows_ = writer_.add_track({.name = "flows", .kind = "flow", .schema = flow});
   }

@@ -1,6 +1,7 @@
 #include "capture/sources/chrome/flow_binder.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -8,6 +9,18 @@ namespace accelscope::capture {
 namespace {
 
 constexpr std::string_view kFlowCorrelation = "correlation";
+constexpr std::string_view kFlowExternalId = "External id";
+
+[[nodiscard]] std::optional<std::size_t> number_column(const Schema& schema, std::string_view name) {
+  const std::optional<std::size_t> column = schema.find(name);
+  if (!column || schema.columns[*column].type != ColumnType::int64) return std::nullopt;
+  return column;
+}
+
+[[nodiscard]] bool is_of_device(ChromeTable table) noexcept {
+  const TablePlace place = rule_of(table).place;
+  return place == TablePlace::stream || place == TablePlace::dma_queue || place == TablePlace::annotation;
+}
 
 [[nodiscard]] std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
@@ -73,6 +86,7 @@ Result<std::vector<BoundFlow>> FlowBinder::bind(const Tracks& tracks, HeldSink& 
     break;
   }
   if (const Result<void> done = join_correlations(tracks, held, launch_name); !done) return done.error();
+  if (const Result<void> done = join_external_ids(tracks, held, launch_name); !done) return done.error();
   std::erase_if(ends_, [&](const End& end) { return end.launch && joined_.contains(end.id); });
   if (const Result<void> done = bind_ends(tracks, held); !done) return done.error();
   join_ends();
@@ -117,6 +131,55 @@ Result<void> FlowBinder::join_correlations(const Tracks& tracks, HeldSink& held,
     if (call->correlation != work.correlation) continue;
     flows_.push_back({call->event, work.event, call->ns, work.ns, launch_name, category, work.correlation, false});
     joined_.insert(work.correlation);
+  }
+  return {};
+}
+
+// What no recorded call started: without calls of the driver in the file, and the device's side of annotations.
+Result<void> FlowBinder::join_external_ids(const Tracks& tracks, HeldSink& held, StringId launch_name) {
+  struct Origin {
+    EventId event = kNoEvent;
+    std::int64_t ns = 0;
+  };
+  std::vector<Work> works;
+  std::unordered_map<std::uint64_t, Origin> operators, annotations;
+  for (const HeldSink::HeldLane& lane : held.lanes()) {
+    const auto track = tracks.find(lane.lane.track);
+    if (lane.dropped || track == tracks.end()) continue;
+    const ChromeTable table = track->second.table;
+    const bool of_device = is_of_device(table);
+    if (!of_device && table != ChromeTable::cpu_op && table != ChromeTable::user_annotation) continue;
+    const auto external = number_column(*track->second.schema, kFlowExternalId);
+    const auto correlation = number_column(*track->second.schema, kFlowCorrelation);
+    if (!external) continue;
+    auto& origins = table == ChromeTable::cpu_op ? operators : annotations;
+    const Result<void> read = for_each_chunk(lane, held.spill(), [&](const ChunkView& chunk, std::uint64_t ordinal) {
+      for (std::uint32_t row = 0; row < chunk.count(); ++row) {
+        if (!chunk.has_value(*external, row) || chunk.int64(*external, row) == 0) continue;
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+        chunk.event_times(row, begin, end);
+        const auto id = static_cast<std::uint64_t>(chunk.int64(*external, row));
+        const EventId event = make_event_id(lane.lane.number, ordinal + row);
+        if (!of_device) {
+          origins.try_emplace(id, Origin{event, begin});
+          continue;
+        }
+        const bool correlated = correlation && chunk.has_value(*correlation, row);
+        const auto call = correlated ? static_cast<std::uint64_t>(chunk.int64(*correlation, row)) : 0;
+        if (joined_.contains(call) || call == id) continue;  // of 2022: this is no id of an operator
+        works.push_back({id, call, event, begin, table == ChromeTable::gpu_user_annotation});
+      }
+    });
+    if (!read) return read;
+  }
+  for (const Work& work : works) {
+    const auto& origins = work.annotation ? annotations : operators;
+    const auto origin = origins.find(work.external_id);
+    if (origin == origins.end() || origin->second.ns > work.ns) continue;
+    flows_.push_back(
+        {origin->second.event, work.event, origin->second.ns, work.ns, launch_name, 0, work.external_id, false});
+    if (work.correlation != 0) joined_.insert(work.correlation);
   }
   return {};
 }

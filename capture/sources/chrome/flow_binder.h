@@ -1,7 +1,8 @@
 // Finds the events that flows join. Launch flows join a runtime call and what it started by their correlation, also
-// where the file has no flow events for them; other flows begin and end at a time of a thread and are bound to the
-// event that encloses it or is the next one; those of the format's version 2 name the event itself, which carries a
-// "bind_id". Works on the held chunks once every event has its place.
+// where the file has no flow events for them, else by the id of the operator or annotation that it was for; other flows
+// begin and end at a time of a thread and are bound to the event that encloses it or is the next one; those of the
+// format's version 2 name the event itself, which carries a "bind_id". Works on the held chunks once every event has its
+// place.
 #pragma once
 
 #include <cstdint>
@@ -84,7 +85,16 @@ class FlowBinder {
       return correlation != other.correlation ? correlation < other.correlation : event < other.event;
     }
   };
+  // What an event of a device says of where it came from.
+  struct Work {
+    std::uint64_t external_id = 0;
+    std::uint64_t correlation = 0;  // 0: none
+    EventId event = kNoEvent;
+    std::int64_t ns = 0;
+    bool annotation = false;  // a range of the program as the device went through it
+  };
   Result<void> join_correlations(const Tracks& tracks, HeldSink& held, StringId launch_name);
+  Result<void> join_external_ids(const Tracks& tracks, HeldSink& held, StringId launch_name);
   Result<void> bind_ends(const Tracks& tracks, HeldSink& held);
   // The ends on a lane's thread by time; those before `next` have seen every event of the lane that may be theirs.
   struct LaneSweep {

@@ -15,7 +15,8 @@ namespace {
 // "source>target:category" of every dependency, in order.
 std::vector<std::string> arrows(const Imported& session) {
   std::map<EventId, std::string> names;
-  for (const char* table : {"event", "runtime_call", "kernel", "memcpy", "cpu_op", "python_function", "cuda_sync"}) {
+  for (const char* table : {"event", "runtime_call", "kernel", "memcpy", "cpu_op", "python_function", "cuda_sync",
+                            "user_annotation", "gpu_user_annotation"}) {
     for (const EventValues& event : session.events(table)) names[event.id] = event.name;
   }
   std::vector<std::string> arrows;
@@ -62,6 +63,24 @@ TEST_CASE("launches lead to kernels by correlation, with flow events or without,
   const Imported without = imported_trace(trace_of(events));
   CHECK(arrows(without) == Arrows{"launch 5>a:", "launch 6>b:", "launch 7>graph 1:", "launch 7>graph 2:"});
   CHECK(quality_count(without, "flow_without_partner") == 0);
+}
+
+TEST_CASE("work without a recorded call leads back to its operator, and a device's range to the annotation") {
+  const auto event = [](const char* category, const char* name, int pid, int ts, const std::string& args) {
+    return fmt::format(R"({{"ph":"X","cat":"{}","name":"{}","pid":{},"tid":1,"ts":{},"dur":5,"args":{{{}}}}},)",
+                       category, name, pid, ts, args);
+  };
+  const std::string ids = R"("External id":)";
+  const std::string events = event("user_annotation", "step", 9, 1, ids + "3") +
+                             event("cpu_op", "mm", 9, 10, ids + "5") + event("cpu_op", "add", 9, 20, ids + "6") +
+                             event("cuda_runtime", "launch", 9, 12, ids + R"(5,"correlation":77)") +
+                             event("kernel", "with call", 0, 30, ids + R"(5,"correlation":77)") +
+                             event("kernel", "without call", 0, 40, ids + R"(6,"correlation":78)") +
+                             event("kernel", "before its operator", 0, 15, ids + R"(6,"correlation":79)") +
+                             event("kernel", "of 2022", 0, 50, ids + R"(5,"correlation":5)") +
+                             event("gpu_user_annotation", "step on the device", 0, 30, ids + "3");
+  CHECK(arrows(imported_trace(trace_of(events))) ==
+        Arrows{"add>without call:", "launch>with call:", "step>step on the device:"});
 }
 
 TEST_CASE("a flow begins in the innermost slice around its time and ends in the enclosing or the next one") {

@@ -14,6 +14,7 @@
 #include "app/session_analysis.h"
 #include "app/view_record.h"
 #include "core/base/format.h"
+#include "core/query/event_mask.h"
 #include "render/icons.h"
 #include "render/widgets/layout.h"
 
@@ -262,7 +263,7 @@ void prepare_first_session(AppState& state) {
   if (options.select) {
     if (auto record = tab->reader->read(*options.select)) {
       tab->selected = *options.select;
-      if (options.range.empty()) select_event(*tab, *options.select);  // a range that was asked for stays
+      if (options.range.empty()) select_in_view(*tab, *options.select);  // a range that was asked for stays
       state.timeline.reveal(*tab, *options.select);
     } else {
       state.workspace.notify(Severity::error, record.message());
@@ -417,7 +418,7 @@ std::string App::dump_state() const {
             ",\"events\":" + std::to_string(tab.snapshot->event_count) + ",\"view\":[" + number(tab.view.begin_ns) +
             "," + number(tab.view.end_ns) +
             "],\"selected\":" + (tab.selected ? std::to_string(*tab.selected) : std::string("null")) +
-            ",\"related\":" + std::to_string(tab.related.size()) +
+            ",\"related\":" + std::to_string(tab.related.size() + (tab.lit ? tab.lit->total() : 0)) +
             ",\"selected_source\":" + json_quote(tab.selected_source) +
             ",\"search\":" + json_quote(tab.choices.search) +
             ",\"filter_terms\":" + std::to_string(tab.choices.filter.terms.size()) +

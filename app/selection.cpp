@@ -4,11 +4,16 @@
 
 #include "app/event_details.h"
 #include "app/session_analysis.h"
+#include "app/timeline_state.h"
+#include "app/view_motion.h"
+#include "core/query/event_mask.h"
 
 namespace accelscope::app {
 
 namespace {
 constexpr double kStretchMargin = 0.1;
+constexpr double kSeenFromPixels = 2;  // what is narrower is lost among its neighbours
+constexpr double kShownAsPixels = 40;  // how wide it becomes
 constexpr std::size_t kMostDependencies = 64;  // lit and listed; an event with more is a barrier
 constexpr std::size_t kMostChain = 64;         // links each way
 }  // namespace
@@ -20,6 +25,18 @@ void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns) {
 }
 
 void select_event(SessionTab& tab, EventId id) {
+  const auto record = tab.reader->read(id);
+  const double length = record ? static_cast<double>(record->end_ns - record->begin_ns) : 0;
+  const int pixels = tab.timeline ? tab.timeline->canvas_pixels : 0;
+  const double ns_per_pixel = pixels > 0 ? tab.view.span_ns() / pixels : 0;
+  if (length <= 0 || length >= kSeenFromPixels * ns_per_pixel) return select_in_view(tab, id);
+  tab.selected = id;
+  const double centre = static_cast<double>(record->begin_ns) + length / 2;
+  const double span = std::max(length * pixels / kShownAsPixels, kLeastSpanNs);
+  tab.show({centre - span / 2, centre + span / 2});
+}
+
+void select_in_view(SessionTab& tab, EventId id) {
   tab.selected = id;
   auto record = tab.reader->read(id);
   if (!record) {
@@ -38,6 +55,7 @@ void clear_selection(SessionTab& tab) {
   tab.selected.reset();
   tab.selected_source.clear();
   tab.related.clear();
+  tab.lit.reset();
 }
 
 std::optional<TimeRange> stretch_of(SessionTab& tab, std::span<const EventId> events) {
@@ -63,6 +81,8 @@ void SelectionFollower::update(SessionTab& tab) {
     dependencies_wanted_ = seen_.has_value();
     if (seen_) {
       tab.related.clear();
+      // Stepping through the events of a line keeps them all lit.
+      if (tab.lit && !tab.lit->passes(*tab.snapshot, *seen_)) tab.lit.reset();
       auto record = tab.reader->read(*seen_);
       const std::string source = record ? describe_event(*record, *tab.snapshot).source : "";
       if (!source.empty()) tab.selected_source = source;

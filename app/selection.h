@@ -11,7 +11,9 @@
 
 namespace accelscope::app {
 
-void select_event(SessionTab& tab, EventId id);  // brings it into the view in time when it lies outside
+// Brings it into the view in time when it lies outside, and nearer when it would be too narrow to be seen.
+void select_event(SessionTab& tab, EventId id);
+void select_in_view(SessionTab& tab, EventId id);  // the same at the zoom that there is
 void clear_selection(SessionTab& tab);
 
 // Shows a stretch with a margin of a tenth on both sides.

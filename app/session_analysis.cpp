@@ -24,6 +24,16 @@ void SessionAnalysis::begin_frame(std::shared_ptr<const Snapshot> snapshot, doub
 
 namespace {
 
+// Rows of tables and dependencies have no place to step to.
+LaneIndices lanes_on_timeline(const Snapshot& snapshot) {
+  LaneIndices lanes;
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    const EventKind kind = snapshot.lanes[i].data->kind;
+    if (kind != EventKind::flow && kind != EventKind::table) lanes.push_back(i);
+  }
+  return lanes;
+}
+
 // An answer that is there and that nobody asks for any more keeps no one waiting.
 template <typename T>
 bool under_way(const Task<T>& task) {
@@ -357,9 +367,14 @@ const StoreStatus& SessionAnalysis::store_status() {
 }
 
 void SessionAnalysis::ask_line_events(std::string path, std::uint32_t line) {
-  constexpr std::size_t kMostLit = 100'000;  // more than any screen can show one by one
-  line_events_ = start([path = std::move(path), line](const QueryContext& query) {
-    return events_of_line(query, path, line, TimeRange{}, kMostLit);
+  constexpr std::size_t kMostStepped = 4'000'000;  // one by one, in order: 8 bytes each; all are lit
+  line_events_ = start([path = std::move(path), line, filter = filter_,
+                        known = known_mask(filter_)](const QueryContext& query) -> Result<LineEvents> {
+    QueryContext filtered = query;
+    auto passing = filter_mask(query, filter, known);
+    if (!passing) return passing.error();
+    filtered.mask = std::move(*passing);
+    return events_of_line(filtered, path, line, TimeRange{}, kMostStepped);
   });
 }
 
@@ -397,7 +412,7 @@ void SessionAnalysis::search(const std::string& text) {
                            const QueryContext& query) -> Result<std::shared_ptr<EventSearch>> {
     QueryContext filtered = query;
     if (auto mask = filter_mask(query, filter, known)) filtered.mask = std::move(*mask);  // its own error is in the bar
-    auto found = EventSearch::run(filtered, parsed, all_lanes(*query.snapshot));
+    auto found = EventSearch::run(filtered, parsed, lanes_on_timeline(*query.snapshot));
     if (!found) return found.error();
     return std::make_shared<EventSearch>(std::move(*found));
   });
@@ -485,9 +500,17 @@ std::shared_ptr<const SessionSummary> SessionAnalysis::hit_summary(const TimeRan
   hit_summary_.filter = wanted;
   hit_summary_.version = snapshot_->version;
   hit_summary_.asked_s = std::max(now_s_, 0.0);
-  hit_summary_.task = start([wanted, last = hit_summary_.value](const QueryContext& query) {
-    return summarise(query, wanted, nullptr, last);
-  });
+  hit_summary_.task = start(
+      [wanted, last = hit_summary_.value](const QueryContext& query) -> Result<std::shared_ptr<const SessionSummary>> {
+        auto summary = summarise(query, wanted, nullptr, last);
+        if (!summary) return summary;
+        // What is only commentary on work is no part of the sums, but was found.
+        const auto passing = filter_mask(query, wanted, (*summary)->mask);
+        if (!passing) return passing.error();
+        auto counted = std::make_shared<SessionSummary>(**summary);
+        for (const std::uint32_t lane : lanes_on_timeline(*query.snapshot)) counted->events += (*passing)->count(lane);
+        return std::shared_ptr<const SessionSummary>(std::move(counted));
+      });
   return hit_summary_.value;
 }
 

@@ -142,7 +142,7 @@ class SessionAnalysis {
   // Of at most kRenewSeconds ago: asking the store itself may wait for a save or a chunk.
   const StoreStatus& store_status();
 
-  // Events of a line, for lighting them; a new line replaces the one that is under way.
+  // The events of a line that pass the filter, for lighting them; a new line replaces the one that is under way.
   void ask_line_events(std::string path, std::uint32_t line);
   [[nodiscard]] std::optional<LineEvents> take_line_events();  // once, when ready
 

@@ -13,6 +13,7 @@ struct SessionSummary {
   std::shared_ptr<const SelectionSummary> summary;
   std::shared_ptr<const EventMask> mask;  // of the terms alone; null where there are none
   double took_ms = 0;
+  std::uint64_t events = 0;  // of any kind that a timeline shows; only where it was asked for
 };
 
 // `last` may be null. A wrong term is an error that says which.

@@ -15,6 +15,10 @@
 #include "core/query/time_range.h"
 #include "core/store/store.h"
 
+namespace accelscope {
+class EventMask;  // core/query/event_mask.h
+}
+
 namespace accelscope::app {
 
 class SessionAnalysis;  // app/session_analysis.h
@@ -65,7 +69,8 @@ struct SessionTab {
   std::optional<EventId> hovered;
   std::optional<std::int64_t> cursor_ns;         // time under the pointer, in any panel with a time axis
   std::string selected_source;                   // "file.py:37": the line lit in the source view
-  std::vector<EventId> related;                  // lit beside the selected one (events of the line, dependencies)
+  std::vector<EventId> related;                  // lit beside the selected one: its dependencies, a call's event
+  std::shared_ptr<const EventMask> lit;          // all events of the source line that was asked for; may be null
   std::vector<EventId> also_selected;            // by Ctrl+click, beside the selected one
   bool dependency_chain = false;                 // arrows and lists go along the whole chain, not one step
   std::shared_ptr<const DependencyChain> chain;  // of the selected event, once it is known

@@ -22,7 +22,7 @@ constexpr double kFoldFrom = 0.3;           // share of the session that must be
 constexpr double kRenewSeconds = 0.25;      // how often the overview of a live session is made anew
 constexpr float kStubMargin = 8;            // units on both sides of its text
 constexpr std::size_t kLanesPerFrame = 48;  // that the overview adds up in a frame
-constexpr float kHitTick = 5;               // units: height of what marks a search hit at the foot of the overview
+constexpr float kHitTick = 5;  // units: height of what marks search hits and lit events at the foot of the overview
 
 [[nodiscard]] std::string idle_text(double ns) { return format_duration(ns) + " idle"; }
 
@@ -105,7 +105,7 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
       static_cast<int>(canvas.width()), static_cast<int>(canvas.x0), static_cast<int>(ui.px(size::kOverview)),
       {static_cast<int>(ui.px(size::kHatchStep)), ui.scale(), ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
   std::vector<int> rows;
-  std::vector<PixelRun> found;
+  std::vector<PixelRun> found, lit;
   for (const SummaryBuilder& band : overview.bands) {
     if (band.strip().texels.empty()) continue;  // not made yet
     const SummaryStrip strip = at_view(band.strip(), overview.view);
@@ -114,6 +114,7 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
     texels.resize(static_cast<std::size_t>(canvas.width()), 0);
     rows.push_back(frame.overview_texture.add(texels));
     found.insert(found.end(), strip.found.begin(), strip.found.end());
+    lit.insert(lit.end(), strip.lit.begin(), strip.lit.end());
   }
   frame.overview_texture.upload(ui.textures());
   if (!rows.empty()) {
@@ -126,12 +127,16 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
       y += step;
     }
   }
-  for (const PixelRun& run : found) {
-    const float x0 = canvas.x0 + overview.stub + static_cast<float>(run.begin);
-    const float x1 = std::max(canvas.x0 + overview.stub + static_cast<float>(run.end), x0 + ui.px(2));
-    frame.list->AddRectFilled(ImVec2(x0, canvas.y1 - ui.px(kHitTick)), ImVec2(x1, canvas.y1 - ui.px(1)),
-                              ui.colour(Colour::text1));
-  }
+  const auto paint_ticks = [&](const std::vector<PixelRun>& runs, Colour colour) {
+    for (const PixelRun& run : runs) {
+      const float x0 = canvas.x0 + overview.stub + static_cast<float>(run.begin);
+      const float x1 = std::max(canvas.x0 + overview.stub + static_cast<float>(run.end), x0 + ui.px(2));
+      frame.list->AddRectFilled(ImVec2(x0, canvas.y1 - ui.px(kHitTick)), ImVec2(x1, canvas.y1 - ui.px(1)),
+                                ui.colour(colour));
+    }
+  };
+  paint_ticks(lit, Colour::accent);
+  paint_ticks(found, Colour::text1);
   if (overview.stub > 0) {
     const Rect stub{canvas.x0, canvas.y0, canvas.x0 + overview.stub, canvas.y1};
     frame.overview_texture.draw_hatch(frame.list, stub);

@@ -85,6 +85,7 @@ void draw_ruler(TimelineFrame& frame);
 void draw_signs(TimelineFrame& frame);
 
 // timeline_markers.cpp
+inline constexpr float kMarkerLine = 18;  // units: what a further line of flags takes
 void draw_markers(TimelineFrame& frame);
 void drop_marker(SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> end_ns = {});
 void remove_marker(SessionTab& tab, std::int64_t id);

@@ -237,6 +237,11 @@ void draw_summary(TimelineFrame& frame, const Rect& rect, const DrawnRow& drawn)
     frame.list->AddRectFilled(ImVec2(x, rect.y0 - frame.ui.px(2)),
                               ImVec2(rect.x0 + static_cast<float>(run.end), rect.y0), frame.ui.colour(Colour::text1));
   }
+  for (const PixelRun& run : frame.state.summaries[frame.state.rows[drawn.row].key].shown.lit) {
+    const float x = rect.x0 + static_cast<float>(run.begin);
+    frame.list->AddRectFilled(ImVec2(x, rect.y1 - frame.ui.px(2)),
+                              ImVec2(rect.x0 + static_cast<float>(run.end), rect.y1), frame.ui.colour(Colour::accent));
+  }
 }
 
 void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter, const Measured& measured) {

@@ -15,8 +15,7 @@ namespace {
 
 using namespace render;
 
-constexpr std::size_t kMostOutlines = 400;  // related events that are outlined
-constexpr std::size_t kMostArrows = 12;     // to and from the selected event
+constexpr std::size_t kMostArrows = 12;  // to and from the selected event
 
 [[nodiscard]] std::optional<EventRecord> read(const TimelineFrame& frame, EventId id) {
   if (!frame.tab.reader) return {};
@@ -95,8 +94,7 @@ void draw_dependencies(TimelineFrame& frame, const EventRecord& selected) {
 }
 
 void draw_outlines(TimelineFrame& frame) {
-  const std::size_t related = std::min(frame.tab.related.size(), kMostOutlines);
-  for (std::size_t i = 0; i < related; ++i) outline_event(frame, frame.tab.related[i], Colour::accent, 0, 2);
+  for (const EventId id : frame.tab.related) outline_event(frame, id, Colour::accent, 0, 2);
   for (const EventId id : frame.tab.also_selected) outline_event(frame, id, Colour::selection, 2, 2);
   if (frame.tab.selected) {
     if (const auto selected = read(frame, *frame.tab.selected)) draw_dependencies(frame, *selected);

@@ -69,12 +69,14 @@ constexpr std::uint64_t kFarthestStep = 200'000;  // events looked at for one of
   Rect rest = rect;
   frame.overview = rest.cut_top(ui.px(size::kOverview));
   frame.ruler = rest.cut_top(ui.px(size::kRuler));
-  frame.markers = rest.cut_top(ui.px(size::kMarkerRow));
+  const auto further_lines = static_cast<float>(frame.state.marker_lines - 1);
+  frame.markers = rest.cut_top(ui.px(size::kMarkerRow + further_lines * kMarkerLine));
   frame.rows = rest;
   frame.canvas_x = std::round(std::min(rect.x0 + ui.px(size::kLabelColumn), rect.x1 - 1));
   frame.session = session_span(*tab.snapshot);
   frame.view = {tab.view.begin_ns, std::max(tab.view.end_ns, tab.view.begin_ns + kLeastSpanNs),
                 std::max(1, static_cast<int>(rect.x1 - frame.canvas_x))};
+  frame.state.canvas_pixels = frame.view.width;
   frame.time_ruler = make_ruler(frame.view, kTickPixels * static_cast<double>(ui.scale()));
   return frame;
 }
@@ -255,6 +257,7 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
       tab.selected.reset();
       tab.also_selected.clear();
       tab.related.clear();
+      tab.lit.reset();
       tab.region.reset();
       state.box_armed = false;
       if (state.gesture == Gesture::box) state.gesture = Gesture::none;

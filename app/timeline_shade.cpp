@@ -1,5 +1,5 @@
 // What the lanes are coloured by. What passes the filter and the selected region stays bright, what the search found
-// gets its bar.
+// gets its bar, what is lit its outline.
 #include <algorithm>
 
 #include "app/session_analysis.h"
@@ -20,7 +20,7 @@ void hold_masks(TimelineFrame& frame) {
     const EventFilter search{.range = {}, .tracks = {}, .terms = {{tab.choices.search, false}}};
     state.search_mask = tab.choices.search.empty() ? nullptr : tab.analysis->mask(MaskUse::search, search);
   }
-  ShadedBy now{state.filter_mask, state.region_mask,  state.search_mask, state.legend_mask,
+  ShadedBy now{state.filter_mask, state.region_mask,  state.search_mask, state.legend_mask,           tab.lit,
                state.colours,     tab.choices.filter, tab.region,        frame.ui.colour(Colour::bg1)};
   if (now == state.shaded_by) return;
   state.shaded_by = std::move(now);
@@ -32,6 +32,7 @@ LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index) {
   LaneShade shade;
   shade.lane_index = lane_index;
   shade.hits = frame.state.search_mask.get();
+  shade.lit = tab.lit.get();
   const TrackNumber track = frame.snapshot.lanes[lane_index].track;
   const auto narrow = [&](const EventFilter& filter) {
     if (!filter.has_track(track)) shade.dimmed = true;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "app/colour_legend.h"
@@ -83,7 +84,7 @@ struct GroupSummary {
 
 // What dims and marks lanes.
 struct ShadedBy {
-  std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask;
+  std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask, lit_mask;
   std::shared_ptr<const EventColours> colours;
   EventFilter filter;
   std::optional<EventFilter> region;
@@ -141,7 +142,14 @@ struct Overview {
 struct MarkerEdit {
   std::int64_t id = 0;  // 0: none
   std::string text;
-  bool focus = false;
+  bool focus = false;    // asks for the keyboard
+  bool focused = false;  // had it
+};
+
+// Where a flag of the marker row lies: flags that would lie over each other, or over a sign, stand on further lines.
+struct FlagPlace {
+  float x0 = 0, x1 = 0;
+  int line = 0;
 };
 
 // What the rows were composed from: they stand until one of these changes.
@@ -170,6 +178,7 @@ struct TimelineState {
   std::size_t pinned_rows = 0;  // leading rows that have room above those that scroll
   float content_height = 0;     // of the rows that scroll, pixels
   float scroll = 0;             // pixels
+  int canvas_pixels = 0;        // width that the view was drawn in
   std::optional<EventId> reveal;
 
   std::vector<DrawnRow> drawn_rows;
@@ -205,7 +214,9 @@ struct TimelineState {
   std::int64_t menu_ns = 0;
   std::optional<EventId> menu_event;
   MarkerEdit marker_edit;
-  std::optional<double> settle_at_s;  // when a wheel or key movement counts as finished
+  std::vector<std::pair<float, float>> signs;  // of this frame, in the marker row
+  int marker_lines = 1;                        // that the flags of the last frame took
+  std::optional<double> settle_at_s;           // when a wheel or key movement counts as finished
 
   std::optional<EventId> hover_event;
   render::Rect hover_rect;

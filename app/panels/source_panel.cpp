@@ -108,6 +108,8 @@ void SourcePanel::refresh_costs(const PanelContext& context) {
   sort_files(files_, column_of(heat_), true);
   missing_texts_ = paths_without_text(*lines, sources).size();
   order_stale_ = true;
+  const bool shown = lit_ && lit_events_of_ == lit_ && (context.tab.lit || lit_events_.total == 0);
+  if (shown) context.analysis().ask_line_events(lit_->path, lit_->line);  // of this state
   const bool lit_here = lit_ && file_ && same_source(lit_->path, file_->path);
   if (first && !hot_.empty() && !lit_here) scroll_to_ = hot_.front() + 1;  // something useful at once
 }
@@ -127,6 +129,7 @@ void SourcePanel::light_line(const PanelContext& context, const Place& place) {
   SessionTab& tab = context.tab;
   tab.selected.reset();
   tab.related.clear();
+  tab.lit.reset();
   const bool in_text = page_ == Page::text && file_;
   tab.selected_source = (in_text ? file_->path : place.path) + ":" + std::to_string(place.line);
   followed_ = tab.selected_source;
@@ -137,15 +140,16 @@ void SourcePanel::light_line(const PanelContext& context, const Place& place) {
 void SourcePanel::take_line_events(const PanelContext& context) {
   auto events = context.analysis().take_line_events();
   if (!events || !lit_) return;
+  if (lit_events_of_ != lit_) lit_at_.reset();
   lit_events_ = std::move(*events);
   lit_events_of_ = lit_;
-  lit_at_.reset();
   causes_.reset();
   causes_task_ = {};
   SessionTab& tab = context.tab;
-  if (!tab.selected) tab.related = lit_events_.events;
-  if (std::exchange(fit_when_ready_, false)) {
-    if (const auto stretch = stretch_of(tab, lit_events_.events)) show_stretch(tab, stretch->begin_ns, stretch->end_ns);
+  tab.lit = lit_events_.total > 0 ? lit_events_.mask : nullptr;
+  if (std::exchange(fit_when_ready_, false) && lit_events_.total > 0) {
+    show_stretch(tab, lit_events_.stretch.begin_ns, lit_events_.stretch.end_ns);
+    context.actions.reveal(lit_events_.events.front());
   }
   if (step_when_ready_ != 0) step_event(context, std::exchange(step_when_ready_, 0));
 }

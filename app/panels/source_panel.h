@@ -69,6 +69,7 @@ class SourcePanel {
   void step_event(const PanelContext& context, int step);
   void find_causes(const PanelContext& context);
   [[nodiscard]] LineCost lit_cost() const;
+  [[nodiscard]] std::string lit_text(const PanelContext& context) const;
 
   WorkerPool& pool_;
   Page page_ = Page::lines;

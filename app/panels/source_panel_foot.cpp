@@ -16,6 +16,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
+constexpr std::size_t kMostLookedInto = 100'000;  // events of a line whose waits are looked into, one by one
+
 std::string duration_or_none(std::int64_t ns) { return ns > 0 ? format_duration(static_cast<double>(ns)) : "–"; }
 
 std::string share_text(double part, double whole) {
@@ -43,7 +45,9 @@ void SourcePanel::find_causes(const PanelContext& context) {
   if (causes_ || !lit_ || lit_events_of_ != lit_ || lit_events_.events.empty()) return;
   const auto dependencies = context.analysis().dependencies();
   if (!dependencies) return;
-  causes_task_ = pool_.start([dependencies, events = lit_events_.events, store = context.tab.store,
+  std::vector<EventId> events = lit_events_.events;
+  if (events.size() > kMostLookedInto) events.resize(kMostLookedInto);
+  causes_task_ = pool_.start([dependencies, events = std::move(events), store = context.tab.store,
                               snapshot = context.tab.snapshot](TaskControl& control) {
     EventReader reader(*store, snapshot);
     return wait_causes(*dependencies, events, reader, control);
@@ -71,6 +75,7 @@ void SourcePanel::step_event(const PanelContext& context, int step) {
   } else {
     lit_at_ = *lit_at_ == 0 ? last : *lit_at_ - 1;
   }
+  tab.lit = lit_events_.mask;  // something else may have been selected since
   select_event(tab, events[*lit_at_]);
   context.actions.reveal(events[*lit_at_]);
 }
@@ -81,7 +86,12 @@ void SourcePanel::draw_foot(const PanelContext& context, Rect area) {
   horizontal_line(ui, area.x0, area.x1, area.y0, ui.colour(Colour::line2));
   Rect rest = area.inset(ui.px(size::kPanelPadding), ui.px(6));
   Rect head = rest.cut_top(ui.px(28));
-  const ButtonOptions show{.label = "Show on timeline", .tooltip = "Zoom to the events of this line"};
+  const bool known = lit_events_of_ == lit_;
+  const bool none = known ? lit_events_.total == 0 : lit_cost().event_count == 0;
+  const ButtonOptions show{.label = "Show on timeline",
+                           .disabled = none,
+                           .tooltip = none ? "No event names this line" : "Zoom to the events of this line"};
+  const ButtonOptions step{.disabled = none};
   if (button(ui, "source.show", head.cut_right(button_width(ui, show)).middle(ui.px(size::kSmallControl)), show)) {
     fit_when_ready_ = true;
     light_line(context, *lit_);
@@ -89,11 +99,11 @@ void SourcePanel::draw_foot(const PanelContext& context, Rect area) {
   const float side = ui.px(size::kSmallControl);
   head.cut_right(ui.px(4));
   if (icon_button(ui, "source.event.next", head.cut_right(side).middle(side), icon::kArrowRight,
-                  "Next event of this line")) {
+                  "Next event of this line", step)) {
     step_event(context, 1);
   }
   if (icon_button(ui, "source.event.previous", head.cut_right(side).middle(side), icon::kArrowLeft,
-                  "Previous event of this line")) {
+                  "Previous event of this line", step)) {
     step_event(context, -1);
   }
   head.cut_right(ui.px(6));
@@ -101,16 +111,23 @@ void SourcePanel::draw_foot(const PanelContext& context, Rect area) {
       page_ == Page::text ? "Line " + std::to_string(lit_->line)
                           : std::filesystem::path(lit_->path).filename().string() + ":" + std::to_string(lit_->line);
   head.cut_left(draw_text(ui, head, title, {.style = TextStyle::heading, .fit = Fit::middle}) + ui.px(12));
-  std::string hint;
-  const bool known = lit_events_of_ == lit_;
-  if (known && context.tab.selected && lit_at_ && lit_events_.events[*lit_at_] == *context.tab.selected) {
-    hint = format_count(*lit_at_ + 1) + " of " + format_count(lit_events_.total);
-  } else if (known && !context.tab.selected && !context.tab.related.empty()) {
-    hint = format_count(context.tab.related.size()) + " events lit";
-    if (lit_events_.total > lit_events_.events.size()) hint += " of " + format_count(lit_events_.total);
-  }
-  draw_text(ui, head, hint, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, head, lit_text(context), {.style = TextStyle::small, .colour = Colour::text3});
   draw_figures(context, rest);
+}
+
+// "3 of 36,985", "36,985 events lit", "36,985 events lit, none in view".
+std::string SourcePanel::lit_text(const PanelContext& context) const {
+  const SessionTab& tab = context.tab;
+  if (lit_events_of_ != lit_ || !tab.lit) return "";
+  const std::string total = format_count(lit_events_.total);
+  if (tab.selected && lit_at_ && *lit_at_ < lit_events_.events.size() &&
+      lit_events_.events[*lit_at_] == *tab.selected) {
+    return format_count(*lit_at_ + 1) + " of " + total;
+  }
+  const TimeRange& stretch = lit_events_.stretch;
+  const bool away = static_cast<double>(stretch.end_ns) < tab.view.begin_ns ||
+                    static_cast<double>(stretch.begin_ns) > tab.view.end_ns;
+  return total + (lit_events_.total == 1 ? " event lit" : " events lit") + (away ? ", none in view" : "");
 }
 
 void SourcePanel::draw_figures(const PanelContext& context, Rect area) {
@@ -140,7 +157,9 @@ void SourcePanel::draw_figures(const PanelContext& context, Rect area) {
   if (causes_known) {
     const WaitCause& first = causes_->causes.front();
     if (waits) bound.value = first.name.empty() ? first.track : first.name;
-    bound.explanation += " It waited most for:";
+    const bool part = lit_events_.events.size() > kMostLookedInto;
+    bound.explanation += part ? " The first " + format_count(kMostLookedInto) + " of its events waited most for:"
+                              : " It waited most for:";
     for (std::size_t i = 0; i < std::min<std::size_t>(causes_->causes.size(), 4); ++i) {
       const WaitCause& cause = causes_->causes[i];
       bound.explanation += "\n" + cause.name + (cause.name.empty() ? "" : " on ") + cause.track + ", " +

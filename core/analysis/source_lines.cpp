@@ -1,6 +1,7 @@
 #include "core/analysis/source_lines.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <limits>
 #include <map>
@@ -232,60 +233,100 @@ Result<std::shared_ptr<const SourceLines>> source_lines(const QueryContext& quer
   return std::shared_ptr<const SourceLines>(result);
 }
 
+namespace {
+
+// Which events of a block name one line.
+class LineTest {
+ public:
+  LineTest(const Snapshot& snapshot, std::string_view path, std::uint32_t line)
+      : snapshot_(snapshot), path_(path), line_(line) {}
+
+  std::uint64_t operator()(const ScannedChunk& chunk, const ScannedBlock& block) {
+    if (chunk.lane.schema.get() != schema_) {
+      schema_ = chunk.lane.schema.get();
+      columns_ = Columns::of(*schema_);
+    }
+    if (!columns_ || columns_->location >= chunk.view.column_count()) return 0;
+    const std::uint64_t valid = chunk.view.validity(columns_->location, block.block);
+    if (valid == 0) return 0;
+    std::uint64_t locations[kBlockEvents];
+    const bool of_text = columns_->location_type == ColumnType::text;
+    if (!of_text) chunk.view.values(columns_->location, block.block, locations);
+    std::uint64_t bits = 0;
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      if ((valid >> i & 1) == 0) continue;
+      const bool here = of_text ? names_it(chunk.view.text(columns_->location, block.first_row + i))
+                                : is_known(chunk.session_string(locations[i]));
+      bits |= std::uint64_t{here} << i;
+    }
+    return bits;
+  }
+
+ private:
+  [[nodiscard]] bool names_it(std::string_view location) const {
+    std::string_view path;
+    std::uint32_t line = 0;
+    return parse_source_location(location, path, line) && line == line_ && path == path_;
+  }
+  bool is_known(StringId location) {
+    const auto [entry, is_new] = known_.try_emplace(location, false);
+    if (is_new) entry->second = names_it(snapshot_.strings->text(location));
+    return entry->second;
+  }
+
+  const Snapshot& snapshot_;
+  std::string_view path_;
+  std::uint32_t line_ = 0;
+  const Schema* schema_ = nullptr;
+  std::optional<Columns> columns_;
+  std::unordered_map<StringId, bool> known_;
+};
+
+}  // namespace
+
 Result<LineEvents> events_of_line(const QueryContext& query, std::string_view path, std::uint32_t line,
                                   const TimeRange& range, std::size_t limit) {
   struct Found {
-    std::uint64_t total = 0;
+    explicit Found(LineTest&& of_line) : test(std::move(of_line)) {}
+    LineTest test;
     std::vector<std::pair<std::int64_t, EventId>> first;  // a heap, the latest on top
+    std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
+    std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
   };
   const Snapshot& snapshot = *query.snapshot;
-  std::vector<Found> workers(query.pool.concurrency());
-  const auto is_here = [&](std::string_view location) {
-    std::string_view found_path;
-    std::uint32_t found_line = 0;
-    return parse_source_location(location, found_path, found_line) && found_line == line && found_path == path;
-  };
-  const Result<void> scanned =
-      scan_chunks(query, lanes_with_role(snapshot, Role::source_location), range,
-                  [&](const ScannedChunk& chunk, std::size_t worker) {
-                    const std::optional<Columns> columns = Columns::of(*chunk.lane.schema);
-                    if (!columns || columns->location >= chunk.view.column_count()) return;
-                    Found& found = workers[worker];
-                    std::unordered_map<std::uint64_t, bool> known;  // local string id -> is this line
-                    std::uint64_t locations[kBlockEvents];
-                    chunk.for_each_block([&](const ScannedBlock& block) {
-                      const std::uint64_t valid = chunk.view.validity(columns->location, block.block);
-                      chunk.view.values(columns->location, block.block, locations);
-                      for (std::uint32_t i = block.first; i < block.last; ++i) {
-                        if ((valid >> i & 1) == 0) continue;
-                        const std::uint32_t row = block.first_row + i;
-                        bool here = false;
-                        if (columns->location_type == ColumnType::text) {
-                          here = is_here(chunk.view.text(columns->location, row));
-                        } else {
-                          const auto [entry, inserted] = known.try_emplace(locations[i], false);
-                          if (inserted)
-                            entry->second = is_here(snapshot.strings->text(chunk.session_string(locations[i])));
-                          here = entry->second;
-                        }
-                        if (!here) continue;
-                        ++found.total;
-                        found.first.emplace_back(chunk.lane.clock->to_ns(block.times.begins[i]), chunk.event_id(row));
-                        std::push_heap(found.first.begin(), found.first.end());
-                        if (found.first.size() > limit) {
-                          std::pop_heap(found.first.begin(), found.first.end());
-                          found.first.pop_back();
-                        }
-                      }
-                    });
-                  });
-  if (!scanned) return scanned.error();
+  std::vector<Found> workers;
+  for (std::size_t i = 0; i < query.pool.concurrency(); ++i) workers.emplace_back(LineTest(snapshot, path, line));
+  auto mask = mask_where(query, lanes_with_role(snapshot, Role::source_location), range,
+                         [&](const ScannedChunk& chunk, const ScannedBlock& block, std::size_t worker) {
+                           Found& found = workers[worker];
+                           const std::uint64_t bits = found.test(chunk, block);
+                           for (std::uint64_t left = bits; left != 0; left &= left - 1) {
+                             const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
+                             const std::int64_t begin_ns = chunk.lane.clock->to_ns(block.times.begins[i]);
+                             found.begin_ns = std::min(found.begin_ns, begin_ns);
+                             found.end_ns = std::max(found.end_ns, chunk.lane.clock->to_ns(block.times.ends[i]));
+                             found.first.emplace_back(begin_ns, chunk.event_id(block.first_row + i));
+                             std::push_heap(found.first.begin(), found.first.end());
+                             if (found.first.size() > limit) {
+                               std::pop_heap(found.first.begin(), found.first.end());
+                               found.first.pop_back();
+                             }
+                           }
+                           return bits;
+                         });
+  if (!mask) return mask.error();
   LineEvents events;
+  events.mask = std::move(*mask);
+  events.total = events.mask->total();
   std::vector<std::pair<std::int64_t, EventId>> all;
+  std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
   for (const Found& found : workers) {
-    events.total += found.total;
+    begin_ns = std::min(begin_ns, found.begin_ns);
+    end_ns = std::max(end_ns, found.end_ns);
     all.insert(all.end(), found.first.begin(), found.first.end());
   }
+  if (events.total > 0) events.stretch = {begin_ns, end_ns};
   std::sort(all.begin(), all.end());
   all.resize(std::min(all.size(), limit));
   for (const auto& [ns, id] : all) events.events.push_back(id);

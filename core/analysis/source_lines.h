@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/query/chunk_scan.h"
+#include "core/query/event_mask.h"
 
 namespace accelscope {
 
@@ -46,6 +47,8 @@ struct SourceLines {
 struct LineEvents {
   std::vector<EventId> events;  // the first ones by time, at most the limit
   std::uint64_t total = 0;
+  std::shared_ptr<const EventMask> mask;  // all of them
+  TimeRange stretch;                      // from the begin of the first to the end of the last; of total > 0
 };
 [[nodiscard]] Result<LineEvents> events_of_line(const QueryContext& query, std::string_view path, std::uint32_t line,
                                                 const TimeRange& range, std::size_t limit);

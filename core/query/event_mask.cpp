@@ -16,6 +16,12 @@ void set_all(std::vector<std::uint64_t>& words, const ChunkPlace& chunk) {
   }
 }
 
+std::uint32_t leaves_of(const LaneSnapshot& lane) {
+  if (lane.chunk_count == 0) return 0;
+  const ChunkPlace& last = lane.chunk(lane.chunk_count - 1);
+  return last.first_leaf + (last.count + kBlockEvents - 1) / kBlockEvents;
+}
+
 }  // namespace
 
 std::uint64_t EventMask::passing(std::uint32_t lane_index, std::size_t level, std::size_t node) const noexcept {
@@ -109,10 +115,7 @@ Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, c
       bits.chunk_count = previous->lanes_[index].chunk_count;
     }
     const std::uint32_t last = lane.chunk_count;
-    const std::uint32_t leaves =
-        last == 0 ? 0
-                  : lane.chunk(last - 1).first_leaf + (lane.chunk(last - 1).count + kBlockEvents - 1) / kBlockEvents;
-    bits.words.resize(leaves, 0);
+    bits.words.resize(leaves_of(lane), 0);
     for (std::uint32_t chunk = bits.chunk_count; chunk < last; ++chunk) {
       if (terms.empty()) {
         set_all(bits.words, lane.chunk(chunk));
@@ -141,6 +144,31 @@ Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, c
         bits &= term->excluded ? ~hits : hits;
       }
       words[chunk.place.first_leaf + block.block] = bits;
+    });
+  });
+  if (!scanned) return scanned.error();
+  for (const std::uint32_t index : lanes) {
+    mask->sum_up(mask->lanes_[index], snapshot.lanes[index]);
+    mask->total_ += mask->lanes_[index].count;
+  }
+  return std::shared_ptr<const EventMask>(std::move(mask));
+}
+
+Result<std::shared_ptr<const EventMask>> mask_where(
+    const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
+    const std::function<std::uint64_t(const ScannedChunk&, const ScannedBlock&, std::size_t worker)>& bits) {
+  const Snapshot& snapshot = *query.snapshot;
+  auto mask = std::make_shared<EventMask>();
+  mask->snapshot_version_ = snapshot.version;
+  mask->lanes_.resize(snapshot.lanes.size());
+  for (const std::uint32_t index : lanes) {
+    mask->lanes_[index].words.resize(leaves_of(snapshot.lanes[index]), 0);
+    mask->lanes_[index].chunk_count = snapshot.lanes[index].chunk_count;
+  }
+  const Result<void> scanned = scan_chunks(query, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {
+    std::vector<std::uint64_t>& words = mask->lanes_[chunk.lane_index].words;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      words[chunk.place.first_leaf + block.block] |= bits(chunk, block, worker) & bits_between(block.first, block.last);
     });
   });
   if (!scanned) return scanned.error();

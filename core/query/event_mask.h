@@ -7,6 +7,7 @@
 //   mask->bits(lane_index, leaf);  mask->passing(lane_index, level, node);  mask->total();
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -41,6 +42,9 @@ class EventMask {
  private:
   friend Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
                                                              const EventMask* previous);
+  friend Result<std::shared_ptr<const EventMask>> mask_where(
+      const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
+      const std::function<std::uint64_t(const ScannedChunk&, const ScannedBlock&, std::size_t)>& bits);
   friend Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, const EventFilter& filter,
                                                               const std::shared_ptr<const EventMask>& terms);
   struct Lane {
@@ -61,6 +65,12 @@ class EventMask {
 // `previous` is a mask of the same filter from an earlier snapshot of the same store, or null.
 [[nodiscard]] Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
                                                                   const EventMask* previous = nullptr);
+
+// The events of some lanes and a range for which `bits` says so, 64 at a time; it is called as a ChunkBody is. Of the
+// query's mask only those that pass. The filter of such a mask is empty.
+[[nodiscard]] Result<std::shared_ptr<const EventMask>> mask_where(
+    const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
+    const std::function<std::uint64_t(const ScannedChunk&, const ScannedBlock&, std::size_t worker)>& bits);
 
 // All of a filter as one mask, its range too: an event cut by an edge passes, as it shares time with the range. Null
 // where everything passes. `terms` is the mask of the filter's tracks and terms if the caller has it, or null. Rows of

@@ -16,6 +16,7 @@ constexpr float kWaitLabelFree = 20;  // free on both sides of a waiting label
 constexpr float kWaitInset = 2;       // a wait is lower than a slice
 constexpr std::size_t kFewestCharacters = 2;  // of room: fewer say nothing
 constexpr float kFoundBar = 2;                // height of the bar above what a search found
+constexpr float kLitLine = 2;                 // thickness of the outline of what is lit
 constexpr float kEdgeFrom = 10;               // light theme: slices of this width get an edge
 constexpr float kRoundFrom = 6;               // narrower slices have square corners
 
@@ -48,6 +49,16 @@ void LanePainter::paint(const LanePaint& lane) const {
   }
   for (const PixelRun& run : lane.strip.found) {
     paint_found(lane, lane.rect.x0 + static_cast<float>(run.begin), lane.rect.x0 + static_cast<float>(run.end));
+  }
+  for (const PixelRun& run : lane.strip.lit) {
+    paint_lit(lane, lane.rect.x0 + static_cast<float>(run.begin), lane.rect.x0 + static_cast<float>(run.end));
+  }
+  for (const WideSlice& slice : lane.strip.slices) {
+    if (!slice.lit) continue;
+    const auto x0 = static_cast<float>(std::max(slice.x0, -8.0));
+    const auto x1 = static_cast<float>(std::min<double>(slice.x1, lane.rect.width() + 8.0F));
+    paint_lit(lane, lane.rect.x0 + std::round(x0),
+              std::max(lane.rect.x0 + std::round(x1) - gap_, lane.rect.x0 + std::round(x0) + 1));
   }
   for (const WideSlice& slice : lane.strip.slices) {
     if (!slice.found) continue;
@@ -84,6 +95,19 @@ void LanePainter::paint_wait(const LanePaint& lane, const WideSlice& slice) cons
 void LanePainter::paint_found(const LanePaint& lane, float x0, float x1) const {
   list_->AddRectFilled(ImVec2(x0, lane.rect.y0 - ui_.px(kFoundBar)), ImVec2(x1, lane.rect.y0),
                        ui_.colour(Colour::text1));
+}
+
+// An outline, as of a related event; what is too narrow to have an inside is filled.
+void LanePainter::paint_lit(const LanePaint& lane, float x0, float x1) const {
+  const float thickness = ui_.px(kLitLine);
+  const Pixel colour = ui_.colour(Colour::accent);
+  if (x1 - x0 <= 2 * thickness) {
+    list_->AddRectFilled(ImVec2(x0, lane.rect.y0), ImVec2(std::max(x1, x0 + ui_.px(1)), lane.rect.y1), colour);
+    return;
+  }
+  const float half = thickness / 2;
+  list_->AddRect(ImVec2(x0 + half, lane.rect.y0 + half), ImVec2(x1 - half, lane.rect.y1 - half), colour, radius_, 0,
+                 thickness);
 }
 
 void LanePainter::paint_slice(const LanePaint& lane, const WideSlice& slice) const {

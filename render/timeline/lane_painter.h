@@ -25,6 +25,7 @@ class LanePainter {
  private:
   void paint_wait(const LanePaint& lane, const WideSlice& slice) const;
   void paint_found(const LanePaint& lane, float x0, float x1) const;
+  void paint_lit(const LanePaint& lane, float x0, float x1) const;
   void paint_slice(const LanePaint& lane, const WideSlice& slice) const;
   void paint_label(const WideSlice& slice, const Rect& box, Pixel colour) const;
   [[nodiscard]] std::size_t fitting_characters(float room) const;

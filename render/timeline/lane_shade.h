@@ -1,5 +1,5 @@
 // What a lane is coloured by, and how it is drawn while something is filtered, selected or searched: what does not pass
-// is dimmed toward the background, and what was found gets a bar above it. Nothing disappears and nothing moves.
+// is dimmed toward the background, what was found gets a bar above it, what is lit an outline. Nothing disappears and nothing moves.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@ struct LaneShade {
   const EventMask* bright = nullptr;      // events that pass stay bright; null: all do
   const EventMask* region = nullptr;      // the same, of a second filter
   const EventMask* hits = nullptr;        // events that get a bar; null: none does
+  const EventMask* lit = nullptr;         // events that get an accent outline; null: none does
   const EventColours* colours = nullptr;  // null: by name
   std::uint64_t colours_id = 0;           // of them: an address may come again
   double bright_begin_ns = -std::numeric_limits<double>::infinity();
@@ -29,9 +30,9 @@ struct LaneShade {
     colours = chosen;
     colours_id = chosen != nullptr ? chosen->id() : 0;
   }
-  // Nothing is dimmed or found.
+  // Nothing is dimmed, found or lit.
   [[nodiscard]] bool plain() const noexcept {
-    return bright == nullptr && region == nullptr && hits == nullptr && !dimmed &&
+    return bright == nullptr && region == nullptr && hits == nullptr && lit == nullptr && !dimmed &&
            bright_begin_ns == -std::numeric_limits<double>::infinity() &&
            bright_end_ns == std::numeric_limits<double>::infinity();
   }

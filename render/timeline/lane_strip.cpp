@@ -156,6 +156,7 @@ class SliceWalk {
     if (x1 <= 0 && x0 < 0) return;
     const bool dimmed = shading_ != nullptr && !shading_->is_bright(leaf, in_leaf, x0, x1);
     const bool found = shading_ != nullptr && shading_->is_found(leaf, in_leaf);
+    const bool lit = shading_ != nullptr && shading_->is_lit(leaf, in_leaf);
     const std::uint32_t rgb = colours_ == nullptr ? kSlicePalette[event.slot] : colours_->event(leaf, in_leaf);
     const std::uint64_t colour = PixelCover::spread(dimmed ? shading_->shaded(rgb, 0) : rgb);
     const double seen = std::min<double>(x1, width_) - std::max(x0, 0.0);
@@ -166,13 +167,13 @@ class SliceWalk {
       } else {
         cover_.add_busy(x0, x1, x1 - x0, colour);
       }
-      if (found) shading_->mark(x0, x1);
+      if (shading_ != nullptr) shading_->mark(x0, x1, found, lit);
       return;
     }
     if (event.waits || x1 - x0 >= kSinglePixels) {
-      strip_.slices.push_back({id, event.name, rgb, event.waits, dimmed, found, x0, x1});
+      strip_.slices.push_back({id, event.name, rgb, event.waits, dimmed, found, x0, x1, lit});
     } else {
-      if (found) shading_->mark(x0, x1);
+      if (shading_ != nullptr) shading_->mark(x0, x1, found, lit);
       cover_.add_block(x0, x1, colour);
     }
   }
@@ -237,10 +238,11 @@ void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const
                              const LaneShade* shade) {
   strip.slices.clear();
   strip.found.clear();
+  strip.lit.clear();
   strip.complete = true;
   cover_.reset(view.width);
   std::optional<Shading> shading;
-  if (shade != nullptr && !shade->plain()) shading.emplace(*shade, view, found_);
+  if (shade != nullptr && !shade->plain()) shading.emplace(*shade, view, marks_);
   const bool coloured = shade != nullptr && shade->colours != nullptr;
   const LaneColours* colours = coloured ? shade->colours->lane(shade->lane_index) : nullptr;
   static const ClockMap kIdentity;
@@ -252,7 +254,7 @@ void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const
   }
   cover_.write_texels(strip.texels);
   cover_.write_waits(strip.waits);
-  if (shading) shading->write(strip.found);
+  if (shading) shading->write(strip.found, strip.lit);
 }
 
 }  // namespace accelscope::render

@@ -35,12 +35,14 @@ struct WideSlice {
   bool found = false;  // by a search
   double x0 = 0;
   double x1 = 0;
+  bool lit = false;
 };
 
 struct LaneStrip {
   std::vector<std::uint32_t> texels;  // 0xAABBGGRR, one per pixel; alpha 0: nothing there
   std::vector<PixelRun> waits;        // pixels where something narrow waits: hatched below the texels
   std::vector<PixelRun> found;        // pixels where something narrow was found
+  std::vector<PixelRun> lit;          // pixels where something narrow is lit
   std::vector<WideSlice> slices;      // by time
   double busy_share = 0;              // of the view; exact but for nodes that its edges cut
   double wait_share = 0;
@@ -50,13 +52,13 @@ struct LaneStrip {
 class LaneStripBuilder {
  public:
   // `detail` may be null: then leaves are the finest there is. `shade` may be null: nothing is dimmed,
-  // found or coloured by anything but its name.
+  // found, lit or coloured by anything but its name.
   void build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip,
              const LaneShade* shade = nullptr);
 
  private:
   PixelCover cover_;
-  std::vector<std::uint8_t> found_;  // by pixel
+  std::vector<std::uint8_t> marks_;  // by pixel
 };
 
 }  // namespace accelscope::render

@@ -17,10 +17,10 @@ constexpr float kFaintest = 0.004F;  // a texel with hardly any cover still colo
   return channel(0, 16) | channel(8, 8) | channel(16, 0) | (colour & 0xff000000U);
 }
 
-[[nodiscard]] std::vector<PixelRun> runs_of(const std::vector<std::uint8_t>& found) {
+[[nodiscard]] std::vector<PixelRun> runs_of(const std::vector<std::uint8_t>& pixels) {
   std::vector<PixelRun> runs;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (found[i] == 0) continue;
+  for (std::size_t i = 0; i < pixels.size(); ++i) {
+    if (pixels[i] == 0) continue;
     const int x = static_cast<int>(i);
     if (!runs.empty() && runs.back().end == x) {
       runs.back().end = x + 1;
@@ -55,6 +55,7 @@ void SummaryBuilder::begin(std::vector<std::uint32_t> lanes, const TimeView& vie
   view_ = view;
   sums_.assign(static_cast<std::size_t>(view.width), {});
   found_.assign(static_cast<std::size_t>(view.width), 0);
+  lit_.assign(static_cast<std::size_t>(view.width), 0);
   counted_ = 0;
   complete_ = true;
 }
@@ -91,13 +92,15 @@ void SummaryBuilder::add(const LaneStrip& strip, const LaneShade& shade) {
     const float cover = (strength - static_cast<float>(kLeastCover)) / (1 - static_cast<float>(kLeastCover));
     sums_[i].add(texel, std::max(cover, kFaintest));
   }
-  const auto mark = [this](double begin, double end) {
-    const double last = std::min(end, static_cast<double>(found_.size()));
-    for (double x = std::max(0.0, std::floor(begin)); x < last; ++x) found_[static_cast<std::size_t>(x)] = 1;
+  const auto mark = [](std::vector<std::uint8_t>& pixels, double begin, double end) {
+    const double last = std::min(end, static_cast<double>(pixels.size()));
+    for (double x = std::max(0.0, std::floor(begin)); x < last; ++x) pixels[static_cast<std::size_t>(x)] = 1;
   };
-  for (const PixelRun& run : strip.found) mark(run.begin, run.end);
+  for (const PixelRun& run : strip.found) mark(found_, run.begin, run.end);
+  for (const PixelRun& run : strip.lit) mark(lit_, run.begin, run.end);
   for (const WideSlice& slice : strip.slices) {
-    if (slice.found) mark(slice.x0, slice.x1);
+    if (slice.found) mark(found_, slice.x0, slice.x1);
+    if (slice.lit) mark(lit_, slice.x0, slice.x1);
     if (slice.waits) continue;
     const Pixel full = opaque(slice.colour);
     const Pixel colour = slice.dimmed ? dimmed(full, shade.background) : full;
@@ -115,6 +118,7 @@ void SummaryBuilder::finish() {
   const auto lanes = static_cast<float>(std::max<std::size_t>(counted_, 1));
   for (std::size_t i = 0; i < sums_.size(); ++i) strip_.texels[i] = sums_[i].texel(lanes);
   strip_.found = runs_of(found_);
+  strip_.lit = runs_of(lit_);
 }
 
 SummaryStrip at_view(const SummaryStrip& strip, const TimeView& view) {
@@ -127,12 +131,16 @@ SummaryStrip at_view(const SummaryStrip& strip, const TimeView& view) {
     if (x >= 0 && x < static_cast<double>(strip.texels.size()))
       seen.texels[i] = strip.texels[static_cast<std::size_t>(x)];
   }
-  for (const PixelRun& run : strip.found) {
-    const double begin = std::floor(view.x(strip.view.ns(run.begin)));
-    const double end = std::max(begin + 1, std::floor(view.x(strip.view.ns(run.end))));
-    if (end <= 0 || begin >= view.width) continue;
-    seen.found.push_back({static_cast<int>(std::max(0.0, begin)), static_cast<int>(std::min<double>(end, view.width))});
-  }
+  const auto move = [&](const std::vector<PixelRun>& from, std::vector<PixelRun>& to) {
+    for (const PixelRun& run : from) {
+      const double begin = std::floor(view.x(strip.view.ns(run.begin)));
+      const double end = std::max(begin + 1, std::floor(view.x(strip.view.ns(run.end))));
+      if (end <= 0 || begin >= view.width) continue;
+      to.push_back({static_cast<int>(std::max(0.0, begin)), static_cast<int>(std::min<double>(end, view.width))});
+    }
+  };
+  move(strip.found, seen.found);
+  move(strip.lit, seen.lit);
   return seen;
 }
 

@@ -23,6 +23,7 @@ struct SummaryStrip {
   TimeView view;
   std::vector<Pixel> texels;
   std::vector<PixelRun> found;  // pixels where a search found something
+  std::vector<PixelRun> lit;    // pixels where something is lit
   bool complete = false;        // false: something in it stands for what is still being decoded
 };
 
@@ -52,7 +53,7 @@ class SummaryBuilder {
   std::size_t next_ = 0;  // of lanes_
   TimeView view_;
   std::vector<Sum> sums_;            // by pixel
-  std::vector<std::uint8_t> found_;  // by pixel
+  std::vector<std::uint8_t> found_, lit_;  // by pixel
   std::size_t counted_ = 0;
   bool complete_ = true;
   std::vector<LaneStrip> strips_;  // scratch memory

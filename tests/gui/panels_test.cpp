@@ -55,8 +55,8 @@ TEST_CASE("source: selecting an event lights its line, and clicking a line light
   viewer.select(kFirstMatmul);
   CHECK(viewer.shell.shows("Line 3"));
   REQUIRE(viewer.shell.click("source.line.4"));
-  REQUIRE(viewer.wait_for([&] { return !viewer.tab().related.empty(); }));
-  CHECK(viewer.tab().related.size() == 10);
+  REQUIRE(viewer.wait_for([&] { return viewer.tab().lit != nullptr; }));
+  CHECK(viewer.tab().lit->total() == 10);
   CHECK_FALSE(viewer.tab().selected.has_value());
   CHECK(viewer.tab().selected_source == "/kernels/kernel.py:4");
   viewer.tab().show({0, 1e6});

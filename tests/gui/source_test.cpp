@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/timeline_state.h"
 #include "core/model/session_writer.h"
+#include "core/query/event_mask.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;
@@ -14,7 +16,7 @@ using render::Key;
 namespace {
 
 // Lines of two files and no text: model.py:7 costs most, ops/load.py:3 waits and is waited for by it.
-std::string save_session_without_text(const std::string& folder) {
+std::string save_session_without_text(const std::string& folder, std::uint64_t turns) {
   auto store = Store::create();
   REQUIRE(store.ok());
   StoreSink sink(**store);
@@ -39,13 +41,13 @@ std::string save_session_without_text(const std::string& folder) {
     row.string(1, writer.intern(source));
     row.integer(2, wait);
   };
-  for (std::uint64_t i = 0; i < 5; ++i) {
+  for (std::uint64_t i = 0; i < turns; ++i) {
     const auto at = static_cast<std::int64_t>(i) * 1'000;
-    event(queue, "load w", "ops/load.py:3", 100 + i, at, 300, 0);
+    event(queue, "load w", "ops/load.py:3", 100'000 + i, at, 300, 0);
     event(engine, "MATMUL", "model.py:7", i, at + 350, 100, 340);
-    event(engine, "ADD", "model.py:9", 50 + i, at + 500, 40, 0);
+    event(engine, "ADD", "model.py:9", 50'000 + i, at + 500, 40, 0);
     Row row = writer.begin_event(flows, at + 300, 0, writer.intern("semaphore"));
-    row.unsigned_integer(0, 100 + i);
+    row.unsigned_integer(0, 100'000 + i);
     row.unsigned_integer(1, i);
   }
   REQUIRE(writer.finish().ok());
@@ -55,7 +57,7 @@ std::string save_session_without_text(const std::string& folder) {
 }
 
 struct NoTextViewer : Viewer {
-  NoTextViewer() : path(save_session_without_text(folder.path())) {
+  explicit NoTextViewer(std::uint64_t turns = 5) : path(save_session_without_text(folder.path(), turns)) {
     open(path);
     REQUIRE(wait_for([&] { return shell.find("source.lines.row.2") != nullptr; }));
   }
@@ -80,8 +82,8 @@ TEST_CASE("source without text: lines stand by cost, a click lights their events
   CHECK(viewer.shell.shows("1.5 µs"));       // five loads of 300 ns: the costliest, in the first row
   CHECK_FALSE(viewer.shell.shows("Bytes"));  // no line moves any
   REQUIRE(viewer.shell.click("source.lines.row.1"));
-  REQUIRE(viewer.wait_for([&] { return viewer.tab().related.size() == 5; }));
-  CHECK(viewer.name_of(viewer.tab().related.front()) == "MATMUL");
+  REQUIRE(viewer.wait_for([&] { return viewer.tab().lit && viewer.tab().lit->total() == 5; }));
+  CHECK(viewer.tab().lit->passes(*viewer.tab().snapshot, make_event_id(1, 0)));  // MATMUL
   CHECK(viewer.tab().selected_source == "model.py:7");
   CHECK(viewer.shell.shows("5 events lit"));
   viewer.tab().show({0, 1e6});
@@ -127,6 +129,80 @@ TEST_CASE("source: the foot says what a line waits for, and steps through its ev
   REQUIRE(viewer.shell.click("source.event.previous"));
   REQUIRE(viewer.shell.click("source.event.previous"));
   CHECK(viewer.tab().selected == make_event_id(1, 8));  // round again
+  CHECK(viewer.tab().lit);                              // all of them stay lit
+  viewer.tab().selected = make_event_id(0, 0);
+  viewer.shell.frame(2);
+  CHECK_FALSE(viewer.tab().lit);  // of another line
+}
+
+TEST_CASE("source: every event of a line is lit where it is seen, however many there are and however far out") {
+  NoTextViewer viewer(2'000);
+  REQUIRE(viewer.shell.click("source.lines.row.1"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("2,000 events lit"); }));
+  const auto lit_pixels = [&] {
+    std::size_t pixels = 0;
+    const TimelineState& timeline = *viewer.tab().timeline;
+    for (std::size_t i = 0; i < timeline.lane_count; ++i) {
+      for (const render::PixelRun& run : timeline.lanes[i].strip.lit)
+        pixels += static_cast<std::size_t>(run.end - run.begin);
+    }
+    return pixels;
+  };
+  viewer.run("fit_all");
+  REQUIRE(viewer.shell.settle());
+  const float width = viewer.shell.find("timeline.canvas")->width();
+  CHECK(static_cast<float>(lit_pixels()) > 0.8F * width);  // as far as the session goes
+  viewer.tab().show({1'990'000, 1'996'000});               // the last ones, each wide
+  REQUIRE(viewer.shell.settle());
+  std::size_t lit_slices = 0;
+  const TimelineState& timeline = *viewer.tab().timeline;
+  for (std::size_t i = 0; i < timeline.lane_count; ++i) {
+    for (const render::WideSlice& slice : timeline.lanes[i].strip.slices) {
+      if (slice.lit) CHECK(viewer.name_of(slice.id) == "MATMUL");
+      lit_slices += slice.lit ? 1 : 0;
+    }
+  }
+  CHECK(lit_slices == 6);
+  viewer.tab().show({-50'000, -1'000});
+  viewer.shell.frame(2);
+  CHECK(viewer.shell.shows("2,000 events lit, none in view"));
+  REQUIRE(viewer.shell.click("source.show"));
+  REQUIRE(
+      viewer.wait_for([&] { return viewer.shell.shows("2,000 events lit") && !viewer.shell.shows("none in view"); }));
+}
+
+TEST_CASE("source: a line that no event names offers no way to its events") {
+  OpenViewer viewer;
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("source.line.1") != nullptr; }));
+  REQUIRE(viewer.shell.click("source.line.1"));  // an import
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("source.show") != nullptr; }));
+  viewer.tab().show({0, 1e6});
+  REQUIRE(viewer.shell.settle());
+  (void)viewer.shell.click("source.show");
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.tab().view.span_ns() == doctest::Approx(1e6));
+  CHECK_FALSE(viewer.tab().lit);
+  REQUIRE(viewer.shell.hover("source.show"));
+  viewer.shell.wait(0.6);
+  CHECK(viewer.shell.shows("No event names this line"));
+}
+
+TEST_CASE("source: stepping to an event that is narrower than a pixel goes so near that it is seen") {
+  NoTextViewer viewer(2'000);
+  viewer.run("fit_all");
+  REQUIRE(viewer.shell.settle());
+  REQUIRE(viewer.shell.click("source.lines.row.1"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("2,000 events lit"); }));
+  REQUIRE(viewer.shell.click("source.event.next"));
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.tab().view.begin_ns < 350);
+  CHECK(viewer.tab().view.end_ns > 450);
+  const double pixels =
+      100 / viewer.tab().view.span_ns() * static_cast<double>(viewer.shell.find("timeline.canvas")->width());
+  CHECK(pixels > 20);
+  const double span = viewer.tab().view.span_ns();
+  REQUIRE(viewer.shell.click("source.event.next"));
+  CHECK(viewer.tab().view.span_ns() == doctest::Approx(span));  // near enough already
 }
 
 TEST_CASE("source: texts below a chosen folder are stored with the session, and the lines lead to them") {

@@ -20,7 +20,9 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 constexpr float kRow = 26, kLeastList = 380;
+constexpr float kAroundHint = 40;      // units of the box that its icon and edges take
 constexpr std::size_t kMostRows = 12;  // in sight, the others by scrolling
+constexpr std::size_t kErrorRows = 3;  // that an error of the search may take
 constexpr int kOpeningFrames = 3;
 constexpr std::size_t kMostUsed = 20;  // that are remembered
 constexpr std::size_t kMostRecalled = 10;
@@ -69,7 +71,7 @@ std::string CommandBox::search_line(const SessionTab& tab) const {
   if (hits == nullptr) return "Enter finds events";
   const std::string where = tab.choices.filter.empty() ? "" : " in the filter";
   if (hits->total() == 0) return "No event matches" + where;
-  return hit_count_text(tab) + where + "; Enter next, Shift+Enter previous";
+  return hit_count_text(tab) + where;
 }
 
 std::vector<const Command*> CommandBox::found_in(const CommandTable& commands) const {
@@ -96,13 +98,19 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
   if (!commanding && (followed_ != tab || followed_text_ != tab->choices.search)) text_ = tab->choices.search;
   const std::vector<const Command*> found =
       commanding || !text_.empty() ? found_in(commands) : std::vector<const Command*>{};
-  const TextInputResult typed = text_input(
-      ui, "top.search", rect, text_,
-      {.placeholder = commanding && mode_ == Mode::command ? "Run a command" : "Search events, or run a command",
-       .icon = icon::kSearch,
-       .key_caps = kKeys,
-       .error = tab != nullptr && mode_ == Mode::search && !tab->analysis->search_error().empty(),
-       .focus_now = std::exchange(focus_now_, false)});
+  std::string_view hint = "Search events, or run a command";
+  if (commanding && mode_ == Mode::command) {
+    hint = "Run a command";
+  } else if (text_width(ui, TextStyle::body, hint) > rect.width() - ui.px(kAroundHint)) {
+    hint = "Search or command";
+  }
+  const TextInputResult typed =
+      text_input(ui, "top.search", rect, text_,
+                 {.placeholder = hint,
+                  .icon = icon::kSearch,
+                  .key_caps = kKeys,
+                  .error = tab != nullptr && mode_ == Mode::search && !tab->analysis->search_error().empty(),
+                  .focus_now = std::exchange(focus_now_, false)});
   if (!commanding) {
     tab->choices.search = followed_text_ = text_;
     followed_ = tab;
@@ -213,24 +221,44 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
   const bool commanding = mode_ == Mode::command || tab == nullptr;
   const std::vector<const Command*> found = found_in(commands);
   const std::size_t rows = std::min(found.size(), kMostRows) + (commanding ? 0 : 1);
-  const Rect box = begin_list(ui, anchor, rows);
+  const std::string said = commanding ? std::string() : search_line(*tab);
+  const bool wrong = !commanding && !tab->analysis->search_error().empty();
+  const std::size_t more = wrong ? kErrorRows - 1 : 0;  // what is wrong is told whole
+  const Rect box = begin_list(ui, anchor, rows + more);
   list_hovered_ = box.contains(ui.input().mouse);
   Rect rest = box.inset(ui.px(4), ui.px(4));
   int index = 0;
   Rect* column = &rest;
-  const auto row_of = [&](const std::string& name, bool enabled) {
-    const Rect row = column->cut_top(ui.px(kRow));
+  const auto row_of = [&](const std::string& name, bool enabled, std::size_t lines = 1) {
+    const Rect row = column->cut_top(ui.px(kRow) * static_cast<float>(lines));
     const Interaction hand = interact(ui, name, row, {.disabled = !enabled});
     if (index == chosen_ || hand.hovered) fill(ui, row, ui.colour(Colour::accent_bg), size::kChipRadius);
     ++index;
     return std::pair{row.inset(ui.px(8), 0), hand.pressed || hand.clicked};
   };
   if (!commanding) {
-    auto [row, pressed] = row_of("command_list.search", true);
-    draw_icon(ui, row.cut_left(ui.px(18)), icon::kSearch, ui.colour(Colour::accent));
+    auto [row, pressed] = row_of("command_list.search", true, 1 + more);
+    Rect sign = row.cut_left(ui.px(18));
+    draw_icon(ui, sign.cut_top(ui.px(kRow)), icon::kSearch, ui.colour(Colour::accent));
     row.cut_left(ui.px(6));
-    row.cut_left(draw_text(ui, row, text_, {.style = TextStyle::heading}) + ui.px(12));
-    draw_text(ui, row, search_line(*tab), {.colour = Colour::text2});
+    if (wrong) {
+      draw_paragraph(ui, row.inset(0, ui.px(4)), said, {.colour = Colour::error});
+    } else {
+      // How many there are is told whole, whatever the search leaves for it; the keys where there is room.
+      constexpr std::string_view kKeysOfHits = "; Enter next, Shift+Enter previous";
+      const float room = row.width() - text_width(ui, TextStyle::body, said) - ui.px(12);
+      const EventSearch* hits = tab->analysis->hits();
+      std::string line = said;
+      const float searched = text_width(ui, TextStyle::heading, text_);
+      if (hits != nullptr && hits->total() > 0 &&
+          searched + text_width(ui, TextStyle::body, kKeysOfHits) + ui.px(4) <= room) {
+        line += kKeysOfHits;
+      }
+      draw_text(ui, row.cut_left(std::clamp(searched, 0.0F, std::max(room, ui.px(40)))), text_,
+                {.style = TextStyle::heading});
+      row.cut_left(ui.px(12));
+      draw_text(ui, row, line, {.colour = Colour::text2});
+    }
     if (pressed) search_clicked_ = true;
   }
   if (!found.empty()) {

@@ -40,14 +40,22 @@ std::vector<Line> lines_of(const SelectionSummary& summary, int by, const Snapsh
   return lines;
 }
 
-std::string totals_text(const SelectionSummary& summary) {
-  std::string text = format_count(summary.event_count) + (summary.event_count == 1 ? " hit" : " hits");
-  if (summary.busy_ns == 0) return text;  // of a host, whose calls lie within each other, or of no length
-  text += ", busy " + format_duration(static_cast<double>(summary.busy_ns));
-  if (summary.wait_ns > 0) {
+// "In view: 12 of 37,007, busy 3.2 ms".
+std::string totals_text(const SessionSummary& answer, std::uint64_t total) {
+  const SelectionSummary& summary = *answer.summary;
+  if (answer.events == 0) return "In view: none of " + format_count(total);
+  std::string text = "In view: " + format_count(answer.events) + " of " + format_count(total);
+  if (summary.busy_ns > 0) text += ", busy " + format_duration(static_cast<double>(summary.busy_ns));
+  if (summary.busy_ns > 0 && summary.wait_ns > 0) {
     text += " of " + format_duration(static_cast<double>(summary.busy_ns + summary.wait_ns));
   }
   return text;
+}
+
+// Whether it is about the search that is shown; another range is that of the view a moment ago.
+bool is_of_search(const SessionSummary& answer, const SessionTab& tab) {
+  const std::vector<FilterTerm>& terms = answer.summary->filter.terms;
+  return !terms.empty() && terms.back() == FilterTerm{tab.choices.search, false};
 }
 
 }  // namespace
@@ -61,9 +69,11 @@ void HitSummaryColumn::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   Rect rest = area;
   const std::array<Segment, 3> ways = {Segment{.label = "Name"}, Segment{.label = "Line"}, Segment{.label = "Lane"}};
-  const auto answer = context.analysis().hit_summary(visible_stretch(context.tab));
+  auto answer = context.analysis().hit_summary(visible_stretch(context.tab));
+  const EventSearch* hits = context.analysis().hits();
+  if (answer && (hits == nullptr || !is_of_search(*answer, context.tab))) answer = nullptr;
   draw_text(ui, rest.cut_top(ui.px(kHitRow)).inset(ui.px(size::kPanelPadding), 0),
-            answer ? "In view: " + totals_text(*answer->summary) : "Adding up the hits in view ...",
+            answer ? totals_text(*answer, hits->total()) : "Adding up the hits in view ...",
             {.colour = Colour::text2, .fit = Fit::ellipsis});
   Rect head = rest.cut_top(ui.px(kHitRow)).inset(ui.px(size::kPanelPadding), 0);
   const Rect choice = head.cut_left(segmented_width(ui, ways)).middle(ui.px(size::kSmallControl));
@@ -71,8 +81,15 @@ void HitSummaryColumn::draw(const PanelContext& context, const Rect& area) {
   if (!answer) return;
   const std::vector<Line> lines = lines_of(*answer->summary, by_, *context.tab.snapshot);
   if (lines.empty()) {
-    empty_state(ui, "search.summary_none", rest, icon::kTable,
-                by_ == 1 ? "No hit in view has a source line." : "No hit is in view.");
+    if (answer->events > 0) {
+      empty_state(ui, "search.summary_none", rest, icon::kTable,
+                  by_ == 1 ? "No hit in view has a source line." : "What was found in view adds up to no work.");
+      return;
+    }
+    constexpr std::array<std::string_view, 1> kNext = {"To the next one"};
+    if (empty_state(ui, "search.summary_none", rest, icon::kSearch, "No hit is in view.", kNext) == 0) {
+      context.actions.run("next_hit");
+    }
     return;
   }
   const std::array<TableColumn, 3> columns = {

@@ -17,14 +17,15 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kSearchHeadRow = 36, kHelpRow = 20, kSummaryWidth = 380;
+constexpr float kSearchHeadRow = 36, kHelpRow = 20, kHelpLine = 16, kSummaryWidth = 380;
 constexpr float kListShare = 2.4F;  // of the summary's width: below this there is no room for it beside the list
+constexpr float kExampleWidth = 190, kTwoColumns = 1040;  // units; from the second on examples stand in two columns
 
 struct Example {
   std::string_view text;
   std::string_view meaning;
 };
-constexpr std::array<Example, 8> kExamples = {{
+constexpr std::array<Example, 10> kExamples = {{
     {"matmul", "the name contains it, in upper or lower case"},
     {"\"two words\"", "the name contains both words as they stand"},
     {"/mat(mul|vec)/", "a regular expression in the name; /.../i for upper and lower case alike"},
@@ -32,8 +33,22 @@ constexpr std::array<Example, 8> kExamples = {{
     {"duration>=5us", "longer than that; start and name can be compared too"},
     {"bytes>=1MiB", "a field of the event; = != < <= > >= with sizes and times"},
     {"layer~up_proj", "a field that contains the text; ~/.../ for an expression"},
+    {"layer!=\"\"", "events that have the field"},
+    {"lane=\"stream 7\"", "events of the lane that is called so; lane~stream, device=, host= likewise"},
     {"matmul duration<1us", "terms side by side must all hold"},
 }};
+
+struct SearchAction {
+  const char* name;
+  ButtonOptions options;
+};
+constexpr std::array<SearchAction, 4> kSearchActions = {{
+    {"search.copy", {.label = "Copy", .icon = icon::kCopy, .tooltip = "Copy the search as text"}},
+    {"search.hide", {.label = "Hide these", .tooltip = "The filter lets everything but the hits through"}},
+    {"search.filter", {.label = "Show only these", .icon = icon::kFilter, .tooltip = "The hits become the filter"}},
+    {"search.select", {.label = "Select all", .tooltip = "Sum them up in the Selection panel"}},
+}};
+constexpr float kLeastText = 260;  // units for the search and the number of its hits
 
 const std::array<TableColumn, 5>& search_columns() {
   static const std::array<TableColumn, 5> kColumns = {{
@@ -72,7 +87,7 @@ TimeRange SearchPanel::range_of(const SessionTab& tab) const {
 void SearchPanel::draw(const PanelContext& context, const Rect& area) {
   if (context.tab.choices.search.empty()) return draw_help(context, area);
   Rect rest = area;
-  draw_head(context, rest.cut_top(context.ui.px(kSearchHeadRow)).inset(context.ui.px(size::kPanelPadding), 0));
+  draw_head(context, rest);
   if (!context.analysis().search_error().empty()) return draw_help(context, rest);
   const EventSearch* hits = context.analysis().hits();
   const float width = context.ui.px(kSummaryWidth);
@@ -96,54 +111,80 @@ void SearchPanel::draw_steps(const PanelContext& context, Rect& row) const {
   row.cut_left(ui.px(4));
 }
 
-void SearchPanel::draw_help(const PanelContext& context, Rect area) {
+void SearchPanel::draw_help(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  area = area.inset(ui.px(size::kPanelPadding + 4), ui.px(8));
+  const float padding = ui.px(size::kPanelPadding + 4);
   const bool wrong = !context.tab.choices.search.empty();
-  draw_text(
-      ui, area.cut_top(ui.px(24)),
-      wrong ? "Examples of what can be searched, to be clicked:" : "Ctrl+F searches events. Examples, to be clicked:",
-      {.colour = Colour::text2});
+  const std::string_view title =
+      wrong ? "Examples of what can be searched, to be clicked:" : "Ctrl+F searches events. Examples, to be clicked:";
+  const std::size_t columns = area.width() >= ui.px(kTwoColumns) ? 2 : 1;
+  const std::size_t rows = (kExamples.size() + columns - 1) / columns;
+  const float width = (area.width() - 2 * padding) / static_cast<float>(columns);
+  const float room = std::max(width - ui.px(kExampleWidth + 12 + 16), ui.px(60));
+  std::array<float, kExamples.size()> heights{};
+  std::array<float, 2> total{};
   for (std::size_t i = 0; i < kExamples.size(); ++i) {
-    Rect row = area.cut_top(ui.px(kHelpRow));
-    const float width = std::max(ui.px(170), link_width(ui, kExamples[i].text, TextStyle::mono));
-    const Rect place = row.cut_left(width);
-    if (link(ui, "search.example." + std::to_string(i), place, kExamples[i].text, TextStyle::mono)) {
-      context.tab.change([&](ViewChoices& choices) { choices.search = kExamples[i].text; });
+    const float text = paragraph_height(ui, TextStyle::small, kExamples[i].meaning, room, ui.px(kHelpLine));
+    heights[i] = std::max(ui.px(kHelpRow), text + ui.px(kHelpRow - kHelpLine));
+    total[i / rows] += heights[i];
+  }
+  const float head = ui.px(28);
+  const ScrollArea scroll(ui, "search.help", area, head + std::max(total[0], total[1]) + ui.px(16));
+  Rect content = scroll.content().inset(padding, ui.px(8));
+  draw_text(ui, content.cut_top(head), title, {.colour = Colour::text2});
+  for (std::size_t column = 0; column < columns; ++column) {
+    Rect rest = content.cut_left(width);
+    for (std::size_t i = column * rows; i < std::min(kExamples.size(), (column + 1) * rows); ++i) {
+      Rect row = rest.cut_top(heights[i]);
+      Rect place = row.cut_left(ui.px(kExampleWidth));
+      if (link(ui, "search.example." + std::to_string(i), place.cut_top(ui.px(kHelpRow)), kExamples[i].text,
+               TextStyle::mono)) {
+        context.tab.change([&](ViewChoices& choices) { choices.search = kExamples[i].text; });
+      }
+      row.cut_left(ui.px(12));
+      row.y0 += ui.px((kHelpRow - kHelpLine) / 2);
+      row.x1 = row.x0 + room;
+      draw_paragraph(ui, row, kExamples[i].meaning, {.style = TextStyle::small, .colour = Colour::text3},
+                     ui.px(kHelpLine));
     }
-    row.cut_left(ui.px(12));
-    draw_text(ui, row, kExamples[i].meaning, {.style = TextStyle::small, .colour = Colour::text3});
   }
 }
 
-void SearchPanel::draw_head(const PanelContext& context, Rect row) {
+// What is searched, how much was found, and what can be done with it: in as many rows as the panel is narrow.
+void SearchPanel::draw_head(const PanelContext& context, Rect& area) {
   Ui& ui = context.ui;
-  SessionTab& tab = context.tab;
+  const float padding = ui.px(size::kPanelPadding);
   const std::array<Segment, 2> where = {Segment{.label = "Everywhere"}, Segment{.label = "Visible range"}};
+  const float places_width = segmented_width(ui, where);
+  float actions_width = 0;
+  for (const SearchAction& action : kSearchActions) actions_width += button_width(ui, action.options) + ui.px(8);
+  const bool one_row = area.width() - 2 * padding >= places_width + actions_width + ui.px(kLeastText);
+  const bool two_rows = one_row || area.width() - 2 * padding >= places_width + actions_width + ui.px(12);
+  Rect text = area.cut_top(ui.px(kSearchHeadRow)).inset(padding, 0);
+  Rect row = one_row ? text : area.cut_top(ui.px(kSearchHeadRow)).inset(padding, 0);
   int chosen = visible_only_ ? 1 : 0;
-  const Rect places = row.cut_right(segmented_width(ui, where)).middle(ui.px(size::kSmallControl));
+  const Rect places = row.cut_right(places_width).middle(ui.px(size::kSmallControl));
   if (segmented(ui, "search.where", places, where, chosen)) visible_only_ = chosen == 1;
   row.cut_right(ui.px(12));
-  struct Action {
-    const char* name;
-    ButtonOptions options;
-  };
-  const std::array<Action, 4> actions = {{
-      {"search.copy", {.label = "Copy", .icon = icon::kCopy, .tooltip = "Copy the search as text"}},
-      {"search.hide", {.label = "Hide these", .tooltip = "The filter lets everything but the hits through"}},
-      {"search.filter", {.label = "Show only these", .icon = icon::kFilter, .tooltip = "The hits become the filter"}},
-      {"search.select", {.label = "Select all", .tooltip = "Sum them up in the Selection panel"}},
-  }};
+  if (!two_rows) row = area.cut_top(ui.px(kSearchHeadRow)).inset(padding, 0);
+  draw_actions(context, row);
+  if (one_row) text = row;
+  draw_found(context, text, area);
+}
+
+void SearchPanel::draw_actions(const PanelContext& context, Rect& row) {
+  Ui& ui = context.ui;
+  SessionTab& tab = context.tab;
   const bool wrong = !context.analysis().search_error().empty();
-  for (std::size_t i = 0; i < actions.size(); ++i) {
-    ButtonOptions options = actions[i].options;
+  for (std::size_t i = 0; i < kSearchActions.size(); ++i) {
+    ButtonOptions options = kSearchActions[i].options;
     const Rect place = row.cut_right(button_width(ui, options)).middle(ui.px(size::kSmallControl));
     row.cut_right(ui.px(8));
     if (wrong && i > 0) {
       options.disabled = true;
       options.tooltip = "What is searched is not understood";
     }
-    if (!button(ui, actions[i].name, place, options)) continue;
+    if (!button(ui, kSearchActions[i].name, place, options)) continue;
     const std::string text = tab.choices.search;
     if (i == 0) context.copy(text, "the search");
     if (i == 1 || i == 2) {
@@ -157,18 +198,31 @@ void SearchPanel::draw_head(const PanelContext& context, Rect row) {
       context.actions.show_panel(PanelId::selection);
     }
   }
-  std::string count = "Searching ...";
-  Colour colour = Colour::text2;
+}
+
+// The search and the number of its hits; what is wrong with it stands below, whole.
+void SearchPanel::draw_found(const PanelContext& context, Rect row, Rect& below) {
+  Ui& ui = context.ui;
+  SessionTab& tab = context.tab;
   const EventSearch* hits = context.analysis().hits();
-  if (!context.analysis().search_error().empty()) {
-    count = context.analysis().search_error();
-    colour = Colour::error;
-  } else if (hits != nullptr) {
+  const std::string& error = context.analysis().search_error();
+  std::string count = error.empty() ? "Searching ..." : "";
+  if (error.empty() && hits != nullptr)
     count = hit_count_text(tab) + (tab.choices.filter.empty() ? "" : " in the filter");
-  }
-  row.cut_left(draw_text(ui, row, tab.choices.search, {.style = TextStyle::mono_strong}) + ui.px(16));
-  if (hits != nullptr && hits->total() > 0) draw_steps(context, row);
-  draw_text(ui, row, count, {.colour = colour});
+  const bool steps = error.empty() && hits != nullptr && hits->total() > 0;
+  // The number is whole, whatever the search leaves for it.
+  const float kept =
+      text_width(ui, TextStyle::body, count) + ui.px(16) + (steps ? 2 * ui.px(size::kSmallControl + 4) + ui.px(4) : 0);
+  const float width =
+      std::min(text_width(ui, TextStyle::mono_strong, tab.choices.search), std::max(row.width() - kept, ui.px(40)));
+  draw_text(ui, row.cut_left(width), tab.choices.search, {.style = TextStyle::mono_strong});
+  row.cut_left(ui.px(16));
+  if (steps) draw_steps(context, row);
+  draw_text(ui, row, count, {.colour = Colour::text2});
+  if (error.empty()) return;
+  const float room = below.width() - 2 * ui.px(size::kPanelPadding);
+  const Rect place = below.cut_top(paragraph_height(ui, TextStyle::body, error, room) + ui.px(6));
+  draw_paragraph(ui, place.inset(ui.px(size::kPanelPadding), 0), error, {.colour = Colour::error});
 }
 
 void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
@@ -177,10 +231,10 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
   const EventSearch* hits = context.analysis().hits();
   if (hits == nullptr) return;
   if (hits->total() == 0) {
-    constexpr std::array<std::string_view, 1> kActions = {"Clear the search"};
+    constexpr std::array<std::string_view, 1> kClear = {"Clear the search"};
     const std::string where = tab.choices.filter.empty() ? "" : " passes the filter and";
     const std::string sentence = "No event" + where + " matches " + tab.choices.search + ".";
-    if (empty_state(ui, "search.none", area, icon::kSearch, sentence, kActions) == 0) {
+    if (empty_state(ui, "search.none", area, icon::kSearch, sentence, kClear) == 0) {
       tab.change([](ViewChoices& choices) { choices.search.clear(); });
     }
     return;

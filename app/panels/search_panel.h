@@ -17,8 +17,10 @@ class SearchPanel {
   void draw(const PanelContext& context, const render::Rect& area);
 
  private:
-  void draw_help(const PanelContext& context, render::Rect area);
-  void draw_head(const PanelContext& context, render::Rect row);
+  void draw_help(const PanelContext& context, const render::Rect& area);
+  void draw_head(const PanelContext& context, render::Rect& area);
+  void draw_actions(const PanelContext& context, render::Rect& row);
+  void draw_found(const PanelContext& context, render::Rect row, render::Rect& below);
   void draw_steps(const PanelContext& context, render::Rect& row) const;
   void draw_list(const PanelContext& context, const render::Rect& area);
   [[nodiscard]] TimeRange range_of(const SessionTab& tab) const;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/query/lane_terms.h"
+
 namespace accelscope {
 
 namespace {
@@ -67,38 +69,68 @@ Result<void> EventMatcher::set_names(const QueryContext& context, const SearchQu
 
 Result<void> EventMatcher::set_conditions(const QueryContext& context, const SearchQuery& query,
                                           const LaneIndices& selected) {
+  struct OfSchema {
+    const Schema* schema = nullptr;
+    std::shared_ptr<const std::vector<Condition>> conditions;
+    std::vector<std::size_t> of_lane;  // terms that are about the lane
+  };
   ConditionBuilder builder(context);
+  Result<LaneTerms> lane_terms = LaneTerms::prepare(query);
+  if (!lane_terms) return lane_terms.error();
   std::vector<char> known(query.terms.size(), 0);  // by term: some schema has its column
-  std::vector<std::pair<const Schema*, std::shared_ptr<const std::vector<Condition>>>> by_schema;
+  std::vector<OfSchema> by_schema;
   static const Schema kPlain;  // of lanes without a schema: name, start and duration
   for (const std::uint32_t lane_index : selected) {
     const LaneSnapshot& lane = context.snapshot->lanes[lane_index];
     const Schema* schema = lane.schema ? lane.schema.get() : &kPlain;
     auto found =
-        std::find_if(by_schema.begin(), by_schema.end(), [&](const auto& entry) { return entry.first == schema; });
+        std::find_if(by_schema.begin(), by_schema.end(), [&](const auto& each) { return each.schema == schema; });
     if (found == by_schema.end()) {
+      OfSchema made;
+      made.schema = schema;
       auto conditions = std::make_shared<std::vector<Condition>>();
-      bool complete = true;
       for (std::size_t i = 0; i < query.terms.size(); ++i) {
         if (is_name_term(query.terms[i])) continue;
-        names_only_ = false;
         Result<std::optional<Condition>> condition = builder.build(query.terms[i], *schema);
-        if (!condition) return condition.error();
-        if (*condition) {
-          known[i] = 1;
+        if (!condition && !lane_terms->is_one(i)) return condition.error();
+        if ((!condition || !*condition) && lane_terms->is_one(i)) {
+          made.of_lane.push_back(i);
+          all_lanes_ = false;
+          continue;
+        }
+        names_only_ = false;
+        if (*condition && conditions) {
           conditions->push_back(std::move(**condition));
         } else {
-          complete = false;
+          conditions = nullptr;
         }
+        if (*condition) known[i] = 1;
       }
-      if (!complete) conditions = nullptr;
-      found = by_schema.insert(by_schema.end(), {schema, std::move(conditions)});
+      made.conditions = std::move(conditions);
+      found = by_schema.insert(by_schema.end(), std::move(made));
     }
-    conditions_[lane_index] = found->second;
+    const TrackSnapshot* track = context.snapshot->find_track(lane.track);
+    bool passes = true;
+    for (const std::size_t i : found->of_lane) {
+      if (lane_terms->passes(i, track)) {
+        known[i] = 1;
+      } else {
+        passes = false;
+      }
+    }
+    conditions_[lane_index] = passes ? found->conditions : nullptr;
   }
   for (std::size_t i = 0; i < query.terms.size(); ++i) {
     const SearchTerm& term = query.terms[i];
     if (is_name_term(term) || known[i] != 0 || selected.empty()) continue;
+    if (lane_terms->is_one(i)) {
+      if (term.compare == Compare::equal) return lane_terms->no_such(i, *context.snapshot, selected);
+      if (term.compare != Compare::less && term.compare != Compare::less_equal && term.compare != Compare::greater &&
+          term.compare != Compare::greater_equal) {
+        continue;
+      }
+      return Error{fmt::format("search: {} holds text; compare it with =, != or ~", term.column)};
+    }
     if (term.source_location) {
       return Error{
           fmt::format("search: no event of this session has a source line, so {} cannot be found; put it in "

@@ -25,7 +25,8 @@ class EventMatcher {
                                                     const LaneIndices& lanes);
 
   [[nodiscard]] bool any_name() const noexcept { return any_name_; }      // no condition on the name
-  [[nodiscard]] bool names_only() const noexcept { return names_only_; }  // no other condition
+  [[nodiscard]] bool names_only() const noexcept { return names_only_; }  // no other condition on the events of a lane
+  [[nodiscard]] bool all_lanes() const noexcept { return all_lanes_; }    // no condition on the lane
   [[nodiscard]] const StringSet& names() const noexcept { return names_; }
   [[nodiscard]] bool matches_name(std::uint64_t name) const noexcept { return any_name_ || names_.contains(name); }
   // False: the lane's schema lacks a column that is asked for, or the lane was not prepared for.
@@ -43,6 +44,7 @@ class EventMatcher {
 
   bool any_name_ = true;
   bool names_only_ = true;
+  bool all_lanes_ = true;
   StringSet names_;
   std::vector<std::shared_ptr<const std::vector<Condition>>> conditions_;  // by lane index; null: not covered
 };

@@ -226,8 +226,12 @@ bool link(Ui& ui, std::string_view name, const Rect& rect, std::string_view labe
   return at.clicked;
 }
 
+float key_cap_width(const Ui& ui, std::string_view keys) {
+  return std::ceil(text_width(ui, TextStyle::mono_small, keys)) + 2 * ui.px(5);
+}
+
 float key_cap(Ui& ui, Rect row, std::string_view keys) {
-  const float width = std::ceil(text_width(ui, TextStyle::mono_small, keys)) + 2 * ui.px(5);
+  const float width = key_cap_width(ui, keys);
   const Rect cap = row.cut_right(width).middle(ui.px(18));
   fill(ui, cap, ui.colour(Colour::bg4), size::kChipRadius);
   draw_text(ui, cap, keys, {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::centre});

@@ -71,6 +71,7 @@ bool link(Ui& ui, std::string_view name, const Rect& rect, std::string_view labe
 
 // A key cap such as "Ctrl+F" on bg4, right-aligned in the row; returns its width.
 float key_cap(Ui& ui, Rect row, std::string_view keys);
+[[nodiscard]] float key_cap_width(const Ui& ui, std::string_view keys);
 // A small count behind a tab's or group's name; returns its width.
 float badge(Ui& ui, const Rect& row, std::string_view text);
 

@@ -106,10 +106,11 @@ TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std:
   const TextStyle style = options.mono ? TextStyle::mono : TextStyle::body;
   if (text.empty()) {
     Rect hint = inside;
-    if (focused_before <= 0) {
-      for (auto caps = options.key_caps.rbegin(); caps != options.key_caps.rend(); ++caps) {
-        hint.cut_right(key_cap(ui, hint, *caps) + ui.px(4));
-      }
+    // The hint is whole; keys stand behind it as far as there is room.
+    const float needed = text_width(ui, style, options.placeholder) + ui.px(8);
+    for (auto caps = options.key_caps.rbegin(); focused_before <= 0 && caps != options.key_caps.rend(); ++caps) {
+      if (hint.width() - key_cap_width(ui, *caps) < needed) break;
+      hint.cut_right(key_cap(ui, hint, *caps) + ui.px(4));
     }
     const Colour colour = options.disabled ? Colour::disabled : Colour::text3;
     draw_text(ui, hint, options.placeholder,

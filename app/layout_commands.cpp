@@ -31,8 +31,8 @@ void add(AppState& state, const std::string& id, std::string title, std::functio
 
 void add_layout_commands(AppState& state) {
   state.commands.remove(kPrefix);
-  add(state, "minimal", "Minimal view: timeline and details", [&state] { arrange(state, minimal_layout()); });
-  add(state, "full", "Full view: all panels", [&state] { arrange(state, PanelLayout()); });
+  add(state, "minimal", "Timeline and Details only", [&state] { arrange(state, minimal_layout()); });
+  add(state, "full", "All panels", [&state] { arrange(state, PanelLayout()); });
   add(
       state, "save", "Save layout as...", [&state] { state.open_dialog(Dialog::save_layout); }, true);
   bool line = true;

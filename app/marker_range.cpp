@@ -19,13 +19,17 @@ constexpr std::size_t kListedMarkers = 20;
   }
   std::string known;
   for (std::size_t i = 0; i < markers.size() && i < kListedMarkers; ++i)
-    known += (i > 0 ? ", #" : "#") + markers[i].name;
+    known += (i > 0 ? ", #" : "#") + marker_called(markers[i]);
   if (markers.size() > kListedMarkers) known += ", ...";
   return Error{fmt::format("#{}: there is no such marker; there are {}", name, known)};
 }
 
 Result<Marker> find_marker(std::string_view name, const std::vector<Marker>& markers) {
-  const auto found = std::find_if(markers.begin(), markers.end(), [&](const Marker& m) { return m.name == name; });
+  const auto has_name = [&](const Marker& m) { return m.name == name && !name.empty(); };
+  auto found = std::find_if(markers.begin(), markers.end(), has_name);
+  if (found == markers.end()) {
+    found = std::find_if(markers.begin(), markers.end(), [&](const Marker& m) { return marker_letter(m) == name; });
+  }
   if (found == markers.end()) return unknown_marker(name, markers);
   return *found;
 }
@@ -35,10 +39,13 @@ Result<Marker> find_marker(std::string_view name, const std::vector<Marker>& mar
   if (!text.starts_with('#')) return text.find(':');
   std::optional<std::size_t> best;
   for (const Marker& marker : markers) {
-    if (text.substr(1) == marker.name) return std::string_view::npos;
-    const std::size_t end = marker.name.size() + 1;
-    if (text.substr(1).starts_with(marker.name) && end < text.size() && text[end] == ':')
-      best = std::max(best.value_or(0), end);
+    for (const std::string& name : {marker.name, marker_letter(marker)}) {
+      if (name.empty()) continue;
+      if (text.substr(1) == name) return std::string_view::npos;
+      const std::size_t end = name.size() + 1;
+      if (text.substr(1).starts_with(name) && end < text.size() && text[end] == ':')
+        best = std::max(best.value_or(0), end);
+    }
   }
   return best ? *best : text.find(':');
 }
@@ -54,11 +61,14 @@ Result<std::int64_t> side(std::string_view text, bool is_end, const TimeRange& s
 
 }  // namespace
 
-std::string marker_letter(std::size_t index) {
+std::string marker_letter(const Marker& marker) {
+  const std::int64_t index = std::max<std::int64_t>(marker.id - 1, 0);  // the store counts from 1
   std::string letter(1, static_cast<char>('A' + index % 26));
   if (index >= 26) letter += std::to_string(index / 26);
   return letter;
 }
+
+std::string marker_called(const Marker& marker) { return marker.name.empty() ? marker_letter(marker) : marker.name; }
 
 Result<TimeRange> parse_marker_range(std::string_view text, const TimeRange& session,
                                      const std::vector<Marker>& markers) {

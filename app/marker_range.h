@@ -12,8 +12,11 @@
 
 namespace accelscope::app {
 
-// What the flag of the marker is called while it has no name: A to Z, then A1, B1 ...; by place in time.
-[[nodiscard]] std::string marker_letter(std::size_t index);
+// What its flag calls a marker: A to Z, then A1, B1 ... in the order in which they were made. A marker keeps its letter
+// wherever it is moved and whichever others come and go.
+[[nodiscard]] std::string marker_letter(const Marker& marker);
+// Its name, else its letter; #A and #start both find it.
+[[nodiscard]] std::string marker_called(const Marker& marker);
 
 // An unknown marker is an error that lists the known ones.
 [[nodiscard]] Result<TimeRange> parse_marker_range(std::string_view text, const TimeRange& session,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/marker_range.h"
 #include "app/timeline_frame.h"
@@ -17,6 +18,8 @@ namespace {
 using namespace render;
 
 constexpr float kDistanceRoom = 90;  // units between two flags from which their distance is shown
+constexpr float kFlagGap = 4;        // units between two flags on one line
+constexpr int kMostLines = 4;        // of flags; what still collides then lies over others
 
 void store_marker(SessionTab& tab, Marker& marker) {
   Result<std::int64_t> id = tab.store->put_marker(marker);
@@ -28,8 +31,48 @@ void store_marker(SessionTab& tab, Marker& marker) {
   note_kept_change(tab);
 }
 
-[[nodiscard]] std::string flag_text(std::size_t index, const Marker& marker) {
-  return marker.name.empty() ? marker_letter(index) : marker_letter(index) + "  " + marker.name;
+[[nodiscard]] std::string flag_text(const Marker& marker) {
+  return marker.name.empty() ? marker_letter(marker) : marker_letter(marker) + "  " + marker.name;
+}
+
+void sort_by_time(std::vector<Marker>& markers) {
+  std::stable_sort(markers.begin(), markers.end(), [](const Marker& a, const Marker& b) { return a.ts_ns < b.ts_ns; });
+}
+
+// The part of the marker row that is a line of flags.
+[[nodiscard]] Rect line_of(const TimelineFrame& frame, int line) {
+  const Rect band = frame.canvas(frame.markers);
+  const float y = band.y0 + frame.ui.px(kMarkerLine) * static_cast<float>(line);
+  return {band.x0, y, band.x1, y + frame.ui.px(size::kMarkerRow)};
+}
+
+// Each flag, and the span it stands for, on the first line where nothing is; one beside a sign on the second.
+[[nodiscard]] std::vector<FlagPlace> place_flags(const TimelineFrame& frame) {
+  const std::vector<Marker>& markers = frame.tab.markers;
+  std::vector<FlagPlace> places(markers.size());
+  std::vector<std::size_t> order(markers.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return markers[a].ts_ns < markers[b].ts_ns; });
+  std::vector<float> ends(kMostLines, -1e9F);
+  const float gap = frame.ui.px(kFlagGap);
+  for (const std::size_t i : order) {
+    const Marker& marker = markers[i];
+    FlagPlace& place = places[i];
+    place.x0 = std::floor(frame.x(static_cast<double>(marker.ts_ns)));
+    place.x1 = place.x0 + text_width(frame.ui, TextStyle::mono_small, flag_text(marker)) + frame.ui.px(12);
+    const float end = marker.end_ns ? frame.x(static_cast<double>(*marker.end_ns)) : place.x1;
+    const float taken = std::max(place.x1, end) + gap;
+    if (taken < frame.canvas_x || place.x0 > frame.rows.x1) continue;  // not seen
+    const auto is_free = [&](int line) {
+      if (ends[static_cast<std::size_t>(line)] > place.x0) return false;
+      return line > 0 || std::none_of(frame.state.signs.begin(), frame.state.signs.end(),
+                                      [&](const auto& sign) { return sign.first < taken && sign.second > place.x0; });
+    };
+    while (place.line + 1 < kMostLines && !is_free(place.line)) ++place.line;
+    ends[static_cast<std::size_t>(place.line)] = taken;
+  }
+  return places;
 }
 
 void rename_in_place(TimelineFrame& frame, Marker& marker, const Rect& flag) {
@@ -38,11 +81,13 @@ void rename_in_place(TimelineFrame& frame, Marker& marker, const Rect& flag) {
   const TextInputResult input = text_input(frame.ui, "timeline.marker.name", box, state.marker_edit.text,
                                            {.placeholder = "name", .focus_now = state.marker_edit.focus});
   state.marker_edit.focus = false;
-  if (input.submitted) {
+  const bool left = state.marker_edit.focused && !input.focused && !input.cancelled;  // by a click somewhere else
+  state.marker_edit.focused = state.marker_edit.focused || input.focused;
+  if ((input.submitted || left) && marker.name != state.marker_edit.text) {
     marker.name = state.marker_edit.text;
     store_marker(frame.tab, marker);
   }
-  if (input.submitted || input.cancelled) state.marker_edit = {};
+  if (input.submitted || left || input.cancelled) state.marker_edit = {};
 }
 
 void take_marker(TimelineFrame& frame, Gesture gesture, const Marker& marker, std::int64_t at_ns) {
@@ -66,22 +111,23 @@ void draw_span_edges(TimelineFrame& frame, std::size_t index, const Marker& mark
 }
 
 // True when the flag was dragged: the marker has moved.
-void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker) {
+void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker, const FlagPlace& place) {
   Ui& ui = frame.ui;
   TimelineState& state = frame.state;
-  const Rect band = frame.canvas(frame.markers);
-  const float x = std::floor(frame.x(static_cast<double>(marker.ts_ns)));
-  const std::string text = flag_text(index, marker);
-  const float width = text_width(ui, TextStyle::mono_small, text) + ui.px(12);
-  const Rect flag{x, band.y0 + ui.px(2), x + width, band.y1 - ui.px(2)};
+  const Rect band = line_of(frame, place.line);
+  const float x = place.x0;
+  const std::string text = flag_text(marker);
+  const Rect flag{x, band.y0 + ui.px(2), place.x1, band.y1 - ui.px(2)};
   const float end = marker.end_ns ? frame.x(static_cast<double>(*marker.end_ns)) : x;
   if (std::max(flag.x1, end) < band.x0 || flag.x0 > band.x1) return;
   const Pixel colour = ui.colour(Colour::marker);
   if (marker.end_ns) {
     frame.list->AddRectFilled(ImVec2(x, flag.y0), ImVec2(end, flag.y1), with_alpha(colour, 0.2F));
     const std::string length = format_duration(static_cast<double>(*marker.end_ns - marker.ts_ns));
-    draw_text(ui, frame.list, {flag.x1 + ui.px(6), flag.y0, end - ui.px(4), flag.y1}, length,
-              {.style = TextStyle::mono_small, .align = Align::centre});
+    const Rect room{flag.x1 + ui.px(6), flag.y0, end - ui.px(4), flag.y1};
+    if (room.width() >= text_width(ui, TextStyle::mono_small, length)) {
+      draw_text(ui, frame.list, room, length, {.style = TextStyle::mono_small, .align = Align::centre});
+    }
   }
   draw_span_edges(frame, index, marker, flag, end);
   const std::string name = "timeline.marker." + std::to_string(index);
@@ -89,7 +135,7 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker) {
   if (state.marker_edit.id == marker.id && marker.id != 0) return rename_in_place(frame, marker, flag);
   if (touch.hovered) set_cursor(Cursor::resize_horizontal);
   if (touch.double_clicked) {
-    state.marker_edit = {marker.id, marker.name, true};
+    state.marker_edit = {marker.id, marker.name, true, false};
     state.gesture = Gesture::none;
     return;
   }
@@ -130,20 +176,25 @@ void drag_marker(TimelineFrame& frame) {
   }
   if (frame.ui.input().down(MouseButton::left)) return;
   if (held != frame.tab.markers.end()) store_marker(frame.tab, *held);
+  sort_by_time(frame.tab.markers);
   state.gesture = Gesture::none;
   state.snapped.reset();
 }
 
 // The time between two neighbours, where there is room for it.
-void draw_distance(TimelineFrame& frame, float from, float to, const Marker& left, const Marker& right) {
+void draw_distance(TimelineFrame& frame, float from, float to, int line, const Marker& left, const Marker& right) {
   Ui& ui = frame.ui;
   if (to - from < ui.px(kDistanceRoom)) return;
-  const Rect band = frame.canvas(frame.markers);
+  const Rect band = line_of(frame, line);
   const float y = std::round(band.centre().y);
   const Pixel colour = ui.colour(Colour::marker);
   const std::string text = format_time_exact(right.ts_ns - left.ts_ns);
   const float half = text_width(ui, TextStyle::mono_strong, text) / 2 + ui.px(8);
-  const float middle = (from + to) / 2;
+  float middle = (from + to) / 2;
+  for (const auto& [x0, x1] : frame.state.signs) {  // beside a sign, not below it
+    if (line == 0 && x0 < middle + half && x1 > middle - half) middle = x1 + half;
+  }
+  if (middle + half > to) return;
   frame.list->AddRectFilled(ImVec2(from, band.y0 + ui.px(2)), ImVec2(to, band.y1 - ui.px(2)),
                             with_alpha(colour, 0.14F));
   if (middle - half > from + ui.px(8)) {
@@ -168,7 +219,7 @@ void drop_marker(SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> e
   store_marker(tab, marker);
   if (marker.id == 0) return;
   tab.markers.push_back(std::move(marker));
-  std::sort(tab.markers.begin(), tab.markers.end(), [](const Marker& a, const Marker& b) { return a.ts_ns < b.ts_ns; });
+  sort_by_time(tab.markers);
 }
 
 void remove_marker(SessionTab& tab, std::int64_t id) {
@@ -186,21 +237,25 @@ void draw_markers(TimelineFrame& frame) {
   drag_marker(frame);
   frame.list->PushClipRect(ImVec2(band.x0, band.y0), ImVec2(band.x1, frame.rows.y1), true);
   const std::vector<Marker>& markers = frame.tab.markers;
-  for (std::size_t i = 0; i + 1 < markers.size(); ++i) {
-    if (markers[i].end_ns) continue;
-    const float from = frame.x(static_cast<double>(markers[i].ts_ns)) +
-                       text_width(ui, TextStyle::mono_small, flag_text(i, markers[i])) + ui.px(14);
-    const float to = frame.x(static_cast<double>(markers[i + 1].ts_ns));
-    if (to > band.x0 && from < band.x1) draw_distance(frame, from, to, markers[i], markers[i + 1]);
-  }
-  for (std::size_t i = 0; i < frame.tab.markers.size(); ++i) draw_flag(frame, i, frame.tab.markers[i]);
-  for (const Marker& marker : markers) {
-    for (const std::optional<std::int64_t>& at : {std::optional(marker.ts_ns), marker.end_ns}) {
+  const std::vector<FlagPlace> places = place_flags(frame);
+  int lines = 1;
+  for (const FlagPlace& place : places) lines = std::max(lines, place.line + 1);
+  if (std::exchange(frame.state.marker_lines, lines) != lines) ui.request_frame();
+  for (std::size_t i = 0; i < markers.size(); ++i) {  // below the flags
+    for (const std::optional<std::int64_t>& at : {std::optional(markers[i].ts_ns), markers[i].end_ns}) {
       if (!at) continue;
       const float x = std::floor(frame.x(static_cast<double>(*at)));
-      frame.list->AddRectFilled(ImVec2(x, band.y0), ImVec2(x + ui.px(1), frame.rows.y1), ui.colour(Colour::marker));
+      frame.list->AddRectFilled(ImVec2(x, line_of(frame, places[i].line).y0), ImVec2(x + ui.px(1), frame.rows.y1),
+                                ui.colour(Colour::marker));
     }
   }
+  for (std::size_t i = 0; i + 1 < markers.size(); ++i) {
+    if (markers[i].end_ns) continue;
+    const float from = places[i].x1 + ui.px(2);
+    const float to = std::floor(frame.x(static_cast<double>(markers[i + 1].ts_ns)));
+    if (to > band.x0 && from < band.x1) draw_distance(frame, from, to, places[i].line, markers[i], markers[i + 1]);
+  }
+  for (std::size_t i = 0; i < frame.tab.markers.size(); ++i) draw_flag(frame, i, frame.tab.markers[i], places[i]);
   frame.list->PopClipRect();
   horizontal_line(ui, frame.markers.x0, frame.markers.x1, frame.markers.y1 - ui.px(1), ui.colour(Colour::line2));
 }

@@ -90,7 +90,7 @@ void choose(TimelineFrame& frame, const std::string& item) {
   }
   const auto marker = std::find_if(tab.markers.begin(), tab.markers.end(),
                                    [&](const Marker& each) { return each.id == state.menu_marker; });
-  if (item == "rename" && marker != tab.markers.end()) state.marker_edit = {marker->id, marker->name, true};
+  if (item == "rename" && marker != tab.markers.end()) state.marker_edit = {marker->id, marker->name, true, false};
   const std::optional<EventRecord> event = menu_event(frame);
   if (!event) return;
   choose_trait(frame, *event, item);

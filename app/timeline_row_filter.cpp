@@ -31,6 +31,7 @@ void draw_row_filter(TimelineFrame& frame) {
   Ui& ui = frame.ui;
   TimelineState& state = frame.state;
   Rect rect = frame.label(frame.markers);
+  rect.y1 = rect.y0 + ui.px(size::kMarkerRow);  // further lines of flags do not stretch it
   rect.x0 += ui.px(4);
   rect.x1 -= ui.px(frame.tab.live == LiveState::recording ? kFollowRoom : 5);
   rect.y0 += ui.px(1);

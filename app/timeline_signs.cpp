@@ -131,7 +131,7 @@ void select_next(TimelineFrame& frame, const Sign& sign) {
 void draw_sign(TimelineFrame& frame, std::size_t index, const Sign& sign) {
   Ui& ui = frame.ui;
   const Rect band = frame.canvas(frame.markers);
-  const Rect rect{sign.x0, band.y0, sign.x1, band.y1};
+  const Rect rect{sign.x0, band.y0, sign.x1, band.y0 + ui.px(size::kMarkerRow)};
   const Interaction touch = interact(ui, "timeline.sign." + std::to_string(index), rect,
                                      {.disabled = false, .below_others = true, .no_focus = true});
   const Incident::Kind kind = gravest(sign);
@@ -155,11 +155,15 @@ void draw_sign(TimelineFrame& frame, std::size_t index, const Sign& sign) {
 
 void draw_signs(TimelineFrame& frame) {
   take_incidents(frame);
+  frame.state.signs.clear();
   if (!frame.state.incidents.found) return;
   const Rect band = frame.canvas(frame.markers);
   frame.list->PushClipRect(ImVec2(band.x0, band.y0), ImVec2(band.x1, band.y1), true);
   const std::vector<Sign> signs = signs_in_view(frame);
-  for (std::size_t i = 0; i < signs.size(); ++i) draw_sign(frame, i, signs[i]);
+  for (std::size_t i = 0; i < signs.size(); ++i) {
+    frame.state.signs.emplace_back(signs[i].x0, signs[i].x1);
+    draw_sign(frame, i, signs[i]);
+  }
   frame.list->PopClipRect();
 }
 

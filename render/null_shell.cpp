@@ -233,6 +233,13 @@ bool NullShell::shows(std::string_view text) const {
                      [&](const VisibleText& shown) { return shown.text.find(text) != std::string::npos; });
 }
 
+bool NullShell::shows_in(const Rect& place, std::string_view text) const {
+  const auto& texts = state_->loop.ui().texts();
+  return std::any_of(texts.begin(), texts.end(), [&](const VisibleText& shown) {
+    return shown.text.find(text) != std::string::npos && place.contains(shown.rect.centre());
+  });
+}
+
 std::string NullShell::visible_text() const {
   std::vector<VisibleText> texts = state_->loop.ui().texts();
   std::stable_sort(texts.begin(), texts.end(), [](const VisibleText& a, const VisibleText& b) {

@@ -57,9 +57,10 @@ class NullShell {
 
   // ---- What is on the screen
   [[nodiscard]] const Rect* find(std::string_view name) const;
-  [[nodiscard]] bool shows(std::string_view text) const;  // some drawn text contains it
-  [[nodiscard]] std::string visible_text() const;         // all of it, top to bottom, one line per text
-  [[nodiscard]] const ImDrawData* draw_data() const;      // of the last frame
+  [[nodiscard]] bool shows(std::string_view text) const;                        // some drawn text contains it
+  [[nodiscard]] bool shows_in(const Rect& place, std::string_view text) const;  // some that lies in the middle of it
+  [[nodiscard]] std::string visible_text() const;     // all of it, top to bottom, one line per text
+  [[nodiscard]] const ImDrawData* draw_data() const;  // of the last frame
   [[nodiscard]] const std::string& clipboard() const;
   [[nodiscard]] bool idle() const;  // the last frame asked for no further one
   [[nodiscard]] Ui& ui();

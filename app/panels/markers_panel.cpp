@@ -8,6 +8,7 @@
 #include "app/selection.h"
 #include "app/view_record.h"
 #include "core/base/format.h"
+#include "core/base/natural_order.h"
 #include "render/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
@@ -29,7 +30,7 @@ void sort_markers(std::vector<const Marker*>& rows, const TableState& state) {
   const auto less = [&](const Marker& a, const Marker& b) {
     switch (state.sort_column) {
       case 0:
-        return a.name < b.name;
+        return natural_less(marker_called(a), marker_called(b));
       case 1:
         return a.set_name < b.set_name;
       case 3:
@@ -43,15 +44,6 @@ void sort_markers(std::vector<const Marker*>& rows, const TableState& state) {
   if (state.sort_column < 0) return;
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const Marker* a, const Marker* b) { return state.descending ? less(*b, *a) : less(*a, *b); });
-}
-
-// As its flag on the timeline says: its name, else its letter.
-std::string called(const SessionTab& tab, const Marker& marker) {
-  if (!marker.name.empty()) return marker.name;
-  for (std::size_t i = 0; i < tab.markers.size(); ++i) {
-    if (tab.markers[i].id == marker.id) return marker_letter(i);
-  }
-  return "";
 }
 
 const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id) {
@@ -78,12 +70,9 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   std::vector<const Marker*> rows;
   for (const Marker& marker : markers) rows.push_back(&marker);
   sort_markers(rows, table_);
-  if (find_marker(tab, chosen_) == nullptr) {
-    chosen_ = rows.front()->id;
-    name_ = rows.front()->name;
-    note_ = rows.front()->note;
-    set_ = rows.front()->set_name;
-  }
+  if (find_marker(tab, chosen_) == nullptr) choose(*rows.front());
+  // What was renamed on the timeline is not what is being typed here.
+  if (const Marker* now = find_marker(tab, chosen_); now->name != kept_.name || now->note != kept_.note) choose(*now);
   if (find_marker(tab, base_) == nullptr) base_ = rows.front()->id;
   const Marker base = *find_marker(tab, base_);
 
@@ -92,7 +81,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
                                                {.title = "Set", .width = 90},
                                                {.title = "Time", .width = 130, .align = Align::right},
                                                {.title = "Span", .width = 100, .align = Align::right},
-                                               {.title = "From " + called(tab, base),
+                                               {.title = "From " + marker_called(base),
                                                 .width = 120,
                                                 .align = Align::right,
                                                 .tooltip = "Time from the base marker to this one"},
@@ -101,7 +90,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
     const Marker& marker = *rows[row];
     switch (column) {
       case 0:
-        return {.text = called(tab, marker),
+        return {.text = marker_called(marker),
                 .style = TextStyle::heading,
                 .icon = icon::kFlag,
                 .icon_colour = Colour::marker};
@@ -119,12 +108,7 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   };
   const TableResult result = table(ui, "markers.table", rest, columns, rows.size(), content, table_,
                                    {.selected = [&](std::size_t row) { return rows[row]->id == chosen_; }});
-  if (const auto clicked = result.clicked; clicked && rows[*clicked]->id != chosen_) {
-    chosen_ = rows[*clicked]->id;
-    name_ = rows[*clicked]->name;
-    note_ = rows[*clicked]->note;
-    set_ = rows[*clicked]->set_name;
-  }
+  if (const auto clicked = result.clicked; clicked && rows[*clicked]->id != chosen_) choose(*rows[*clicked]);
   if (result.double_clicked) {
     const Marker& marker = *rows[*result.double_clicked];
     const auto half = static_cast<std::int64_t>(tab.view.span_ns() / 2);
@@ -134,6 +118,14 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
       tab.show({static_cast<double>(marker.ts_ns - half), static_cast<double>(marker.ts_ns + half)});
     }
   }
+}
+
+void MarkersPanel::choose(const Marker& marker) {
+  chosen_ = marker.id;
+  kept_ = marker;
+  name_ = marker.name;
+  note_ = marker.note;
+  set_ = marker.set_name;
 }
 
 void MarkersPanel::put(const PanelContext& context, const Marker& marker) {
@@ -153,7 +145,7 @@ void MarkersPanel::draw_difference(const PanelContext& context, const Marker& ch
   int at = 0;
   for (const Marker& marker : markers) {
     if (marker.id == base_) at = static_cast<int>(names.size());
-    names.push_back(called(context.tab, marker));
+    names.push_back(marker_called(marker));
   }
   draw_text(ui, row.cut_left(ui.px(56)), "Diff vs", {.colour = Colour::text2});
   const Rect list = row.cut_left(std::min(ui.px(120), row.width() / 2)).middle(ui.px(size::kControl));

@@ -21,11 +21,13 @@ class MarkersPanel {
   void draw_editor(const PanelContext& context, const render::Rect& whole, render::Rect area);
   void draw_difference(const PanelContext& context, const Marker& chosen, render::Rect row);
   void put(const PanelContext& context, const Marker& marker);
+  void choose(const Marker& marker);
 
   MarkerSetsBar bar_;
   render::TableState table_;
   std::optional<std::int64_t> chosen_;  // id of the marker in the editor
   std::optional<std::int64_t> base_;    // id of the one that differences are taken from
+  Marker kept_;                         // as it was when it came into the editor
   std::string name_, note_, set_;       // what is being typed for it
 };
 

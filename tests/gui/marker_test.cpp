@@ -1,4 +1,10 @@
 // Markers and measured spans, on the timeline and in their panel.
+#include <set>
+#include <string>
+
+#include "app/command_table.h"
+#include "app/marker_range.h"
+#include "app/timeline_frame.h"
 #include "app/timeline_state.h"
 #include "tests/gui/viewer.h"
 
@@ -116,4 +122,119 @@ TEST_CASE("markers: one dropped into a profile that is in no session file is ask
   CHECK_FALSE(viewer.tab().modified);
   viewer.run("drop_marker");
   CHECK(viewer.tab().modified);
+}
+
+namespace {
+
+// Markers at times, in the order in which they are dropped.
+struct Flags : OpenViewer {
+  Flags() {
+    tab().show({900, 2'100});
+    REQUIRE(shell.settle());
+  }
+  void drop(std::int64_t ns) {
+    drop_marker(tab(), ns);
+    shell.frame(3);
+  }
+  [[nodiscard]] render::Rect flag(std::int64_t ns) {
+    for (std::size_t i = 0; i < tab().markers.size(); ++i) {
+      if (tab().markers[i].ts_ns == ns) return *shell.find("timeline.marker." + std::to_string(i));
+    }
+    return {};
+  }
+  // The text of the flag of the marker at the time.
+  [[nodiscard]] bool reads(std::int64_t ns, std::string_view letter) { return shell.shows_in(flag(ns), letter); }
+};
+
+bool apart(const render::Rect& a, const render::Rect& b) {
+  return a.x1 <= b.x0 || b.x1 <= a.x0 || a.y1 <= b.y0 || b.y1 <= a.y0;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Flags,
+                  "markers: each keeps its letter when one is dropped before it, when it is moved and when one goes") {
+  drop(1'500);
+  drop(1'900);
+  CHECK(reads(1'500, "A"));
+  CHECK(reads(1'900, "B"));
+  drop(1'100);
+  CHECK(reads(1'500, "A"));
+  CHECK(reads(1'900, "B"));
+  CHECK(reads(1'100, "C"));
+  tab().markers[1].ts_ns = 2'000;  // A, beyond B
+  shell.frame(3);
+  CHECK(reads(2'000, "A"));
+  CHECK(reads(1'900, "B"));
+  remove_marker(tab(), tab().markers[1].id);
+  shell.frame(3);
+  CHECK(reads(1'900, "B"));
+  CHECK(reads(1'100, "C"));
+  const auto range = parse_marker_range("#C:#B", {0, 5'000}, tab().markers);
+  REQUIRE(range.ok());
+  CHECK(*range == TimeRange{1'100, 1'900});
+}
+
+TEST_CASE_FIXTURE(Flags, "markers: flags that would lie over each other stand on lines of their own") {
+  const float lanes = shell.find("timeline.canvas")->y0;
+  drop(1'500);
+  drop(1'502);
+  drop(1'504);
+  drop(1'900);
+  shell.frame(2);
+  CHECK(apart(flag(1'500), flag(1'502)));
+  CHECK(apart(flag(1'500), flag(1'504)));
+  CHECK(apart(flag(1'502), flag(1'504)));
+  CHECK(flag(1'900).y0 == flag(1'500).y0);  // where there is room
+  (void)lanes;
+  tab().show({1'490, 1'520});  // far apart
+  shell.frame(3);
+  CHECK(flag(1'500).y0 == flag(1'504).y0);
+}
+
+TEST_CASE_FIXTURE(Flags, "markers: the field for a name goes when the pointer is used elsewhere, with what was typed") {
+  drop(1'500);
+  REQUIRE(shell.click("timeline.marker.0", render::MouseButton::left, 2));
+  shell.frame(2);
+  REQUIRE(shell.find("timeline.marker.name") != nullptr);
+  shell.type("begin");
+  const render::Rect canvas = *shell.find("timeline.canvas");
+  shell.click({canvas.x1 - 20, canvas.y1 - 20});
+  shell.frame(3);
+  CHECK(shell.find("timeline.marker.name") == nullptr);
+  CHECK(tab().markers[0].name == "begin");
+  CHECK(tab().store->markers().at(0).name == "begin");
+  CHECK(reads(1'500, "A  begin"));
+  REQUIRE(shell.click("timeline.marker.0", render::MouseButton::left, 2));
+  shell.frame(2);
+  shell.key(Key::escape);
+  shell.frame(3);
+  CHECK(shell.find("timeline.marker.name") == nullptr);
+  CHECK(tab().markers[0].name == "begin");
+}
+
+TEST_CASE_FIXTURE(Flags, "markers: a name that was given on the timeline is in the panel's field too") {
+  drop(1'500);
+  run("panel_markers");
+  REQUIRE(shell.click("timeline.marker.0", render::MouseButton::left, 2));
+  shell.frame(2);
+  shell.type("begin");
+  shell.key(Key::enter);
+  shell.frame(3);
+  REQUIRE(shell.find("markers.edit.Name") != nullptr);
+  CHECK(shell.shows_in(*shell.find("markers.edit.Name"), "begin"));
+}
+
+TEST_CASE("commands: each has a title of its own") {
+  Viewer viewer;
+  std::set<std::string> titles;
+  for (const Command& command : viewer.app.commands().all()) {
+    const std::string before_colon = command.title.substr(0, command.title.find(':'));
+    const bool is_new = titles.insert(std::string(menu_title(command.menu)) + "/" + command.title).second;
+    CHECK_MESSAGE(is_new, command.title);
+    if (before_colon == "Minimal view") {
+      const bool only = titles.insert("Minimal view").second;
+      CHECK_MESSAGE(only, command.id);
+    }
+  }
 }

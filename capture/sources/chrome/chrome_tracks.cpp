@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -332,9 +333,11 @@ std::vector<std::size_t> ChromeTracks::in_order(bool kineto) const {
     const ThreadName thread = planned.thread == 0 ? ThreadName{} : thread_name(planned.thread);
     const bool main = thread.pid == thread.tid;
     const int rank = !kineto ? 0 : main ? 1 : planned.thread != 0 && launches(planned.thread) ? 2 : 3;
-    places.push_back({order_in(processes_, thread.pid), thread.pid, rank,
-                      order_in(threads_, thread_key(thread.pid, thread.tid)), thread.tid, rule_of(planned.table).order,
-                      planned.name});
+    // Threads that the profiler does not know come after those that it does.
+    const std::int64_t process =
+        planned.slot > 0 ? std::numeric_limits<std::int64_t>::max() : order_in(processes_, thread.pid);
+    places.push_back({process, thread.pid, rank, order_in(threads_, thread_key(thread.pid, thread.tid)), thread.tid,
+                      rule_of(planned.table).order, planned.name});
   }
   const auto natural = [](const std::string& a, const std::string& b) {
     return natural_less(a, b) ? -1 : natural_less(b, a) ? 1 : 0;

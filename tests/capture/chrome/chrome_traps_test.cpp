@@ -430,7 +430,12 @@ TEST_CASE("frames of several threads that the profiler does not know are not one
   CHECK(named(frames, "b.py(1): run")->track == "Python thread 2");
   CHECK(named(frames, "b.py(2): wait")->track == "Python thread 2");
   CHECK(named(frames, "c.py(1): run")->track == "Python thread 1");  // after the first one had ended
-  for (const TrackSnapshot& track : session.snapshot().tracks) CHECK(track.track->host == "python3 (50)");
+  std::int64_t known = -1, unknown = -1;                             // places of the rows
+  for (const TrackSnapshot& track : session.snapshot().tracks) {
+    CHECK(track.track->host == "python3 (50)");
+    (track.track->name == "thread 50" || track.track->name == "Main thread" ? known : unknown) = track.track->order;
+  }
+  CHECK(known < unknown);
 }
 
 TEST_CASE("an environment variable that is a secret does not travel with the session") {

@@ -19,7 +19,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 constexpr float kCallRow = 24, kStackHeadRow = 44, kColumnRow = 22, kNoteRow = 40;
-constexpr float kLevelWidth = 74, kTimeWidth = 68;
+constexpr float kCallLevelWidth = 74, kCallTimeWidth = 68;
 constexpr float kRoomForBoth = 400;  // units of width from which both times are shown
 
 bool has_role(const Schema& schema, Role role) { return schema.find(role).has_value(); }
@@ -178,10 +178,10 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
     const bool timed =
         std::any_of(calls_.rows.begin(), calls_.rows.end(), [](const CallRow& each) { return each.timed; });
     if (timed) {
-      draw_text(ui, row.cut_right(ui.px(kTimeWidth)), "Total", right);
-      if (area.width() >= ui.px(kRoomForBoth)) draw_text(ui, row.cut_right(ui.px(kTimeWidth)), "Self", right);
+      draw_text(ui, row.cut_right(ui.px(kCallTimeWidth)), "Total", right);
+      if (area.width() >= ui.px(kRoomForBoth)) draw_text(ui, row.cut_right(ui.px(kCallTimeWidth)), "Self", right);
     }
-    draw_text(ui, row.cut_left(ui.px(kLevelWidth)), "Level", look);
+    draw_text(ui, row.cut_left(ui.px(kCallLevelWidth)), "Level", look);
     draw_text(ui, row, "Call", look);
   };
   heads(rest.cut_top(ui.px(kColumnRow)));
@@ -253,13 +253,13 @@ void StackPanel::draw_row(const PanelContext& context, Part& part, const CallRow
   place = place.inset(ui.px(size::kPanelPadding), 0);
   if (row.timed) {
     const TextOptions number{.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right};
-    draw_text(ui, place.cut_right(ui.px(kTimeWidth)), format_duration(static_cast<double>(row.total_ns)), number);
+    draw_text(ui, place.cut_right(ui.px(kCallTimeWidth)), format_duration(static_cast<double>(row.total_ns)), number);
     if (whole.width() >= ui.px(kRoomForBoth)) {
-      draw_text(ui, place.cut_right(ui.px(kTimeWidth)), format_duration(static_cast<double>(row.self_ns)), number);
+      draw_text(ui, place.cut_right(ui.px(kCallTimeWidth)), format_duration(static_cast<double>(row.self_ns)), number);
     }
     place.cut_right(ui.px(8));
   }
-  draw_text(ui, place.cut_left(ui.px(kLevelWidth)), level, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, place.cut_left(ui.px(kCallLevelWidth)), level, {.style = TextStyle::small, .colour = Colour::text3});
   if (row.repeats > 1) {
     const std::string times = "× " + format_count(row.repeats);
     draw_text(ui, place.cut_right(text_width(ui, TextStyle::mono, times) + ui.px(8)), times,

@@ -266,9 +266,9 @@ class StackReader {
 };
 
 // The time of each call that no inner event of its thread took. Every event counts for the innermost call it lies in.
-class SelfTimes {
+class OwnCallTimes {
  public:
-  SelfTimes(const QueryContext& query, std::vector<StackCall>& calls, const StackRules& rules)
+  OwnCallTimes(const QueryContext& query, std::vector<StackCall>& calls, const StackRules& rules)
       : query_(query), calls_(calls), rules_(rules) {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (calls[i].event != kNoEvent && calls[i].on_host) chain_.push_back(i);
@@ -361,7 +361,7 @@ Result<EventStack> event_stack(const QueryContext& query, const Dependencies& de
   auto stack = StackReader(query, dependencies, rules).run(event);
   if (!stack) return stack;
   for (auto* calls : {&stack->calls, &stack->forward}) {
-    if (const Result<void> timed = SelfTimes(query, *calls, rules).run(); !timed) return timed.error();
+    if (const Result<void> timed = OwnCallTimes(query, *calls, rules).run(); !timed) return timed.error();
   }
   return stack;
 }

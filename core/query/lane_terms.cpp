@@ -9,7 +9,7 @@
 namespace accelscope {
 namespace {
 
-constexpr std::size_t kMostListed = 12;
+constexpr std::size_t kMostLanesListed = 12;
 
 bool same_ignoring_case(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -78,8 +78,8 @@ Error LaneTerms::no_such(std::size_t term, const Snapshot& snapshot, const LaneI
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
   }
   std::string known;
-  for (std::size_t i = 0; i < std::min(names.size(), kMostListed); ++i) known += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > kMostListed) known += ", ...";
+  for (std::size_t i = 0; i < std::min(names.size(), kMostLanesListed); ++i) known += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > kMostLanesListed) known += ", ...";
   return Error{fmt::format("search: no {} is called \"{}\"; there are {}", word, wanted.value,
                            known.empty() ? "none with a name" : known)};
 }

@@ -61,6 +61,7 @@ struct TraceViewer : Viewer {
     }
     REQUIRE(tab().selected.has_value());
     REQUIRE(tab().reader->read(*tab().selected)->name_text == name);
+    shell.frame(2);  // what was shown of another event is gone
     REQUIRE(wait_for([&] { return shell.find("stack.copy") != nullptr || shell.shows("The call that launched"); }));
     shell.frame(2);
   }

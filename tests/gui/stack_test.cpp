@@ -100,7 +100,7 @@ TEST_CASE_FIXTURE(TraceViewer, "stack of a trace: a call of Python has its calle
   CHECK(shell.clipboard().starts_with("moe/attention.py(57): forward\n"));
   CHECK(shell.clipboard().ends_with("train.py(31): main\n"));
   select_named("aten::mm");
-  CHECK(shell.shows("aten::linear"));
+  REQUIRE(wait_for([&] { return shell.shows("aten::linear"); }));  // in place of the stack before
   REQUIRE(shell.click("stack.frame.2"));
   CHECK(tab().selected_source == "moe/attention.py:57");
   CHECK(app.layout().is_seen(PanelId::source));

@@ -149,7 +149,8 @@ VisibleColumnsResult draw_visible_columns(Ui& ui, const Rect& area, const Visibl
   const float width = std::floor(scroll.content().width() / static_cast<float>(fit));
   for (std::size_t i = 0; i < count; ++i) {
     const float x = scroll.content().x0 + width * static_cast<float>(i % fit);
-    const float y = scroll.content().y0 + height * static_cast<float>(i / fit);
+    const std::size_t line = i / fit;
+    const float y = scroll.content().y0 + height * static_cast<float>(line);
     ColumnDrawing(ui, columns[i], i, stale, result)
         .draw(Rect{x, y, x + width, y + height - ui.px(10)}.inset(padding, 0));
   }

@@ -20,7 +20,7 @@ namespace {
 
 using Socket = asio::ip::tcp::socket;
 
-constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
+constexpr std::size_t kProxyBufferBytes = std::size_t{64} << 10;
 constexpr std::uint64_t kSlicesPerSecond = 50;  // of a throttled stream
 
 struct Counters {
@@ -72,7 +72,7 @@ class Passage : public std::enable_shared_from_this<Passage> {
  private:
   struct Direction {
     asio::steady_timer pause;
-    std::array<char, kBufferBytes> buffer{};
+    std::array<char, kProxyBufferBytes> buffer{};
     std::uint64_t passed = 0;
     explicit Direction(const asio::any_io_executor& executor) : pause(executor) {}
   };
@@ -90,9 +90,9 @@ class Passage : public std::enable_shared_from_this<Passage> {
 
   // Up to the byte where trouble is due, and not more than a slice of what may pass in a second.
   std::size_t next_read(Towards towards) {
-    std::uint64_t most = kBufferBytes;
+    std::uint64_t most = kProxyBufferBytes;
     if (plan_.bytes_per_second > 0) {
-      most = std::clamp<std::uint64_t>(plan_.bytes_per_second / kSlicesPerSecond, 1, kBufferBytes);
+      most = std::clamp<std::uint64_t>(plan_.bytes_per_second / kSlicesPerSecond, 1, kProxyBufferBytes);
     }
     if (plan_.trouble != Trouble::none && towards == plan_.towards) {
       // At the byte itself the trouble has been met, so this is not 0.

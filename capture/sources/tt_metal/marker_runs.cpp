@@ -18,7 +18,7 @@ void sort_by_time(std::vector<LogMarker>& markers) {
     markers[place] = moved;
     steps += i - place;
     if (steps > 16 * markers.size()) {
-      std::stable_sort(markers.begin(), markers.end(), earlier);
+      std::stable_sort(markers.begin(), markers.end(), marker_runs_earlier);
       return;
     }
   }

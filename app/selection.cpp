@@ -12,8 +12,8 @@ namespace accelscope::app {
 
 namespace {
 constexpr double kStretchMargin = 0.1;
-constexpr double kSeenFromPixels = 2;  // what is narrower is lost among its neighbours
-constexpr double kShownAsPixels = 40;  // how wide it becomes
+constexpr double kSeenFromPixels = 2;          // what is narrower is lost among its neighbours
+constexpr double kShownAsPixels = 40;          // how wide it becomes
 constexpr std::size_t kMostDependencies = 64;  // lit and listed; an event with more is a barrier
 constexpr std::size_t kMostChain = 64;         // links each way
 }  // namespace

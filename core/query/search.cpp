@@ -304,6 +304,8 @@ std::uint64_t EventSearch::hits_of_lane(std::uint32_t lane_index) const noexcept
   return lane_index < implementation_->lanes.size() ? implementation_->lanes[lane_index].hits : 0;
 }
 bool EventSearch::matches_name(StringId name) const noexcept { return implementation_->matcher.matches_name(name); }
-bool EventSearch::names_only() const noexcept { return implementation_->matcher.names_only() && implementation_->matcher.all_lanes(); }
+bool EventSearch::names_only() const noexcept {
+  return implementation_->matcher.names_only() && implementation_->matcher.all_lanes();
+}
 
 }  // namespace accelscope

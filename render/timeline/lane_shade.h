@@ -1,5 +1,6 @@
 // What a lane is coloured by, and how it is drawn while something is filtered, selected or searched: what does not pass
-// is dimmed toward the background, what was found gets a bar above it, what is lit an outline. Nothing disappears and nothing moves.
+// is dimmed toward the background, what was found gets a bar above it, what is lit an outline. Nothing disappears and
+// nothing moves.
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,7 @@ class SummaryBuilder {
   std::vector<std::uint32_t> lanes_;
   std::size_t next_ = 0;  // of lanes_
   TimeView view_;
-  std::vector<Sum> sums_;            // by pixel
+  std::vector<Sum> sums_;                  // by pixel
   std::vector<std::uint8_t> found_, lit_;  // by pixel
   std::size_t counted_ = 0;
   bool complete_ = true;

@@ -1,8 +1,8 @@
 // Finds the events that flows join. Launch flows join a runtime call and what it started by their correlation, also
 // where the file has no flow events for them, else by the id of the operator or annotation that it was for; other flows
 // begin and end at a time of a thread and are bound to the event that encloses it or is the next one; those of the
-// format's version 2 name the event itself, which carries a "bind_id". Works on the held chunks once every event has its
-// place.
+// format's version 2 name the event itself, which carries a "bind_id". Works on the held chunks once every event has
+// its place.
 #pragma once
 
 #include <cstdint>

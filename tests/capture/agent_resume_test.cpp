@@ -101,6 +101,27 @@ std::string refusal(RawPeer& peer) {
   return error ? decode_error(error->body).value().text : "";
 }
 
+namespace {
+
+// Hands on so many chunks and then hangs, as in a process that is about to be killed: from there on its spool changes
+// no more by itself, and can be copied.
+Result<void> write_and_hang(const SyntheticStream& stream, int most, EventSink& sink) {
+  struct Part final : EventSink {
+    Part(EventSink& inner_sink, int most_chunks) : inner(inner_sink), left(most_chunks) {}
+    Result<void> define(const Definition& definition) override { return inner.define(definition); }
+    Result<void> append(SealedChunk chunk) override {
+      if (left-- > 0) return inner.append(std::move(chunk));
+      while (!inner.cancelled()) std::this_thread::yield();
+      return Error{"gone"};
+    }
+    EventSink& inner;
+    int left;
+  } part(sink, most);
+  return write_stream(stream, part);
+}
+
+}  // namespace
+
 TEST_CASE("a capture that is cut again and again arrives whole, each event once") {
   RunningAgent agent(synthetic_source(kStream));
   Got got;
@@ -265,23 +286,7 @@ TEST_CASE("an agent that dies during a capture that repeats itself goes on where
   std::filesystem::path copy = folder.path / "copy";
   Got got;
   {
-    RunningAgent agent(
-        [](EventSink& sink) -> Result<void> {
-          // Half of it, and then it hangs: its process will be gone.
-          struct Half final : EventSink {
-            explicit Half(EventSink& inner_sink) : inner(inner_sink) {}
-            Result<void> define(const Definition& definition) override { return inner.define(definition); }
-            Result<void> append(SealedChunk chunk) override {
-              if (++chunks < 12) return inner.append(std::move(chunk));
-              while (!inner.cancelled()) std::this_thread::yield();
-              return Error{"gone"};
-            }
-            EventSink& inner;
-            int chunks = 0;
-          } half(sink);
-          return write_stream(kStream, half);
-        },
-        options);
+    RunningAgent agent([](EventSink& sink) { return write_and_hang(kStream, 11, sink); }, options);
     RawPeer peer = viewer(agent.address());
     peer.send(encode(Start{}));
     while (got.events < 11 * 16'384) read(peer, got, 1);
@@ -330,10 +335,10 @@ TEST_CASE("an agent that died after it had let go of much still counts and repea
   const std::filesystem::path copy = folder.path / "copy";
   Got got;
   {
-    RunningAgent agent(synthetic_source(stream), options);
+    RunningAgent agent([&stream](EventSink& sink) { return write_and_hang(stream, 25, sink); }, options);
     RawPeer peer = viewer(agent.address());
     peer.send(encode(Start{}));
-    while (got.events < 400'000) read(peer, got, 1, true);
+    while (got.events < 25 * 16'384) read(peer, got, 1, true);
     peer.send(encode(ClockReport{}));  // its answer comes when the acknowledgements before it were taken
     for (std::optional<Frame> frame = peer.receive(); frame && frame->header.type != FrameType::clock;) {
       got.take(*frame);

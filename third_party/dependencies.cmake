@@ -26,11 +26,7 @@ if(ACCELSCOPE_GUI OR ACCELSCOPE_TESTS OR ACCELSCOPE_BENCH OR NOT ACCELSCOPE_PORT
   find_package(simdjson REQUIRED)
 endif()
 
-# Headers only: asio (standalone), spdlog, CLI11, doctest.
-find_path(SPDLOG_HEADERS spdlog/spdlog.h REQUIRED)
-add_library(dep_spdlog INTERFACE)
-target_compile_definitions(dep_spdlog INTERFACE SPDLOG_FMT_EXTERNAL)
-target_link_libraries(dep_spdlog INTERFACE dep_fmt)
+# Headers only: asio (standalone), CLI11, doctest.
 add_library(accelscope_asio INTERFACE)
 target_compile_definitions(accelscope_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
 target_link_libraries(accelscope_asio INTERFACE Threads::Threads)

@@ -5,7 +5,7 @@ set -eu
 
 agent="g++ cmake ninja-build pkg-config ccache \
 libsqlite3-dev libzstd-dev zlib1g-dev libxxhash-dev libre2-dev libasio-dev libssl-dev \
-libcli11-dev libfmt-dev libspdlog-dev \
+libcli11-dev libfmt-dev \
 opencl-headers python3-dev"
 build="$agent libsimdjson-dev \
 libglfw3-dev libimgui-dev libstb-dev libfreetype-dev libgl-dev libopengl-dev libegl-dev \

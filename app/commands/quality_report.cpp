@@ -44,7 +44,7 @@ std::vector<TableCount> table_counts(const Snapshot& snapshot, const EventMask* 
 }
 
 void print_quality_report(std::ostream& out, const Snapshot& snapshot) {
-  TextTable table({Align::left, Align::right, Align::right});
+  TextTable table({CellAlign::left, CellAlign::right, CellAlign::right});
   table.row({"table", "rows in file", "events"});
   for (const TableCount& count : table_counts(snapshot)) {
     table.row({count.name, count.source_rows, count.events == 0 ? "–" : format_count(count.events)});

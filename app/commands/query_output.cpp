@@ -123,7 +123,7 @@ class TableOutput final : public QueryOutput {
   TableOutput(std::ostream& out, bool cuts) : out_(out), cuts_(cuts) {}
   bool columns(const std::vector<std::string>& names) override {
     names_ = names;
-    alignment_.assign(names.size(), Align::right);
+    alignment_.assign(names.size(), CellAlign::right);
     return true;
   }
   bool row(const std::vector<SqlValue>& values) override {
@@ -135,7 +135,7 @@ class TableOutput final : public QueryOutput {
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
       const bool number = std::holds_alternative<std::int64_t>(values[i]) || std::holds_alternative<double>(values[i]);
-      if (!number && !std::holds_alternative<std::monostate>(values[i])) alignment_[i] = Align::left;
+      if (!number && !std::holds_alternative<std::monostate>(values[i])) alignment_[i] = CellAlign::left;
     }
     sampled_.push_back(std::move(cells));
     if (sampled_.size() >= kSampledRows) print_sampled();
@@ -175,7 +175,7 @@ class TableOutput final : public QueryOutput {
   std::ostream& out_;
   bool cuts_;
   std::vector<std::string> names_;
-  std::vector<Align> alignment_;  // numbers to the right
+  std::vector<CellAlign> alignment_;  // numbers to the right
   std::vector<std::size_t> widths_;
   std::vector<std::vector<std::string>> sampled_;
   bool head_printed_ = false;

@@ -51,10 +51,10 @@ constexpr std::array<ExecutorColumn, 8> kColumns = {{
 }};
 
 void print_table(std::ostream& out, const std::vector<Executor>& rows) {
-  std::vector<Align> alignment;
+  std::vector<CellAlign> alignment;
   std::vector<std::string> titles;
   for (const ExecutorColumn& column : kColumns) {
-    alignment.push_back(column.is_number ? Align::right : Align::left);
+    alignment.push_back(column.is_number ? CellAlign::right : CellAlign::left);
     titles.emplace_back(column.title);
   }
   TextTable table(std::move(alignment));

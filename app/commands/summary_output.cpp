@@ -204,7 +204,7 @@ void write_summary_text(std::ostream& out, const std::vector<PrintedSummary>& su
     out << fmt::format("  {} events over {}\n", format_count(summary.event_count),
                        format_duration(static_cast<double>(summary.duration_ns)));
     out << fmt::format("  {}\n", summary.filter.empty() ? summary.verdict : summary.filter);
-    TextTable table({Align::left, Align::right, Align::right, Align::left}, "  ");
+    TextTable table({CellAlign::left, CellAlign::right, CellAlign::right, CellAlign::left}, "  ");
     for (const auto& [schema, count] : summary.event_counts) table.row({schema, format_count(count)});
     for (const Block& block : blocks_of(summary)) add_block(table, block, !summary.filter.empty());
     table.print(out);

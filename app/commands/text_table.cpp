@@ -12,13 +12,13 @@ std::size_t display_width(std::string_view text) noexcept {
 }
 
 std::string table_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
-                       const std::vector<Align>& alignment) {
+                       const std::vector<CellAlign>& alignment) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::size_t width = display_width(cells[i]);
     const std::string padding(widths[i] > width ? widths[i] - width : 0, ' ');
     if (i > 0) line += "  ";
-    line += alignment[i] == Align::right ? padding + cells[i] : cells[i] + padding;
+    line += alignment[i] == CellAlign::right ? padding + cells[i] : cells[i] + padding;
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line;

@@ -2,7 +2,7 @@
 // that they never touch; nothing is cut. A cell wider than kWidest sticks out of its column. Lines of their own may
 // stand between the rows.
 //
-//   TextTable table({Align::left, Align::right});
+//   TextTable table({CellAlign::left, CellAlign::right});
 //   table.row({"name", "count"});
 //   table.line("a heading");
 //   table.print(out);
@@ -17,19 +17,19 @@
 
 namespace accelscope::app {
 
-enum class Align : std::uint8_t { left, right };
+enum class CellAlign : std::uint8_t { left, right };
 
 // Characters of UTF-8.
 [[nodiscard]] std::size_t display_width(std::string_view text) noexcept;
 // With blanks to this width, two blanks before all but the first, none at the end.
 [[nodiscard]] std::string table_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
-                                     const std::vector<Align>& alignment);
+                                     const std::vector<CellAlign>& alignment);
 
 class TextTable {
  public:
   static constexpr std::size_t kWidest = 60;
 
-  explicit TextTable(std::vector<Align> columns, std::string indent = "")
+  explicit TextTable(std::vector<CellAlign> columns, std::string indent = "")
       : columns_(std::move(columns)), indent_(std::move(indent)), widths_(columns_.size(), 0) {}
 
   void row(std::vector<std::string> cells);  // as many as there are columns, or fewer
@@ -41,7 +41,7 @@ class TextTable {
     std::string text;  // of a line
     std::vector<std::string> cells;
   };
-  std::vector<Align> columns_;
+  std::vector<CellAlign> columns_;
   std::string indent_;
   std::vector<std::size_t> widths_;
   std::vector<Entry> entries_;

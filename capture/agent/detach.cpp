@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "capture/process/standard_streams.h"
+
 namespace accelscope::capture {
 namespace {
 
@@ -23,23 +25,16 @@ void leave_streams(const std::string& log_file) {
   if (log > STDERR_FILENO) ::close(log);
 }
 
-void write_all(int file, const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t count = ::write(file, text.data() + done, text.size() - done);
-    if (count <= 0) return;  // the starter is gone
-    done += static_cast<std::size_t>(count);
-  }
-}
-
-// In the background: its status goes to the starter as a last line, unless it has announced itself.
+// In the background: its status goes to the starter, if that is still there, as a last line, unless it has announced
+// itself.
 [[noreturn]] void be_background(int report, const std::string& log_file,
                                 const std::function<int(const Announce&)>& function) {
   const int status = function([&](const std::string& line) {
-    write_all(report, fmt::format("0{}\n", line));
+    (void)write_all(report, fmt::format("0{}\n", line));
     leave_streams(log_file);
     ::close(std::exchange(report, -1));
   });
-  if (report >= 0) write_all(report, fmt::format("{}\n", status));
+  if (report >= 0) (void)write_all(report, fmt::format("{}\n", status));
   std::fflush(nullptr);
   ::_exit(status);
 }

@@ -25,17 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// False: nobody reads it any more, or it has no room; the session still has it.
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
 bool copy_to_output(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> buffer(std::size_t{1} << 20);

@@ -1,9 +1,8 @@
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -18,12 +17,23 @@
 #include "capture/kinds/option_cli.h"
 #include "capture/kinds/options.h"
 #include "capture/process/child_process.h"
+#include "capture/process/standard_streams.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture {
 namespace {
 
 namespace fs = std::filesystem;
+
+// "12:34:56.789 LINE" with the local time, each line in one piece whichever thread it comes from.
+void log_line(const std::string& line) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  tm local{};
+  ::localtime_r(&now.tv_sec, &local);
+  (void)write_all(STDERR_FILENO, fmt::format("{:02}:{:02}:{:02}.{:03} {}\n", local.tm_hour, local.tm_min, local.tm_sec,
+                                             now.tv_nsec / 1'000'000, line));
+}
 
 // Names what is made, if it is the same each time; else "".
 std::string what_repeats(const std::vector<KindChoice>& fixed) {
@@ -51,11 +61,7 @@ AgentOptions options_of(const AgentSettings& settings, const std::vector<KindCho
   options.kinds = agent_kinds(settings.allow_run, fixed);
   options.fixed = fixed;
   options.repeats = what_repeats(fixed);
-  if (!settings.quiet) {
-    const auto logger = spdlog::stderr_color_mt("accelscope-agent");
-    logger->set_pattern("%H:%M:%S.%e %v");
-    options.log = [logger](const std::string& line) { logger->info("{}", line); };
-  }
+  if (!settings.quiet) options.log = log_line;
   return options;
 }
 

@@ -75,8 +75,6 @@ bool Option::given() const { return option_->count() > 0; }
 
 std::vector<std::string> Option::values() const { return given() ? option_->results() : std::vector<std::string>(); }
 
-std::string Option::name() const { return option_->get_name(); }
-
 OptionSet::OptionSet(const std::string& description, const std::string& program)
     : own_(std::make_unique<CLI::App>(description, program)), app_(own_.get()) {}
 

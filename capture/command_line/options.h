@@ -45,7 +45,6 @@ class Option {
 
   [[nodiscard]] bool given() const;
   [[nodiscard]] std::vector<std::string> values() const;  // as typed
-  [[nodiscard]] std::string name() const;                 // "--name"
 
  private:
   CLI::Option* option_;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "capture/process/standard_streams.h"
 #include "core/store/file_system.h"
 
 namespace accelscope::capture {
@@ -54,13 +55,8 @@ Result<void> check_owner_only(const std::string& path, int descriptor) {
   return {};
 }
 
-Result<void> write_all(const std::string& path, int descriptor, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(descriptor, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return system_error(path, "cannot be written");
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
+Result<void> write_durably(const std::string& path, int descriptor, std::string_view content) {
+  if (!write_all(descriptor, content)) return system_error(path, "cannot be written");
   if (::fsync(descriptor) != 0) return system_error(path, "cannot be made durable");
   return {};
 }
@@ -121,7 +117,7 @@ Result<void> write_private_file(const std::string& path, std::string_view conten
     const FolderDescriptor file(
         ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
     if (!file.open()) return system_error(path, "cannot be written");
-    done = write_all(path, file.number(), content);
+    done = write_durably(path, file.number(), content);
   }
   if (done) done = replace_file(draft, path);
   if (!done) remove_file(draft);

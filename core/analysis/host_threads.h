@@ -20,6 +20,7 @@ class HostThreads {
 
   // The number of the thread that a track shows; nothing if it is none of a host's threads.
   [[nodiscard]] std::optional<std::size_t> of_track(TrackNumber track) const;
+  [[nodiscard]] std::size_t count() const noexcept { return lanes_.size(); }
   // Indices into Snapshot::lanes of all that shows the thread.
   [[nodiscard]] const std::vector<std::uint32_t>& lanes(std::size_t thread) const { return lanes_[thread]; }
 

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
-#include <string>
-#include <tuple>
 
+#include "core/analysis/host_threads.h"
 #include "core/analysis/neuron/setup_names.h"
 #include "core/analysis/track_devices.h"
 
@@ -28,14 +26,6 @@ constexpr std::array<KindOfTrack, 7> kKinds = {{{"engine", WorkKind::compute},
 // Tables on a host's threads that name stretches of a program or tell of the profiler: nothing works because of them.
 constexpr std::array<std::string_view, 3> kMarks = {"user_annotation", "overhead", "trace_span"};
 constexpr std::string_view kProfilerHost = "profiler";
-
-// "25286" of "25286 python"; a number behind the space is the thread's own.
-std::string thread_name(const std::string& track) {
-  const std::size_t space = track.rfind(' ');
-  const bool numbered =
-      space != std::string::npos && track.find_first_not_of("0123456789", space + 1) == std::string::npos;
-  return space == std::string::npos || numbered ? track : track.substr(0, space);
-}
 
 }  // namespace
 
@@ -60,8 +50,9 @@ WorkKinds::WorkKinds(const Snapshot& snapshot)
       threads_(snapshot.lanes.size(), 0),
       ranks_(snapshot.lanes.size(), 0) {
   const TrackDevices devices(snapshot);
-  std::set<std::pair<std::size_t, std::string_view>> tables;                         // with events, of each device
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> threads;  // by host, process and name
+  const HostThreads host_threads(snapshot);
+  thread_count_ = host_threads.count();
+  std::set<std::pair<std::size_t, std::string_view>> tables;  // with events, of each device
   for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
     const TrackSnapshot& track = snapshot.tracks[t];
     const WorkKind kind = work_kind_of(track);
@@ -71,16 +62,13 @@ WorkKinds::WorkKinds(const Snapshot& snapshot)
       any_[static_cast<std::size_t>(kind)] = true;
       if (kind != WorkKind::none) tables.emplace(devices.of_track(t), track.schema->name);
     }
-    if (kind != WorkKind::host) continue;
-    const std::size_t thread =
-        threads.try_emplace({track.track->host, track.track->device, thread_name(track.track->name)}, threads.size())
-            .first->second;
+    const auto thread = kind == WorkKind::host ? host_threads.of_track(track.track->number) : std::nullopt;
+    if (!thread) continue;
     for (const std::uint32_t lane : track.lanes) {
-      threads_[lane] = thread;
+      threads_[lane] = *thread;
       ranks_[lane] = track.track->order * 4096 + snapshot.lanes[lane].data->lane.depth;
     }
   }
-  thread_count_ = threads.size();
   for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
     const TrackSnapshot& track = snapshot.tracks[t];
     if (!track.schema) continue;

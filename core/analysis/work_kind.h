@@ -39,8 +39,7 @@ class WorkKinds {
   [[nodiscard]] bool any_device() const noexcept {
     return any(WorkKind::compute) || any(WorkKind::transfer) || any(WorkKind::collective);
   }
-  // Of lanes of a host: tracks of one thread share their host and their names but for a last word, which says what
-  // they show of it ("25286 python", "25286 runtime").
+  // Of lanes of a host: see HostThreads.
   [[nodiscard]] std::size_t thread_of_lane(std::size_t lane) const noexcept { return threads_[lane]; }
   [[nodiscard]] std::size_t thread_count() const noexcept { return thread_count_; }
   [[nodiscard]] std::int64_t rank_of_lane(std::size_t lane) const noexcept { return ranks_[lane]; }  // outer rows first

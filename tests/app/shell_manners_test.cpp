@@ -216,7 +216,7 @@ TEST_CASE("query lists its tables as JSON, and cuts no cell that goes into a pip
 }
 
 TEST_CASE("columns of tables never touch, and count characters") {
-  TextTable table({Align::left, Align::right}, "  ");
+  TextTable table({CellAlign::left, CellAlign::right}, "  ");
   table.row({"name", "n"});
   table.line("heading");
   table.row({std::string(TextTable::kWidest + 20, 'a'), "1"});

@@ -74,10 +74,10 @@ void await_acknowledgement(RawPeer& peer, std::uint64_t sequence) {
   }
 }
 
-const SyntheticStream kStream{.events = 200'000, .lanes = 2};
+const SyntheticStream kStreamed{.events = 200'000, .lanes = 2};
 
 TEST_CASE("a connection that is cut between frames keeps what came and says who is gone") {
-  const std::vector<Frame> frames = frames_of(kStream);
+  const std::vector<Frame> frames = frames_of(kStreamed);
   const std::size_t sent = frames.size() - 3;
   const Seen seen = watch([&](RawPeer& peer) {
     for (std::size_t i = 0; i < sent; ++i) peer.send(frames[i]);
@@ -96,7 +96,7 @@ TEST_CASE("a connection that is cut between frames keeps what came and says who 
 }
 
 TEST_CASE("a connection that is cut within a frame says where, and loses only that frame") {
-  const std::vector<Frame> frames = frames_of(kStream);
+  const std::vector<Frame> frames = frames_of(kStreamed);
   const std::size_t sent = frames.size() - 1;
   const Seen seen = watch([&](RawPeer& peer) {
     for (std::size_t i = 0; i < sent; ++i) peer.send(frames[i]);
@@ -111,7 +111,7 @@ TEST_CASE("a connection that is cut within a frame says where, and loses only th
 }
 
 TEST_CASE("an agent that falls silent within a frame is noticed") {
-  const std::vector<Frame> frames = frames_of(kStream);
+  const std::vector<Frame> frames = frames_of(kStreamed);
   std::optional<RawPeer> held;
   const Seen seen = watch([&](RawPeer& peer) {
     peer.send(frames[0]);
@@ -155,7 +155,7 @@ TEST_CASE("a peer that never says hello is given up") {
 }
 
 TEST_CASE("a frame with a wrong checksum is refused, and the agent learns why") {
-  std::vector<Frame> frames = frames_of(kStream);
+  std::vector<Frame> frames = frames_of(kStreamed);
   std::optional<Frame> answer;
   const Seen seen = watch([&](RawPeer& peer) {
     peer.send(frames[0]);
@@ -168,7 +168,7 @@ TEST_CASE("a frame with a wrong checksum is refused, and the agent learns why") 
 }
 
 TEST_CASE("a missing frame is an error that names its number") {
-  const std::vector<Frame> frames = frames_of(kStream);
+  const std::vector<Frame> frames = frames_of(kStreamed);
   std::optional<Frame> answer;
   const Seen seen = watch([&](RawPeer& peer) {
     for (const Frame& frame : frames) {
@@ -184,26 +184,26 @@ TEST_CASE("a missing frame is an error that names its number") {
 }
 
 TEST_CASE("a frame that comes twice is taken once and counted") {
-  const std::vector<Frame> frames = frames_of(kStream);
+  const std::vector<Frame> frames = frames_of(kStreamed);
   const Seen seen = watch([&](RawPeer& peer) {
     for (const Frame& frame : frames) {
       peer.send(frame);
       if (frame.header.sequence % 5 == 0) peer.send(frame);
     }
-    peer.send(
-        encode(StreamEnd{Outcome::complete, frames.size(), kStream.events, 0, "", count_lanes(frames, frames.size())}));
+    peer.send(encode(
+        StreamEnd{Outcome::complete, frames.size(), kStreamed.events, 0, "", count_lanes(frames, frames.size())}));
     REQUIRE(peer.receive(FrameType::received));
   });
   CHECK(seen.status.phase == CapturePhase::ended);
-  CHECK(seen.stored_events == kStream.events);
+  CHECK(seen.stored_events == kStreamed.events);
   CHECK(seen.status.doubled_frames == frames.size() / 5);
 }
 
 TEST_CASE("totals that do not agree with what came are reported with the number of lost events") {
-  const std::vector<Frame> frames = frames_of(kStream);
+  const std::vector<Frame> frames = frames_of(kStreamed);
   const Seen seen = watch([&](RawPeer& peer) {
     for (const Frame& frame : frames) peer.send(frame);
-    StreamEnd end{Outcome::complete, frames.size(), kStream.events + 123, 0, "", count_lanes(frames, frames.size())};
+    StreamEnd end{Outcome::complete, frames.size(), kStreamed.events + 123, 0, "", count_lanes(frames, frames.size())};
     end.lanes.back().events += 123;
     peer.send(encode(end));
     REQUIRE(peer.receive(FrameType::received));
@@ -217,7 +217,7 @@ TEST_CASE("totals that do not agree with what came are reported with the number 
 }
 
 TEST_CASE("a chunk that is damaged inside is refused although its frame is whole") {
-  std::vector<Frame> frames = frames_of(kStream);
+  std::vector<Frame> frames = frames_of(kStreamed);
   Frame& last = frames.back();
   last.body[last.body.size() / 2] ^= std::byte{1};
   last = make_frame(FrameType::chunk, last.body, last.header.sequence);

@@ -12,11 +12,11 @@ using accelscope::test::CuttingProxy;
 using accelscope::test::Towards;
 using accelscope::test::Trouble;
 
-constexpr std::uint64_t kEvents = 20'000;
+constexpr std::uint64_t kSent = 20'000;
 
 // A capture through a proxy that spoils the first connections.
 CaptureStatus capture_through(const std::vector<accelscope::test::ProxyPlan>& troubles, std::string& log) {
-  RunningAgent agent(synthetic_source({.events = kEvents, .lanes = 2}));
+  RunningAgent agent(synthetic_source({.events = kSent, .lanes = 2}));
   CuttingProxy proxy(agent.address().port);
   for (const auto& trouble : troubles) proxy.plan(trouble);
   CapturePlan plan;
@@ -47,7 +47,7 @@ TEST_CASE("a connection that breaks at any byte before the capture has begun is 
         const CaptureStatus status =
             capture_through({{.trouble = trouble, .towards = towards, .after_bytes = bytes}}, log);
         CHECK_MESSAGE(status.phase == CapturePhase::ended, status.message);
-        CHECK(status.events == kEvents);
+        CHECK(status.events == kSent);
         CHECK(status.agents[0].lost_events == 0);
       }
     }
@@ -59,7 +59,7 @@ TEST_CASE("several breaks in a row are taken alike") {
   const accelscope::test::ProxyPlan early{.trouble = Trouble::reset, .after_bytes = 20};
   const CaptureStatus status = capture_through({early, early, early, early}, log);
   CHECK_MESSAGE(status.phase == CapturePhase::ended, status.message);
-  CHECK(status.events == kEvents);
+  CHECK(status.events == kSent);
   CHECK(count(log, "the capture begins") == 1);
 }
 

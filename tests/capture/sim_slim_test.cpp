@@ -13,7 +13,7 @@ using namespace accelscope::capture;
 
 namespace {
 
-void run(RecordingSink& sink, SimulationOptions options) {
+void simulate_into(RecordingSink& sink, SimulationOptions options) {
   options.detail = Detail::slim;
   const Result<void> done = simulate(options, sink);
   REQUIRE(done.ok());
@@ -29,9 +29,9 @@ std::vector<Bytes> chunk_bytes(const RecordingSink& sink) {
 
 TEST_CASE("the same seed gives the same slim bytes, another seed others") {
   RecordingSink first, second, other;
-  run(first, {.seed = 7, .kernels = 3, .devices = 2});
-  run(second, {.seed = 7, .kernels = 3, .devices = 2});
-  run(other, {.seed = 8, .kernels = 3, .devices = 2});
+  simulate_into(first, {.seed = 7, .kernels = 3, .devices = 2});
+  simulate_into(second, {.seed = 7, .kernels = 3, .devices = 2});
+  simulate_into(other, {.seed = 8, .kernels = 3, .devices = 2});
   CHECK(first.definition_bytes == second.definition_bytes);
   CHECK(chunk_bytes(first) == chunk_bytes(second));
   CHECK(chunk_bytes(first) != chunk_bytes(other));
@@ -40,7 +40,7 @@ TEST_CASE("the same seed gives the same slim bytes, another seed others") {
 TEST_CASE("a slim run ends with the operation that reaches the number of events asked for") {
   for (const std::uint64_t events : {1U, 1000U, 30'000U}) {
     RecordingSink sink;
-    run(sink, {.events = events});
+    simulate_into(sink, {.events = events});
     CHECK(sink.event_count >= events);
     CHECK(sink.event_count < events + 16);
   }
@@ -48,7 +48,7 @@ TEST_CASE("a slim run ends with the operation that reaches the number of events 
 
 TEST_CASE("slim lanes are gapless, sorted and free of overlap, and names and source lines resolve") {
   RecordingSink sink;
-  run(sink, {.kernels = 4, .devices = 2});
+  simulate_into(sink, {.kernels = 4, .devices = 2});
   std::map<LaneNumber, std::int64_t> ends;
   std::map<LaneNumber, std::uint64_t> counts;
   for (const SealedChunk& chunk : sink.chunks) {
@@ -71,6 +71,6 @@ TEST_CASE("slim lanes are gapless, sorted and free of overlap, and names and sou
 TEST_CASE("a cancelled viewer ends a slim run soon") {
   RecordingSink sink;
   sink.cancel_after = 50'000;
-  run(sink, {.events = 50'000'000});
+  simulate_into(sink, {.events = 50'000'000});
   CHECK(sink.event_count < 1'000'000);
 }

@@ -25,10 +25,4 @@ inline std::string failure_of_trace(std::string_view json) {
 
 inline std::string trace_of(const std::string& rows) { return "{\"traceEvents\":[" + rows + "]}"; }
 
-inline std::uint64_t quality_count(const Imported& session, std::string_view kind) {
-  std::uint64_t count = 0;
-  for (const QualityEntry& entry : session.snapshot().quality) count += entry.kind == kind ? entry.count : 0;
-  return count;
-}
-
 }  // namespace accelscope::capture

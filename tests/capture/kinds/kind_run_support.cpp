@@ -83,4 +83,11 @@ bool has_quality(const RecordingSink& sink, const std::string& kind) {
                      [&kind](const QualityEntry& entry) { return entry.kind == kind; });
 }
 
+std::string quality_detail(const RecordingSink& sink, const std::string& kind) {
+  for (const QualityEntry& entry : sink.qualities) {
+    if (entry.kind == kind) return entry.detail;
+  }
+  return {};
+}
+
 }  // namespace accelscope::capture

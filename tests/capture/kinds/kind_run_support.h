@@ -55,5 +55,6 @@ KindOutcome run_kind_into(const CaptureRequest& request, EventSink& sink, const 
 [[nodiscard]] std::vector<std::string> lines_of(const RecordingSink& sink, const std::string& track);
 [[nodiscard]] std::vector<RecordedEvent> events_of(const RecordingSink& sink, const std::string& track);
 [[nodiscard]] bool has_quality(const RecordingSink& sink, const std::string& kind);
+[[nodiscard]] std::string quality_detail(const RecordingSink& sink, const std::string& kind);
 
 }  // namespace accelscope::capture

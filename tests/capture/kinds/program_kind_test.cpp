@@ -28,13 +28,6 @@ std::string failure_of(const CaptureRequest& request) {
   return outcome.result.message();
 }
 
-std::string quality_detail(const RecordingSink& sink, const std::string& kind) {
-  for (const QualityEntry& entry : sink.qualities) {
-    if (entry.kind == kind) return entry.detail;
-  }
-  return {};
-}
-
 bool alive(int id) {
   std::ifstream stat(fmt::format("/proc/{}/stat", id));
   std::string number;

@@ -59,11 +59,4 @@ inline std::int64_t trace_begin_ns(const RecordingSink& sink) {
   return begin;
 }
 
-inline std::string quality_detail(const RecordingSink& sink, const std::string& kind) {
-  for (const QualityEntry& entry : sink.qualities) {
-    if (entry.kind == kind) return entry.detail;
-  }
-  return {};
-}
-
 }  // namespace accelscope::capture

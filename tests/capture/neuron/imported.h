@@ -122,4 +122,10 @@ class Imported {
   std::shared_ptr<const Snapshot> snapshot_;
 };
 
+inline std::uint64_t quality_count(const Imported& session, std::string_view kind) {
+  std::uint64_t count = 0;
+  for (const QualityEntry& entry : session.snapshot().quality) count += entry.kind == kind ? entry.count : 0;
+  return count;
+}
+
 }  // namespace accelscope::capture

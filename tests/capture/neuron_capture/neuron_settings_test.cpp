@@ -31,7 +31,7 @@ NeuronSettings program_settings(std::vector<OptionSetting> options) {
   return *settings;
 }
 
-std::string refusal(std::vector<OptionSetting> options) {
+std::string refused_settings(std::vector<OptionSetting> options) {
   const Result<NeuronSettings> settings = read_neff(std::move(options));
   REQUIRE_FALSE(settings.ok());
   return settings.message();
@@ -73,27 +73,27 @@ TEST_CASE("on several hosts each finds the rank of its own first worker") {
   const Result<NeuronSettings> stranger = read_neff(both, "trn1-09");
   REQUIRE_FALSE(stranger.ok());
   CHECK(contains(stranger.message(), "write trn1-09=RANK"));
-  CHECK(contains(refusal({{"collectives-worker-start-id", "0"}, {"collectives-worker-start-id", "32"}}),
+  CHECK(contains(refused_settings({{"collectives-worker-start-id", "0"}, {"collectives-worker-start-id", "32"}}),
                  "each names its host"));
-  CHECK(contains(refusal({{"collectives-worker-start-id", "trn1-07=first"}}), "is no rank"));
+  CHECK(contains(refused_settings({{"collectives-worker-start-id", "trn1-07=first"}}), "is no rank"));
 }
 
 TEST_CASE("settings that contradict each other are refused with what to write") {
-  CHECK(contains(refusal({{"profile-nth-exec", "3"}, {"num-exec", "2"}}), "would never come"));
-  CHECK(contains(refusal({{"profile-nth-exec", "0"}}), "counted from 1"));
-  CHECK(contains(refusal({{"num-exec", "0"}}), "at least once"));
-  CHECK(contains(refusal({{"input", "x.npy"}}), "is not NAME=FILE"));
-  CHECK(contains(refusal({{"input", "x=x.txt"}}), "neither .npy nor .bin"));
-  CHECK(contains(refusal({{"input", "x=a.npy"}, {"input", "x=b.npy"}}), "x is given twice"));
-  CHECK(contains(refusal({{"input", "--single-io=a.npy"}}), "is not NAME=FILE"));
-  CHECK(contains(refusal({{"session-file", "../up.ntff"}}), "no name of a trace"));
-  CHECK(contains(refusal({{"session-file", "mlp"}}), "no name of a trace"));
-  CHECK(contains(refusal({{"time-limit", "0s"}}), "--time-limit"));
-  CHECK(contains(refusal({{"collectives-workers-per-node", "32"},
-                          {"collectives-worker-count", "32"},
-                          {"collectives-worker-start-id", "32"}}),
+  CHECK(contains(refused_settings({{"profile-nth-exec", "3"}, {"num-exec", "2"}}), "would never come"));
+  CHECK(contains(refused_settings({{"profile-nth-exec", "0"}}), "counted from 1"));
+  CHECK(contains(refused_settings({{"num-exec", "0"}}), "at least once"));
+  CHECK(contains(refused_settings({{"input", "x.npy"}}), "is not NAME=FILE"));
+  CHECK(contains(refused_settings({{"input", "x=x.txt"}}), "neither .npy nor .bin"));
+  CHECK(contains(refused_settings({{"input", "x=a.npy"}, {"input", "x=b.npy"}}), "x is given twice"));
+  CHECK(contains(refused_settings({{"input", "--single-io=a.npy"}}), "is not NAME=FILE"));
+  CHECK(contains(refused_settings({{"session-file", "../up.ntff"}}), "no name of a trace"));
+  CHECK(contains(refused_settings({{"session-file", "mlp"}}), "no name of a trace"));
+  CHECK(contains(refused_settings({{"time-limit", "0s"}}), "--time-limit"));
+  CHECK(contains(refused_settings({{"collectives-workers-per-node", "32"},
+                                   {"collectives-worker-count", "32"},
+                                   {"collectives-worker-start-id", "32"}}),
                  "the workers of this host are 32 to 63"));
-  CHECK(contains(refusal({{"profile", "system"}}), "a system profile is that of a program"));
+  CHECK(contains(refused_settings({{"profile", "system"}}), "a system profile is that of a program"));
   const Result<NeuronSettings> none = read_neuron_settings({"neuron", {}}, NeuronStart::neff, "box");
   CHECK(contains(none.message(), "--neff: name the compiled program"));
   const Result<NeuronSettings> both =

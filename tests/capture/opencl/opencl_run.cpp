@@ -17,13 +17,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string kProgram = accelscope::test::programs_folder() + "/opencl_for_tests";
+const std::string kOpenClProgram = accelscope::test::programs_folder() + "/opencl_for_tests";
 
 // PoCL keeps what it has compiled in a folder.
 void run_program(OpenclRun& run, const std::vector<std::string>& arguments, std::vector<std::string> environment,
                  const ScratchFolder& cache) {
   environment.push_back("POCL_CACHE_DIR=" + cache.path.string());
-  Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start({kProgram, arguments, "", environment});
+  Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start({kOpenClProgram, arguments, "", environment});
   REQUIRE_MESSAGE(child.ok(), child.message());
   std::vector<char> buffer(4096);
   while (!(*child)->ended() || (*child)->any_open()) {
@@ -81,7 +81,7 @@ OpenclRun run_traced(const std::vector<std::string>& arguments,
   KindChoice choice{"opencl", {}};
   for (const auto& [name, value] : options) choice.options.push_back({name, value});
   request.kinds = {choice};
-  request.program = kProgram;
+  request.program = kOpenClProgram;
   const std::unique_ptr<ProbeListener> listener = ProbeListener::open("opencl", folder.path()).value();
   const CaptureKind& kind = **find_kind("opencl");
   const ProbeFiles files = ProbeFiles::lay_down().value();

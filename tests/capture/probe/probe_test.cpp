@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string kProgram = accelscope::test::programs_folder() + "/probe_for_tests";
+const std::string kProbeProgram = accelscope::test::programs_folder() + "/probe_for_tests";
 
 class QualitySink final : public EventSink {
  public:
@@ -105,7 +105,7 @@ class Reading {
  public:
   explicit Reading(bool with_program = true) {
     request_.kinds = {{"test", {}}};
-    if (with_program) request_.program = kProgram;
+    if (with_program) request_.program = kProbeProgram;
     Result<std::unique_ptr<ProbeListener>> listener = ProbeListener::open("test", folder_.path());
     REQUIRE_MESSAGE(listener.ok(), listener.message());
     listener_ = std::move(listener).value();
@@ -134,7 +134,7 @@ class Reading {
     });
   }
   ChildStart start(std::vector<std::string> arguments) const {
-    return {kProgram, std::move(arguments), "", {"ACCELSCOPE_PROBES=" + folder_.path()}};
+    return {kProbeProgram, std::move(arguments), "", {"ACCELSCOPE_PROBES=" + folder_.path()}};
   }
   // Runs the program to its end.
   ChildEnd run(std::vector<std::string> arguments) {
@@ -291,7 +291,7 @@ TEST_CASE("a probe is told the kind's settings") {
 TEST_CASE("without an agent a probe collects nothing and the program runs as ever") {
   const PrivateFolder folder = PrivateFolder::make("probe-test").value();
   Result<std::unique_ptr<SupervisedChild>> child =
-      SupervisedChild::start({kProgram, {"threads", "1000"}, "", {"ACCELSCOPE_PROBES=" + folder.path()}});
+      SupervisedChild::start({kProbeProgram, {"threads", "1000"}, "", {"ACCELSCOPE_PROBES=" + folder.path()}});
   REQUIRE(child.ok());
   while (!(*child)->ended()) (*child)->wait(20ms);
   CHECK((*child)->finish().exit_code == 0);

@@ -63,8 +63,8 @@ def register_optimizer_step_post_hook(hook):
     hooks.append(hook)
 )PY";
 
-struct Bench {
-  Bench() {
+struct TorchBench {
+  TorchBench() {
     lay_down(scratch.file("site/torch/__init__.py"), kTorch);
     lay_down(scratch.file("site/torch/profiler.py"), kProfiler);
     lay_down(scratch.file("site/torch/optim/__init__.py"), kOptim);
@@ -96,7 +96,7 @@ std::vector<std::string> names_of(const RecordingSink& sink) {
 }  // namespace
 
 TEST_CASE("a script runs under torch.profiler with its own arguments, folder and status") {
-  Bench bench;
+  TorchBench bench;
   lay_down(bench.scratch.file("scripts/train.py"),
            "import os, sys, beside\nprint(__name__, sys.argv, os.getcwd() == sys.argv[2])\nsys.exit(7)\n");
   lay_down(bench.scratch.file("scripts/beside.py"), "");
@@ -123,7 +123,7 @@ TEST_CASE("a script runs under torch.profiler with its own arguments, folder and
 }
 
 TEST_CASE("modules and code run under torch.profiler as the interpreter runs them") {
-  Bench bench;
+  TorchBench bench;
   lay_down(bench.scratch.file("package/tool.py"), "import sys\nprint(__name__, sys.argv[1:])\n");
   lay_down(bench.scratch.file("package/__init__.py"), "");
   SteeredSink module;
@@ -146,7 +146,7 @@ TEST_CASE("modules and code run under torch.profiler as the interpreter runs the
 }
 
 TEST_CASE("the options reach torch.profiler, and a schedule follows the optimizers' steps") {
-  Bench bench;
+  TorchBench bench;
   SteeredSink sink;
   KindOutcome outcome = bench.run(bench.request({"-c", "pass"}, {{"activities", "cpu"},
                                                                  {"activities", "cuda"},
@@ -161,7 +161,7 @@ TEST_CASE("the options reach torch.profiler, and a schedule follows the optimize
   CHECK(std::vector<std::string>(names.begin(), names.begin() + 7) ==
         std::vector<std::string>{"activity CPU", "activity CUDA", "shapes", "memory", "stack", "flops", "modules"});
 
-  Bench stepped;
+  TorchBench stepped;
   SteeredSink steps;
   const std::string code = "import torch.optim\no = torch.optim.SGD()\nfor i in range(11): o.step()";
   outcome = stepped.run(stepped.request({"-c", code}, {{"schedule", "1,1,2,2"}}), steps);
@@ -169,13 +169,13 @@ TEST_CASE("the options reach torch.profiler, and a schedule follows the optimize
   REQUIRE(outcome.scopes.size() == 2);
   CHECK(trace_events(*outcome.scopes[1]).size() == 202);
   SteeredSink few;
-  Bench short_run;
+  TorchBench short_run;
   outcome = short_run.run(short_run.request({"-c", "pass"}, {{"schedule", "9,1,2"}}), few);
   CHECK(contains(outcome.result.message(), "fewer steps than --schedule waits for"));
 }
 
 TEST_CASE("a stop in the middle keeps the trace until then") {
-  Bench bench;
+  TorchBench bench;
   for (const char* signal : {"INT", "TERM"}) {
     CAPTURE(signal);
     SteeredSink sink;
@@ -195,7 +195,7 @@ TEST_CASE("a stop in the middle keeps the trace until then") {
 }
 
 TEST_CASE("a stop before anything was traced is no failure") {
-  Bench bench;
+  TorchBench bench;
   SteeredSink sink;
   sink.cancel_when = [](const RecordingSink&) { return true; };
   lay_down(bench.scratch.file("site/torch/__init__.py"), "import time\ntime.sleep(60)\n");
@@ -205,7 +205,7 @@ TEST_CASE("a stop before anything was traced is no failure") {
 }
 
 TEST_CASE("what is wrong with a run under torch.profiler is said with what to do") {
-  Bench bench;
+  TorchBench bench;
   const auto told = [&](CaptureRequest request) {
     const Result<std::string> described = describe_request(request, bench.scratch.path.string());
     return described.ok() ? *described : described.message();
@@ -234,7 +234,7 @@ TEST_CASE("what is wrong with a run under torch.profiler is said with what to do
                  "python3: has no PyTorch (no torch here); install it there with 'python3 -m pip"));
   CHECK(lines_of(sink.kept, "stdout").empty());
   CHECK(outcome.exit_status == 1);
-  Bench other;
+  TorchBench other;
   SteeredSink killed;
   outcome = other.run(other.request({"-c", "import os; os._exit(5)"}), killed);
   CHECK(contains(outcome.result.message(), "torch.profiler has left no trace: the program was killed"));

@@ -19,20 +19,14 @@ Imported import_text(std::string_view text) {
       [&](EventSink& sink) { return import_tracy_csv(ByteSource::from_memory(text), "zones.csv", {}, sink); });
 }
 
-std::string failure_of(std::string_view text) {
+std::string failure_of_text(std::string_view text) {
   const auto store = std::move(Store::create().value());
   StoreSink sink(*store);
   const Result<void> done = import_tracy_csv(ByteSource::from_memory(text), "zones.csv", {}, sink);
   return done.ok() ? "" : done.message();
 }
 
-std::uint64_t quality_count(const Imported& session, std::string_view kind) {
-  std::uint64_t count = 0;
-  for (const QualityEntry& entry : session.snapshot().quality) count += entry.kind == kind ? entry.count : 0;
-  return count;
-}
-
-struct Zone {
+struct TracyZone {
   std::string name;
   std::string track;
   std::string source;
@@ -40,11 +34,11 @@ struct Zone {
   std::int64_t begin = 0;
   std::int64_t end = 0;
   std::uint32_t depth = 0;
-  auto operator<=>(const Zone&) const = default;
+  auto operator<=>(const TracyZone&) const = default;
 };
 
-std::vector<Zone> zones_of(const Imported& session) {
-  std::vector<Zone> zones;
+std::vector<TracyZone> tracy_zones_of(const Imported& session) {
+  std::vector<TracyZone> zones;
   for (const EventValues& event : session.events("tracy_zone")) {
     zones.push_back(
         {event.name, event.track, event.string("source"), event.string("value"), event.begin, event.end, event.depth});
@@ -55,7 +49,7 @@ std::vector<Zone> zones_of(const Imported& session) {
 
 // Zones of a thread that lie in one another like calls.
 void nest(std::mt19937_64& random, std::uint32_t thread, std::int64_t begin, std::int64_t end, std::uint32_t depth,
-          std::vector<Zone>& zones) {
+          std::vector<TracyZone>& zones) {
   for (std::int64_t at = begin; at + 4 < end;) {
     const std::int64_t first = at + static_cast<std::int64_t>(random() % 3);
     const std::int64_t last =
@@ -75,13 +69,13 @@ TEST_CASE("zones in any order of their rows are nested as they lie in time, comm
   std::mt19937_64 random(31);
   for (int round = 0; round < 20; ++round) {
     CAPTURE(round);
-    std::vector<Zone> zones;
+    std::vector<TracyZone> zones;
     for (const std::uint32_t thread : {7U, 8U, 4'000'000'000U}) nest(random, thread, 0, 4000, 0, zones);
     std::sort(zones.begin(), zones.end());
-    std::vector<Zone> rows = zones;
+    std::vector<TracyZone> rows = zones;
     std::shuffle(rows.begin(), rows.end(), random);
     std::string text(kZones);
-    for (Zone& row : rows) {
+    for (TracyZone& row : rows) {
       const std::size_t colon = row.source.rfind(':');
       // The tool quotes nothing: only names and texts are told apart again.
       std::string file = row.source.substr(0, colon);
@@ -89,11 +83,11 @@ TEST_CASE("zones in any order of their rows are nested as they lie in time, comm
       text += fmt::format("{},{},{},{},{},{},{}\n", row.name, file, row.source.substr(colon + 1), row.begin,
                           row.end - row.begin, row.track.substr(7), row.value);
     }
-    for (Zone& zone : zones)
+    for (TracyZone& zone : zones)
       zone.source.erase(std::remove(zone.source.begin(), zone.source.end(), ','), zone.source.end());
     std::sort(zones.begin(), zones.end());
     const Imported session = import_text(text);
-    CHECK(zones_of(session) == zones);
+    CHECK(tracy_zones_of(session) == zones);
     CHECK(quality_count(session, "rows_skipped") == 0);
   }
 }
@@ -175,9 +169,9 @@ TEST_CASE("what is broken is left out and counted with its first line") {
   for (const QualityEntry& entry : session.snapshot().quality) told = told || contains(entry.detail, "line 3");
   CHECK(told);
   CHECK(quality_count(import_text(kZones), "no_rows") == 1);
-  CHECK(contains(failure_of(""), "the file is empty"));
-  CHECK(contains(failure_of("There are currently no messages!\n"), "zones.csv: its first line"));
-  CHECK(contains(failure_of("name,src_file\na,b\n"), "names neither zones, messages nor statistics"));
+  CHECK(contains(failure_of_text(""), "the file is empty"));
+  CHECK(contains(failure_of_text("There are currently no messages!\n"), "zones.csv: its first line"));
+  CHECK(contains(failure_of_text("name,src_file\na,b\n"), "names neither zones, messages nor statistics"));
 }
 
 TEST_CASE("a table of tracy-csvexport is recognised by its first line") {

@@ -33,12 +33,6 @@ inline const EventValues* find_event(const std::vector<EventValues>& events, std
   return found == events.end() ? nullptr : &*found;
 }
 
-inline std::uint64_t quality_count(const Imported& session, std::string_view kind) {
-  std::uint64_t count = 0;
-  for (const QualityEntry& entry : session.snapshot().quality) count += entry.kind == kind ? entry.count : 0;
-  return count;
-}
-
 }  // namespace accelscope::capture
 
 namespace doctest {

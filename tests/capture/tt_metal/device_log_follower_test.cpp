@@ -10,9 +10,9 @@
 namespace accelscope::capture {
 namespace {
 
-using Steps = std::function<void(DeviceLogFollower&)>;
+using FollowerSteps = std::function<void(DeviceLogFollower&)>;
 
-Imported follow(const Steps& steps) {
+Imported follow(const FollowerSteps& steps) {
   return Imported::by([&](EventSink& sink) -> Result<void> {
     SessionWriter writer(sink);
     DeviceLogFollower follower("profile_log_device.csv", writer, {});
@@ -22,7 +22,7 @@ Imported follow(const Steps& steps) {
   });
 }
 
-std::string failure_of(const Steps& steps) {
+std::string failure_of(const FollowerSteps& steps) {
   const auto store = std::move(Store::create().value());
   StoreSink sink(*store);
   SessionWriter writer(sink);

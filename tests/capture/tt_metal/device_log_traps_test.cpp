@@ -19,23 +19,23 @@ std::string zone_row(std::string_view type, int time, std::string_view name, int
 std::string begin(int time, std::string_view name, int run = 1) { return zone_row("ZONE_START", time, name, run); }
 std::string end(int time, std::string_view name, int run = 1) { return zone_row("ZONE_END", time, name, run); }
 
-struct Zone {
+struct PlainZone {
   std::string name;
   std::int64_t begin;
   std::int64_t end;
   std::uint32_t depth;
   bool unfinished;
-  bool operator==(const Zone&) const = default;
+  bool operator==(const PlainZone&) const = default;
 };
 
-std::vector<Zone> plain_zones(const Imported& session) {
-  std::vector<Zone> zones;
+std::vector<PlainZone> plain_zones(const Imported& session) {
+  std::vector<PlainZone> zones;
   for (const EventValues& event : session.events("zone")) {
     const std::int64_t at = event.integer("time_cycles").value();
     zones.push_back(
         {event.name, at, at + event.integer("cycles").value(), event.depth, event.integer("unfinished") == 1});
   }
-  std::sort(zones.begin(), zones.end(), [](const Zone& a, const Zone& b) {
+  std::sort(zones.begin(), zones.end(), [](const PlainZone& a, const PlainZone& b) {
     return std::tie(a.begin, a.depth, a.name) < std::tie(b.begin, b.depth, b.name);
   });
   return zones;
@@ -49,15 +49,15 @@ TEST_CASE("zones are told apart by name, file and line where their timer ids col
                      "0,1,1,BRISC,7,120,0,1,,,A,ZONE_END,4,a.cc,\n0,1,1,BRISC,7,130,0,1,,,B,ZONE_START,4,a.cc,\n"
                      "0,1,1,BRISC,7,140,0,1,,,B,ZONE_END,4,a.cc,\n0,1,1,BRISC,7,150,0,1,,,A,ZONE_END,3,a.cc,\n"));
   CHECK(plain_zones(session) ==
-        std::vector<Zone>{{"A", 100, 150, 0, false}, {"A", 110, 120, 1, false}, {"B", 130, 140, 1, false}});
+        std::vector<PlainZone>{{"A", 100, 150, 0, false}, {"A", 110, 120, 1, false}, {"B", 130, 140, 1, false}});
 }
 
 TEST_CASE("a zone without an end goes on to the end of its parent") {
   const Imported session = import_log(log(begin(100, "BRISC-FW") + begin(110, "BRISC-KERNEL") + begin(120, "A") +
                                           end(150, "BRISC-KERNEL") + end(160, "BRISC-FW")));
-  CHECK(plain_zones(session) == std::vector<Zone>{{"BRISC-FW", 100, 160, 0, false},
-                                                  {"BRISC-KERNEL", 110, 150, 1, false},
-                                                  {"A", 120, 150, 2, true}});
+  CHECK(plain_zones(session) == std::vector<PlainZone>{{"BRISC-FW", 100, 160, 0, false},
+                                                       {"BRISC-KERNEL", 110, 150, 1, false},
+                                                       {"A", 120, 150, 2, true}});
   REQUIRE(session.quality("unmatched_begins") != nullptr);
   CHECK(session.quality("unmatched_begins")->count == 1);
   CHECK(session.quality("unmatched_begins")->detail.find("chip 0 core 1,1 BRISC (1)") != std::string::npos);
@@ -68,7 +68,7 @@ TEST_CASE("zones that the end of the log cuts off go on to the last event of the
       import_log(log(begin(100, "BRISC-FW") + begin(110, "BRISC-KERNEL") +
                      "0,1,1,BRISC,9,190,5,1,,,,TS_DATA,0,,\n0,1,1,NCRISC,9,500,5,1,,,,TS_DATA,0,,\n"));
   CHECK(plain_zones(session) ==
-        std::vector<Zone>{{"BRISC-FW", 100, 190, 0, true}, {"BRISC-KERNEL", 110, 190, 1, true}});
+        std::vector<PlainZone>{{"BRISC-FW", 100, 190, 0, true}, {"BRISC-KERNEL", 110, 190, 1, true}});
 }
 
 TEST_CASE("ends that were lost do not bury the runs that follow") {
@@ -76,18 +76,18 @@ TEST_CASE("ends that were lost do not bury the runs that follow") {
   for (int run = 1; run <= 100; ++run)
     rows += begin(run * 100, "BRISC-FW", run) + begin(run * 100 + 10, "BRISC-KERNEL", run);
   const Imported session = import_log(log(rows));
-  const std::vector<Zone> zones = plain_zones(session);
+  const std::vector<PlainZone> zones = plain_zones(session);
   REQUIRE(zones.size() == 200);
   for (std::size_t i = 0; i + 2 < zones.size(); i += 2) {
-    CHECK(zones[i] == Zone{"BRISC-FW", zones[i].begin, zones[i + 2].begin, 0, true});
-    CHECK(zones[i + 1] == Zone{"BRISC-KERNEL", zones[i + 1].begin, zones[i + 2].begin, 1, true});
+    CHECK(zones[i] == PlainZone{"BRISC-FW", zones[i].begin, zones[i + 2].begin, 0, true});
+    CHECK(zones[i + 1] == PlainZone{"BRISC-KERNEL", zones[i + 1].begin, zones[i + 2].begin, 1, true});
   }
   CHECK(quality_count(session, "unmatched_begins") == 200);
 }
 
 TEST_CASE("an end without a begin is an event of its own") {
   const Imported session = import_log(log(end(50, "A") + begin(100, "B") + end(120, "C") + end(150, "B")));
-  CHECK(plain_zones(session) == std::vector<Zone>{{"B", 100, 150, 0, false}});
+  CHECK(plain_zones(session) == std::vector<PlainZone>{{"B", 100, 150, 0, false}});
   const auto events = session.events("ts_event");
   REQUIRE(events.size() == 2);
   for (const EventValues& event : events) {
@@ -101,18 +101,18 @@ TEST_CASE("an end without a begin is an event of its own") {
 TEST_CASE("zones of one instant: back to back, without length, and begun together") {
   const std::string rows = begin(100, "A") + begin(100, "B") + end(120, "B") + begin(120, "B") + end(130, "B") +
                            begin(140, "C") + end(140, "C") + end(150, "A");
-  CHECK(plain_zones(import_log(log(rows))) == std::vector<Zone>{{"A", 100, 150, 0, false},
-                                                                {"B", 100, 120, 1, false},
-                                                                {"B", 120, 130, 1, false},
-                                                                {"C", 140, 140, 1, false}});
+  CHECK(plain_zones(import_log(log(rows))) == std::vector<PlainZone>{{"A", 100, 150, 0, false},
+                                                                     {"B", 100, 120, 1, false},
+                                                                     {"B", 120, 130, 1, false},
+                                                                     {"C", 140, 140, 1, false}});
   // B encloses A although A comes first by name: only the ends tell.
   CHECK(plain_zones(import_log(log(begin(100, "A") + begin(100, "B") + end(120, "A") + end(150, "B")))) ==
-        std::vector<Zone>{{"B", 100, 150, 0, false}, {"A", 100, 120, 1, false}});
+        std::vector<PlainZone>{{"B", 100, 150, 0, false}, {"A", 100, 120, 1, false}});
 }
 
 TEST_CASE("a zone that calls itself nests, endless nesting without ends is cut") {
   CHECK(plain_zones(import_log(log(begin(100, "A") + begin(110, "A") + end(120, "A") + end(130, "A")))) ==
-        std::vector<Zone>{{"A", 100, 130, 0, false}, {"A", 110, 120, 1, false}});
+        std::vector<PlainZone>{{"A", 100, 130, 0, false}, {"A", 110, 120, 1, false}});
   std::string rows;
   for (int i = 0; i < 1000; ++i) rows += begin(100 + i, "A" + std::to_string(i));
   const Imported session = import_log(log(rows));
@@ -124,7 +124,7 @@ TEST_CASE("rows that repeat another one count once, and equal markers of other t
   const std::string rows =
       begin(100, "A") + begin(100, "A") + end(150, "A") + end(150, "A") + begin(200, "A") + end(250, "A");
   const Imported session = import_log(log(rows));
-  CHECK(plain_zones(session) == std::vector<Zone>{{"A", 100, 150, 0, false}, {"A", 200, 250, 0, false}});
+  CHECK(plain_zones(session) == std::vector<PlainZone>{{"A", 100, 150, 0, false}, {"A", 200, 250, 0, false}});
   CHECK(quality_count(session, "duplicate_rows") == 2);
 }
 

@@ -31,7 +31,7 @@ class StepSink final : public EventSink {
   mutable std::size_t at_ = 0;
 };
 
-using Steps = std::vector<std::function<void()>>;
+using LogSteps = std::vector<std::function<void()>>;
 
 CaptureRequest request_for(const std::string& log, std::vector<OptionSetting> more = {}) {
   CaptureRequest request{.kinds = {{"tt-metal", {{"log", log}}}}};
@@ -39,16 +39,16 @@ CaptureRequest request_for(const std::string& log, std::vector<OptionSetting> mo
   return request;
 }
 
-Result<void> run_steps(const CaptureRequest& request, EventSink& sink, Steps steps) {
+Result<void> run_steps(const CaptureRequest& request, EventSink& sink, LogSteps steps) {
   StepSink stepped(sink, std::move(steps));
   return run_kind_into(request, stepped).result;
 }
 
-Imported follow(const CaptureRequest& request, Steps steps) {
+Imported follow(const CaptureRequest& request, LogSteps steps) {
   return Imported::by([&](EventSink& sink) { return run_steps(request, sink, std::move(steps)); });
 }
 
-std::string failure_of(const CaptureRequest& request, Steps steps) {
+std::string failure_of(const CaptureRequest& request, LogSteps steps) {
   RecordingSink sink;
   const Result<void> done = run_steps(request, sink, std::move(steps));
   return done.ok() ? "" : done.message();
@@ -83,7 +83,7 @@ TEST_CASE("a log that appears, grows, is cut and replaced at any byte gives the 
     const ScratchFolder scratch;
     const std::string path = scratch.file("profile_log_device.csv");
     const std::string text = test::tt_log_text(options_of(1 + round % 5));
-    Steps steps = {[] {}};
+    LogSteps steps = {[] {}};
     const auto grow = [&](std::size_t from, std::size_t to) {
       while (from < to) {
         const std::size_t count = std::min<std::size_t>(to - from, 1 + random() % 9000);

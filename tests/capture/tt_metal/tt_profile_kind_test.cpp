@@ -35,13 +35,6 @@ std::string device_of(const RecordingSink& sink, const std::string& track) {
   return {};
 }
 
-std::string quality_detail(const RecordingSink& sink, const std::string& kind) {
-  for (const QualityEntry& entry : sink.qualities) {
-    if (entry.kind == kind) return entry.detail;
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE("a command runs without and with the device profiler, and both are one session") {

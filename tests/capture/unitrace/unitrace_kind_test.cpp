@@ -63,14 +63,14 @@ sys.exit(status if status >= 0 else 128 - status)
 )PY";
 
 // The tool is the first on PATH while this lives.
-struct Bench {
-  Bench() {
+struct UnitraceBench {
+  UnitraceBench() {
     lay_down(tool, kUnitrace, true);
     ::setenv("PATH", (scratch.file("bin") + ":" + path).c_str(), 1);
   }
-  ~Bench() { ::setenv("PATH", path.c_str(), 1); }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
+  ~UnitraceBench() { ::setenv("PATH", path.c_str(), 1); }
+  UnitraceBench(const UnitraceBench&) = delete;
+  UnitraceBench& operator=(const UnitraceBench&) = delete;
   std::string path = ::getenv("PATH");
   ScratchFolder scratch;
   std::string tool = scratch.file("bin/unitrace");
@@ -97,7 +97,7 @@ struct Bench {
 }  // namespace
 
 TEST_CASE("a program runs under unitrace, and its trace is what its import is, at the program's time") {
-  Bench bench;
+  UnitraceBench bench;
   SteeredSink sink;
   const KindOutcome outcome = bench.run(
       bench.request({"sh", "-c", "echo said; exit 4"}, {{"output-dir", bench.scratch.file("unitrace.d")}}), sink);
@@ -121,7 +121,7 @@ TEST_CASE("a program runs under unitrace, and its trace is what its import is, a
 }
 
 TEST_CASE("every option becomes the one that unitrace documents") {
-  Bench bench;
+  UnitraceBench bench;
   SteeredSink sink;
   const KindOutcome outcome = bench.run(bench.request({"true"}, {{"host-calls", "off"},
                                                                  {"opencl", "on"},
@@ -152,7 +152,7 @@ TEST_CASE("every option becomes the one that unitrace documents") {
 }
 
 TEST_CASE("several processes leave several traces, told apart by their names, and a broken one is told of") {
-  Bench bench;
+  UnitraceBench bench;
   CaptureRequest request = bench.request({"true"}, {{"output-dir", bench.scratch.file("unitrace.d")}});
   request.environment = {"STAND_IN_TRACE=several"};
   SteeredSink sink;
@@ -162,7 +162,7 @@ TEST_CASE("several processes leave several traces, told apart by their names, an
   CHECK(trace_events(*outcome.scopes[0]).size() == 600);
   CHECK(contains(outcome.scopes[1]->tracks.begin()->second.device, "true."));
 
-  Bench other;
+  UnitraceBench other;
   request = other.request({"true"});
   request.environment = {"STAND_IN_TRACE=broken"};
   SteeredSink broken;
@@ -172,7 +172,7 @@ TEST_CASE("several processes leave several traces, told apart by their names, an
 }
 
 TEST_CASE("unitrace starts paused, goes on and pauses with the capture") {
-  Bench bench;
+  UnitraceBench bench;
   SteeredSink sink;
   int turns = 0;
   sink.pause_when = [&](const RecordingSink&) {
@@ -193,7 +193,7 @@ TEST_CASE("unitrace starts paused, goes on and pauses with the capture") {
 }
 
 TEST_CASE("a stop ends the program in order and keeps what was traced until then") {
-  Bench bench;
+  UnitraceBench bench;
   SteeredSink sink;
   sink.cancel_when = [](const RecordingSink& kept) {
     return std::find(kept.strings.begin(), kept.strings.end(), "begun") != kept.strings.end();
@@ -206,7 +206,7 @@ TEST_CASE("a stop ends the program in order and keeps what was traced until then
 }
 
 TEST_CASE("what is wrong with a run under unitrace is said with what to do") {
-  Bench bench;
+  UnitraceBench bench;
   const auto told = [&](const CaptureRequest& request) {
     const Result<std::string> described = describe_request(request, bench.scratch.path.string());
     return described.ok() ? *described : described.message();

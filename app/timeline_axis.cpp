@@ -18,7 +18,6 @@ namespace {
 
 using namespace render;
 
-constexpr double kFoldFrom = 0.3;           // share of the session that must be idle before the work to be folded
 constexpr double kRenewSeconds = 0.25;      // how often the overview of a live session is made anew
 constexpr float kStubMargin = 8;            // units on both sides of its text
 constexpr std::size_t kLanesPerFrame = 48;  // that the overview adds up in a frame
@@ -26,34 +25,28 @@ constexpr float kHitTick = 5;  // units: height of what marks search hits and li
 
 [[nodiscard]] std::string idle_text(double ns) { return format_duration(ns) + " idle"; }
 
-void choose_stretch(TimelineFrame& frame, const Rect& canvas) {
-  Overview& overview = frame.state.overview;
-  double begin = frame.session.begin_ns;
-  overview.idle_ns = 0;
-  overview.stub = 0;
-  if (frame.tab.active) {
-    const auto work = static_cast<double>(frame.tab.active->begin_ns);
-    if (work - begin > kFoldFrom * (frame.session.end_ns - begin)) {
-      const double lead = (frame.session.end_ns - work) * 0.02;
-      overview.idle_ns = work - lead - begin;
-      overview.stub = std::ceil(text_width(frame.ui, TextStyle::mono_small, idle_text(overview.idle_ns))) +
-                      2 * frame.ui.px(kStubMargin);
-      begin = work - lead;
-    }
+[[nodiscard]] FoldedAxis axis_of(const TimelineFrame& frame, const Rect& canvas) {
+  std::vector<TimeRange> gaps;  // of a capture they are folded when it has ended: until then everything moves
+  if (frame.tab.analysis && frame.tab.live != LiveState::recording) {
+    if (const auto activity = frame.tab.analysis->activity()) gaps = activity->gaps;
   }
-  overview.view = {begin, frame.session.end_ns, std::max(1, static_cast<int>(canvas.width() - overview.stub))};
+  const auto idle = stretches_to_fold(frame.session.begin_ns, frame.session.end_ns, frame.tab.active, gaps);
+  return {frame.session.begin_ns, frame.session.end_ns, std::max(1, static_cast<int>(canvas.width())), idle,
+          [&](double ns) {
+            return static_cast<int>(
+                std::ceil(text_width(frame.ui, TextStyle::mono_small, idle_text(ns)) + 2 * frame.ui.px(kStubMargin)));
+          }};
 }
 
 void renew(TimelineFrame& frame, const Rect& canvas) {
   Overview& overview = frame.state.overview;
-  const TimeView before = overview.view;
-  const double idle_before = overview.idle_ns;
-  choose_stretch(frame, canvas);
-  const bool moved = before.begin_ns != overview.view.begin_ns || before.end_ns != overview.view.end_ns ||
-                     before.width != overview.view.width || idle_before != overview.idle_ns;
+  FoldedAxis axis = axis_of(frame, canvas);
+  const bool moved = axis != overview.axis;
+  const bool resized = overview.axis.parts().empty() || axis.parts().back().x1 != overview.axis.parts().back().x1 ||
+                       axis.parts().size() != overview.axis.parts().size();
+  overview.axis = std::move(axis);
   const bool newer = overview.version != frame.snapshot.version || overview.shade_version != frame.state.shade_version;
-  if ((moved || newer) && (before.width != overview.view.width || overview.made_at_s < 0 ||
-                           frame.ui.time() - overview.made_at_s > kRenewSeconds)) {
+  if ((moved || newer) && (resized || overview.made_at_s < 0 || frame.ui.time() - overview.made_at_s > kRenewSeconds)) {
     overview.complete = false;
     overview.next_band = 0;
     overview.version = frame.snapshot.version;
@@ -62,11 +55,20 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
   }
   if (overview.complete) return;
   const auto& bands = frame.state.bands;
-  if (overview.bands.size() != bands.size()) overview.bands.resize(bands.size());
+  const auto& parts = overview.axis.parts();
+  if (overview.bands.size() != bands.size() * parts.size()) {
+    overview.bands.assign(bands.size() * parts.size(), {});
+    overview.next_band = 0;
+  }
   std::size_t budget = kLanesPerFrame;
-  while (overview.next_band < bands.size() && budget > 0) {
+  while (overview.next_band < overview.bands.size() && budget > 0) {
     SummaryBuilder& band = overview.bands[overview.next_band];
-    if (!band.busy() || moved) band.begin(bands[overview.next_band], overview.view);
+    const FoldedAxis::Part& part = parts[overview.next_band % parts.size()];
+    if (part.folded) {
+      ++overview.next_band;
+      continue;
+    }
+    if (!band.busy() || moved) band.begin(bands[overview.next_band / parts.size()], part.view());
     band.advance(
         frame.snapshot, frame.state.windows, frame.state.crew,
         [&](std::uint32_t lane) { return shade_of(frame, lane); }, budget);
@@ -75,27 +77,16 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
     if (!whole) break;
     ++overview.next_band;
   }
-  if (overview.next_band < bands.size()) frame.ui.request_frame();
-  overview.complete = overview.next_band >= bands.size();
+  if (overview.next_band < overview.bands.size()) frame.ui.request_frame();
+  overview.complete = overview.next_band >= overview.bands.size();
 }
 
-// Overview pixels of a time, the folded stretch included.
 [[nodiscard]] float overview_x(const TimelineFrame& frame, const Rect& canvas, double ns) {
-  const Overview& overview = frame.state.overview;
-  if (ns >= overview.view.begin_ns || overview.idle_ns <= 0) {
-    return canvas.x0 + overview.stub + static_cast<float>(overview.view.x(ns));
-  }
-  const double share = (ns - frame.session.begin_ns) / overview.idle_ns;
-  return canvas.x0 + static_cast<float>(share) * overview.stub;
+  return canvas.x0 + static_cast<float>(frame.state.overview.axis.x(ns));
 }
 
 [[nodiscard]] double overview_ns(const TimelineFrame& frame, const Rect& canvas, float x) {
-  const Overview& overview = frame.state.overview;
-  const float from_left = x - canvas.x0;
-  if (from_left >= overview.stub || overview.stub <= 0) {
-    return overview.view.ns(static_cast<double>(from_left - overview.stub));
-  }
-  return frame.session.begin_ns + overview.idle_ns * static_cast<double>(from_left / overview.stub);
+  return frame.state.overview.axis.ns(static_cast<double>(x - canvas.x0));
 }
 
 void paint_bands(TimelineFrame& frame, const Rect& canvas) {
@@ -106,15 +97,25 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
       {static_cast<int>(ui.px(size::kHatchStep)), ui.scale(), ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
   std::vector<int> rows;
   std::vector<PixelRun> found, lit;
-  for (const SummaryBuilder& band : overview.bands) {
-    if (band.strip().texels.empty()) continue;  // not made yet
-    const SummaryStrip strip = at_view(band.strip(), overview.view);
-    std::vector<Pixel> texels(static_cast<std::size_t>(overview.stub), 0);
-    texels.insert(texels.end(), strip.texels.begin(), strip.texels.end());
-    texels.resize(static_cast<std::size_t>(canvas.width()), 0);
-    rows.push_back(frame.overview_texture.add(texels));
-    found.insert(found.end(), strip.found.begin(), strip.found.end());
-    lit.insert(lit.end(), strip.lit.begin(), strip.lit.end());
+  const auto& parts = overview.axis.parts();
+  for (std::size_t first = 0; first + parts.size() <= overview.bands.size(); first += parts.size()) {
+    std::vector<Pixel> texels(static_cast<std::size_t>(canvas.width()), 0);
+    bool made = false;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const SummaryBuilder& band = overview.bands[first + i];
+      if (parts[i].folded || band.strip().texels.empty()) continue;  // not made yet
+      made = true;
+      const SummaryStrip strip = at_view(band.strip(), parts[i].view());
+      const auto begin = std::min(texels.size(), static_cast<std::size_t>(parts[i].x0));
+      const std::size_t count = std::min(strip.texels.size(), texels.size() - begin);
+      std::copy_n(strip.texels.begin(), count, texels.begin() + static_cast<std::ptrdiff_t>(begin));
+      const auto place = [&](const std::vector<PixelRun>& from, std::vector<PixelRun>& to) {
+        for (const PixelRun& run : from) to.push_back({run.begin + parts[i].x0, run.end + parts[i].x0});
+      };
+      place(strip.found, found);
+      place(strip.lit, lit);
+    }
+    if (made) rows.push_back(frame.overview_texture.add(texels));
   }
   frame.overview_texture.upload(ui.textures());
   if (!rows.empty()) {
@@ -129,21 +130,24 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
   }
   const auto paint_ticks = [&](const std::vector<PixelRun>& runs, Colour colour) {
     for (const PixelRun& run : runs) {
-      const float x0 = canvas.x0 + overview.stub + static_cast<float>(run.begin);
-      const float x1 = std::max(canvas.x0 + overview.stub + static_cast<float>(run.end), x0 + ui.px(2));
+      const float x0 = canvas.x0 + static_cast<float>(run.begin);
+      const float x1 = std::max(canvas.x0 + static_cast<float>(run.end), x0 + ui.px(2));
       frame.list->AddRectFilled(ImVec2(x0, canvas.y1 - ui.px(kHitTick)), ImVec2(x1, canvas.y1 - ui.px(1)),
                                 ui.colour(colour));
     }
   };
   paint_ticks(lit, Colour::accent);
   paint_ticks(found, Colour::text1);
-  if (overview.stub > 0) {
-    const Rect stub{canvas.x0, canvas.y0, canvas.x0 + overview.stub, canvas.y1};
+  for (const FoldedAxis::Part& part : parts) {
+    if (!part.folded) continue;
+    const Rect stub{canvas.x0 + static_cast<float>(part.x0), canvas.y0, canvas.x0 + static_cast<float>(part.x1),
+                    canvas.y1};
     frame.overview_texture.draw_hatch(frame.list, stub);
     const Rect chip = stub.inset(ui.px(kStubMargin / 2), ui.px(11));
     frame.list->AddRectFilled(low(chip), high(chip), ui.colour(Colour::bg1));
-    draw_text(ui, frame.list, chip, idle_text(overview.idle_ns),
+    draw_text(ui, frame.list, chip, idle_text(part.end_ns - part.begin_ns),
               {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::centre, .fit = Fit::clip});
+    ui.register_widget("timeline.folded." + std::to_string(&part - parts.data()), stub);
   }
 }
 

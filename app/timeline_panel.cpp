@@ -7,7 +7,9 @@
 #include <cmath>
 #include <utility>
 
+#include "app/folded_axis.h"
 #include "app/region_terms.h"
+#include "app/session_analysis.h"
 #include "app/timeline_frame.h"
 
 namespace accelscope::app {
@@ -213,6 +215,28 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   if (const std::string error = state.windows.last_error(); !error.empty()) tab.last_error = error;
 }
 
+namespace {
+
+// All of the work; asked again, each of its bursts in turn, where long gaps part them.
+void fit_activity(SessionTab& tab, const SessionSpan& session) {
+  const auto fit = [&](double begin_ns, double end_ns) { return fitted(begin_ns, end_ns, session, 0.01); };
+  if (!tab.active) return tab.show(fit(session.begin_ns, session.end_ns));
+  std::vector<ViewRange> stops = {
+      fit(static_cast<double>(tab.active->begin_ns), static_cast<double>(tab.active->end_ns))};
+  if (const auto activity = tab.analysis ? tab.analysis->activity() : nullptr) {
+    const auto folded = stretches_to_fold(session.begin_ns, session.end_ns, tab.active, activity->gaps);
+    const std::vector<TimeRange> bursts = bursts_of(*tab.active, folded);
+    for (const TimeRange& burst : bursts) {
+      if (bursts.size() > 1)
+        stops.push_back(fit(static_cast<double>(burst.begin_ns), static_cast<double>(burst.end_ns)));
+    }
+  }
+  const auto at = std::find(stops.begin(), stops.end(), tab.view);
+  tab.show(at == stops.end() || at + 1 == stops.end() ? stops.front() : *(at + 1));
+}
+
+}  // namespace
+
 void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
   if (!tab.snapshot) return;
   const SessionSpan session = session_span(*tab.snapshot);
@@ -230,9 +254,7 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
     case TimelineCommand::fit_all:
       return tab.show(fitted(session.begin_ns, session.end_ns, session, 0.01));
     case TimelineCommand::fit_activity:
-      return tab.show(tab.active ? fitted(static_cast<double>(tab.active->begin_ns),
-                                          static_cast<double>(tab.active->end_ns), session, 0.01)
-                                 : fitted(session.begin_ns, session.end_ns, session, 0.01));
+      return fit_activity(tab, session);
     case TimelineCommand::fit_selection:
       return fit_selection(tab);
     case TimelineCommand::back:

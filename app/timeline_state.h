@@ -12,6 +12,7 @@
 #include "app/colour_legend.h"
 #include "app/derived_values.h"
 #include "app/event_labels.h"
+#include "app/folded_axis.h"
 #include "app/session_tab.h"
 #include "app/timeline_rows.h"
 #include "app/usage_stacks.h"
@@ -128,15 +129,13 @@ struct CounterScale {
 // The whole session at a glance: a row of texels for each group, dimmed and marked as the lanes are. Made anew band by
 // band, some lanes in a frame, so that a large session costs no frame much.
 struct Overview {
-  std::vector<render::SummaryBuilder> bands;
+  FoldedAxis axis;
+  std::vector<render::SummaryBuilder> bands;  // of each group, one for each part of the axis
   std::uint64_t shade_version = 0;
   std::size_t next_band = 0;
   bool complete = false;  // every band is of this version and width
   std::uint64_t version = 0;
-  render::TimeView view;
   double made_at_s = -1;
-  double idle_ns = 0;  // folded before the view begins; 0: nothing is folded
-  float stub = 0;      // pixels that stand for it
 };
 
 struct MarkerEdit {

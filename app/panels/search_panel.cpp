@@ -61,14 +61,18 @@ const std::array<TableColumn, 5>& search_columns() {
   return kColumns;
 }
 
-TableCell cell_of(const SessionTab& tab, const Hit& hit, std::size_t column) {
+TableCell cell_of(const SessionTab& tab, const Hit& hit, std::size_t column, ShortNames& names) {
   switch (column) {
     case 0:
       return {.text = format_time_exact(hit.begin_ns)};
     case 1:
       return {.text = format_time_exact(hit.end_ns - hit.begin_ns)};
     case 2:
-      return {.text = hit.name_text.empty() ? "(no name)" : hit.name_text,
+      if (hit.name_text.empty()) return {.text = "(no name)"};
+      return {.text = names.usual(hit.name_text),
+              .fit = Fit::middle,  // what tells names apart stands at the end
+              .exact = hit.name_text,
+              .data = hit.name_text,
               .swatch = opaque(kSlicePalette[tab.snapshot->strings->slot(hit.name)])};
     case 3:
       return {.text = hit.lane.empty() ? "–" : hit.lane, .colour = Colour::text2, .style = TextStyle::body};
@@ -254,7 +258,8 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
   const TableOptions options{.selected = [&](std::size_t row) { return tab.selected == list->hits[row].event; }};
   const TableResult result = table(
       ui, "search.hits", rest, search_columns(), list->hits.size(),
-      [&](std::size_t row, std::size_t column) { return cell_of(tab, list->hits[row], column); }, table_, options);
+      [&](std::size_t row, std::size_t column) { return cell_of(tab, list->hits[row], column, names_); }, table_,
+      options);
   if (!result.clicked || *result.clicked >= list->hits.size()) return;
   select_event(tab, list->hits[*result.clicked].event);
   context.actions.reveal(list->hits[*result.clicked].event);

@@ -8,6 +8,7 @@
 
 #include "app/panels/hit_summary_column.h"
 #include "app/panels/panel_context.h"
+#include "core/names/short_names.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
@@ -27,6 +28,7 @@ class SearchPanel {
 
   bool visible_only_ = false;
   render::TableState table_;
+  ShortNames names_;  // of the hits that were drawn
   HitSummaryColumn summary_;
 };
 

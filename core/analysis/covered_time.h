@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/longest_gaps.h"
+
 namespace accelscope {
 
 class CoveredTime {
@@ -21,12 +23,16 @@ class CoveredTime {
     }
   }
 
+  // What was added to the other one since its last window.
+  void add_open(const CoveredTime& other) { parts_.insert(parts_.end(), other.parts_.begin(), other.parts_.end()); }
+
   // Sums up what was added since the last call and forgets it. What comes later must not overlap it.
-  void close_window() {
+  void close_window(LongestGaps* gaps = nullptr) {
     std::sort(parts_.begin(), parts_.end());
     std::int64_t reached = 0;
     bool any = false;
     for (const auto& [begin, end] : parts_) {
+      if (gaps != nullptr) gaps->add(begin, end);
       if (!any || begin > reached) {
         ++stretches_;
         length_ns_ += end - begin;

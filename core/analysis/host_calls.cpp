@@ -76,9 +76,9 @@ void HostCalls::add(const ScannedChunk& chunk, const EventMask* passing) {
   });
 }
 
-void HostCalls::close(const TimeRange& range, HostTimes& into, CoveredTime* busy) {
+void HostCalls::close(const TimeRange& range, HostTimes& into, CoveredTime* busy, CoveredTime* waiting) {
   for (std::vector<Call>& calls : threads_) {
-    run(calls, range, into, busy);
+    run(calls, range, into, busy, waiting);
     calls.clear();
   }
 }
@@ -90,7 +90,8 @@ struct HostCalls::Open {
   const Call* with_own_line;
 };
 
-void HostCalls::run(std::vector<Call>& calls, const TimeRange& range, HostTimes& into, CoveredTime* busy) {
+void HostCalls::run(std::vector<Call>& calls, const TimeRange& range, HostTimes& into, CoveredTime* busy,
+                    CoveredTime* waiting) {
   std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
     return std::tie(a.begin_ns, b.end_ns, a.rank) < std::tie(b.begin_ns, a.end_ns, b.rank);
   });
@@ -109,7 +110,7 @@ void HostCalls::run(std::vector<Call>& calls, const TimeRange& range, HostTimes&
       into.names[call.name].add(time);
       into.busy_ns += time.busy_ns;
       into.wait_ns += time.wait_ns;
-      if (busy != nullptr && !call.waits) busy->add(reached, until);
+      if (CoveredTime* covered = call.waits ? waiting : busy; covered != nullptr) covered->add(reached, until);
     }
     reached = until;
   };

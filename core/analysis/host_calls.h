@@ -39,8 +39,9 @@ class HostCalls {
   // A chunk of a host's lane. With `passing` only the time of events that pass it is counted, of lines where the call
   // that has the line passes; the chunk itself must have no mask, as the others still lie within and around.
   void add(const ScannedChunk& chunk, const EventMask* passing = nullptr);
-  // Adds what was gathered, clipped to the range, and forgets it; the threads' busy time goes to `busy` too.
-  void close(const TimeRange& range, HostTimes& into, CoveredTime* busy = nullptr);
+  // Adds what was gathered, clipped to the range, and forgets it; the threads' busy time goes to `busy` too, what they
+  // wait to `waiting`.
+  void close(const TimeRange& range, HostTimes& into, CoveredTime* busy = nullptr, CoveredTime* waiting = nullptr);
 
  private:
   struct Call {
@@ -50,7 +51,7 @@ class HostCalls {
     bool waits = false, counts = true, own = false;
   };
   struct Open;
-  void run(std::vector<Call>& calls, const TimeRange& range, HostTimes& into, CoveredTime* busy);
+  void run(std::vector<Call>& calls, const TimeRange& range, HostTimes& into, CoveredTime* busy, CoveredTime* waiting);
   [[nodiscard]] bool is_own(StringId line);
   struct Known {
     bool waits = false, marks = false;

@@ -37,6 +37,7 @@ struct ActivityIndex::Piece {
   TimeRange range;
   std::vector<DevicePart> devices;
   CoveredTime active;
+  LongestGaps gaps;
   std::int64_t working_ns = 0, transfer_ns = 0, host_ns = 0;
   HostTimes host;
   bool kept = true;
@@ -45,6 +46,7 @@ struct ActivityIndex::Piece {
     if (devices.size() < next.devices.size()) devices.resize(next.devices.size());
     for (std::size_t i = 0; i < next.devices.size(); ++i) append(devices[i], next.devices[i]);
     active.add(next.active);
+    gaps.append(next.gaps);
     working_ns += next.working_ns;
     transfer_ns += next.transfer_ns;
     host_ns += next.host_ns;
@@ -93,10 +95,13 @@ class PieceGatherer {
       chunk.view.names(block.block, names);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         const StringId name = chunk.session_string(names[i]);
-        if (waits.contains(name)) continue;
         const std::int64_t begin = std::max(clock.to_ns(block.times.begins[i]), window.range.begin_ns);
         const std::int64_t end = std::min(clock.to_ns(block.times.ends[i]), window.range.end_ns);
         if (begin >= end) continue;
+        if (waits.contains(name)) {
+          anything_.add(begin, end);
+          continue;
+        }
         work.push_back({begin, end, name, *unit == Unit::compute && is_collective(name) ? Unit::collective : *unit});
       }
     });
@@ -115,7 +120,10 @@ class PieceGatherer {
       piece.devices[d] = part_of(work_[d]);
       work_[d].clear();
     }
-    calls_.close(range, piece.host, &host);
+    calls_.close(range, piece.host, &host, &anything_);
+    anything_.add_open(piece.active);
+    anything_.add_open(host);
+    anything_.close_window(&piece.gaps);
     for (CoveredTime* each : {&piece.active, &working, &transfer, &host}) each->close_window();
     piece.working_ns = working.length_ns();
     piece.transfer_ns = transfer.length_ns();
@@ -175,6 +183,7 @@ class PieceGatherer {
   const WorkKinds& kinds_;
   const TrackDevices& devices_;
   HostCalls calls_;
+  CoveredTime anything_;                            // waits too
   std::vector<std::vector<Work>> work_;             // by device
   std::unordered_map<StringId, bool> collectives_;  // names on streams
 };
@@ -331,6 +340,7 @@ Result<std::shared_ptr<const RangeActivity>> range_activity(const QueryContext& 
   answer->working_ns = all.working_ns;
   answer->transfer_ns = all.transfer_ns;
   answer->host_ns = all.host_ns;
+  answer->gaps = all.gaps.by_time();
   answer->host = std::move(all.host);
   return std::shared_ptr<const RangeActivity>(std::move(answer));
 }

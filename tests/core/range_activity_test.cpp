@@ -183,6 +183,38 @@ TEST_CASE("activity: what of a device is under way, alone and together, and its 
   CHECK(activity->transfer_ns == 100);
 }
 
+TEST_CASE("activity: where nothing at all is under way, by time, the longest few of it") {
+  Traced traced;
+  traced.add(traced.stream_, 100, 200, "gemm");
+  traced.add(traced.copies_, 5'000, 5'100, "HtoD");
+  traced.add(traced.calls_, 5'050, 6'000, "synchronize");  // a host that waits is there
+  traced.add(traced.stream_, 9'000, 9'010, "gemm");
+  CHECK(traced.activity()->gaps == std::vector<TimeRange>{{200, 5'000}, {6'000, 9'000}});
+  CHECK(traced.activity(TimeRange{150, 8'000})->gaps == std::vector<TimeRange>{{200, 5'000}});
+
+  RandomSession session(23, 20'000);
+  const auto index = ActivityIndex::build(session.context());
+  REQUIRE(index.ok());
+  const WorkKinds kinds(*session.snapshot);
+  std::vector<TimeRange> free;
+  std::int64_t reached = INT64_MAX;
+  std::vector<PlainEvent> events(session.events.begin(), session.events.end());
+  std::sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+  for (const PlainEvent& event : events) {
+    const WorkKind kind = kinds.of_lane(event.lane);
+    if ((kind != WorkKind::host && !is_device_work(kind)) || event.begin_ns >= event.end_ns) continue;
+    if (event.begin_ns > reached) free.push_back({reached, event.begin_ns});
+    reached = reached == INT64_MAX ? event.end_ns : std::max(reached, event.end_ns);
+  }
+  std::sort(free.begin(), free.end(), [](const auto& a, const auto& b) { return a.length_ns() > b.length_ns(); });
+  const auto found = range_activity(session.context(), {}, index->get());
+  REQUIRE(found.ok());
+  REQUIRE((*found)->gaps.size() == std::min(free.size(), LongestGaps::kMost));
+  std::int64_t shortest = INT64_MAX;
+  for (const TimeRange& gap : (*found)->gaps) shortest = std::min(shortest, gap.length_ns());
+  if (!free.empty()) CHECK(std::abs(shortest - free[(*found)->gaps.size() - 1].length_ns()) <= 4);  // ticks of lanes
+}
+
 TEST_CASE("activity: nothing in a range is nothing") {
   RandomSession session(18, 500);
   EventFilter filter;

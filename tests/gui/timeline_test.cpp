@@ -6,6 +6,7 @@
 #include "core/model/session_writer.h"
 #include "render/null_shell.h"
 #include "tests/gui/timeline_client.h"
+#include "tests/gui/viewer.h"
 
 namespace accelscope::app {
 namespace {
@@ -290,6 +291,50 @@ TEST_CASE_FIXTURE(TimelineFixture, "the brush of the overview moves the view") {
   shell.frame();
   CHECK(client.tab.view.begin_ns > begin + 500'000);
   CHECK(client.tab.view.span_ns() == doctest::Approx(1e6));
+}
+
+// 200 us of work, ten seconds of nothing, twice.
+[[nodiscard]] std::string save_bursts(const std::string& folder) {
+  const std::unique_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema({.name = "instruction", .columns = {}});
+  const TrackNumber tensor = writer.add_track({.name = "Tensor", .kind = "engine", .device = "nc0", .schema = schema});
+  const StringId matmul = writer.intern("MATMUL");
+  for (std::int64_t burst = 0; burst < 3; ++burst) {
+    for (std::int64_t i = 0; i < 20; ++i) {
+      (void)writer.begin_event(tensor, burst * 10'000'000'000 + i * 10'000, 8'000, matmul);
+    }
+  }
+  REQUIRE(writer.finish());
+  const std::string path = folder + "/bursts.accel";
+  REQUIRE(store->save(path).ok());
+  return path;
+}
+
+TEST_CASE("gaps between bursts are folded in the overview, and the activity is fitted burst by burst") {
+  const test::TemporaryFolder folder;
+  test::Viewer viewer;
+  viewer.open(save_bursts(folder.path()));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("timeline.folded.1") != nullptr; }));
+  REQUIRE(viewer.shell.find("timeline.folded.3") != nullptr);
+  CHECK(viewer.shell.shows("10 s idle"));
+  // The burst in the middle has its own third of the room, and a click on it goes there.
+  const Rect first = *viewer.shell.find("timeline.folded.1"), second = *viewer.shell.find("timeline.folded.3");
+  CHECK(second.x0 - first.x1 > 200);
+  const auto begin = [&] { return viewer.tab().view.begin_ns; };
+  const auto span = [&] { return viewer.tab().view.span_ns(); };
+  CHECK(span() > 20e9);  // a fresh view has all of it
+  viewer.run("fit_activity");
+  CHECK(span() < 1e6);
+  CHECK(begin() < 1e6);
+  viewer.run("fit_activity");
+  CHECK(span() < 1e6);
+  CHECK(begin() == doctest::Approx(10e9).epsilon(0.001));
+  viewer.run("fit_activity");
+  CHECK(begin() == doctest::Approx(20e9).epsilon(0.001));
+  viewer.run("fit_activity");
+  CHECK(span() > 20e9);
 }
 
 }  // namespace

@@ -1,11 +1,19 @@
 #include "app/commands/standard_files.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <utility>
 
+#include "app/commands/interrupt.h"
 #include "app/commands/terminal.h"
 #include "core/store/file_system.h"
 
@@ -18,19 +26,51 @@ namespace {
 constexpr const char* kInputName = "standard input";
 constexpr const char* kOutputName = "standard output";
 
-Result<void> copy_standard_input(const std::string& path) {
-  if (is_terminal(stdin)) return Error{"-: the standard input is a terminal; pipe a file into it"};
+// Pipes, sockets and devices: what is read of them is gone, and formats are told by reading.
+bool can_be_read_once(const std::string& path) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  return !failure && fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+// Until its end, or until the user interrupts: a pipe into which nothing comes would hold this up for good.
+Result<void> copy_stream(int stream, const std::string& shown, const std::string& path) {
+  const Interruptible interruptible;
   std::ofstream file(path, std::ios::binary);
   std::vector<char> buffer(std::size_t{1} << 20);
   std::uint64_t bytes = 0;
-  while (std::cin.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || std::cin.gcount() > 0) {
-    file.write(buffer.data(), std::cin.gcount());
-    bytes += static_cast<std::uint64_t>(std::cin.gcount());
+  for (;;) {
+    if (interruptible.interrupted()) return Error{shown + ": interrupted before its end"};
+    pollfd state{stream, POLLIN, 0};
+    constexpr int kLookMs = 100;  // for an interrupt
+    if (::poll(&state, 1, kLookMs) <= 0) continue;
+    const ssize_t count = ::read(stream, buffer.data(), buffer.size());
+    if (count == 0) break;
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) return Error{fmt::format("{}: cannot be read: {}", shown, std::strerror(errno))};
+    file.write(buffer.data(), count);
+    bytes += static_cast<std::uint64_t>(count);
   }
   file.close();
-  if (!file) return Error{path + ": the standard input cannot be kept there; set TMPDIR to a folder with room"};
-  if (bytes == 0) return Error{"-: the standard input is empty; did the program before the pipe fail?"};
+  if (!file) return Error{fmt::format("{}: {} cannot be kept there; set TMPDIR to a folder with room", path, shown)};
+  if (bytes == 0) {
+    const char* const what = shown == kStandardStream ? "the standard input" : "the pipe";
+    return Error{fmt::format("{}: {} is empty; did the program before it fail?", shown, what)};
+  }
   return {};
+}
+
+Result<void> copy_once(const std::string& given, const std::string& path) {
+  if (given == kStandardStream) {
+    if (is_terminal(stdin)) return Error{"-: the standard input is a terminal; pipe a file into it"};
+    return copy_stream(STDIN_FILENO, "-", path);
+  }
+  // Not waiting for the program at the other end, which may never come.
+  const int stream = ::open(given.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (stream < 0) return Error{fmt::format("{}: cannot be opened: {}; check the path", given, std::strerror(errno))};
+  Result<void> copied = copy_stream(stream, given, path);
+  ::close(stream);
+  return copied;
 }
 
 }  // namespace
@@ -52,23 +92,30 @@ TemporaryFolder::~TemporaryFolder() {
 Result<InputPaths> InputPaths::read(std::vector<std::string> given) {
   InputPaths inputs;
   inputs.paths_ = std::move(given);
-  const auto standard = std::count(inputs.paths_.begin(), inputs.paths_.end(), kStandardStream);
-  if (standard == 0) return inputs;
-  if (standard > 1) return Error{"-: the standard input can be read once only; name the other files"};
-  Result<std::shared_ptr<TemporaryFolder>> folder = TemporaryFolder::make();
-  if (!folder) return folder.error();
-  inputs.folder_ = std::move(*folder);
-  const std::string path = (fs::path(inputs.folder_->path()) / kInputName).string();
-  if (auto copied = copy_standard_input(path); !copied) return copied.error();
-  std::replace(inputs.paths_.begin(), inputs.paths_.end(), std::string(kStandardStream), path);
+  if (std::count(inputs.paths_.begin(), inputs.paths_.end(), kStandardStream) > 1) {
+    return Error{"-: the standard input can be read once only; name the other files"};
+  }
+  for (std::string& path : inputs.paths_) {
+    if (path != kStandardStream && !can_be_read_once(path)) continue;
+    if (!inputs.folder_) {
+      Result<std::shared_ptr<TemporaryFolder>> folder = TemporaryFolder::make();
+      if (!folder) return folder.error();
+      inputs.folder_ = std::move(*folder);
+    }
+    const std::string name = path == kStandardStream ? kInputName : fs::path(path).filename().string();
+    const std::string copy = (fs::path(inputs.folder_->path()) / name).string();
+    if (auto copied = copy_once(path, copy); !copied) return copied.error();
+    inputs.copies_.emplace_back(copy, path);
+    path = copy;
+  }
   return inputs;
 }
 
 std::string InputPaths::shown(std::string message) const {
-  if (!folder_) return message;
-  const std::string path = (fs::path(folder_->path()) / kInputName).string();
-  for (std::size_t at = message.find(path); at != std::string::npos; at = message.find(path, at)) {
-    message.replace(at, path.size(), kStandardStream);
+  for (const auto& [copy, given] : copies_) {
+    for (std::size_t at = message.find(copy); at != std::string::npos; at = message.find(copy, at + given.size())) {
+      message.replace(at, copy.size(), given);
+    }
   }
   return message;
 }

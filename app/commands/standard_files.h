@@ -1,10 +1,11 @@
-// "-" where a file is meant: the standard input is kept in a temporary file until the command ends, and what goes to
-// the standard output is first written to one. So every command takes and gives them, also those that need a file that
-// can be read and written anywhere in it.
+// "-" where a file is meant, and pipes that have names: what they give is kept in a temporary file until the command
+// ends, and what goes to the standard output is first written to one. So every command takes and gives them, also those
+// that need a file that can be read and written anywhere in it.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/commands/command.h"
@@ -30,16 +31,17 @@ class TemporaryFolder {
 
 class InputPaths {
  public:
-  // Reads the standard input to its end if one of the paths is "-".
+  // Reads the standard input to its end if one of the paths is "-", and pipes to theirs. Ctrl+C ends it with an error.
   [[nodiscard]] static Result<InputPaths> read(std::vector<std::string> given);
 
   [[nodiscard]] const std::vector<std::string>& paths() const noexcept { return paths_; }
-  [[nodiscard]] std::string shown(std::string message) const;  // with "-" for the temporary file
+  [[nodiscard]] std::string shown(std::string message) const;  // with what was given for the temporary files
   // Keeps the temporary file for as long as it lives; null if there is none.
   [[nodiscard]] std::shared_ptr<void> keeper() const { return folder_; }
 
  private:
   std::vector<std::string> paths_;
+  std::vector<std::pair<std::string, std::string>> copies_;  // temporary file, what was given
   std::shared_ptr<TemporaryFolder> folder_;
 };
 

@@ -147,6 +147,30 @@ TEST_CASE("- is the standard input and output of every command that reads or wri
   CHECK(run({"import", session, "-o", "-", "--json"}).code == kExitUsage);
 }
 
+TEST_CASE("a pipe is a file that is read once, and one into which nothing comes can be interrupted") {
+  const test::TemporaryFolder folder;
+  fs::copy_file(test::save_small_session(folder.path()), folder.file("s.accel"));
+  fs::create_directory(folder.file("tmp"));
+  const Said read = shell(folder.path(),
+                          "export TMPDIR=$PWD/tmp; accelscope query <(cat s.accel) 'SELECT count(*) FROM slice' "
+                          "--format csv | tail -1");
+  CHECK(read.text == test::csv(folder.file("s.accel"), "SELECT count(*) FROM slice"));
+  const Said noise = shell(folder.path(), "mkfifo noise; (echo noise >noise &) ; accelscope view noise");
+  CHECK(noise.status == 1);
+  CHECK(noise.text.starts_with("accelscope: noise: "));
+  // Interrupted when it has begun to keep what comes: never by anybody, or by a program that says nothing.
+  for (const char* writer : {"", "sleep 100 >p & writer=$!; "}) {
+    const Said said = shell(folder.path(), "export TMPDIR=$PWD/tmp; rm -f p; mkfifo p; " + std::string(writer) +
+                                               "accelscope view p & reader=$!; "
+                                               "until ls tmp/*/p >/dev/null 2>&1; do :; done; "
+                                               "kill -INT $reader; wait $reader; status=$?; "
+                                               "[ -n \"$writer\" ] && kill $writer; exit $status");
+    CHECK(said.status == 130);
+    CHECK(holds(said.text, "p: interrupted before its end"));
+  }
+  CHECK(fs::is_empty(folder.file("tmp")));
+}
+
 TEST_CASE("what a command writes has a name of its own where none is given, and nothing is replaced for it") {
   const test::TemporaryFolder folder;
   REQUIRE(shell(folder.path(), "accelscope simulate --kernels 1 --format neuron-json -o kernel.json").status == 0);

@@ -18,8 +18,8 @@ constexpr std::array<unsigned, 4> kCcCores = {8, 9, 10, 11};
 }  // namespace
 
 std::string_view engine_key(Engine engine) noexcept {
-  constexpr std::string_view kKeys[] = {"tensor", "vector", "scalar", "gpsimd", "sync"};
-  return kKeys[static_cast<std::size_t>(engine)];
+  constexpr std::string_view kEngineKeys[] = {"tensor", "vector", "scalar", "gpsimd", "sync"};
+  return kEngineKeys[static_cast<std::size_t>(engine)];
 }
 
 Engine engine_of(Unit unit) noexcept {

@@ -12,7 +12,7 @@ using namespace accelscope::capture::test;
 namespace {
 
 struct Fixture {
-  TestFolder folder;
+  ReachFolder folder;
   EchoServer server;
   StepList steps;
   [[nodiscard]] HostOptions options() const {

@@ -32,24 +32,24 @@ void echo(const Descriptor& peer, const std::atomic<bool>& ending) {
 
 }  // namespace
 
-TestFolder::TestFolder() {
+ReachFolder::ReachFolder() {
   std::string pattern = (std::filesystem::temp_directory_path() / "reach test-XXXXXX").string();
   REQUIRE(::mkdtemp(pattern.data()) != nullptr);
   path_ = pattern;
 }
 
-TestFolder::~TestFolder() {
+ReachFolder::~ReachFolder() {
   std::error_code failure;
   std::filesystem::remove_all(path_, failure);
 }
 
-void TestFolder::write(const std::string& name, const std::string& content, int mode) const {
+void ReachFolder::write(const std::string& name, const std::string& content, int mode) const {
   std::filesystem::create_directories(std::filesystem::path(file(name)).parent_path());
   std::ofstream(file(name), std::ios::binary) << content;
   ::chmod(file(name).c_str(), static_cast<mode_t>(mode));
 }
 
-std::string TestFolder::read(const std::string& name) const {
+std::string ReachFolder::read(const std::string& name) const {
   std::ifstream in(file(name), std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -83,7 +83,7 @@ void EchoServer::serve() const {
   for (std::thread& peer : peers) peer.join();
 }
 
-std::string stub_agent(const TestFolder& folder, const std::string& version, std::uint16_t port, bool detached) {
+std::string stub_agent(const ReachFolder& folder, const std::string& version, std::uint16_t port, bool detached) {
   const auto quoted = [&](const std::string& name) { return shell_quote(folder.file(name)); };
   std::string script = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo " + version + "; exit 0; fi\n";
   script += "printf '%s\\n' \"$@\" > " + quoted("agent.arguments") + "\n";

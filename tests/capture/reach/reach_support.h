@@ -11,12 +11,12 @@
 namespace accelscope::capture::test {
 
 // With a blank in its path, so that quoting is tested throughout.
-class TestFolder {
+class ReachFolder {
  public:
-  TestFolder();
-  ~TestFolder();
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
+  ReachFolder();
+  ~ReachFolder();
+  ReachFolder(const ReachFolder&) = delete;
+  ReachFolder& operator=(const ReachFolder&) = delete;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
   void write(const std::string& name, const std::string& content, int mode = 0600) const;
@@ -46,7 +46,7 @@ class EchoServer {
 // A script that answers --version, and else writes its arguments, its token and its process id into files of the
 // folder, says that it listens on the port, and lives until it is ended, a file "agent.end" appears or the
 // folder is gone.
-[[nodiscard]] std::string stub_agent(const TestFolder& folder, const std::string& version, std::uint16_t port,
+[[nodiscard]] std::string stub_agent(const ReachFolder& folder, const std::string& version, std::uint16_t port,
                                      bool detached = false);
 
 // True if `text` comes back through the stream as it was sent.

@@ -33,7 +33,7 @@ class SshServer {
   void install(const std::string& name, const std::string& script) const;
   void make_host_key_new() const;           // as if another host answered there
   [[nodiscard]] bool left_nothing() const;  // in the cache of the user at the server
-  [[nodiscard]] const TestFolder& folder() const noexcept { return folder_; }
+  [[nodiscard]] const ReachFolder& folder() const noexcept { return folder_; }
 
  private:
   SshServer() = default;
@@ -41,7 +41,7 @@ class SshServer {
   void write_configuration(const ServerSettings& settings) const;
   [[nodiscard]] bool launch();
 
-  TestFolder folder_;
+  ReachFolder folder_;
   EchoServer echo_;
   std::uint16_t port_ = 0;
   std::optional<accelscope::test::Process> server_;

@@ -30,7 +30,7 @@ TEST_CASE("scripts hold nothing that csh and fish read differently, and folders 
 }
 
 TEST_CASE("scripts mean the same through a user's shell, a quoted word and sh") {
-  const TestFolder folder;
+  const ReachFolder folder;
   folder.write("it's $HOME; `id`/agent", "#!/bin/sh\nprintf '<%s>' \"$@\"\n", 0755);
   const std::string program = folder.file("it's $HOME; `id`/agent");
   for (const std::string shell : {"sh", "bash", "zsh", "csh", "tcsh", "fish"}) {
@@ -47,7 +47,7 @@ TEST_CASE("scripts mean the same through a user's shell, a quoted word and sh") 
 }
 
 TEST_CASE("a copy that is cut short removes itself, a whole one stays") {
-  const TestFolder folder;
+  const ReachFolder folder;
   folder.write("program", "#!/bin/sh\necho accelscope-agent 1.2.3\n");
   const auto copied = [&](std::uint64_t size) {
     const auto ran = run_child({"/bin/sh", "-c",

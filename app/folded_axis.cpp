@@ -58,28 +58,37 @@ double FoldedAxis::ns(double x) const noexcept {
 
 std::vector<TimeRange> stretches_to_fold(double begin_ns, double end_ns, const std::optional<TimeRange>& work,
                                          const std::vector<TimeRange>& gaps) {
-  std::vector<TimeRange> idle;
-  const double whole = end_ns - begin_ns;
-  const auto after_lead = [&](const TimeRange& gap) {
-    return !work || (gap.begin_ns >= work->begin_ns && gap.end_ns <= work->end_ns);
-  };
-  double lead = 0, between = 0;
-  if (work) lead = std::max(0.0, static_cast<double>(work->begin_ns) - begin_ns);
-  if (lead <= kMuch * whole) lead = 0;
-  const double rest = whole - lead;
+  double shown = end_ns - begin_ns;
+  double lead = work ? std::max(0.0, static_cast<double>(work->begin_ns) - begin_ns) : 0;
+  if (lead <= kMuch * shown) lead = 0;
+  shown -= lead;
+  std::vector<TimeRange> open, folded;  // gaps in the work, the longest first; those of them that are folded
   for (const TimeRange& gap : gaps) {
-    const auto length = static_cast<double>(gap.length_ns());
-    if (after_lead(gap) && length > kLong * rest) between += length;
+    if (!work || (gap.begin_ns >= work->begin_ns && gap.end_ns <= work->end_ns)) open.push_back(gap);
   }
-  if (between <= kMuch * rest) between = 0;
-  const auto edge = static_cast<std::int64_t>((rest - between) * kEdge);
+  std::stable_sort(open.begin(), open.end(),
+                   [](const TimeRange& a, const TimeRange& b) { return a.length_ns() > b.length_ns(); });
+  // What is long beside the rest shows only once what is longer has gone.
+  for (;;) {
+    double length = 0;
+    auto last = open.begin();
+    for (; last != open.end() && static_cast<double>(last->length_ns()) > kLong * shown; ++last) {
+      length += static_cast<double>(last->length_ns());
+    }
+    if (length <= kMuch * shown) break;
+    folded.insert(folded.end(), open.begin(), last);
+    open.erase(open.begin(), last);
+    shown -= length;
+  }
+  std::vector<TimeRange> idle;
+  const auto edge = static_cast<std::int64_t>(shown * kEdge);
   if (lead > 0 && work->begin_ns - edge > static_cast<std::int64_t>(begin_ns)) {
     idle.push_back({static_cast<std::int64_t>(begin_ns), work->begin_ns - edge});
   }
-  for (const TimeRange& gap : gaps) {
-    if (between <= 0 || !after_lead(gap) || static_cast<double>(gap.length_ns()) <= kLong * rest) continue;
+  for (const TimeRange& gap : folded) {
     if (gap.length_ns() > 2 * edge) idle.push_back({gap.begin_ns + edge, gap.end_ns - edge});
   }
+  std::sort(idle.begin(), idle.end(), [](const TimeRange& a, const TimeRange& b) { return a.begin_ns < b.begin_ns; });
   return idle;
 }
 

@@ -23,7 +23,8 @@ std::string kind_of_device(const std::string& label) {
                         label.find_first_not_of("0123456789", space + 1) == std::string::npos;
   if (!numbered) return label;
   std::string kind = label.substr(0, space);
-  for (char& c : kind) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  constexpr std::size_t kAbbreviation = 3;  // "gpu"; "chip" is a word
+  for (char& c : kind) c = kind.size() <= kAbbreviation && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return kind;
 }
 
@@ -58,6 +59,7 @@ class LoadMeasure {
     std::erase_if(devices_, [](const DeviceActivity& each) { return each.stretch.empty(); });
     load_.span_ns = range_.length_ns();
     load_.active_ns = (*activity)->active_ns;
+    for (const TimeRange& gap : (*activity)->gaps) load_.empty_ns += gap.length_ns();
     if (load_.kind == SessionLoad::Kind::host_only) return host_only(**activity);
     if (devices_.empty()) return SessionLoad{};
     load_.device = name_of_devices(devices_);
@@ -68,10 +70,9 @@ class LoadMeasure {
     }
     const Result<void> busiest = load_.kind == SessionLoad::Kind::streams ? add_longest_name() : add_busiest_engine();
     if (!busiest) return busiest.error();
-    if (load_.kind == SessionLoad::Kind::streams) {
-      if (const Result<void> gap = add_gap(); !gap) return gap.error();
-    } else if (const Result<void> ideal = add_ideal(); !ideal) {
-      return ideal.error();
+    if (const Result<void> gap = add_gap(); !gap) return gap.error();
+    if (load_.kind == SessionLoad::Kind::engines) {
+      if (const Result<void> ideal = add_ideal(); !ideal) return ideal.error();
     }
     return std::move(load_);
   }

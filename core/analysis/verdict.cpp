@@ -24,14 +24,31 @@ std::string sentence(std::string text) {
   return text;
 }
 
+// Engines that wait are within a program of theirs; where nothing at all is under way nobody has given them one.
 bool host_bound(const SessionLoad& load) {
+  if (load.kind == SessionLoad::Kind::engines) {
+    return static_cast<double>(load.empty_ns) >= kHalf * static_cast<double>(load.span_ns) && load.span_ns > 0;
+  }
   return load.kind == SessionLoad::Kind::streams && load.idle_share() >= kIdlesMuch;
+}
+
+std::string idle_bound(const SessionLoad& load) {
+  constexpr double kNearlyAll = 0.9995;  // that is written as 100 %, though there is work
+  const bool nearly = load.idle_share() >= kNearlyAll && load.active_ns > 0;
+  return fmt::format("{} idle {} of {}: host-bound", load.device,
+                     nearly ? ">99.9 %" : format_share(load.idle_share()), time_text(load.span_ns));
+}
+
+std::string idle_cause(const SessionLoad& load) {
+  if (load.gap.empty()) return "";
+  std::string text = "Largest gap " + time_text(load.gap.length_ns());
+  text += load.before_gap.empty() ? " before the first work" : " after " + load.before_gap;
+  if (!load.host_in_gap.empty()) text += ", host in " + load.host_in_gap;
+  return text;
 }
 
 std::string streams_bound(const SessionLoad& load) {
   const std::string span = time_text(load.span_ns);
-  if (host_bound(load))
-    return fmt::format("{} idle {} of {}: host-bound", load.device, format_share(load.idle_share()), span);
   const std::string busy = fmt::format("{} busy {} of {}", load.device, format_share(1 - load.idle_share()), span);
   const double communication = load.alone_shares[static_cast<std::size_t>(Unit::collective)];
   const double copies = load.alone_shares[static_cast<std::size_t>(Unit::transfer)];
@@ -84,6 +101,7 @@ std::string engines_cause(const SessionLoad& load) {
 }  // namespace
 
 std::string bound_text(const SessionLoad& load) {
+  if (host_bound(load)) return sentence(idle_bound(load));
   switch (load.kind) {
     case SessionLoad::Kind::nothing:
       return "Unknown: no work was recorded, capture engines, streams or threads";
@@ -99,6 +117,7 @@ std::string bound_text(const SessionLoad& load) {
 }
 
 std::string cause_text(const SessionLoad& load) {
+  if (host_bound(load)) return idle_cause(load);
   const auto longest = [&](const char* what) {
     if (load.busiest.empty() || load.busiest_share <= 0) return std::string();
     return fmt::format("{} in {}, {}", what, load.busiest, format_share(load.busiest_share));
@@ -108,14 +127,8 @@ std::string cause_text(const SessionLoad& load) {
       return "";
     case SessionLoad::Kind::host_only:
       return longest("Longest");
-    case SessionLoad::Kind::streams: {
-      if (!host_bound(load)) return longest("Longest");
-      if (load.gap.empty()) return "";
-      std::string text = "Largest gap " + time_text(load.gap.length_ns());
-      text += load.before_gap.empty() ? " before the first work" : " after " + load.before_gap;
-      if (!load.host_in_gap.empty()) text += ", host in " + load.host_in_gap;
-      return text;
-    }
+    case SessionLoad::Kind::streams:
+      return longest("Longest");
     case SessionLoad::Kind::engines:
       return engines_cause(load);
   }

@@ -32,6 +32,7 @@ struct SessionLoad {
   double busiest_share = 0;                   // of the active time
   std::optional<double> of_peak;              // floating point operations, of what the active time would allow
   std::optional<double> ideal_ns;  // what operations and bytes take at the device's peaks, the longer of both
+  std::int64_t empty_ns = 0;       // of the span: the longest gaps in which nothing is under way, waits neither
   TimeRange gap{0, 0};             // the longest in which a device does nothing
   std::string before_gap;          // what ended last before it; "" where nothing did
   std::string host_in_gap;         // what the host did for most of it; "" where that is not known

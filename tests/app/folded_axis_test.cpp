@@ -50,6 +50,11 @@ TEST_CASE("folded axis: much idle time before the work, and gaps that are long b
       0, 10e9, work, {{kSecond, 3 * kSecond}, {4 * kSecond, 6 * kSecond}, {7 * kSecond, 7 * kSecond + 100}});
   CHECK(many.size() == 2);
   CHECK(bursts_of(work, many).size() == 3);
+  // Long only beside what is left once a longer one is folded.
+  const TimeRange small{9 * kSecond + 10'000'000, 9 * kSecond + 30'000'000};
+  CHECK(
+      stretches_to_fold(0, 9.05e9, TimeRange{0, 9 * kSecond + 50'000'000}, {{10'000'000, 9 * kSecond}, small}).size() ==
+      2);
   const auto lead = stretches_to_fold(0, 10e9, TimeRange{8 * kSecond, 10 * kSecond}, {{kSecond, 2 * kSecond}});
   REQUIRE(lead.size() == 1);
   CHECK(lead[0].begin_ns == 0);

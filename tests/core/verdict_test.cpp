@@ -160,6 +160,25 @@ TEST_CASE("verdict: queues that take turns cover the time together, and each dev
   CHECK(load.busiest_share == doctest::Approx(0.25));
 }
 
+TEST_CASE("verdict: engines without a program most of the time are bound by their host, engines that wait are not") {
+  HandMade session;
+  const TrackNumber engine = session.track("core 1,1 BRISC", "engine");
+  session.add(engine, 0, 100);
+  session.add(engine, 900'000, 900'100);
+  session.add(engine, 1'000'000, 1'000'100);
+  const SessionLoad load = session.load({0, 1'000'100});
+  CHECK(load.kind == SessionLoad::Kind::engines);
+  CHECK(load.gap == TimeRange{100, 900'000});
+  CHECK(bound_text(load).ends_with(": host-bound"));
+  CHECK(cause_text(load).starts_with("Largest gap 899.9 µs after "));
+  HandMade waiting;
+  const TrackNumber other = waiting.track("Tensor", "engine");
+  waiting.add(other, 0, 100);
+  waiting.add(other, 100, 1'000'000, "WAIT");
+  waiting.add(other, 1'000'000, 1'000'100);
+  CHECK(bound_text(waiting.load({0, 1'000'100})).find("host-bound") == std::string::npos);
+}
+
 TEST_CASE("verdict: the worst line waits longest, else works longest, and idle lines are none") {
   SourceLines lines;
   CHECK_FALSE(worst_line(lines).has_value());

@@ -173,7 +173,7 @@ TEST_CASE("a bare Debian 11 behind ssh: the agent is copied there, captures a pr
   std::string inside;
   for (const std::string& word : debian->command({"/bin/sh", "-c"}))
     inside += accelscope::capture::shell_quote(word) + " ";
-  const accelscope::capture::test::TestFolder folder;
+  const accelscope::capture::test::ReachFolder folder;
   folder.write("inside", "#!/bin/sh\nexec " + inside + "\"$SSH_ORIGINAL_COMMAND\"\n", 0755);
   const auto server = accelscope::capture::test::SshServer::start(
       {.more = "ForceCommand \"" + folder.file("inside") + "\"\n", .version = ""});

@@ -2,37 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "capture/kinds/folder_watch.h"
 #include "core/base/result.h"
 
 namespace accelscope::capture {
-
-// Which files with an ending lie below some folders, so that those that came or changed since can be told.
-class FolderWatch {
- public:
-  struct File {
-    std::string path;
-    std::uint64_t bytes = 0;
-    std::filesystem::file_time_type written;
-  };
-
-  // Looks at `depth` levels of folders below each; links are not followed, hidden folders left out.
-  FolderWatch(std::vector<std::string> folders, std::string ending, int depth);
-  // New or written since, by path.
-  [[nodiscard]] std::vector<File> changed() const;
-
- private:
-  [[nodiscard]] std::vector<File> list() const;
-  std::vector<std::string> folders_;
-  std::string ending_;
-  int depth_;
-  std::map<std::string, File> before_;
-};
 
 // The one of the program's NEFFs that is meant: "largest" (the newest of those), "newest", its number from 1, or a part
 // of its path. Fails with the list if none or several fit. `files` is not empty.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "capture/kinds/folder_watch.h"
 #include "capture/kinds/program/program_start.h"
 #include "capture/kinds/tt_metal/log_watch.h"
 #include "capture/kinds/tt_metal/tt_metal_settings.h"
@@ -102,7 +103,7 @@ class TwoRuns {
   Result<void> prepare_folder();
   Result<void> run_both();
   Result<void> run_host();
-  Result<void> import_host_tables(fs::file_time_type since);
+  Result<void> import_host_tables(const FolderWatch& written);
   Result<void> import_host_table(const std::string& path);
   Result<void> run_device();
   Result<void> run_program(EventSink& sink, const char* label, std::vector<std::string> settings,
@@ -197,25 +198,20 @@ Result<void> TwoRuns::run_program(EventSink& sink, const char* label, std::vecto
 
 Result<void> TwoRuns::run_host() {
   host_begin_ = SteadyClock::now();
-  const fs::file_time_type since = fs::file_time_type::clock::now();
+  const FolderWatch written({(fs::path(folder_) / ".logs").string(), folder_}, ".csv", 0);
   if (Result<void> done = run_program(sink_, kHostRun, {"TT_METAL_DEVICE_PROFILER=0"}, run_.origin, {}); !done)
     return done;
-  return sink_.cancelled() ? Result<void>() : import_host_tables(since);
+  return sink_.cancelled() ? Result<void>() : import_host_tables(written);
 }
 
 // What a command under Tracy leaves of the host: tables of tracy-csvexport, in the profiler's folder.
-Result<void> TwoRuns::import_host_tables(fs::file_time_type since) {
+Result<void> TwoRuns::import_host_tables(const FolderWatch& written) {
   std::vector<std::string> tables;
-  for (const fs::path& folder : {fs::path(folder_) / ".logs", fs::path(folder_)}) {
-    std::error_code failure;
-    for (fs::directory_iterator entry(folder, failure), end; !failure && entry != end; entry.increment(failure)) {
-      const bool is_new = entry->path().extension() == ".csv" && entry->last_write_time(failure) >= since;
-      if (!is_new || entry->path().filename() == kDeviceLogName) continue;
-      const Result<const SourceFormat*> format = guess_format(entry->path().string());
-      if (format && (*format)->name == "tracy-csv") tables.push_back(entry->path().string());
-    }
+  for (const FolderWatch::File& file : written.changed()) {
+    if (fs::path(file.path).filename() == kDeviceLogName) continue;
+    const Result<const SourceFormat*> format = guess_format(file.path);
+    if (format && (*format)->name == "tracy-csv") tables.push_back(file.path);
   }
-  std::sort(tables.begin(), tables.end());
   for (const std::string& table : tables) {
     if (Result<void> done = import_host_table(table); !done) return done;
   }

@@ -35,8 +35,8 @@ bool host_bound(const SessionLoad& load) {
 std::string idle_bound(const SessionLoad& load) {
   constexpr double kNearlyAll = 0.9995;  // that is written as 100 %, though there is work
   const bool nearly = load.idle_share() >= kNearlyAll && load.active_ns > 0;
-  return fmt::format("{} idle {} of {}: host-bound", load.device,
-                     nearly ? ">99.9 %" : format_share(load.idle_share()), time_text(load.span_ns));
+  return fmt::format("{} idle {} of {}: host-bound", load.device, nearly ? ">99.9 %" : format_share(load.idle_share()),
+                     time_text(load.span_ns));
 }
 
 std::string idle_cause(const SessionLoad& load) {

@@ -48,7 +48,7 @@ Result<void> copy_stream(int stream, const std::string& shown, const std::string
     if (count == 0) break;
     if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (count < 0) return Error{fmt::format("{}: cannot be read: {}", shown, std::strerror(errno))};
-    file.write(buffer.data(), count);
+    if (!file.write(buffer.data(), count)) break;  // told below
     bytes += static_cast<std::uint64_t>(count);
   }
   file.close();
@@ -102,8 +102,12 @@ Result<InputPaths> InputPaths::read(std::vector<std::string> given) {
       if (!folder) return folder.error();
       inputs.folder_ = std::move(*folder);
     }
+    // Pipes in different folders may have one name, which formats and sessions go by: a folder for each.
+    const fs::path folder = fs::path(inputs.folder_->path()) / std::to_string(inputs.copies_.size());
+    std::error_code failure;
+    fs::create_directory(folder, failure);
     const std::string name = path == kStandardStream ? kInputName : fs::path(path).filename().string();
-    const std::string copy = (fs::path(inputs.folder_->path()) / name).string();
+    const std::string copy = (folder / name).string();
     if (auto copied = copy_once(path, copy); !copied) return copied.error();
     inputs.copies_.emplace_back(copy, path);
     path = copy;

@@ -155,6 +155,11 @@ TEST_CASE("a pipe is a file that is read once, and one into which nothing comes 
                           "export TMPDIR=$PWD/tmp; accelscope query <(cat s.accel) 'SELECT count(*) FROM slice' "
                           "--format csv | tail -1");
   CHECK(read.text == test::csv(folder.file("s.accel"), "SELECT count(*) FROM slice"));
+  const Said two = shell(folder.path(),
+                         "mkdir a b; mkfifo a/p b/p; (cat s.accel >a/p &); (echo noise >b/p &); "
+                         "accelscope view a/p b/p");
+  CHECK(two.status == 1);
+  CHECK(holds(two.text, "b/p"));
   const Said noise = shell(folder.path(), "mkfifo noise; (echo noise >noise &) ; accelscope view noise");
   CHECK(noise.status == 1);
   CHECK(noise.text.starts_with("accelscope: noise: "));
@@ -162,7 +167,7 @@ TEST_CASE("a pipe is a file that is read once, and one into which nothing comes 
   for (const char* writer : {"", "sleep 100 >p & writer=$!; "}) {
     const Said said = shell(folder.path(), "export TMPDIR=$PWD/tmp; rm -f p; mkfifo p; " + std::string(writer) +
                                                "accelscope view p & reader=$!; "
-                                               "until ls tmp/*/p >/dev/null 2>&1; do :; done; "
+                                               "until ls tmp/*/*/p >/dev/null 2>&1; do :; done; "
                                                "kill -INT $reader; wait $reader; status=$?; "
                                                "[ -n \"$writer\" ] && kill $writer; exit $status");
     CHECK(said.status == 130);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/text_match.h"
+#include "core/analysis/work_kind.h"
 #include "core/base/natural_order.h"
 
 namespace accelscope::app {
@@ -61,7 +62,6 @@ constexpr std::array<KindPlace, 5> kStreamKinds = {{{"stream", kStreams, 0},
                                                     {"dma_queue", kStreams, 2},
                                                     {"layer", kStreams, 3},
                                                     {"barrier", kStreams, 4}}};
-constexpr std::string_view kProfiler = "profiler";  // host of the profiler's own rows
 
 // Stacks of calls, by table: a user reads a few levels and opens the rest.
 struct UsualLevels {
@@ -189,7 +189,7 @@ std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
     KindPlace place = with_streams.contains(device) ? place_beside_streams(definition.kind) : place_of(definition.kind);
     if (is_runs(track)) place.group = kRuns;
     int phase = with_streams.empty() ? 0 : phase_of(place);
-    if (definition.host == kProfiler && definition.device.empty()) phase = 4;
+    if (is_of_profiler(definition) && definition.device.empty()) phase = 4;
     places.push_back({std::move(device),
                       phase,
                       place.group,

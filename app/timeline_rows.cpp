@@ -12,6 +12,7 @@
 #include "app/row_groups.h"
 #include "app/text_match.h"
 #include "app/track_names.h"
+#include "core/analysis/work_kind.h"
 #include "core/base/format.h"
 #include "core/names/name_forms.h"
 #include "render/theme.h"
@@ -256,7 +257,7 @@ void Composer::make_sections() {
     section.group_index = start.group;
     section.device = start.device;
     section.phase = start.phase;
-    section.of_profiler = start.track->track->host == "profiler" && start.track->track->device.empty();
+    section.of_profiler = is_of_profiler(*start.track->track) && start.track->track->device.empty();
     for (; first < places_.size() && places_[first].group == start.group && places_[first].device == start.device;
          ++first) {
       const TrackPlace& place = places_[first];

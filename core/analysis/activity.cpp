@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/work_kind.h"
 #include "core/query/wait_names.h"
 
 namespace accelscope {
 namespace {
-
-constexpr std::string_view kHostOfOwnRows = "profiler";  // as sources call it
 
 // Whether a lane's events of a name are work.
 class WorkNames {
@@ -92,8 +91,7 @@ class LaneSearch {
 bool takes_part(const Snapshot& snapshot, const LaneSnapshot& lane, const ActivityRule& rule) {
   if (lane.data->kind != EventKind::slice || lane.chunk_count == 0) return false;
   const TrackSnapshot* track = snapshot.find_track(lane.track);
-  // A profiler's own rows span the whole capture, whatever happened in it.
-  if (rule.track_kinds.empty()) return track == nullptr || track->track->host != kHostOfOwnRows;
+  if (rule.track_kinds.empty()) return track == nullptr || !is_of_profiler(*track->track);
   return track != nullptr && std::find(rule.track_kinds.begin(), rule.track_kinds.end(),
                                        std::string_view(track->track->kind)) != rule.track_kinds.end();
 }

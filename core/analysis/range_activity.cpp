@@ -86,7 +86,7 @@ class PieceGatherer {
     const WorkKind kind = kinds_.of_lane(chunk.lane_index);
     if (kind == WorkKind::host) return calls_.add(chunk, passing);
     const std::optional<Unit> unit = unit_of(kind);
-    if (!unit) return;
+    if (!unit) return add_edges(chunk, window.range);
     const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
     const ClockMap& clock = *chunk.lane.clock;
     std::vector<Work>& work = work_[devices_.of_lane(chunk.lane_index)];
@@ -132,6 +132,19 @@ class PieceGatherer {
   }
 
  private:
+  // What tells of others' work may span a gap, but begins and ends in none.
+  void add_edges(const ScannedChunk& chunk, const TimeRange& window) {
+    const ClockMap& clock = *chunk.lane.clock;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const std::int64_t begin = clock.to_ns(block.times.begins[i]);
+        const std::int64_t end = std::max(clock.to_ns(block.times.ends[i]), begin + 1);
+        if (begin >= window.begin_ns) anything_.add(begin, std::min(begin + 1, window.end_ns));
+        if (end <= window.end_ns) anything_.add(std::max(end - 1, window.begin_ns), end);
+      }
+    });
+  }
+
   struct Work {
     std::int64_t begin_ns, end_ns;
     StringId name;
@@ -183,7 +196,7 @@ class PieceGatherer {
   const WorkKinds& kinds_;
   const TrackDevices& devices_;
   HostCalls calls_;
-  CoveredTime anything_;                            // waits too
+  CoveredTime anything_;                            // waits and the edges of other rows too
   std::vector<std::vector<Work>> work_;             // by device
   std::unordered_map<StringId, bool> collectives_;  // names on streams
 };
@@ -193,6 +206,7 @@ struct ActivitySubject {
   WorkKinds kinds;
   TrackDevices devices;
   LaneIndices device_lanes, host_lanes;
+  LaneIndices other_lanes;     // which do not work, but show that something happened
   std::vector<bool> has_work;  // by device
   bool has_engine = false;
 
@@ -203,12 +217,22 @@ struct ActivitySubject {
       if (is_device_work(kind)) has_work[devices.of_lane(lane)] = true;
       if (snapshot.lanes[lane].event_count == 0 || !filter.has_track(snapshot.lanes[lane].track)) continue;
       if (kind == WorkKind::host) host_lanes.push_back(lane);
+      if ((kind == WorkKind::none || kind == WorkKind::wait) && tells_of_a_moment(snapshot, snapshot.lanes[lane])) {
+        other_lanes.push_back(lane);
+      }
     }
     for (const std::uint32_t lane : active_lanes(snapshot, filter)) {
       if (!is_device_work(kinds.of_lane(lane)) || snapshot.lanes[lane].event_count == 0) continue;
       device_lanes.push_back(lane);
       has_engine = has_engine || kinds.of_lane(lane) == WorkKind::compute;
     }
+  }
+
+ private:
+  static bool tells_of_a_moment(const Snapshot& snapshot, const LaneSnapshot& lane) {
+    if (lane.data->kind == EventKind::counter) return false;  // sampled whether or not anything happens
+    const TrackSnapshot* track = snapshot.find_track(lane.track);
+    return track == nullptr || !is_of_profiler(*track->track);
   }
 };
 
@@ -222,6 +246,7 @@ Result<std::vector<ActivityPiece>> gather_pieces(const QueryContext& query, cons
   unmasked.mask = nullptr;
   LaneIndices lanes = subject.device_lanes;
   lanes.insert(lanes.end(), subject.host_lanes.begin(), subject.host_lanes.end());
+  lanes.insert(lanes.end(), subject.other_lanes.begin(), subject.other_lanes.end());
   const auto chunk = [&](const ScannedChunk& scanned, const ScanWindow& window, std::size_t worker) {
     if (!query.mask || subject.kinds.of_lane(scanned.lane_index) == WorkKind::host) {
       return workers[worker].add(scanned, window, query.mask.get());

@@ -45,7 +45,8 @@ struct RangeActivity {
   std::int64_t working_ns = 0;          // at least one device computes
   std::int64_t transfer_ns = 0;         // at least one device moves data
   std::int64_t host_ns = 0;             // at least one of the host's threads works
-  // The longest in which nothing is under way, on no device and no thread of a host, waits neither; by time.
+  // The longest in which nothing is under way, on no device and no thread of a host, waits neither, and nothing of
+  // another row begins or ends (layers, annotations, marks; not a profiler's own rows); by time.
   std::vector<TimeRange> gaps;
   HostTimes host;
 };

@@ -25,7 +25,7 @@ constexpr std::array<KindOfTrack, 7> kKinds = {{{"engine", WorkKind::compute},
 
 // Tables on a host's threads that name stretches of a program or tell of the profiler: nothing works because of them.
 constexpr std::array<std::string_view, 3> kMarks = {"user_annotation", "overhead", "trace_span"};
-constexpr std::string_view kProfilerHost = "profiler";
+constexpr std::string_view kProfilerHost = "profiler";  // as sources call it
 
 }  // namespace
 
@@ -36,8 +36,10 @@ WorkKind work_kind_of(const TrackSnapshot& track) noexcept {
   if (found == kKinds.end()) return WorkKind::none;
   if (found->work != WorkKind::host) return found->work;
   const bool marks = std::find(kMarks.begin(), kMarks.end(), track.schema->name) != kMarks.end();
-  return marks || track.track->host == kProfilerHost ? WorkKind::none : WorkKind::host;
+  return marks || is_of_profiler(*track.track) ? WorkKind::none : WorkKind::host;
 }
+
+bool is_of_profiler(const Track& track) noexcept { return track.host == kProfilerHost; }
 
 bool names_collective(std::string_view name) noexcept {
   if (name.starts_with("void ")) name.remove_prefix(5);

@@ -20,6 +20,8 @@ enum class WorkKind : std::uint8_t {
 inline constexpr std::size_t kWorkKindCount = 6;
 
 [[nodiscard]] WorkKind work_kind_of(const TrackSnapshot& track) noexcept;
+// A row that a source keeps of itself spans the whole capture, whatever happened in it.
+[[nodiscard]] bool is_of_profiler(const Track& track) noexcept;
 [[nodiscard]] constexpr bool is_device_work(WorkKind kind) noexcept {
   return kind == WorkKind::compute || kind == WorkKind::transfer || kind == WorkKind::collective;
 }

@@ -40,6 +40,7 @@ class Traced {
         {.name = "22 runtime", .kind = "host_thread", .host = "python3 (7)", .schema = calls_schema_, .order = 2});
     marks_ =
         writer_.add_track({.name = "11 annotations", .kind = "host_thread", .host = "python3 (7)", .schema = marks});
+    own_ = writer_.add_track({.name = "spans", .kind = "host_thread", .host = "profiler", .schema = marks});
     stream_ = writer_.add_track({.name = "stream 7", .kind = "stream", .device = "gpu 0", .schema = work});
     copies_ = writer_.add_track({.name = "memcpy stream 7", .kind = "dma_queue", .device = "gpu 0", .schema = work});
     nccl_ = writer_.add_track({.name = "nccl", .kind = "collective", .device = "gpu 0", .schema = work});
@@ -71,7 +72,7 @@ class Traced {
     return found == times.end() ? SelfTime{} : found->second;
   }
 
-  TrackNumber python_ = 0, calls_ = 0, other_ = 0, marks_ = 0, stream_ = 0, copies_ = 0, nccl_ = 0;
+  TrackNumber python_ = 0, calls_ = 0, other_ = 0, marks_ = 0, own_ = 0, stream_ = 0, copies_ = 0, nccl_ = 0;
 
  private:
   std::unique_ptr<Store> store_ = Store::create().value();
@@ -189,22 +190,34 @@ TEST_CASE("activity: where nothing at all is under way, by time, the longest few
   traced.add(traced.copies_, 5'000, 5'100, "HtoD");
   traced.add(traced.calls_, 5'050, 6'000, "synchronize");  // a host that waits is there
   traced.add(traced.stream_, 9'000, 9'010, "gemm");
-  CHECK(traced.activity()->gaps == std::vector<TimeRange>{{200, 5'000}, {6'000, 9'000}});
-  CHECK(traced.activity(TimeRange{150, 8'000})->gaps == std::vector<TimeRange>{{200, 5'000}});
+  traced.add(traced.marks_, 300, 900, "evaluation");  // no work, but a user who folded it would miss it
+  traced.add(traced.marks_, 5'090, 8'000, "step");
+  traced.add(traced.own_, 2'000, 4'000, "profiler stops");
+  CHECK(traced.activity()->gaps ==
+        std::vector<TimeRange>{{200, 300}, {301, 899}, {900, 5'000}, {6'000, 7'999}, {8'000, 9'000}});
+  CHECK(traced.activity(TimeRange{150, 8'000})->gaps ==
+        std::vector<TimeRange>{{200, 300}, {301, 899}, {900, 5'000}, {6'000, 7'999}});
 
   RandomSession session(23, 20'000);
   const auto index = ActivityIndex::build(session.context());
   REQUIRE(index.ok());
   const WorkKinds kinds(*session.snapshot);
-  std::vector<TimeRange> free;
-  std::int64_t reached = INT64_MAX;
-  std::vector<PlainEvent> events(session.events.begin(), session.events.end());
-  std::sort(events.begin(), events.end(), [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
-  for (const PlainEvent& event : events) {
+  std::vector<TimeRange> free, happened;
+  for (const PlainEvent& event : session.events) {
     const WorkKind kind = kinds.of_lane(event.lane);
-    if ((kind != WorkKind::host && !is_device_work(kind)) || event.begin_ns >= event.end_ns) continue;
-    if (event.begin_ns > reached) free.push_back({reached, event.begin_ns});
-    reached = reached == INT64_MAX ? event.end_ns : std::max(reached, event.end_ns);
+    if (kind == WorkKind::host || is_device_work(kind)) {
+      if (event.begin_ns < event.end_ns) happened.push_back({event.begin_ns, event.end_ns});
+    } else {
+      const std::int64_t end = std::max(event.end_ns, event.begin_ns + 1);
+      happened.push_back({event.begin_ns, event.begin_ns + 1});
+      happened.push_back({end - 1, end});
+    }
+  }
+  std::sort(happened.begin(), happened.end(), [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
+  std::int64_t reached = happened.front().end_ns;
+  for (const TimeRange& each : happened) {
+    if (each.begin_ns > reached) free.push_back({reached, each.begin_ns});
+    reached = std::max(reached, each.end_ns);
   }
   std::sort(free.begin(), free.end(), [](const auto& a, const auto& b) { return a.length_ns() > b.length_ns(); });
   const auto found = range_activity(session.context(), {}, index->get());

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "core/base/format.h"
+#include "core/query/worker_pool.h"
 
 namespace accelscope::app {
 
@@ -51,7 +53,11 @@ std::string progress_text(const JobProgress& progress) {
 
 BackgroundJob::BackgroundJob(std::string title, Work work, std::function<void()> wake) : title_(std::move(title)) {
   thread_ = std::thread([this, work = std::move(work), wake = std::move(wake)] {
-    result_.emplace(work(control_));
+    try {
+      result_.emplace(work(control_));
+    } catch (const std::bad_alloc&) {
+      result_.emplace(out_of_memory_error());
+    }
     finished_ = true;
     if (wake) wake();
   });

@@ -74,7 +74,8 @@ std::vector<AgentLine> agent_lines(const AgentStatus& agent) {
   add("Received", format_bytes(static_cast<double>(agent.bytes)) + "  " + format_rate(agent.bytes_per_second));
   add("Waiting at the agent", format_bytes(static_cast<double>(agent.waiting_bytes)));
   if (agent.dropped_events > 0) add("Dropped by the agent", format_count(agent.dropped_events), true);
-  if (agent.lost_events > 0) add("Lost", format_count(agent.lost_events), true);
+  const std::uint64_t lost_later = agent.lost_events - std::min(agent.lost_events, agent.dropped_events);
+  if (lost_later > 0) add("Lost", format_count(lost_later), true);
   if (agent.reconnects > 0) add("Connected again", format_count(agent.reconnects) + " times");
   if (agent.clock_residual_ns) add("Clock fits within", format_duration(*agent.clock_residual_ns));
   if (agent.round_trip_ns) add("Round trip", format_duration(*agent.round_trip_ns));

@@ -7,6 +7,7 @@
 
 int main(int argc, char** argv) {
   accelscope::capture::open_closed_streams();
+  accelscope::capture::ignore_file_size_signal();
   // ssh starts this program again, with nothing but its question, to have it put to the user.
   if (accelscope::capture::asked_by_ssh()) return accelscope::capture::answer_ssh(argc > 1 ? argv[1] : "");
   std::ios::sync_with_stdio(false);

@@ -1,7 +1,12 @@
 #include "app/session_opening.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -13,6 +18,7 @@
 #include "core/analysis/session_activity.h"
 #include "core/analysis/track_devices.h"
 #include "core/base/format.h"
+#include "core/store/file_system.h"
 #include "core/store/other_database.h"
 
 namespace accelscope::app {
@@ -66,6 +72,7 @@ Result<OpenedSession> salvage(const std::string& path, const std::string& why) {
 
 Result<OpenedSession> open_in_place(const std::string& path) {
   auto store = Store::open(path);
+  if (!store && is_of_newer_version(path)) return store.error();
   if (!store) return salvage(path, store.message());
   OpenedSession session;
   session.store = std::move(*store);
@@ -128,7 +135,13 @@ Result<OpenedSession> load_session(const std::vector<std::string>& paths, const 
                                    JobControl& control) {
   for (const std::string& path : paths) {
     std::error_code error;
-    if (!fs::exists(path, error)) return Error{path + ": there is no such file; check the path"};
+    const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found) return Error{path + ": there is no such file; check the path"};
+    if (!fs::status_known(status)) return Error{fmt::format("{}: cannot be opened: {}", path, error.message())};
+    if (is_pipe_or_device(path)) return Error{path + ": is a pipe or a device; save what it gives to a file"};
+    if (::access(path.c_str(), R_OK) != 0) {
+      return Error{fmt::format("{}: cannot be read: {}; check its permissions", path, std::strerror(errno))};
+    }
   }
   if (paths.size() == 1 && options.format.empty()) {
     if (auto session = open_session_file(paths.front())) return std::move(*session);

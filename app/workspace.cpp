@@ -239,9 +239,11 @@ void Workspace::save(std::size_t index, const std::string& typed_path) {
   if (auto kept = keep_view(*tab.session); !kept) notify(Severity::warning, kept.message());
   tab.saving_path = path;
   tab.saved_version = tab.session->store->version();
-  auto work = [store = tab.session->store, path](JobControl& control) -> Result<void> {
-    return store->save(path,
-                       [&control](std::uint64_t done, std::uint64_t total) { return control.report(done, total); });
+  // A command that was captured may hold what is for nobody else.
+  const FileAccess access = tab.session->capture.agents.empty() ? FileAccess::umask : FileAccess::owner;
+  auto work = [store = tab.session->store, path, access](JobControl& control) -> Result<void> {
+    return store->save(
+        path, [&control](std::uint64_t done, std::uint64_t total) { return control.report(done, total); }, access);
   };
   tab.saving = std::make_unique<BackgroundJob>("Saving " + file_name(path), std::move(work), options_.wake);
 }
@@ -251,7 +253,7 @@ void Workspace::take_saved(OpenTab& tab) {
   const Result<void> done = job->finish();
   if (!done) {
     tab.close_when_saved = false;
-    if (!job->cancelled()) notify(Severity::error, done.message());
+    if (!job->cancelled()) notify(Severity::error, done.message() + ". The session stays open.");
     return;
   }
   SessionTab& session = *tab.session;

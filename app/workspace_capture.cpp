@@ -59,7 +59,7 @@ SessionTab& Workspace::adopt_live(std::unique_ptr<LiveLink> link, std::shared_pt
 }
 
 void Workspace::connect(const capture::CapturePlan& plan, const ConfigurationName& from) {
-  auto store = Store::create();
+  auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
   if (!store) return notify(Severity::error, store.message());
   std::shared_ptr<Store> shared = std::move(*store);
   auto link = options_.services.begin(plan, shared, session_options());
@@ -86,7 +86,7 @@ void Workspace::connect(const std::string& places) {
 }
 
 void Workspace::start_demo() {
-  auto store = Store::create();
+  auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
   if (!store) return notify(Severity::error, store.message());
   std::shared_ptr<Store> shared = std::move(*store);
   auto link = make_demo_link(shared, session_options());
@@ -209,9 +209,8 @@ void Workspace::tell_of_breaks(OpenTab& tab, double now_s) {
       if (agent.phase == CapturePhase::failed) {
         notify(Severity::error, agent.message, subject);
       } else {
-        const std::string lost = agent.lost_events + agent.dropped_events == 0
-                                     ? "nothing was lost"
-                                     : format_count(agent.lost_events + agent.dropped_events) + " events are lost";
+        const std::string lost =
+            agent.lost_events == 0 ? "nothing was lost" : format_count(agent.lost_events) + " events are lost";
         notify(Severity::note, host + ": connected again after " + lasted + "; " + lost + ".", subject);
       }
     } else if (agent.phase == CapturePhase::failed && !tab.session->capture.over()) {
@@ -250,7 +249,7 @@ void Workspace::recover(std::size_t index) {
   recoverable_.erase(recoverable_.begin() + static_cast<std::ptrdiff_t>(index));
   auto work = [services = options_.services, options = session_options(), left = recovering.left,
                result = recovering.result](JobControl& control) -> Result<void> {
-    auto store = Store::create();
+    auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
     if (!store) return store.error();
     result->store = std::move(*store);
     control.report(0, 0);

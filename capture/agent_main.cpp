@@ -5,6 +5,7 @@
 
 int main(int argc, char** argv) {
   accelscope::capture::open_closed_streams();
+  accelscope::capture::ignore_file_size_signal();
   // TLS lies inside this program: a host's settings for its own may name modules that do not fit.
   OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr);
   return accelscope::capture::run_agent_command(argc, argv);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <ostream>
 
 #include "app/commands/command.h"
 #include "app/commands/interrupt.h"
 #include "capture/command_line/options.h"
+#include "core/query/worker_pool.h"
 
 namespace accelscope::app {
 namespace {
@@ -148,7 +150,12 @@ int run_words(std::vector<std::string> arguments, const CommandStreams& streams)
 
 int run_program(std::vector<std::string> arguments, const CommandStreams& streams) {
   forget_interrupts();
-  const int status = run_words(std::move(arguments), streams);
+  int status = kExitFailed;
+  try {
+    status = run_words(std::move(arguments), streams);
+  } catch (const std::bad_alloc&) {
+    return CommandRun{streams}.fail(out_of_memory_error().message);
+  }
   // What nobody has read is not done.
   streams.out.flush();
   if (status != kExitDone || streams.out.good()) return status;

@@ -19,11 +19,13 @@ Interruptible::Interruptible() {
   g_interrupted = 0;
   std::signal(SIGINT, remember);
   std::signal(SIGTERM, remember);
+  if (std::signal(SIGHUP, remember) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 Interruptible::~Interruptible() {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 bool Interruptible::interrupted() const noexcept { return g_interrupted != 0; }

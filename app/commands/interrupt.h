@@ -1,5 +1,6 @@
-// Ctrl+C during a command that can end in an orderly way. While an Interruptible lives, the first SIGINT or SIGTERM
-// is remembered; a second one ends the program at once. One at a time.
+// Ctrl+C during a command that can end in an orderly way. While an Interruptible lives, the first SIGINT, SIGTERM
+// or SIGHUP (the terminal has gone; not under nohup) is remembered; a second one ends the program at once. One at a
+// time.
 #pragma once
 
 namespace accelscope::app {

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "app/session_opening.h"
+#include "core/store/file_system.h"
 
 namespace accelscope::app {
 
@@ -11,6 +12,10 @@ namespace fs = std::filesystem;
 Result<void> may_write(const std::string& path, bool replace, const std::vector<std::string>& inputs) {
   std::error_code error;
   if (path == kStandardOutput || !fs::exists(path, error)) return {};
+  if (fs::is_block_file(path, error) || fs::is_socket(path, error)) {
+    return Error{path + ": is a device or a socket; name a file"};
+  }
+  if (is_pipe_or_device(path)) return {};  // nothing there is replaced
   for (const std::string& input : inputs) {
     if (fs::equivalent(path, input, error)) {
       return Error{path + ": this is the input itself; name another one"};
@@ -30,12 +35,24 @@ std::string default_output(const std::string& input, std::string_view ending) {
 }
 
 OutputFile::OutputFile(std::string path, std::ostream& standard)
-    : path_(std::move(path)), temporary_(path_ + ".part"), standard_(standard), is_file_(path_ != kStandardOutput) {
-  if (is_file_) file_.open(temporary_, std::ios::binary);
+    : path_(path == kStandardOutput ? std::move(path) : behind_links(path)),
+      standard_(standard),
+      is_file_(path_ != kStandardOutput) {
+  if (!is_file_) return;
+  if (is_pipe_or_device(path_)) {
+    file_.open(path_, std::ios::binary);
+    return;
+  }
+  if (const Result<std::string> draft = draft_beside(path_)) {
+    temporary_ = *draft;
+    file_.open(temporary_, std::ios::binary);
+  } else {
+    file_.setstate(std::ios::failbit);
+  }
 }
 
 OutputFile::~OutputFile() {
-  if (!is_file_ || finished_) return;
+  if (temporary_.empty() || finished_) return;
   file_.close();
   std::error_code ignored;  // nothing is worse for a part that stays behind
   fs::remove(temporary_, ignored);
@@ -61,9 +78,12 @@ Result<void> OutputFile::finish() {
   if (!stream().good()) return failure();
   if (!is_file_) return {};
   file_.close();
-  std::error_code error;
-  fs::rename(temporary_, path_, error);
-  if (error) return failure();
+  if (file_.fail()) return failure();
+  if (!temporary_.empty()) {
+    Result<void> replaced = sync_file(temporary_);
+    if (replaced) replaced = replace_file(temporary_, path_);
+    if (!replaced) return replaced;
+  }
   finished_ = true;
   return {};
 }

@@ -36,7 +36,7 @@ class OutputFile {
   [[nodiscard]] Error failure() const;
 
   std::string path_;
-  std::string temporary_;
+  std::string temporary_;  // "": a pipe or a device is written to as it is
   std::ostream& standard_;
   std::ofstream file_;
   bool is_file_ = false;

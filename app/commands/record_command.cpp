@@ -70,6 +70,9 @@ std::string progress_line(const capture::CaptureStatus& status, std::optional<do
       return "Connecting";
     case capture::CapturePhase::reconnecting:
       return fmt::format("Reconnecting  {}  {}", status.message, recording_line(status));
+    case capture::CapturePhase::streaming:
+      if (!status.message.empty()) return fmt::format("Recording  {}  {}", recording_line(status), status.message);
+      return "Recording  " + recording_line(status);
     case capture::CapturePhase::paused:
       return "Paused  " + recording_line(status);
     case capture::CapturePhase::stopping:
@@ -89,12 +92,13 @@ void print_report(const CommandRun& run, const capture::RecordReport& report) {
   if (run.json) {
     run.streams.out << fmt::format(
         "{{\"output\": {}, \"peer\": {}, \"events\": {}, \"chunks\": {}, \"wire_bytes\": {}, \"lost_events\": {}, "
-        "\"doubled_frames\": {}, \"results_files\": {}, \"memory_bytes\": {}, \"capture_seconds\": {}, "
+        "\"dropped_events\": {}, \"doubled_frames\": {}, \"results_files\": {}, \"memory_bytes\": {}, "
+        "\"capture_seconds\": {}, "
         "\"save_seconds\": {}, \"complete\": {}, \"exit_status\": {}, \"message\": {}}}\n",
         json_quote(report.path), json_quote(peers_of(report)), report.events, report.chunks, report.wire_bytes,
-        report.lost_events, report.doubled_frames, report.results_files, report.memory_bytes, report.capture_seconds,
-        report.save_seconds, report.complete, report.exit_status ? fmt::format("{}", *report.exit_status) : "null",
-        json_quote(report.message));
+        report.lost_events, report.dropped_events, report.doubled_frames, report.results_files, report.memory_bytes,
+        report.capture_seconds, report.save_seconds, report.complete,
+        report.exit_status ? fmt::format("{}", *report.exit_status) : "null", json_quote(report.message));
     return;
   }
   const double rate = report.capture_seconds > 0 ? static_cast<double>(report.events) / report.capture_seconds : 0;
@@ -150,10 +154,12 @@ int RecordCommand::run(const CommandRun& run) const {
   const auto planned = arguments.plan(*name);
   if (!planned) return run.fail_usage("record", planned.message());
   record_options.plan = *planned;
+  record_options.plan.replaces_results = force;
   // A program that is given is run, as accelscope-agent run does.
   capture::CaptureRequest& request = record_options.plan.request;
   const bool runs = !request.program.empty() || !request.script.empty();
   if (runs && request.kinds.empty() && planned->mode == capture::StartMode::begin) request.kinds = {{"program", {}}};
+  record_options.store.memory_budget_bytes = default_memory_budget();
   if (!memory_budget.empty()) {
     const auto budget = parse_size(memory_budget);
     if (!budget) return run.fail_usage("record", "--memory-budget: " + budget.message());
@@ -190,7 +196,7 @@ int RecordCommand::record(capture::RecordOptions record_options, const std::stri
   auto report = capture::record(record_options);
   if (run.shows_progress()) run.streams.err << kEraseLine << std::flush;
   if (!report) return run.fail(report.message());
-  report->path = name;
+  if (report->path == record_options.output_path) report->path = name;
   print_report(run, *report);
   if (!report->complete) return run.fail(fmt::format("{}: {}", report->path, report->message));
   if (const int status = report->exit_status.value_or(kExitDone); status != kExitDone) return status;
@@ -213,8 +219,9 @@ CommandAction declare_record(command_line::OptionSet& options) {
                      "Session file to write, - for the standard output; else PROGRAM.accel in this folder");
   options.add_flag("--accept-new-agent", command->options.accept_new_agents,
                    "Trust a certificate that was never seen before");
-  options.add_option("--memory-budget", command->memory_budget,
-                     "Memory, such as 4GiB, after which the capture goes on in a temporary file");
+  options.add_option(
+      "--memory-budget", command->memory_budget,
+      "Memory, such as 4GiB, after which the capture goes on in a temporary file; else half of this machine's");
   options.add_flag("--force", command->force, "Replace the output file");
   options.set_footer(capture::kinds_footer("accelscope record", capture::declared_kinds()) +
                      "\nWhat the program prints is shown, and its exit status is this command's. With local it runs in "

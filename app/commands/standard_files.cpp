@@ -127,8 +127,10 @@ std::string InputPaths::shown(std::string message) const {
 Result<FileTarget> FileTarget::open(const std::string& path, const CommandRun& run) {
   FileTarget target;
   target.path_ = path;
-  if (path != kStandardStream) return target;
-  if (run.streams.out_is_terminal) return Error{"-: this is no text for a terminal; pipe it on, or name a file"};
+  if (path != kStandardStream && !is_pipe_or_device(path)) return target;
+  if (path != kStandardStream) target.node_ = path;
+  if (target.node_.empty() && run.streams.out_is_terminal)
+    return Error{"-: this is no text for a terminal; pipe it on, or name a file"};
   Result<std::shared_ptr<TemporaryFolder>> folder = TemporaryFolder::make();
   if (!folder) return folder.error();
   target.folder_ = std::move(*folder);
@@ -139,6 +141,11 @@ Result<FileTarget> FileTarget::open(const std::string& path, const CommandRun& r
 Result<void> FileTarget::finish(const CommandRun& run) const {
   if (!folder_) return {};
   std::ifstream file(path_, std::ios::binary);
+  if (!node_.empty()) {
+    std::ofstream node(node_, std::ios::binary);
+    node << file.rdbuf() << std::flush;
+    return file && node.good() ? Result<void>() : Result<void>(Error{node_ + ": cannot be written"});
+  }
   std::ostream& out = run.streams.out;
   out << file.rdbuf() << std::flush;
   if (!file || !out.good()) return Error{"-: the standard output cannot be written; is the disk full?"};

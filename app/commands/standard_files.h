@@ -55,6 +55,7 @@ class FileTarget {
 
  private:
   std::string path_;
+  std::string node_;                         // a pipe or a device that it goes to; "": the standard output
   std::shared_ptr<TemporaryFolder> folder_;  // null: a file of its own
 };
 

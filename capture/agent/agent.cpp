@@ -12,12 +12,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <future>
+#include <map>
 #include <optional>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "capture/agent/viewer_session.h"
 #include "capture/process/host_identity.h"
+#include "capture/security/private_files.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture {
@@ -27,6 +30,8 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kWatchInterval{250};
 constexpr std::chrono::milliseconds kCarryInterval{10};
+constexpr std::chrono::seconds kKindsStayKnown{5};
+constexpr std::size_t kMostWithoutCapture = 256;  // connections: enough that a flood of them leaves time to say hello
 // A viewer whose connection broke is back sooner; after that, one without a spool to come back to loses its capture
 // to the next viewer that asks.
 constexpr std::chrono::seconds kOrphanGrace{5};
@@ -57,6 +62,7 @@ struct Agent::Implementation final : SessionHost {
         session_id_(random_id()),
         gate_(options_.secrets.token) {}
   ~Implementation() override {
+    if (kinds_thread_.joinable()) kinds_thread_.join();
     sessions_.clear();
     runs_.clear();
   }
@@ -74,7 +80,7 @@ struct Agent::Implementation final : SessionHost {
   [[nodiscard]] const AgentOptions& options() const override { return options_; }
   [[nodiscard]] AgentGate& gate() override { return gate_; }
   [[nodiscard]] Hello hello() const override;
-  [[nodiscard]] Welcome welcome() override;
+  void welcome(ViewerSession& session) override;
   Result<CaptureRun*> start(const Start& start, ViewerSession& session, ErrorCode& code) override;
   void discard(const std::string& capture_id, const ViewerSession& session) override;
   void on_delivery(CaptureRun& run) override;
@@ -92,6 +98,8 @@ struct Agent::Implementation final : SessionHost {
     loop_.post([this, &session] { remove(session); });
   }
 
+  [[nodiscard]] Welcome make_welcome() const;
+  void make_room_for_connection();
   Result<CaptureRun*> begin_capture(const Start& start, ViewerSession& session, ErrorCode& code);
   Result<CaptureRun*> take_up(const Start& start, ViewerSession& session, ErrorCode& code);
   Result<CaptureRun*> hand_over(Held& held, const Start& start, ViewerSession& session, ErrorCode& code);
@@ -111,6 +119,8 @@ struct Agent::Implementation final : SessionHost {
   void begin_stop(const std::string& reason);
   void stop_if_over();
   Result<std::string> obey(Command what);
+  Result<std::string> say_held();
+  [[nodiscard]] std::string held_captures() const;
   [[nodiscard]] Held* find(const std::string& id);
   [[nodiscard]] const Held* holder_of(const CaptureRun& run) const;
   [[nodiscard]] Held* running();
@@ -131,7 +141,12 @@ struct Agent::Implementation final : SessionHost {
   bool stopping_ = false;
   bool interrupted_ = false;
   bool watching_ = false;
+  bool crowded_ = false;
   bool carrying_on_ = false;
+  std::vector<KindFacts> known_kinds_;
+  std::optional<SteadyClock::time_point> kinds_looked_at_;
+  std::vector<ViewerSession*> awaiting_kinds_;
+  std::thread kinds_thread_;
   SteadyClock::time_point idle_since_ = SteadyClock::now();
 };
 
@@ -149,14 +164,33 @@ Hello Agent::Implementation::hello() const {
   return hello;
 }
 
-Welcome Agent::Implementation::welcome() {
+// Looking for what can be captured here may take a while, and many may ask: it is done beside the loop, once for all
+// who wait.
+void Agent::Implementation::welcome(ViewerSession& session) {
+  const bool known =
+      !options_.kinds.list || (kinds_looked_at_ && SteadyClock::now() - *kinds_looked_at_ < kKindsStayKnown);
+  if (known) return session.welcome(make_welcome());
+  awaiting_kinds_.push_back(&session);
+  if (awaiting_kinds_.size() > 1) return;
+  if (kinds_thread_.joinable()) kinds_thread_.join();  // it has posted its answer
+  kinds_thread_ = std::thread([this] {
+    auto found = std::make_shared<std::vector<KindFacts>>(options_.kinds.list());
+    loop_.post([this, found] {
+      known_kinds_ = std::move(*found);
+      kinds_looked_at_ = SteadyClock::now();
+      for (ViewerSession* waiting : std::exchange(awaiting_kinds_, {})) waiting->welcome(make_welcome());
+    });
+  });
+}
+
+Welcome Agent::Implementation::make_welcome() const {
   Welcome welcome;
   welcome.host = host_name();
   welcome.system = system_name();
   welcome.may_run = options_.may_run;
   if (source_ || !options_.fixed.empty())
     welcome.fixed = options_.description.empty() ? "a capture" : options_.description;
-  if (options_.kinds.list) welcome.kinds = options_.kinds.list();
+  welcome.kinds = known_kinds_;
   for (const auto& held : runs_) {
     welcome.captures.push_back(held->run->offer());
     if (held->controller != nullptr) welcome.captures.back().controller = held->controller->viewer();
@@ -301,11 +335,14 @@ void Agent::Implementation::wire_up(CaptureRun& run) {
 
 Result<CaptureRun*> Agent::Implementation::take_up(const Start& start, ViewerSession& session, ErrorCode& code) {
   Held* held = start.capture_id.empty() ? running() : find(start.capture_id);
+  // One that has ended waits as well for the viewer that takes it.
+  if (held == nullptr && start.capture_id.empty() && !runs_.empty()) held = runs_.back().get();
   if (held == nullptr) {
-    return Error{
-        fmt::format("the agent at {} does not have that capture any more; it was ended, or the agent was "
-                    "started anew without --spool",
-                    address_.text())};
+    return Error{start.capture_id.empty()
+                     ? fmt::format("the agent at {} holds no capture; start one", address_.text())
+                     : fmt::format("the agent at {} does not have the capture {} any more; it was saved or given up, "
+                                   "or the agent was started anew without --spool{}",
+                                   address_.text(), printable(start.capture_id, 64), held_captures())};
   }
   return hand_over(*held, start, session, code);
 }
@@ -332,6 +369,13 @@ Result<CaptureRun*> Agent::Implementation::hand_over(Held& held, const Start& st
 }
 
 Result<CaptureRun*> Agent::Implementation::watch(const Start& start) {
+  const auto watchers = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& session) {
+    return session->run() != nullptr && !session->controls() && !session->closed();
+  });
+  if (static_cast<std::size_t>(watchers) >= options_.max_watchers) {
+    return Error{
+        fmt::format("the agent at {} has {} viewers that watch; no more are taken", address_.text(), watchers)};
+  }
   Held* held = start.capture_id.empty() ? running() : find(start.capture_id);
   if (held == nullptr && start.capture_id.empty() && !runs_.empty()) held = runs_.back().get();
   if (held != nullptr) return held->run.get();
@@ -341,7 +385,8 @@ Result<CaptureRun*> Agent::Implementation::watch(const Start& start) {
 void Agent::Implementation::discard(const std::string& capture_id, const ViewerSession& session) {
   Held* held = find(capture_id);
   if (held == nullptr || (held->controller != nullptr && held->controller != &session)) return;
-  log(fmt::format("{}: does not want {} any more", session.viewer(), held->run->facts().name));
+  if (!held->run->delivered())
+    log(fmt::format("{}: does not want {} any more", session.viewer(), held->run->facts().name));
   held->unwanted = true;
   held->run->stop("discarded by the viewer");
   sweep();
@@ -379,6 +424,7 @@ StateReport Agent::Implementation::state_of(const CaptureRun& run) const {
   StateReport report;
   report.state = run.state();
   report.reason = run.state_reason();
+  report.dropped_events = run.outbox().totals().dropped_events;
   if (const Held* held = holder_of(run); held != nullptr && held->controller != nullptr) {
     report.controller = held->controller->viewer();
   }
@@ -423,12 +469,37 @@ void Agent::Implementation::on_run_changed(const std::string& id) {
 }
 
 void Agent::Implementation::on_accept(std::unique_ptr<Link> link) {
-  if (stopping_ || sessions_.size() > options_.max_connections) return;  // dropping the link closes it
+  if (stopping_) return;  // dropping the link closes it
+  make_room_for_connection();
   sessions_.push_back(std::make_unique<ViewerSession>(*this, std::move(link)));
   sessions_.back()->begin();
 }
 
+// Nobody is turned away: too many that have no capture cost one of themselves its place. First those that have proved
+// nothing, of the address that has the most of them, the oldest.
+void Agent::Implementation::make_room_for_connection() {
+  std::map<std::string, std::size_t> unproved;
+  std::vector<ViewerSession*> idle;
+  for (const auto& session : sessions_) {
+    if (session->run() != nullptr || session->closed()) continue;
+    idle.push_back(session.get());
+    if (!session->proved()) ++unproved[session->peer_ip()];
+  }
+  if (idle.size() < kMostWithoutCapture) return;
+  const auto weight = [&](const ViewerSession* session) {
+    return session->proved() ? 0 : unproved[session->peer_ip()];
+  };
+  ViewerSession& out =
+      **std::max_element(idle.begin(), idle.end(), [&](auto* a, auto* b) { return weight(a) < weight(b); });
+  if (!std::exchange(crowded_, true)) {
+    log(fmt::format("{}: closed for others: too many connections, most of them from {}, do nothing", out.viewer(),
+                    out.peer_ip()));
+  }
+  out.make_room();
+}
+
 void Agent::Implementation::remove(ViewerSession& session) {
+  std::erase(awaiting_kinds_, &session);
   const auto found = std::find_if(sessions_.begin(), sessions_.end(),
                                   [&session](const auto& known) { return known.get() == &session; });
   if (found == sessions_.end()) return;
@@ -438,6 +509,7 @@ void Agent::Implementation::remove(ViewerSession& session) {
     held->orphan_since = SteadyClock::now();
   }
   sessions_.erase(found);
+  crowded_ = crowded_ && sessions_.size() > kMostWithoutCapture / 2;
   idle_since_ = SteadyClock::now();
   sweep();
   watch_over();
@@ -467,6 +539,10 @@ void Agent::Implementation::sweep() {
     const bool kept = !options_.spool_folder.empty() && !held->unwanted && !run.saved();
     if (kept) return false;
     if (!held->unwanted && !run.delivered()) return false;
+    // Only a viewer that says so is done with it: a connection that ends may have been cut by what lies in between, and
+    // the end or the files are still to be had.
+    const bool may_come_back = held->controlled_once && SteadyClock::now() - held->orphan_since < options_.orphan_limit;
+    if (!held->unwanted && may_come_back) return false;
     if (options_.once && verdict_.ok()) verdict_ = run.outcome();
     run.remove_spool();
     once_over_ = true;
@@ -503,7 +579,7 @@ void Agent::Implementation::reopen_spools() {
   if (options_.spool_folder.empty()) return;
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(options_.spool_folder, failure)) {
-    if (!entry.is_directory(failure)) continue;
+    if (!entry.is_directory(failure) || entry.path().extension() == kDamagedSpool) continue;
     CaptureRun::Options again;
     again.outbox = options_.outbox;
     again.origin = SteadyClock::now();
@@ -549,6 +625,7 @@ void Agent::Implementation::stop_if_over() {
 }
 
 Result<std::string> Agent::Implementation::obey(Command what) {
+  if (what == Command::held) return say_held();
   Held* held = running();
   if (held == nullptr) return Error{"the agent captures nothing at the moment"};
   CaptureRun& run = *held->run;
@@ -567,9 +644,30 @@ Result<std::string> Agent::Implementation::obey(Command what) {
       run.stop("stopped from another shell");
       return fmt::format("{}: stopped {}", run.facts().name, place);
     case Command::status:
+    case Command::held:
       break;
   }
   return fmt::format("{}: {} {}", run.facts().name, run.state() == CaptureState::paused ? "paused" : "running", place);
+}
+
+Result<std::string> Agent::Implementation::say_held() {
+  std::string all;
+  for (const auto& held : runs_) {
+    const CaptureRun& run = *held->run;
+    all += fmt::format("{}{}: {}, {} events, record --take-up --capture {}", all.empty() ? "" : "; ", run.facts().name,
+                       !run.over()                                ? "running"
+                       : run.state() == CaptureState::interrupted ? "interrupted"
+                                                                  : "ended",
+                       format_count(run.outbox().totals().events), run.facts().id);
+  }
+  if (all.empty()) return Error{"the agent holds no capture"};
+  return all;
+}
+
+std::string Agent::Implementation::held_captures() const {
+  std::string ids;
+  for (const auto& held : runs_) ids += (ids.empty() ? "; it has " : ", ") + held->run->facts().id;
+  return ids;
 }
 
 Agent::Agent(std::unique_ptr<Implementation> impl) : impl_(std::move(impl)) {}
@@ -591,13 +689,7 @@ Result<std::unique_ptr<Agent>> Agent::listen(AgentOptions options, SourceFunctio
   impl->address_ = impl->listener_->address();
   impl->listener_->accept([agent = impl.get()](std::unique_ptr<Link> link) { agent->on_accept(std::move(link)); });
   if (!impl->options_.spool_folder.empty()) {
-    std::error_code failure;
-    std::filesystem::create_directories(impl->options_.spool_folder, failure);
-    std::filesystem::permissions(impl->options_.spool_folder, std::filesystem::perms::owner_all, failure);
-    if (failure) {
-      return Error{fmt::format("{}: cannot keep a spool there: {}; name another folder with --spool",
-                               impl->options_.spool_folder, failure.message())};
-    }
+    if (Result<void> ready = ensure_private_folder(impl->options_.spool_folder); !ready) return ready.error();
   }
   impl->reopen_spools();
   if (impl->options_.stop_on_signals) {  // from now on: whoever sees the address may send one

@@ -49,7 +49,7 @@ struct AgentOptions {
   bool own_time = false;                             // the source's events are not in capture time: see CaptureKind
   std::string scratch_folder;                        // for the files of captures; "": the system's temporary folder
   std::uint64_t window_bytes = kDefaultWindowBytes;  // sent at most ahead of a viewer's acknowledgements
-  std::size_t max_connections = 8;                   // beside the controlling viewer
+  std::size_t max_watchers = 8;
   // A capture without a viewer and without a spool is given up after so long.
   std::chrono::milliseconds orphan_limit{60'000};
   std::chrono::milliseconds idle_exit{0};  // run() returns after so long without viewer and capture; 0: never
@@ -76,7 +76,7 @@ class Agent {
   void stop();  // any thread: ends a running capture in an orderly way, then run() returns
 
   // From another shell (any thread, waits for the answer): what happened, or why not.
-  enum class Command : std::uint8_t { pause, resume, stop, status };
+  enum class Command : std::uint8_t { pause, resume, stop, status, held };
   Result<std::string> command(Command what);
 
   struct Implementation;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <span>
 #include <string>
 #include <system_error>
@@ -103,6 +104,8 @@ int run_agent_command(int argc, const char* const* argv) {
     status = obey_words(argc, argv);
   } catch (const std::system_error&) {  // of printing
     written = false;
+  } catch (const std::bad_alloc&) {
+    return report_failure(kExitFailed, "there is not enough memory");
   }
   // What nobody has read is not done.
   written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && written;

@@ -175,27 +175,30 @@ Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_
   Result<std::unique_ptr<FrameLog>> log = FrameLog::open_existing(
       spool_folder, {.capture_id = kept->capture_id, .segment_bytes = options.outbox.spool_segment_bytes}, found);
   if (!log) return log.error();
-  const bool goes_on =
+  const bool would_go_on =
       !kept->end && options.parts.size() == 1 && !options.facts.repeats.empty() && options.facts.repeats == kept->place;
   options.facts = {kept->capture_id, kept->place, kept->name, kept->description, kept->begun_unix_ns};
   options.spool_folder = spool_folder;
-  if (!goes_on) options.parts.clear();
   std::unique_ptr<CaptureRun> run(new CaptureRun(std::move(options)));
   run->make_outbox(std::move(log).value());
   Result<Outbox::Adopted> adopted = run->outbox_->adopt_spool(kept.value());
   if (!adopted) return adopted.error();
   run->sealed_before_ = adopted.value();
+  // What a repeating source makes is told from what was sealed by its count.
+  const bool goes_on = would_go_on && !run->outbox_->spool_damaged();
+  if (!goes_on) run->options_.parts.clear();
   if (goes_on) {
     run->start_parts();
   } else if (kept->end) {
     run->state_ = CaptureState::ended;
-    run->outbox_->finish(kept->end->outcome, kept->end->text);
+    run->outbox_->finish(*kept->end);
   } else {
     run->state_ = CaptureState::interrupted;
     run->state_reason_ = fmt::format(
         "the agent died during the capture; the {} events that it had sealed are here, what it had not sealed is "
-        "lost{}",
+        "lost{}{}",
         format_count(run->outbox_->totals().events),
+        run->outbox_->spool_damaged() ? "; parts of the spool are damaged and cannot be read" : "",
         found.cut_bytes == 0 ? "" : fmt::format(" (a frame of which {} bytes were written)", found.cut_bytes));
     run->outbox_->finish(Outcome::failed, run->state_reason_);
   }
@@ -228,7 +231,7 @@ void CaptureRun::end_capture() {
   const Outbox::Totals totals = outbox_->totals();
   std::vector<QualityEntry> entries;
   if (totals.dropped_events > 0) {
-    entries.push_back({"dropped_events", totals.dropped_events,
+    entries.push_back({kDroppedEvents, totals.dropped_events,
                        "the agent dropped events for want of room; give it a larger --buffer or --spool-limit, or "
                        "--when-full wait",
                        Severity::warning});
@@ -322,6 +325,7 @@ void CaptureRun::stop(const std::string& reason) {
 }
 
 void CaptureRun::tick() {
+  outbox_->sync_spool();
   if (options_.duration_seconds <= 0 || over() || stopped_) return;
   if (static_cast<double>(now_ns().value_or(0)) >= options_.duration_seconds * 1e9) stop("its time is up");
 }
@@ -340,7 +344,11 @@ Result<void> CaptureRun::keep_facts() {
 
 void CaptureRun::remove_spool() {
   if (options_.spool_folder.empty()) return;
-  std::error_code ignored;  // what cannot be removed is offered again at the next start
+  std::error_code ignored;         // what cannot be removed is offered again at the next start
+  if (outbox_->spool_damaged()) {  // what nobody could read may still be wanted
+    std::filesystem::rename(options_.spool_folder, options_.spool_folder + std::string(kDamagedSpool), ignored);
+    return;
+  }
   std::filesystem::remove_all(options_.spool_folder, ignored);
 }
 

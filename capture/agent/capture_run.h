@@ -21,6 +21,9 @@
 
 namespace accelscope::capture {
 
+// Ending of the folder of a spool that was delivered as far as it could be read.
+inline constexpr std::string_view kDamagedSpool = ".damaged";
+
 // Writes one part of a capture into the sink; returns early once the sink is cancelled. Runs on a thread of its own.
 using SourceFunction = std::function<Result<void>(EventSink&)>;
 
@@ -66,6 +69,7 @@ class CaptureRun {
 
   [[nodiscard]] const CaptureFacts& facts() const noexcept { return facts_; }
   [[nodiscard]] Outbox& outbox() noexcept { return *outbox_; }
+  [[nodiscard]] const Outbox& outbox() const noexcept { return *outbox_; }
   [[nodiscard]] CaptureState state() const noexcept { return state_; }
   [[nodiscard]] const std::string& state_reason() const noexcept { return state_reason_; }
   [[nodiscard]] const std::string& results_base() const noexcept { return options_.results_base; }

@@ -37,6 +37,9 @@ AgentAction declare_list(command_line::OptionSet& command) {
     if (!captures) return report_failure(kExitFailed, captures.message());
     for (const ControlledCapture& capture : *captures) fmt::print("{:<16} {}\n", capture.name, capture.status);
     if (captures->empty()) fmt::print("no capture of yours is running on this machine\n");
+    const Result<std::vector<std::string>> held = list_held();
+    if (!held) return report_failure(kExitFailed, held.message());
+    for (const std::string& agent : *held) fmt::print("for a viewer      {}\n", agent);
     return kExitDone;
   };
 }

@@ -32,7 +32,7 @@ constexpr std::size_t kLongestLine = 4'096;
 constexpr int kMostOfOneName = 1'000;
 constexpr int kPatienceMs = 10'000;  // for a command of a capture whose sink is busy
 constexpr std::array kCommands = {ControlCommand::pause, ControlCommand::resume, ControlCommand::stop,
-                                  ControlCommand::status};
+                                  ControlCommand::status, ControlCommand::held};
 
 // A file name that is safe in a folder and in a shell.
 [[nodiscard]] std::string file_name(const std::string& name) {
@@ -111,7 +111,9 @@ struct Found {
   std::string status;
 };
 
-[[nodiscard]] Result<std::vector<Found>> find_captures(const std::string& given_folder) {
+// Those that have something to say to the command.
+[[nodiscard]] Result<std::vector<Found>> find_captures(const std::string& given_folder,
+                                                       ControlCommand command = ControlCommand::status) {
   const Result<std::string> folder = given_folder.empty() ? control_folder() : Result<std::string>(given_folder);
   if (!folder) return folder.error();
   std::vector<Found> found;
@@ -120,8 +122,8 @@ struct Found {
     if (entry.path().extension() != kSuffix) continue;
     const std::string path = entry.path().string();
     if (!connect_to(path)) continue;  // left behind by a process that died; the next one of the name removes it
-    const Result<std::string> status = ask(path, ControlCommand::status);
-    if (!status) continue;  // it captures nothing now
+    const Result<std::string> status = ask(path, command);
+    if (!status) continue;  // it has nothing
     found.push_back({entry.path().stem().string(), path, status->substr(0, status->find(": ")), *status});
   }
   std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.socket_name < b.socket_name; });
@@ -145,6 +147,8 @@ std::string_view control_word(ControlCommand command) noexcept {
       return "resume";
     case ControlCommand::stop:
       return "stop";
+    case ControlCommand::held:
+      return "held";
     case ControlCommand::status:
       break;
   }
@@ -252,6 +256,14 @@ Result<std::vector<ControlledCapture>> list_captures(const std::string& folder) 
   std::vector<ControlledCapture> captures;
   for (const Found& capture : *found) captures.push_back({name_of(capture, *found), capture.status});
   return captures;
+}
+
+Result<std::vector<std::string>> list_held(const std::string& folder) {
+  const Result<std::vector<Found>> found = find_captures(folder, ControlCommand::held);
+  if (!found) return found.error();
+  std::vector<std::string> held;
+  for (const Found& agent : *found) held.push_back(agent.status);
+  return held;
 }
 
 Result<std::string> send_command(const std::string& name, ControlCommand command, const std::string& folder) {

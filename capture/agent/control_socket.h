@@ -1,6 +1,6 @@
 // Reaches running captures from another shell of the same user. Each process that captures listens on a Unix socket in
 // $XDG_RUNTIME_DIR/accelscope, else in /tmp/accelscope-UID, a folder that is the user's alone. One line is asked
-// ("pause", "resume", "stop", "status") and one answered: "ok TEXT" or "error TEXT".
+// ("pause", "resume", "stop", "status", "held") and one answered: "ok TEXT" or "error TEXT".
 //
 //   Result<std::unique_ptr<ControlSocket>> control = ControlSocket::open("mlp", [&](ControlCommand what) { ... });
 //   Result<std::string> said = send_command("mlp", ControlCommand::pause);
@@ -19,7 +19,13 @@
 
 namespace accelscope::capture {
 
-enum class ControlCommand : std::uint8_t { pause, resume, stop, status };
+enum class ControlCommand : std::uint8_t {
+  pause,
+  resume,
+  stop,
+  status,  // of what is captured now
+  held,    // every capture that a viewer may take up, with its id
+};
 [[nodiscard]] std::string_view control_word(ControlCommand command) noexcept;
 
 class ControlSocket {
@@ -65,6 +71,9 @@ struct ControlledCapture {
 };
 // Those that answer and capture something now. `folder` "": control_folder().
 [[nodiscard]] Result<std::vector<ControlledCapture>> list_captures(const std::string& folder = "");
+
+// What each agent answers that holds a capture for a viewer.
+[[nodiscard]] Result<std::vector<std::string>> list_held(const std::string& folder = "");
 
 // name "": the only one there is. Fails if there is none, or several (with their names).
 [[nodiscard]] Result<std::string> send_command(const std::string& name, ControlCommand command,

@@ -101,7 +101,7 @@ std::vector<MetaEntry> request_facts(const CaptureRequest& request) {
     command.push_back(request.program);
     command.insert(command.end(), request.arguments.begin(), request.arguments.end());
   }
-  facts.push_back({"capture.command", shell_command(command)});
+  facts.push_back({"capture.command", shown_command(command)});
   if (!request.script.empty()) facts.push_back({"capture.script", request.script});
   return facts;
 }

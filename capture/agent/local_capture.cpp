@@ -16,7 +16,9 @@
 #include "capture/agent/kind_parts.h"
 #include "capture/client/stream_ingest.h"
 #include "capture/kinds/options.h"
+#include "capture/security/private_files.h"
 #include "core/base/format.h"
+#include "core/store/rescue.h"
 
 namespace accelscope::capture {
 namespace {
@@ -111,7 +113,10 @@ Result<void> LocalCapture::begin() {
   run.facts.begun_unix_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count());
-  if (!options_.spool.empty()) run.spool_folder = options_.spool + "/" + run.facts.id;
+  if (!options_.spool.empty()) {
+    if (Result<void> ready = ensure_private_folder(options_.spool); !ready) return ready;
+    run.spool_folder = options_.spool + "/" + run.facts.id;
+  }
   run.work_folder = options_.work_folder;
   run.paused = options_.request.paused;
   run.duration_seconds = options_.request.duration_seconds;
@@ -192,6 +197,8 @@ Result<std::string> LocalCapture::obey(ControlCommand command) {
       stopped_ = true;
       run_->stop("stopped from another shell");
       return fmt::format("{}: stopped {}", name, place);
+    case ControlCommand::held:
+      return Error{"the capture has no viewer"};
     case ControlCommand::status:
       break;
   }
@@ -219,12 +226,19 @@ Result<LocalCaptureReport> capture_locally(const LocalCaptureOptions& options) {
   LocalCapture capture(options, **store);
   if (Result<void> begun = capture.begin(); !begun) return begun.error();
   const Result<void> done = capture.run();
-  LocalCaptureReport report{capture.events(), done ? capture.failure() : done.message()};
+  LocalCaptureReport report{capture.events(), options.output, done ? capture.failure() : done.message()};
   if (!report.failure.empty()) {
     if (report.events == 0) return Error{report.failure};
     (*store)->add_quality({"capture_failed", 1, report.failure + "; what came before is here", Severity::error});
   }
-  if (Result<void> saved = (*store)->save(options.output); !saved) return saved.error();
+  Result<SavedSession> saved = save_or_rescue(**store, options.output, {}, FileAccess::owner);
+  if (!saved) {
+    return Error{saved.message() + (options.spool.empty() ? "; what was captured is lost. --spool keeps it on a disk "
+                                                            "with room while it is captured"
+                                                          : "; what was captured is kept in " + options.spool)};
+  }
+  report.path = saved->path;
+  if (!saved->problem.empty()) report.failure += (report.failure.empty() ? "" : "; ") + saved->problem;
   capture.remove_spool();
   return report;
 }

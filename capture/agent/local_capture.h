@@ -24,6 +24,7 @@ struct LocalCaptureOptions {
 
 struct LocalCaptureReport {
   std::uint64_t events = 0;
+  std::string path;     // of the file: elsewhere than wanted where that could not be written, as the failure says
   std::string failure;  // what went wrong; what was captured until then is in the file
 };
 

@@ -181,6 +181,16 @@ void Outbox::finish(Outcome outcome, const std::string& text) {
   if (tell) tell();
 }
 
+void Outbox::finish(const StreamEnd& end) {
+  const std::lock_guard lock(mutex_);
+  if (!end_) end_ = end;
+}
+
+bool Outbox::spool_damaged() const {
+  const std::lock_guard lock(mutex_);
+  return spool_damaged_;
+}
+
 void Outbox::close(const std::string& reason) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(closed_, true)) return;
@@ -297,6 +307,15 @@ Result<void> Outbox::keep_facts(FrameLogFacts facts) {
   return written;
 }
 
+void Outbox::sync_spool() {
+  if (log_ == nullptr) return;
+  const std::lock_guard log_lock(log_mutex_);
+  log_->request_sync();
+  const std::string failure = log_->sync_failure();
+  const std::lock_guard lock(mutex_);
+  if (!failure.empty() && totals_.spool_failure.empty()) totals_.spool_failure = failure;
+}
+
 Result<Outbox::Adopted> Outbox::adopt_spool(const FrameLogFacts& facts) {
   FrameLogReader reader(log_->folder(), 0);
   const std::lock_guard log_lock(log_mutex_);
@@ -328,6 +347,7 @@ Result<Outbox::Adopted> Outbox::adopt_spool(const FrameLogFacts& facts) {
     totals_.frames = std::max(totals_.frames, header.sequence);
     if (header.scope == 0) ++adopted.frames;
   }
+  spool_damaged_ = log_->damaged() || reader.damaged_places() > 0;
   totals_.first = std::max<std::uint64_t>(log_->first_sequence(), 1);
   newest_ = spooled_ = totals_.frames;
   totals_.spool_bytes = log_->total_bytes();
@@ -382,7 +402,11 @@ Result<std::optional<OutboxReader::Item>> OutboxReader::from_log() {
   Item item;
   item.frame = std::make_shared<const Frame>(std::move(*read.value()));
   const std::uint64_t sequence = item.frame->header.sequence;
-  if (sequence > position_ + 1) item.gap = Gap{position_ + 1, sequence - 1, 0, "the agent has let them go"};
+  if (sequence > position_ + 1) {
+    const std::string& damage = log_reader_->damage();
+    item.gap = Gap{position_ + 1, sequence - 1, 0,
+                   damage.empty() ? "the agent has let them go" : "the agent's spool is damaged: " + damage};
+  }
   position_ = sequence;
   return std::optional<Item>(std::move(item));
 }

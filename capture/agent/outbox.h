@@ -60,6 +60,7 @@ class Outbox {
                    bool urgent = false);
   // No source will put any more. The totals, for the end frame.
   void finish(Outcome outcome, const std::string& text);
+  void finish(const StreamEnd& end);      // as another process counted, before some of it may have become unreadable
   void close(const std::string& reason);  // every further put fails with it
   // Sources were asked to end: nobody is held back for a viewer that is not there.
   void wind_down();
@@ -85,8 +86,10 @@ class Outbox {
     std::string spool_failure;  // "": none
   };
   [[nodiscard]] Totals totals() const;
+  [[nodiscard]] bool spool_damaged() const;  // some of what another process spooled cannot be read
   // In the spool, if there is one, with the totals of what was let go; again by itself whenever more is.
   Result<void> keep_facts(FrameLogFacts facts);
+  void sync_spool();  // begins to put what is spooled on the disk
   [[nodiscard]] std::optional<StreamEnd> end() const;
 
  private:
@@ -136,6 +139,7 @@ class Outbox {
   bool winding_down_ = false;
   bool full_told_ = false;
   bool spooling_ = false;  // false again once the spool has failed
+  bool spool_damaged_ = false;
   // Frames of the spool that are not in released_ yet, in their order.
   struct Spooled {
     std::uint64_t sequence = 0;

@@ -124,6 +124,7 @@ int RunCommand::run() const {
   if (!force && fs::exists(options.output, failure)) {
     return fail(file + ": the file exists already; name another with -o, or replace it with --force");
   }
+  options.store.memory_budget_bytes = default_memory_budget();
   if (!memory_budget.empty()) {
     const Result<std::uint64_t> budget = parse_size(memory_budget);
     if (!budget) return fail("--memory-budget: " + budget.message());
@@ -144,8 +145,8 @@ int RunCommand::run() const {
   options.asked_to_stop = [&signals] { return signals.asked(); };
   const Result<LocalCaptureReport> report = capture_locally(options);
   if (!report) return fail(report.message());
-  if (to_output && !copy_to_output(options.output)) return fail("-: the standard output cannot be written");
-  const int status = finish(file, *report, exit_status);
+  if (to_output && !copy_to_output(report->path)) return fail("-: the standard output cannot be written");
+  const int status = finish(report->path == options.output ? file : report->path, *report, exit_status);
   if (status != kExitDone) return status;
   if (!shown) return fail("what the program printed could not be written; the session has all of it");
   return signals.asked() ? kExitInterrupted : kExitDone;
@@ -180,7 +181,8 @@ AgentAction declare_run(command_line::OptionSet& command, const std::vector<std:
                      "folder that keeps what was captured if this process is killed; accelscope-agent --spool FOLDER "
                      "then offers it to a viewer");
   command.add_option("--memory-budget", run->memory_budget,
-                     "memory, such as 4GiB, after which the capture goes on in a temporary file");
+                     "memory, such as 4GiB, after which the capture goes on in a temporary file; else half of this "
+                     "machine's");
   command.add_flag("--force", run->force, "replace the output file");
   command.add_flag("--quiet", run->quiet, "do not show what the program prints");
   const std::vector<KindFacts> kinds = declared_kinds();

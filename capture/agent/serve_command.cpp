@@ -73,6 +73,8 @@ Result<std::string> obey(Agent& agent, ControlCommand command) {
       return agent.command(Agent::Command::resume);
     case ControlCommand::stop:
       return agent.command(Agent::Command::stop);
+    case ControlCommand::held:
+      return agent.command(Agent::Command::held);
     case ControlCommand::status:
       break;
   }

@@ -19,11 +19,13 @@ StopSignals::StopSignals() {
   g_asked = 0;
   std::signal(SIGINT, remember);
   std::signal(SIGTERM, remember);
+  if (std::signal(SIGHUP, remember) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 StopSignals::~StopSignals() {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
+  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
 }
 
 bool StopSignals::asked() const noexcept { return g_asked != 0; }

@@ -27,7 +27,7 @@ ViewerSession::ViewerSession(SessionHost& host, std::unique_ptr<Link> link)
 
 void ViewerSession::begin() {
   link_->start(*this);
-  Result<AgentGate::Visit> visit = host_.gate().visit(link_->peer_address(), link_->channel_binding());
+  Result<AgentGate::Visit> visit = host_.gate().visit(link_->channel_binding());
   if (!visit) return refuse(ErrorCode::refused, visit.message());
   visit_ = std::move(visit).value();
   Hello hello = host_.hello();
@@ -124,9 +124,16 @@ void ViewerSession::on_proof(const std::string& mac) {
   admitted_ = false;
   const Result<std::string> own = visit_->check(viewer_nonce_, mac);
   if (!own) return refuse(ErrorCode::refused, own.message());
+  proved_ = true;
+  own_mac_ = own.value();
+  link_->trust();
+  host_.welcome(*this);
+}
+
+void ViewerSession::welcome(Welcome welcome) {
+  if (closed_) return;
   welcomed_ = true;
-  Welcome welcome = host_.welcome();
-  welcome.mac = own.value();
+  welcome.mac = own_mac_;
   link_->send(encode(welcome));
   host_.log(fmt::format("{}: connected", viewer_));
 }
@@ -182,7 +189,7 @@ void ViewerSession::on_file(const FilePiece& piece) {
   if (!incoming_) {
     Result<std::filesystem::path> folder = host_.new_work_folder();
     if (!folder) return refuse(ErrorCode::refused, folder.message());
-    incoming_ = std::make_unique<FileReceiver>(std::move(folder).value());
+    incoming_ = std::make_unique<FileReceiver>(std::move(folder).value(), FileReceiverOptions{.keeps_mode = true});
   }
   if (Result<void> taken = incoming_->take(piece); !taken) return refuse(ErrorCode::refused, taken.message());
 }
@@ -297,6 +304,16 @@ void ViewerSession::stop(const std::string& reason) {
 
 void ViewerSession::drop(const std::string& reason) { link_->fail(reason); }
 
+void ViewerSession::make_room() {
+  makes_room_ = true;
+  drop("made room for another connection");
+}
+
+std::string ViewerSession::peer_ip() const {
+  const Result<Address> address = parse_address(link_->peer_address());
+  return address ? address->host : link_->peer_address();
+}
+
 void ViewerSession::refuse(ErrorCode code, const std::string& text) {
   host_.log(fmt::format("{}: refused: {}", viewer_, text));
   link_->send(encode(ErrorMessage{code, text}));
@@ -356,7 +373,7 @@ void ViewerSession::on_closed(Closed how, const std::string& text) {
                                   "acknowledged",
                                   viewer_, broke ? text : "left", format_count(totals.events),
                                   totals.frames - std::min(totals.frames, acknowledged_)));
-  } else if (welcomed_ || (broke && !greeted_)) {
+  } else if (!makes_room_ && (welcomed_ || (broke && !greeted_))) {
     host_.log(fmt::format("{}: {}", viewer_, text.empty() ? "left" : text));
   }
   host_.on_done(*this);

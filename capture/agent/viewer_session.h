@@ -31,7 +31,8 @@ class SessionHost {
   [[nodiscard]] virtual const AgentOptions& options() const = 0;
   [[nodiscard]] virtual AgentGate& gate() = 0;
   [[nodiscard]] virtual Hello hello() const = 0;
-  [[nodiscard]] virtual Welcome welcome() = 0;
+  // Calls session.welcome(), at once or later: what it says may have to be found out first.
+  virtual void welcome(ViewerSession& session) = 0;
   // The capture that the viewer asked for; the session may use it until on_done. code: of an error.
   virtual Result<CaptureRun*> start(const Start& start, ViewerSession& session, ErrorCode& code) = 0;
   virtual void discard(const std::string& capture_id, const ViewerSession& session) = 0;
@@ -50,15 +51,20 @@ class ViewerSession final : public LinkHandler {
   ViewerSession(SessionHost& host, std::unique_ptr<Link> link);
 
   void begin();
+  void welcome(Welcome welcome);
   void pump();         // carries on: there may be more
   void carry_files();  // sends on what was fetched
   // The folder of the files that the viewer has sent, given away; "": it has sent none.
   [[nodiscard]] std::string take_work_folder();
   void send_state();                     // of the capture, after a change
   void drop(const std::string& reason);  // closes at once
+  void make_room();                      // the same, without a word in the log: another connection needs the place
   void stop(const std::string& reason);  // the agent ends: finishes the link when all is delivered
   [[nodiscard]] CaptureRun* run() const noexcept { return run_; }
   [[nodiscard]] bool controls() const noexcept { return controls_; }
+  [[nodiscard]] bool proved() const noexcept { return proved_; }
+  [[nodiscard]] bool closed() const noexcept { return closed_; }
+  [[nodiscard]] std::string peer_ip() const;
   [[nodiscard]] const std::string& viewer() const noexcept { return viewer_; }
   [[nodiscard]] const std::string& viewer_id() const noexcept { return viewer_id_; }  // "": it did not say
 
@@ -108,7 +114,10 @@ class ViewerSession final : public LinkHandler {
   bool greeted_ = false;
   std::chrono::milliseconds unproved_for_{0};  // nobody without the token may hold a connection for long
   bool admitted_ = false;                      // may send a proof or, if none is wanted, is let in
+  bool proved_ = false;
   bool welcomed_ = false;
+  bool makes_room_ = false;
+  std::string own_mac_;  // for the welcome
   bool controls_ = false;
   bool end_sent_ = false;
   bool stopping_ = false;

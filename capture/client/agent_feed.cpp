@@ -12,6 +12,7 @@ namespace accelscope::capture {
 namespace {
 
 constexpr double kLargeResidual = 1e6;  // ns; the eye compares hosts at about a millisecond
+constexpr std::uintmax_t kReserve = 64U << 20;
 
 }  // namespace
 
@@ -80,6 +81,7 @@ Result<void> AgentFeed::write_facts() {
 Result<void> AgentFeed::lose_log(const Error& why) {
   log_.reset();
   options_.folder.clear();
+  unsafe_ = "what comes from now on is in memory only: " + why.message;
   return note({"recovery_file", 1, "what came after this could not be saved while capturing: " + why.message,
                Severity::warning});
 }
@@ -93,7 +95,7 @@ Result<void> AgentFeed::log(const Frame& frame) {
 }
 
 std::uint64_t AgentFeed::durable() const noexcept {
-  return log_ ? std::min(log_->last_sequence(), ingest_.last_sequence()) : 0;
+  return log_ ? std::min(log_->synced_sequence(), ingest_.last_sequence()) : 0;
 }
 
 Result<void> AgentFeed::take(Frame frame) {
@@ -115,6 +117,9 @@ Result<std::string> AgentFeed::finish(const StreamEnd& end) {
     facts_.state = CaptureState::ended;
     if (Result<void> kept = log(encode(end)); !kept) return kept.error();
     if (Result<void> kept = write_facts(); !kept) return kept.error();
+    if (const Result<void> synced = log_ ? log_->sync() : Result<void>(); !synced) {
+      if (Result<void> lost = lose_log(synced.error()); !lost) return lost.error();
+    }
   }
   return ingest_.finish(end);
 }
@@ -124,7 +129,21 @@ Result<void> AgentFeed::add_clock(const ClockPair& pair) {
   return log(encode_clock_pair(pair));
 }
 
+// What is on the disk grows with every tick. The disk is not filled to its end: what else is written there fails first,
+// and the session itself needs room.
+Result<void> AgentFeed::keep_log_safe() {
+  if (!log_) return {};
+  log_->request_sync();
+  if (const std::string failure = log_->sync_failure(); !failure.empty()) return lose_log(Error{failure});
+  std::error_code unknown;
+  const auto room = std::filesystem::space(options_.folder, unknown);
+  if (unknown || room.available >= kReserve) return {};
+  return lose_log(Error{fmt::format("{}: only {} are left there", options_.folder.string(),
+                                    format_bytes(static_cast<double>(room.available)))});
+}
+
 Result<void> AgentFeed::tick(bool last) {
+  if (Result<void> safe = keep_log_safe(); !safe) return safe;
   const std::optional<std::vector<ClockAnchor>> anchors = clock_.due(std::chrono::steady_clock::now(), last);
   const double residual = clock_.fit().residual_ns();
   if (anchors) {
@@ -162,8 +181,17 @@ Result<void> AgentFeed::replay() {
     if (!frame.value()) break;
     if (Result<void> taken = replay_frame(std::move(*frame.value()), reader); !taken) return taken;
   }
+  reader.end();
   log_ = std::move(log).value();
+  log_->request_sync();
   if (Result<void> told = tick(true); !told) return told;
+  if (reader.damaged_places() > 0) {
+    Result<void> noted =
+        note({kDamagedFrames, reader.damaged_places(),
+              "places of the recovery files cannot be read; what lies around them is here: " + reader.damage(),
+              Severity::error});
+    if (!noted) return noted;
+  }
   if (found.cut_bytes == 0) return {};
   return note({"recovery_cut", found.cut_bytes,
                "bytes of a last frame that was being written when the program ended; the agent sends it again if it "

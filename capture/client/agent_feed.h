@@ -57,7 +57,8 @@ class AgentFeed final : public SinkProvider {
   EventSink& sink(std::uint32_t scope) override;
 
   [[nodiscard]] const StreamIngest& counts() const noexcept { return ingest_; }
-  [[nodiscard]] std::uint64_t durable() const noexcept;  // highest number in the recovery file
+  [[nodiscard]] std::uint64_t durable() const noexcept;  // highest number in the recovery file that is on the disk
+  [[nodiscard]] const std::string& unsafe() const noexcept { return unsafe_; }  // why no more is kept there; "": it is
   [[nodiscard]] const HostClock& clock() const noexcept { return clock_; }
   [[nodiscard]] const FrameLogFacts& facts() const noexcept { return facts_; }
 
@@ -65,6 +66,7 @@ class AgentFeed final : public SinkProvider {
   Result<void> log(const Frame& frame);
   Result<void> write_facts();
   Result<void> lose_log(const Error& why);
+  Result<void> keep_log_safe();
   Result<void> replay_frame(Frame frame, const FrameLogReader& reader);
   Result<void> replay_data(Frame frame, const FrameLogReader& reader);
   [[nodiscard]] std::string host() const { return host_.empty() ? options_.place : host_; }
@@ -76,6 +78,7 @@ class AgentFeed final : public SinkProvider {
   std::map<std::uint32_t, std::unique_ptr<HostClockSink>> scopes_;
   std::unique_ptr<FrameLog> log_;
   FrameLogFacts facts_;
+  std::string unsafe_;
   std::string host_;
   std::vector<ClockAnchor> map_;  // host ns -> session ns, as the store has it
 };

@@ -55,6 +55,7 @@ class AddressWay final : public AgentWay {
     return folder ? find_token(folder.value()) : Result<std::optional<Token>>(std::nullopt);
   }
 
+  [[nodiscard]] bool must_prove() const override { return !options_.token_file.empty(); }
   void finish() override {}
 
  private:
@@ -133,6 +134,7 @@ class HostWay final : public AgentWay, private HostProgress {
     return token_;
   }
 
+  [[nodiscard]] bool must_prove() const override { return true; }  // it was started with the token
   void finish() override {
     finishing_ = true;
     post([this] {

@@ -35,6 +35,8 @@ class AgentWay {
   [[nodiscard]] virtual Connector connector() = 0;
   // The secret of the agent, if one is known by now. Quick.
   [[nodiscard]] virtual Result<std::optional<Token>> token() = 0;
+  // The token is meant for this agent alone: one that does not ask for it is not the one that is meant.
+  [[nodiscard]] virtual bool must_prove() const = 0;
   // The agent is not needed any more: one that was started here ends. Returns at once.
   virtual void finish() = 0;
 };

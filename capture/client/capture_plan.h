@@ -16,6 +16,7 @@ struct CapturePlan {
   CaptureRequest request;
   std::vector<std::string> send;  // local files and folders that go to the agent before it starts
   std::string results_folder;     // where request.results are brought to; "": beside the session
+  bool replaces_results = false;  // files that are there already
   std::string token_file;         // "": the usual places (capture/security/token.h)
   std::string ssh_config_file;    // "": ssh's own
 };

@@ -103,7 +103,9 @@ struct CaptureSession::Implementation {
       : plan(std::move(capture_plan)),
         store(std::move(session_store)),
         options(std::move(session_options)),
-        desk(options.asks) {}
+        desk(options.asks) {
+    if (!options.viewer_id.empty()) viewer_id = options.viewer_id;
+  }
   ~Implementation() {
     desk.close();  // whoever waits for an answer waits no more
     agents.clear();
@@ -187,7 +189,7 @@ Result<void> CaptureSession::Implementation::begin_agent(const std::string& plac
   start.request = plan.request;
   // The name of this wish: asked again after a break, it begins nothing twice.
   if (start.mode == StartMode::begin) {
-    start.capture_id = random_id();
+    start.capture_id = fmt::format("{}-{}", viewer_id, all().size() + 1);
     name_directory(start.request, place, plan.send);
   }
   return connect(agent, place, start, agent_folder);
@@ -217,6 +219,7 @@ Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Captu
   connection.start = start;
   connection.send = plan.send;
   connection.results_folder = plan.results_folder;
+  connection.replaces_results = plan.replaces_results;
   if (plan.places.size() > 1 && !plan.results_folder.empty()) {
     connection.results_folder /= fmt::format("{:02}", all().size() + 1);
   }
@@ -225,6 +228,7 @@ Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Captu
   connection.stay_after_end = folder == nullptr;  // else everything is safe by then
   connection.limits = options.limits;
   connection.token = [way_to = agent->way.get()] { return way_to->token(); };
+  connection.must_prove = agent->way->must_prove();
   connection.ask_token = [this, place, weak] { ask_token(place, weak); };
   agent->connection = std::make_unique<Connection>(std::move(connection), agent->feed);
   keep(agent);
@@ -263,6 +267,7 @@ Result<void> CaptureSession::Implementation::recover_agent(const std::filesystem
   status.events = agent->feed.counts().events();
   status.chunks = agent->feed.counts().chunks();
   status.lost_events = agent->feed.counts().lost_events();
+  status.dropped_events = agent->feed.counts().dropped_events();
   status.last_sequence = agent->feed.counts().last_sequence();
   if (facts) {
     status.name = facts.value().name;

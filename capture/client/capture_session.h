@@ -29,6 +29,7 @@ namespace accelscope::capture {
 struct CaptureSessionOptions {
   std::string version;             // of this program
   std::string description;         // for the agent's log: who looks
+  std::string viewer_id;           // as whom an earlier process asked for this capture; "": a new one
   std::string recovery_directory;  // in which the recovery folder is made; "": none is kept
   std::string recovery_folder;     // this very folder, in place of a new one in recovery_directory
   bool asks = true;                // there is somebody who answers questions; false: they are all answered with no

@@ -35,9 +35,9 @@ struct AgentStatus {
   std::uint32_t watchers = 0;
   std::uint64_t events = 0;
   std::uint64_t chunks = 0;
-  std::uint64_t bytes = 0;  // over the wire
-  std::uint64_t lost_events = 0;
-  std::uint64_t dropped_events = 0;  // by the agent, for want of room
+  std::uint64_t bytes = 0;           // over the wire
+  std::uint64_t lost_events = 0;     // all that were made and are not here
+  std::uint64_t dropped_events = 0;  // of those: by the agent, for want of room
   std::uint64_t doubled_frames = 0;
   std::uint64_t last_sequence = 0;
   std::uint64_t reconnects = 0;

@@ -92,7 +92,15 @@ Result<void> Connection::Implementation::begin_proof() {
 // The agent is not kept waiting while the user looks for the token: the connection is made anew with it.
 bool Connection::Implementation::prove(const Hello& agent) {
   const auto& wanted = agent.capabilities;
-  if (std::find(wanted.begin(), wanted.end(), "token") == wanted.end()) return true;
+  if (std::find(wanted.begin(), wanted.end(), "token") == wanted.end()) {
+    const bool given = told_token || (token_known && options.must_prove);
+    if (!given && !sends_what_is_private()) return true;
+    fail(fmt::format(
+        "{}: it asks for no token, so it cannot show that it is the agent that is meant; nothing was sent to it. {}",
+        peer, given ? "Check the address, or leave the token out" : "Only an agent with --allow-run starts programs"));
+    hang_up();
+    return false;
+  }
   if (!token_known && options.ask_token && !std::exchange(token_asked, true)) {
     drop_link();
     step = Step::connecting;
@@ -107,6 +115,13 @@ bool Connection::Implementation::prove(const Hello& agent) {
   fail(fmt::format("{}: {}", peer, mac.message()));
   hang_up();
   return false;
+}
+
+// Files, programs, scripts and variables are for an agent that has proved itself only.
+bool Connection::Implementation::sends_what_is_private() const {
+  const CaptureRequest& request = options.start.request;
+  return options.start.mode == StartMode::begin &&
+         (!options.send.empty() || !request.program.empty() || !request.script.empty() || !request.environment.empty());
 }
 
 void Connection::Implementation::on_token(std::optional<Token> token) {
@@ -151,6 +166,7 @@ void Connection::Implementation::on_hello(const Hello& agent) {
     return give_up(ErrorCode::protocol, "is not an agent; connect to the address that accelscope-agent prints");
   }
   if (!prove(agent)) return;
+  link->trust();  // its welcome is longer; whether it is genuine is known then
   step = Step::welcoming;
   {
     const std::lock_guard lock(mutex);
@@ -274,6 +290,7 @@ void Connection::Implementation::on_break(const std::string& what) {
 // Not at once: its own call may have brought us here.
 void Connection::Implementation::drop_link() {
   ++attempt;
+  joined = false;
   if (!link) return;
   bytes_before += link->received_bytes();
   loop.post([old = std::shared_ptr<Link>(std::move(link)), its = std::shared_ptr<Handler>(std::move(handler))] {});
@@ -391,15 +408,16 @@ void Connection::leave() {
 void Connection::saved() {
   impl_->loop.post([impl = impl_.get()] {
     const std::uint64_t last = impl->feed.counts().last_sequence();
-    if (!impl->link || !impl->began() || impl->acknowledged < last) return;
+    if (!impl->joined || impl->acknowledged < last) return;
     impl->acknowledged_durable = last;
     impl->link->send(encode_durable({last}));
+    impl->say_done();
   });
 }
 
 void Connection::discard() {
   impl_->loop.post([impl = impl_.get()] {
-    if (!impl->link || !impl->began() || !impl->controls) return;
+    if (!impl->joined || !impl->controls) return;
     impl->link->send(encode(Discard{impl->capture_id}));
   });
 }

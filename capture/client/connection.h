@@ -39,6 +39,7 @@ struct ConnectionOptions {
   Start start;              // the first of all; later ones take up what it began
   std::vector<std::string> send;                 // files and folders that go to the agent before it starts
   std::filesystem::path results_folder;          // where start.request.results go
+  bool replaces_results = false;                 // files that are there already; else they are left, and named
   std::uint64_t window_bytes = 64 << 20;         // the agent sends at most so much ahead of what is stored
   std::chrono::milliseconds give_up{60'000};     // without a connection that brings anything
   std::chrono::milliseconds begin_limit{5'000};  // the same before the capture has begun: somebody waits for it
@@ -47,6 +48,8 @@ struct ConnectionOptions {
   LinkLimits limits;
   // The agent's secret, if one is known; asked for at each connection. Quick. None: no secret is known.
   std::function<Result<std::optional<Token>>()> token;
+  // The token was given for this very agent: one that asks for none is another one, and is sent nothing.
+  bool must_prove = false;
   std::function<void()> ask_token;       // the agent wants one: set_token() is called later; none: that is an error
   std::function<std::int64_t()> now_ns;  // the viewer's clock; none: a steady one
 };

@@ -51,6 +51,7 @@ struct Connection::Implementation {
   void on_welcome(const Welcome& welcome);
   void on_token(std::optional<Token> token);
   [[nodiscard]] Result<void> begin_proof();
+  [[nodiscard]] bool sends_what_is_private() const;
   [[nodiscard]] bool prove(const Hello& agent);  // false: not now, or not at all
   void send_files();
   void send_start();
@@ -67,6 +68,7 @@ struct Connection::Implementation {
   void on_end(const StreamEnd& end);
   void on_file(const FilePiece& piece);
   void conclude(const std::string& message);
+  void say_done();
   void acknowledge();
   void ask_clock();
   void on_tick();
@@ -97,6 +99,7 @@ struct Connection::Implementation {
   std::string peer;
   std::string host;
   std::string capture_id;  // once it has begun
+  bool joined = false;     // this link has brought `started`: not before does the agent hear of the capture's frames
   bool controls = false;
   bool paused = false;
   std::optional<ViewerProof> proof;  // of this link
@@ -113,6 +116,7 @@ struct Connection::Implementation {
   RateMeter rate;
   std::uint64_t bytes_before = 0;  // over earlier links
   std::uint64_t unacknowledged_bytes = 0;
+  std::uint64_t dropped_told = 0;  // events, by the agent while it captures
   std::uint64_t acknowledged = 0;
   std::uint64_t acknowledged_durable = 0;
   std::optional<SteadyTime> started;

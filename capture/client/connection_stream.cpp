@@ -27,6 +27,7 @@ void Connection::Implementation::on_started(const Started& message) {
   capture_id = printable(message.capture_id, 256);
   controls = message.controls;
   step = Step::streaming;
+  joined = true;
   acknowledged = feed.counts().last_sequence();
   acknowledged_durable = 0;
   clock_asked.clear();
@@ -78,8 +79,11 @@ bool Connection::Implementation::on_stream_frame(Frame& frame) {
       return step == Step::fetching &&
              take(decode_file(frame.body), [this](const FilePiece& piece) { on_file(piece); });
     case FrameType::fetched:
-      return step == Step::fetching &&
-             take(decode_fetched(frame.body), [this](const Fetched& all) { conclude(printable(all.message)); });
+      return step == Step::fetching && take(decode_fetched(frame.body), [this](const Fetched& all) {
+               const std::string own = receiver ? receiver->problems() : "";
+               const std::string told = printable(all.message);
+               conclude(told + (told.empty() || own.empty() ? "" : "; ") + own);
+             });
     default:
       return false;
   }
@@ -109,7 +113,7 @@ void Connection::Implementation::note_progress() {
 void Connection::Implementation::acknowledge() {
   unacknowledged_bytes = 0;
   publish();
-  if (!link || !began()) return;
+  if (!joined) return;
   if (const std::uint64_t last = feed.counts().last_sequence(); acknowledged < last) {
     acknowledged = last;
     link->send(encode_received({last}));
@@ -122,17 +126,17 @@ void Connection::Implementation::acknowledge() {
 
 void Connection::Implementation::on_state(const StateReport& report) {
   paused = report.state == CaptureState::paused;
+  dropped_told = std::max(dropped_told, report.dropped_events);
   {
     const std::lock_guard lock(mutex);
     shared.controller = printable(report.controller, 256);
     shared.watchers = report.watchers;
-    shared.dropped_events = report.dropped_events;
   }
   publish();
 }
 
 void Connection::Implementation::ask_clock() {
-  if (!link || !began()) return;
+  if (!joined) return;
   clock_asked.push_back(options.now_ns());
   while (clock_asked.size() > kOpenQuestions) clock_asked.pop_front();
   ++clock_questions;
@@ -167,7 +171,12 @@ void Connection::Implementation::on_end(const StreamEnd& message) {
   const std::vector<std::string>& results = options.start.request.results;
   if (results.empty() || !controls) return conclude("");
   step = Step::fetching;
-  receiver = std::make_unique<FileReceiver>(options.results_folder);
+  if (receiver) {
+    receiver->start_over();
+  } else {
+    receiver = std::make_unique<FileReceiver>(
+        options.results_folder, FileReceiverOptions{.asked = results, .replaces = options.replaces_results});
+  }
   link->send(encode(Fetch{capture_id, results}));
   publish();
 }
@@ -191,7 +200,15 @@ void Connection::Implementation::conclude(const std::string& message) {
   } else {
     end(CapturePhase::ended, text);
   }
-  if (!options.stay_after_end) hang_up();
+  // What is not on a disk here is still to be said to be saved.
+  if (options.stay_after_end || !feed.unsafe().empty()) return;
+  say_done();
+  hang_up();
+}
+
+// The agent need not keep the capture any longer.
+void Connection::Implementation::say_done() {
+  if (joined && controls && over()) link->send(encode(Discard{capture_id}));
 }
 
 void Connection::Implementation::on_tick() {
@@ -241,11 +258,12 @@ void Connection::Implementation::publish() {
   const std::lock_guard lock(mutex);
   shared.peer = peer;
   shared.phase = phase();
-  shared.message = over() ? end_message : shared.phase == CapturePhase::reconnecting ? break_text : "";
+  shared.message = over() ? end_message : shared.phase == CapturePhase::reconnecting ? break_text : feed.unsafe();
   shared.controls = controls;
   shared.events = counts.events();
   shared.chunks = counts.chunks();
-  shared.lost_events = counts.lost_events();
+  shared.dropped_events = std::max(dropped_told, counts.dropped_events());
+  shared.lost_events = counts.lost_events() + shared.dropped_events - counts.dropped_events();
   shared.doubled_frames = counts.doubled_frames();
   shared.last_sequence = counts.last_sequence();
   shared.bytes = bytes_before + (link ? link->received_bytes() : 0);

@@ -35,7 +35,8 @@ std::vector<fs::path> captures_in(const fs::path& folder) {
 
 class CaptureReader {
  public:
-  CaptureReader(const fs::path& folder, Store& store) : reader_(folder, 0), scopes_(store), ingest_(scopes_) {}
+  CaptureReader(const fs::path& folder, Store& store)
+      : folder_(folder), reader_(folder, 0), scopes_(store), ingest_(scopes_) {}
 
   Result<void> read(const std::function<bool()>& keep_going) {
     while (keep_going()) {
@@ -67,6 +68,17 @@ class CaptureReader {
 
   Result<void> finish() {
     if (ingest_.last_sequence() == 0) return {};
+    reader_.end();
+    if (reader_.damaged_places() > 0) {
+      Result<void> noted = scopes_.sink(0).define(QualityEntry{
+          kDamagedFrames, reader_.damaged_places(),
+          "places of the folder's files cannot be read; what lies around them is here: " + reader_.damage(),
+          Severity::error});
+      if (!noted) return noted;
+    }
+    // An agent keeps the end beside the frames.
+    const Result<FrameLogFacts> facts = FrameLog::read_facts(folder_);
+    if (!end_ && facts) end_ = facts->end;
     if (end_) {
       const Result<std::string> compared = ingest_.finish(*end_);
       return compared ? Result<void>() : Result<void>(compared.error());
@@ -77,6 +89,7 @@ class CaptureReader {
                                                Severity::warning});
   }
 
+  fs::path folder_;
   FrameLogReader reader_;
   StoreScopes scopes_;
   StreamIngest ingest_;

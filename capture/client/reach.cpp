@@ -71,9 +71,10 @@ class Probe final : public LinkHandler {
     reached_.peer = fmt::format("{} ({} {})", place_, printable(hello.value().program, 64),
                                 printable(hello.value().program_version, 64));
     const auto& wanted = hello.value().capabilities;
-    if (std::find(wanted.begin(), wanted.end(), "token") == wanted.end()) return;
+    if (std::find(wanted.begin(), wanted.end(), "token") == wanted.end()) return link_->trust();
     Result<std::string> mac = proof_->prove(hello.value().nonce, link_->channel_binding());
     if (!mac) return fail(mac.message());
+    link_->trust();
     link_->send(encode(ProofMessage{std::move(mac).value()}));
   }
 

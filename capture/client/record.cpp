@@ -6,6 +6,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "capture/client/recovery_folder.h"
+#include "capture/wire/frame_log.h"
+#include "core/base/format.h"
+#include "core/store/rescue.h"
+
 namespace accelscope::capture {
 namespace {
 
@@ -32,13 +37,14 @@ Result<std::unique_ptr<CaptureSession>> open_session(const RecordOptions& option
   if (!std::filesystem::exists(session.recovery_folder, failure)) {
     return CaptureSession::begin(options.plan, store, session);
   }
+  // A recorder that ended at its very begin: what it asked for is asked for again, by the same name.
+  if (std::optional<std::string> viewer = clear_unbegun(session.recovery_folder)) {
+    session.viewer_id = std::move(*viewer);
+    return CaptureSession::begin(options.plan, store, session);
+  }
   const Result<Recoverable> left = read_recoverable(session.recovery_folder);
   if (!left) {
-    // Made by a recorder that ended before it had written anything.
-    if (std::filesystem::is_empty(session.recovery_folder, failure)) {
-      return CaptureSession::begin(options.plan, store, session);
-    }
-    return left.error();
+    return Error{fmt::format("{}; accelscope import {} reads what is in it", left.message(), session.recovery_folder)};
   }
   if (options.on_recovery) options.on_recovery(left.value());
   return CaptureSession::recover(left.value(), store, session);
@@ -71,11 +77,21 @@ bool follow(CaptureSession& session, const RecordOptions& options) {
   return shown && show_output(session, options);
 }
 
-Result<void> save(Store& store, const RecordOptions& options, const CaptureStatus& status) {
-  return store.save(options.output_path, [&](std::uint64_t done, std::uint64_t total) {
+// Of what is kept in the recovery folder, where nothing could be saved.
+std::string what_is_left(const RecordOptions& options, std::uint64_t events) {
+  const std::string folder = recovery_folder_of(options.output_path);
+  std::uint64_t kept = 0;
+  for (const std::filesystem::path& agent : list_agent_folders(folder)) kept += FrameLog::survey(agent).events;
+  return fmt::format("; {} of {} events are kept in {}: make room there and run the same command again",
+                     format_count(kept), format_count(events), folder);
+}
+
+Result<SavedSession> save(Store& store, const RecordOptions& options, const CaptureStatus& status) {
+  const auto progress = [&](std::uint64_t done, std::uint64_t total) {
     if (!options.progress) return true;
     return options.progress(status, total == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total));
-  });
+  };
+  return save_or_rescue(store, options.output_path, progress, FileAccess::owner);
 }
 
 RecordReport report_of(const CaptureStatus& status, const Store& store, const std::string& path) {
@@ -87,6 +103,7 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
     report.chunks += agent.chunks;
     report.wire_bytes += agent.bytes;
     report.lost_events += agent.lost_events;
+    report.dropped_events += agent.dropped_events;
     report.doubled_frames += agent.doubled_frames;
     report.results_files += agent.results_files;
     report.capture_seconds = std::max(report.capture_seconds, agent.streaming_seconds);
@@ -97,6 +114,9 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
   report.memory_bytes = kept.memory_bytes;
   report.lost_events = std::max(report.lost_events, kept.lost);
   report.complete = status.phase == CapturePhase::ended && report.lost_events == 0;
+  if (!report.complete && report.message.empty()) {
+    report.message = fmt::format("{} events are lost; the session's quality report says where", report.lost_events);
+  }
   return report;
 }
 
@@ -123,7 +143,13 @@ Result<RecordReport> record(const RecordOptions& options) {
   RecordReport report = report_of(status, *store, options.output_path);
   report.output_shown = shown;
   const SteadyClock::time_point save_begin = SteadyClock::now();
-  if (Result<void> saved = save(*store, options, status); !saved) return saved.error();
+  const Result<SavedSession> saved = save(*store, options, status);
+  if (!saved) return Error{saved.message() + what_is_left(options, report.events)};
+  report.path = saved->path;
+  if (!saved->problem.empty()) {
+    report.complete = false;
+    report.message += (report.message.empty() ? "" : "; ") + saved->problem;
+  }
   report.save_seconds = seconds_since(save_begin);
   session.saved();
   return report;

@@ -38,7 +38,8 @@ struct RecordReport {
   std::uint64_t events = 0;  // in the file
   std::uint64_t chunks = 0;
   std::uint64_t wire_bytes = 0;
-  std::uint64_t lost_events = 0;
+  std::uint64_t lost_events = 0;     // all that were made and are not here
+  std::uint64_t dropped_events = 0;  // of those: by agents, for want of room
   std::uint64_t doubled_frames = 0;
   std::uint64_t results_files = 0;
   std::uint64_t memory_bytes = 0;  // of the store when the capture ended

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "capture/security/private_files.h"
+#include "capture/wire/frame_log.h"
 #include "core/base/checksum.h"
 
 namespace accelscope::capture {
@@ -155,6 +156,28 @@ std::vector<fs::path> list_agent_folders(const fs::path& folder) {
   }
   std::sort(found.begin(), found.end());
   return found;
+}
+
+std::optional<std::string> clear_unbegun(const fs::path& folder) {
+  if (RecoveryFolder::in_use(folder)) return {};
+  const std::vector<fs::path> agents = list_agent_folders(folder);
+  const bool begun = std::any_of(agents.begin(), agents.end(), [](const fs::path& agent) {
+    return !list_segments(agent).empty() || FrameLog::read_facts(agent).ok();
+  });
+  if (begun) return {};
+  const Result<RecoveryPlan> plan = RecoveryFolder::read_plan(folder);
+  std::error_code failure;
+  std::vector<fs::path> own = agents;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_agent = std::find(agents.begin(), agents.end(), entry.path()) != agents.end();
+    if (!is_agent && !name.starts_with("plan") && !name.starts_with(".plan") && name != "lock")
+      return {};  // somebody else's
+    if (!is_agent) own.push_back(entry.path());
+  }
+  for (const fs::path& path : own) fs::remove_all(path, failure);
+  if (!fs::remove(folder, failure)) return {};
+  return plan ? plan->viewer_id : std::string();
 }
 
 Result<void> RecoveryFolder::remove() {

@@ -49,6 +49,9 @@ Result<void> StreamIngest::take_definition(const Frame& frame) {
     ++unknown_definitions_;
     return {};
   }
+  if (const auto* told = std::get_if<QualityEntry>(&**definition); told != nullptr && told->kind == kDroppedEvents) {
+    dropped_events_ += told->count;
+  }
   return sinks_.sink(frame.header.scope).define(*definition.value());
 }
 
@@ -93,7 +96,7 @@ std::string StreamIngest::compare(const StreamEnd& end) {
 }
 
 Result<std::string> StreamIngest::finish(const StreamEnd& end) {
-  const std::string text = compare(end);
+  std::string text = compare(end);
   std::vector<QualityEntry> entries;
   if (!text.empty()) {
     const char* advice =
@@ -110,6 +113,12 @@ Result<std::string> StreamIngest::finish(const StreamEnd& end) {
   }
   for (const QualityEntry& entry : entries) {
     if (Result<void> kept = report(entry); !kept) return kept.error();
+  }
+  if (dropped_events_ > 0) {  // the agent's own entry says so in the session
+    text += fmt::format(
+        "{}the agent dropped {} events for want of room; give it a larger --buffer or --spool-limit, "
+        "or --when-full wait",
+        text.empty() ? "" : "; ", format_count(dropped_events_));
   }
   return text;
 }

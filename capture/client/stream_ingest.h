@@ -43,7 +43,9 @@ class StreamIngest {
   [[nodiscard]] std::uint64_t doubled_frames() const noexcept { return doubled_frames_; }
   [[nodiscard]] std::uint64_t lost_frames() const noexcept { return lost_frames_; }
   // In gaps, as far as it is known; after finish() by the agent's totals.
-  [[nodiscard]] std::uint64_t lost_events() const noexcept { return lost_events_; }
+  // All that were made and did not come: with frames that the agent let go, or dropped before they were numbered.
+  [[nodiscard]] std::uint64_t lost_events() const noexcept { return lost_events_ + dropped_events_; }
+  [[nodiscard]] std::uint64_t dropped_events() const noexcept { return dropped_events_; }  // as the agent said
 
  private:
   Result<void> take_definition(const Frame& frame);
@@ -59,6 +61,7 @@ class StreamIngest {
   std::uint64_t reported_doubled_ = 0;
   std::uint64_t lost_frames_ = 0;
   std::uint64_t lost_events_ = 0;
+  std::uint64_t dropped_events_ = 0;
   std::uint64_t unknown_definitions_ = 0;
   std::map<LaneNumber, std::uint64_t> lane_events_;  // by lane number with its scope on the wire
 };

@@ -10,6 +10,9 @@ namespace accelscope::capture {
 // full disk.
 void open_closed_streams();
 
+// A file that may grow no further (ulimit -f) is an error of the write and does not end this program.
+void ignore_file_size_signal();
+
 // All of it, to a file, a pipe or a terminal, through interruptions. False: nobody reads it any more or there is no
 // room; errno says which.
 [[nodiscard]] bool write_all(int file, std::string_view bytes);

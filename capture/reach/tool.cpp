@@ -76,7 +76,7 @@ constexpr std::size_t kMaxErrors = 16U << 10;
   if (settings.held) posix_spawn_file_actions_adddup2(&actions, settings.held.get(), kHeldNumber);
   sigset_t defaults;
   sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&defaults, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) sigaddset(&defaults, signal);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   sigset_t none;
   sigemptyset(&none);

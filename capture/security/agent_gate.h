@@ -1,20 +1,20 @@
 // Lets viewers in who prove that they know the agent's token. One gate per agent; one visit per connection:
 //
-//   AgentGate::Visit visit = *gate.visit(link->peer_address(), link->channel_binding());
+//   AgentGate::Visit visit = *gate.visit(link->channel_binding());
 //   hello.nonce = visit.nonce();                   // and capability "token" if gate.wants_token()
 //   ... the viewer's hello and its proof came ...
 //   Result<std::string> mac = visit.check(viewer_hello.nonce, proof.mac);
 //   if (!mac) refuse(ErrorCode::refused, mac.message());
 //   welcome.mac = *mac;
 //
-// All of it on the loop's thread. No message holds a secret.
+// All of it on the loop's thread. No message holds a secret. A token is too long to be guessed, and what a guess costs
+// is its connection: no number of wrong ones, from whichever address, keeps out whoever knows the right one.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "capture/security/failure_limit.h"
 #include "capture/security/proof.h"
 #include "capture/security/token.h"
 #include "capture/wire/address.h"
@@ -29,15 +29,14 @@ class AgentGate {
   class Visit;
 
   // Without a token everybody is let in.
-  explicit AgentGate(std::optional<Token> token, FailureLimit limit = FailureLimit());
+  explicit AgentGate(std::optional<Token> token);
 
   [[nodiscard]] bool wants_token() const noexcept { return token_.has_value(); }
   // The gate outlives its visits. Fails if the system has no random numbers.
-  [[nodiscard]] Result<Visit> visit(const std::string& peer_address, const Bytes& channel_binding);
+  [[nodiscard]] Result<Visit> visit(const Bytes& channel_binding);
 
  private:
   std::optional<Token> token_;
-  FailureLimit limit_;
 };
 
 class AgentGate::Visit {
@@ -50,11 +49,9 @@ class AgentGate::Visit {
 
  private:
   friend class AgentGate;
-  Visit(AgentGate& gate, std::string ip, ProofInput input)
-      : gate_(&gate), ip_(std::move(ip)), input_(std::move(input)) {}
+  Visit(AgentGate& gate, ProofInput input) : gate_(&gate), input_(std::move(input)) {}
 
   AgentGate* gate_;
-  std::string ip_;
   ProofInput input_;
   bool checked_ = false;
 };

@@ -76,16 +76,17 @@ Result<std::string> private_folder() {
 Result<void> ensure_private_folder(const std::string& folder) {
   const std::filesystem::path path(folder);
   std::error_code failure;
-  std::filesystem::create_directories(path.parent_path(), failure);
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failure);
   if (failure) return Error{fmt::format("{}: cannot be made: {}", path.parent_path().string(), failure.message())};
   if (::mkdir(folder.c_str(), kOwnersFolder) != 0 && errno != EEXIST) return system_error(folder, "cannot be made");
   struct stat facts {};
   if (::stat(folder.c_str(), &facts) != 0) return system_error(folder, "cannot be examined");
   if (!S_ISDIR(facts.st_mode)) return Error{folder + ": is not a folder; move it away"};
-  if (facts.st_uid != ::geteuid())
-    return Error{folder + ": belongs to another user; set XDG_CONFIG_HOME to a folder of your own"};
+  if (facts.st_uid != ::geteuid()) return Error{folder + ": belongs to another user; name a folder of your own"};
   if ((facts.st_mode & kOthersMayWrite) != 0) {
-    return Error{fmt::format("{}: others can write in it; run: chmod 700 '{}'", folder, folder)};
+    return Error{fmt::format(
+        "{}: others can write in it; name a folder of your own in it, or, if nobody else needs it, run: chmod 700 '{}'",
+        folder, folder)};
   }
   return {};
 }

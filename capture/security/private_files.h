@@ -12,7 +12,8 @@ namespace accelscope::capture {
 // $XDG_CONFIG_HOME/accelscope, else ~/.config/accelscope. Fails if neither variable is set.
 [[nodiscard]] Result<std::string> private_folder();
 
-// Made with mode 0700 if it is not there; a folder that others can write is refused, with the command that mends it.
+// Made with mode 0700 if it is not there. One that is there is taken as it is, its mode is never changed; if it belongs
+// to another user, or others can write in it, it is refused, with what to do.
 Result<void> ensure_private_folder(const std::string& folder);
 
 // The whole file, of at most 64 KiB. Fails if it is not the caller's, or if anybody else may read or write it.

@@ -24,6 +24,8 @@ class ViewerProof {
   [[nodiscard]] const std::string& nonce() const noexcept { return input_.viewer_nonce; }
   // Fails if there is no token, with what to try.
   [[nodiscard]] Result<std::string> prove(const std::string& agent_nonce, const Bytes& channel_binding);
+  // The agent has been asked to prove itself: check_welcome() tells.
+  [[nodiscard]] bool proved() const noexcept { return proved_; }
   // Fails if the agent, which took the proof, does not know the token itself. Anything is right if nothing was proved.
   [[nodiscard]] Result<void> check_welcome(std::string_view mac) const;
 

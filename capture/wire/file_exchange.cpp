@@ -1,12 +1,19 @@
 #include "capture/wire/file_exchange.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
+
+#include "capture/process/standard_streams.h"
+#include "capture/wire/messages.h"
 
 namespace accelscope::capture {
 namespace {
@@ -15,6 +22,14 @@ namespace fs = std::filesystem;
 
 Error system_error(const fs::path& path, const char* what) {
   return Error{fmt::format("{}: {}: {}", path.string(), what, std::generic_category().message(errno))};
+}
+
+std::vector<std::string> parts_of(const fs::path& path) {
+  std::vector<std::string> parts;
+  for (const fs::path& part : path) {
+    if (!part.empty() && part != "/" && part != ".") parts.push_back(part.string());
+  }
+  return parts;
 }
 
 // "run/out.npy" of /tmp/run/out.npy asked for as /tmp/run; the name of what was asked for is the first part.
@@ -61,11 +76,29 @@ FileList list_files(const std::vector<std::string>& patterns, const fs::path& ba
   return list;
 }
 
-FileReceiver::~FileReceiver() {
-  if (partial_.empty()) return;
-  file_.close();
-  std::error_code ignored;  // what stays behind is only a partial file
-  fs::remove(partial_, ignored);
+bool was_asked_for(const std::vector<std::string>& patterns, const std::string& name) {
+  const std::vector<std::string> parts = parts_of(name);
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    const std::vector<std::string> asked = parts_of(fs::path(pattern).lexically_normal());
+    // Names are relative to a folder that only the sender knows, so any of the pattern's folders may be the first part.
+    for (std::size_t first = 0; first < asked.size(); ++first) {
+      if (asked.size() - first > parts.size()) continue;
+      const bool same = std::equal(asked.begin() + static_cast<std::ptrdiff_t>(first), asked.end(), parts.begin(),
+                                   [](const std::string& glob, const std::string& part) {
+                                     return ::fnmatch(glob.c_str(), part.c_str(), FNM_PERIOD) == 0;
+                                   });
+      if (same) return true;
+    }
+    return false;
+  });
+}
+
+FileReceiver::~FileReceiver() { start_over(); }
+
+void FileReceiver::start_over() {
+  if (file_) (void)::unlinkat(parent_.descriptor(), partial_.c_str(), 0);  // what stays behind is only a partial file
+  file_ = OpenFile();
+  partial_.clear();
 }
 
 Result<void> FileReceiver::take(const FilePiece& piece) {
@@ -75,43 +108,81 @@ Result<void> FileReceiver::take(const FilePiece& piece) {
   } else if (partial_.empty() || piece.path != path_ || piece.offset != next_offset_) {
     return Error{fmt::format("{}: a piece that does not follow the one before it", piece.path)};
   }
-  if (bytes_ + piece.bytes.size() > limit_bytes_) {
-    return Error{fmt::format("more than {} bytes of files; send fewer", limit_bytes_)};
+  if (bytes_ + piece.bytes.size() > options_.limit_bytes) {
+    return Error{fmt::format("more than {} bytes of files; send fewer", options_.limit_bytes)};
   }
-  file_.write(piece.bytes.data(), static_cast<std::streamsize>(piece.bytes.size()));
-  if (!file_) return system_error(partial_, "cannot write");
+  if (file_ && !write_all(file_.descriptor(), piece.bytes)) return system_error(folder_ / path_, "cannot write");
   next_offset_ += piece.bytes.size();
   bytes_ += piece.bytes.size();
-  return next_offset_ == piece.total ? end_file(piece) : Result<void>();
+  return next_offset_ == piece.total ? end_file() : Result<void>();
+}
+
+// Step by step, so that no link can lead elsewhere.
+Result<OpenFile> FileReceiver::open_parent(const fs::path& parent) {
+  std::error_code failure;
+  fs::create_directories(folder_, failure);
+  if (failure) return Error{fmt::format("{}: cannot make the folder: {}", folder_.string(), failure.message())};
+  OpenFile reached(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!reached) return system_error(folder_, "cannot open the folder");
+  for (const std::string& part : parts_of(parent)) {
+    if (::mkdirat(reached.descriptor(), part.c_str(), 0700) != 0 && errno != EEXIST) {
+      return system_error(folder_ / parent, "cannot make the folder");
+    }
+    OpenFile next(::openat(reached.descriptor(), part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next) return system_error(folder_ / parent, "is no folder of its own there (a link is not followed)");
+    reached = std::move(next);
+  }
+  return reached;
 }
 
 Result<void> FileReceiver::begin_file(const FilePiece& piece) {
   if (!partial_.empty()) return Error{fmt::format("{}: begins before {} has ended", piece.path, path_)};
-  const fs::path target = folder_ / piece.path;
-  std::error_code failure;
-  fs::create_directories(target.parent_path(), failure);
-  if (failure) {
-    return Error{fmt::format("{}: cannot make the folder: {}", target.parent_path().string(), failure.message())};
+  if (options_.asked && !was_asked_for(*options_.asked, piece.path)) {
+    return Error{fmt::format("{}: nobody asked for this file, so it was not taken", printable(piece.path))};
   }
-  fs::path partial = target;
-  partial += ".part";
-  file_ = std::ofstream(partial, std::ios::binary | std::ios::trunc);
-  if (!file_) return system_error(partial, "cannot write");
-  partial_ = std::move(partial);
+  const fs::path path(piece.path);
+  Result<OpenFile> parent = open_parent(path.parent_path());
+  if (!parent) return parent.error();
+  parent_ = std::move(parent).value();
   path_ = piece.path;
   next_offset_ = 0;
-  return {};
+  struct stat there {};
+  const bool exists = ::fstatat(parent_.descriptor(), path.filename().c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
+  const bool own = written_.contains(piece.path);
+  partial_ = fmt::format(".{}-{}.part", ::getpid(), written_.size());
+  if (exists && (S_ISDIR(there.st_mode) || (!own && !options_.replaces))) {
+    problems_ += fmt::format("{}{}: is there already and was left as it is", problems_.empty() ? "" : "; ",
+                             (folder_ / path).string());
+    return {};
+  }
+  const mode_t mode = options_.keeps_mode ? (piece.mode & 0777U) | 0600U : 0600U;
+  (void)::unlinkat(parent_.descriptor(), partial_.c_str(), 0);  // of a process of this number that is gone
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  file_ = OpenFile(::openat(parent_.descriptor(), partial_.c_str(), flags, mode));
+  if (file_) return {};
+  partial_.clear();
+  return system_error(folder_ / path, "cannot write");
 }
 
-Result<void> FileReceiver::end_file(const FilePiece& piece) {
-  file_.close();
-  const fs::path partial = std::exchange(partial_, {});
-  if (!file_) return system_error(partial, "cannot write");
-  std::error_code failure;
-  fs::permissions(partial, static_cast<fs::perms>(piece.mode & 0777U), failure);
-  if (!failure) fs::rename(partial, folder_ / piece.path, failure);
-  if (failure) return Error{fmt::format("{}: cannot keep the file: {}", partial.string(), failure.message())};
-  ++files_;
+Result<void> FileReceiver::end_file() {
+  const std::string partial = std::exchange(partial_, {});
+  if (!file_) return {};
+  file_ = OpenFile();
+  const std::string name = fs::path(path_).filename().string();
+  const int parent = parent_.descriptor();
+  const bool over = options_.replaces || written_.contains(path_);
+  bool kept = !over && ::linkat(parent, partial.c_str(), parent, name.c_str(), 0) == 0;
+  if (kept) {
+    (void)::unlinkat(parent, partial.c_str(), 0);
+  } else if (over || errno != EEXIST) {  // or a file system without links, where nothing was there a moment ago
+    kept = ::renameat(parent, partial.c_str(), parent, name.c_str()) == 0;
+  }
+  if (!kept) {
+    const Error failure = system_error(folder_ / path_, "cannot keep the file");
+    (void)::unlinkat(parent, partial.c_str(), 0);
+    return failure;
+  }
+  written_.insert(path_);
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace accelscope::capture {
 namespace {
 
 constexpr std::uint32_t kSmallBody = 64;
-constexpr std::uint32_t kTextBody = 64U << 10;
+constexpr std::uint32_t kTextBody = kUntrustedBody;
 constexpr std::uint32_t kEndBody = 1U << 20;  // 16,384 lanes of 12 bytes each, and a sentence
 
 constexpr std::array kTypes = {

@@ -57,6 +57,7 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 32);
 inline constexpr std::size_t kFrameHeaderBytes = sizeof(FrameHeader);
+inline constexpr std::uint32_t kUntrustedBody = 64U << 10;  // of hello, proof, error and other texts
 
 struct Frame {
   FrameHeader header;

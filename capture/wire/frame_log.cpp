@@ -9,9 +9,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <numeric>
+#include <thread>
 #include <utility>
 
 #include "core/base/checksum.h"
@@ -22,6 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr mode_t kFileMode = 0600;
+constexpr int kFoldersAbove = 2;                   // that may have been made for the log
 constexpr std::uint32_t kFactsMagic = 0x54434641;  // "AFCT"
 constexpr std::uint16_t kFactsVersion = 2;
 
@@ -48,8 +54,13 @@ Result<OpenFile> write_as_a_whole(const fs::path& path, ByteView bytes) {
   const fs::path draft = path.string() + ".new";
   OpenFile file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
   if (!file || !write_all(file.descriptor(), bytes, {})) return file_error(draft, "written");
+  if (::fdatasync(file.descriptor()) != 0) return file_error(draft, "written");
   if (::rename(draft.c_str(), path.c_str()) != 0) return file_error(path, "written");
   return file;
+}
+
+OpenFile open_folder(const fs::path& folder) {
+  return OpenFile(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 fs::path facts_path(const fs::path& folder) { return folder / "facts"; }
@@ -71,6 +82,104 @@ Result<void> make_folder(const fs::path& folder) {
 }
 
 }  // namespace
+
+// Puts files on the disk while their log goes on. Files are synced in the order in which they were begun, and the
+// folder with each of them, so that what counts as synced has no hole.
+class FrameLog::Syncer {
+ public:
+  // The folders above may be new as well, and a file is only there if its folders are.
+  explicit Syncer(const fs::path& folder) : folder_(open_folder(folder)) {
+    fs::path above = fs::absolute(folder).lexically_normal();
+    for (int i = 0; i < kFoldersAbove && above.has_relative_path(); ++i) {
+      above = above.parent_path();
+      above_.push_back(open_folder(above));
+    }
+    thread_ = std::thread([this] { run(); });
+  }
+  ~Syncer() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+  Syncer(const Syncer&) = delete;
+  Syncer& operator=(const Syncer&) = delete;
+
+  // The file's frames up to `sequence`. A copy of the descriptor is kept until it is synced.
+  void request(int descriptor, std::uint32_t segment, std::uint64_t sequence) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!waiting_.empty() && waiting_.back().segment == segment) {
+        waiting_.back().sequence = std::max(waiting_.back().sequence, sequence);
+        return;
+      }
+      OpenFile copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+      if (!copy) return fail();
+      waiting_.push_back({std::move(copy), segment, sequence});
+    }
+    changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return (waiting_.empty() && !busy_) || !failure_.empty(); });
+  }
+  [[nodiscard]] std::uint64_t synced() const {
+    const std::lock_guard lock(mutex_);
+    return synced_;
+  }
+  [[nodiscard]] std::string failure() const {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+
+ private:
+  struct Request {
+    OpenFile file;
+    std::uint32_t segment = 0;
+    std::uint64_t sequence = 0;
+  };
+  // One that cannot be opened or synced at all, as on some network file systems, is as safe as it can be.
+  static bool sync_folder(const OpenFile& folder) {
+    return !folder || ::fsync(folder.descriptor()) == 0 || errno == EINVAL;
+  }
+  void fail() { failure_ = fmt::format("what is written cannot be put on the disk: {}", std::strerror(errno)); }
+
+  void run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      Request request = std::move(waiting_.front());
+      waiting_.pop_front();
+      busy_ = true;
+      lock.unlock();
+      bool done = ::fdatasync(request.file.descriptor()) == 0 && sync_folder(folder_);
+      for (const OpenFile& each : std::exchange(above_, {})) done = done && sync_folder(each);
+      lock.lock();
+      busy_ = false;
+      if (!done) fail();  // and nothing after it counts either
+      if (failure_.empty()) synced_ = std::max(synced_, request.sequence);
+      changed_.notify_all();
+    }
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Request> waiting_;
+  std::uint64_t synced_ = 0;
+  bool busy_ = false;
+  std::string failure_;
+  bool ending_ = false;
+  OpenFile folder_;
+  std::vector<OpenFile> above_;  // until they are synced
+  std::thread thread_;           // last: everything else is there when it begins
+};
+
+FrameLog::FrameLog(fs::path folder, FrameLogOptions options, OpenFile lock)
+    : folder_(std::move(folder)), options_(std::move(options)), lock_(std::move(lock)) {}
+FrameLog::~FrameLog() = default;
 
 Result<std::unique_ptr<FrameLog>> FrameLog::create(const fs::path& folder, const FrameLogOptions& options) {
   if (Result<void> made = make_folder(folder); !made) return made.error();
@@ -98,6 +207,7 @@ Result<void> FrameLog::recover(FrameLogRecovery& found) {
     if (!segment) return segment.error();
     last_number_ = number;
     segment.value().number = number;
+    damaged_ = damaged_ || segment->damaged;
     last_sequence_ = std::max(last_sequence_, segment->last);
     if (segment->bytes > 0) segments_.push_back(segment.value());
   }
@@ -109,42 +219,45 @@ Result<void> FrameLog::recover(FrameLogRecovery& found) {
   return {};
 }
 
-// Only the last frame of all can have been cut by the end of a process, so only the last one is checked here.
+// By the headers. Only the last frame of all can have been cut by the end of a process, so only that one is read here.
 Result<FrameLog::Segment> FrameLog::scan(const fs::path& path, bool last, FrameLogRecovery& found) {
   const Result<SegmentReader> file = SegmentReader::open(path);
   if (!file) return file.error();
   const Result<std::uint64_t> size = file.value().size();
   if (!size) return size.error();
   Segment segment;
+  segment.bytes = size.value();
   if (!file.value().check()) {
     found.unreadable_bytes += size.value();
+    segment.damaged = true;
     return segment;
   }
-  std::optional<FramePlace> place;
-  std::uint64_t end = kSegmentHeaderBytes;
-  while (true) {
-    const Result<std::optional<FramePlace>> next = file.value().find(end);
-    if (!next || !next.value()) break;
-    if (last && next.value()->end() == size.value() && !file.value().read(*next.value())) break;
-    place = next.value();
-    end = place->end();
+  std::uint64_t offset = kSegmentHeaderBytes;
+  while (offset < size.value()) {
+    const Result<std::optional<FramePlace>> next = file.value().find(offset);
+    std::optional<FramePlace> place = next ? next.value() : std::nullopt;
+    if (place && last && place->end() == size.value() && !file.value().read(*place)) place.reset();
+    if (!place) {
+      const Result<std::optional<FramePlace>> after = file.value().salvage(offset + 1);
+      if (!after) return after.error();
+      const std::uint64_t until = after.value() ? after.value()->offset : size.value();
+      const bool cut = !after.value() && last && next;
+      (cut ? found.cut_bytes : found.unreadable_bytes) += until - offset;
+      segment.damaged = segment.damaged || !cut;
+      offset = until;
+      continue;
+    }
+    offset = place->end();
     segment.events += file.value().events(*place);
     if (place->header.sequence == 0) continue;
     if (segment.first == 0) segment.first = place->header.sequence;
     segment.last = std::max(segment.last, place->header.sequence);
   }
-  segment.bytes = end;
-  if (end == size.value()) return segment;
-  if (!last) {
-    found.unreadable_bytes += size.value() - end;
-    return segment;
-  }
-  found.cut_bytes += size.value() - end;
-  if (::truncate(path.c_str(), static_cast<off_t>(end)) != 0) return file_error(path, "shortened");
   return segment;
 }
 
 Result<void> FrameLog::begin_segment(std::uint64_t first_sequence) {
+  if (current_ && syncer_) request_sync();  // before the next file, or it would count as there
   const SegmentHeader header = make_segment_header(first_sequence, options_.capture_id);
   const fs::path path = segment_path(folder_, last_number_ + 1);
   Result<OpenFile> file = write_as_a_whole(path, std::as_bytes(std::span(&header, 1)));
@@ -187,7 +300,10 @@ Result<void> FrameLog::release(std::uint64_t sequence) {
   while (segments_.size() > 1 && segments_.front().last <= sequence) {
     if (Result<void> kept = keep_definitions(segments_.front()); !kept) return kept;
     const fs::path path = segment_path(folder_, segments_.front().number);
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error(path, "removed");
+    const bool gone = segments_.front().damaged
+                          ? ::rename(path.c_str(), fs::path(path).replace_extension(".damaged").c_str()) == 0
+                          : ::unlink(path.c_str()) == 0;
+    if (!gone && errno != ENOENT) return file_error(path, "removed");
     segments_.erase(segments_.begin());
   }
   return {};
@@ -221,6 +337,29 @@ Result<void> FrameLog::keep_definitions(const Segment& segment) {
     definitions_bytes_ += frame.value().wire_bytes();
   }
 }
+
+void FrameLog::request_sync() {
+  if (!syncer_) {
+    syncer_ = std::make_unique<Syncer>(folder_);
+    for (const Segment& segment : segments_) {  // that another process wrote
+      if (current_ && segment.number == segments_.back().number) break;
+      const OpenFile file(::open(segment_path(folder_, segment.number).c_str(), O_RDONLY | O_CLOEXEC));
+      if (file) syncer_->request(file.descriptor(), segment.number, segment.last);
+    }
+  }
+  if (current_) syncer_->request(current_.descriptor(), segments_.back().number, last_sequence_);
+}
+
+Result<void> FrameLog::sync() {
+  request_sync();
+  syncer_->wait();
+  const std::string failure = syncer_->failure();
+  return failure.empty() ? Result<void>() : Result<void>(Error{fmt::format("{}: {}", folder_.string(), failure)});
+}
+
+std::uint64_t FrameLog::synced_sequence() const { return syncer_ ? syncer_->synced() : 0; }
+std::string FrameLog::sync_failure() const { return syncer_ ? syncer_->failure() : std::string(); }
+bool FrameLog::damaged() const noexcept { return damaged_; }
 
 std::uint64_t FrameLog::first_sequence() const noexcept {
   const auto found =

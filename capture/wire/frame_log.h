@@ -5,9 +5,10 @@
 //   facts                       whose frames these are; replaced as a whole
 //   lock                        held as long as the process that writes them lives
 //
-// Every frame is handed to the system by one call before append() returns: nothing is lost when the process dies. A
-// power cut may lose what the system had not written yet. Numbered frames rise; frames without a number (gap, end) may
-// stand between them. The folder is 0700, its files 0600.
+// Every frame is handed to the system by one call before append() returns: nothing is lost when the process dies. What
+// synced_sequence() counts outlives a power cut too; request_sync() and sync() move it on. Numbered frames rise; frames
+// without a number (gap, end) may stand between them. The folder is 0700, its files 0600. Nothing that is unreadable is
+// ever cut or removed: a segment with damage keeps its bytes under the name segment-000001.damaged when it is let go.
 //
 //   auto log = FrameLog::create(folder, {.capture_id = id});      // or open_existing() after a crash
 //   log->append(frame);  log->release(durable);  log->write_facts(facts);
@@ -52,7 +53,7 @@ struct FrameLogFacts {
 // What open_existing() found.
 struct FrameLogRecovery {
   std::uint64_t cut_bytes = 0;         // of a last frame that was not finished
-  std::uint64_t unreadable_bytes = 0;  // of files that are not what they should be; they are left alone
+  std::uint64_t unreadable_bytes = 0;  // of what is no frame, between and behind those that are; it is left alone
 };
 
 // What a log holds, by the headers of its frames.
@@ -67,10 +68,11 @@ class FrameLog {
   // Makes the folder, which must be new or empty.
   [[nodiscard]] static Result<std::unique_ptr<FrameLog>> create(const std::filesystem::path& folder,
                                                                 const FrameLogOptions& options);
-  // Cuts what was not finished; later frames go to a new segment. Fails if a living process writes the log.
+  // Later frames go to a new segment. Fails if a living process writes the log.
   [[nodiscard]] static Result<std::unique_ptr<FrameLog>> open_existing(const std::filesystem::path& folder,
                                                                        const FrameLogOptions& options,
                                                                        FrameLogRecovery& found);
+  ~FrameLog();
   FrameLog(const FrameLog&) = delete;
   FrameLog& operator=(const FrameLog&) = delete;
 
@@ -80,6 +82,12 @@ class FrameLog {
   // Their definitions are kept.
   Result<void> release(std::uint64_t sequence);
   Result<void> write_facts(const FrameLogFacts& facts);
+  // Has what was appended until now put on the disk, by a thread of its own; sync() waits for it.
+  void request_sync();
+  Result<void> sync();
+  [[nodiscard]] std::uint64_t synced_sequence() const;  // frames up to this one are on the disk
+  [[nodiscard]] std::string sync_failure() const;       // "": none
+  [[nodiscard]] bool damaged() const noexcept;          // found when it was opened: not all of it can be read
 
   [[nodiscard]] std::uint64_t first_sequence() const noexcept;  // of the segments that are there; 0: none
   [[nodiscard]] std::uint64_t last_sequence() const noexcept { return last_sequence_; }
@@ -98,12 +106,13 @@ class FrameLog {
     std::uint32_t number = 0;
     std::uint64_t first = 0;  // numbers of its data frames; 0: none
     std::uint64_t last = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;  // of the file
     std::uint64_t events = 0;
+    bool damaged = false;
   };
+  class Syncer;
 
-  FrameLog(std::filesystem::path folder, FrameLogOptions options, OpenFile lock)
-      : folder_(std::move(folder)), options_(std::move(options)), lock_(std::move(lock)) {}
+  FrameLog(std::filesystem::path folder, FrameLogOptions options, OpenFile lock);
   [[nodiscard]] static Result<Segment> scan(const std::filesystem::path& path, bool last, FrameLogRecovery& found);
   Result<void> recover(FrameLogRecovery& found);
   Result<void> begin_segment(std::uint64_t first_sequence);
@@ -117,19 +126,23 @@ class FrameLog {
   std::uint32_t last_number_ = 0;  // of a segment, those included that were let go or are unreadable
   std::uint64_t last_sequence_ = 0;
   std::uint64_t definitions_bytes_ = 0;
+  bool damaged_ = false;
+  std::unique_ptr<Syncer> syncer_;
 };
 
 // Reads a log from the frame after a number on, also while it is written. Definitions of segments that were let go
-// come first. What is damaged is left out and counted; a reader sees it as a jump of the numbers.
+// come first. What is damaged is left out and counted, and what follows it is read again; a reader sees it as a jump of
+// the numbers.
 class FrameLogReader {
  public:
   FrameLogReader(std::filesystem::path folder, std::uint64_t after_sequence);
 
   // Nothing if there is no more at the moment. An error is one of the system's.
   [[nodiscard]] Result<std::optional<Frame>> next();
-  [[nodiscard]] std::uint64_t damaged_frames() const noexcept { return damaged_frames_; }
-  [[nodiscard]] std::uint64_t damaged_files() const noexcept { return damaged_files_; }  // left at the first damage
-  [[nodiscard]] const std::string& damage() const noexcept { return damage_; }           // the first, in words
+  // Nobody writes the log any more: what cannot be read at its end is damage too.
+  void end();
+  [[nodiscard]] std::uint64_t damaged_places() const noexcept { return damaged_places_; }
+  [[nodiscard]] const std::string& damage() const noexcept { return damage_; }  // the first, in words
 
  private:
   [[nodiscard]] std::optional<Frame> next_of_file();
@@ -138,8 +151,10 @@ class FrameLogReader {
   [[nodiscard]] Result<std::optional<SegmentReader>> open_file(const std::filesystem::path& path);
   void enter(SegmentReader file);
   [[nodiscard]] bool has_more() const;
-  void note_rest();
-  void note(std::uint64_t& count, const std::string& what);
+  void note_rest(std::uint64_t next_sequence);
+  [[nodiscard]] bool pass_damage(const std::string& what);
+  [[nodiscard]] std::string cut_frame() const;
+  void note(const std::string& what);
 
   std::filesystem::path folder_;
   std::uint64_t after_;                   // numbers up to this one were returned or are not wanted
@@ -147,10 +162,9 @@ class FrameLogReader {
   std::optional<SegmentReader> file_;     // being read
   std::optional<SegmentReader> waiting_;  // the segment after the definitions that are being read
   std::uint64_t offset_ = kSegmentHeaderBytes;
-  std::uint32_t number_ = 0;  // of the last segment that was opened
-  bool spoilt_ = false;       // nothing more can be read from the file
-  std::uint64_t damaged_frames_ = 0;
-  std::uint64_t damaged_files_ = 0;
+  std::uint32_t number_ = 0;             // of the last segment that was opened
+  std::optional<FramePlace> unchecked_;  // the last frame of the file, if only its header was looked at
+  std::uint64_t damaged_places_ = 0;
   std::string damage_;
 };
 

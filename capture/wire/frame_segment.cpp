@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kStem = "segment-";
 constexpr std::string_view kExtension = ".frames";
+constexpr std::size_t kSalvageWindow = 1U << 20;
 
 std::uint64_t checksum_of(const SegmentHeader& header) {
   return checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(SegmentHeader, checksum)));
@@ -62,12 +63,23 @@ Result<SegmentReader> SegmentReader::open(const std::filesystem::path& path) {
   SegmentReader reader(std::move(file), path);
   const Result<std::size_t> got = reader.read_at(0, &reader.header_, kSegmentHeaderBytes);
   if (!got) return got.error();
-  if (got.value() < kSegmentHeaderBytes) reader.header_.magic = 0;
+  SegmentHeader& header = reader.header_;
+  reader.header_damaged_ =
+      got.value() < kSegmentHeaderBytes || header.magic != kSegmentMagic || header.checksum != checksum_of(header);
+  if (!reader.header_damaged_) return reader;
+  header = {};
+  for (std::uint64_t offset = 0; header.first_sequence == 0;) {
+    const Result<std::optional<FramePlace>> first = reader.salvage(offset);
+    if (!first) return first.error();
+    if (!first.value()) break;
+    header.first_sequence = first.value()->header.sequence;
+    offset = first.value()->end();
+  }
   return reader;
 }
 
 Result<void> SegmentReader::check() const {
-  if (header_.magic != kSegmentMagic || header_.checksum != checksum_of(header_)) {
+  if (header_damaged_ && header_.first_sequence == 0) {
     return Error{fmt::format("{}: does not begin as a file of frames; it was cut or overwritten", path_.string())};
   }
   if (header_.version != kSegmentVersion) {
@@ -118,6 +130,23 @@ Result<Frame> SegmentReader::read(const FramePlace& place) const {
     return Error{fmt::format("{}: at byte {}: {}", path_.string(), place.offset, whole.message())};
   }
   return frame;
+}
+
+Result<std::optional<FramePlace>> SegmentReader::salvage(std::uint64_t offset) const {
+  const std::uint32_t magic = kFrameMagic;
+  const std::string_view wanted(reinterpret_cast<const char*>(&magic), sizeof magic);
+  std::string window(kSalvageWindow, '\0');
+  for (;;) {
+    const Result<std::size_t> got = read_at(offset, window.data(), window.size());
+    if (!got) return got.error();
+    const std::string_view bytes(window.data(), got.value());
+    for (std::size_t at = bytes.find(wanted); at != std::string_view::npos; at = bytes.find(wanted, at + 1)) {
+      const Result<std::optional<FramePlace>> place = find(offset + at);
+      if (place && place.value() && read(*place.value())) return place;
+    }
+    if (bytes.size() < window.size()) return std::optional<FramePlace>();
+    offset += bytes.size() - (wanted.size() - 1);
+  }
 }
 
 std::uint32_t SegmentReader::events(const FramePlace& place) const {

@@ -58,7 +58,8 @@ class SegmentReader {
  public:
   [[nodiscard]] static Result<SegmentReader> open(const std::filesystem::path& path);
 
-  // Fails if the file does not begin with a segment's header.
+  // Fails if nothing in the file can be read. Where only its header is damaged, header() names the first frame that
+  // can.
   [[nodiscard]] Result<void> check() const;
   [[nodiscard]] const SegmentHeader& header() const noexcept { return header_; }
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
@@ -66,6 +67,8 @@ class SegmentReader {
   // Nothing where the file ends before the frame does; an error where something else than a frame lies.
   [[nodiscard]] Result<std::optional<FramePlace>> find(std::uint64_t offset) const;
   [[nodiscard]] Result<Frame> read(const FramePlace& place) const;  // fails on a wrong checksum
+  // Behind damage: the first frame at `offset` or later whose checksum is right. Nothing if there is none.
+  [[nodiscard]] Result<std::optional<FramePlace>> salvage(std::uint64_t offset) const;
   // What a chunk's header counts; 0 for other frames. Not checked: whoever reads the frame checks it.
   [[nodiscard]] std::uint32_t events(const FramePlace& place) const;
 
@@ -76,6 +79,7 @@ class SegmentReader {
   OpenFile file_;
   std::filesystem::path path_;
   SegmentHeader header_;
+  bool header_damaged_ = false;
 };
 
 // segment-000001.frames and so on, by number.

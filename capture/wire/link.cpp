@@ -63,6 +63,10 @@ void Link::Implementation::take_header() {
   if (!greeted && !may_come_first(frame.header.type)) {
     return fail(fmt::format("began with a {} frame instead of hello", frame_type_name(frame.header.type)));
   }
+  if (!trusted && frame.header.length > kUntrustedBody) {
+    return fail(fmt::format("sent a {} frame of {} bytes before it was let in; at most {} are taken",
+                            frame_type_name(frame.header.type), frame.header.length, kUntrustedBody));
+  }
   frame.body = Bytes(frame.header.length);
   in_body = true;
   if (frame.body.empty()) {
@@ -250,6 +254,7 @@ void Link::start(LinkHandler& handler) { impl_->start(handler); }
 void Link::send(Frame frame) { impl_->send(std::make_shared<const Frame>(std::move(frame))); }
 void Link::send(std::shared_ptr<const Frame> frame) { impl_->send(std::move(frame)); }
 void Link::finish() { impl_->finish(); }
+void Link::trust() { impl_->trusted = true; }
 void Link::fail(const std::string& text) { impl_->fail(text); }
 bool Link::loopback() const noexcept { return impl_->ends.loopback; }
 const Bytes& Link::channel_binding() const noexcept { return impl_->channel_binding; }

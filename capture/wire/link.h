@@ -54,7 +54,8 @@ class Loop {
   void stop();                                                                 // any thread
   void post(std::function<void()> function);                                   // any thread; runs on the loop's thread
   void after(std::chrono::milliseconds time, std::function<void()> function);  // any thread; on the loop's thread
-  // Calls the function on the loop's thread for the first SIGINT or SIGTERM; the next one ends the process as usual.
+  // Calls the function on the loop's thread for the first SIGINT, SIGTERM or SIGHUP; the next one ends the process as
+  // usual.
   void on_signal(std::function<void(int number)> function);
   [[nodiscard]] std::shared_ptr<LoopDoor> door() const;
   [[nodiscard]] asio::io_context& context() noexcept;
@@ -110,6 +111,9 @@ class Link {
   void send(std::shared_ptr<const Frame> frame);  // shared, not copied: the sender may keep it to send it again
   // Sends what is queued, then closes; what still comes in is discarded. Loop thread only.
   void finish();
+  // Until this is called a peer may send small frames only (kUntrustedBody), so that one that has proved nothing takes
+  // no memory. Loop thread only.
+  void trust();
   // Closes at once, as if this had happened. Loop thread only.
   void fail(const std::string& text);
 
@@ -140,8 +144,8 @@ struct ListenOptions {
 };
 
 // Takes connections until it is destroyed. Each is TLS or plain, as its first byte tells; a plain one is taken between
-// two addresses of this machine only. Connections that are still in their handshake are limited in time and number,
-// also for each address they come from, and hold up no other.
+// two addresses of this machine only. Connections that are still in their handshake are limited in time; where there
+// are too many, those of the address that most come from make room for others.
 class Listener {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Listener>> open(Loop& loop, const Address& address,

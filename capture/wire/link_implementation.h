@@ -112,6 +112,7 @@ struct Link::Implementation : std::enable_shared_from_this<Implementation> {
   bool in_body = false;
   bool greeted = false;    // the peer's first frame has come
   bool finishing = false;  // finish() was called
+  bool trusted = false;
   std::uint32_t control_frames = 0;
 
   std::mutex queue_mutex;

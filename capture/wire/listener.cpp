@@ -8,6 +8,7 @@
 #include <asio/post.hpp>
 #include <asio/ssl/context.hpp>
 #include <list>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -22,8 +23,7 @@ namespace {
 
 constexpr std::byte kTlsHandshakeRecord{0x16};  // RFC 8446, 5.1; a frame begins with the 'A' of its magic
 // Connections before their first frame: enough for every viewer there may be, too few to exhaust an agent.
-constexpr std::size_t kMostReceptions = 64;
-constexpr std::size_t kMostReceptionsOfPeer = 16;
+constexpr std::size_t kMostReceptions = 256;
 
 constexpr const char* kPlainRefused =
     "this agent takes encrypted connections only from other machines; update the viewer, or connect through ssh";
@@ -44,7 +44,7 @@ struct Listener::Implementation : std::enable_shared_from_this<Implementation> {
   void accept_next();
   void accept_later();
   void receive(asio::ip::tcp::socket socket);
-  [[nodiscard]] bool has_room_for(const std::string& ip) const;
+  void make_room();
   void take(ByteStream stream, const LinkEnds& ends);
   void refuse(ByteStream stream, const LinkEnds& ends);
   void log(const std::string& line) const {
@@ -200,19 +200,28 @@ void Listener::Implementation::receive(asio::ip::tcp::socket accepted) {
   accepted.non_blocking(true, ignored);
   StreamSocket socket(std::move(accepted));
   LinkEnds ends = ends_of(socket, options.is_local);
-  const bool has_room = has_room_for(ends.peer_ip);
-  if (!has_room && !full) log(fmt::format("{}: turned away: too many connections that have not said hello", ends.peer));
-  full = !has_room;
-  if (!has_room) return;
+  make_room();
   receptions.push_back(std::make_shared<Reception>(shared_from_this(), std::move(socket), std::move(ends)));
   receptions.back()->begin();
 }
 
-bool Listener::Implementation::has_room_for(const std::string& ip) const {
-  const auto same = std::count_if(receptions.begin(), receptions.end(),
-                                  [&ip](const auto& reception) { return reception->peer_ip() == ip; });
-  return receptions.size() < kMostReceptions && refusals.size() < kMostReceptions &&
-         static_cast<std::size_t>(same) < kMostReceptionsOfPeer;
+// Nobody is turned away: who has waited longest goes, of the address that most wait from.
+void Listener::Implementation::make_room() {
+  full = full && receptions.size() > kMostReceptions / 2;
+  if (refusals.size() >= kMostReceptions) refusals.pop_front();
+  if (receptions.size() < kMostReceptions) return;
+  std::map<std::string, std::size_t> of_peer;
+  for (const auto& reception : receptions) ++of_peer[reception->peer_ip()];
+  const auto out = std::max_element(receptions.begin(), receptions.end(), [&](const auto& a, const auto& b) {
+    return of_peer[a->peer_ip()] < of_peer[b->peer_ip()];
+  });
+  if (!std::exchange(full, true)) {
+    log(fmt::format("{}: closed for others: too many connections, most of them from there, have not said hello",
+                    (*out)->peer_ip()));
+  }
+  const std::shared_ptr<Reception> gone = *out;
+  receptions.erase(out);
+  gone->close();
 }
 
 void Listener::Implementation::take(ByteStream stream, const LinkEnds& ends) {

@@ -45,6 +45,8 @@ asio::io_context& Loop::context() noexcept { return impl_->context; }
 
 void Loop::on_signal(std::function<void(int number)> function) {
   impl_->signals.emplace(impl_->context, SIGINT, SIGTERM);
+  struct sigaction hang_up {};  // ignored under nohup, and then it stays so
+  if (::sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) impl_->signals->add(SIGHUP);
   impl_->signals->async_wait([this, function = std::move(function)](asio::error_code failure, int number) {
     if (failure) return;
     impl_->signals->clear(failure);  // gives the signals back their usual effect

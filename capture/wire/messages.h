@@ -13,6 +13,11 @@
 
 namespace accelscope::capture {
 
+// Kind of the quality entry by which an agent says how many events it dropped before they became frames.
+inline constexpr const char* kDroppedEvents = "dropped_events";
+// Of places in a spool or a recovery folder where no frame can be read.
+inline constexpr const char* kDamagedFrames = "damaged_frames";
+
 // Raised when an older peer could not work with a newer one.
 inline constexpr std::uint16_t kProtocolMajor = 2;
 inline constexpr std::uint16_t kProtocolMinor = 0;

@@ -1,10 +1,15 @@
 #include "core/query/worker_pool.h"
 
 #include <algorithm>
+#include <exception>
 
 namespace accelscope {
 
 Error cancelled_error() { return Error{"cancelled"}; }
+
+Error out_of_memory_error() {
+  return Error{"there is not enough memory for it; close other programs or sessions, or take a part of the file"};
+}
 
 WorkerPool::WorkerPool(unsigned threads) {
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
@@ -82,12 +87,19 @@ struct Loop {
   std::size_t joined = 0;  // threads of the pool that ever came
   std::size_t active = 0;  // and that are still here
   bool closed = false;
+  std::exception_ptr thrown;  // the first
 
   void run(TaskControl& control, const std::function<void(std::size_t, std::size_t)>& body, std::size_t worker) {
     while (!control.cancelled()) {
       const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
       if (index >= count) return;
-      body(index, worker);
+      try {
+        body(index, worker);
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        if (!thrown) thrown = std::current_exception();
+        next = count;
+      }
     }
   }
 };
@@ -117,6 +129,7 @@ void WorkerPool::for_each(std::size_t count, TaskControl& control,
   std::unique_lock lock(loop->mutex);
   loop->closed = true;
   loop->left.wait(lock, [&] { return loop->active == 0; });
+  if (loop->thrown) std::rethrow_exception(loop->thrown);
 }
 
 }  // namespace accelscope

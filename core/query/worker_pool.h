@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <thread>
 #include <type_traits>
@@ -23,6 +24,8 @@
 #include "core/base/result.h"
 
 namespace accelscope {
+
+[[nodiscard]] Error out_of_memory_error();
 
 // Shared by the work and the one who waits for it.
 class TaskControl {
@@ -108,7 +111,7 @@ class WorkerPool {
     auto state = task.state_;
     auto shared_body = std::make_shared<Body>(std::move(body));
     enqueue({[state, shared_body]() mutable {
-               Value value = (*shared_body)(state->control);
+               Value value = within_memory(*shared_body, state->control);
                shared_body.reset();  // what it holds goes before the waiter goes on
                const std::scoped_lock lock(state->mutex);
                state->value.emplace(std::move(value));
@@ -121,14 +124,30 @@ class WorkerPool {
   // Called on a thread of the pool whenever a task has ended, so that whoever sleeps until then wakes.
   void on_finished(std::function<void()> told);
 
-  // Calls body(index, worker) for every index below count, spread over the pool and the calling thread, and
-  // returns when all are done or, once `control` is cancelled, when no call is running any more. `worker` is below
-  // concurrency() and no two calls run at the same time with the same one. May be called from within a task.
+  // What the body throws is thrown on here, once no call is running any more. Calls body(index, worker) for every index
+  // below count, spread over the pool and the calling thread, and returns when all are done or, once `control` is
+  // cancelled, when no call is running any more. `worker` is below concurrency() and no two calls run at the same time
+  // with the same one. May be called from within a task.
   void for_each(std::size_t count, TaskControl& control,
                 const std::function<void(std::size_t index, std::size_t worker)>& body);
   [[nodiscard]] std::size_t concurrency() const noexcept { return threads_.size() + 1; }
 
  private:
+  // More memory than there is costs the task, not the program.
+  template <typename Body>
+  static std::invoke_result_t<Body&, TaskControl&> within_memory(Body& body, TaskControl& control) {
+    using Value = std::invoke_result_t<Body&, TaskControl&>;
+    try {
+      return body(control);
+    } catch (const std::bad_alloc&) {
+      if constexpr (std::is_constructible_v<Value, Error>) {
+        return Value(out_of_memory_error());
+      } else {
+        throw;
+      }
+    }
+  }
+
   struct Job {
     std::function<void()> run;
     std::function<void()> cancel;

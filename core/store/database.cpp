@@ -72,6 +72,12 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenMo
   std::unique_ptr<Database> database(new Database(handle));
   database->path_ = path;
   if (code != SQLITE_OK) return database->error("cannot be opened");
+  if (mode == OpenMode::create || mode == OpenMode::memory) return database;
+  // Files come from anywhere: what is in them runs nothing and changes nothing of how they are read.
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
   return database;
 }
 

@@ -61,6 +61,40 @@ Result<void> replace_file(const std::string& from, const std::string& to) {
 #endif
 }
 
+std::string behind_links(const std::string& path) {
+  std::error_code failure;
+  if (!std::filesystem::is_symlink(path, failure)) return path;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, failure);
+  return failure ? path : real.string();
+}
+
+bool is_pipe_or_device(const std::string& path) {
+  std::error_code failure;
+  const std::filesystem::file_status status = std::filesystem::status(path, failure);
+  return !failure && std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+         !std::filesystem::is_directory(status);
+}
+
+Result<std::string> draft_beside(const std::string& path, FileAccess access) {
+  std::error_code failure;
+  const std::filesystem::file_status there = std::filesystem::status(path, failure);
+  const bool exists = !failure && std::filesystem::exists(there);
+  if (exists && !std::filesystem::is_regular_file(there)) return Error{path + ": is no file"};
+  static std::atomic<unsigned> counter{0};
+  for (;;) {
+    const std::string draft = fmt::format("{}.{}-{}.part", path, process_id(), counter++);
+#ifndef _WIN32
+    const mode_t mode = access == FileAccess::owner ? 0600 : 0666;
+    const int descriptor = ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (descriptor < 0 && errno == EEXIST) continue;  // of a process of this number that was killed
+    if (descriptor < 0) return Error{fmt::format("{}: {}", draft, std::strerror(errno))};
+    ::close(descriptor);
+#endif
+    if (exists) std::filesystem::permissions(draft, there.permissions(), failure);
+    return draft;
+  }
+}
+
 std::string temporary_path(const std::string& directory, const std::string& stem, const std::string& extension) {
   static std::atomic<unsigned> counter{0};
   std::error_code ignored;

@@ -78,6 +78,9 @@ Result<PageSalvage> PageSalvage::open(const std::string& path) {
   const bool believable =
       std::memcmp(head.data(), "SQLite format 3", 16) == 0 && size >= 512 && (size & (size - 1)) == 0;
   salvage.page_size_ = believable ? size : kDefaultPageSize;
+  if (believable)
+    salvage.whole_bytes_ =
+        std::uint64_t{size} * (std::uint64_t{big16(head.data() + 28)} << 16 | big16(head.data() + 30));
   const std::uint32_t reserved = believable ? std::to_integer<std::uint32_t>(head[20]) : 0;
   salvage.usable_ = salvage.page_size_ - std::min(reserved, salvage.page_size_ / 2);
   // A last page that is cut still holds cells.

@@ -25,6 +25,7 @@ class PageSalvage {
   [[nodiscard]] static Result<PageSalvage> open(const std::string& path);
 
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+  [[nodiscard]] std::uint64_t whole_file_bytes() const noexcept { return whole_bytes_; }  // by its header; 0: not known
   // Calls visit for the last blob of every row found whose first bytes pass `wanted`, in the order of the pages.
   void scan(const std::function<bool(ByteView first_bytes)>& wanted, const std::function<void(SalvagedBlob)>& visit);
   [[nodiscard]] SalvagedBlob read(std::uint32_t page, std::uint32_t cell);
@@ -37,6 +38,7 @@ class PageSalvage {
 
   std::ifstream file_;
   std::uint64_t file_bytes_ = 0;
+  std::uint64_t whole_bytes_ = 0;
   std::uint32_t page_size_ = 0;
   std::uint32_t usable_ = 0;
   std::uint32_t page_count_ = 0;

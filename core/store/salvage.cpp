@@ -136,6 +136,15 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
   }
   if (report.damaged_chunks > 0)
     report.missing.push_back(fmt::format("{} chunks are cut or damaged", report.damaged_chunks));
+  if (const std::uint64_t between = (*store)->status().lost; between > 0) {
+    report.missing.push_back(fmt::format("{} events are missing between those that are whole", between));
+  }
+  if (const std::uint64_t whole = pages->whole_file_bytes(); whole > report.file_bytes) {
+    report.missing.push_back(
+        fmt::format("the file was cut: only {:.0f} % of its {} bytes are left, and how many events "
+                    "the rest held is not known",
+                    100.0 * static_cast<double>(report.file_bytes) / static_cast<double>(whole), whole));
+  }
   if (report.events == 0)
     return Error{fmt::format("{}: nothing can be salvaged: no chunk of a described lane is whole", path)};
   (*store)->add_quality({"salvaged", report.events,

@@ -9,6 +9,9 @@
 // rest is indexed when the file is opened.
 #include <fmt/format.h>
 #include <sqlite3.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -199,7 +202,100 @@ Result<void> check_file(const std::string& path) {
   return {};
 }
 
+// Only plain tables with plain columns are read: a view, a generated column or a trigger in their place could do
+// anything.
+Result<void> check_schema(Database& database, const std::string& path) {
+  struct Wanted {
+    const char* table;
+    std::string columns;
+  };
+  const std::array<Wanted, 3> wanted = {{{"definition", "id payload"},
+                                         {"chunk", "id lane first_ordinal count begin_ticks end_ticks payload"},
+                                         {"lane_index", "lane part level payload"}}};
+  const auto wrong = [&](const std::string& what) {
+    return Error{
+        fmt::format("{}: {}, which no session file has; it was not made by Accelscope, or was altered", path, what)};
+  };
+  Result<Statement> others = database.prepare("SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'trigger')");
+  if (!others) return others.error();
+  const Result<bool> other = others->step();
+  if (!other) return database.error("its tables cannot be listed");
+  if (*other) return wrong(fmt::format("it holds the {} '{}'", others->text(0), others->text(1)));
+  for (const Wanted& each : wanted) {
+    Result<Statement> table = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
+    if (!table) return table.error();
+    const Result<bool> found = table->bind(1, std::string_view(each.table)).step();
+    if (!found) return database.error("its tables cannot be listed");
+    if (!*found) return wrong(fmt::format("it has no table '{}'", each.table));
+    if (!table->text(0).starts_with("CREATE TABLE ")) return wrong(fmt::format("'{}' is no plain table", each.table));
+    Result<Statement> columns = database.prepare("SELECT name, hidden FROM pragma_table_xinfo(?) ORDER BY cid");
+    if (!columns) return columns.error();
+    columns->bind(1, std::string_view(each.table));
+    std::string names;
+    for (;;) {
+      const Result<bool> row = columns->step();
+      if (!row) return database.error("its tables cannot be listed");
+      if (!*row) break;
+      names += (names.empty() ? "" : " ") + std::string(columns->text(0));
+      if (columns->integer(1) != 0) return wrong(fmt::format("a column of '{}' is computed", each.table));
+    }
+    if (names != each.columns) return wrong(fmt::format("'{}' has the columns {}", each.table, names));
+  }
+  return {};
+}
+
+// While a file is opened: pages that lead in circles must not keep SQLite busy for ever.
+class WorkLimit {
+ public:
+  WorkLimit(Database& database, const std::string& path) : database_(database) {
+    std::error_code failure;
+    const std::uintmax_t size = std::filesystem::file_size(path, failure);
+    left_ = static_cast<std::int64_t>((kLeastWork + (failure ? 0 : size) * kWorkPerByte) / kWorkPerLook);
+    sqlite3_progress_handler(database_.handle(), kWorkPerLook, &WorkLimit::look, this);
+  }
+  ~WorkLimit() { sqlite3_progress_handler(database_.handle(), 0, nullptr, nullptr); }
+  WorkLimit(const WorkLimit&) = delete;
+  WorkLimit& operator=(const WorkLimit&) = delete;
+
+ private:
+  static constexpr int kWorkPerLook = 100'000;  // instructions of SQLite
+  static constexpr std::uintmax_t kLeastWork = 20'000'000;
+  static constexpr std::uintmax_t kWorkPerByte = 16;  // a row has 50 bytes or more and takes some 20 to be read
+  static int look(void* self) { return --static_cast<WorkLimit*>(self)->left_ < 0 ? 1 : 0; }
+
+  Database& database_;
+  std::int64_t left_ = 0;
+};
+
+// What the system says of a failed write: SQLite's own words for a full disk and a broken one are alike.
+Error write_failure(const Database& database, int code) {
+  const int number = sqlite3_system_errno(database.handle());
+  const char* why = code == SQLITE_FULL ? "there is no room left" : sqlite3_errstr(code);
+  return Error{fmt::format("its pages cannot be written: {}{}", why,
+                           number == 0 ? "" : fmt::format(" ({})", std::strerror(number)))};
+}
+
 }  // namespace
+
+bool is_of_newer_version(const std::string& path) {
+  constexpr std::uint32_t kBelievable = 100;  // majors ahead: a larger number is damage
+  if (!check_file(path)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::array<unsigned char, 64> head{};
+  file.read(reinterpret_cast<char*>(head.data()), head.size());
+  const std::uint32_t version =
+      std::uint32_t{head[60]} << 24 | std::uint32_t{head[61]} << 16 | std::uint32_t{head[62]} << 8 | head[63];
+  return version / 1000 > kSessionMajor && version / 1000 < kSessionMajor + kBelievable;
+}
+
+std::uint64_t default_memory_budget() noexcept {
+#ifdef _WIN32
+  return 8ULL << 30;
+#else
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 2 : 8ULL << 30;
+#endif
+}
 
 Store::Implementation::~Implementation() {
   if (spill != nullptr) sqlite3_backup_finish(static_cast<sqlite3_backup*>(spill->backup));
@@ -251,11 +347,16 @@ void Store::Implementation::continue_spill() {
   if (spill == nullptr) {
     if (chunk_bytes < options.memory_budget_bytes) return;
     spill = std::make_unique<Spill>();
-    spill->path = temporary_path(options.spill_directory, "accelscope-spill", ".accel");
+    const Result<std::string> made =
+        draft_beside(temporary_path(options.spill_directory, "accelscope-spill", ".accel"), FileAccess::owner);
+    if (!made) return give_up(made.error());
+    spill->path = *made;
     Result<std::unique_ptr<Database>> target = Database::open(spill->path, OpenMode::create);
     if (!target) return give_up(target.error());
     spill->target = std::move(*target);
-    if (Result<void> result = spill->target->execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"); !result) {
+    // A full disk must cost the insert that met it and nothing else: that one is undone from the journal.
+    if (Result<void> result = spill->target->execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;");
+        !result) {
       return give_up(result.error());
     }
     spill->backup = sqlite3_backup_init(spill->target->handle(), "main", database->handle(), "main");
@@ -282,16 +383,18 @@ void Store::Implementation::continue_spill() {
   spill.reset();
 }
 
-Result<void> Store::save(const std::string& path, const Progress& progress) {
-  const std::string temporary = path + ".part";
-  remove_file(temporary);
+Result<void> Store::save(const std::string& given_path, const Progress& progress, FileAccess access) {
+  const std::string path = behind_links(given_path);
+  std::string temporary;
   const auto fail = [&](const Error& why) {
-    remove_file(temporary);
+    if (!temporary.empty()) remove_file(temporary);
     return Error{
-        fmt::format("{}: the session cannot be saved: {}; check the free space and permissions, or save elsewhere. "
-                    "Nothing of the open session is lost",
+        fmt::format("{}: the session cannot be saved: {}; check the free space and permissions, or save elsewhere",
                     path, why.message)};
   };
+  const Result<std::string> draft = draft_beside(path, access);
+  if (!draft) return fail(draft.error());
+  temporary = *draft;
   std::shared_ptr<const Snapshot> covered;
   {
     Result<std::unique_ptr<Database>> target = Database::open(temporary, OpenMode::create);
@@ -331,7 +434,7 @@ Result<void> Store::save(const std::string& path, const Progress& progress) {
       remove_file(temporary);
       return Error{fmt::format("{}: saving was cancelled; nothing was written", path)};
     }
-    if (code != SQLITE_DONE) return fail(out.error("its pages cannot be written"));
+    if (code != SQLITE_DONE) return fail(write_failure(out, code));
     if (Result<void> result = write_indexes(out, *covered); !result) return fail(result.error());
     // A sidecar's markers and view become the saved file's own.
     if (impl_->overlay != nullptr) {
@@ -340,6 +443,7 @@ Result<void> Store::save(const std::string& path, const Progress& progress) {
     }
   }
   if (Result<void> result = sync_file(temporary); !result) return fail(result.error());
+  if (Result<void> result = check_file(temporary); !result) return fail(result.error());  // as it is on the disk
   if (Result<void> result = replace_file(temporary, path); !result) return fail(result.error());
   return {};
 }
@@ -365,6 +469,8 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
         fmt::format("{}: it was written by a newer version (format {}, this program knows {}); update Accelscope", path,
                     *version / 1000, kSessionMajor)};
   }
+  if (Result<void> result = check_schema(*impl->database, path); !result) return result.error();
+  const WorkLimit limit(*impl->database, path);
   if (Result<void> result = impl->load_session(); !result) return result.error();
   if (Result<void> result = impl->prepare_statements(); !result) return result.error();
   if (Result<void> result = impl->open_overlay(); !result) return result.error();

@@ -22,6 +22,7 @@
 
 #include "core/base/result.h"
 #include "core/model/event_sink.h"
+#include "core/store/file_system.h"
 #include "core/store/snapshot.h"
 
 namespace accelscope {
@@ -36,10 +37,13 @@ struct Marker {
 };
 
 struct StoreOptions {
-  // Chunk memory at which an in-memory store moves to a file (DESIGN: spill) and goes on. 0: never.
+  // Chunk memory at which an in-memory store moves to a file and goes on there. 0: never.
   std::uint64_t memory_budget_bytes = 0;
   std::string spill_directory;  // empty: the system's folder for temporary files
 };
+
+// For captures, which may go on for hours: half of this machine's memory.
+[[nodiscard]] std::uint64_t default_memory_budget() noexcept;
 
 // Called with done and total bytes; returning false cancels.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
@@ -54,6 +58,9 @@ struct StoreStatus {
   std::uint64_t duplicates = 0;  // events of chunks that came twice
   std::uint64_t lost = 0;        // events missing between chunks
 };
+
+// Whether Store::open() refuses the file for that alone: it is not damaged, this program is too old for it.
+[[nodiscard]] bool is_of_newer_version(const std::string& path);
 
 // What a salvage found in a damaged file.
 struct SalvageReport {
@@ -90,7 +97,9 @@ class Store {
   [[nodiscard]] std::string overlay_value(const std::string& key) const;  // tags, view state; "" if absent
   Result<void> set_overlay_value(const std::string& key, const std::string& value);
 
-  Result<void> save(const std::string& path, const Progress& progress = {});
+  // A draft beside the path takes its place once it is whole and on the disk; a link is followed, and a file that is
+  // there keeps its mode. The session itself stays as it is, also when this fails.
+  Result<void> save(const std::string& path, const Progress& progress = {}, FileAccess access = FileAccess::umask);
   [[nodiscard]] StoreStatus status() const;
   void add_quality(QualityEntry entry);
 

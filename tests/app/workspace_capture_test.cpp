@@ -69,7 +69,8 @@ TEST_CASE("capture: what was dropped while it was broken is counted in the notic
   live.fake.set_phase(CapturePhase::reconnecting, "timed out");
   live.update();
   live.fake.set_phase(CapturePhase::streaming);
-  live.fake.change([](capture::CaptureStatus& status) { status.agents[0].dropped_events = 1'204; });
+  live.fake.change(
+      [](capture::CaptureStatus& status) { status.agents[0].lost_events = status.agents[0].dropped_events = 1'204; });
   live.update();
   CHECK(live.workspace.notices()[0].text.find("1,204 events are lost") != std::string::npos);
 }

@@ -9,6 +9,7 @@
 
 #include "capture/client/agent_feed.h"
 #include "capture/client/record.h"
+#include "capture/security/private_files.h"
 #include "client_support.h"
 
 using namespace accelscope;
@@ -304,8 +305,8 @@ TEST_CASE("a further agent joins a running session and leaves it, without touchi
 TEST_CASE("what is asked for must fit on the wire, and is refused with a sentence where it does not") {
   RunningAgent agent(endless_source());
   CapturePlan plan = plan_for(agent.address());
-  plan.request.program = "train";
-  plan.request.arguments = {std::string(20'000, 'x')};
+  plan.request.results = {std::string(20'000, 'x')};
+  plan.results_folder = "results";
   const auto store = empty_store();
   const auto session = begin_session(plan, store, session_options({}));
   REQUIRE(session->wait_for(kPatience));
@@ -330,8 +331,14 @@ TEST_CASE("a place can be tried without starting anything there") {
 
 TEST_CASE("a recovery plan keeps no values of the environment") {
   const TestFolder folder;
-  RunningAgent agent(endless_source());
+  const TestFolder keys;
+  AgentOptions options;
+  options.secrets.token = Token::parse("the-token-of-this-agent").value();
+  RunningAgent agent(endless_source(), options);
   CapturePlan plan = plan_for(agent.address());
+  plan.token_file = (keys.path / "token").string();
+  std::filesystem::create_directories(keys.path);
+  REQUIRE(write_private_file(plan.token_file, "the-token-of-this-agent").ok());
   plan.request.environment = {"SECRET=hunter2"};
   const auto store = empty_store();
   auto session = begin_session(plan, store, session_options(folder.path));

@@ -47,7 +47,7 @@ TEST_CASE("files arrive as they were, whatever their size") {
   for (std::size_t i = 0; i < sizes.size(); ++i) folders.write("out/" + std::to_string(i) + ".npy", sizes[i]);
   fs::permissions(folders.from / "out/1.npy", fs::perms::owner_all);
   FileSender sender(list_files({"out"}, folders.from).files);
-  FileReceiver receiver(folders.to);
+  FileReceiver receiver(folders.to, {.keeps_mode = true});
   for (;;) {
     const Result<std::optional<FilePiece>> piece = sender.next();
     REQUIRE(piece.ok());
@@ -88,9 +88,52 @@ TEST_CASE("a file that is not whole does not appear, and pieces out of order are
     CHECK(receiver.files() == 0);
   }
   CHECK(fs::is_empty(folders.to));
-  FileReceiver small(folders.to, 4);
+  FileReceiver small(folders.to, {.limit_bytes = 4});
   CHECK(small.take({"a", 0644, 0, 3, "abc"}).ok());
   CHECK(small.take({"b", 0644, 0, 3, "abc"}).message().find("send fewer") != std::string::npos);
+}
+
+TEST_CASE("only what was asked for is taken, only below the folder, and nothing that is there is touched") {
+  TwoFolders folders;
+  fs::create_directories(folders.to / "out");
+  fs::create_directory(folders.root / "outside");
+  fs::create_symlink(folders.root / "outside", folders.to / "out" / "link");
+  std::ofstream(folders.to / "out" / "mine.npy") << "mine";
+  std::ofstream(folders.root / "target") << "target";
+  fs::create_symlink(folders.root / "target", folders.to / "out" / "pointer.npy");
+  const FileReceiverOptions options{.asked = std::vector<std::string>{"out/*.npy", "/data/run/logs", "out/link"}};
+  const auto takes = [&](const std::string& name) {
+    return FileReceiver(folders.to, options).take({name, 0777, 0, 1, "x"});
+  };
+  CHECK(takes("out/a.npy").ok());
+  CHECK(takes("logs/deep/b.txt").ok());
+  CHECK(takes("run/logs/c.txt").ok());
+  CHECK((fs::status(folders.to / "out/a.npy").permissions() & fs::perms::all) ==
+        (fs::perms::owner_read | fs::perms::owner_write));
+  for (const char* name : {".bashrc", "out/a.txt", "out/.hidden.npy", "other/a.npy", "a.npy.exe", "run/other"}) {
+    CAPTURE(name);
+    CHECK(takes(name).message().find("nobody asked for this file") != std::string::npos);
+    CHECK_FALSE(fs::exists(folders.to / name));
+  }
+  CHECK_FALSE(takes("out/link/x.npy").ok());  // not through it
+  CHECK(fs::is_empty(folders.root / "outside"));
+  FileReceiver receiver(folders.to, options);
+  CHECK(receiver.take({"out/mine.npy", 0644, 0, 1, "x"}).ok());
+  CHECK(receiver.take({"out/pointer.npy", 0644, 0, 1, "x"}).ok());
+  CHECK(receiver.take({"out/b.npy", 0644, 0, 1, "x"}).ok());
+  CHECK(receiver.take({"out/b.npy", 0644, 0, 1, "y"}).ok());  // sent again after a break
+  CHECK(receiver.problems().find("mine.npy: is there already") != std::string::npos);
+  CHECK(TwoFolders::content(folders.to / "out/mine.npy") == "mine");
+  CHECK(TwoFolders::content(folders.root / "target") == "target");
+  CHECK(TwoFolders::content(folders.to / "out/b.npy") == "y");
+  FileReceiver over(folders.to, {.asked = options.asked, .replaces = true});
+  CHECK(over.take({"out/mine.npy", 0644, 0, 1, "x"}).ok());
+  CHECK(over.take({"out/pointer.npy", 0644, 0, 1, "x"}).ok());
+  CHECK(TwoFolders::content(folders.to / "out/mine.npy") == "x");
+  CHECK(TwoFolders::content(folders.root / "target") == "target");  // the link itself was replaced
+  std::size_t parts = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folders.to)) parts += entry.path().extension() == ".part";
+  CHECK(parts == 0);
 }
 
 TEST_CASE("a file that cannot be read is named, and the others are sent") {

@@ -145,7 +145,7 @@ TEST_CASE("a reader follows a log that is being written, through new files and a
     REQUIRE(got.size() == expected.size());
   }
   CHECK(same(got, expected));
-  CHECK(reader.damaged_files() + reader.damaged_frames() == 0);
+  CHECK(reader.damaged_places() == 0);
 }
 
 TEST_CASE("definitions outlive the files of a log that were let go") {
@@ -191,8 +191,12 @@ TEST_CASE("a log cut at any byte of its last frames keeps every whole frame and 
     CHECK(found.unreadable_bytes == 0);
     CHECK(log->last_sequence() == frames.size() - 1);
     CHECK(log->events() == events_of(frames) - events_in(frames.back()));
+    CHECK(fs::file_size(segment_path(copy.path, 1)) == whole - cut);  // not even half a frame is taken away
     REQUIRE(log->append(frames.back()).ok());
-    CHECK(same(read_all(copy.path), frames));
+    FrameLogReader reader(copy.path, 0);
+    CHECK(same(read_all(reader), frames));
+    reader.end();
+    CHECK(reader.damaged_places() == 0);
   }
 }
 
@@ -201,26 +205,92 @@ TEST_CASE("damage inside a log costs what it hit, and is told") {
   const Folder folder;
   append_all(*new_log(folder.path, 300'000), frames);
   REQUIRE(list_segments(folder.path).size() > 3);
+  const auto first_of = [&](std::uint32_t segment) {
+    return SegmentReader::open(segment_path(folder.path, segment)).value().header().first_sequence;
+  };
+  const std::uint64_t first = first_of(1), second = first_of(2), third = first_of(3);
   const std::uint64_t in_body = kSegmentHeaderBytes + kFrameHeaderBytes + 10;
-  overwrite(segment_path(folder.path, 2), in_body, "\xff\xff\xff\xff");       // one frame
-  overwrite(segment_path(folder.path, 3), kSegmentHeaderBytes, "somewhere");  // all of a file
+  overwrite(segment_path(folder.path, 2), in_body, "\xff\xff\xff\xff");       // the body of one frame
+  overwrite(segment_path(folder.path, 3), kSegmentHeaderBytes, "somewhere");  // the header of one
+  overwrite(segment_path(folder.path, 1), 0, std::string(100, '\0'));         // the file's header, and one of a frame
+  const std::uintmax_t size = fs::file_size(segment_path(folder.path, 3));
   FrameLogReader reader(folder.path, 0);
   const std::vector<Frame> got = read_all(reader);
-  CHECK(reader.damaged_frames() == 1);
-  CHECK(reader.damaged_files() == 1);
-  CHECK(contains(reader.damage(), "segment-000002"));
-  const std::uint64_t second = SegmentReader::open(segment_path(folder.path, 2)).value().header().first_sequence;
-  const std::uint64_t third = SegmentReader::open(segment_path(folder.path, 3)).value().header().first_sequence;
-  const std::uint64_t fourth = SegmentReader::open(segment_path(folder.path, 4)).value().header().first_sequence;
+  reader.end();
+  CHECK(reader.damaged_places() == 3);
+  CHECK(contains(reader.damage(), "segment-000001"));
   std::vector<Frame> expected;
   for (const Frame& frame : frames) {
     const std::uint64_t number = frame.header.sequence;
-    if (number != second && (number < third || number >= fourth)) expected.push_back(frame);
+    if (number != first && number != second && number != third) expected.push_back(frame);
   }
   CHECK(same(got, expected));
   FrameLogRecovery found;
-  CHECK(reopened(folder.path, found)->last_sequence() == frames.size());
+  const std::unique_ptr<FrameLog> log = reopened(folder.path, found);
+  CHECK(log->last_sequence() == frames.size());
+  CHECK(log->damaged());
   CHECK(found.unreadable_bytes > 0);
+  // Let go, the bytes stay.
+  REQUIRE(log->append(make_frame(FrameType::definition, Bytes(8), frames.size() + 1)).ok());
+  REQUIRE(log->release(frames.size()).ok());
+  CHECK_FALSE(fs::exists(segment_path(folder.path, 2)));
+  CHECK(fs::file_size(fs::path(segment_path(folder.path, 3)).replace_extension(".damaged")) == size);
+}
+
+TEST_CASE("a hole of zeros in a log costs the frames that it touches, wherever it lies") {
+  const std::vector<Frame> frames = some_frames();
+  const Folder folder;
+  append_all(*new_log(folder.path, 300'000), frames);
+  const std::uintmax_t size = fs::file_size(segment_path(folder.path, 2));
+  std::mt19937 random(11);
+  for (int i = 0; i < 40; ++i) {
+    const std::uint64_t at = kSegmentHeaderBytes + random() % (size - kSegmentHeaderBytes - 4'096);
+    CAPTURE(at);
+    const Folder copy;
+    fs::copy(folder.path, copy.path);
+    overwrite(segment_path(copy.path, 2), at, std::string(4'096, '\0'));
+    std::vector<std::uint64_t> hit;
+    const SegmentReader file = SegmentReader::open(segment_path(folder.path, 2)).value();
+    for (std::uint64_t offset = kSegmentHeaderBytes; offset < size;) {
+      const FramePlace place = *file.find(offset).value();
+      if (place.offset < at + 4'096 && place.end() > at) hit.push_back(place.header.sequence);
+      offset = place.end();
+    }
+    std::vector<Frame> expected;
+    for (const Frame& frame : frames) {
+      if (std::find(hit.begin(), hit.end(), frame.header.sequence) == hit.end()) expected.push_back(frame);
+    }
+    FrameLogReader reader(copy.path, 0);
+    const std::vector<Frame> got = read_all(reader);
+    CHECK(same(got, expected));
+    CHECK(reader.damaged_places() == 1);
+    // From the middle, over frames that are passed by their headers.
+    const std::uint64_t after = hit.back();
+    std::erase_if(expected, [&](const Frame& frame) { return frame.header.sequence <= after; });
+    CHECK(same(read_all(copy.path, after), expected));
+    FrameLogRecovery found;
+    const std::unique_ptr<FrameLog> log = reopened(copy.path, found);
+    CHECK(log->last_sequence() == frames.size());
+    CHECK(fs::file_size(segment_path(copy.path, 2)) == size);
+  }
+}
+
+TEST_CASE("what counts as synced is on the disk, with the frames that another process wrote") {
+  const std::vector<Frame> frames = some_frames();
+  const Folder folder;
+  {
+    const std::unique_ptr<FrameLog> log = new_log(folder.path, 300'000);
+    CHECK(log->synced_sequence() == 0);
+    append_all(*log, frames);
+    CHECK(log->synced_sequence() == 0);
+    REQUIRE(log->sync().ok());
+    CHECK(log->synced_sequence() == frames.size());
+  }
+  FrameLogRecovery found;
+  const std::unique_ptr<FrameLog> log = reopened(folder.path, found);
+  CHECK(log->synced_sequence() == 0);
+  REQUIRE(log->sync().ok());
+  CHECK(log->synced_sequence() == frames.size());
 }
 
 TEST_CASE("a log belongs to one living process, and to its user") {

@@ -64,6 +64,7 @@ TestWire::~TestWire() {
 LinkPeer* TestWire::keep(std::unique_ptr<Link> link) {
   peers_.push_back(std::make_unique<LinkPeer>(std::move(link)));
   peers_.back()->link().start(*peers_.back());
+  peers_.back()->link().trust();
   return peers_.back().get();
 }
 

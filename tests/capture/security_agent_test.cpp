@@ -67,8 +67,7 @@ Frame knock(TestWire& wire, const Connector& connector, const std::string& token
   return *answer;
 }
 
-TEST_CASE(
-    "over TLS and over plain loopback the right token gets in, and a wrong one is refused, counted and never logged") {
+TEST_CASE("over TLS and over plain loopback the right token gets in, and a wrong one is refused and never logged") {
   const auto identity = new_identity();
   RunningAgent agent(short_source(), guarded(identity));
   TestWire wire;
@@ -81,10 +80,9 @@ TEST_CASE(
     CHECK(decode_error(refused.body).value().code == ErrorCode::refused);
     CHECK(contains(decode_error(refused.body).value().text, "token is not this agent's"));
   }
-  for (int i = 0; i < 4; ++i) (void)knock(wire, plain, kWrong);
-  const Frame blocked = knock(wire, plain, kRight);
-  REQUIRE(blocked.header.type == FrameType::error);
-  CHECK(contains(decode_error(blocked.body).value().text, "too many wrong tokens came from 127.0.0.1"));
+  for (int i = 0; i < 9; ++i) (void)knock(wire, plain, kWrong);
+  // The owner, from the same address, is not shut out with those who guess.
+  CHECK(knock(wire, plain, kRight).header.type == FrameType::welcome);
   CHECK(contains(agent.log(), "token is not this agent's"));
   for (const std::string& secret : {kRight, kWrong, identity->key_pem}) CHECK_FALSE(contains(agent.log(), secret));
 }

@@ -1,14 +1,15 @@
-// A TCP proxy on loopback that does to connections what networks do: cuts, stalls, throttles and alters them at a given
-// byte. It runs on a thread of its own.
+// A TCP proxy on loopback that does to connections what networks do: delays, throttles, cuts, stalls and alters them,
+// at a given byte or at a given frame. It runs on a thread of its own.
 //
 //   CuttingProxy proxy(agent_port);
 //   proxy.plan({.trouble = Trouble::reset, .towards = Towards::client, .after_bytes = 100'000});
 //   ... the first connection to proxy.port() is reset after so many bytes, later ones pass whole ...
 #pragma once
 
+#include <chrono>
 #include <cstdint>
-#include <limits>
 #include <memory>
+#include <optional>
 
 namespace accelscope::test {
 
@@ -22,11 +23,22 @@ enum class Trouble : std::uint8_t {
 
 enum class Towards : std::uint8_t { client, server };
 
+// A place in the protocol: the n-th frame of a type that goes in the plan's direction. Plain connections only.
+struct FrameStep {
+  enum class At : std::uint8_t { before, inside, after };
+  std::uint16_t type = 0;  // as on the wire: see FrameType
+  std::uint32_t nth = 1;
+  At at = At::before;
+};
+
 struct ProxyPlan {
   Trouble trouble = Trouble::none;
   Towards towards = Towards::client;  // the direction whose bytes are counted
   std::uint64_t after_bytes = 0;
-  std::uint64_t bytes_per_second = 0;  // in each direction; 0: as fast as it goes
+  std::uint64_t bytes_per_second = 0;   // in each direction; 0: as fast as it goes
+  std::optional<FrameStep> step = {};   // in place of after_bytes
+  std::chrono::milliseconds delay{0};   // one way, in each direction
+  std::chrono::milliseconds jitter{0};  // up to so much more; what was sent first still comes first
 };
 
 class CuttingProxy {
@@ -38,10 +50,12 @@ class CuttingProxy {
 
   // All functions may be called from any thread.
   [[nodiscard]] std::uint16_t port() const;
-  void plan(const ProxyPlan& plan);   // for the next connection that has none yet; without one it passes whole
-  void trouble_all(Trouble trouble);  // now, on every open connection
+  void plan(const ProxyPlan& plan);       // for the next connection that has none yet
+  void plan_rest(const ProxyPlan& plan);  // for those that have none of their own; until then they pass whole
+  void trouble_all(Trouble trouble);      // now, on every open connection
   [[nodiscard]] std::uint64_t passed_bytes(Towards towards) const;  // of all connections together
   [[nodiscard]] std::uint64_t connections() const;                  // ever taken
+  [[nodiscard]] std::uint64_t troubles() const;                     // that were planned and have happened
 
  private:
   struct Implementation;

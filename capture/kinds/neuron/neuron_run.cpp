@@ -166,7 +166,7 @@ Result<void> NeuronRun::capture_neff(const std::string& neff) {
   fs::create_directories((fs::path(base_) / settings_.session_file).parent_path(), ignored);
   const std::vector<std::string> arguments = capture_arguments(settings_, neff, settings_.inputs);
   steps_.writer().set_meta("neuron.neff", neff);
-  steps_.writer().set_meta("neuron.command", tool_name_ + " " + shell_command(arguments));
+  steps_.writer().set_meta("neuron.command", tool_name_ + " " + shown_command(arguments));
   const FolderWatch traces({base_}, ".ntff", kTraceDepth);
   const Result<StepEnd> ended = run_tool(arguments, base_, settings_.time_limit);
   if (!ended) return ended.error();
@@ -306,7 +306,7 @@ Result<void> NeuronRun::inspect_program() {
   const Result<std::string> written = new_folder(base_, name + "-inspect");
   if (!written) return written.error();
   const std::vector<std::string> arguments = inspect_arguments(settings_, *written, words);
-  steps_.writer().set_meta("neuron.command", tool_name_ + " " + shell_command(arguments));
+  steps_.writer().set_meta("neuron.command", tool_name_ + " " + shown_command(arguments));
   const ToolStep step{
       .start = {tool_, arguments, base_, compile_environment(settings_, program.environment, "", inherited_variable)},
       .grace = kInspectGrace};

@@ -60,7 +60,7 @@ ProgramFacts facts_of(const CaptureRequest& request, const ChildStart& start) {
   facts.name = request.script.empty() ? fs::path(request.program).filename().string() : "script";
   std::vector<std::string> argv = {start.program};
   argv.insert(argv.end(), start.arguments.begin(), start.arguments.end());
-  facts.command = shell_command(argv);
+  facts.command = shown_command(argv);
   std::error_code failure;
   facts.directory = start.directory.empty() ? fs::current_path(failure).string()
                                             : fs::absolute(start.directory, failure).lexically_normal().string();

@@ -45,7 +45,7 @@ std::string typed_command(std::string_view words) {
     argv.emplace_back(words.substr(0, end));
     words.remove_prefix(end == std::string_view::npos ? words.size() : end + 1);
   }
-  return shell_command(argv);
+  return shown_command(argv);
 }
 
 // One attached program.

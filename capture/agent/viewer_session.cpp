@@ -373,7 +373,7 @@ void ViewerSession::on_closed(Closed how, const std::string& text) {
                                   "acknowledged",
                                   viewer_, broke ? text : "left", format_count(totals.events),
                                   totals.frames - std::min(totals.frames, acknowledged_)));
-  } else if (!makes_room_ && (welcomed_ || (broke && !greeted_))) {
+  } else if (!makes_room_ && (welcomed_ || how == Closed::given_up || (broke && !greeted_))) {
     host_.log(fmt::format("{}: {}", viewer_, text.empty() ? "left" : text));
   }
   host_.on_done(*this);

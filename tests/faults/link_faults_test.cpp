@@ -94,13 +94,13 @@ struct Trial {
   bool tls = false;
 };
 
-struct Outcome {
+struct TrialOutcome {
   std::string failure;  // "": as it should be
   std::uint64_t digest = 0;
   bool troubled = false;  // the trouble did happen
 };
 
-Outcome run_trial(const Trial& trial) {
+TrialOutcome run_trial(const Trial& trial) {
   const TrialFolder folder;
   const fs::path spool = trial.spool ? folder.path / "spool" : fs::path();
   RunningAgent agent({}, agent_under_test(spool));
@@ -119,7 +119,7 @@ Outcome run_trial(const Trial& trial) {
   options.output_path = (folder.path / "run.accel").string();
   options.limits = quick_limits();
   const Result<RecordReport> report = record(options);
-  Outcome outcome;
+  TrialOutcome outcome;
   outcome.troubled = proxy.troubles() > 0;
   if (!report) {
     outcome.failure = report.message();
@@ -146,7 +146,7 @@ Outcome run_trial(const Trial& trial) {
 void check_all(const std::vector<Trial>& trials, std::size_t at_once = 8) {
   const std::uint64_t expected = run_trial({}).digest;
   REQUIRE(expected != 0);
-  std::vector<Outcome> outcomes(trials.size());
+  std::vector<TrialOutcome> outcomes(trials.size());
   std::atomic<std::size_t> next{0};
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < at_once; ++i) {

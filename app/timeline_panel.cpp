@@ -179,8 +179,22 @@ std::span<const TimelineCommandInfo> timeline_commands() noexcept { return kTime
 TimelinePanel::TimelinePanel() = default;
 TimelinePanel::~TimelinePanel() = default;
 
+namespace {
+
+void draw_too_small(Ui& ui, const Rect& rect) {
+  if (rect.empty()) return;
+  Rect row = rect.inset(ui.px(size::kPanelPadding), 0);
+  row = row.cut_top(std::min(row.height(), ui.px(size::kControl)));
+  draw_text(ui, row, "Enlarge the window to see the timeline", {.colour = Colour::text2});
+}
+
+}  // namespace
+
 void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
-  if (!tab.snapshot || !tab.store || rect.width() < ui.px(size::kLabelColumn) + 1 || rect.height() < ui.px(100)) return;
+  if (!tab.snapshot || !tab.store) return;
+  TimelineState& drawn_state = state_of(tab);
+  drawn_state.too_small = rect.width() < ui.px(size::kLabelColumn) + 1 || rect.height() < ui.px(100);
+  if (drawn_state.too_small) return draw_too_small(ui, rect);
   TimelineFrame frame = layout(ui, tab, rect, lanes_texture_, overview_texture_);
   TimelineState& state = frame.state;
   state.windows.begin_frame(tab.store, tab.snapshot);
@@ -309,6 +323,7 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
 bool TimelinePanel::settled(const SessionTab& tab) const {
   if (!tab.timeline) return false;
   const TimelineState& state = *tab.timeline;
+  if (state.too_small) return true;
   return state.complete && state.overview.complete && !state.windows.pending() && !state.derived.pending() &&
          !state.labels.pending() && !state.incidents.task.valid();
 }

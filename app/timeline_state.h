@@ -159,6 +159,7 @@ struct ComposedFrom {
 };
 
 struct TimelineState {
+  bool too_small = false;  // the place for it: nothing is drawn, and nothing is waited for
   LaneWindows windows;
   render::StripCrew crew;
   EventLabels labels;

@@ -104,7 +104,7 @@ void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   for (const TimelineCommand command : std::exchange(state.timeline_queue, {})) state.timeline.run(ui, tab, command);
   tab.cursor_ns.reset();  // only now: commands act at the pointer of the last frame
   tab.hovered.reset();
-  if (!rects.centre.empty()) state.timeline.draw(ui, tab, rects.centre);
+  state.timeline.draw(ui, tab, rects.centre);
   if (state.timeline.take_region_made(tab)) state.layout.show(PanelId::selection);
   bring_details(state, tab);
   draw_splitter(state, ui, Place::right, rects.right_splitter, area);

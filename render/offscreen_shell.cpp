@@ -110,7 +110,7 @@ Result<Picture> render_offscreen(FrameClient& client, const OffscreenOptions& op
     if (settled_frames == 0) {
       if (Clock::now() > deadline) {
         return Error{"The picture was not ready after " + std::to_string(static_cast<int>(options.give_up_after)) +
-                     " s: something is still loading; try again with a longer limit"};
+                     " s: something is still loading; take a part of the session, or report this"};
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(2));  // other threads are at work
     }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <ostream>
 
 #include "app/commands/command.h"
@@ -8,6 +9,7 @@
 #include "app/commands/session_input.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
+#include "core/chunk/chunk_view.h"
 
 namespace accelscope::app {
 namespace {
@@ -31,18 +33,41 @@ void print_json(std::ostream& out, const std::string& input, const Snapshot& sna
       json_quote(input), snapshot.event_count, snapshot.begin_ns, snapshot.end_ns, tables, quality_json(snapshot));
 }
 
+// A session file is opened by its index alone: here each chunk is read. Nothing if all can be.
+std::optional<QualityEntry> unreadable_chunks(const Store& store, const Snapshot& snapshot) {
+  std::uint64_t events = 0;
+  std::string first;
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    for (std::uint32_t i = 0; i < lane.chunk_count; ++i) {
+      const Result<Bytes> bytes = store.read_chunk(lane, i);
+      const Result<ChunkView> view = bytes ? ChunkView::parse(*bytes) : Result<ChunkView>(bytes.error());
+      const Result<void> sound = view ? view->verify_checksums() : Result<void>(view.error());
+      if (sound) continue;
+      events += lane.data->chunks[i].count;
+      if (first.empty()) first = sound.message();
+    }
+  }
+  if (events == 0) return {};
+  return QualityEntry{"unreadable_events", events, "events lie in chunks that cannot be read: " + first,
+                      Severity::error};
+}
+
 int IngestCheckCommand::run(const CommandRun& run) const {
   const auto session = open_input({input}, input_options, run);
   if (!session) return run.fail(session.message());
-  const auto snapshot = session->store->snapshot();
+  const auto opened = session->store->snapshot();
+  auto snapshot = std::make_shared<Snapshot>(*opened);
+  const std::optional<QualityEntry> unreadable = unreadable_chunks(*session->store, *opened);
+  if (unreadable) snapshot->quality.push_back(*unreadable);
+  const int status = unreadable ? kExitFailed : kExitDone;
   if (run.json) {
     print_json(run.streams.out, input, *snapshot);
-    return kExitDone;
+    return status;
   }
   run.streams.out << fmt::format("{}: {} events from {} to {}\n\n", input, format_count(snapshot->event_count),
                                  format_time_exact(snapshot->begin_ns), format_time_exact(snapshot->end_ns));
   print_quality_report(run.streams.out, *snapshot);
-  return kExitDone;
+  return status;
 }
 
 }  // namespace

@@ -77,6 +77,12 @@ class LaneWindows::Table final : public LaneDetail {
     return window < slots.size() && holds(slots[window], leaf) ? slots[window].window.get() : nullptr;
   }
 
+  bool lost(std::uint32_t leaf, WindowDetail detail) const override {
+    const std::uint32_t window = leaf / kWindowLeaves;
+    const std::vector<Slot>& slots = slots_[static_cast<std::size_t>(detail)];
+    return window < slots.size() && slots[window].failed;
+  }
+
   struct Missing {
     std::uint32_t window;
     WindowDetail detail;

@@ -74,6 +74,8 @@ class LaneDetail {
   [[nodiscard]] virtual const LaneWindow* find(std::uint32_t leaf, WindowDetail detail) = 0;
   // The same without asking for it: something to draw meanwhile.
   [[nodiscard]] virtual const LaneWindow* ready(std::uint32_t leaf, WindowDetail detail) const = 0;
+  // It cannot be read, and asking again does not help: what is drawn without it is all there is.
+  [[nodiscard]] virtual bool lost(std::uint32_t /*leaf*/, WindowDetail /*detail*/) const { return false; }
 };
 
 class LaneWindows {

@@ -55,9 +55,10 @@ class CounterWalk {
   void visit_leaf(const CounterNode& leaf, std::uint32_t index, double x0, double x1) {
     if (detail_ == nullptr) return add(leaf, x0, x1);
     const bool samples = (x1 - x0) * kMicroEvents > kNodePixels * kLeafEvents;
-    const LaneWindow* window = detail_->find(index, samples ? WindowDetail::events : WindowDetail::micro);
+    const WindowDetail wanted = samples ? WindowDetail::events : WindowDetail::micro;
+    const LaneWindow* window = detail_->find(index, wanted);
     if (window == nullptr) {
-      strip_.complete = false;
+      if (!detail_->lost(index, wanted)) strip_.complete = false;
       window = detail_->ready(index, samples ? WindowDetail::micro : WindowDetail::events);
       if (window == nullptr) return add(leaf, x0, x1);
     }

@@ -76,12 +76,12 @@ class SliceWalk {
     const bool events = (x1 - x0) * kMicroEvents > kNodePixels * leaf.count;
     if (events) {
       if (const LaneWindow* window = detail_->find(index, WindowDetail::events)) return add_events(*window, index);
-      strip_.complete = false;
+      if (!detail_->lost(index, WindowDetail::events)) strip_.complete = false;
     }
     const LaneWindow* micro =
         events ? detail_->ready(index, WindowDetail::micro) : detail_->find(index, WindowDetail::micro);
     if (micro != nullptr) return add_micro(*micro, index);
-    strip_.complete = false;
+    if (!events && !detail_->lost(index, WindowDetail::micro)) strip_.complete = false;
     if (const LaneWindow* window = detail_->ready(index, WindowDetail::events)) return add_events(*window, index);
     add_leaf(leaf, index, x0, x1);
   }
@@ -129,7 +129,7 @@ class SliceWalk {
           add_events(*events, leaf, begin, begin + kMicroEvents);
           continue;
         }
-        strip_.complete = false;
+        if (!detail_->lost(leaf, WindowDetail::events)) strip_.complete = false;
       }
       const std::uint32_t colour = colours_ == nullptr ? node.colour : micro_colour(window, leaf, i, i - first);
       add_node(node, x0, x1, shading_ == nullptr ? colour : shading_->of_micro(colour, node, leaf, i - first, x0, x1));

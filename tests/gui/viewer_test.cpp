@@ -316,6 +316,15 @@ TEST_CASE("any size: no window or scale breaks the frame, and the text keeps its
   }
 }
 
+TEST_CASE("any size: a window that is too small for the timeline says so and comes to rest") {
+  OpenViewer viewer;
+  for (const auto& [width, height] : {std::pair{400, 300}, {300, 200}, {64, 64}}) {
+    viewer.shell.resize(width, height, 1.0F);
+    CHECK(viewer.shell.settle());
+    CHECK(viewer.app.settled());
+  }
+}
+
 TEST_CASE("state dump: tells tabs, view, selection and the last error as JSON") {
   OpenViewer viewer;
   viewer.select(kFirstMatmul);

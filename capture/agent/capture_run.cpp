@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <new>
 #include <utility>
 
 #include "capture/sources/stream_time.h"
@@ -20,6 +21,8 @@ Result<void> run_guarded(const PartFunction& source, EventSink& sink, const Open
                          const AskCapture& ask) {
   try {
     return source(sink, open_scope, ask);
+  } catch (const std::bad_alloc&) {
+    return Error{"the source failed: there is not enough memory for it"};
   } catch (const std::exception& thrown) {
     return Error{fmt::format("the source failed: {}", thrown.what())};
   }

@@ -12,6 +12,16 @@ WindowPrefetch::~WindowPrefetch() {
 }
 
 void WindowPrefetch::read_all() {
+  try {
+    read_windows();
+  } catch (...) {  // not enough memory, most likely
+    const std::scoped_lock lock(mutex_);
+    thrown_ = std::current_exception();
+    changed_.notify_all();
+  }
+}
+
+void WindowPrefetch::read_windows() {
   for (;;) {
     std::size_t slot = 0;
     {
@@ -37,7 +47,8 @@ const JsonWindow* WindowPrefetch::next() {
   std::unique_lock lock(mutex_);
   freed_ = taken_;
   changed_.notify_all();
-  changed_.wait(lock, [&] { return ended_ || filled_ > taken_; });
+  changed_.wait(lock, [&] { return thrown_ || ended_ || filled_ > taken_; });
+  if (thrown_) std::rethrow_exception(thrown_);
   if (filled_ == taken_) return nullptr;
   return &slots_[taken_++ % kSlots];
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -31,6 +32,7 @@ class WindowPrefetch {
   static constexpr std::size_t kSlots = 3;  // one with the caller, two filled or being filled
 
   void read_all();
+  void read_windows();
 
   JsonTableReader reader_;
   std::uint64_t bytes_total_;
@@ -43,6 +45,7 @@ class WindowPrefetch {
   std::size_t freed_ = 0;   // windows that the caller is done with
   bool ended_ = false;
   bool stopping_ = false;
+  std::exception_ptr thrown_;  // on the thread; thrown on by next()
   std::jthread thread_;
 };
 

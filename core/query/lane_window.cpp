@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "core/query/window_decoder.h"
+#include "core/query/worker_pool.h"
 
 namespace accelscope {
 namespace {
@@ -154,10 +156,17 @@ struct LaneWindows::Workers {
     return {request.lane->number(), request.lane->data.get(), request.window, request.detail};
   }
 
+  static Result<LaneWindow> decoded(WindowDecoder& decoder, const FrameSource& from, const Request& request) {
+    try {
+      return decoder.decode(*request.lane, *from.snapshot->strings, request.window * kWindowLeaves, request.detail);
+    } catch (const std::bad_alloc&) {
+      return out_of_memory_error();
+    }
+  }
+
   static Finished decode(WindowDecoder& decoder, const FrameSource& from, const Request& request) {
     Finished result{name_of(request), nullptr, {}};
-    Result<LaneWindow> window =
-        decoder.decode(*request.lane, *from.snapshot->strings, request.window * kWindowLeaves, request.detail);
+    Result<LaneWindow> window = decoded(decoder, from, request);
     if (window) {
       result.result = std::make_unique<const LaneWindow>(std::move(window).value());
     } else {

@@ -225,7 +225,13 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
                                 .bind(5, header.end_ticks)
                                 .bind(6, bytes)
                                 .run();
-    if (!inserted) return Error{fmt::format("the store cannot take a chunk: {}", inserted.message())};
+    if (!inserted) {
+      return Error{spilled
+                       ? fmt::format("{}: the session goes on in this file, but cannot grow: {}; make room there, or "
+                                     "set TMPDIR to another folder",
+                                     path, inserted.message())
+                       : fmt::format("the store cannot take a chunk: {}", inserted.message())};
+    }
     row = database->last_insert_rowid();
   }
   if (Result<void> indexed = names_of_scope->indexer.add(*lane, *schema, view, row, *names_of_scope->names); !indexed) {

@@ -16,7 +16,6 @@
 namespace accelscope::capture {
 namespace {
 
-
 const Bytes kBinding(32, std::byte{7});
 
 Token token_of(const std::string& text) {

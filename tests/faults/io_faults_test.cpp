@@ -18,71 +18,15 @@
 #include "capture/client/frame_import.h"
 #include "core/store/store.h"
 #include "tests/capture/wire_support.h"
-#include "tests/faults/trial_folder.h"
-#include "tests/support/process.h"
-#include "tests/support/programs_folder.h"
-#include "tests/support/sanitized.h"
+#include "tests/faults/faulty_place.h"
 
 namespace accelscope::capture {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::seconds;
-using test::Process;
 
 constexpr std::uint64_t kRecordedEvents = 60'000;
 constexpr const char* kOldContent = "what was there before";
-
-struct Fault {
-  std::string kind;  // "": only count
-  long at = 0;
-};
-
-struct Ended {
-  int status = 0;
-  std::string output;
-};
-
-// A folder whose calls are counted and fail, and others beside it that are sound.
-struct FaultyPlace {
-  TrialFolder root;
-  fs::path disk = root.path / "disk", other = root.path / "other", shadow = root.path / "shadow";
-  FaultyPlace() {
-    for (const fs::path& folder : {disk, other, shadow}) fs::create_directory(folder);
-  }
-
-  [[nodiscard]] Ended run(const std::vector<std::string>& program, const Fault& fault) const {
-    std::vector<std::string> argv = {"/usr/bin/env",
-                                     "LD_PRELOAD=" + test::programs_folder() + "/../lib/libfault_shim.so",
-                                     "ACCELSCOPE_FAULT_FOLDER=" + disk.string(),
-                                     "ACCELSCOPE_FAULT_COUNT=" + (root.path / "count").string(),
-                                     "ACCELSCOPE_FAULT_SHADOW=" + shadow.string(),
-                                     "ACCELSCOPE_FAULT_KIND=" + fault.kind,
-                                     fmt::format("ACCELSCOPE_FAULT_AT={}", fault.at),
-                                     "TMPDIR=" + other.string(),
-                                     "HOME=" + other.string(),
-                                     "XDG_STATE_HOME=" + other.string(),
-                                     "XDG_RUNTIME_DIR=" + other.string(),
-                                     "XDG_CONFIG_HOME=" + other.string()};
-    fs::remove(root.path / "count");
-    argv.insert(argv.end(), program.begin(), program.end());
-    Result<Process> process = Process::start(argv);
-    if (!process) return {-1, process.message()};
-    const int status = process->finish(seconds(60));
-    return {status, process->output()};
-  }
-  [[nodiscard]] long calls() const {
-    std::ifstream file(root.path / "count", std::ios::binary);
-    long number = 0;
-    file.read(reinterpret_cast<char*>(&number), sizeof number);
-    return number;
-  }
-};
-
-std::uint64_t events_in_session(const fs::path& path) {
-  const Result<std::unique_ptr<Store>> store = Store::open(path.string());
-  return store ? (*store)->snapshot()->event_count : 0;
-}
 
 std::string text_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -98,11 +42,6 @@ std::string path_after(const std::string& text, const std::string& words) {
   return path;
 }
 
-long step_of_calls(long calls, long most) {
-  const char* wanted = std::getenv("ACCELSCOPE_FAULTS_STEP");
-  return wanted != nullptr ? std::max(1L, std::atol(wanted)) : std::max(1L, calls / most);
-}
-
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next{0};
   std::vector<std::thread> threads;
@@ -114,16 +53,6 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
   for (std::thread& thread : threads) thread.join();
 }
 
-bool has_programs(bool viewer) {
-  if (test::sanitized()) {
-    MESSAGE("skipped: a sanitizer wants to be loaded first");
-    return false;
-  }
-  if (!viewer || fs::exists(test::programs_folder() + "/accelscope")) return true;
-  MESSAGE("skipped: this build has no viewer");
-  return false;
-}
-
 std::vector<Fault> faults_at_every_call(long calls, const std::vector<std::string>& kinds, long most) {
   std::vector<Fault> faults;
   for (const std::string& kind : kinds) {
@@ -131,9 +60,6 @@ std::vector<Fault> faults_at_every_call(long calls, const std::vector<std::strin
   }
   return faults;
 }
-
-const std::string kAgentProgram = test::programs_folder() + "/accelscope-agent";
-const std::string kViewerProgram = test::programs_folder() + "/accelscope";
 
 }  // namespace
 
@@ -173,6 +99,52 @@ TEST_CASE("whatever call of a capture and its save fails, there is the old file 
     for (const auto& entry : fs::directory_iterator(place.disk)) {
       if (entry.path().extension() == ".part") wrong[i] = "a draft stayed behind";
     }
+    if (!wrong[i].empty()) wrong[i] += "\n" + ended.output;
+  });
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    CAPTURE(faults[i].kind);
+    CAPTURE(faults[i].at);
+    CHECK_MESSAGE(wrong[i].empty(), wrong[i]);
+  }
+  MESSAGE(fmt::format("{} calls, {} faults", calls, faults.size()));
+}
+
+TEST_CASE("a memory budget whose file meets a full disk costs no capture, and nothing is called malformed") {
+  if (!has_programs(false)) return;
+  // The temporary folder is the faulty one; the session goes to a sound one.
+  const auto command = [](const FaultyPlace& place) {
+    return std::vector<std::string>{"/usr/bin/env",
+                                    "TMPDIR=" + place.disk.string(),
+                                    kAgentProgram,
+                                    "run",
+                                    "-o",
+                                    (place.other / "run.accel").string(),
+                                    "--memory-budget",
+                                    "256KiB",
+                                    "--kind",
+                                    "simulate",
+                                    "--events",
+                                    "60000"};
+  };
+  long calls = 0;
+  std::uint64_t events = 0;
+  {
+    const FaultyPlace place;
+    const Ended whole = place.run(command(place), {});
+    REQUIRE_MESSAGE(whole.status == 0, whole.output);
+    events = events_in_session(place.other / "run.accel");
+    calls = place.calls();
+    REQUIRE(calls > 10);
+  }
+  const std::vector<Fault> faults = faults_at_every_call(calls, {"ENOSPC", "full"}, 25);
+  std::vector<std::string> wrong(faults.size());
+  in_parallel(faults.size(), [&](std::size_t i) {
+    const FaultyPlace place;
+    const Ended ended = place.run(command(place), faults[i]);
+    const std::uint64_t saved = events_in_session(place.other / "run.accel");
+    if (ended.status < 0) wrong[i] = "the program crashed or hung";
+    if (ended.status == 0 && saved != events) wrong[i] = "success is reported for a part";
+    if (contains(ended.output, "malformed")) wrong[i] = "the disk is full, not malformed";
     if (!wrong[i].empty()) wrong[i] += "\n" + ended.output;
   });
   for (std::size_t i = 0; i < faults.size(); ++i) {

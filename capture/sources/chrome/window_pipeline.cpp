@@ -25,6 +25,17 @@ WindowPipeline::~WindowPipeline() {
 }
 
 void WindowPipeline::work() {
+  try {
+    read_windows();
+  } catch (...) {  // not enough memory, most likely
+    const std::scoped_lock lock(mutex_);
+    thrown_ = std::current_exception();
+    ended_ = true;
+    changed_.notify_all();
+  }
+}
+
+void WindowPipeline::read_windows() {
   ChromeRowReader rows(vocabulary_);
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -57,7 +68,8 @@ WindowPipeline::Slot* WindowPipeline::next() {
   std::unique_lock lock(mutex_);
   freed_ = taken_;
   changed_.notify_all();
-  changed_.wait(lock, [&] { return taken_ < cut_ ? slots_[taken_ % slots_.size()]->ready : ended_; });
+  changed_.wait(lock, [&] { return thrown_ || (taken_ < cut_ ? slots_[taken_ % slots_.size()]->ready : ended_); });
+  if (thrown_) std::rethrow_exception(thrown_);
   if (taken_ == cut_) return nullptr;
   return slots_[taken_++ % slots_.size()].get();
 }

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -39,6 +40,7 @@ class WindowPipeline {
 
  private:
   void work();
+  void read_windows();
 
   JsonTableReader reader_;
   ChromeVocabulary& vocabulary_;
@@ -53,6 +55,7 @@ class WindowPipeline {
   bool cutting_ = false;
   bool ended_ = false;
   bool stopping_ = false;
+  std::exception_ptr thrown_;  // on one of the threads; thrown on by next()
   std::vector<std::jthread> threads_;
 };
 

@@ -8,9 +8,21 @@ DeviceLogReader::DeviceLogReader(LineBlocks blocks, std::string_view first, cons
   slots_[0].buffer.assign(first.begin(), first.end());
   slots_[0].text = {slots_[0].buffer.data(), slots_[0].buffer.size()};
   filled_ = 1;
-  threads_.emplace_back([this] { read_all(); });
-  for (std::size_t i = 0; i < kParsers; ++i)
-    threads_.emplace_back([this, &layout, &dictionary] { parse_all(layout, dictionary); });
+  threads_.emplace_back([this] { guarded([this] { read_all(); }); });
+  for (std::size_t i = 0; i < kParsers; ++i) {
+    threads_.emplace_back([this, &layout, &dictionary] { guarded([&] { parse_all(layout, dictionary); }); });
+  }
+}
+
+void DeviceLogReader::guarded(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (...) {  // not enough memory, most likely
+    const std::scoped_lock lock(mutex_);
+    thrown_ = std::current_exception();
+    ended_ = true;
+    changed_.notify_all();
+  }
 }
 
 DeviceLogReader::~DeviceLogReader() {
@@ -63,7 +75,8 @@ const LogRowBlock* DeviceLogReader::next() {
   std::unique_lock lock(mutex_);
   freed_ = taken_;
   changed_.notify_all();
-  changed_.wait(lock, [&] { return filled_ > taken_ ? slots_[taken_ % kSlots].parsed : ended_; });
+  changed_.wait(lock, [&] { return thrown_ || (filled_ > taken_ ? slots_[taken_ % kSlots].parsed : ended_); });
+  if (thrown_) std::rethrow_exception(thrown_);
   if (filled_ == taken_) return nullptr;
   return &slots_[taken_++ % kSlots].block;
 }

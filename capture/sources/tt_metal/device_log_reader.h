@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
+#include <functional>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -41,6 +43,7 @@ class DeviceLogReader {
     LogRowBlock block;
     bool parsed = false;
   };
+  void guarded(const std::function<void()>& work);
   void read_all();
   void parse_all(const DeviceLogLayout& layout, DeviceLogDictionary& dictionary);
 
@@ -56,6 +59,7 @@ class DeviceLogReader {
   std::size_t freed_ = 0;    // blocks that the caller is done with
   bool ended_ = false;
   bool stopping_ = false;
+  std::exception_ptr thrown_;  // on one of the threads; thrown on by next()
   std::vector<std::jthread> threads_;
 };
 

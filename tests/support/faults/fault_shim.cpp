@@ -7,6 +7,9 @@
 //   ACCELSCOPE_FAULT_KIND    ENOSPC or EIO (that call fails), full (no room from that call on), kill
 //   ACCELSCOPE_FAULT_COUNT   file that holds the number of calls so far
 //   ACCELSCOPE_FAULT_SHADOW  folder for what a power cut would leave; it must not lie below the first
+//
+// With ACCELSCOPE_FAULT_MEMORY=BYTES it counts the wishes for so much memory or more instead, and fails that one
+// (ACCELSCOPE_FAULT_KIND=once) or all from it on (full).
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -32,6 +35,7 @@ enum class Asks { room, other };  // whether it may find the disk full
 struct Settings {
   std::string folder, kind, count_file, shadow;
   long at = 0;
+  std::size_t memory = 0;
   Settings() {
     const auto read = [](const char* name) {
       const char* value = std::getenv(name);
@@ -42,6 +46,7 @@ struct Settings {
     count_file = read("ACCELSCOPE_FAULT_COUNT");
     shadow = read("ACCELSCOPE_FAULT_SHADOW");
     at = std::atol(read("ACCELSCOPE_FAULT_AT").c_str());
+    memory = static_cast<std::size_t>(std::atol(read("ACCELSCOPE_FAULT_MEMORY").c_str()));
   }
 };
 
@@ -108,6 +113,30 @@ bool fails(const std::string& path, Asks asks) {
   return known.kind == "EIO" || known.kind == "ENOSPC";
 }
 
+// Only of large wishes: where a few bytes are refused, no program goes on.
+bool lacks_memory(std::size_t bytes) {
+  static thread_local bool inside = false;  // what this itself asks for
+  if (bytes < 4096 || inside) return false;
+  inside = true;
+  const Settings& known = settings();
+  bool lacks = false;
+  if (known.memory > 0 && bytes >= known.memory) {
+    const std::lock_guard lock(fault_mutex());
+    const long number = count_call();
+    lacks = known.at > 0 && (number == known.at || (known.kind == "full" && number > known.at));
+  }
+  inside = false;
+  if (lacks) errno = ENOMEM;
+  return lacks;
+}
+
+// What lies in a file already has its room.
+Asks asks_of_write(int descriptor, std::size_t count, long at) {
+  struct stat facts {};
+  const bool inside = at >= 0 && ::fstat(descriptor, &facts) == 0 && at + static_cast<long>(count) <= facts.st_size;
+  return inside ? Asks::other : Asks::room;
+}
+
 void copy_file(const std::string& from, const std::string& to) {
   const int source = raw_open(from.c_str(), O_RDONLY | O_CLOEXEC);
   if (source < 0) return;
@@ -154,6 +183,20 @@ bool makes(int flags) { return (flags & (O_CREAT | O_TRUNC)) != 0; }
 
 extern "C" {
 
+void* __libc_malloc(size_t bytes);
+void* __libc_calloc(size_t count, size_t bytes);
+void* __libc_realloc(void* memory, size_t bytes);
+void* __libc_memalign(size_t alignment, size_t bytes);
+
+void* malloc(size_t bytes) { return lacks_memory(bytes) ? nullptr : __libc_malloc(bytes); }
+void* calloc(size_t count, size_t bytes) {
+  return bytes != 0 && lacks_memory(count * bytes) ? nullptr : __libc_calloc(count, bytes);
+}
+void* realloc(void* memory, size_t bytes) { return lacks_memory(bytes) ? nullptr : __libc_realloc(memory, bytes); }
+void* aligned_alloc(size_t alignment, size_t bytes) {
+  return lacks_memory(bytes) ? nullptr : __libc_memalign(alignment, bytes);
+}
+
 int open(const char* path, int flags, ...) {
   va_list more;
   va_start(more, flags);
@@ -182,7 +225,8 @@ int openat(int folder, const char* path, int flags, ...) {
 }
 
 ssize_t write(int descriptor, const void* bytes, size_t count) {
-  if (descriptor > STDERR_FILENO && fails(path_of(descriptor), Asks::room)) return -1;
+  const Asks asks = asks_of_write(descriptor, count, ::lseek(descriptor, 0, SEEK_CUR));
+  if (descriptor > STDERR_FILENO && fails(path_of(descriptor), asks)) return -1;
   return ::syscall(SYS_write, descriptor, bytes, count);
 }
 
@@ -192,12 +236,12 @@ ssize_t writev(int descriptor, const iovec* parts, int count) {
 }
 
 ssize_t pwrite(int descriptor, const void* bytes, size_t count, off_t at) {
-  if (fails(path_of(descriptor), Asks::room)) return -1;
+  if (fails(path_of(descriptor), asks_of_write(descriptor, count, at))) return -1;
   return ::syscall(SYS_pwrite64, descriptor, bytes, count, at);
 }
 
 ssize_t pwrite64(int descriptor, const void* bytes, size_t count, off64_t at) {
-  if (fails(path_of(descriptor), Asks::room)) return -1;
+  if (fails(path_of(descriptor), asks_of_write(descriptor, count, at))) return -1;
   return ::syscall(SYS_pwrite64, descriptor, bytes, count, at);
 }
 

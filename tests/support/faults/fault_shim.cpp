@@ -260,12 +260,12 @@ int fdatasync(int descriptor) {
 }
 
 int ftruncate(int descriptor, off_t length) {
-  if (fails(path_of(descriptor), Asks::room)) return -1;
+  if (fails(path_of(descriptor), asks_of_write(descriptor, 0, length))) return -1;
   return static_cast<int>(::syscall(SYS_ftruncate, descriptor, length));
 }
 
 int ftruncate64(int descriptor, off64_t length) {
-  if (fails(path_of(descriptor), Asks::room)) return -1;
+  if (fails(path_of(descriptor), asks_of_write(descriptor, 0, length))) return -1;
   return static_cast<int>(::syscall(SYS_ftruncate, descriptor, length));
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("a connection that has proved nothing makes the agent take no memory")
   header.sequence = 1;
   peer.send(std::as_bytes(std::span(&header, 1)));
   while (peer.receive()) continue;  // hello, heartbeats, and then the end
-  CHECK(contains(agent.log(), "before it was let in"));
+  while (!contains(agent.log(), "before it was let in")) std::this_thread::yield();  // the end came first
 }
 
 TEST_CASE("what can be captured is looked up once for all who ask, and nobody else waits for it") {

@@ -61,6 +61,15 @@ std::vector<Fault> faults_at_every_call(long calls, const std::vector<std::strin
   return faults;
 }
 
+void check_nothing_wrong(const std::vector<Fault>& faults, const std::vector<std::string>& wrong, long calls) {
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    CAPTURE(faults[i].kind);
+    CAPTURE(faults[i].at);
+    CHECK_MESSAGE(wrong[i].empty(), wrong[i]);
+  }
+  MESSAGE(fmt::format("{} calls, {} faults", calls, faults.size()));
+}
+
 }  // namespace
 
 TEST_CASE("whatever call of a capture and its save fails, there is the old file or the whole new one") {
@@ -101,12 +110,7 @@ TEST_CASE("whatever call of a capture and its save fails, there is the old file 
     }
     if (!wrong[i].empty()) wrong[i] += "\n" + ended.output;
   });
-  for (std::size_t i = 0; i < faults.size(); ++i) {
-    CAPTURE(faults[i].kind);
-    CAPTURE(faults[i].at);
-    CHECK_MESSAGE(wrong[i].empty(), wrong[i]);
-  }
-  MESSAGE(fmt::format("{} calls, {} faults", calls, faults.size()));
+  check_nothing_wrong(faults, wrong, calls);
 }
 
 TEST_CASE("a memory budget whose file meets a full disk costs no capture, and nothing is called malformed") {
@@ -147,12 +151,7 @@ TEST_CASE("a memory budget whose file meets a full disk costs no capture, and no
     if (contains(ended.output, "malformed")) wrong[i] = "the disk is full, not malformed";
     if (!wrong[i].empty()) wrong[i] += "\n" + ended.output;
   });
-  for (std::size_t i = 0; i < faults.size(); ++i) {
-    CAPTURE(faults[i].kind);
-    CAPTURE(faults[i].at);
-    CHECK_MESSAGE(wrong[i].empty(), wrong[i]);
-  }
-  MESSAGE(fmt::format("{} calls, {} faults", calls, faults.size()));
+  check_nothing_wrong(faults, wrong, calls);
 }
 
 namespace {
@@ -234,12 +233,7 @@ TEST_CASE("whatever call of a recording fails, and wherever it is killed, the ne
     }
     if (!wrong[i].empty()) wrong[i] += "\n" + ended.output;
   });
-  for (std::size_t i = 0; i < faults.size(); ++i) {
-    CAPTURE(faults[i].kind);
-    CAPTURE(faults[i].at);
-    CHECK_MESSAGE(wrong[i].empty(), wrong[i]);
-  }
-  MESSAGE(fmt::format("{} calls, {} faults", calls, faults.size()));
+  check_nothing_wrong(faults, wrong, calls);
 }
 
 TEST_CASE(
@@ -275,11 +269,7 @@ TEST_CASE(
           fmt::format("{} events\n{}{}", events_in_session(place.disk / "run.accel"), again.output, agent.agent.log());
     }
   });
-  for (std::size_t i = 0; i < faults.size(); ++i) {
-    CAPTURE(faults[i].at);
-    CHECK_MESSAGE(wrong[i].empty(), wrong[i]);
-  }
-  MESSAGE(fmt::format("{} calls, {} power cuts", calls, faults.size()));
+  check_nothing_wrong(faults, wrong, calls);
 }
 
 }  // namespace accelscope::capture

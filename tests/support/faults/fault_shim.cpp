@@ -197,16 +197,8 @@ void* aligned_alloc(size_t alignment, size_t bytes) {
   return lacks_memory(bytes) ? nullptr : __libc_memalign(alignment, bytes);
 }
 
+int open64(const char* path, int flags, ...) __attribute__((alias("open")));
 int open(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const auto mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
-  va_end(more);
-  if (fails(absolute(AT_FDCWD, path), makes(flags) ? Asks::room : Asks::other)) return -1;
-  return raw_open(path, flags, mode);
-}
-
-int open64(const char* path, int flags, ...) {
   va_list more;
   va_start(more, flags);
   const auto mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;

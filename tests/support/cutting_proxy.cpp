@@ -182,8 +182,8 @@ class Passage : public std::enable_shared_from_this<Passage> {
     Piece piece;
     piece.bytes.assign(way.buffer.begin(), way.buffer.begin() + static_cast<std::ptrdiff_t>(failure ? 0 : count));
     piece.end = bool(failure);
-    const auto jitter = plan_.jitter.count() > 0 ? std::chrono::milliseconds(random_() % plan_.jitter.count())
-                                                 : std::chrono::milliseconds(0);
+    const auto spread = static_cast<std::uint64_t>(plan_.jitter.count()) + 1;
+    const std::chrono::milliseconds jitter(static_cast<std::int64_t>(random_() % spread));
     piece.due = std::max(way.last_due, std::chrono::steady_clock::now() + plan_.delay + jitter);
     way.last_due = piece.due;
     way.waiting_bytes += piece.bytes.size();

@@ -203,7 +203,7 @@ Result<std::unique_ptr<FrameLog>> FrameLog::open_existing(const fs::path& folder
 Result<void> FrameLog::recover(FrameLogRecovery& found) {
   const std::vector<std::uint32_t> numbers = list_segments(folder_);
   for (const std::uint32_t number : numbers) {
-    Result<Segment> segment = scan(segment_path(folder_, number), number == numbers.back(), found);
+    Result<Segment> segment = scan(segment_path(folder_, number), number == numbers.back(), true, found);
     if (!segment) return segment.error();
     last_number_ = number;
     segment.value().number = number;
@@ -213,14 +213,14 @@ Result<void> FrameLog::recover(FrameLogRecovery& found) {
   }
   std::error_code missing;
   if (!fs::exists(definitions_path(folder_), missing)) return {};
-  const Result<Segment> definitions = scan(definitions_path(folder_), true, found);
+  const Result<Segment> definitions = scan(definitions_path(folder_), true, true, found);
   if (!definitions) return definitions.error();
   definitions_bytes_ = definitions.value().bytes;
   return {};
 }
 
-// By the headers. Only the last frame of all can have been cut by the end of a process, so only that one is read here.
-Result<FrameLog::Segment> FrameLog::scan(const fs::path& path, bool last, FrameLogRecovery& found) {
+// `whole`: each frame is read, so that no header that only looks like one hides those behind it; else by headers alone.
+Result<FrameLog::Segment> FrameLog::scan(const fs::path& path, bool last, bool whole, FrameLogRecovery& found) {
   const Result<SegmentReader> file = SegmentReader::open(path);
   if (!file) return file.error();
   const Result<std::uint64_t> size = file.value().size();
@@ -236,7 +236,7 @@ Result<FrameLog::Segment> FrameLog::scan(const fs::path& path, bool last, FrameL
   while (offset < size.value()) {
     const Result<std::optional<FramePlace>> next = file.value().find(offset);
     std::optional<FramePlace> place = next ? next.value() : std::nullopt;
-    if (place && last && place->end() == size.value() && !file.value().read(*place)) place.reset();
+    if (place && whole && !file.value().read(*place)) place.reset();
     if (!place) {
       const Result<std::optional<FramePlace>> after = file.value().salvage(offset + 1);
       if (!after) return after.error();
@@ -436,7 +436,7 @@ FrameLogContent FrameLog::survey(const fs::path& folder) {
   FrameLogContent content;
   FrameLogRecovery ignored;
   for (const std::uint32_t number : list_segments(folder)) {
-    const Result<Segment> segment = scan(segment_path(folder, number), false, ignored);
+    const Result<Segment> segment = scan(segment_path(folder, number), false, false, ignored);
     if (!segment) continue;
     content.bytes += segment.value().bytes;
     content.events += segment.value().events;

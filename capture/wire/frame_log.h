@@ -113,7 +113,8 @@ class FrameLog {
   class Syncer;
 
   FrameLog(std::filesystem::path folder, FrameLogOptions options, OpenFile lock);
-  [[nodiscard]] static Result<Segment> scan(const std::filesystem::path& path, bool last, FrameLogRecovery& found);
+  [[nodiscard]] static Result<Segment> scan(const std::filesystem::path& path, bool last, bool whole,
+                                            FrameLogRecovery& found);
   Result<void> recover(FrameLogRecovery& found);
   Result<void> begin_segment(std::uint64_t first_sequence);
   Result<void> keep_definitions(const Segment& segment);

@@ -11,8 +11,8 @@
 #include "capture/kinds/option_cli.h"
 #include "capture/kinds/options.h"
 #include "capture/probe/host/probe_places.h"
-#include "capture/process/child_process.h"
 #include "capture/process/host_identity.h"
+#include "capture/process/shown_command.h"
 #include "capture/wire/capture_messages.h"
 
 namespace accelscope::capture {

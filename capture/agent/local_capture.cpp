@@ -7,15 +7,14 @@
 #include <deque>
 #include <filesystem>
 #include <future>
-#include <map>
 #include <mutex>
-#include <random>
 #include <utility>
 
 #include "capture/agent/capture_run.h"
 #include "capture/agent/kind_parts.h"
-#include "capture/client/stream_ingest.h"
+#include "capture/client/store_scopes.h"
 #include "capture/kinds/options.h"
+#include "capture/process/host_identity.h"
 #include "capture/security/private_files.h"
 #include "core/base/format.h"
 #include "core/store/rescue.h"
@@ -51,20 +50,6 @@ class TaskQueue {
   std::mutex mutex_;
   std::condition_variable added_;
   std::deque<std::function<void()>> tasks_;
-};
-
-class StoreScopes final : public SinkProvider {
- public:
-  explicit StoreScopes(Store& store) : store_(store) {}
-  EventSink& sink(std::uint32_t scope) override {
-    std::unique_ptr<StoreSink>& sink = sinks_[scope];
-    if (!sink) sink = std::make_unique<StoreSink>(store_);
-    return *sink;
-  }
-
- private:
-  Store& store_;
-  std::map<std::uint32_t, std::unique_ptr<StoreSink>> sinks_;
 };
 
 class LocalCapture {
@@ -103,8 +88,7 @@ Result<void> LocalCapture::begin() {
       kind_parts(options_.request, options_.work_folder, run.origin, options_.watch);
   if (!parts) return parts.error();
   run.parts = std::move(parts).value();
-  std::random_device random;
-  run.facts.id = fmt::format("{:08x}{:08x}", random(), random());
+  run.facts.id = random_id();
   // The name that a shell may use is known before anything runs.
   Result<std::unique_ptr<ControlSocket>> control = ControlSocket::open(
       capture_name(options_.request), [this](ControlCommand command) { return obey_from_elsewhere(command); });

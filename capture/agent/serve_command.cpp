@@ -16,7 +16,7 @@
 #include "capture/command_line/options.h"
 #include "capture/kinds/option_cli.h"
 #include "capture/kinds/options.h"
-#include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 #include "capture/process/standard_streams.h"
 #include "core/base/format.h"
 

@@ -3,7 +3,9 @@
 namespace accelscope::capture {
 
 WindowPrefetch::WindowPrefetch(JsonTableReader reader)
-    : reader_(std::move(reader)), bytes_total_(reader_.source().file_bytes()), thread_([this] { read_all(); }) {}
+    : reader_(std::move(reader)), bytes_total_(reader_.source().file_bytes()), thread_([this] {
+        if (!thrown_.keep([this] { read_all(); })) end();
+      }) {}
 
 WindowPrefetch::~WindowPrefetch() {
   const std::scoped_lock lock(mutex_);
@@ -11,17 +13,13 @@ WindowPrefetch::~WindowPrefetch() {
   changed_.notify_all();
 }
 
-void WindowPrefetch::read_all() {
-  try {
-    read_windows();
-  } catch (...) {  // not enough memory, most likely
-    const std::scoped_lock lock(mutex_);
-    thrown_ = std::current_exception();
-    changed_.notify_all();
-  }
+void WindowPrefetch::end() {
+  const std::scoped_lock lock(mutex_);
+  ended_ = true;
+  changed_.notify_all();
 }
 
-void WindowPrefetch::read_windows() {
+void WindowPrefetch::read_all() {
   for (;;) {
     std::size_t slot = 0;
     {
@@ -32,14 +30,10 @@ void WindowPrefetch::read_windows() {
     }
     const bool more = reader_.next(slots_[slot]);
     bytes_done_ = reader_.source().file_bytes_read();
+    if (!more) return end();
     const std::scoped_lock lock(mutex_);
-    if (more) {
-      ++filled_;
-    } else {
-      ended_ = true;
-    }
+    ++filled_;
     changed_.notify_all();
-    if (ended_) return;
   }
 }
 
@@ -47,8 +41,8 @@ const JsonWindow* WindowPrefetch::next() {
   std::unique_lock lock(mutex_);
   freed_ = taken_;
   changed_.notify_all();
-  changed_.wait(lock, [&] { return thrown_ || ended_ || filled_ > taken_; });
-  if (thrown_) std::rethrow_exception(thrown_);
+  changed_.wait(lock, [&] { return ended_ || filled_ > taken_; });
+  thrown_.throw_on();
   if (filled_ == taken_) return nullptr;
   return &slots_[taken_++ % kSlots];
 }

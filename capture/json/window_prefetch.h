@@ -5,12 +5,12 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "capture/json/table_reader.h"
+#include "core/base/carried_exception.h"
 
 namespace accelscope::capture {
 
@@ -32,7 +32,7 @@ class WindowPrefetch {
   static constexpr std::size_t kSlots = 3;  // one with the caller, two filled or being filled
 
   void read_all();
-  void read_windows();
+  void end();
 
   JsonTableReader reader_;
   std::uint64_t bytes_total_;
@@ -45,7 +45,7 @@ class WindowPrefetch {
   std::size_t freed_ = 0;   // windows that the caller is done with
   bool ended_ = false;
   bool stopping_ = false;
-  std::exception_ptr thrown_;  // on the thread; thrown on by next()
+  CarriedException thrown_;
   std::jthread thread_;
 };
 

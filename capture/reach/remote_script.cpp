@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 #include "capture/reach/agent_files.h"
 
 namespace accelscope::capture {

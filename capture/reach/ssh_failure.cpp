@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 #include "capture/reach/agent_files.h"
 
 namespace accelscope::capture {

@@ -9,14 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <fstream>
 #include <iterator>
-#include <mutex>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 #include "core/base/checksum.h"
@@ -27,7 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr mode_t kFileMode = 0600;
-constexpr int kFoldersAbove = 2;                   // that may have been made for the log
 constexpr std::uint32_t kFactsMagic = 0x54434641;  // "AFCT"
 constexpr std::uint16_t kFactsVersion = 2;
 
@@ -59,10 +54,6 @@ Result<OpenFile> write_as_a_whole(const fs::path& path, ByteView bytes) {
   return file;
 }
 
-OpenFile open_folder(const fs::path& folder) {
-  return OpenFile(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-}
-
 fs::path facts_path(const fs::path& folder) { return folder / "facts"; }
 fs::path frame_log_lock_path(const fs::path& folder) { return folder / "lock"; }
 
@@ -82,100 +73,6 @@ Result<void> make_folder(const fs::path& folder) {
 }
 
 }  // namespace
-
-// Puts files on the disk while their log goes on. Files are synced in the order in which they were begun, and the
-// folder with each of them, so that what counts as synced has no hole.
-class FrameLog::Syncer {
- public:
-  // The folders above may be new as well, and a file is only there if its folders are.
-  explicit Syncer(const fs::path& folder) : folder_(open_folder(folder)) {
-    fs::path above = fs::absolute(folder).lexically_normal();
-    for (int i = 0; i < kFoldersAbove && above.has_relative_path(); ++i) {
-      above = above.parent_path();
-      above_.push_back(open_folder(above));
-    }
-    thread_ = std::thread([this] { run(); });
-  }
-  ~Syncer() {
-    {
-      const std::lock_guard lock(mutex_);
-      ending_ = true;
-    }
-    changed_.notify_all();
-    thread_.join();
-  }
-  Syncer(const Syncer&) = delete;
-  Syncer& operator=(const Syncer&) = delete;
-
-  // The file's frames up to `sequence`. A copy of the descriptor is kept until it is synced.
-  void request(int descriptor, std::uint32_t segment, std::uint64_t sequence) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!waiting_.empty() && waiting_.back().segment == segment) {
-        waiting_.back().sequence = std::max(waiting_.back().sequence, sequence);
-        return;
-      }
-      OpenFile copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
-      if (!copy) return fail();
-      waiting_.push_back({std::move(copy), segment, sequence});
-    }
-    changed_.notify_all();
-  }
-  void wait() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return (waiting_.empty() && !busy_) || !failure_.empty(); });
-  }
-  [[nodiscard]] std::uint64_t synced() const {
-    const std::lock_guard lock(mutex_);
-    return synced_;
-  }
-  [[nodiscard]] std::string failure() const {
-    const std::lock_guard lock(mutex_);
-    return failure_;
-  }
-
- private:
-  struct Request {
-    OpenFile file;
-    std::uint32_t segment = 0;
-    std::uint64_t sequence = 0;
-  };
-  // One that cannot be opened or synced at all, as on some network file systems, is as safe as it can be.
-  static bool sync_folder(const OpenFile& folder) {
-    return !folder || ::fsync(folder.descriptor()) == 0 || errno == EINVAL;
-  }
-  void fail() { failure_ = fmt::format("what is written cannot be put on the disk: {}", std::strerror(errno)); }
-
-  void run() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
-      if (waiting_.empty()) return;
-      Request request = std::move(waiting_.front());
-      waiting_.pop_front();
-      busy_ = true;
-      lock.unlock();
-      bool done = ::fdatasync(request.file.descriptor()) == 0 && sync_folder(folder_);
-      for (const OpenFile& each : std::exchange(above_, {})) done = done && sync_folder(each);
-      lock.lock();
-      busy_ = false;
-      if (!done) fail();  // and nothing after it counts either
-      if (failure_.empty()) synced_ = std::max(synced_, request.sequence);
-      changed_.notify_all();
-    }
-  }
-
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Request> waiting_;
-  std::uint64_t synced_ = 0;
-  bool busy_ = false;
-  std::string failure_;
-  bool ending_ = false;
-  OpenFile folder_;
-  std::vector<OpenFile> above_;  // until they are synced
-  std::thread thread_;           // last: everything else is there when it begins
-};
 
 FrameLog::FrameLog(fs::path folder, FrameLogOptions options, OpenFile lock)
     : folder_(std::move(folder)), options_(std::move(options)), lock_(std::move(lock)) {}
@@ -340,7 +237,7 @@ Result<void> FrameLog::keep_definitions(const Segment& segment) {
 
 void FrameLog::request_sync() {
   if (!syncer_) {
-    syncer_ = std::make_unique<Syncer>(folder_);
+    syncer_ = std::make_unique<DiskSync>(folder_);
     for (const Segment& segment : segments_) {  // that another process wrote
       if (current_ && segment.number == segments_.back().number) break;
       const OpenFile file(::open(segment_path(folder_, segment.number).c_str(), O_RDONLY | O_CLOEXEC));

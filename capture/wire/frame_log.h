@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "capture/wire/capture_messages.h"
+#include "capture/wire/disk_sync.h"
 #include "capture/wire/frame_segment.h"
 #include "capture/wire/messages.h"
 
@@ -110,7 +111,6 @@ class FrameLog {
     std::uint64_t events = 0;
     bool damaged = false;
   };
-  class Syncer;
 
   FrameLog(std::filesystem::path folder, FrameLogOptions options, OpenFile lock);
   [[nodiscard]] static Result<Segment> scan(const std::filesystem::path& path, bool last, bool whole,
@@ -128,7 +128,7 @@ class FrameLog {
   std::uint64_t last_sequence_ = 0;
   std::uint64_t definitions_bytes_ = 0;
   bool damaged_ = false;
-  std::unique_ptr<Syncer> syncer_;
+  std::unique_ptr<DiskSync> syncer_;
 };
 
 // Reads a log from the frame after a number on, also while it is written. Definitions of segments that were let go

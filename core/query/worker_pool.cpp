@@ -1,7 +1,8 @@
 #include "core/query/worker_pool.h"
 
 #include <algorithm>
-#include <exception>
+
+#include "core/base/carried_exception.h"
 
 namespace accelscope {
 
@@ -87,19 +88,13 @@ struct Loop {
   std::size_t joined = 0;  // threads of the pool that ever came
   std::size_t active = 0;  // and that are still here
   bool closed = false;
-  std::exception_ptr thrown;  // the first
+  CarriedException thrown;
 
   void run(TaskControl& control, const std::function<void(std::size_t, std::size_t)>& body, std::size_t worker) {
     while (!control.cancelled()) {
       const std::size_t index = next.fetch_add(1, std::memory_order_relaxed);
       if (index >= count) return;
-      try {
-        body(index, worker);
-      } catch (...) {
-        const std::scoped_lock lock(mutex);
-        if (!thrown) thrown = std::current_exception();
-        next = count;
-      }
+      if (!thrown.keep([&] { body(index, worker); })) next = count;
     }
   }
 };
@@ -129,7 +124,7 @@ void WorkerPool::for_each(std::size_t count, TaskControl& control,
   std::unique_lock lock(loop->mutex);
   loop->closed = true;
   loop->left.wait(lock, [&] { return loop->active == 0; });
-  if (loop->thrown) std::rethrow_exception(loop->thrown);
+  loop->thrown.throw_on();
 }
 
 }  // namespace accelscope

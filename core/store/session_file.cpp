@@ -9,16 +9,12 @@
 // rest is indexed when the file is opened.
 #include <fmt/format.h>
 #include <sqlite3.h>
-#ifndef _WIN32
-#include <unistd.h>
-#endif
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "core/store/file_system.h"
+#include "core/store/session_check.h"
 #include "core/store/store_state.h"
 
 namespace accelscope {
@@ -170,103 +166,6 @@ bool consistent(const LaneData& data) {
   return true;
 }
 
-Error not_a_session(const std::string& path, const char* why) {
-  return Error{fmt::format("{}: {}; open a session file (.accel) or import a profile", path, why)};
-}
-
-// What can be told from the first page, before SQLite sees the file.
-Result<void> check_file(const std::string& path) {
-  std::error_code failure;
-  const std::uintmax_t size = std::filesystem::file_size(path, failure);
-  if (failure)
-    return Error{fmt::format("{}: cannot be opened: {}; check the path and its permissions", path, failure.message())};
-  if (size == 0) return not_a_session(path, "the file is empty");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{fmt::format("{}: cannot be read; check its permissions", path)};
-  std::array<unsigned char, 100> head{};
-  file.read(reinterpret_cast<char*>(head.data()), head.size());
-  if (std::memcmp(head.data(), "SQLite format 3", 16) != 0) return not_a_session(path, "it is not a session file");
-  const auto big_endian = [&](std::size_t at) {
-    return std::uint32_t{head[at]} << 24 | std::uint32_t{head[at + 1]} << 16 | std::uint32_t{head[at + 2]} << 8 |
-           head[at + 3];
-  };
-  if (big_endian(68) != kSessionApplicationId) return not_a_session(path, "it is a database of another program");
-  std::uint64_t page_size = std::uint64_t{head[16]} << 8 | head[17];
-  if (page_size == 1) page_size = 65536;
-  const std::uint64_t wanted = page_size * big_endian(28);
-  if (size < wanted) {
-    return Error{
-        fmt::format("{}: the file was cut ({} of {} bytes are left); open it again to salvage what it still holds",
-                    path, size, wanted)};
-  }
-  return {};
-}
-
-// Only plain tables with plain columns are read: a view, a generated column or a trigger in their place could do
-// anything.
-Result<void> check_schema(Database& database, const std::string& path) {
-  struct Wanted {
-    const char* table;
-    std::string columns;
-  };
-  const std::array<Wanted, 3> wanted = {{{"definition", "id payload"},
-                                         {"chunk", "id lane first_ordinal count begin_ticks end_ticks payload"},
-                                         {"lane_index", "lane part level payload"}}};
-  const auto wrong = [&](const std::string& what) {
-    return Error{
-        fmt::format("{}: {}, which no session file has; it was not made by Accelscope, or was altered", path, what)};
-  };
-  Result<Statement> others = database.prepare("SELECT type, name FROM sqlite_schema WHERE type IN ('view', 'trigger')");
-  if (!others) return others.error();
-  const Result<bool> other = others->step();
-  if (!other) return database.error("its tables cannot be listed");
-  if (*other) return wrong(fmt::format("it holds the {} '{}'", others->text(0), others->text(1)));
-  for (const Wanted& each : wanted) {
-    Result<Statement> table = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
-    if (!table) return table.error();
-    const Result<bool> found = table->bind(1, std::string_view(each.table)).step();
-    if (!found) return database.error("its tables cannot be listed");
-    if (!*found) return wrong(fmt::format("it has no table '{}'", each.table));
-    if (!table->text(0).starts_with("CREATE TABLE ")) return wrong(fmt::format("'{}' is no plain table", each.table));
-    Result<Statement> columns = database.prepare("SELECT name, hidden FROM pragma_table_xinfo(?) ORDER BY cid");
-    if (!columns) return columns.error();
-    columns->bind(1, std::string_view(each.table));
-    std::string names;
-    for (;;) {
-      const Result<bool> row = columns->step();
-      if (!row) return database.error("its tables cannot be listed");
-      if (!*row) break;
-      names += (names.empty() ? "" : " ") + std::string(columns->text(0));
-      if (columns->integer(1) != 0) return wrong(fmt::format("a column of '{}' is computed", each.table));
-    }
-    if (names != each.columns) return wrong(fmt::format("'{}' has the columns {}", each.table, names));
-  }
-  return {};
-}
-
-// While a file is opened: pages that lead in circles must not keep SQLite busy for ever.
-class WorkLimit {
- public:
-  WorkLimit(Database& database, const std::string& path) : database_(database) {
-    std::error_code failure;
-    const std::uintmax_t size = std::filesystem::file_size(path, failure);
-    left_ = static_cast<std::int64_t>((kLeastWork + (failure ? 0 : size) * kWorkPerByte) / kWorkPerLook);
-    sqlite3_progress_handler(database_.handle(), kWorkPerLook, &WorkLimit::look, this);
-  }
-  ~WorkLimit() { sqlite3_progress_handler(database_.handle(), 0, nullptr, nullptr); }
-  WorkLimit(const WorkLimit&) = delete;
-  WorkLimit& operator=(const WorkLimit&) = delete;
-
- private:
-  static constexpr int kWorkPerLook = 100'000;  // instructions of SQLite
-  static constexpr std::uintmax_t kLeastWork = 20'000'000;
-  static constexpr std::uintmax_t kWorkPerByte = 16;  // a row has 50 bytes or more and takes some 20 to be read
-  static int look(void* self) { return --static_cast<WorkLimit*>(self)->left_ < 0 ? 1 : 0; }
-
-  Database& database_;
-  std::int64_t left_ = 0;
-};
-
 // What the system says of a failed write: SQLite's own words for a full disk and a broken one are alike.
 Error write_failure(const Database& database, int code) {
   const int number = sqlite3_system_errno(database.handle());
@@ -276,26 +175,6 @@ Error write_failure(const Database& database, int code) {
 }
 
 }  // namespace
-
-bool is_of_newer_version(const std::string& path) {
-  constexpr std::uint32_t kBelievable = 100;  // majors ahead: a larger number is damage
-  if (!check_file(path)) return false;
-  std::ifstream file(path, std::ios::binary);
-  std::array<unsigned char, 64> head{};
-  file.read(reinterpret_cast<char*>(head.data()), head.size());
-  const std::uint32_t version =
-      std::uint32_t{head[60]} << 24 | std::uint32_t{head[61]} << 16 | std::uint32_t{head[62]} << 8 | head[63];
-  return version / 1000 > kSessionMajor && version / 1000 < kSessionMajor + kBelievable;
-}
-
-std::uint64_t default_memory_budget() noexcept {
-#ifdef _WIN32
-  return 8ULL << 30;
-#else
-  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 2 : 8ULL << 30;
-#endif
-}
 
 Store::Implementation::~Implementation() {
   if (spill != nullptr) sqlite3_backup_finish(static_cast<sqlite3_backup*>(spill->backup));
@@ -443,13 +322,14 @@ Result<void> Store::save(const std::string& given_path, const Progress& progress
     }
   }
   if (Result<void> result = sync_file(temporary); !result) return fail(result.error());
-  if (Result<void> result = check_file(temporary); !result) return fail(result.error());  // as it is on the disk
+  if (Result<void> result = check_session_file(temporary); !result)
+    return fail(result.error());  // as it is on the disk
   if (Result<void> result = replace_file(temporary, path); !result) return fail(result.error());
   return {};
 }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
-  if (Result<void> checked = check_file(path); !checked) return checked.error();
+  if (Result<void> checked = check_session_file(path); !checked) return checked.error();
   auto impl = std::make_unique<Implementation>();
   impl->in_memory = false;
   impl->path = path;
@@ -469,8 +349,8 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
         fmt::format("{}: it was written by a newer version (format {}, this program knows {}); update Accelscope", path,
                     *version / 1000, kSessionMajor)};
   }
-  if (Result<void> result = check_schema(*impl->database, path); !result) return result.error();
-  const WorkLimit limit(*impl->database, path);
+  if (Result<void> result = check_session_schema(*impl->database, path); !result) return result.error();
+  const ReadingLimit limit(*impl->database, path);
   if (Result<void> result = impl->load_session(); !result) return result.error();
   if (Result<void> result = impl->prepare_statements(); !result) return result.error();
   if (Result<void> result = impl->open_overlay(); !result) return result.error();

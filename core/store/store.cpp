@@ -1,6 +1,9 @@
 #include "core/store/store.h"
 
 #include <fmt/format.h>
+#ifndef _WIN32
+#include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -22,6 +25,15 @@ void replace_or_add(std::vector<std::shared_ptr<const T>>& list, std::shared_ptr
 }
 
 }  // namespace
+
+std::uint64_t default_memory_budget() noexcept {
+#ifdef _WIN32
+  return 8ULL << 30;
+#else
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 2 : 8ULL << 30;
+#endif
+}
 
 Store::Store(std::unique_ptr<Implementation> impl) : impl_(std::move(impl)) {}
 Store::~Store() = default;

@@ -39,7 +39,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST_CASE("a connection that breaks at any byte before the capture has begun is made again, and one capture begins") {
   for (const Trouble trouble : {Trouble::fin, Trouble::reset}) {
     for (const Towards towards : {Towards::client, Towards::server}) {
-      for (const std::uint64_t bytes : {0, 1, 31, 40, 150, 200, 260}) {
+      for (const std::uint64_t bytes : {0U, 1U, 31U, 40U, 150U, 200U, 260U}) {
         CAPTURE(static_cast<int>(trouble));
         CAPTURE(static_cast<int>(towards));
         CAPTURE(bytes);

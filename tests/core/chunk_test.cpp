@@ -138,7 +138,7 @@ TEST_CASE("packed blocks give back every value at every width") {
 TEST_CASE("a chunk gives back every event and column exactly") {
   const Schema schema = test_schema();
   for (int flavour = 0; flavour < 4; ++flavour) {
-    for (const std::size_t count : {1, 2, 63, 64, 65, 128, 1000, 16384}) {
+    for (const std::size_t count : {1U, 2U, 63U, 64U, 65U, 128U, 1000U, 16384U}) {
       ModelMaker maker(static_cast<std::uint32_t>(count * 7 + static_cast<std::size_t>(flavour)));
       const std::vector<ModelEvent> events = maker.events(count, flavour);
       ChunkBuilder builder(schema, 9);

@@ -533,7 +533,6 @@ TEST_CASE("SQL: a long query can be cancelled, and the session goes on") {
   for (const char* endless :
        {"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c",
         "SELECT count(*) FROM slice a, slice b, slice c WHERE a.dur_ns + b.dur_ns + c.dur_ns < -1"}) {
-    TaskControl control;
     Task<Result<SqlResult>> task =
         session.pool.start([&](TaskControl& own) { return session.sql.run(endless, {}, own); });
     task.cancel();

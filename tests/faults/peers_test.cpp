@@ -12,11 +12,12 @@
 #include <thread>
 
 #include "capture/client/record.h"
-#include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 #include "capture/security/private_files.h"
 #include "capture/security/viewer_proof.h"
 #include "tests/capture/wire_support.h"
 #include "tests/faults/trial_folder.h"
+#include "tests/support/cutting_proxy.h"
 
 namespace accelscope::capture {
 namespace {
@@ -59,6 +60,16 @@ std::string slurp(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// A viewer that proves a token which is not the owner's.
+RawPeer wrong_guess(const Address& address) {
+  RawPeer guesser = RawPeer::connect_to(address);
+  Hello hello = viewer_hello();
+  hello.nonce = make_nonce().value();
+  guesser.send(encode(hello));
+  guesser.send(encode(ProofMessage{std::string(kMacBytes, 'x')}));
+  return guesser;
+}
+
 TEST_CASE("the owner gets in past connections that say nothing, that say hello and that prove wrong tokens") {
   RunningAgent agent(peers_source(), owned_agent());
   std::vector<RawPeer> crowd;
@@ -69,14 +80,7 @@ TEST_CASE("the owner gets in past connections that say nothing, that say hello a
     hello.nonce = make_nonce().value();
     crowd.back().send(encode(hello));
   }
-  for (int i = 0; i < 20; ++i) {
-    RawPeer guesser = RawPeer::connect_to(agent.address());
-    Hello hello = viewer_hello();
-    hello.nonce = make_nonce().value();
-    guesser.send(encode(hello));
-    guesser.send(encode(ProofMessage{std::string(kMacBytes, 'x')}));
-    CHECK(guesser.receive(FrameType::error));
-  }
+  for (int i = 0; i < 20; ++i) CHECK(wrong_guess(agent.address()).receive(FrameType::error));
   for (int i = 0; i < 5; ++i) {
     Owner owner;
     CHECK(owner.capture(agent.address()) == "");
@@ -94,14 +98,7 @@ TEST_CASE("a running capture goes on while others flood its agent with connectio
       },
       options);
   std::thread flood([&] {
-    for (int i = 0; i < 400; ++i) {
-      RawPeer guesser = RawPeer::connect_to(agent.address());
-      Hello hello = viewer_hello();
-      hello.nonce = make_nonce().value();
-      guesser.send(encode(hello));
-      guesser.send(encode(ProofMessage{std::string(kMacBytes, 'x')}));
-      (void)guesser.receive(FrameType::error);
-    }
+    for (int i = 0; i < 400; ++i) (void)wrong_guess(agent.address()).receive(FrameType::error);
     flooded = true;
   });
   Owner owner;
@@ -119,7 +116,10 @@ TEST_CASE("a connection that has proved nothing makes the agent take no memory")
   header.sequence = 1;
   peer.send(std::as_bytes(std::span(&header, 1)));
   while (peer.receive()) continue;  // hello, heartbeats, and then the end
-  while (!contains(agent.log(), "before it was let in")) std::this_thread::yield();  // the end came first
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);  // the end comes before the word
+  while (!contains(agent.log(), "before it was let in") && std::chrono::steady_clock::now() < until)
+    std::this_thread::yield();
+  CHECK(contains(agent.log(), "before it was let in"));
 }
 
 TEST_CASE("what can be captured is looked up once for all who ask, and nobody else waits for it") {
@@ -281,6 +281,8 @@ TEST_CASE("a session holds no password of its command, and is its owner's alone"
                        "v"}) == "train --password '***' --steps=5 '--hf-token=***' 'API_KEY=***' --apiKey '***'");
   CHECK(shown_command({"run", "--max-tokens", "128", "--token-count=7", "--tokenizer", "bpe", "--keyboard=us"}) ==
         "run --max-tokens 128 --token-count=7 --tokenizer bpe --keyboard=us");
+  CHECK(shown_command({"x", "--password", "123456", "--pwd=42", "--token", "7", "-v", "3"}) ==
+        "x --password '***' '--pwd=***' --token '***' -v 3");
   CHECK(shown_command({"psql", "postgres://me:hunter2@db/x?y=1", "https://me@host/"}) ==
         "psql 'postgres://me:***@db/x?y=1' https://me@host/");
   RunningAgent agent(peers_source(), owned_agent());
@@ -297,8 +299,10 @@ TEST_CASE("what an agent drops for want of room is lost in every report") {
   options.outbox = {.buffer_bytes = 200'000, .when_full = WhenFull::drop};
   constexpr std::uint64_t kMade = 600'000;
   RunningAgent agent(synthetic_source({.events = kMade, .lanes = 2}), options);
+  test::CuttingProxy slow(agent.address().port);  // what is acknowledged that late has to be kept until then
+  slow.plan_rest({.delay = milliseconds(200)});
   Owner owner;
-  owner.options.plan.places = {agent.address().text()};
+  owner.options.plan.places = {fmt::format("127.0.0.1:{}", slow.port())};
   const Result<RecordReport> report = record(owner.options);
   REQUIRE_MESSAGE(report.ok(), report.message());
   REQUIRE(report->lost_events > 0);

@@ -9,7 +9,7 @@
 #include "capture/kinds/neuron/neuron_command.h"
 #include "capture/kinds/neuron/profile_sinks.h"
 #include "capture/kinds/program/program_start.h"
-#include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/neuron/neuron_tool.h"
 #include "core/base/format.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 
 namespace accelscope::capture {
 namespace {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 
 namespace accelscope::capture {
 namespace {

@@ -16,7 +16,7 @@
 #include "capture/probe/host/probe_listener.h"
 #include "capture/probe/host/probe_ring.h"
 #include "capture/probe/host/probe_socket.h"
-#include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 
 namespace accelscope::capture {
 namespace {

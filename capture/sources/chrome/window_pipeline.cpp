@@ -12,7 +12,14 @@ WindowPipeline::WindowPipeline(JsonTableReader reader, ChromeVocabulary& vocabul
     : reader_(std::move(reader)), vocabulary_(vocabulary), bytes_total_(reader_.source().file_bytes()) {
   threads = std::max(threads, 1U);
   for (unsigned i = 0; i < threads + 2; ++i) slots_.push_back(std::make_unique<Slot>());
-  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  for (unsigned i = 0; i < threads; ++i) {
+    threads_.emplace_back([this] {
+      if (thrown_.keep([this] { work(); })) return;
+      const std::scoped_lock lock(mutex_);
+      ended_ = true;
+      changed_.notify_all();
+    });
+  }
 }
 
 WindowPipeline::~WindowPipeline() {
@@ -25,17 +32,6 @@ WindowPipeline::~WindowPipeline() {
 }
 
 void WindowPipeline::work() {
-  try {
-    read_windows();
-  } catch (...) {  // not enough memory, most likely
-    const std::scoped_lock lock(mutex_);
-    thrown_ = std::current_exception();
-    ended_ = true;
-    changed_.notify_all();
-  }
-}
-
-void WindowPipeline::read_windows() {
   ChromeRowReader rows(vocabulary_);
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -68,8 +64,10 @@ WindowPipeline::Slot* WindowPipeline::next() {
   std::unique_lock lock(mutex_);
   freed_ = taken_;
   changed_.notify_all();
-  changed_.wait(lock, [&] { return thrown_ || (taken_ < cut_ ? slots_[taken_ % slots_.size()]->ready : ended_); });
-  if (thrown_) std::rethrow_exception(thrown_);
+  // What a thread has cut and cannot read never gets ready.
+  changed_.wait(lock,
+                [&] { return thrown_.any() || (taken_ < cut_ ? slots_[taken_ % slots_.size()]->ready : ended_); });
+  thrown_.throw_on();
   if (taken_ == cut_) return nullptr;
   return slots_[taken_++ % slots_.size()].get();
 }

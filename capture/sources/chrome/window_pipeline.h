@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <exception>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -12,6 +11,7 @@
 
 #include "capture/json/table_reader.h"
 #include "capture/sources/chrome/row_reader.h"
+#include "core/base/carried_exception.h"
 
 namespace accelscope::capture {
 
@@ -40,7 +40,6 @@ class WindowPipeline {
 
  private:
   void work();
-  void read_windows();
 
   JsonTableReader reader_;
   ChromeVocabulary& vocabulary_;
@@ -55,7 +54,7 @@ class WindowPipeline {
   bool cutting_ = false;
   bool ended_ = false;
   bool stopping_ = false;
-  std::exception_ptr thrown_;  // on one of the threads; thrown on by next()
+  CarriedException thrown_;
   std::vector<std::jthread> threads_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 #include "capture/sources/neuron/neuron_source.h"
 #include "capture/sources/neuron/neuron_tool.h"
 

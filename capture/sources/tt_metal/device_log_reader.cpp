@@ -2,27 +2,25 @@
 
 namespace accelscope::capture {
 
+template <typename Work>
+void DeviceLogReader::start_thread(Work work) {
+  threads_.emplace_back([this, work] {
+    if (thrown_.keep(work)) return;
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  });
+}
+
 DeviceLogReader::DeviceLogReader(LineBlocks blocks, std::string_view first, const DeviceLogLayout& layout,
                                  DeviceLogDictionary& dictionary)
     : blocks_(std::move(blocks)), bytes_total_(blocks_.file_bytes()) {
   slots_[0].buffer.assign(first.begin(), first.end());
   slots_[0].text = {slots_[0].buffer.data(), slots_[0].buffer.size()};
   filled_ = 1;
-  threads_.emplace_back([this] { guarded([this] { read_all(); }); });
-  for (std::size_t i = 0; i < kParsers; ++i) {
-    threads_.emplace_back([this, &layout, &dictionary] { guarded([&] { parse_all(layout, dictionary); }); });
-  }
-}
-
-void DeviceLogReader::guarded(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (...) {  // not enough memory, most likely
-    const std::scoped_lock lock(mutex_);
-    thrown_ = std::current_exception();
-    ended_ = true;
-    changed_.notify_all();
-  }
+  start_thread([this] { read_all(); });
+  for (std::size_t i = 0; i < kParsers; ++i)
+    start_thread([this, &layout, &dictionary] { parse_all(layout, dictionary); });
 }
 
 DeviceLogReader::~DeviceLogReader() {
@@ -75,8 +73,9 @@ const LogRowBlock* DeviceLogReader::next() {
   std::unique_lock lock(mutex_);
   freed_ = taken_;
   changed_.notify_all();
-  changed_.wait(lock, [&] { return thrown_ || (filled_ > taken_ ? slots_[taken_ % kSlots].parsed : ended_); });
-  if (thrown_) std::rethrow_exception(thrown_);
+  // What a thread has claimed and cannot parse is never parsed.
+  changed_.wait(lock, [&] { return thrown_.any() || (filled_ > taken_ ? slots_[taken_ % kSlots].parsed : ended_); });
+  thrown_.throw_on();
   if (filled_ == taken_) return nullptr;
   return &slots_[taken_++ % kSlots].block;
 }

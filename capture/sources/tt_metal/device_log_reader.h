@@ -5,8 +5,6 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <exception>
-#include <functional>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -14,6 +12,7 @@
 
 #include "capture/sources/line_blocks.h"
 #include "capture/sources/tt_metal/device_log_rows.h"
+#include "core/base/carried_exception.h"
 
 namespace accelscope::capture {
 
@@ -43,7 +42,8 @@ class DeviceLogReader {
     LogRowBlock block;
     bool parsed = false;
   };
-  void guarded(const std::function<void()>& work);
+  template <typename Work>
+  void start_thread(Work work);
   void read_all();
   void parse_all(const DeviceLogLayout& layout, DeviceLogDictionary& dictionary);
 
@@ -59,7 +59,7 @@ class DeviceLogReader {
   std::size_t freed_ = 0;    // blocks that the caller is done with
   bool ended_ = false;
   bool stopping_ = false;
-  std::exception_ptr thrown_;  // on one of the threads; thrown on by next()
+  CarriedException thrown_;
   std::vector<std::jthread> threads_;
 };
 

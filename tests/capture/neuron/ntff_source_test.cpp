@@ -9,7 +9,7 @@
 #include <fstream>
 #include <random>
 
-#include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 #include "capture/sources/neuron/ntff_source.h"
 #include "tests/capture/recording_sink.h"
 

@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "capture/agent/local_capture.h"
-#include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 #include "core/query/worker_pool.h"
 
 namespace accelscope::capture {

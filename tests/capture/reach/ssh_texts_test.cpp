@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "capture/process/child_process.h"
+#include "capture/process/shown_command.h"
 #include "capture/reach/agent_files.h"
 #include "capture/reach/remote_script.h"
 #include "capture/reach/ssh_command.h"

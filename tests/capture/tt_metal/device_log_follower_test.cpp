@@ -122,7 +122,8 @@ TEST_CASE("a log that is written anew, cut anywhere, gives the events of the fil
   std::mt19937_64 random(13);
   for (int round = 0; round < 60; ++round) {
     CAPTURE(round);
-    const std::string text = test::tt_log_text(options_of(test::TtLogEra::h, 1 + round % 6));
+    const std::string text =
+        test::tt_log_text(options_of(test::TtLogEra::h, 1 + static_cast<std::uint64_t>(round % 6)));
     const Imported followed = follow([&](DeviceLogFollower& follower) {
       const std::uint64_t rewrites = 1 + random() % 4;
       for (std::uint64_t i = 0; i < rewrites; ++i) {
@@ -170,7 +171,8 @@ TEST_CASE("rows that come after their processor's next ones are kept and told of
   std::mt19937_64 random(14);
   for (int round = 0; round < 30; ++round) {
     CAPTURE(round);
-    const std::string text = test::tt_log_text(options_of(test::TtLogEra::h, 1 + round % 6));
+    const std::string text =
+        test::tt_log_text(options_of(test::TtLogEra::h, 1 + static_cast<std::uint64_t>(round % 6)));
     const Imported followed = follow([&](DeviceLogFollower& follower) {
       follower.begin_anew();
       for (std::string_view rest = text; !rest.empty();) {

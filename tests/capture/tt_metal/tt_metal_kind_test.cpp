@@ -82,7 +82,7 @@ TEST_CASE("a log that appears, grows, is cut and replaced at any byte gives the 
     CAPTURE(round);
     const ScratchFolder scratch;
     const std::string path = scratch.file("profile_log_device.csv");
-    const std::string text = test::tt_log_text(options_of(1 + round % 5));
+    const std::string text = test::tt_log_text(options_of(1 + static_cast<std::uint64_t>(round % 5)));
     LogSteps steps = {[] {}};
     const auto grow = [&](std::size_t from, std::size_t to) {
       while (from < to) {

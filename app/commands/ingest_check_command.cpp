@@ -53,7 +53,7 @@ std::optional<QualityEntry> unreadable_chunks(const Store& store, const Snapshot
 }
 
 int IngestCheckCommand::run(const CommandRun& run) const {
-  const auto session = open_input({input}, input_options, run);
+  const auto session = open_input({input}, input_options, run, true);
   if (!session) return run.fail(session.message());
   const auto opened = session->store->snapshot();
   auto snapshot = std::make_shared<Snapshot>(*opened);

@@ -11,8 +11,9 @@
 
 namespace accelscope::app {
 
+// Says on the error stream what of the input is missing or damaged, unless the command reports that itself.
 [[nodiscard]] Result<OpenedSession> open_input(const std::vector<std::string>& paths, const OpenSessionOptions& options,
-                                               const CommandRun& run);
+                                               const CommandRun& run, bool reports_quality = false);
 
 Result<void> save_session(Store& store, const std::string& path, const CommandRun& run);
 

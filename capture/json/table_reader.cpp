@@ -10,6 +10,7 @@ namespace accelscope::capture {
 namespace {
 
 constexpr std::size_t kReadBytes = 1U << 20;
+constexpr std::size_t kLeastHoleBytes = 8;            // fewer zeros in a row are characters that do not belong there
 constexpr std::size_t kFirstBufferBytes = 64U << 10;  // most files are small; the buffer grows with what comes
 
 [[nodiscard]] bool ends_scalar(char c) noexcept {
@@ -81,6 +82,7 @@ bool JsonTableReader::fill() {
     got += count.value();
   }
   end_ += got;
+  if (zero_at_ == kNoZero) find_zero(end_ - got);
   filled_ = got == room;
   std::fill_n(buffer_.begin() + static_cast<std::ptrdiff_t>(end_), kScanPadding, ' ');
   return got > 0;
@@ -90,6 +92,10 @@ JsonTableReader::Step JsonTableReader::step(JsonWindow& window) {
   if (place_ != Place::skipping) skip_blanks();
   if (begin_ == end_) return Step::need_more;
   const char c = buffer_[begin_];
+  if (c == 0 && (place_ == Place::key || place_ == Place::colon)) {
+    if (end_ - begin_ < kLeastHoleBytes && !source_ended_) return Step::need_more;
+    if (is_cut_by_hole(1)) return Step::advanced;
+  }
   switch (place_) {
     case Place::document:
       return step_document();
@@ -111,6 +117,8 @@ JsonTableReader::Step JsonTableReader::step(JsonWindow& window) {
       return step_rows(window);
     case Place::skipping:
       return step_skipping();
+    case Place::hole:
+      return step_hole();
     case Place::after:
     case Place::finished:
       problem(JsonProblem::Kind::trailing_bytes, end_ - begin_, offset());
@@ -153,6 +161,7 @@ JsonTableReader::Step JsonTableReader::step_key() {
     place_ = Place::after;
   } else if (c == '"') {
     const std::size_t length = scan_string(buffer_.data() + begin_, end_ - begin_);
+    if (zero_at_ != kNoZero && is_cut_by_hole(length)) return Step::advanced;
     if (length == 0) return skip_oversize() ? Step::advanced : Step::need_more;
     table_ = unescaped_key({buffer_.data() + begin_ + 1, length - 2});
     begin_ += length;
@@ -183,6 +192,7 @@ JsonTableReader::Step JsonTableReader::step_value(JsonWindow& window) {
   }
   std::uint32_t depth = 0;
   const std::size_t length = value_length(depth);
+  if (zero_at_ != kNoZero && is_cut_by_hole(length)) return Step::advanced;
   if (length == 0) {
     window.first_of_table = false;
     return skip_oversize() ? Step::advanced : Step::need_more;
@@ -216,6 +226,7 @@ JsonTableReader::Step JsonTableReader::step_rows(JsonWindow& window) {
     } else {
       std::uint32_t depth = 0;
       const std::size_t length = value_length(depth);
+      if (zero_at_ != kNoZero && is_cut_by_hole(length)) return Step::advanced;
       if (length == 0) {
         if (!window.rows.empty()) return Step::emit;
         return skip_oversize() ? Step::advanced : Step::need_more;
@@ -266,6 +277,76 @@ JsonTableReader::Step JsonTableReader::step_skipping() {
   begin_ += length;
   place_ = after_skipping_;
   return Step::advanced;
+}
+
+void JsonTableReader::find_zero(std::size_t from) noexcept {
+  const void* const found = std::memchr(buffer_.data() + from, 0, end_ - from);
+  zero_at_ = found == nullptr
+                 ? kNoZero
+                 : buffer_offset_ + static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data());
+}
+
+// Whether the value at begin_, of so many bytes or, if 0, still open at end_, has a part of the file in it that was
+// never written. If so, what is left is looked for behind it: quotes and brackets of the two halves do not match.
+bool JsonTableReader::is_cut_by_hole(std::size_t length) {
+  while (zero_at_ != kNoZero) {
+    const std::size_t zero = zero_at_ < offset() ? begin_ : static_cast<std::size_t>(zero_at_ - buffer_offset_);
+    if (length != 0 && zero >= begin_ + length) return false;
+    std::size_t after = zero;
+    while (after < end_ && buffer_[after] == 0) ++after;
+    if (after - zero >= kLeastHoleBytes) {
+      begin_ = zero;
+      place_ = Place::hole;
+      return true;
+    }
+    if (after == end_ && !source_ended_) return false;  // more of them may come
+    find_zero(after);
+  }
+  return false;
+}
+
+void JsonTableReader::pass_hole(std::size_t to) {
+  const auto zeros = std::count(buffer_.data() + begin_, buffer_.data() + to, '\0');
+  if (zeros > 0) problem(JsonProblem::Kind::hole, static_cast<std::uint64_t>(zeros), offset());
+  begin_ = to;
+  if (zero_at_ != kNoZero && zero_at_ < offset()) find_zero(begin_);
+}
+
+// To the next row, `}, {"key":`, or the next table, `], "key":`.
+JsonTableReader::Step JsonTableReader::step_hole() {
+  const auto blanks_end = [this](std::size_t at) {
+    while (at < end_ && is_blank(buffer_[at])) ++at;
+    return at;
+  };
+  const auto is_at = [this](std::size_t at, char c) { return at < end_ && buffer_[at] == c; };
+  const auto is_at_key = [&](std::size_t at) {
+    const std::size_t length = is_at(at, '"') ? scan_string(buffer_.data() + at, end_ - at) : 0;
+    return length > 0 && is_at(blanks_end(at + length), ':');
+  };
+  for (std::size_t at = begin_; at < end_; ++at) {
+    if (buffer_[at] != '}' && buffer_[at] != ']') continue;
+    const std::size_t comma = blanks_end(at + 1);
+    const std::size_t next = blanks_end(comma + 1);
+    if (!is_at(comma, ',')) continue;
+    const bool row = buffer_[at] == '}' && is_at(next, '{') && is_at_key(blanks_end(next + 1));
+    if (!row && (buffer_[at] != ']' || top_is_array_ || !is_at_key(next))) continue;
+    pass_hole(next);
+    place_ = row ? Place::rows : Place::key;
+    return Step::advanced;
+  }
+  constexpr std::size_t kKept = 256;  // what is looked for may go on in the next bytes
+  pass_hole(std::max(begin_, end_ - std::min(end_, kKept)));
+  return Step::need_more;
+}
+
+// The end of the last row, "}]" or "}]}", after a hole.
+bool JsonTableReader::ends_document(std::size_t at) const noexcept {
+  std::string_view rest = trimmed({buffer_.data() + at, end_ - at});
+  if (!top_is_array_) {
+    if (!rest.ends_with('}')) return false;
+    rest = trimmed(rest.substr(0, rest.size() - 1));
+  }
+  return rest.ends_with(']') || (!top_is_array_ && rest.ends_with('}'));
 }
 
 void JsonTableReader::begin_window(JsonWindow& window) const {
@@ -321,7 +402,8 @@ void JsonTableReader::problem(JsonProblem::Kind kind, std::uint64_t count, std::
 }
 
 void JsonTableReader::report_end() {
-  const bool complete = place_ == Place::after && begin_ == end_;
+  const bool complete = place_ == Place::hole ? ends_document(begin_) : place_ == Place::after && begin_ == end_;
+  if (place_ == Place::hole) pass_hole(end_);
   if (!complete && is_json_ && !failed_) problem(JsonProblem::Kind::truncated, 1, buffer_offset_ + end_);
   place_ = Place::finished;
 }

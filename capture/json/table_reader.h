@@ -48,6 +48,7 @@ struct JsonProblem {
     unreadable,      // reading or inflating failed; `what` says how
     stray_bytes,     // bytes that are not JSON between rows or tables; count is bytes
     trailing_bytes,  // after the end of the document; count is bytes
+    hole,            // zeros in place of rows, which are read again from the next one on; count is bytes
     oversize_row,    // longer than Options::max_row_bytes, skipped
     deep_row,        // nested deeper than Options::max_depth, skipped
   };
@@ -78,7 +79,7 @@ class JsonTableReader {
   [[nodiscard]] const ByteSource& source() const noexcept { return *source_; }
 
  private:
-  enum class Place : std::uint8_t { document, key, colon, value, rows, skipping, after, finished };
+  enum class Place : std::uint8_t { document, key, colon, value, rows, skipping, hole, after, finished };
   enum class Step : std::uint8_t { advanced, emit, need_more };
 
   [[nodiscard]] bool fill();  // more bytes behind end_; false at the end of the file
@@ -90,6 +91,11 @@ class JsonTableReader {
   // The extent of the value at begin_: 0 if more bytes are needed. Sets `depth`.
   [[nodiscard]] std::size_t value_length(std::uint32_t& depth) const noexcept;
   [[nodiscard]] Step step_skipping();
+  [[nodiscard]] bool is_cut_by_hole(std::size_t length);
+  void find_zero(std::size_t from) noexcept;
+  [[nodiscard]] Step step_hole();
+  void pass_hole(std::size_t to);
+  [[nodiscard]] bool ends_document(std::size_t at) const noexcept;
   [[nodiscard]] bool skip_oversize();
   void begin_window(JsonWindow& window) const;
   void take_row(JsonWindow& window, std::size_t length, std::uint32_t depth);
@@ -100,12 +106,15 @@ class JsonTableReader {
   void report_end();
   [[nodiscard]] std::uint64_t offset() const noexcept { return buffer_offset_ + begin_; }
 
+  static constexpr std::uint64_t kNoZero = ~std::uint64_t{0};
+
   std::unique_ptr<ByteSource> source_;
   Options options_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
   std::uint64_t buffer_offset_ = 0;  // of buffer_[0] in the file
+  std::uint64_t zero_at_ = kNoZero;  // the first byte of zero that is known and not passed, in the file
   bool source_ended_ = false;
   bool filled_ = false;  // the last read filled the buffer
   bool failed_ = false;

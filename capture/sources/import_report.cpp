@@ -13,6 +13,13 @@ constexpr std::size_t kImportReportMaxEntries = 512;  // a hostile file must not
 
 }  // namespace
 
+std::string hole_in_words(std::uint64_t first_byte) {
+  return fmt::format(
+      "bytes of zero stand where rows should be, the first at byte {}: that part of the file was never written to its "
+      "disk. The rows there are missing, how many cannot be told; copy the file again from where it was made",
+      first_byte);
+}
+
 void ImportReport::note(std::string_view kind, std::string detail, Severity severity, std::uint64_t count) {
   const auto key = std::pair{std::string(kind), detail};
   const auto found = entries_.find(key);
@@ -46,10 +53,13 @@ void ImportReport::add(const JsonProblem& problem) {
   switch (problem.kind) {
     case JsonProblem::Kind::truncated:
       note("truncated",
-           fmt::format("the file ends at byte {} in the middle of a value {}; everything before it was read. Export it "
-                       "again or copy it completely",
+           fmt::format("the file ends at byte {} in the middle of a value {}: the rest of that table is missing, and "
+                       "every table behind it; what came before was read. Export it again or copy it completely",
                        at, where),
            Severity::error);
+      break;
+    case JsonProblem::Kind::hole:
+      note("file_holes", hole_in_words(at), Severity::error, problem.count);
       break;
     case JsonProblem::Kind::unreadable:
       note("unreadable", fmt::format("{} (byte {} of the text, {})", problem.what, at, where), Severity::error);

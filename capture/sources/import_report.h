@@ -12,6 +12,9 @@
 
 namespace accelscope::capture {
 
+// Of a part of a file that was never written to its disk: it reads as zeros. Goes with their number.
+[[nodiscard]] std::string hole_in_words(std::uint64_t first_byte);
+
 class ImportReport {
  public:
   // The first detail of a kind is the one that is shown.

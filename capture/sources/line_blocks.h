@@ -1,8 +1,10 @@
-// Cuts a text file into blocks of whole lines. Lines that do not fit a block are left out and counted.
+// Cuts a text file into blocks of whole lines. Lines that do not fit a block are left out and counted, and so are those
+// with bytes of zero: a part of the file that never reached the disk, with the ends of two rows and any number between.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +19,7 @@ class LineBlocks {
 
   explicit LineBlocks(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
 
-  // The next block, in the buffer's first bytes: whole lines, but for the last of the file, which may lack its end.
+  // The next block, in the buffer: whole lines, but for the last of the file, which may lack its end.
   // Empty at the end of the file.
   [[nodiscard]] std::string_view next(std::vector<char>& buffer);
 
@@ -25,14 +27,22 @@ class LineBlocks {
   [[nodiscard]] std::uint64_t file_bytes_read() const { return source_->file_bytes_read(); }
   // Once next() was empty.
   [[nodiscard]] std::uint64_t long_lines() const noexcept { return long_lines_; }
-  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }  // why the file ends early; or ""
+  [[nodiscard]] std::uint64_t hole_bytes() const noexcept { return hole_bytes_; }
+  [[nodiscard]] std::uint64_t first_hole() const noexcept { return first_hole_; }  // its place in the unpacked file
+  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }   // why the file ends early; or ""
 
  private:
+  [[nodiscard]] std::size_t squeeze_holes(std::span<char> bytes);
+  [[nodiscard]] std::string_view without_broken_lines(std::vector<char>& buffer, std::string_view text) const;
   [[nodiscard]] std::size_t fill(std::vector<char>& buffer, std::size_t size);
 
   std::unique_ptr<ByteSource> source_;
   std::string carried_;  // the begin of the next block's first line
   std::uint64_t long_lines_ = 0;
+  std::uint64_t hole_bytes_ = 0;
+  std::uint64_t first_hole_ = 0;
+  std::uint64_t read_ = 0;  // bytes of the unpacked file
+  bool in_hole_ = false;
   bool in_long_line_ = false;
   bool ended_ = false;
   std::string failure_;

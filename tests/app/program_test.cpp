@@ -144,6 +144,28 @@ TEST_CASE("query is ended by Ctrl+C with what it has printed and a word about it
   CHECK(holds(process->output(), "the query was interrupted after "));
 }
 
+TEST_CASE("whoever reads a profile that was cut is told what is missing, by every command and with --quiet") {
+  const test::TemporaryFolder folder;
+  const std::string whole = folder.file("whole.json"), cut = folder.file("cut.json");
+  REQUIRE(run({"simulate", "-o", whole, "--format", "neuron-json", "--events", "2000", "--quiet"}).code == kExitDone);
+  std::ifstream file(whole, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  write_file(cut, text.substr(0, text.find("\"instruction\"") + 500));
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"import", cut, "-o", folder.file("cut.accel"), "--quiet"},
+        {"view", cut},
+        {"query", cut, "SELECT 1"},
+        {"query", folder.file("cut.accel"), "SELECT 1"},
+        {"show-session", cut}}) {
+    const ProgramOutcome outcome = run(command);
+    CHECK(outcome.code == kExitDone);
+    CHECK_MESSAGE(holds(outcome.err, "in table \"instruction\": the rest of that table is missing"), outcome.err);
+    CHECK_MESSAGE(holds(outcome.err, "cut."), outcome.err);
+  }
+  CHECK_FALSE(holds(run({"ingest-check", cut}).err, "missing"));  // its report has it
+  CHECK(run({"import", whole, "-o", folder.file("whole.accel"), "--quiet"}).err == "");
+}
+
 TEST_CASE("simulate, import, ingest-check and view work on each other's files") {
   const test::TemporaryFolder folder;
   const std::string session = folder.file("s.accel");

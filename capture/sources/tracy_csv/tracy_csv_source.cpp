@@ -9,6 +9,7 @@
 
 #include "capture/sources/async_sink.h"
 #include "capture/sources/event_sorter.h"
+#include "capture/sources/import_report.h"
 #include "capture/sources/line_blocks.h"
 #include "capture/sources/source_finder.h"
 #include "capture/sources/tracy_csv/tracy_csv_layout.h"
@@ -99,6 +100,8 @@ Result<void> TracyCsvImport::run(std::unique_ptr<ByteSource> source) {
   if (Result<void> done = write_events(); !done) return done;
   if (Result<void> done = write_samples(); !done) return done;
   if (!blocks.failure().empty()) writer_.add_quality({"unreadable", 1, blocks.failure(), Severity::error});
+  if (blocks.hole_bytes() > 0)
+    writer_.add_quality({"file_holes", blocks.hole_bytes(), hole_in_words(blocks.first_hole()), Severity::error});
   not_rows_ += blocks.long_lines();
   write_report();
   return writer_.finish();

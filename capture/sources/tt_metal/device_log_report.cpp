@@ -5,6 +5,7 @@
 #include <set>
 #include <string_view>
 
+#include "capture/sources/import_report.h"
 #include "capture/sources/source_finder.h"
 
 namespace accelscope::capture {
@@ -112,6 +113,7 @@ void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, 
   }
   note("rows_skipped", counts.long_lines, "lines of more than half a MiB were skipped; is this a text file?",
        Severity::warning);
+  note("file_holes", counts.hole_bytes, hole_in_words(counts.first_hole), Severity::error);
   note("unreadable", counts.unreadable.empty() ? 0 : 1, counts.unreadable, Severity::error);
   note(
       "no_rows", counts.rows == 0 ? 1 : 0,

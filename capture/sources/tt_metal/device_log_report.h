@@ -37,6 +37,8 @@ struct DeviceLogCounts {
   std::uint64_t rows = 0;  // lines behind the header that are not blank
   RowProblems problems;
   std::uint64_t long_lines = 0;
+  std::uint64_t hole_bytes = 0;  // zeros in place of rows
+  std::uint64_t first_hole = 0;
   std::string unreadable;                                  // why the file ends early; or ""
   std::array<std::uint64_t, kLogTableCount> table_rows{};  // a zone has two; ends without a begin count there too
   std::uint64_t duplicates = 0;

@@ -178,6 +178,55 @@ TEST_CASE("rows after a damaged one read the same as before it") {
   CHECK(handler.rows[2] == R"({"a":[1,2,{"c":"}"}],"b":-1.5e3})");
 }
 
+TEST_CASE("zeros in place of a part of the file cost the rows that they touch, and at most one more") {
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 500; ++round) {
+    CAPTURE(round);
+    const bool array = round % 3 == 0;
+    std::vector<ReadRow> rows;
+    std::vector<std::pair<std::size_t, std::size_t>> places;
+    std::string text = array ? "[" : "{";
+    const std::size_t tables = array ? 1 : 1 + random() % 3;
+    for (std::size_t table = 0; table < tables; ++table) {
+      const std::string name = array ? "" : "t" + std::to_string(table);
+      if (!array) text += (table == 0 ? "\"" : ", \"") + name + "\": [";
+      for (std::size_t row = 0; row < 1 + random() % 40; ++row) {
+        if (text.back() != '[') text += random() % 2 == 0 ? "," : ",\n";
+        const std::string value = "{\"a\":" + random_text(random) + ",\"b\":[1,{}]}";
+        rows.push_back({name, value});
+        places.emplace_back(text.size(), text.size() + value.size());
+        text += value;
+      }
+      text += "]";
+    }
+    text += array ? "]" : "}";
+    if (array) text.pop_back();
+    const std::size_t begin = places.front().first + random() % (places.back().second - places.front().first - 8);
+    const std::size_t end = std::min(begin + 8 + random() % 900, places.back().second);
+    std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end), '\0');
+    std::vector<std::string> expected;  // their tables are not told apart where the hole has a table's begin
+    bool first_behind = true;
+    std::vector<std::string> doubtful;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (places[i].second <= begin) expected.push_back(rows[i].text);
+      if (places[i].first < end) continue;
+      (first_behind ? doubtful : expected).push_back(rows[i].text);
+      first_behind = false;
+    }
+    JsonTableReader reader(std::make_unique<DripSource>(text, 1 + random() % 70),
+                           {.window_bytes = 64 + random() % 4000, .max_row_bytes = 1U << 20, .max_depth = 64});
+    std::vector<std::string> read;
+    for (const ReadRow& row : read_all(reader, text)) read.push_back(row.text);
+    if (!doubtful.empty()) std::erase(read, doubtful.front());
+    if (!doubtful.empty()) std::erase(expected, doubtful.front());
+    CHECK(read == expected);
+    REQUIRE(reader.problems().size() == 1);
+    CHECK(reader.problems()[0].kind == JsonProblem::Kind::hole);
+    CHECK(reader.problems()[0].count == end - begin);
+    CHECK(reader.problems()[0].first_offset == begin);
+  }
+}
+
 TEST_CASE("a row longer than the limit is passed over and the next ones are read") {
   const std::string text = R"({"t":[{"a":1},{"big":")" + std::string(5'000'000, '}') + R"("},{"a":2}],"u":[{"a":3}]})";
   JsonTableReader reader(std::make_unique<DripSource>(text, 60'000),

@@ -92,6 +92,34 @@ TEST_CASE("zones in any order of their rows are nested as they lie in time, comm
   }
 }
 
+TEST_CASE("a part of the file that was never written costs the rows in it, and that is said") {
+  constexpr std::size_t kRows = 40'000;  // several blocks
+  std::string text(kZones);
+  std::vector<std::size_t> begins;
+  for (std::size_t i = 0; i < kRows; ++i) {
+    begins.push_back(text.size());
+    text += fmt::format("work,a.cpp,{},{},500,1,\n", i % 50, 1000 * i);
+  }
+  for (const std::size_t length : {std::size_t{1}, std::size_t{4096}, std::size_t{700'000}}) {
+    CAPTURE(length);
+    std::string damaged = text;
+    const std::size_t at = text.size() / 3;
+    std::fill_n(damaged.begin() + static_cast<std::ptrdiff_t>(at), length, '\0');
+    std::size_t whole = 0;
+    for (std::size_t i = 0; i < kRows; ++i) {
+      const std::size_t end = i + 1 < kRows ? begins[i + 1] : text.size();
+      whole += end <= at || begins[i] > at + length ? 1 : 0;
+    }
+    const Imported session = import_text(damaged);
+    CHECK(session.count("tracy_zone") == whole);
+    CHECK(quality_count(session, "rows_skipped") == 0);
+    REQUIRE(session.quality("file_holes") != nullptr);
+    CHECK(quality_count(session, "file_holes") == length);
+    CHECK(session.quality("file_holes")->detail.find(fmt::format("byte {}", at)) != std::string::npos);
+    CHECK(session.quality("file_holes")->severity == Severity::error);
+  }
+}
+
 TEST_CASE("samples of plots among the zones become counters") {
   const Imported session = import_text(std::string(kZones) +
                                        "run,a.cpp,3,100,50,1,\n"

@@ -25,6 +25,18 @@ struct Damage {
 
 }  // namespace
 
+TEST_CASE("a part of a log that was never written costs the rows in it, and that is said") {
+  std::string text(kHeader);
+  for (int i = 0; i < 2000; ++i) text += fmt::format("0,1,1,BRISC,7,{},0,1,B,TS_EVENT,3,a.cc,\n", 1000 + i);
+  const std::string row = "0,1,1,BRISC,7,1500,0,1,B,TS_EVENT,3,a.cc,\n";
+  const std::size_t at = text.find(row) + 10;
+  std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(at), 3 * row.size(), '\0');  // ends in the fourth
+  const Imported session = import_log(text);
+  CHECK(session.count("ts_event") == 1996);
+  CHECK(quality_count(session, "rows_skipped") == 0);
+  CHECK(quality_count(session, "file_holes") == 3 * row.size());
+}
+
 TEST_CASE("a damaged row is skipped, counted and told with its line, the rest is read") {
   for (const Damage& damage : std::initializer_list<Damage>{
            {"0,1,1,BRISC,7,200,0,1,A,ZONE_START,3,a.cc", "rows_skipped", "fewer cells than the header"},

@@ -15,9 +15,9 @@
 #include <map>
 #include <optional>
 #include <random>
-#include <thread>
 #include <utility>
 
+#include "capture/agent/kinds_lookup.h"
 #include "capture/agent/viewer_session.h"
 #include "capture/process/host_identity.h"
 #include "capture/security/private_files.h"
@@ -30,7 +30,6 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kWatchInterval{250};
 constexpr std::chrono::milliseconds kCarryInterval{10};
-constexpr std::chrono::seconds kKindsStayKnown{5};
 constexpr std::size_t kMostWithoutCapture = 256;  // connections: enough that a flood of them leaves time to say hello
 // A viewer whose connection broke is back sooner; after that, one without a spool to come back to loses its capture
 // to the next viewer that asks.
@@ -62,7 +61,6 @@ struct Agent::Implementation final : SessionHost {
         session_id_(random_id()),
         gate_(options_.secrets.token) {}
   ~Implementation() override {
-    if (kinds_thread_.joinable()) kinds_thread_.join();
     sessions_.clear();
     runs_.clear();
   }
@@ -129,6 +127,7 @@ struct Agent::Implementation final : SessionHost {
 
   Loop loop_;  // outlives what runs on it
   AgentOptions options_;
+  KindsLookup kinds_{loop_, options_.kinds.list};
   SourceFunction source_;
   std::string session_id_;
   AgentGate gate_;
@@ -143,10 +142,6 @@ struct Agent::Implementation final : SessionHost {
   bool watching_ = false;
   bool crowded_ = false;
   bool carrying_on_ = false;
-  std::vector<KindFacts> known_kinds_;
-  std::optional<SteadyClock::time_point> kinds_looked_at_;
-  std::vector<ViewerSession*> awaiting_kinds_;
-  std::thread kinds_thread_;
   SteadyClock::time_point idle_since_ = SteadyClock::now();
 };
 
@@ -164,23 +159,8 @@ Hello Agent::Implementation::hello() const {
   return hello;
 }
 
-// Looking for what can be captured here may take a while, and many may ask: it is done beside the loop, once for all
-// who wait.
 void Agent::Implementation::welcome(ViewerSession& session) {
-  const bool known =
-      !options_.kinds.list || (kinds_looked_at_ && SteadyClock::now() - *kinds_looked_at_ < kKindsStayKnown);
-  if (known) return session.welcome(make_welcome());
-  awaiting_kinds_.push_back(&session);
-  if (awaiting_kinds_.size() > 1) return;
-  if (kinds_thread_.joinable()) kinds_thread_.join();  // it has posted its answer
-  kinds_thread_ = std::thread([this] {
-    auto found = std::make_shared<std::vector<KindFacts>>(options_.kinds.list());
-    loop_.post([this, found] {
-      known_kinds_ = std::move(*found);
-      kinds_looked_at_ = SteadyClock::now();
-      for (ViewerSession* waiting : std::exchange(awaiting_kinds_, {})) waiting->welcome(make_welcome());
-    });
-  });
+  kinds_.ask(&session, [this, &session] { session.welcome(make_welcome()); });
 }
 
 Welcome Agent::Implementation::make_welcome() const {
@@ -190,7 +170,7 @@ Welcome Agent::Implementation::make_welcome() const {
   welcome.may_run = options_.may_run;
   if (source_ || !options_.fixed.empty())
     welcome.fixed = options_.description.empty() ? "a capture" : options_.description;
-  welcome.kinds = known_kinds_;
+  welcome.kinds = kinds_.known();
   for (const auto& held : runs_) {
     welcome.captures.push_back(held->run->offer());
     if (held->controller != nullptr) welcome.captures.back().controller = held->controller->viewer();
@@ -499,7 +479,7 @@ void Agent::Implementation::make_room_for_connection() {
 }
 
 void Agent::Implementation::remove(ViewerSession& session) {
-  std::erase(awaiting_kinds_, &session);
+  kinds_.forget(&session);
   const auto found = std::find_if(sessions_.begin(), sessions_.end(),
                                   [&session](const auto& known) { return known.get() == &session; });
   if (found == sessions_.end()) return;

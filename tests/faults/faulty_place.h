@@ -46,8 +46,8 @@ struct FaultyPlace {
   [[nodiscard]] Ended run_without_memory(const std::vector<std::string>& program, const Fault& fault) const {
     return run_with(program, fault, "65536");
   }
-  [[nodiscard]] Ended run_with(const std::vector<std::string>& program, const Fault& fault,
-                               const std::string& memory) const {
+  [[nodiscard]] Result<test::Process> start(const std::vector<std::string>& program, const Fault& fault,
+                                            const std::string& memory) const {
     std::vector<std::string> argv = {"/usr/bin/env",
                                      "LD_PRELOAD=" + test::programs_folder() + "/../lib/libfault_shim.so",
                                      "ACCELSCOPE_FAULT_FOLDER=" + (memory.empty() ? disk.string() : ""),
@@ -63,7 +63,11 @@ struct FaultyPlace {
                                      "XDG_CONFIG_HOME=" + other.string()};
     std::filesystem::remove(root.path / "count");
     argv.insert(argv.end(), program.begin(), program.end());
-    Result<test::Process> process = test::Process::start(argv);
+    return test::Process::start(argv);
+  }
+  [[nodiscard]] Ended run_with(const std::vector<std::string>& program, const Fault& fault,
+                               const std::string& memory) const {
+    Result<test::Process> process = start(program, fault, memory);
     if (!process) return {-1, process.message()};
     const int status = process->finish(std::chrono::seconds(60));
     return {status, process->output()};

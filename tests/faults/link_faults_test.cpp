@@ -10,11 +10,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <mutex>
 #include <random>
 #include <thread>
 
 #include "capture/client/record.h"
 #include "capture/security/agent_identity.h"
+#include "capture/security/known_agents.h"
 #include "core/base/checksum.h"
 #include "tests/capture/wire_support.h"
 #include "tests/faults/trial_folder.h"
@@ -94,6 +97,23 @@ struct Trial {
   bool tls = false;
 };
 
+std::shared_ptr<const AgentIdentity> identity_under_test() {
+  static const std::shared_ptr<const AgentIdentity> identity =
+      std::make_shared<const AgentIdentity>(make_identity().value());
+  return identity;
+}
+
+// As if the user had said so once.
+void trust(const std::string& address) {
+  static std::mutex mutex;
+  static const TrialFolder config;
+  const std::lock_guard lock(mutex);
+  ::setenv("XDG_CONFIG_HOME", config.path.c_str(), 1);
+  const std::string path = known_agents_path().value();
+  fs::create_directories(fs::path(path).parent_path());
+  (void)KnownAgents(path).remember(address, identity_under_test()->fingerprint);
+}
+
 struct TrialOutcome {
   std::string failure;  // "": as it should be
   std::uint64_t digest = 0;
@@ -103,14 +123,18 @@ struct TrialOutcome {
 TrialOutcome run_trial(const Trial& trial) {
   const TrialFolder folder;
   const fs::path spool = trial.spool ? folder.path / "spool" : fs::path();
-  RunningAgent agent({}, agent_under_test(spool));
+  AgentOptions agent_options = agent_under_test(spool);
+  if (trial.tls) agent_options.secrets.identity = identity_under_test();
+  RunningAgent agent({}, agent_options);
   CuttingProxy proxy(agent.address().port);
   proxy.plan(trial.first);
   proxy.plan_rest({.delay = trial.first.delay, .jitter = trial.first.jitter});
   std::ofstream(folder.path / "in.bin", std::ios::binary) << bytes_of(kSentBytes, 1);
   write_private(folder.path / "token", kFaultToken);
   RecordOptions options;
-  options.plan.places = {fmt::format("127.0.0.1:{}", proxy.port())};
+  const std::string address = fmt::format("127.0.0.1:{}", proxy.port());
+  if (trial.tls) trust(address);
+  options.plan.places = {(trial.tls ? "tls://" : "") + address};
   options.plan.token_file = (folder.path / "token").string();
   options.plan.send = {(folder.path / "in.bin").string()};
   options.plan.request.kinds = {{"work", {}}};
@@ -214,6 +238,26 @@ TEST_CASE("a recording survives a reset at every step of the protocol on a link 
 
 TEST_CASE("a recording survives an orderly end at every step of the protocol on a link of 60 ms") {
   check_all(every_step(Trouble::fin, milliseconds(30), false), 24);
+}
+
+TEST_CASE("a recording survives breaks at every step of an encrypted connection, with and without a spool") {
+  std::vector<Trial> trials;
+  for (const Towards towards : {Towards::server, Towards::client}) {
+    for (const std::uint32_t record : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 10U, 16U, 24U, 32U, 40U}) {
+      for (const FrameStep::At at : {FrameStep::At::before, FrameStep::At::inside, FrameStep::At::after}) {
+        const bool spool = trials.size() % 2 == 0;
+        ProxyPlan plan{.trouble = trials.size() % 3 == 0 ? Trouble::fin : Trouble::reset, .towards = towards};
+        plan.delay = milliseconds(trials.size() % 4 == 0 ? 30 : 0);
+        plan.step = FrameStep{.nth = record, .at = at, .encrypted = true};
+        trials.push_back(
+            {plan,
+             fmt::format("record {} of the {}, place {}, {}", record, towards == Towards::server ? "viewer" : "agent",
+                         static_cast<int>(at), spool ? "spool" : "no spool"),
+             spool, true});
+      }
+    }
+  }
+  check_all(trials);
 }
 
 TEST_CASE("a recording survives breaks at random bytes, in both directions, on links with latency and jitter") {

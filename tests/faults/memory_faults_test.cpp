@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "capture/client/store_scopes.h"
 #include "capture/sim/neuron_json_writer.h"
 #include "capture/sim/simulator.h"
 #include "core/store/store.h"
@@ -37,7 +38,64 @@ void check_without_memory(const std::vector<std::string>& command, const std::fi
   MESSAGE(fmt::format("{} wishes for memory, every {}th refused", calls, step));
 }
 
+struct ServedCapture {
+  AgentStatus viewer;
+  int agent = 0;  // its exit status
+  std::string output;
+};
+
+// An agent that has to serve one capture, and a viewer that has all the memory it wants.
+ServedCapture serve_without_memory(const FaultyPlace& place, const Fault& fault) {
+  const std::string label = "listening on ";
+  ServedCapture served;
+  test::Process agent =
+      place
+          .start({kAgentProgram, "simulate", "--listen", "127.0.0.1:0", "--once", "--rate", "max", "--events", "20000"},
+                 fault, "65536")
+          .value();
+  if (const auto line = agent.wait_for(label, kPatience)) {
+    const std::unique_ptr<Store> store = Store::create().value();
+    StoreScopes scopes(*store);
+    AgentFeed feed(scopes, {.clock = std::make_shared<SessionClock>()});
+    const std::string words = line->substr(line->find(label) + label.size());
+    ConnectionOptions options = connection_to(parse_address(words.substr(0, words.find_first_of(" ,\n"))).value());
+    options.give_up = options.begin_limit = std::chrono::milliseconds(500);
+    Connection connection(options, feed);
+    connection.begin();
+    CHECK(connection.wait_for(kPatience));
+    served.viewer = connection.status();
+    CHECK(store->snapshot()->event_count == served.viewer.events);
+    agent.interrupt();  // a capture that has failed leaves it waiting for the next
+  }
+  served.agent = agent.finish(kPatience);
+  served.output = agent.output();
+  return served;
+}
+
 }  // namespace
+
+TEST_CASE("an agent that is refused memory tells its viewer or ends with an error, and no event is lost unsaid") {
+  if (!has_programs(false)) return;
+  const FaultyPlace place;
+  const ServedCapture whole = serve_without_memory(place, {});
+  REQUIRE_MESSAGE(whole.viewer.phase == CapturePhase::ended, whole.viewer.message);
+  REQUIRE(whole.viewer.events > 0);
+  const long calls = place.calls();
+  REQUIRE(calls > 3);
+  const long step = step_of_calls(calls, 25);
+  for (const char* kind : {"once", "full"}) {
+    for (long at = 1; at <= calls; at += step) {
+      CAPTURE(kind);
+      CAPTURE(at);
+      const ServedCapture served = serve_without_memory(place, {kind, at});
+      CHECK_MESSAGE(served.agent >= 0, served.output);
+      const bool complete = served.viewer.phase == CapturePhase::ended && served.viewer.outcome == Outcome::complete;
+      if (complete) CHECK(served.viewer.events == whole.viewer.events);
+      if (!complete) CHECK_MESSAGE(contains(served.output + served.viewer.message, "memory"), served.output);
+    }
+  }
+  MESSAGE(fmt::format("{} wishes for memory, every {}th refused", calls, step));
+}
 
 TEST_CASE("an import and a capture that are refused memory end with an error") {
   if (!has_programs(true)) return;

@@ -158,7 +158,29 @@ void make_traces(const std::filesystem::path& folder) {
       R"([{"ph":"X","name":"b","ts":9,"dur":1},{"ph":"X","name":"a","ts":1,"dur":9},{"ph":"X","name":"a","ts":1,"dur":9}])");
 }
 
+// Conversations that go well: the steps of fuzz/peer_script.h by the numbers that the targets give their messages.
+void make_handshakes(const std::filesystem::path& folder) {
+  const auto seed = [&](const char* name, std::initializer_list<std::uint8_t> messages) {
+    Bytes script;
+    for (const std::uint8_t each : messages) {
+      script.push_back(std::byte{5});
+      script.push_back(std::byte{each});
+    }
+    write(folder / name, script);
+  };
+  seed("handshake_agent_fuzz/whole", {0, 3, 15, 9, 10, 13, 14});
+  seed("handshake_agent_fuzz/watched", {0, 5, 15});
+  seed("handshake_agent_fuzz/controls", {0, 3, 7, 8, 11, 12, 6, 15});
+  seed("handshake_agent_fuzz/guess", {1, 2});
+  seed("handshake_viewer_fuzz/whole", {0, 1, 12, 2, 3, 3, 3, 3, 3, 3, 3, 3, 4, 13, 8, 9});
+  seed("handshake_viewer_fuzz/reports", {0, 1, 12, 2, 5, 6, 3, 10, 7, 4});
+  seed("handshake_viewer_fuzz/refused", {0, 1, 12, 11});
+  const Bytes pages(64, std::byte{5});  // eight steps
+  write(folder / "session_pages_fuzz" / "schema", pages);
+}
+
 Result<void> make(const std::filesystem::path& folder) {
+  make_handshakes(folder);
   make_traces(folder / "chrome_json_fuzz");
   for (const capture::Detail detail : {capture::Detail::full, capture::Detail::slim}) {
     test::RecordingSink collect;

@@ -26,6 +26,15 @@ class DroppingSinks final : public SinkProvider {
   DroppingSink sink_;
 };
 
+// What was understood is written so that it is understood again.
+template <typename T>
+void repeats(ByteView body, Result<T> (*decode)(ByteView)) {
+  const Result<T> message = decode(body);
+  if (!message) return;
+  const Result<T> again = decode(encode(*message).body);
+  if (!again || !(*again == *message)) std::abort();
+}
+
 void decode_message(FrameType type, ByteView body) {
   switch (type) {
     case FrameType::hello:
@@ -44,18 +53,39 @@ void decode_message(FrameType type, ByteView body) {
         (void)StreamIngest(sinks).finish(*end);
       }
       return;
-    case FrameType::start:
-      (void)decode_start(body);
-      return;
-    case FrameType::stop:
-      (void)decode_stop(body);
-      return;
-    case FrameType::progress:
-      (void)decode_progress(body);
-      return;
     case FrameType::received:
     case FrameType::durable:
       (void)decode_acknowledgement(body);
+      return;
+    case FrameType::stop:
+      return repeats(body, decode_stop);
+    case FrameType::progress:
+      return repeats(body, decode_progress);
+    case FrameType::start:
+      return repeats(body, decode_start);
+    case FrameType::proof:
+      return repeats(body, decode_proof);
+    case FrameType::welcome:
+      return repeats(body, decode_welcome);
+    case FrameType::started:
+      return repeats(body, decode_started);
+    case FrameType::state:
+      return repeats(body, decode_state);
+    case FrameType::clock:
+      return repeats(body, decode_clock);
+    case FrameType::gap:
+      return repeats(body, decode_gap);
+    case FrameType::file:
+      return repeats(body, decode_file);
+    case FrameType::fetch:
+      return repeats(body, decode_fetch);
+    case FrameType::fetched:
+      return repeats(body, decode_fetched);
+    case FrameType::discard:
+      return repeats(body, decode_discard);
+    case FrameType::pause:
+    case FrameType::resume:
+      (void)decode_pause(body);
       return;
     default:
       (void)parse_address({reinterpret_cast<const char*>(body.data()), body.size()});
@@ -91,7 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] == 0) {
     read_frames(bytes.subspan(1));
   } else {
-    decode_message(static_cast<FrameType>(data[0] % 12), bytes.subspan(1));
+    decode_message(static_cast<FrameType>(data[0] % 25), bytes.subspan(1));
   }
   return 0;
 }

@@ -25,7 +25,8 @@ using Socket = asio::ip::tcp::socket;
 constexpr std::size_t kProxyBufferBytes = std::size_t{64} << 10;
 constexpr std::uint64_t kSlicesPerSecond = 50;  // of a throttled stream
 constexpr std::size_t kMostOnTheWay = std::size_t{4} << 20;
-constexpr std::size_t kHeaderBytes = 32;  // of a frame: its type lies at 4, its length at 8
+constexpr std::size_t kHeaderBytes = 32;       // of a frame: its type lies at 4, its length at 8
+constexpr std::size_t kRecordHeaderBytes = 5;  // of TLS: its length lies at 3, big-endian
 
 struct Counters {
   std::array<std::atomic<std::uint64_t>, 2> passed{};  // by Towards
@@ -39,10 +40,11 @@ void reset(Socket& socket) {
   socket.close(ignored);
 }
 
-// Finds the byte of a stream of frames at which a step lies.
+// Finds the byte of a stream of frames or records at which a step lies.
 class StepFinder {
  public:
-  explicit StepFinder(const FrameStep& step) : step_(step) {}
+  explicit StepFinder(const FrameStep& step)
+      : step_(step), header_size_(step.encrypted ? kRecordHeaderBytes : kHeaderBytes) {}
 
   // The next bytes of the stream; nothing until the step is among them or known to lie ahead.
   std::optional<std::uint64_t> find(const char* bytes, std::size_t count) {
@@ -56,24 +58,29 @@ class StepFinder {
       }
       header_[header_bytes_++] = bytes[i++];
       ++offset_;
-      if (header_bytes_ < kHeaderBytes) continue;
+      if (header_bytes_ < header_size_) continue;
       header_bytes_ = 0;
-      std::uint16_t type = 0;
+      std::uint16_t type = step_.type;
       std::uint32_t length = 0;
-      std::memcpy(&type, &header_[4], sizeof type);
-      std::memcpy(&length, &header_[8], sizeof length);
+      if (step_.encrypted) {
+        length = static_cast<unsigned char>(header_[3]) * 256U + static_cast<unsigned char>(header_[4]);
+      } else {
+        std::memcpy(&type, &header_[4], sizeof type);
+        std::memcpy(&length, &header_[8], sizeof length);
+      }
       body_left_ = length;
       if (type != step_.type || ++seen_ != step_.nth) continue;
-      const std::uint64_t begin = offset_ - kHeaderBytes;
+      const std::uint64_t begin = offset_ - header_size_;
       if (step_.at == FrameStep::At::before) return begin;
       if (step_.at == FrameStep::At::after) return offset_ + length;
-      return begin + (length == 0 ? kHeaderBytes / 2 : kHeaderBytes + length / 2);
+      return begin + (length == 0 ? header_size_ / 2 : header_size_ + length / 2);
     }
     return {};
   }
 
  private:
   FrameStep step_;
+  std::size_t header_size_;
   std::array<char, kHeaderBytes> header_{};
   std::size_t header_bytes_ = 0;
   std::uint64_t body_left_ = 0;

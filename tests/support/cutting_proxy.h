@@ -23,12 +23,14 @@ enum class Trouble : std::uint8_t {
 
 enum class Towards : std::uint8_t { client, server };
 
-// A place in the protocol: the n-th frame of a type that goes in the plan's direction. Plain connections only.
+// A place in the protocol: the n-th frame of a type that goes in the plan's direction; on an encrypted connection, the
+// n-th record of TLS, whatever it holds.
 struct FrameStep {
   enum class At : std::uint8_t { before, inside, after };
   std::uint16_t type = 0;  // as on the wire: see FrameType
   std::uint32_t nth = 1;
   At at = At::before;
+  bool encrypted = false;
 };
 
 struct ProxyPlan {

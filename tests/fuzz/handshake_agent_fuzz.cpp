@@ -1,0 +1,68 @@
+// Whatever a viewer says, in the handshake and after it, the agent refuses or takes, and the next viewer is let in.
+#include <cstdlib>
+
+#include "capture/security/viewer_proof.h"
+#include "tests/fuzz/peer_script.h"
+
+using namespace accelscope;
+using namespace accelscope::capture;
+
+namespace {
+
+constexpr const char* kSecret = "the-secret-of-the-owner";
+
+AgentOptions agent_options() {
+  AgentOptions options;
+  options.limits = quick_limits();
+  options.limits.hello = options.limits.silence = std::chrono::milliseconds(300);  // whoever waits in vain
+  options.secrets.token = Token::parse(kSecret).value();
+  options.orphan_limit = std::chrono::milliseconds(100);
+  return options;
+}
+
+// The whole handshake, as the owner does it.
+bool enter(RawPeer& peer) {
+  ViewerProof proof = ViewerProof::begin(Token::parse(kSecret).value()).value();
+  Hello hello = viewer_hello();
+  hello.nonce = proof.nonce();
+  if (!peer.send(encode(hello))) return false;
+  const auto answer = peer.receive(FrameType::hello);
+  const Result<Hello> agent = answer ? decode_hello(answer->body) : Error{"gone"};
+  const Result<std::string> mac = agent ? proof.prove(agent->nonce, {}) : Result<std::string>(agent.error());
+  return mac && peer.send(encode(ProofMessage{*mac})) && peer.receive(FrameType::welcome);
+}
+
+const std::vector<PeerScript::Message>& messages() {
+  static const std::vector<PeerScript::Message> all = {
+      [](RawPeer& peer, std::uint64_t&) { return enter(peer); },
+      sends(encode(viewer_hello())),
+      sends(encode(ProofMessage{std::string(kMacBytes, 'x')})),
+      sends(encode(Start{.mode = StartMode::begin})),
+      sends(encode(Start{.mode = StartMode::take_up})),
+      sends(encode(Start{.mode = StartMode::watch})),
+      sends(encode(Stop{"enough"})),
+      sends(encode_pause({})),
+      sends(encode_resume({})),
+      sends(encode_received({1})),
+      sends(encode_durable({1})),
+      sends(encode(ClockReport{})),
+      sends(encode(FilePiece{"in.bin", 0600, 0, 4, "data"})),
+      sends(encode(Fetch{})),
+      sends(encode(Discard{})),
+      [](RawPeer& peer, std::uint64_t&) { return peer.receive(FrameType::end).has_value(); },
+  };
+  return all;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static RunningAgent agent(synthetic_source({.events = 50, .lanes = 1}), agent_options());
+  {
+    RawPeer peer = RawPeer::connect_to(agent.address());
+    PeerScript(std::as_bytes(std::span(data, size))).play(peer, messages());
+  }
+  RawPeer owner = RawPeer::connect_to(agent.address());
+  if (!enter(owner)) std::abort();
+  return 0;
+}

@@ -138,6 +138,7 @@ Result<OpenedSession> load_session(const std::vector<std::string>& paths, const 
     const fs::file_status status = fs::status(path, error);
     if (status.type() == fs::file_type::not_found) return Error{path + ": there is no such file; check the path"};
     if (!fs::status_known(status)) return Error{fmt::format("{}: cannot be opened: {}", path, error.message())};
+    if (fs::is_socket(status)) return Error{path + ": is a socket, not a file; name a profile or a session"};
     if (is_pipe_or_device(path)) return Error{path + ": is a pipe or a device; save what it gives to a file"};
     if (::access(path.c_str(), R_OK) != 0) {
       return Error{fmt::format("{}: cannot be read: {}; check its permissions", path, std::strerror(errno))};

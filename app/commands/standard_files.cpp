@@ -26,11 +26,10 @@ namespace {
 constexpr const char* kInputName = "standard input";
 constexpr const char* kOutputName = "standard output";
 
-// Pipes, sockets and devices: what is read of them is gone, and formats are told by reading.
+// What is read of a pipe is gone, and formats are told by reading.
 bool can_be_read_once(const std::string& path) {
   std::error_code failure;
-  const fs::file_status status = fs::status(path, failure);
-  return !failure && fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+  return fs::is_fifo(fs::status(path, failure));
 }
 
 // Until its end, or until the user interrupts: a pipe into which nothing comes would hold this up for good.

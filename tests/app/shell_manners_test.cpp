@@ -176,6 +176,30 @@ TEST_CASE("a pipe is a file that is read once, and one into which nothing comes 
   CHECK(fs::is_empty(folder.file("tmp")));
 }
 
+TEST_CASE("what is no file is refused by its kind, at once") {
+  const test::TemporaryFolder folder;
+  struct Refused {
+    std::string make;
+    std::string path;
+    std::string says;
+  };
+  for (const Refused& refused : std::initializer_list<Refused>{
+           {"", "/dev/zero", "/dev/zero: is a pipe or a device"},
+           {"", "/dev/null", "/dev/null: is a pipe or a device"},
+           {"python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s.json\")'; ", "s.json",
+            "s.json: is a socket"},
+           {"ln -s loop.json loop.json; ", "loop.json", "loop.json: cannot be opened: Too many levels"},
+           {"ln -s nowhere gone.json; ", "gone.json", "gone.json: there is no such file"},
+           {"touch empty.json; ", "empty.json", "empty.json: the file is empty"}}) {
+    for (const char* command : {"view ", "import --force -o out.accel ", "ingest-check ", "screenshot -o out.png "}) {
+      const Said said = shell(folder.path(), refused.make + "accelscope " + command + refused.path);
+      CHECK(said.status == 1);
+      CHECK_MESSAGE(holds(said.text, refused.says), command << said.text);
+      shell(folder.path(), "rm -f *.json");
+    }
+  }
+}
+
 TEST_CASE("what a command writes has a name of its own where none is given, and nothing is replaced for it") {
   const test::TemporaryFolder folder;
   REQUIRE(shell(folder.path(), "accelscope simulate --kernels 1 --format neuron-json -o kernel.json").status == 0);

@@ -41,9 +41,14 @@ void draw_record_button(AppState& state, Ui& ui, Rect& row) {
                              .icon_colour = ui.colour(Colour::error),
                              .tooltip = "Connect to an agent and record",
                              .shortcut = "Ctrl+K"};
-  if (button(ui, "top.record", row.cut_left(button_width(ui, record)).middle(ui.px(size::kControl)), record)) {
-    state.commands.run("connect");
-  }
+  const float width = button_width(ui, record);
+  if (row.width() < ui.px(size::kControl)) return;  // the menu has it too
+  const bool fits = row.width() >= width;
+  const Rect place = row.cut_left(fits ? width : ui.px(size::kControl)).middle(ui.px(size::kControl));
+  const bool pressed = fits ? button(ui, "top.record", place, record)
+                            : icon_button(ui, "top.record", place, icon::kCircle, "Record: connect to an agent",
+                                          {.icon_colour = record.icon_colour, .kind = ButtonKind::flat});
+  if (pressed) state.commands.run("connect");
 }
 
 float lines_height(Ui& ui, const AgentLine& line, float value_width) {

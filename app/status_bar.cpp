@@ -56,7 +56,7 @@ bool draw_chip(Ui& ui, const char* name, Rect place, const Chip& chip) {
     draw_icon(ui, place.cut_left(ui.px(14)), chip.icon, ui.colour(chip.icon_colour), TextStyle::icon13);
     place.cut_left(ui.px(6));
   }
-  draw_text(ui, place, chip.text, {.style = TextStyle::small, .colour = chip.colour, .fit = Fit::clip});
+  draw_text(ui, place, chip.text, {.style = TextStyle::small, .colour = chip.colour});
   return hand.clicked;
 }
 
@@ -105,17 +105,22 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
     explained = "Rows of tables without time are not counted: no filter concerns them";
   }
   left_chip(ui, "status.events", row, {.text = events, .tooltip = explained}, false);
-  left_chip(ui, "status.active", row,
-            {.text = active_text(tab),
-             .tooltip = "At least one device works, or a thread where there is none; each moment counts once, waits do "
-                        "not count"});
+  const Chip quality = quality_chip(*tab.snapshot);
+  const Chip active{.text = active_text(tab),
+                    .tooltip =
+                        "At least one device works, or a thread where there is none; each moment counts once, "
+                        "waits do not count"};
+  // What is missing is said first where there is no room for both.
+  const float lines = ui.px(2 * 17);
+  if (row.width() >= chip_width_of(ui, active) + chip_width_of(ui, quality) + lines)
+    left_chip(ui, "status.active", row, active);
   if (tab.live == LiveState::recording) {
     left_chip(ui, "status.rate", row,
               {.icon = icon::kDownload,
                .icon_colour = Colour::accent,
                .text = format_count(static_cast<std::uint64_t>(tab.events_per_second)) + " events/s"});
   }
-  if (left_chip(ui, "status.quality", row, quality_chip(*tab.snapshot))) state.layout.show(PanelId::quality);
+  if (left_chip(ui, "status.quality", row, quality)) state.layout.show(PanelId::quality);
 }
 
 }  // namespace

@@ -138,10 +138,11 @@ void draw_top_bar(AppState& state, Ui& ui, Rect bar) {
   row.cut_left(used + ui.px(8));
   vertical_line(ui, row.x0, row.y0 + ui.px(11), row.y1 - ui.px(11), ui.colour(Colour::line2));
   row.cut_left(ui.px(12));
+  Rect settings = row.cut_right(std::min(ui.px(2 * size::kControl), row.width()));
   draw_capture_bar(state, ui, row);
-  draw_settings(state, ui, row);
+  draw_settings(state, ui, settings);
   SessionTab* tab = state.tab();
-  if (tab != nullptr) draw_range(state, ui, row, *tab);
+  if (tab != nullptr && row.width() >= ui.px(12 + 2 * size::kControl)) draw_range(state, ui, row, *tab);
 
   // In the middle of the window when there is room, else in the middle of what is left.
   row = row.inset(ui.px(12), 0);

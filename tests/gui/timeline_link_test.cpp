@@ -96,7 +96,8 @@ TEST_CASE("no frame is asked for while the pointer rests on an event, on an empt
   for (const render::Point at : {place_of(viewer, "Tensor", 1'050), below_all, render::Point{1'300, 300}}) {
     viewer.shell.move(at);
     viewer.shell.wait(0.5);
-    REQUIRE(viewer.shell.settle());
+    // An answer of a busy machine may still ask for one; what rests asks for none at last.
+    for (int round = 0; round < 100 && !viewer.shell.idle(); ++round) REQUIRE(viewer.shell.settle());
     CHECK_MESSAGE(viewer.shell.idle(), "the pointer is at ", at.x, ", ", at.y);
   }
 }

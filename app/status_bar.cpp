@@ -110,16 +110,14 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
                     .tooltip =
                         "At least one device works, or a thread where there is none; each moment counts once, "
                         "waits do not count"};
-  // What is missing is said first where there is no room for both.
-  const float lines = ui.px(2 * 17);
-  if (row.width() >= chip_width_of(ui, active) + chip_width_of(ui, quality) + lines)
-    left_chip(ui, "status.active", row, active);
-  if (tab.live == LiveState::recording) {
-    left_chip(ui, "status.rate", row,
-              {.icon = icon::kDownload,
-               .icon_colour = Colour::accent,
-               .text = format_count(static_cast<std::uint64_t>(tab.events_per_second)) + " events/s"});
-  }
+  const Chip rate{.icon = icon::kDownload,
+                  .icon_colour = Colour::accent,
+                  .text = format_count(static_cast<std::uint64_t>(tab.events_per_second)) + " events/s"};
+  const bool recording = tab.live == LiveState::recording;
+  // What is missing is said first where there is no room for all.
+  const float kept = chip_width_of(ui, quality) + ui.px(17) + (recording ? chip_width_of(ui, rate) + ui.px(17) : 0);
+  if (row.width() >= chip_width_of(ui, active) + ui.px(17) + kept) left_chip(ui, "status.active", row, active);
+  if (recording && row.width() >= kept) left_chip(ui, "status.rate", row, rate);
   if (left_chip(ui, "status.quality", row, quality)) state.layout.show(PanelId::quality);
 }
 

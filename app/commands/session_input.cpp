@@ -11,6 +11,7 @@
 #include "app/commands/interrupt.h"
 #include "app/commands/standard_files.h"
 #include "app/commands/terminal.h"
+#include "capture/wire/messages.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -21,6 +22,21 @@ constexpr auto kProgressPeriod = std::chrono::milliseconds(200);
 void print_progress(std::ostream& err, const BackgroundJob& job) {
   const std::string progress = progress_text(job.progress());
   err << kEraseLine << job.title() << (progress.empty() ? "" : "  ") << progress << std::flush;
+}
+
+// Details of a foreign session are foreign text.
+void say_what_is_missing(const Snapshot& snapshot, const InputPaths& inputs, const std::string& input,
+                         const CommandRun& run) {
+  constexpr std::size_t kSaid = 5;
+  std::size_t count = 0;
+  for (const QualityEntry& entry : snapshot.quality) {
+    if (entry.severity != Severity::error || count++ >= kSaid) continue;
+    const std::string number = entry.count > 1 ? format_count(entry.count) + " " : "";
+    (void)run.fail(fmt::format("{}: {}{}", input, number, capture::printable(inputs.shown(entry.detail), 2000)));
+  }
+  if (count > kSaid)
+    (void)run.fail(
+        fmt::format("{}: and {} more such findings: accelscope ingest-check {}", input, count - kSaid, input));
 }
 
 }  // namespace
@@ -43,19 +59,6 @@ Result<void> with_progress(const std::string& title, const CommandRun& run, cons
   return job.finish();
 }
 
-void say_what_is_missing(const Snapshot& snapshot, const std::string& input, const CommandRun& run) {
-  constexpr std::size_t kSaid = 5;
-  std::size_t count = 0;
-  for (const QualityEntry& entry : snapshot.quality) {
-    if (entry.severity != Severity::error || count++ >= kSaid) continue;
-    const std::string number = entry.count > 1 ? format_count(entry.count) + " " : "";
-    (void)run.fail(fmt::format("{}: {}{}", input, number, entry.detail));
-  }
-  if (count > kSaid)
-    (void)run.fail(
-        fmt::format("{}: and {} more such findings: accelscope ingest-check {}", input, count - kSaid, input));
-}
-
 Result<OpenedSession> open_input(const std::vector<std::string>& paths, const OpenSessionOptions& options,
                                  const CommandRun& run, bool reports_quality) {
   const Result<InputPaths> inputs = InputPaths::read(paths);
@@ -70,7 +73,7 @@ Result<OpenedSession> open_input(const std::vector<std::string>& paths, const Op
   if (!session->ok()) return Error{inputs->shown(session->message())};
   (*session)->keeper = inputs->keeper();
   if (!(*session)->note.empty()) run.say("accelscope: " + inputs->shown((*session)->note));
-  if (!reports_quality) say_what_is_missing(*(*session)->store->snapshot(), inputs->shown(what), run);
+  if (!reports_quality) say_what_is_missing(*(*session)->store->snapshot(), *inputs, inputs->shown(what), run);
   return std::move(*session);
 }
 

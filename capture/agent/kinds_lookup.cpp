@@ -1,18 +1,18 @@
 #include "capture/agent/kinds_lookup.h"
 
-#include <memory>
-#include <new>
+#include <system_error>
 
 namespace accelscope::capture {
 namespace {
 
 constexpr std::chrono::seconds kKindsStayKnown{5};
 
-// Without memory for it, nothing is found; whoever asks goes on with what needs no kind.
+// Where the looking fails, for want of memory most likely, nothing is found; whoever asks goes on with what needs no
+// kind.
 std::vector<KindFacts> look_up(const std::function<std::vector<KindFacts>()>& list) {
   try {
     return list();
-  } catch (const std::bad_alloc&) {
+  } catch (...) {
     return {};
   }
 }
@@ -29,14 +29,21 @@ void KindsLookup::ask(const void* who, std::function<void()> answered) {
   waiting_.emplace_back(who, std::move(answered));
   if (waiting_.size() > 1) return;
   if (thread_.joinable()) thread_.join();  // it has posted its answer
-  thread_ = std::thread([this] {
-    auto found = std::make_shared<std::vector<KindFacts>>(look_up(list_));
-    loop_.post([this, found] {
-      known_ = std::move(*found);
-      looked_at_ = std::chrono::steady_clock::now();
-      for (const auto& each : std::exchange(waiting_, {})) each.second();
+  try {
+    thread_ = std::thread([this] {
+      found_ = look_up(list_);
+      loop_.post([this] { answer(); });
     });
-  });
+  } catch (const std::system_error&) {  // no thread is to be had: what was known before is the answer
+    found_ = known_;
+    answer();
+  }
+}
+
+void KindsLookup::answer() {
+  known_ = std::move(found_);
+  looked_at_ = std::chrono::steady_clock::now();
+  for (const auto& each : std::exchange(waiting_, {})) each.second();
 }
 
 void KindsLookup::forget(const void* who) {

@@ -30,9 +30,12 @@ class KindsLookup {
   [[nodiscard]] const std::vector<KindFacts>& known() const noexcept { return known_; }
 
  private:
+  void answer();
+
   Loop& loop_;
   std::function<std::vector<KindFacts>()> list_;
   std::vector<KindFacts> known_;
+  std::vector<KindFacts> found_;  // the thread's, until it has posted
   std::optional<std::chrono::steady_clock::time_point> looked_at_;
   std::vector<std::pair<const void*, std::function<void()>>> waiting_;
   std::thread thread_;

@@ -10,8 +10,7 @@ namespace accelscope::capture {
 namespace {
 
 constexpr std::size_t kReadBytes = 1U << 20;
-constexpr std::size_t kLeastHoleBytes = 8;            // fewer zeros in a row are characters that do not belong there
-constexpr std::size_t kFirstBufferBytes = 64U << 10;  // most files are small; the buffer grows with what comes
+constexpr std::size_t kLeastHoleBytes = 8;  // fewer zeros in a row are characters that do not belong there
 
 [[nodiscard]] bool ends_scalar(char c) noexcept {
   return is_blank(c) || c == ',' || c == ']' || c == '}' || c == ':' || c == '"' || c == '{' || c == '[';
@@ -33,7 +32,7 @@ constexpr std::size_t kFirstBufferBytes = 64U << 10;  // most files are small; t
 
 JsonTableReader::JsonTableReader(std::unique_ptr<ByteSource> source, Options options)
     : source_(std::move(source)), options_(options) {
-  buffer_.resize(kFirstBufferBytes + kScanPadding);
+  buffer_.resize(options_.first_buffer_bytes + kScanPadding);
 }
 
 bool JsonTableReader::next(JsonWindow& window) {
@@ -157,6 +156,7 @@ JsonTableReader::Step JsonTableReader::step_key() {
   if (c == ',') {
     ++begin_;
   } else if (c == '}') {
+    if (hole_table_) return end_after_hole();
     ++begin_;
     place_ = Place::after;
   } else if (c == '"') {
@@ -216,6 +216,7 @@ JsonTableReader::Step JsonTableReader::step_rows(JsonWindow& window) {
     if (c == ',') {
       ++begin_;
     } else if (c == ']' || (c == '}' && !top_is_array_)) {
+      if (hole_table_ && top_is_array_) return end_after_hole();
       // A brace here means that the array was never closed: the table ends and so does the document.
       if (c == '}') problem(JsonProblem::Kind::stray_bytes, 1, offset());
       ++begin_;
@@ -295,6 +296,8 @@ bool JsonTableReader::is_cut_by_hole(std::size_t length) {
     std::size_t after = zero;
     while (after < end_ && buffer_[after] == 0) ++after;
     if (after - zero >= kLeastHoleBytes) {
+      if (!hole_table_ || place_ != Place::key) hole_table_ = table_;
+      hole_in_value_ = place_ == Place::value;
       begin_ = zero;
       place_ = Place::hole;
       return true;
@@ -312,24 +315,47 @@ void JsonTableReader::pass_hole(std::size_t to) {
   if (zero_at_ != kNoZero && zero_at_ < offset()) find_zero(begin_);
 }
 
-// To the next row, `}, {"key":`, or the next table, `], "key":`.
+// The bracket at begin_ ends the document, unless what was taken for a row or a table behind a hole was a part of a
+// row: then that row ends here, and the next one is looked for.
+JsonTableReader::Step JsonTableReader::end_after_hole() {
+  std::size_t next = begin_ + 1;
+  while (next < end_ && is_blank(buffer_[next])) ++next;
+  if (next == end_ && !source_ended_) return Step::need_more;
+  if (next == end_) {
+    begin_ = end_;
+    place_ = Place::after;
+  } else {
+    table_ = *hole_table_;
+    place_ = Place::hole;
+  }
+  return Step::advanced;
+}
+
+// To the next row, `}, {"key":`, or the next table, `], "key":` or `}, "key": [{`. Parts of a row can look like both:
+// see end_after_hole().
 JsonTableReader::Step JsonTableReader::step_hole() {
   const auto blanks_end = [this](std::size_t at) {
     while (at < end_ && is_blank(buffer_[at])) ++at;
     return at;
   };
   const auto is_at = [this](std::size_t at, char c) { return at < end_ && buffer_[at] == c; };
-  const auto is_at_key = [&](std::size_t at) {
+  const auto colon_of = [&](std::size_t at) {  // of a key; end_: there is none
     const std::size_t length = is_at(at, '"') ? scan_string(buffer_.data() + at, end_ - at) : 0;
-    return length > 0 && is_at(blanks_end(at + length), ':');
+    const std::size_t colon = blanks_end(at + length);
+    return length > 0 && is_at(colon, ':') ? colon : end_;
   };
+  const auto is_at_key = [&](std::size_t at) { return colon_of(at) < end_; };
   for (std::size_t at = begin_; at < end_; ++at) {
     if (buffer_[at] != '}' && buffer_[at] != ']') continue;
     const std::size_t comma = blanks_end(at + 1);
     const std::size_t next = blanks_end(comma + 1);
     if (!is_at(comma, ',')) continue;
     const bool row = buffer_[at] == '}' && is_at(next, '{') && is_at_key(blanks_end(next + 1));
-    if (!row && (buffer_[at] != ']' || top_is_array_ || !is_at_key(next))) continue;
+    if (!row && (top_is_array_ || !is_at_key(next))) continue;
+    if (!row && buffer_[at] == '}') {
+      const std::size_t list = blanks_end(colon_of(next) + 1);
+      if (!is_at(list, '[') || !is_at(blanks_end(list + 1), '{')) continue;
+    }
     pass_hole(next);
     place_ = row ? Place::rows : Place::key;
     return Step::advanced;
@@ -346,7 +372,7 @@ bool JsonTableReader::ends_document(std::size_t at) const noexcept {
     if (!rest.ends_with('}')) return false;
     rest = trimmed(rest.substr(0, rest.size() - 1));
   }
-  return rest.ends_with(']') || (!top_is_array_ && rest.ends_with('}'));
+  return rest.ends_with(']') || (hole_in_value_ && rest.ends_with('}'));
 }
 
 void JsonTableReader::begin_window(JsonWindow& window) const {

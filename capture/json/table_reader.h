@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,7 @@ class JsonTableReader {
     std::size_t window_bytes = 4U << 20;
     std::size_t max_row_bytes = 16U << 20;
     std::uint32_t max_depth = 128;
+    std::size_t first_buffer_bytes = 64U << 10;  // most files are small; the buffer grows with what comes
   };
 
   JsonTableReader(std::unique_ptr<ByteSource> source, Options options);
@@ -94,6 +96,7 @@ class JsonTableReader {
   [[nodiscard]] bool is_cut_by_hole(std::size_t length);
   void find_zero(std::size_t from) noexcept;
   [[nodiscard]] Step step_hole();
+  [[nodiscard]] Step end_after_hole();
   void pass_hole(std::size_t to);
   [[nodiscard]] bool ends_document(std::size_t at) const noexcept;
   [[nodiscard]] bool skip_oversize();
@@ -123,6 +126,8 @@ class JsonTableReader {
   bool first_of_table_ = false;
   Place place_ = Place::document;
   Place after_skipping_ = Place::key;
+  std::optional<std::string> hole_table_;  // in which the last hole began
+  bool hole_in_value_ = false;             // of a table that is a single value
   BalancedScan skipped_;
   std::string table_;
   std::vector<JsonProblem> problems_;

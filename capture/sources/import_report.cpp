@@ -15,8 +15,9 @@ constexpr std::size_t kImportReportMaxEntries = 512;  // a hostile file must not
 
 std::string hole_in_words(std::uint64_t first_byte) {
   return fmt::format(
-      "bytes of zero stand where rows should be, the first at byte {}: that part of the file was never written to its "
-      "disk. The rows there are missing, how many cannot be told; copy the file again from where it was made",
+      "bytes of zero stand where rows should be, the first at byte {}: that part of the file is damaged, or was never "
+      "written to its disk. The rows there are missing, how many cannot be told; copy the file again from where it was "
+      "made",
       first_byte);
 }
 

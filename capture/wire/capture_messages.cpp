@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
@@ -45,6 +46,9 @@ class Take {
     requires std::is_arithmetic_v<T>
   void number(T& value) {
     value = reader_.number<T>();
+    if constexpr (std::is_floating_point_v<T>) {
+      if (!std::isfinite(value)) wrong("with a number that is none");
+    }
   }
   template <typename T>
   void choice(T& value, T first, T last) {

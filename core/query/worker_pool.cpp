@@ -106,20 +106,22 @@ void WorkerPool::for_each(std::size_t count, TaskControl& control,
   const auto loop = std::make_shared<Loop>();
   loop->count = count;
   const std::size_t helpers = count == 0 ? 0 : std::min(threads_.size(), count - 1);
-  for (std::size_t i = 0; i < helpers; ++i) {
-    enqueue_first([loop, &control, &body] {
-      std::size_t worker = 0;
-      {
-        const std::scoped_lock lock(loop->mutex);
-        if (loop->closed) return;
-        worker = ++loop->joined;
-        ++loop->active;
-      }
-      loop->run(control, body, worker);
+  const auto help = [loop, &control, &body] {
+    std::size_t worker = 0;
+    {
       const std::scoped_lock lock(loop->mutex);
-      if (--loop->active == 0) loop->left.notify_all();
-    });
-  }
+      if (loop->closed) return;
+      worker = ++loop->joined;
+      ++loop->active;
+    }
+    loop->run(control, body, worker);
+    const std::scoped_lock lock(loop->mutex);
+    if (--loop->active == 0) loop->left.notify_all();
+  };
+  CarriedException without_help;  // no memory for it: the work is done here alone
+  (void)without_help.keep([&] {
+    for (std::size_t i = 0; i < helpers; ++i) enqueue_first(help);
+  });
   loop->run(control, body, 0);
   std::unique_lock lock(loop->mutex);
   loop->closed = true;

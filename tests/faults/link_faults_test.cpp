@@ -104,14 +104,11 @@ std::shared_ptr<const AgentIdentity> identity_under_test() {
 }
 
 // As if the user had said so once.
-void trust(const std::string& address) {
+Result<void> trust(const std::string& address) {
   static std::mutex mutex;
-  static const TrialFolder config;
   const std::lock_guard lock(mutex);
-  ::setenv("XDG_CONFIG_HOME", config.path.c_str(), 1);
-  const std::string path = known_agents_path().value();
-  fs::create_directories(fs::path(path).parent_path());
-  (void)KnownAgents(path).remember(address, identity_under_test()->fingerprint);
+  const Result<std::string> path = known_agents_path();
+  return path ? KnownAgents(*path).remember(address, identity_under_test()->fingerprint) : Result<void>(path.error());
 }
 
 struct TrialOutcome {
@@ -133,7 +130,9 @@ TrialOutcome run_trial(const Trial& trial) {
   write_private(folder.path / "token", kFaultToken);
   RecordOptions options;
   const std::string address = fmt::format("127.0.0.1:{}", proxy.port());
-  if (trial.tls) trust(address);
+  if (trial.tls) {
+    if (const Result<void> trusted = trust(address); !trusted) return {trusted.message(), 0, false};
+  }
   options.plan.places = {(trial.tls ? "tls://" : "") + address};
   options.plan.token_file = (folder.path / "token").string();
   options.plan.send = {(folder.path / "in.bin").string()};
@@ -241,6 +240,11 @@ TEST_CASE("a recording survives an orderly end at every step of the protocol on 
 }
 
 TEST_CASE("a recording survives breaks at every step of an encrypted connection, with and without a spool") {
+  const TrialFolder config;
+  const char* before = std::getenv("XDG_CONFIG_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("XDG_CONFIG_HOME", config.path.c_str(), 1);
+  fs::create_directories(fs::path(known_agents_path().value()).parent_path());
   std::vector<Trial> trials;
   for (const Towards towards : {Towards::server, Towards::client}) {
     for (const std::uint32_t record : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 10U, 16U, 24U, 32U, 40U}) {
@@ -258,6 +262,7 @@ TEST_CASE("a recording survives breaks at every step of an encrypted connection,
     }
   }
   check_all(trials);
+  before == nullptr ? ::unsetenv("XDG_CONFIG_HOME") : ::setenv("XDG_CONFIG_HOME", kept.c_str(), 1);
 }
 
 TEST_CASE("a recording survives breaks at random bytes, in both directions, on links with latency and jitter") {

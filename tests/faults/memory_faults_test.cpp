@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -65,7 +66,11 @@ ServedCapture serve_without_memory(const FaultyPlace& place, const Fault& fault)
     CHECK(connection.wait_for(kPatience));
     served.viewer = connection.status();
     CHECK(store->snapshot()->event_count == served.viewer.events);
-    agent.interrupt();  // a capture that has failed leaves it waiting for the next
+    // It ends with its capture; one that never began leaves it waiting for the next.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+    while (agent.resident_bytes() > 0 && std::chrono::steady_clock::now() < until)
+      (void)agent.read_line(std::chrono::milliseconds(20));
+    if (agent.resident_bytes() > 0) agent.interrupt();
   }
   served.agent = agent.finish(kPatience);
   served.output = agent.output();

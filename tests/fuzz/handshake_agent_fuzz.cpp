@@ -1,4 +1,6 @@
 // Whatever a viewer says, in the handshake and after it, the agent refuses or takes, and the next viewer is let in.
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 
 #include "capture/security/viewer_proof.h"
@@ -56,13 +58,22 @@ const std::vector<PeerScript::Message>& messages() {
 
 }  // namespace
 
+// The agent lives as long as the program, and then OpenSSL has cleaned up before its last thread ends.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() { return "leak:libcrypto\n"; }
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read_on_after_signals();
   static RunningAgent agent(synthetic_source({.events = 50, .lanes = 1}), agent_options());
   {
     RawPeer peer = RawPeer::connect_to(agent.address());
     PeerScript(std::as_bytes(std::span(data, size))).play(peer, messages());
   }
   RawPeer owner = RawPeer::connect_to(agent.address());
-  if (!enter(owner)) std::abort();
+  if (!enter(owner)) {
+    const std::string log = agent.log();
+    std::fputs(log.substr(log.size() - std::min<std::size_t>(log.size(), 4000)).c_str(), stderr);
+    std::abort();
+  }
   return 0;
 }

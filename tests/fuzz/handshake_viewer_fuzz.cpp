@@ -39,6 +39,7 @@ const std::vector<PeerScript::Message>& messages() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read_on_after_signals();
   static const std::filesystem::path results =
       std::filesystem::temp_directory_path() / ("accelscope-viewer-fuzz-" + std::to_string(::getpid()));
   std::filesystem::remove_all(results);

@@ -7,6 +7,7 @@
 //   7 type length x4               a header whose body never comes
 #pragma once
 
+#include <csignal>
 #include <functional>
 #include <span>
 
@@ -43,7 +44,12 @@ class PeerScript {
         const bool numbered = facts != nullptr && facts->numbered;
         const ByteView body = bytes(number(2));
         if (choice == 4) ++sequence_;  // one is missing
-        return peer.send(make_frame(type, Bytes(body.begin(), body.end()), numbered ? ++sequence_ : 0, 0));
+        Frame frame{{}, Bytes(body.begin(), body.end())};
+        frame.header.type = type;
+        frame.header.length = static_cast<std::uint32_t>(body.size());
+        frame.header.sequence = numbered ? ++sequence_ : 0;
+        frame.header.checksum = frame_checksum(frame.header, frame.body);
+        return peer.send(frame);
       }
     }
   }
@@ -61,6 +67,14 @@ class PeerScript {
   ByteView rest_;
   std::uint64_t sequence_ = 0;
 };
+
+// libFuzzer's clock ticks by a signal, which would end the reading of a peer.
+inline void read_on_after_signals() {
+  struct sigaction ticks {};
+  if (::sigaction(SIGALRM, nullptr, &ticks) != 0) return;
+  ticks.sa_flags |= SA_RESTART;
+  (void)::sigaction(SIGALRM, &ticks, nullptr);
+}
 
 inline PeerScript::Message sends(Frame frame) {
   return [frame = std::move(frame)](RawPeer& peer, std::uint64_t&) { return peer.send(frame); };

@@ -1,6 +1,9 @@
 // What is written on slices, as a user reads it.
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "app/colour_choices.h"
 #include "app/session_analysis.h"
 #include "core/model/session_writer.h"
@@ -103,8 +106,13 @@ class LabelledTimeline final : public FrameClient {
   TimelineClient client;
 };
 
-[[nodiscard]] bool reads(const NullShell& shell, const std::string& line) {
-  return ("\n" + shell.visible_text() + "\n").find("\n" + line + "\n") != std::string::npos;
+// Some labels come with an answer of the background, which on a busy machine takes its time.
+[[nodiscard]] bool reads(NullShell& shell, const std::string& line) {
+  for (int round = 0;; ++round) {
+    if (("\n" + shell.visible_text() + "\n").find("\n" + line + "\n") != std::string::npos) return true;
+    if (round == 200 || !shell.settle()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 }  // namespace
@@ -129,7 +137,7 @@ TEST_CASE("a wait says what it waits for, a transfer its direction and size") {
   CHECK(reads(shell, "wait MATMUL"));
   CHECK(reads(shell, "w1_3 WEIGHT→SB 4 KiB"));
   CHECK(reads(shell, "software dynamic 4 KiB"));
-  CHECK_FALSE(reads(shell, "unknown"));
+  CHECK(shell.visible_text().find("unknown") == std::string::npos);
 }
 
 TEST_CASE("transfers of unknown tensors are coloured by their kind of queue, and by name when the user says so") {

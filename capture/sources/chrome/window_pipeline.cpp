@@ -12,17 +12,24 @@ WindowPipeline::WindowPipeline(JsonTableReader reader, ChromeVocabulary& vocabul
     : reader_(std::move(reader)), vocabulary_(vocabulary), bytes_total_(reader_.source().file_bytes()) {
   threads = std::max(threads, 1U);
   for (unsigned i = 0; i < threads + 2; ++i) slots_.push_back(std::make_unique<Slot>());
-  for (unsigned i = 0; i < threads; ++i) {
-    threads_.emplace_back([this] {
-      if (thrown_.keep([this] { work(); })) return;
-      const std::scoped_lock lock(mutex_);
-      ended_ = true;
-      changed_.notify_all();
-    });
+  try {
+    for (unsigned i = 0; i < threads; ++i) {
+      threads_.emplace_back([this] {
+        if (thrown_.keep([this] { work(); })) return;
+        const std::scoped_lock lock(mutex_);
+        ended_ = true;
+        changed_.notify_all();
+      });
+    }
+  } catch (...) {  // those that run wait for what nobody will take
+    end_threads();
+    throw;
   }
 }
 
-WindowPipeline::~WindowPipeline() {
+WindowPipeline::~WindowPipeline() { end_threads(); }
+
+void WindowPipeline::end_threads() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;

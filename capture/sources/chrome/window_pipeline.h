@@ -40,6 +40,7 @@ class WindowPipeline {
 
  private:
   void work();
+  void end_threads();
 
   JsonTableReader reader_;
   ChromeVocabulary& vocabulary_;

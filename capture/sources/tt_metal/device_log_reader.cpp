@@ -18,12 +18,19 @@ DeviceLogReader::DeviceLogReader(LineBlocks blocks, std::string_view first, cons
   slots_[0].buffer.assign(first.begin(), first.end());
   slots_[0].text = {slots_[0].buffer.data(), slots_[0].buffer.size()};
   filled_ = 1;
-  start_thread([this] { read_all(); });
-  for (std::size_t i = 0; i < kParsers; ++i)
-    start_thread([this, &layout, &dictionary] { parse_all(layout, dictionary); });
+  try {
+    start_thread([this] { read_all(); });
+    for (std::size_t i = 0; i < kParsers; ++i)
+      start_thread([this, &layout, &dictionary] { parse_all(layout, dictionary); });
+  } catch (...) {  // those that run wait for what nobody will take
+    end_threads();
+    throw;
+  }
 }
 
-DeviceLogReader::~DeviceLogReader() {
+DeviceLogReader::~DeviceLogReader() { end_threads(); }
+
+void DeviceLogReader::end_threads() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;

@@ -44,6 +44,7 @@ class DeviceLogReader {
   };
   template <typename Work>
   void start_thread(Work work);
+  void end_threads();
   void read_all();
   void parse_all(const DeviceLogLayout& layout, DeviceLogDictionary& dictionary);
 

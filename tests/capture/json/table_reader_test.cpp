@@ -192,19 +192,22 @@ TEST_CASE("zeros in place of a part of the file cost the rows that they touch, a
       if (!array) text += (table == 0 ? "\"" : ", \"") + name + "\": [";
       for (std::size_t row = 0; row < 1 + random() % 40; ++row) {
         if (text.back() != '[') text += random() % 2 == 0 ? "," : ",\n";
-        const std::string value = "{\"a\":" + random_text(random) + ",\"b\":[1,{}]}";
+        const std::string value = "{\"a\":" + random_text(random) +
+                                  R"(,"list":[{"x":1},{"y":[2]}],"dims":[[],[1]],"b":)" + random_value(random, 0) +
+                                  R"(,"args":{"c":[1,{}]}})";
         rows.push_back({name, value});
         places.emplace_back(text.size(), text.size() + value.size());
         text += value;
       }
       text += "]";
+      if (!array && random() % 3 == 0) text += R"(,"facts":{"n":[1],"o":{"p":2}})";
     }
     text += array ? "]" : "}";
     if (array) text.pop_back();
     const std::size_t begin = places.front().first + random() % (places.back().second - places.front().first - 8);
     const std::size_t end = std::min(begin + 8 + random() % 900, places.back().second);
     std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end), '\0');
-    std::vector<std::string> expected;  // their tables are not told apart where the hole has a table's begin
+    std::vector<std::string> expected;
     bool first_behind = true;
     std::vector<std::string> doubtful;
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -214,16 +217,27 @@ TEST_CASE("zeros in place of a part of the file cost the rows that they touch, a
       first_behind = false;
     }
     JsonTableReader reader(std::make_unique<DripSource>(text, 1 + random() % 70),
-                           {.window_bytes = 64 + random() % 4000, .max_row_bytes = 1U << 20, .max_depth = 64});
-    std::vector<std::string> read;
-    for (const ReadRow& row : read_all(reader, text)) read.push_back(row.text);
+                           {.window_bytes = 64 + random() % 4000,
+                            .max_row_bytes = 1U << 20,
+                            .max_depth = 64,
+                            .first_buffer_bytes = 64 + random() % 2000});
+    std::vector<std::string> read;  // parts of a row that was cut may look like rows and tables of their own
+    for (const ReadRow& row : read_all(reader, text)) {
+      if (row.text.starts_with("{\"a\":")) read.push_back(row.text);
+    }
     if (!doubtful.empty()) std::erase(read, doubtful.front());
     if (!doubtful.empty()) std::erase(expected, doubtful.front());
     CHECK(read == expected);
-    REQUIRE(reader.problems().size() == 1);
-    CHECK(reader.problems()[0].kind == JsonProblem::Kind::hole);
-    CHECK(reader.problems()[0].count == end - begin);
-    CHECK(reader.problems()[0].first_offset == begin);
+    std::uint64_t zeros = 0, first = ~std::uint64_t{0};
+    for (const JsonProblem& problem : reader.problems()) {
+      CHECK(problem.kind != JsonProblem::Kind::truncated);
+      CHECK(problem.kind != JsonProblem::Kind::trailing_bytes);
+      if (problem.kind != JsonProblem::Kind::hole) continue;
+      zeros += problem.count;
+      first = std::min(first, problem.first_offset);
+    }
+    CHECK(zeros == end - begin);
+    CHECK(first == begin);
   }
 }
 

@@ -128,32 +128,71 @@ void draw_state(Ui& ui, Rect& row, const SessionTab& tab) {
   draw_text(ui, place, text, {.style = TextStyle::small, .colour = stands_out ? Colour::warning : Colour::text3});
 }
 
-void draw_controls(AppState& state, Ui& ui, Rect& row, const SessionTab& tab) {
+struct CaptureControls {
+  ButtonOptions pause;
+  ButtonOptions stop;
+  std::string watching;
+  std::string stop_label;
+};
+
+// Fills `controls`, which the texts live in.
+void make_controls(const Ui& ui, const SessionTab& tab, CaptureControls& controls) {
   const CapturePhase phase = tab.capture.phase;
   const bool paused = phase == CapturePhase::paused;
-  const std::string watching = watching_text(tab.capture);
-  const bool ours = watching.empty();
-  const ButtonOptions pause{.label = paused ? "Resume" : "Pause",
-                            .icon = paused ? icon::kPlay : icon::kPause,
-                            .disabled = !ours || (phase != CapturePhase::streaming && !paused),
-                            .tooltip = ours ? std::string_view("While paused nothing is collected; the program goes on")
-                                            : std::string_view(watching),
-                            .shortcut = "Ctrl+Shift+E"};
-  if (button(ui, "top.pause", row.cut_left(button_width(ui, pause)).middle(ui.px(size::kControl)), pause)) {
-    state.commands.run("pause");
-  }
-  row.cut_left(ui.px(6));
-  const std::string stop_label = (ours ? "Stop " : "Leave ") + elapsed_text(tab.capture_seconds);
-  const ButtonOptions stop{.label = stop_label,
-                           .icon = icon::kStop,
-                           .icon_colour = ui.colour(Colour::error),
-                           .disabled = phase == CapturePhase::stopping,
-                           .tooltip = ours ? "End the capture; all that the agents have still arrives"
-                                           : "Stop watching; the capture goes on",
-                           .shortcut = "Ctrl+E"};
-  if (button(ui, "top.stop", row.cut_left(button_width(ui, stop)).middle(ui.px(size::kControl)), stop)) {
-    state.commands.run("stop");
-  }
+  controls.watching = watching_text(tab.capture);
+  const bool ours = controls.watching.empty();
+  controls.pause = {.label = paused ? "Resume" : "Pause",
+                    .icon = paused ? icon::kPlay : icon::kPause,
+                    .disabled = !ours || (phase != CapturePhase::streaming && !paused),
+                    .tooltip = ours ? std::string_view("While paused nothing is collected; the program goes on")
+                                    : std::string_view(controls.watching),
+                    .shortcut = "Ctrl+Shift+E"};
+  controls.stop_label = (ours ? "Stop " : "Leave ") + elapsed_text(tab.capture_seconds);
+  controls.stop = {.label = controls.stop_label,
+                   .icon = icon::kStop,
+                   .icon_colour = ui.colour(Colour::error),
+                   .disabled = phase == CapturePhase::stopping,
+                   .tooltip = ours ? "End the capture; all that the agents have still arrives"
+                                   : "Stop watching; the capture goes on",
+                   .shortcut = "Ctrl+E"};
+}
+
+float controls_width(const Ui& ui, const CaptureControls& controls) {
+  return button_width(ui, controls.pause) + ui.px(6) + button_width(ui, controls.stop);
+}
+
+// Only their icons where the row is narrow; the menu has them where there is no room at all.
+void draw_controls(AppState& state, Ui& ui, Rect& row, const CaptureControls& controls) {
+  const float icon_width = ui.px(size::kControl);
+  const bool whole = row.width() >= controls_width(ui, controls);
+  if (!whole && row.width() < 2 * icon_width + ui.px(6)) return;
+  const auto pressed = [&](const char* name, const ButtonOptions& options) {
+    const Rect place = row.cut_left(whole ? button_width(ui, options) : icon_width).middle(ui.px(size::kControl));
+    row.cut_left(ui.px(6));
+    if (whole) return button(ui, name, place, options);
+    return icon_button(ui, name, place, options.icon, options.tooltip,
+                       {.icon_colour = options.icon_colour,
+                        .kind = ButtonKind::flat,
+                        .disabled = options.disabled,
+                        .shortcut = options.shortcut});
+  };
+  if (pressed("top.pause", controls.pause)) state.commands.run("pause");
+  if (pressed("top.stop", controls.stop)) state.commands.run("stop");
+}
+
+// The hosts, and every agent once they are clicked.
+void draw_hosts(AppState& state, Ui& ui, const Rect& name, const std::string& hosts) {
+  const Interaction hand = interact(ui, kAgents, name);
+  if (hand.hovered) fill(ui, name.inset(-ui.px(4), 0), ui.colour(Colour::bg4), size::kControlRadius);
+  Rect inside = name;
+  draw_icon(ui, inside.cut_left(ui.px(10)), icon::kCircle, ui.colour(colour_of(state.tab()->capture.phase)),
+            TextStyle::icon12);
+  inside.cut_left(ui.px(8));
+  draw_icon(ui, inside.cut_right(ui.px(10)), icon::kCaretDown, ui.colour(Colour::text2), TextStyle::icon12);
+  draw_text(ui, inside, hosts, {.style = TextStyle::mono, .fit = Fit::middle});
+  tooltip(ui, hand, name, "Every agent of this session, its counts and its clock");
+  if (hand.clicked) open_popover(ui, kAgents);
+  draw_agents(state, ui, name);
 }
 
 }  // namespace
@@ -162,22 +201,19 @@ void draw_capture_bar(AppState& state, Ui& ui, Rect& row) {
   const auto index = state.workspace.active_index();
   if (!index || state.workspace.link(*index) == nullptr) return draw_record_button(state, ui, row);
   const SessionTab& tab = *state.tab();
+  CaptureControls controls;
+  make_controls(ui, tab, controls);
+  // The controls before the words.
+  const float kept = may_grow(tab) ? controls_width(ui, controls) + ui.px(10) : 0;
+  Rect words = row.cut_left(std::max(row.width() - kept, 0.0F));
   const std::string hosts = hosts_text(tab.capture);
   const float used_by_name = ui.px(18) + text_width(ui, TextStyle::mono, hosts) + ui.px(18);
-  const Rect name = row.cut_left(std::min(used_by_name, row.width())).middle(ui.px(size::kControl));
-  row.cut_left(ui.px(8));
-  const Interaction hand = interact(ui, kAgents, name);
-  if (hand.hovered) fill(ui, name.inset(-ui.px(4), 0), ui.colour(Colour::bg4), size::kControlRadius);
-  Rect inside = name;
-  draw_icon(ui, inside.cut_left(ui.px(10)), icon::kCircle, ui.colour(colour_of(tab.capture.phase)), TextStyle::icon12);
-  inside.cut_left(ui.px(8));
-  draw_icon(ui, inside.cut_right(ui.px(10)), icon::kCaretDown, ui.colour(Colour::text2), TextStyle::icon12);
-  draw_text(ui, inside, hosts, {.style = TextStyle::mono, .fit = Fit::middle});
-  tooltip(ui, hand, name, "Every agent of this session, its counts and its clock");
-  if (hand.clicked) open_popover(ui, kAgents);
-  draw_agents(state, ui, name);
-  draw_state(ui, row, tab);
-  if (may_grow(tab)) draw_controls(state, ui, row, tab);
+  const Rect name = words.cut_left(std::min(used_by_name, words.width())).middle(ui.px(size::kControl));
+  words.cut_left(std::min(ui.px(8), words.width()));
+  if (name.width() > ui.px(28)) draw_hosts(state, ui, name, hosts);
+  draw_state(ui, words, tab);
+  row.x0 = words.x0;  // what they did not need
+  if (may_grow(tab)) draw_controls(state, ui, row, controls);
 }
 
 }  // namespace accelscope::app

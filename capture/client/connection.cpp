@@ -16,6 +16,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLastWords{250};
 constexpr milliseconds kFirstRetry{50};
 constexpr milliseconds kLongestRetry{1000};
+constexpr milliseconds kBusyPatience{1000};
 constexpr milliseconds kFilesPause{5};
 constexpr std::size_t kFilesAhead = 4U << 20;  // bytes of files that wait in the link
 
@@ -243,7 +244,14 @@ void Connection::Implementation::send_start() {
 void Connection::Implementation::on_error(const ErrorMessage& error) {
   const std::string text = printable(error.text);
   // The agent may not know yet that our last connection is dead.
-  if (began() && error.code == ErrorCode::busy) return on_break(text);
+  // Nor, on a busy host, that the viewer before us has just left.
+  if (error.code == ErrorCode::busy) {
+    const auto now = std::chrono::steady_clock::now();
+    if (began() || now - busy_since.value_or(now) < kBusyPatience) {
+      busy_since = busy_since.value_or(now);
+      return on_break(text);
+    }
+  }
   fail(fmt::format("{}: {}{}", peer, text, kept_events()));
   hang_up();
 }

@@ -106,6 +106,7 @@ struct Connection::Implementation {
   std::optional<Token> told_token;   // by the user
   bool token_known = false;
   bool token_asked = false;
+  std::optional<std::chrono::steady_clock::time_point> busy_since;  // the agent, before the capture has begun
   std::optional<bool> wants_pause;
   bool wants_stop = false;
   std::string stop_reason;

@@ -22,6 +22,7 @@
 #include "tests/capture/wire_support.h"
 #include "tests/faults/trial_folder.h"
 #include "tests/support/cutting_proxy.h"
+#include "tests/support/sanitized.h"
 
 namespace accelscope::capture {
 namespace {
@@ -166,7 +167,12 @@ TrialOutcome run_trial(const Trial& trial) {
 }
 
 // As many at once as wait for the network, not for the processor.
-void check_all(const std::vector<Trial>& trials, std::size_t at_once = 8) {
+// Under a sanitizer, which is for what is done and not for how it ends, every third of them.
+void check_all(std::vector<Trial> trials, std::size_t at_once = 8) {
+  if (test::sanitized()) {
+    std::size_t index = 0;
+    std::erase_if(trials, [&](const Trial&) { return index++ % 3 != 0; });
+  }
   const std::uint64_t expected = run_trial({}).digest;
   REQUIRE(expected != 0);
   std::vector<TrialOutcome> outcomes(trials.size());

@@ -7,6 +7,7 @@
 
 #include "app/shell_words.h"
 #include "capture/kinds/options.h"
+#include "capture/process/shown_command.h"
 #include "capture/reach/place.h"
 #include "capture/wire/address.h"
 #include "core/base/format.h"
@@ -140,7 +141,7 @@ std::vector<capture::KindChoice> typed_choices(const std::vector<capture::KindCh
     std::vector<capture::OptionSetting>& options = typed.back().options;
     for (const capture::OptionSetting& setting : choice.options) {
       const bool words = repeats(facts, choice, setting.name);
-      const std::string value = words ? quote_word(setting.value) : setting.value;
+      const std::string value = words ? capture::shell_quote(setting.value) : setting.value;
       const auto same =
           std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.name == setting.name; });
       if (same == options.end()) {
@@ -264,12 +265,12 @@ CaptureForm form_of(const capture::CapturePlan& plan, const FormFacts& facts) {
   if (!request.program.empty()) {
     std::vector<std::string> words = {request.program};
     words.insert(words.end(), request.arguments.begin(), request.arguments.end());
-    form.program = join_words(words);
+    form.program = capture::shell_command(words);
   }
   form.directory = request.directory;
   form.environment = request.environment;
-  form.send = join_words(plan.send);
-  form.results = join_words(request.results);
+  form.send = capture::shell_command(plan.send);
+  form.results = capture::shell_command(request.results);
   form.results_folder = plan.results_folder;
   form.kinds = typed_choices(request.kinds, facts);
   form.name = request.name;

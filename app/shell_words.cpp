@@ -1,11 +1,12 @@
 #include "app/shell_words.h"
 
+#include "capture/process/shown_command.h"
+
 namespace accelscope::app {
 
 namespace {
 
 constexpr std::string_view kShellSigns = "|><&;$`*?";
-constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%^";
 
 // The words of the line so far, and where it stands.
 class Splitter {
@@ -62,33 +63,14 @@ class Splitter {
 
 Result<ShellWords> split_words(std::string_view line) { return Splitter().split(line); }
 
-std::string quote_word(std::string_view word) {
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
-  std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
-}
-
-std::string join_words(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + quote_word(word);
-  return line;
-}
-
 std::vector<std::string> wrap_command(const std::vector<std::string>& words, std::size_t columns) {
   std::vector<std::string> pieces;  // an option with its value, or a word
   bool options_over = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string piece = quote_word(words[i]);
+    std::string piece = capture::shell_quote(words[i]);
     options_over = options_over || words[i] == "--";
     const bool option = !options_over && words[i].starts_with('-') && i + 1 < words.size();
-    if (option && !words[i + 1].starts_with('-')) piece += " " + quote_word(words[++i]);
+    if (option && !words[i + 1].starts_with('-')) piece += " " + capture::shell_quote(words[++i]);
     pieces.push_back(std::move(piece));
   }
   constexpr std::size_t kContinuation = 2;  // " \"

@@ -16,12 +16,9 @@ struct ShellWords {
   char shell_sign = 0;
 };
 
-// Fails on a quote that is not closed and on a backslash at the end.
+// Of what capture::shell_command() made, the same words again. Fails on a quote that is not closed and on a
+// backslash at the end.
 [[nodiscard]] Result<ShellWords> split_words(std::string_view line);
-
-// Split again it gives the same words; quotes only where they are needed: python3 'my script.py'.
-[[nodiscard]] std::string quote_word(std::string_view word);
-[[nodiscard]] std::string join_words(const std::vector<std::string>& words);
 
 // A command over several lines of at most `columns` characters where words allow it; all but the last end with " \"
 // and all but the first are indented by two. An option stays on one line with its value.

@@ -1,5 +1,6 @@
 // Typed command lines: split as a shell does, and quoted back so that splitting gives the same again.
 #include "app/shell_words.h"
+#include "capture/process/shown_command.h"
 
 #include <doctest/doctest.h>
 
@@ -49,7 +50,7 @@ TEST_CASE("shell words: any words survive being joined and split again") {
     for (std::string& word : words) {
       for (std::size_t n = random() % 6; n > 0; --n) word += kSigns[random() % kSigns.size()];
     }
-    CHECK(words_of(join_words(words)) == words);
+    CHECK(words_of(capture::shell_command(words)) == words);
   }
 }
 

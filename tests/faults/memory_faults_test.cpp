@@ -15,28 +15,36 @@
 namespace accelscope::capture {
 namespace {
 
-// Every command must end by itself, and well only with its whole result.
-void check_without_memory(const std::vector<std::string>& command, const std::filesystem::path& output,
-                          const FaultyPlace& place) {
-  const Ended whole = place.run_without_memory(command, {});
-  REQUIRE_MESSAGE(whole.status == 0, whole.output);
-  const std::uint64_t events = events_in_session(output);
+// Of the wishes that were counted last, some 25, each refused once, and with all that come after it.
+template <typename Try>
+void refuse_each(const FaultyPlace& place, const Try& attempt) {
   const long calls = place.calls();
-  REQUIRE(events > 0);
   REQUIRE(calls > 3);
   const long step = step_of_calls(calls, 25);
   for (const char* kind : {"once", "full"}) {
     for (long at = 1; at <= calls; at += step) {
       CAPTURE(kind);
       CAPTURE(at);
-      std::filesystem::remove(output);
-      const Ended ended = place.run_without_memory(command, {kind, at});
-      CHECK_MESSAGE(ended.status >= 0, ended.output);
-      if (ended.status == 0) CHECK(events_in_session(output) == events);
-      if (ended.status > 0) CHECK_MESSAGE(contains(ended.output, "memory"), ended.output);
+      attempt(Fault{kind, at});
     }
   }
   MESSAGE(fmt::format("{} wishes for memory, every {}th refused", calls, step));
+}
+
+// Every command must end by itself, and well only with its whole result.
+void check_without_memory(const std::vector<std::string>& command, const std::filesystem::path& output,
+                          const FaultyPlace& place) {
+  const Ended whole = place.run_without_memory(command, {});
+  REQUIRE_MESSAGE(whole.status == 0, whole.output);
+  const std::uint64_t events = events_in_session(output);
+  REQUIRE(events > 0);
+  refuse_each(place, [&](const Fault& fault) {
+    std::filesystem::remove(output);
+    const Ended ended = place.run_without_memory(command, fault);
+    CHECK_MESSAGE(ended.status >= 0, ended.output);
+    if (ended.status == 0) CHECK(events_in_session(output) == events);
+    if (ended.status > 0) CHECK_MESSAGE(contains(ended.output, "memory"), ended.output);
+  });
 }
 
 struct ServedCapture {
@@ -85,21 +93,13 @@ TEST_CASE("an agent that is refused memory tells its viewer or ends with an erro
   const ServedCapture whole = serve_without_memory(place, {});
   REQUIRE_MESSAGE(whole.viewer.phase == CapturePhase::ended, whole.viewer.message);
   REQUIRE(whole.viewer.events > 0);
-  const long calls = place.calls();
-  REQUIRE(calls > 3);
-  const long step = step_of_calls(calls, 25);
-  for (const char* kind : {"once", "full"}) {
-    for (long at = 1; at <= calls; at += step) {
-      CAPTURE(kind);
-      CAPTURE(at);
-      const ServedCapture served = serve_without_memory(place, {kind, at});
-      CHECK_MESSAGE(served.agent >= 0, served.output);
-      const bool complete = served.viewer.phase == CapturePhase::ended && served.viewer.outcome == Outcome::complete;
-      if (complete) CHECK(served.viewer.events == whole.viewer.events);
-      if (!complete) CHECK_MESSAGE(contains(served.output + served.viewer.message, "memory"), served.output);
-    }
-  }
-  MESSAGE(fmt::format("{} wishes for memory, every {}th refused", calls, step));
+  refuse_each(place, [&](const Fault& fault) {
+    const ServedCapture served = serve_without_memory(place, fault);
+    CHECK_MESSAGE(served.agent >= 0, served.output);
+    const bool complete = served.viewer.phase == CapturePhase::ended && served.viewer.outcome == Outcome::complete;
+    if (complete) CHECK(served.viewer.events == whole.viewer.events);
+    if (!complete) CHECK_MESSAGE(contains(served.output + served.viewer.message, "memory"), served.output);
+  });
 }
 
 TEST_CASE("an import and a capture that are refused memory end with an error") {

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::size_t kMostVisibleRows = 100;
 constexpr const char* kBeingComputed = "...";
+constexpr const char* kStillCounted = "Being added up.";
 
 struct NamedTime {
   std::string name;
@@ -188,7 +189,7 @@ class ColumnMaker {
   // idles.
   VisibleColumn waits() {
     VisibleColumn column{.kind = VisibleColumn::Kind::waits, .title = "Waits, not busy", .value = kBeingComputed};
-    column.empty = "Nothing waits in view.";
+    column.empty = report_ == nullptr ? kStillCounted : "Nothing waits in view.";
     if (report_ == nullptr) return column;
     std::vector<NamedTime> times;
     for (const WaitCause& cause : report_->waits.causes)
@@ -217,7 +218,10 @@ class ColumnMaker {
         kinds_.any(WorkKind::host) ? "The host does nothing in view." : "No host and no lines were recorded.";
     if (!kinds_.any(WorkKind::host)) return column;
     set_share(column, &RangeActivity::host_ns, "At least one thread works");
-    if (report_ == nullptr) return column;
+    if (report_ == nullptr) {
+      column.empty = kStillCounted;
+      return column;
+    }
     std::vector<NamedTime> times;
     for (const auto& [name, time] : report_->activity->host.names) {
       if (time.busy_ns > 0) times.push_back({std::string(snapshot_.strings->text(name)), time.busy_ns});
@@ -271,7 +275,7 @@ class ColumnMaker {
 
   VisibleColumn memory() const {
     VisibleColumn column{.kind = VisibleColumn::Kind::memory, .title = "Memory"};
-    column.empty = "No memory was recorded.";
+    column.empty = report_ == nullptr ? kStillCounted : "No memory was recorded.";
     if (report_ == nullptr) {
       column.value = kBeingComputed;
       return column;

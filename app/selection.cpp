@@ -4,7 +4,6 @@
 
 #include "app/event_details.h"
 #include "app/session_analysis.h"
-#include "app/timeline_state.h"
 #include "app/view_motion.h"
 #include "core/query/event_mask.h"
 
@@ -27,7 +26,7 @@ void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns) {
 void select_event(SessionTab& tab, EventId id) {
   const auto record = tab.reader->read(id);
   const double length = record ? static_cast<double>(record->end_ns - record->begin_ns) : 0;
-  const int pixels = tab.timeline ? tab.timeline->canvas_pixels : 0;
+  const int pixels = tab.view_pixels;
   const double ns_per_pixel = pixels > 0 ? tab.view.span_ns() / pixels : 0;
   if (length <= 0 || length >= kSeenFromPixels * ns_per_pixel) return select_in_view(tab, id);
   tab.selected = id;

@@ -41,6 +41,7 @@ struct SessionTab {
   std::optional<TimeRange> active;            // where the session does its work; nothing while unknown
 
   ViewRange view;
+  int view_pixels = 0;  // width that the timeline drew it in; 0: it did not yet
   ViewChoices choices;
   ViewHistory history;  // of both
   bool follow = false;  // live: the view follows the newest events

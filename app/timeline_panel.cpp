@@ -78,7 +78,7 @@ constexpr std::uint64_t kFarthestStep = 200'000;  // events looked at for one of
   frame.session = session_span(*tab.snapshot);
   frame.view = {tab.view.begin_ns, std::max(tab.view.end_ns, tab.view.begin_ns + kLeastSpanNs),
                 std::max(1, static_cast<int>(rect.x1 - frame.canvas_x))};
-  frame.state.canvas_pixels = frame.view.width;
+  frame.tab.view_pixels = frame.view.width;
   frame.time_ruler = make_ruler(frame.view, kTickPixels * static_cast<double>(ui.scale()));
   return frame;
 }

@@ -178,7 +178,6 @@ struct TimelineState {
   std::size_t pinned_rows = 0;  // leading rows that have room above those that scroll
   float content_height = 0;     // of the rows that scroll, pixels
   float scroll = 0;             // pixels
-  int canvas_pixels = 0;        // width that the view was drawn in
   std::optional<EventId> reveal;
 
   std::vector<DrawnRow> drawn_rows;

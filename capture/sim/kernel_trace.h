@@ -18,7 +18,7 @@
 
 #include "capture/sim/kernel_program.h"
 #include "capture/sim/schedule.h"
-#include "capture/sim/simulator.h"
+#include "capture/sim/simulation_options.h"
 
 namespace accelscope::capture {
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/analysis/busy_time.h"
-#include "core/analysis/selection_summary.h"
 #include "core/query/event_mask.h"
 
 namespace accelscope {

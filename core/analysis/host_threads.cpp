@@ -6,8 +6,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "core/analysis/source_lines.h"
 #include "core/base/text.h"
+#include "core/model/track_kinds.h"
 
 namespace accelscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "core/analysis/source_lines.h"
+#include "core/model/source_location.h"
 #include "core/analysis/summary_bins.h"
 #include "core/query/event_mask.h"
 

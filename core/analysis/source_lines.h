@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/model/source_location.h"
 #include "core/query/chunk_scan.h"
 #include "core/query/event_mask.h"
 
@@ -34,12 +35,6 @@ struct SourceLines {
   [[nodiscard]] std::span<const SourceLine> of_file(std::string_view path) const noexcept;
   [[nodiscard]] const SourceLine* find(std::string_view path, std::uint32_t line) const noexcept;
 };
-
-// Tracks of this kind show the host's own work.
-[[nodiscard]] bool is_host_thread(std::string_view track_kind) noexcept;
-
-// "dir/file.py:33" -> path and line; false if the text names no line.
-[[nodiscard]] bool parse_source_location(std::string_view text, std::string_view& path, std::uint32_t& line) noexcept;
 
 [[nodiscard]] Result<std::shared_ptr<const SourceLines>> source_lines(const QueryContext& query,
                                                                       const TimeRange& range);

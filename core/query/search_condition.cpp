@@ -11,9 +11,9 @@
 #include <limits>
 #include <utility>
 
-#include "core/analysis/source_lines.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/model/source_location.h"
 
 namespace accelscope {
 namespace {

@@ -1,9 +1,9 @@
 #include <iostream>
 
-#include "app/commands/command.h"
-#include "app/commands/terminal.h"
-#include "capture/process/standard_streams.h"
+#include "app/terminal/command.h"
+#include "app/terminal/terminal.h"
 #include "capture/reach/ask_pass.h"
+#include "capture/system/standard_streams.h"
 
 int main(int argc, char** argv) {
   accelscope::capture::open_closed_streams();

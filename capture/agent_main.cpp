@@ -1,7 +1,7 @@
 #include <openssl/crypto.h>
 
-#include "capture/agent/agent_command.h"
-#include "capture/process/standard_streams.h"
+#include "capture/agent/control/agent_command.h"
+#include "capture/system/standard_streams.h"
 
 int main(int argc, char** argv) {
   accelscope::capture::open_closed_streams();

@@ -5,10 +5,10 @@
 #include <new>
 #include <ostream>
 
-#include "app/commands/command.h"
-#include "app/commands/interrupt.h"
+#include "app/terminal/command.h"
+#include "app/terminal/interrupt.h"
 #include "capture/command_line/options.h"
-#include "core/query/worker_pool.h"
+#include "core/scan/worker_pool.h"
 
 namespace accelscope::app {
 namespace {

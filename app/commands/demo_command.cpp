@@ -1,7 +1,7 @@
 #include <memory>
 
-#include "app/commands/command.h"
-#include "app/demo.h"
+#include "app/commands/demo.h"
+#include "app/terminal/command.h"
 #include "capture/command_line/options.h"
 
 namespace accelscope::app {

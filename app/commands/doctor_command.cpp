@@ -7,12 +7,12 @@
 #include <ostream>
 #include <thread>
 
-#include "app/commands/command.h"
-#include "app/system_paths.h"
+#include "app/system/system_paths.h"
+#include "app/terminal/command.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
-#include "render/platform.h"
-#include "render/shell.h"
+#include "render/base/platform.h"
+#include "render/shell/shell.h"
 
 namespace accelscope::app {
 namespace {

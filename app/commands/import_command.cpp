@@ -3,13 +3,13 @@
 #include <memory>
 #include <ostream>
 
-#include "app/commands/command.h"
-#include "app/commands/output_file.h"
-#include "app/commands/quality_report.h"
-#include "app/commands/session_input.h"
-#include "app/commands/standard_files.h"
+#include "app/export/output_file.h"
+#include "app/export/quality_report.h"
+#include "app/terminal/command.h"
+#include "app/terminal/session_input.h"
+#include "app/terminal/standard_files.h"
 #include "capture/command_line/options.h"
-#include "capture/sources/source.h"
+#include "capture/sources/base/source.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {

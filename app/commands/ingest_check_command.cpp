@@ -4,9 +4,9 @@
 #include <optional>
 #include <ostream>
 
-#include "app/commands/command.h"
-#include "app/commands/quality_report.h"
-#include "app/commands/session_input.h"
+#include "app/export/quality_report.h"
+#include "app/terminal/command.h"
+#include "app/terminal/session_input.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/chunk/chunk_view.h"

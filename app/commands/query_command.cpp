@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/command.h"
-#include "app/commands/filter_options.h"
-#include "app/commands/query_output.h"
-#include "app/commands/query_watch.h"
-#include "app/commands/session_input.h"
+#include "app/export/query_output.h"
+#include "app/terminal/command.h"
+#include "app/terminal/filter_options.h"
+#include "app/terminal/query_watch.h"
+#include "app/terminal/session_input.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 

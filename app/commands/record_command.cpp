@@ -9,17 +9,17 @@
 #include <ostream>
 #include <utility>
 
-#include "app/commands/command.h"
-#include "app/commands/interrupt.h"
-#include "app/commands/output_file.h"
-#include "app/commands/record_arguments.h"
-#include "app/commands/standard_files.h"
-#include "app/commands/terminal.h"
+#include "app/export/output_file.h"
+#include "app/terminal/command.h"
+#include "app/terminal/interrupt.h"
+#include "app/terminal/record_arguments.h"
+#include "app/terminal/standard_files.h"
+#include "app/terminal/terminal.h"
 #include "capture/client/record.h"
 #include "capture/command_line/options.h"
-#include "capture/kinds/option_cli.h"
-#include "capture/kinds/options.h"
-#include "capture/process/standard_streams.h"
+#include "capture/request/option_cli.h"
+#include "capture/request/options.h"
+#include "capture/system/standard_streams.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {

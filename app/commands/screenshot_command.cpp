@@ -4,10 +4,10 @@
 #include <memory>
 #include <ostream>
 
-#include "app/commands/command.h"
-#include "app/commands/output_file.h"
-#include "app/commands/standard_files.h"
-#include "app/screenshot.h"
+#include "app/commands/screenshot.h"
+#include "app/export/output_file.h"
+#include "app/terminal/command.h"
+#include "app/terminal/standard_files.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 

@@ -7,13 +7,13 @@
 #include <memory>
 #include <ostream>
 
-#include "app/commands/command.h"
-#include "app/commands/session_input.h"
-#include "app/commands/standard_files.h"
-#include "app/commands/text_table.h"
+#include "app/export/text_table.h"
+#include "app/terminal/command.h"
+#include "app/terminal/session_input.h"
+#include "app/terminal/standard_files.h"
 #include "capture/command_line/options.h"
-#include "capture/sources/neuron/session_listing.h"
-#include "core/analysis/executors.h"
+#include "capture/sources/neuron/read/session_listing.h"
+#include "core/analysis/time/executors.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {

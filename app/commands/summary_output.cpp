@@ -7,12 +7,12 @@
 #include <cmath>
 #include <ostream>
 
-#include "app/commands/quality_report.h"
-#include "app/commands/text_table.h"
-#include "app/figure_text.h"
-#include "core/analysis/session_activity.h"
-#include "core/analysis/track_devices.h"
-#include "core/analysis/verdict.h"
+#include "app/content/figure_text.h"
+#include "app/export/quality_report.h"
+#include "app/export/text_table.h"
+#include "core/analysis/figures/verdict.h"
+#include "core/analysis/time/session_activity.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/base/sha256.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/filter_options.h"
-#include "core/analysis/metrics.h"
+#include "app/terminal/filter_options.h"
+#include "core/analysis/figures/metrics.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ostream>
 
-#include "core/analysis/neuron/terminology.h"
+#include "core/analysis/neuron/facts/terminology.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {

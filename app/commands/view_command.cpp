@@ -6,14 +6,14 @@
 #include <memory>
 #include <ostream>
 
-#include "app/commands/command.h"
-#include "app/commands/filter_options.h"
-#include "app/commands/output_file.h"
-#include "app/commands/session_input.h"
-#include "app/commands/standard_files.h"
 #include "app/commands/summary_output.h"
 #include "app/commands/terminology_output.h"
 #include "app/commands/view_json.h"
+#include "app/export/output_file.h"
+#include "app/terminal/command.h"
+#include "app/terminal/filter_options.h"
+#include "app/terminal/session_input.h"
+#include "app/terminal/standard_files.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 

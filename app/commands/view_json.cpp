@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/commands/output_file.h"
-#include "app/commands/session_input.h"
-#include "app/marker_range.h"
+#include "app/export/output_file.h"
+#include "app/terminal/session_input.h"
+#include "app/view/marker_range.h"
 #include "capture/sources/input_parts.h"
 #include "core/base/format.h"
 #include "core/export/neuron/neuron_json.h"

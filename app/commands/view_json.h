@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/command.h"
-#include "app/commands/filter_options.h"
-#include "app/session_opening.h"
+#include "app/terminal/command.h"
+#include "app/terminal/filter_options.h"
+#include "app/workspace/opening.h"
 
 namespace accelscope::app {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/app.h"
-#include "app/capture_form_model.h"
-#include "app/commands/command.h"
-#include "app/commands/standard_files.h"
-#include "app/commands/state_file.h"
-#include "app/system_paths.h"
-#include "app/view_link.h"
+#include "app/frame/app.h"
+#include "app/plan/form_model.h"
+#include "app/system/system_paths.h"
+#include "app/terminal/command.h"
+#include "app/terminal/standard_files.h"
+#include "app/terminal/state_file.h"
+#include "app/view/link.h"
 
 namespace accelscope::app {
 namespace {

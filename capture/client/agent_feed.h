@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 
-#include "capture/client/host_clock_sink.h"
-#include "capture/client/session_clock.h"
-#include "capture/client/stream_ingest.h"
-#include "capture/wire/frame_log.h"
+#include "capture/ingest/host_clock_sink.h"
+#include "capture/ingest/session_clock.h"
+#include "capture/ingest/stream_ingest.h"
+#include "capture/log/frame_log.h"
 
 namespace accelscope::capture {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/kinds/request.h"
+#include "capture/request/request.h"
 #include "capture/wire/capture_messages.h"
 
 namespace accelscope::capture {

@@ -13,9 +13,9 @@
 #include "capture/client/agent_way.h"
 #include "capture/client/connection.h"
 #include "capture/client/recovery_folder.h"
-#include "capture/client/store_scopes.h"
-#include "capture/process/host_identity.h"
+#include "capture/ingest/store_scopes.h"
 #include "capture/reach/place.h"
+#include "capture/system/host_identity.h"
 
 namespace accelscope::capture {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "capture/client/connection.h"
 #include "capture/client/rate_meter.h"
+#include "capture/log/file_exchange.h"
 #include "capture/security/viewer_proof.h"
-#include "capture/wire/file_exchange.h"
 #include "capture/wire/messages.h"
 
 namespace accelscope::capture {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "capture/kinds/program/program_events.h"
+#include "capture/kinds/program/events.h"
 #include "core/chunk/chunk_view.h"
 
 namespace accelscope::capture {

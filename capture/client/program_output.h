@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/client/stream_ingest.h"
+#include "capture/ingest/stream_ingest.h"
 
 namespace accelscope::capture {
 

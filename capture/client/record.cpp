@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "capture/client/recovery_folder.h"
-#include "capture/wire/frame_log.h"
+#include "capture/log/frame_log.h"
 #include "core/base/format.h"
-#include "core/store/rescue.h"
+#include "core/store/salvage/rescue.h"
 
 namespace accelscope::capture {
 namespace {

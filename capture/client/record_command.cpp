@@ -2,8 +2,8 @@
 #include <charconv>
 
 #include "capture/client/capture_plan.h"
-#include "capture/kinds/kind.h"
-#include "capture/kinds/option_cli.h"
+#include "capture/request/kind.h"
+#include "capture/request/option_cli.h"
 
 namespace accelscope::capture {
 

@@ -11,8 +11,8 @@
 #include <iterator>
 #include <utility>
 
+#include "capture/log/frame_log.h"
 #include "capture/security/private_files.h"
-#include "capture/wire/frame_log.h"
 #include "core/base/checksum.h"
 
 namespace accelscope::capture {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "capture/client/capture_plan.h"
+#include "capture/log/frame_segment.h"
 #include "capture/reach/agent_host.h"
-#include "capture/wire/frame_segment.h"
 
 namespace accelscope::capture {
 

@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <array>
 
-#include "capture/kinds/itt/itt_kind.h"
-#include "capture/kinds/kind.h"
-#include "capture/kinds/neuron/neuron_kind.h"
-#include "capture/kinds/neuron/neuron_settings.h"
-#include "capture/kinds/opencl/opencl_kind.h"
-#include "capture/kinds/options.h"
-#include "capture/kinds/program/program_kind.h"
-#include "capture/kinds/python/python_kind.h"
-#include "capture/kinds/replay/replay_kind.h"
-#include "capture/kinds/simulate/simulate_kind.h"
-#include "capture/kinds/torch/torch_kind.h"
-#include "capture/kinds/tt_metal/tt_metal_kind.h"
-#include "capture/kinds/tt_metal/tt_profile_kind.h"
-#include "capture/kinds/unitrace/unitrace_kind.h"
-#include "capture/kinds/warnings.h"
+#include "capture/kinds/itt/kind.h"
+#include "capture/kinds/neuron/kind.h"
+#include "capture/kinds/neuron/settings.h"
+#include "capture/kinds/opencl/kind.h"
+#include "capture/kinds/program/kind.h"
+#include "capture/kinds/python/kind.h"
+#include "capture/kinds/replay/kind.h"
+#include "capture/kinds/simulate/kind.h"
+#include "capture/kinds/torch/kind.h"
+#include "capture/kinds/tt_metal/kind.h"
+#include "capture/kinds/tt_metal/profile_kind.h"
+#include "capture/kinds/unitrace/kind.h"
+#include "capture/request/kind.h"
+#include "capture/request/options.h"
+#include "capture/request/warnings.h"
 
 namespace accelscope::capture {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "capture/process/child_process.h"
+#include "capture/system/child_process.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture {

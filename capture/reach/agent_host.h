@@ -19,7 +19,7 @@
 
 #include "capture/reach/place.h"
 #include "capture/reach/prompter.h"
-#include "capture/reach/system.h"
+#include "capture/system/descriptor.h"
 #include "core/base/result.h"
 
 namespace accelscope::capture {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "capture/reach/prompter.h"
-#include "capture/reach/system.h"
+#include "capture/system/descriptor.h"
 
 namespace accelscope::capture {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "capture/process/shown_command.h"
 #include "capture/reach/agent_files.h"
+#include "capture/system/shown_command.h"
 
 namespace accelscope::capture {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "capture/process/shown_command.h"
 #include "capture/reach/agent_files.h"
+#include "capture/system/shown_command.h"
 
 namespace accelscope::capture {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
-#include "capture/process/child_process.h"
 #include "capture/reach/agent_files.h"
 #include "capture/reach/ask_pass.h"
 #include "capture/reach/remote_script.h"
 #include "capture/reach/ssh_command.h"
 #include "capture/reach/ssh_failure.h"
+#include "capture/system/child_process.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture {

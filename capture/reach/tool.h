@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/reach/system.h"
+#include "capture/system/descriptor.h"
 
 namespace accelscope::capture {
 

@@ -17,7 +17,7 @@
 
 #include "capture/security/proof.h"
 #include "capture/security/token.h"
-#include "capture/wire/address.h"
+#include "capture/system/address.h"
 
 namespace accelscope::capture {
 

@@ -9,7 +9,7 @@
 
 #include "capture/security/agent_identity.h"
 #include "capture/security/token.h"
-#include "capture/wire/address.h"
+#include "capture/system/address.h"
 
 namespace accelscope::capture {
 

@@ -12,8 +12,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "capture/process/standard_streams.h"
-#include "core/store/file_system.h"
+#include "capture/system/standard_streams.h"
+#include "core/base/file_system.h"
 
 namespace accelscope::capture {
 namespace {

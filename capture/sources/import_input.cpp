@@ -6,8 +6,8 @@
 #include <deque>
 #include <filesystem>
 
+#include "capture/sources/base/labelled_sink.h"
 #include "capture/sources/input_parts.h"
-#include "capture/sources/labelled_sink.h"
 #include "capture/sources/name_watch.h"
 #include "capture/sources/other_formats.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/sources/source.h"
+#include "capture/sources/base/source.h"
 
 namespace accelscope::capture {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/sources/source.h"
+#include "capture/sources/base/source.h"
 
 namespace accelscope::capture {
 

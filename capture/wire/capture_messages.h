@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "capture/kinds/kind.h"
-#include "capture/kinds/request.h"
+#include "capture/request/kind.h"
+#include "capture/request/request.h"
 #include "capture/wire/frame.h"
 
 namespace accelscope::capture {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "capture/wire/address.h"
+#include "capture/system/address.h"
 #include "capture/wire/link.h"
 
 namespace accelscope::capture {

@@ -20,7 +20,7 @@
 #include <string>
 #include <string_view>
 
-#include "capture/wire/address.h"
+#include "capture/system/address.h"
 #include "capture/wire/frame.h"
 
 namespace asio {

@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "core/base/format.h"
-#include "core/query/column_values.h"
+#include "core/scan/column_values.h"
 
 namespace accelscope {
 namespace {

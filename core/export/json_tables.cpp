@@ -9,8 +9,8 @@
 
 #include "core/base/format.h"
 #include "core/export/json_row.h"
-#include "core/query/event_mask.h"
-#include "core/query/range_statistics.h"
+#include "core/lod/range_statistics.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/query/chunk_scan.h"
+#include "core/scan/chunk_scan.h"
 
 namespace accelscope {
 

@@ -27,8 +27,8 @@ constexpr PinnedName kPinnedProcessors[] = {
 };
 
 // Collectives are spelled differently by every runtime (AllReduce, all_reduce, ALL-REDUCE): compared by letters only.
-constexpr std::string_view kCollectives[] = {"allreduce", "allgather",         "reducescatter", "alltoall",
-                                             "sendrecv",  "collectivepermute", "broadcast"};
+constexpr std::string_view kCollectiveNames[] = {"allreduce", "allgather",         "reducescatter", "alltoall",
+                                                 "sendrecv",  "collectivepermute", "broadcast"};
 constexpr std::uint8_t kCollectiveSlot = 7;
 
 // "w1_123" and "w1.123" are instances of "w1"; "123" alone and "_123" stay as they are.
@@ -71,7 +71,7 @@ std::uint8_t palette_slot(std::string_view name) noexcept {
     if (pinned.name == key) return pinned.slot;
   }
   const auto matches = [key](std::string_view collective) { return same_letters(key, collective); };
-  if (std::any_of(std::begin(kCollectives), std::end(kCollectives), matches)) return kCollectiveSlot;
+  if (std::any_of(std::begin(kCollectiveNames), std::end(kCollectiveNames), matches)) return kCollectiveSlot;
   for (const PinnedName& pinned : kPinnedProcessors) {
     if (pinned.name == name) return pinned.slot;
   }

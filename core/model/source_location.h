@@ -1,5 +1,5 @@
-// Source locations as events carry them, in columns with Role::source_location: "dir/file.py:33", a column number behind
-// it is allowed and left out.
+// Source locations as events carry them, in columns with Role::source_location: "dir/file.py:33", a column number
+// behind it is allowed and left out.
 #pragma once
 
 #include <cstdint>

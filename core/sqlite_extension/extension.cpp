@@ -8,7 +8,7 @@
 // All are read-only. `text REGEXP pattern` is RE2. Rows come as SQLite steps; what is interrupted ends at its next row.
 #include <memory>
 
-#include "core/query/sql_functions.h"
+#include "core/sql/base/functions.h"
 #include "core/sqlite_extension/session_tables.h"
 
 extern "C" {

@@ -6,7 +6,7 @@
 
 #include "core/base/format.h"
 #include "core/base/text.h"
-#include "core/query/sql_tables.h"
+#include "core/sql/tables/tables.h"
 
 namespace accelscope::sql {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/query/sql_virtual_table.h"
-#include "core/query/worker_pool.h"
+#include "core/scan/worker_pool.h"
+#include "core/sql/tables/virtual_table.h"
 
 namespace accelscope::sql {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "core/store/append_only_array.h"
+#include "core/base/append_only_array.h"
 
 namespace accelscope {
 

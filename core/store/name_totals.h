@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "core/base/append_only_array.h"
 #include "core/model/ids.h"
-#include "core/store/append_only_array.h"
 
 namespace accelscope {
 

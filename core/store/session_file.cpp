@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/store/file_system.h"
+#include "core/base/file_system.h"
 #include "core/store/session_check.h"
 #include "core/store/store_state.h"
 

@@ -1,6 +1,6 @@
 // An immutable picture of a store's index: what the UI draws from and what queries run on while new chunks come
 // in. Cheap to take (a few words per lane), safe to keep on any thread for as long as wanted. Event values are
-// not in it: read chunks through Store::read_chunk or the LaneReader of core/query.
+// not in it: read chunks through Store::read_chunk or the readers of core/scan.
 #pragma once
 
 #include <memory>

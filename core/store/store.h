@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
+#include "core/base/file_system.h"
 #include "core/base/result.h"
 #include "core/model/event_sink.h"
-#include "core/store/file_system.h"
 #include "core/store/snapshot.h"
 
 namespace accelscope {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "render/draw.h"
+#include "render/base/draw.h"
 
 namespace accelscope::render {
 namespace {

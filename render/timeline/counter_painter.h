@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "render/base/ui.h"
 #include "render/timeline/counter_strip.h"
-#include "render/ui.h"
 
 namespace accelscope::render {
 

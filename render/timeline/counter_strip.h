@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "core/query/lane_window.h"
+#include "core/lod/lane_window.h"
 #include "core/store/snapshot.h"
 #include "render/timeline/time_view.h"
 

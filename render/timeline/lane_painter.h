@@ -2,10 +2,10 @@
 // selection and related outlines are drawn by whoever knows what is selected.
 #pragma once
 
+#include "render/base/ui.h"
 #include "render/timeline/lane_strip.h"
 #include "render/timeline/slice_labels.h"
 #include "render/timeline/strip_texture.h"
-#include "render/ui.h"
 
 namespace accelscope::render {
 

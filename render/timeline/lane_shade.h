@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "core/query/event_colours.h"
-#include "core/query/event_mask.h"
+#include "core/colour/event_colours.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::render {
 

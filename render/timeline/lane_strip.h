@@ -1,6 +1,6 @@
 // One lane of slices on its way to pixels: what is narrow becomes one row of texels, what is wide a list of slices
 // to draw one by one. The lane's tree is walked down to nodes of at most two pixels, so the cost follows the pixels
-// of the view and not the events. Below the tree's leaves it goes on in decoded windows (core/query/lane_window.h);
+// of the view and not the events. Below the tree's leaves it goes on in decoded windows (core/lod/lane_window.h);
 // while one is missing its leaf stands for it. Pure: no ImGui, no store.
 //
 //   LaneStripBuilder builder;                       // keeps its scratch memory; one per thread
@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/query/lane_window.h"
+#include "core/lod/lane_window.h"
 #include "core/store/snapshot.h"
 #include "render/timeline/lane_shade.h"
 #include "render/timeline/pixel_cover.h"

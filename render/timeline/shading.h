@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/query/lane_window.h"
+#include "core/lod/lane_window.h"
 #include "render/timeline/lane_shade.h"
 #include "render/timeline/pixel_cover.h"
 #include "render/timeline/time_view.h"

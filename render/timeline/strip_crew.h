@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/query/worker_pool.h"
+#include "core/scan/worker_pool.h"
 #include "render/timeline/lane_strip.h"
 
 namespace accelscope::render {

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "render/geometry.h"
-#include "render/texture.h"
-#include "render/theme.h"
+#include "render/base/geometry.h"
+#include "render/base/texture.h"
+#include "render/base/theme.h"
 
 struct ImDrawList;
 

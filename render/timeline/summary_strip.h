@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "core/query/lane_window.h"
-#include "render/theme.h"
+#include "core/lod/lane_window.h"
+#include "render/base/theme.h"
 #include "render/timeline/lane_strip.h"
 #include "render/timeline/strip_crew.h"
 

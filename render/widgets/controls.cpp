@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "render/icons.h"
+#include "render/base/icons.h"
 #include "render/widgets/popup.h"
 
 namespace accelscope::render {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "render/draw.h"
-#include "render/imgui_compat.h"
+#include "render/base/draw.h"
+#include "render/base/imgui_compat.h"
 
 namespace accelscope::render {
 namespace {

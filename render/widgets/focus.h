@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "render/ui.h"
+#include "render/base/ui.h"
 
 namespace accelscope::render {
 

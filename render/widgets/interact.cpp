@@ -2,7 +2,7 @@
 
 #include <cassert>
 
-#include "render/imgui_compat.h"
+#include "render/base/imgui_compat.h"
 #include "render/widgets/focus.h"
 
 namespace accelscope::render {

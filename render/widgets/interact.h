@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "render/ui.h"
+#include "render/base/ui.h"
 
 namespace accelscope::render {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "render/icons.h"
-#include "render/imgui_compat.h"
+#include "render/base/icons.h"
+#include "render/base/imgui_compat.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/popup.h"
 

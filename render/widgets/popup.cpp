@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "render/icons.h"
-#include "render/imgui_compat.h"
+#include "render/base/icons.h"
+#include "render/base/imgui_compat.h"
 #include "render/widgets/controls.h"
 
 namespace accelscope::render {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "render/draw.h"
+#include "render/base/draw.h"
 #include "render/widgets/interact.h"
 
 namespace accelscope::render {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "render/icons.h"
+#include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/popup.h"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "render/draw.h"
+#include "render/base/draw.h"
 #include "render/widgets/interact.h"
 
 namespace accelscope::render {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "render/icons.h"
+#include "render/base/icons.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/menu.h"
 #include "render/widgets/popup.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/format.h"
-#include "render/icons.h"
+#include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/menu.h"
 #include "render/widgets/popup.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "render/imgui_compat.h"
+#include "render/base/imgui_compat.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/focus.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "render/draw.h"
+#include "render/base/draw.h"
 #include "render/widgets/interact.h"
 
 namespace accelscope::render {

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "app/commands/command.h"
+#include "app/terminal/command.h"
 
 namespace accelscope::test {
 
@@ -27,6 +28,11 @@ inline bool holds(const std::string& text, const std::string& part) { return tex
 
 inline void write_file(const std::string& path, const std::string& content) {
   std::ofstream(path, std::ios::binary) << content;
+}
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // The rows of a query as CSV without the header.

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/sources/chrome/chrome_source.h"
+#include "capture/sources/chrome/source.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
 

@@ -2,7 +2,7 @@
 #include <random>
 
 #include "core/chunk/chunk_builder.h"
-#include "core/model/session_writer.h"
+#include "core/chunk/session_writer.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/plain_rows.h"

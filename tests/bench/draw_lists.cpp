@@ -14,9 +14,9 @@
 #endif
 
 #include "core/chunk/chunk_view.h"
-#include "core/model/session_writer.h"
+#include "core/chunk/session_writer.h"
 #include "core/store/store.h"
-#include "render/null_shell.h"
+#include "render/shell/null_shell.h"
 #include "render/timeline/lane_painter.h"
 #include "render/timeline/strip_crew.h"
 #include "tests/bench/figures.h"

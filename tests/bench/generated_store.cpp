@@ -1,7 +1,7 @@
 #include "tests/bench/generated_store.h"
 
 #include "core/chunk/chunk_builder.h"
-#include "core/model/session_writer.h"
+#include "core/chunk/session_writer.h"
 
 namespace accelscope::bench {
 namespace {

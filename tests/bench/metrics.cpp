@@ -6,8 +6,8 @@
 #include <chrono>
 #include <thread>
 
-#include "capture/sim/simulator.h"
-#include "core/analysis/metrics.h"
+#include "capture/sim/output/simulator.h"
+#include "core/analysis/figures/metrics.h"
 #include "tests/bench/figures.h"
 
 namespace accelscope::bench {

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "capture/sim/neuron_json_writer.h"
-#include "capture/sources/neuron/neuron_source.h"
+#include "capture/sim/output/neuron_json_writer.h"
+#include "capture/sources/neuron/source.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
 

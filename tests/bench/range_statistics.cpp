@@ -1,5 +1,5 @@
 // Count and busy time by name over ranges of a large session.
-#include "core/query/range_statistics.h"
+#include "core/lod/range_statistics.h"
 
 #include <fmt/format.h>
 

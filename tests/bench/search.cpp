@@ -1,5 +1,5 @@
 // A regular expression over the names of a large session: hits counted, then stepped through.
-#include "core/query/search.h"
+#include "core/search/search.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "core/analysis/selection_summary.h"
+#include "core/analysis/selection/summary.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/generated_store.h"
 

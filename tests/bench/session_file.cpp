@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "capture/sim/simulator.h"
+#include "capture/sim/output/simulator.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
 

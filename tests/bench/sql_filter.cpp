@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/query/sql.h"
+#include "core/sql/base/sql.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/generated_store.h"
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "core/model/session_writer.h"
-#include "core/query/sql.h"
+#include "core/chunk/session_writer.h"
+#include "core/sql/base/sql.h"
 #include "tests/bench/figures.h"
 
 namespace accelscope::bench {

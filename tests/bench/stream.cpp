@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/app.h"
+#include "app/frame/app.h"
 #include "tests/bench/figures.h"
 #include "tests/bench/plain_rows.h"
 #include "tests/support/process.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "capture/kinds/tt_metal/log_watch.h"
-#include "capture/sources/tt_metal/device_log_source.h"
+#include "capture/sources/tt_metal/source.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
 #include "tests/support/tt_log_generator.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "capture/json/byte_source.h"
-#include "capture/sources/tt_metal/device_log_source.h"
+#include "capture/sources/tt_metal/source.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
 #include "tests/support/tt_log_generator.h"

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/app.h"
-#include "app/session_tab.h"
-#include "render/null_shell.h"
+#include "app/frame/app.h"
+#include "app/session/tab.h"
+#include "render/shell/null_shell.h"
 #include "tests/bench/figures.h"
 #include "tests/support/process.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "core/model/session_writer.h"
-#include "core/query/sql.h"
+#include "core/chunk/session_writer.h"
+#include "core/sql/base/sql.h"
 
 namespace accelscope {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/model/session_writer.h"
-#include "core/query/chunk_scan.h"
-#include "core/query/event_reader.h"
+#include "core/chunk/session_writer.h"
+#include "core/scan/chunk_scan.h"
+#include "core/scan/event_reader.h"
 
 namespace accelscope {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "capture/client/store_scopes.h"
-#include "tests/capture/wire_support.h"
+#include "capture/ingest/store_scopes.h"
+#include "tests/capture/wire/wire_support.h"
 #include "tests/support/cutting_proxy.h"
 
 namespace accelscope::capture {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/store/store.h"
-#include "tests/capture/wire_support.h"
+#include "tests/capture/wire/wire_support.h"
 #include "tests/faults/trial_folder.h"
 #include "tests/support/process.h"
 #include "tests/support/programs_folder.h"

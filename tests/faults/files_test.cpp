@@ -14,9 +14,9 @@
 #include <random>
 #include <thread>
 
-#include "core/store/rescue.h"
+#include "core/store/salvage/rescue.h"
 #include "core/store/store.h"
-#include "tests/capture/wire_support.h"
+#include "tests/capture/wire/wire_support.h"
 #include "tests/faults/trial_folder.h"
 #include "tests/support/process.h"
 #include "tests/support/programs_folder.h"

@@ -15,9 +15,9 @@
 #include <sstream>
 #include <thread>
 
-#include "capture/client/frame_import.h"
+#include "capture/ingest/frame_import.h"
 #include "core/store/store.h"
-#include "tests/capture/wire_support.h"
+#include "tests/capture/wire/wire_support.h"
 #include "tests/faults/faulty_place.h"
 
 namespace accelscope::capture {

@@ -19,7 +19,7 @@
 #include "capture/security/agent_identity.h"
 #include "capture/security/known_agents.h"
 #include "core/base/checksum.h"
-#include "tests/capture/wire_support.h"
+#include "tests/capture/wire/wire_support.h"
 #include "tests/faults/trial_folder.h"
 #include "tests/support/cutting_proxy.h"
 #include "tests/support/sanitized.h"

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "capture/client/store_scopes.h"
-#include "capture/sim/neuron_json_writer.h"
-#include "capture/sim/simulator.h"
+#include "capture/ingest/store_scopes.h"
+#include "capture/sim/output/neuron_json_writer.h"
+#include "capture/sim/output/simulator.h"
 #include "core/store/store.h"
 #include "tests/faults/faulty_place.h"
 

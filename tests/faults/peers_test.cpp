@@ -12,10 +12,10 @@
 #include <thread>
 
 #include "capture/client/record.h"
-#include "capture/process/shown_command.h"
 #include "capture/security/private_files.h"
 #include "capture/security/viewer_proof.h"
-#include "tests/capture/wire_support.h"
+#include "capture/system/shown_command.h"
+#include "tests/capture/wire/wire_support.h"
 #include "tests/faults/trial_folder.h"
 #include "tests/support/cutting_proxy.h"
 

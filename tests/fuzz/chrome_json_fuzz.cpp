@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "capture/sources/chrome/chrome_source.h"
+#include "capture/sources/chrome/source.h"
 #include "core/chunk/chunk_view.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <string>
 
-#include "capture/wire/frame_log.h"
+#include "capture/log/frame_log.h"
 
 using namespace accelscope;
 using namespace accelscope::capture;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "capture/client/store_scopes.h"
+#include "capture/ingest/store_scopes.h"
 #include "tests/fuzz/peer_script.h"
 
 using namespace accelscope;

@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "capture/json/table_reader.h"
-#include "capture/sim/neuron_json_writer.h"
-#include "capture/sim/simulator.h"
+#include "capture/sim/output/neuron_json_writer.h"
+#include "capture/sim/output/simulator.h"
 #include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 #include "core/store/store.h"

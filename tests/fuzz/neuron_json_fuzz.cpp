@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "capture/sources/neuron/neuron_source.h"
+#include "capture/sources/neuron/source.h"
 #include "tests/fuzz/checking_sink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

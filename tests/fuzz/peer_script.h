@@ -11,7 +11,7 @@
 #include <functional>
 #include <span>
 
-#include "tests/capture/wire_support.h"
+#include "tests/capture/wire/wire_support.h"
 
 namespace accelscope::capture {
 

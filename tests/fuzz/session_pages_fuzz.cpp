@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "capture/sim/simulator.h"
+#include "capture/sim/output/simulator.h"
 #include "tests/fuzz/read_everything.h"
 
 using namespace accelscope;

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "capture/sources/tt_metal/device_log_source.h"
+#include "capture/sources/tt_metal/source.h"
 #include "tests/fuzz/checking_sink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

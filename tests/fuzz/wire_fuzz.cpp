@@ -2,8 +2,8 @@
 // frames as a link would, others hand it to the decoder of one message, past the checksum that would stop the fuzzer.
 #include <cstdlib>
 
-#include "capture/client/stream_ingest.h"
-#include "capture/wire/address.h"
+#include "capture/ingest/stream_ingest.h"
+#include "capture/system/address.h"
 #include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <utility>
 
-#include "app/app.h"
-#include "render/null_shell.h"
+#include "app/frame/app.h"
+#include "render/shell/null_shell.h"
 #include "tests/support/small_session.h"
 
 namespace accelscope::test {

@@ -5,8 +5,8 @@
 
 #include <variant>
 
-#include "core/query/sql.h"
-#include "core/query/worker_pool.h"
+#include "core/scan/worker_pool.h"
+#include "core/sql/base/sql.h"
 #include "core/store/store.h"
 #include "tests/support/programs_folder.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/process/child_process.h"
+#include "capture/system/child_process.h"
 #include "tests/capture/reach/reach_support.h"
 
 namespace accelscope::test {

@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "capture/client/record.h"
-#include "capture/process/shown_command.h"
+#include "capture/system/shown_command.h"
 #include "tests/capture/reach/ssh_server.h"
 #include "tests/support/programs_folder.h"
 #include "tests/support/tt_log_generator.h"

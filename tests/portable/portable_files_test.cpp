@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "capture/probe/host/carried_files.h"
-#include "capture/probe/host/probe_files.h"
-#include "capture/process/child_process.h"
+#include "capture/probe/host/files.h"
+#include "capture/system/child_process.h"
 #include "tests/capture/reach/reach_support.h"
 #include "tests/support/programs_folder.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "app/live_link.h"
-#include "core/model/session_writer.h"
+#include "app/workspace/live_link.h"
+#include "core/chunk/session_writer.h"
 
 namespace accelscope::test {
 

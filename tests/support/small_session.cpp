@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <random>
 
-#include "core/model/session_writer.h"
+#include "core/chunk/session_writer.h"
 
 namespace accelscope::test {
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "capture/kinds/kind.h"
-#include "capture/sources/labelled_sink.h"
+#include "capture/request/kind.h"
+#include "capture/sources/base/labelled_sink.h"
 
 namespace accelscope::capture {
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "capture/process/child_process.h"
-#include "capture/process/shown_command.h"
+#include "capture/system/child_process.h"
+#include "capture/system/shown_command.h"
 
 namespace accelscope::capture {
 namespace {

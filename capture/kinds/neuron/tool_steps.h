@@ -12,11 +12,11 @@
 #include <string>
 #include <string_view>
 
-#include "capture/kinds/kind.h"
+#include "capture/kinds/program/events.h"
 #include "capture/kinds/program/output_lines.h"
-#include "capture/kinds/program/program_events.h"
-#include "capture/process/supervised_child.h"
-#include "core/model/session_writer.h"
+#include "capture/request/kind.h"
+#include "capture/system/supervised_child.h"
+#include "core/chunk/session_writer.h"
 
 namespace accelscope::capture {
 

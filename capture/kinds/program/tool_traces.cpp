@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "capture/sources/chrome/chrome_source.h"
-#include "capture/sources/labelled_sink.h"
+#include "capture/sources/base/labelled_sink.h"
+#include "capture/sources/chrome/source.h"
 
 namespace accelscope::capture {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/kinds/kind.h"
+#include "capture/request/kind.h"
 
 namespace accelscope::capture {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "capture/kinds/tt_metal/growing_file.h"
-#include "capture/sources/tt_metal/device_log_follower.h"
+#include "capture/sources/tt_metal/follower.h"
+#include "core/chunk/session_writer.h"
 #include "core/model/event_sink.h"
-#include "core/model/session_writer.h"
 
 namespace accelscope::capture {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "capture/probe/itt/itt_records.h"
+#include "capture/probe/itt/records.h"
 
 namespace accelscope::probe::itt {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "capture/probe/client/channel.h"
-#include "capture/probe/itt/itt_records.h"
+#include "capture/probe/itt/records.h"
 
 namespace accelscope::probe::itt {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "capture/probe/itt/itt_records.h"
 #include "capture/probe/itt/names.h"
+#include "capture/probe/itt/records.h"
 
 namespace accelscope::probe::itt {
 

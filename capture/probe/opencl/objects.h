@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/probe/opencl/opencl_format.h"
+#include "capture/probe/opencl/format.h"
 
 namespace accelscope::probe::opencl {
 

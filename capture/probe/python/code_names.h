@@ -8,7 +8,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "capture/probe/python/python_api.h"
+#include "capture/probe/python/api.h"
 
 namespace accelscope::probe::python {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "capture/probe/client/channel.h"
+#include "capture/probe/python/api.h"
 #include "capture/probe/python/code_names.h"
-#include "capture/probe/python/python_api.h"
-#include "capture/probe/python/python_records.h"
+#include "capture/probe/python/records.h"
 
 namespace accelscope::probe::python {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "capture/probe/python/code_table.h"
-#include "capture/probe/python/python_records.h"
+#include "capture/probe/python/records.h"
 
 namespace accelscope::probe::python {
 

@@ -7,10 +7,10 @@
 #include <random>
 #include <vector>
 
-#include "capture/process/child_process.h"
-#include "capture/process/shown_command.h"
-#include "capture/sources/neuron/neuron_source.h"
-#include "capture/sources/neuron/neuron_tool.h"
+#include "capture/sources/neuron/source.h"
+#include "capture/sources/neuron/tool.h"
+#include "capture/system/child_process.h"
+#include "capture/system/shown_command.h"
 
 namespace accelscope::capture {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "capture/sources/source.h"
+#include "capture/sources/base/source.h"
 
 namespace accelscope::capture {
 

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <vector>
 
-#include "core/analysis/track_devices.h"
+#include "core/analysis/time/track_devices.h"
 
 namespace accelscope::neuron {
 namespace {

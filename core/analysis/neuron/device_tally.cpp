@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/analysis/neuron/setup_names.h"
-#include "core/query/column_values.h"
+#include "core/analysis/neuron/facts/setup_names.h"
+#include "core/scan/column_values.h"
 
 namespace accelscope::neuron {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "core/analysis/active_time.h"
 #include "core/analysis/neuron/device_facts.h"
+#include "core/analysis/selection/active_time.h"
 #include "core/base/text.h"
 
 namespace accelscope::neuron {

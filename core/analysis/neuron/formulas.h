@@ -1,7 +1,8 @@
 // The figures of a Neuron profile's summary out of what one core's events add up to. The formulas are those that the
 // vendor's own values follow on real files; each is written beside its code. Times in files are cut to whole ns, so a
 // sum of times may lie up to 1 ns per event beside the truth, and covered time as much per stretch: figures carry that
-// as slack. What instructions lose by it in the mean, half a ns each, is added again (core/analysis/active_time.h).
+// as slack. What instructions lose by it in the mean, half a ns each, is added again
+// (core/analysis/selection/active_time.h).
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <string_view>
 
 #include "core/analysis/neuron/device_tally.h"
-#include "core/analysis/neuron/figure.h"
+#include "core/analysis/neuron/facts/figure.h"
 #include "core/store/snapshot.h"
 
 namespace accelscope::neuron {

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <optional>
 
-#include "core/analysis/active_time.h"
 #include "core/analysis/neuron/formulas.h"
-#include "core/query/column_values.h"
+#include "core/analysis/selection/active_time.h"
+#include "core/scan/column_values.h"
 
 namespace accelscope::neuron {
 namespace {

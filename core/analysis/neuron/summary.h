@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/neuron/figure.h"
-#include "core/analysis/track_devices.h"
+#include "core/analysis/neuron/facts/figure.h"
+#include "core/analysis/time/track_devices.h"
 
 namespace accelscope::neuron {
 

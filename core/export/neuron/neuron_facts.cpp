@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "core/analysis/track_devices.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 
 namespace accelscope::neuron {

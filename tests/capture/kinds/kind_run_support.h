@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/kinds/kind.h"
+#include "capture/request/kind.h"
 #include "tests/capture/recording_sink.h"
 
 namespace accelscope::capture {

@@ -1,12 +1,12 @@
 // A paused capture makes nothing, however fast its source is, and goes on where it was.
 #include <doctest/doctest.h>
 
-#include "capture/sim/simulator.h"
-#include "capture/sources/async_sink.h"
-#include "capture/sources/labelled_sink.h"
-#include "capture/sources/paced_sink.h"
+#include "capture/sim/output/simulator.h"
+#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/labelled_sink.h"
+#include "capture/sources/base/paced_sink.h"
 #include "tests/capture/kinds/kind_run_support.h"
-#include "tests/capture/wire_support.h"
+#include "tests/capture/wire/wire_support.h"
 
 namespace accelscope::capture {
 namespace {

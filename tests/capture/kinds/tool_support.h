@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "capture/sources/chrome/chrome_source.h"
+#include "capture/sources/chrome/source.h"
 #include "tests/capture/kinds/kind_run_support.h"
 
 namespace accelscope::capture {

@@ -9,10 +9,10 @@
 #include <map>
 #include <thread>
 
-#include "capture/probe/host/probe_files.h"
-#include "capture/probe/host/probe_listener.h"
-#include "capture/probe/host/probe_reader.h"
-#include "capture/process/supervised_child.h"
+#include "capture/probe/host/files.h"
+#include "capture/probe/host/listener.h"
+#include "capture/probe/host/reader.h"
+#include "capture/system/supervised_child.h"
 #include "tests/support/programs_folder.h"
 
 namespace accelscope::capture {
@@ -69,9 +69,9 @@ struct SeenProcess {
   }
 };
 
-class Reader final : public ProcessReader {
+class SeenReader final : public ProcessReader {
  public:
-  explicit Reader(SeenProcess& seen, std::atomic<std::uint64_t>& total) : seen_(seen), total_(total) {}
+  explicit SeenReader(SeenProcess& seen, std::atomic<std::uint64_t>& total) : seen_(seen), total_(total) {}
   void thread(const ProbeThread& thread) override { seen_.threads[thread.index].name = thread.name; }
   void define(std::uint32_t type, std::string_view body) override { seen_.definitions.emplace_back(type, body.size()); }
   void record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override {
@@ -122,7 +122,7 @@ class Reading {
       processes.push_back(std::make_unique<SeenProcess>());
       processes.back()->id = process.id;
       processes.back()->command = process.command;
-      return std::make_unique<Reader>(*processes.back(), total);
+      return std::make_unique<SeenReader>(*processes.back(), total);
     };
   }
   ~Reading() { (void)end(); }

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "capture/process/shown_command.h"
+#include "capture/system/shown_command.h"
 
 namespace accelscope::capture::test {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <filesystem>
 
-#include "capture/process/child_process.h"
+#include "capture/system/child_process.h"
 #include "tests/support/programs_folder.h"
 
 namespace accelscope::capture::test {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "capture/process/child_process.h"
-#include "capture/process/shown_command.h"
 #include "capture/reach/agent_files.h"
 #include "capture/reach/remote_script.h"
 #include "capture/reach/ssh_command.h"
 #include "capture/reach/ssh_failure.h"
+#include "capture/system/child_process.h"
+#include "capture/system/shown_command.h"
 #include "reach_support.h"
 
 using namespace accelscope::capture;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/probe/itt/itt_abi.h"
+#include "capture/probe/itt/abi.h"
 
 namespace accelscope::test {
 

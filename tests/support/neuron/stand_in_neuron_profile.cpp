@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/sim/neuron_json_writer.h"
+#include "capture/sim/output/neuron_json_writer.h"
 
 extern char** environ;
 

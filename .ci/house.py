@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Checks the plan of the house: who may include whom, how many files a folder holds, that each room says what it is, and
+that no two types have one name (C++ forbids it across all that is linked together, and no linker notices).
+
+Usage: house.py, in the root of the tree. Says every offence and ends with 1 if there is one.
+"""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+# Rooms from left to right: a file includes files of its own folder and of folders further left in its storey. `/*` stands
+# for all folders directly below, none of which includes another.
+ORDER = {
+    "core": """base names model chunk store store/salvage scan lod
+        analysis/neuron/facts analysis/time analysis/source analysis/selection analysis/memory analysis/dependencies
+        analysis/neuron analysis/figures search colour sql/base sql/tables sql/planned sql export export/neuron
+        sqlite_extension""",
+    "render": "base shell widgets timeline",
+    "capture": """system command_line json request security wire log ingest reach sources/base
+        sources/chrome/read sources/chrome/write sources/chrome sources/neuron/read sources/neuron/write sources/neuron
+        sources/tt_metal/read sources/tt_metal/write sources/tt_metal sources/tracy_csv sources/session sources
+        sim/kernel sim/output probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones
+        probe/host kinds/program kinds/* kinds agent/run agent/viewers agent/control client .""",
+    "app": """system persist plan rows session content/memory content/source content/capture content view workspace
+        export palette timeline panels panels/* connect frame terminal commands .""",
+}
+# And whole storeys: what each may include besides itself.
+STOREYS = {"core": (), "render": ("core",), "capture": ("core",), "app": ("core", "render", "capture")}
+MOST_FILES = 25
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def files():
+    return subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True,
+                          check=True).stdout.split()
+
+
+def places(storey):
+    """The rank of every folder of a storey, and the pattern that gave it."""
+    return {room: rank for rank, room in enumerate(ORDER[storey].split())}
+
+
+def room_of(path, ranks):
+    """The entry of the order that a file's folder stands for; None if it has no place there."""
+    folder = os.path.dirname(path).partition("/")[2] or "."
+    if folder in ranks:
+        return folder
+    above = os.path.dirname(folder) + "/*"
+    return above if above in ranks else None
+
+
+def includes(paths):
+    sources = {path for path in paths if path.endswith((".h", ".cpp", ".c"))}
+    for path in sorted(sources):
+        if not os.path.exists(path):
+            continue
+        with open(path, encoding="utf-8") as file:
+            for name in INCLUDE.findall(file.read()):
+                beside = os.path.normpath(os.path.join(os.path.dirname(path), name))
+                target = name if name in sources else beside if beside in sources else None
+                if target:
+                    yield path, target
+
+
+def wrong_includes(paths):
+    ranks = {storey: places(storey) for storey in ORDER}
+    for path, target in includes(paths):
+        storey, other = path.split("/")[0], target.split("/")[0]
+        if storey not in ORDER:
+            continue
+        if storey != other:
+            if other not in STOREYS[storey]:
+                yield f"{path}: {storey} may not include {target}"
+            continue
+        here, there = room_of(path, ranks[storey]), room_of(target, ranks[storey])
+        if here is None or there is None:
+            yield f"{path if here is None else target}: its folder has no place in the order of {storey}"
+        elif os.path.dirname(path) != os.path.dirname(target) and ranks[storey][there] >= ranks[storey][here]:
+            yield f"{path}: {here} may not include {target} ({there} is not left of it)"
+
+
+def crowded(paths):
+    count = collections.Counter(os.path.dirname(path) for path in paths if path.endswith((".h", ".cpp", ".c")))
+    for folder, number in sorted(count.items()):
+        if number > MOST_FILES and folder.split("/")[0] in (*ORDER, "tests") and folder != "tests/bench":
+            yield f"{folder}: {number} files; a folder holds {MOST_FILES} at most"
+
+
+def silent_rooms(paths):
+    known = set(paths)
+    rooms = {os.path.dirname(path) for path in paths if path.split("/")[0] in ORDER and path.endswith((".h", ".cpp"))}
+    for room in sorted(rooms):
+        if "/include/" in room:
+            continue
+        if f"{room}/README.md" not in known:
+            yield f"{room}: no README.md says what it holds"
+            continue
+        with open(f"{room}/README.md", encoding="utf-8") as file:
+            text = file.read()
+        for path in sorted(known):
+            if os.path.dirname(path) == room and path.endswith(".h") and os.path.basename(path) not in text:
+                yield f"{path}: {room}/README.md does not name it"
+
+
+def without_text(source):
+    """Comments and literals blanked, lines kept."""
+    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'', re.S)
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), source)
+
+
+TOKEN = re.compile(r"\b(namespace)\b([^{;=]*)\{|\b(?:enum\s+(?:class|struct)|struct|class|enum|union)\b([^{};()=]*)\{|([{}])")
+
+
+def types(path):
+    """The names of the types that a file defines in a named namespace, qualified."""
+    with open(path, encoding="utf-8") as file:
+        text = without_text(file.read())
+    text = re.sub(r"^\s*#.*(?:\\\n.*)*$", "", text, flags=re.M)
+    text = re.sub(r"\balignas\([^)]*\)|\[\[[^\]]*\]\]|\btemplate\s*<[^{};]*?>(?=\s*(?:struct|class))", " ", text)
+    stack = []  # of ("namespace", name) and ("other", "")
+    for match in TOKEN.finditer(text):
+        if match.group(4) == "}":
+            if stack:
+                stack.pop()
+        elif match.group(4) == "{":
+            stack.append(("other", ""))
+        elif match.group(1):
+            stack.append(("namespace", match.group(2).strip() or "?"))
+        else:
+            head = match.group(3).split(" final")[0].split(":")[0] if "::" not in match.group(3) else match.group(3)
+            head = re.split(r"(?<!:):(?!:)", head)[0].strip()
+            in_namespace = all(kind == "namespace" for kind, _ in stack)
+            names = [name for _, name in stack]
+            if in_namespace and "?" not in names and re.fullmatch(r"[\w:]+", head):
+                yield "::".join([*names, head])
+            stack.append(("other", ""))
+
+
+def types_of_one_name(paths):
+    where = collections.defaultdict(set)
+    for path in paths:
+        # Headers for programs of others say the same type once for each way to be compiled.
+        if path.endswith((".h", ".cpp")) and path.split("/")[0] in (*ORDER, "tests") and "/include/" not in path:
+            for name in types(path):
+                if "::" in name:
+                    where[name].add(path)
+    for name, homes in sorted(where.items()):
+        if len(homes) > 1:
+            yield f"{name} is defined in {', '.join(sorted(homes))}: rename one, or put it where no other file sees it"
+
+
+def main():
+    paths = [path for path in files() if os.path.exists(path)]
+    offences = [*wrong_includes(paths), *crowded(paths), *silent_rooms(paths), *types_of_one_name(paths)]
+    for offence in offences:
+        print(offence)
+    print(f"{len(paths)} files, {len(offences)} offences against the plan of the house")
+    sys.exit(1 if offences else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+#include "app/commands/screenshot.h"
+
+#include <filesystem>
+
+#include "app/frame/app.h"
+#include "app/panels/places.h"
+#include "app/view/link.h"
+
+namespace accelscope::app {
+
+std::vector<std::pair<std::string, std::string>> screenshot_panels() {
+  std::vector<std::pair<std::string, std::string>> panels;
+  for (const PanelInfo& panel : all_panels()) panels.emplace_back(panel.name, panel.title);
+  return panels;
+}
+
+Result<void> take_screenshot(const ScreenshotOptions& options) {
+  for (const std::string& name : options.panels) {
+    const std::string plain = name.ends_with('!') ? name.substr(0, name.size() - 1) : name;
+    if (!find_panel(plain)) {
+      std::string known;
+      for (const PanelInfo& panel : all_panels()) known += (known.empty() ? "" : ", ") + std::string(panel.name);
+      return Error{plain + ": there is no such panel; known ones are " + known};
+    }
+  }
+  if (!options.view.empty()) {
+    if (const auto link = read_view_link(options.view); !link) return link.error();
+  }
+  App app({.state_directory = options.state_directory,
+           .source_roots = options.source_roots,
+           .theme = options.theme,
+           .view = options.view,
+           .range = options.range,
+           .panels = options.panels,
+           .select = options.select,
+           .search = options.search});
+  if (!options.input.empty()) app.open(options.input);
+  auto picture = render::render_offscreen(
+      app, {.width = options.width, .height = options.height, .scale = options.scale, .theme = options.theme});
+  if (!picture) return picture.error();
+  const std::string& failure = app.workspace().last_error();
+  if (!failure.empty()) return Error{failure};  // the picture would show the error instead of the session
+  return render::write_png(*picture, options.output);
+}
+
+}  // namespace accelscope::app

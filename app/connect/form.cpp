@@ -1,0 +1,226 @@
+// The form as a whole: its parts in order, the command line, and what starts it.
+#include "app/connect/form.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/plan/shell_words.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/focus.h"
+#include "render/widgets/layout.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kFoot = 50, kCommandLine = 18;
+constexpr std::string_view kPausedHint = "Everything is prepared, and nothing recorded until you resume";
+constexpr std::string_view kAddHint = "This agent's events go into the session in front, on its time";
+
+}  // namespace
+
+ConnectForm::ConnectForm(Workspace& workspace)
+    : workspace_(workspace), probe_(workspace.services().reach, workspace.wake()) {
+  const Configurations& known = workspace.configurations();
+  if (const Configuration* last = known.find(known.last_used())) show(*last);
+}
+
+void ConnectForm::show(const Configuration& configuration) {
+  form_ = form_of(configuration.plan, {workspace_.known_kinds(), {}});
+  configuration_ = configuration.name;
+  kinds_chosen_ = !form_.kinds.empty();
+  nags_ = touched_ = false;
+}
+
+void ConnectForm::show_place(const std::string& places) {
+  capture::CapturePlan plan = plan_of(form_, facts_);
+  plan.places.clear();
+  for (std::size_t begin = 0; begin <= places.size();) {
+    const std::size_t end = std::min(places.find(',', begin), places.size());
+    if (end > begin) plan.places.push_back(places.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  form_ = form_of(plan, facts_);
+  focus_now_ = true;
+}
+
+// What the agent says of itself decides what the rest of the form offers.
+void ConnectForm::prepare(Ui& ui) {
+  probe_.update(places_of(form_), form_.where == Where::agent ? form_.token_file : std::string(), ui.time());
+  if (const auto due = probe_.due_in(ui.time())) ui.request_frame_after(*due);
+  if (probe_.asking()) ui.request_frame_after(0.05);
+  const PlaceVerdict* reached = probe_.first_reached();
+  facts_.welcome.reset();
+  if (reached != nullptr) facts_.welcome = reached->reached->welcome;
+  const bool agent_has_kinds = facts_.welcome && !facts_.welcome->kinds.empty();
+  const bool fixed = facts_.welcome && !facts_.welcome->fixed.empty();
+  facts_.kinds = agent_has_kinds ? facts_.welcome->kinds
+                 : fixed         ? std::vector<capture::KindFacts>{}
+                                 : workspace_.known_kinds();
+  if (!kinds_chosen_) {
+    form_.kinds.clear();
+    const auto usable = std::find_if(facts_.kinds.begin(), facts_.kinds.end(),
+                                     [](const capture::KindFacts& kind) { return kind.usable(); });
+    if (!fixed && usable != facts_.kinds.end()) form_.kinds.push_back({usable->name, {}});
+  }
+  const bool held = facts_.welcome && std::any_of(facts_.welcome->captures.begin(), facts_.welcome->captures.end(),
+                                                  [&](const auto& offer) { return offer.id == form_.capture_id; });
+  if (facts_.welcome && !held) {
+    form_.mode = capture::StartMode::begin;
+    form_.capture_id.clear();
+  }
+  problems_ = check_form(form_, facts_);
+}
+
+bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<void(std::string)>& say) {
+  wish_ = Wish::none;
+  FocusScope keyboard(ui, "connect");
+  const bool clicked = ui.input().down(MouseButton::left) && area.contains(ui.input().mouse);
+  touched_ = touched_ || (keyboard.lives() && (clicked || (ui.typing() && !ui.input().text.empty())));
+  prepare(ui);
+  draw_configurations(ui, head);
+  foot_height_ = ui.px(kFoot);
+  Rect foot = area.cut_bottom(std::min(foot_height_, area.height()));
+  const float content = std::max(content_height_, 1.0F);
+  const float beyond = ui.px(FormLayout::kBeyond);
+  {
+    // Lines between sections and the scroll bar go beyond the fields.
+    ScrollArea scroll(ui, id("scroll"), {area.x0 - beyond, area.y0, area.x1 + beyond, area.y1}, content);
+    FormLayout layout(ui, {area.x0, scroll.content().y0, area.x1, scroll.content().y1});
+    draw_where(layout);
+    if (form_.mode == capture::StartMode::begin) {
+      draw_what(layout);
+      draw_how(layout);
+    }
+    draw_command(layout, say);
+    if (const auto place = keyboard.moved_to()) scroll.show(place->inset(0, -ui.px(8)));
+    if (layout.used() != content_height_) {
+      content_height_ = layout.used();
+      ui.request_frame();
+    }
+  }
+  if (content_height_ > area.height()) {
+    horizontal_line(ui, area.x0 - beyond, area.x1 + beyond, foot.y0, ui.colour(Colour::line1));
+  }
+  draw_foot(ui, foot);
+  if (keyboard.lives() && ui.pressed(Key::enter, {.ctrl = true}, false)) wish_ = Wish::start;
+  draw_naming(ui);
+  return fulfil();
+}
+
+void ConnectForm::draw_command(FormLayout& layout, const std::function<void(std::string)>& say) {
+  Ui& ui = layout.ui();
+  const capture::CapturePlan plan = plan_of(form_, facts_);
+  const std::vector<std::string> words = capture::record_command(plan, file_of_title(title_of_plan(plan)));
+  const float padding = ui.px(12);
+  const float copy_room = ui.px(size::kSmallControl + 8);
+  const float whole = layout.strip(0).width();
+  const float letter = std::max(1.0F, text_width(ui, TextStyle::mono, "0"));
+  const auto columns = static_cast<std::size_t>(std::max(20.0F, (whole - 2 * padding - copy_room) / letter));
+  const std::vector<std::string> lines = wrap_command(words, columns);
+
+  layout.space(8);
+  layout.line();
+  layout.space(6);
+  draw_text(ui, layout.strip(ui.px(24)), "The same on the command line",
+            {.style = TextStyle::small, .colour = Colour::text3});
+  const Rect box = layout.strip(static_cast<float>(lines.size()) * ui.px(kCommandLine) + ui.px(14));
+  layout.space(10);
+  fill(ui, box, ui.colour(Colour::bg1), size::kControlRadius);
+  outline(ui, box, ui.colour(Colour::line1), size::kControlRadius);
+  ui.register_widget(id("command"), box);
+  Rect inside = box.inset(padding, ui.px(7));
+  Rect copy = inside.cut_right(ui.px(size::kSmallControl));
+  copy.y1 = copy.y0 + ui.px(size::kSmallControl);
+  if (icon_button(ui, id("copy"), copy.moved(ui.px(4), -ui.px(3)), icon::kCopy, "Copy the command")) {
+    std::string text;
+    for (const std::string& line : lines) text += (text.empty() ? "" : "\n") + line;
+    ui.copy_to_clipboard(text);
+    say("Copied the command");
+  }
+  for (const std::string& line : lines) {
+    draw_text(ui, inside.cut_top(ui.px(kCommandLine)), line,
+              {.style = TextStyle::mono, .colour = Colour::text2, .fit = Fit::clip});
+  }
+}
+
+void ConnectForm::draw_foot(Ui& ui, Rect foot) {
+  Rect row = foot.middle(ui.px(size::kControl + 2));
+  const bool ready = problems_.empty();
+  const std::string why = ready ? std::string() : problems_.front().text;
+  const bool begins = form_.mode == capture::StartMode::begin;
+  const ButtonOptions start_options{.label = begins                                    ? "Start"
+                                             : form_.mode == capture::StartMode::watch ? "Watch"
+                                                                                       : "Take up",
+                                    .icon = begins ? icon::kPlay : icon::kEye,
+                                    .kind = ButtonKind::primary,
+                                    .disabled = !ready,
+                                    .tooltip = why,
+                                    .shortcut = ready ? "Ctrl+Enter" : ""};
+  const ButtonOptions paused{.label = "Start paused",
+                             .icon = icon::kPause,
+                             .disabled = !ready || !begins,
+                             .tooltip = ready ? kPausedHint : std::string_view(why)};
+  const ButtonOptions save{.label = "Save as...", .tooltip = "Keep this form as a configuration"};
+  const ButtonOptions add{.label = "Add to this session",
+                          .icon = icon::kPlus,
+                          .disabled = !ready,
+                          .tooltip = ready ? kAddHint : std::string_view(why)};
+  // Drawn from the right, but reached by Tab from the left.
+  const float gap = ui.px(8);
+  const Rect start_place = row.cut_right(std::max(button_width(ui, start_options), ui.px(96)));
+  row.cut_right(gap);
+  const Rect paused_place = begins ? row.cut_right(button_width(ui, paused)) : Rect{};
+  row.cut_right(gap);
+  const auto front = workspace_.active_index();
+  const bool live = front && workspace_.is_live(*front);
+  const Rect add_place = live ? row.cut_right(button_width(ui, add)) : Rect{};
+  if (live) row.cut_right(gap);
+  if (button(ui, id("save"), row.cut_left(button_width(ui, save)), save)) ask_for_name(Naming::save, configuration_);
+  row.cut_left(ui.px(12));
+  if (!ready) draw_text(ui, row, why, {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
+  if (live && button(ui, id("add"), add_place, add)) wish_ = Wish::add;
+  if (begins && button(ui, id("start_paused"), paused_place, paused)) wish_ = Wish::start_paused;
+  if (button(ui, id("start"), start_place, start_options)) wish_ = Wish::start;
+}
+
+bool ConnectForm::fulfil() {
+  if (wish_ == Wish::none) return false;
+  nags_ = !problems_.empty();
+  if (nags_) return false;
+  if (wish_ == Wish::add) {
+    workspace_.add_agents(*workspace_.active_index(), places_of(form_));
+  } else {
+    workspace_.connect(plan_of(form_, facts_, wish_ == Wish::start_paused), configuration_);
+  }
+  return true;
+}
+
+TextInputResult ConnectForm::text_field(FormLayout& layout, std::string_view label, std::string_view name,
+                                        std::string& value, FormField field, TextInputOptions options) {
+  const FormProblem* wrong = problem(field);
+  const bool shown = shows_problem(wrong, value);
+  options.mono = true;
+  options.error = shown;
+  const TextInputResult result = text_input(layout.ui(), id(name), layout.field(label), value, options);
+  // While it is typed the frame and the foot say it: what lies below stays where it is.
+  if (shown && (nags_ || !result.focused)) layout.hint(wrong->text, Colour::error);
+  return result;
+}
+
+const FormProblem* ConnectForm::problem(FormField field, std::size_t index, std::string_view option) const {
+  const auto found = std::find_if(problems_.begin(), problems_.end(), [&](const FormProblem& p) {
+    return p.field == field && p.index == index && p.option == option;
+  });
+  return found == problems_.end() ? nullptr : &*found;
+}
+
+// What is only missing is no mistake until a start was tried.
+bool ConnectForm::shows_problem(const FormProblem* problem, const std::string& value) const {
+  return problem != nullptr && (nags_ || !value.empty());
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,95 @@
+// The form "Connect and record": where, what and how to capture, tested while it is typed; the same as a command; the
+// user's configurations. Shown on the start page or as a dialog, never both. What is typed is a CaptureForm; here it is
+// drawn.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/connect/form_layout.h"
+#include "app/connect/place_probe.h"
+#include "app/plan/configurations.h"
+#include "app/plan/form_model.h"
+#include "app/workspace/workspace.h"
+#include "render/base/ui.h"
+#include "render/widgets/text_input.h"
+
+namespace accelscope::app {
+
+class ConnectForm {
+ public:
+  explicit ConnectForm(Workspace& workspace);
+
+  // Fills the area, scrolling when it must; the configurations are in the head. True when the user has asked to start
+  // (the workspace is connecting).
+  bool draw(render::Ui& ui, const render::Rect& head, render::Rect area, const std::function<void(std::string)>& say);
+
+  void focus() noexcept { focus_now_ = true; }
+  void show_place(const std::string& places);  // as typed on the command line: "local", "ssh://box", "A:1,B:1"
+  [[nodiscard]] const CaptureForm& form() const noexcept { return form_; }
+  [[nodiscard]] const PlaceProbe& probe() const noexcept { return probe_; }
+  // As tall as it wants to be, in pixels; known after the first frame.
+  [[nodiscard]] float wanted_height() const noexcept { return content_height_ + foot_height_; }
+
+ private:
+  enum class Naming : std::uint8_t { none, save, rename };
+  enum class Wish : std::uint8_t { none, start, start_paused, add };
+
+  void prepare(render::Ui& ui);
+  void show(const Configuration& configuration);
+  void draw_configurations(render::Ui& ui, const render::Rect& area);
+  void run_configuration_item(const std::string& item);
+  void ask_for_name(Naming why, ConfigurationName suggestion);
+  void draw_naming(render::Ui& ui);
+  [[nodiscard]] bool finish_naming();
+
+  void draw_where(FormLayout& layout);
+  void draw_host(FormLayout& layout, std::string& hosts, std::string_view placeholder);
+  void draw_verdicts(FormLayout& layout);
+  void draw_captures(FormLayout& layout);
+
+  void draw_what(FormLayout& layout);
+  void draw_program(FormLayout& layout);
+  void draw_environment(FormLayout& layout);
+
+  void draw_how(FormLayout& layout);
+  void draw_kind(FormLayout& layout, std::size_t index);
+  void draw_options(FormLayout& layout, std::size_t index, const capture::KindFacts& kind);
+  void draw_option(FormLayout& layout, std::size_t index, const capture::KindOption& option);
+  void draw_checks(FormLayout& layout, const capture::KindFacts& kind);
+  void draw_limits(FormLayout& layout);
+
+  void draw_command(FormLayout& layout, const std::function<void(std::string)>& say);
+  void draw_foot(render::Ui& ui, render::Rect foot);
+  [[nodiscard]] bool fulfil();  // the wish of this frame; true when the form has done its work
+  // A field in a line of its own, with what is wrong under it.
+  render::TextInputResult text_field(FormLayout& layout, std::string_view label, std::string_view id,
+                                     std::string& value, FormField field, render::TextInputOptions options = {});
+  [[nodiscard]] const FormProblem* problem(FormField field, std::size_t index = 0, std::string_view option = {}) const;
+  [[nodiscard]] bool shows_problem(const FormProblem* problem, const std::string& value) const;
+  [[nodiscard]] static std::string id(std::string_view name) { return "connect." + std::string(name); }
+
+  Workspace& workspace_;
+  CaptureForm form_;
+  PlaceProbe probe_;
+  FormFacts facts_;
+  std::vector<FormProblem> problems_;  // of this frame
+  ConfigurationName configuration_;    // that the form shows, perhaps changed since
+  bool kinds_chosen_ = false;          // by the user or a configuration; else the first that fits
+  bool focus_now_ = false;
+  bool nags_ = false;     // a start was tried: what is missing is marked too
+  bool touched_ = false;  // by a click or a letter since it was shown
+  bool brings_results_ = false;
+  Wish wish_ = Wish::none;
+  render::TextCaret script_caret_;
+  float content_height_ = 0;
+  float foot_height_ = 0;
+  Naming naming_ = Naming::none;
+  bool naming_opens_ = false;
+  ConfigurationName new_name_;
+  std::string naming_problem_;
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,143 @@
+#include "app/content/derived_values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace accelscope::app {
+namespace {
+
+constexpr double kIdleShare = 4;  // a growing session is added up anew for a fifth of the time at most
+
+// A power of two, so that zooming changes it rarely.
+[[nodiscard]] std::int64_t stretch_for(const render::TimeView& view, double pixels) {
+  const double least = std::max(1.0, pixels * view.ns_per_pixel());
+  return std::int64_t{1} << static_cast<int>(std::min(61.0, std::ceil(std::log2(least))));
+}
+
+[[nodiscard]] std::int64_t floor_to(double ns, std::int64_t step) {
+  return static_cast<std::int64_t>(std::floor(ns / static_cast<double>(step))) * step;
+}
+
+// The part of the session that the view shows, in whole stretches.
+[[nodiscard]] TimeRange shown(const Snapshot& snapshot, const render::TimeView& view, double beyond_ns,
+                              std::int64_t step) {
+  const double begin = std::max(view.begin_ns - beyond_ns, static_cast<double>(snapshot.begin_ns));
+  const double end = std::min(view.end_ns + beyond_ns, static_cast<double>(snapshot.end_ns));
+  return {floor_to(begin, step), floor_to(std::max(end, begin), step) + step};
+}
+
+[[nodiscard]] bool covers(const DerivedValues::Answer& answer, const TimeRange& range) {
+  return answer.range.begin_ns <= range.begin_ns && answer.range.end_ns >= range.end_ns;
+}
+
+[[nodiscard]] Result<std::shared_ptr<const DerivedValues::Answer>> add_up(const QueryContext& query,
+                                                                          const DerivedCounters& counters,
+                                                                          const LeafWork* work, const TimeRange& range,
+                                                                          std::int64_t step) {
+  auto answer = std::make_shared<DerivedValues::Answer>();
+  answer->range = range;
+  answer->stretch_ns = step;
+  answer->version = query.snapshot->version;
+  answer->has_work = work != nullptr;
+  const auto stretches = static_cast<std::size_t>(range.length_ns() / step);
+  for (const auto& counter : counters) {
+    if (counter->kind == DerivedCounter::Kind::mfu && work == nullptr) continue;
+    auto values = derived_values(query, *counter, work, range, stretches);
+    if (!values) return values.error();
+    answer->values.emplace(counter->key, std::move(*values));
+  }
+  return std::shared_ptr<const DerivedValues::Answer>(std::move(answer));
+}
+
+}  // namespace
+
+void DerivedValues::take() {
+  if (task_.valid() && task_.ready()) {
+    auto result = task_.take();
+    error_ = result ? std::string() : result.message();
+    if (result) answer_ = std::move(*result);
+    for (const auto& [key, values] : answer_ ? answer_->values : std::map<std::string, std::vector<float>>()) {
+      for (const float value : values) highest_[key] = std::max(highest_[key], value);
+    }
+  }
+  if (work_task_.valid() && work_task_.ready()) {
+    auto result = work_task_.take();
+    if (!result) error_ = result.message();
+    if (result) work_ = std::move(*result);
+  }
+}
+
+void DerivedValues::ask_work(SessionAnalysis& analysis, const Snapshot& snapshot, double now_s) {
+  if (work_task_.valid() || (work_ && work_->snapshot_version == snapshot.version)) return;
+  if (now_s - work_asked_s_ < std::max(SessionAnalysis::kRenewSeconds, kIdleShare * work_took_s_)) return;
+  work_asked_s_ = now_s;
+  work_task_ = analysis.start([last = work_](const QueryContext& query) { return leaf_work(query, last.get()); });
+}
+
+void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
+                         const render::TimeView& view, double stretch_pixels, double now_s) {
+  const bool worked = work_task_.valid();
+  take();
+  if (worked && !work_task_.valid()) work_took_s_ = now_s - work_asked_s_;
+  if (counters.empty()) return;
+  const bool wants_work = std::any_of(counters.begin(), counters.end(),
+                                      [](const auto& counter) { return counter->kind == DerivedCounter::Kind::mfu; });
+  if (wants_work) ask_work(analysis, snapshot, now_s);
+  if (task_.valid() || (!error_.empty() && now_s - asked_s_ < SessionAnalysis::kRenewSeconds)) return;
+  const std::int64_t step = stretch_for(view, stretch_pixels);
+  const bool all_known =
+      answer_ && std::all_of(counters.begin(), counters.end(), [&](const auto& counter) {
+        return answer_->values.contains(counter->key) || (counter->kind == DerivedCounter::Kind::mfu && !work_);
+      });
+  const bool fits = all_known && answer_->stretch_ns == step && covers(*answer_, shown(snapshot, view, 0, step));
+  if (fits && (answer_->version == snapshot.version || now_s - asked_s_ < SessionAnalysis::kRenewSeconds)) return;
+  asked_s_ = now_s;
+  task_ = analysis.start([counters, work = work_, range = shown(snapshot, view, view.span_ns() / 2, step), step](
+                             const QueryContext& query) { return add_up(query, counters, work.get(), range, step); });
+}
+
+const std::vector<float>* DerivedValues::values_of(const DerivedCounter& counter) const {
+  if (!answer_) return nullptr;
+  const auto found = answer_->values.find(counter.key);
+  return found == answer_->values.end() ? nullptr : &found->second;
+}
+
+bool DerivedValues::strip(const DerivedCounter& counter, const render::TimeView& view,
+                          render::CounterStrip& strip) const {
+  const std::vector<float>* known = values_of(counter);
+  if (known == nullptr) return false;
+  const std::vector<float>& values = *known;
+  const auto width = static_cast<std::size_t>(view.width);
+  strip.low.assign(width, std::numeric_limits<float>::quiet_NaN());
+  strip.any = false;
+  strip.complete = true;
+  strip.mean = strip.highest = 0;
+  double count = 0;
+  for (std::size_t x = 0; x < width; ++x) {
+    const double ns = view.ns(static_cast<double>(x) + 0.5) - static_cast<double>(answer_->range.begin_ns);
+    const double place = std::floor(ns / static_cast<double>(answer_->stretch_ns));
+    if (place < 0 || place >= static_cast<double>(values.size())) continue;
+    const float value = values[static_cast<std::size_t>(place)];
+    strip.low[x] = value;
+    strip.any = true;
+    strip.mean += static_cast<double>(value);
+    strip.highest = std::max(strip.highest, static_cast<double>(value));
+    ++count;
+  }
+  if (count > 0) strip.mean /= count;
+  strip.high = strip.last = strip.low;
+  return true;
+}
+
+double DerivedValues::scale(const DerivedCounter& counter) const {
+  if (counter.kind == DerivedCounter::Kind::utilisation) return 1;
+  const auto found = highest_.find(counter.key);
+  const double highest = found == highest_.end() ? 1 : static_cast<double>(found->second);
+  for (const double round : {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5}) {
+    if (highest <= round) return round;
+  }
+  return 1;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,55 @@
+// What the timeline writes on its slices: names as short as their table allows, transfers with direction and size,
+// waits with what they wait for. Texts that need an event's values are read by a worker for the slices that are seen;
+// until they come the name alone is shown. UI thread only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "app/session/analysis.h"
+#include "render/timeline/slice_labels.h"
+
+namespace accelscope::app {
+
+class EventLabels final : public render::SliceLabels {
+ public:
+  void begin_frame(std::shared_ptr<const Snapshot> snapshot);
+  [[nodiscard]] std::string_view label(const render::WideSlice& slice, std::size_t characters) override;
+  // Asks for what the frame missed. `analysis` may be null: then names are all there is. While a session grows waits
+  // say what their own values do: to resolve its flows anew for every change would cost more than they tell.
+  void end_frame(SessionAnalysis* analysis, bool grows);
+  [[nodiscard]] bool pending() const noexcept { return task_.valid(); }
+
+  // Of the table that the lane's events lie in; for whoever writes the same names beside the timeline.
+  [[nodiscard]] ShortNames& names(const Schema& schema) { return names_[schema.name]; }
+
+ private:
+  using Texts = std::vector<std::string>;
+  using Found = std::vector<std::pair<EventId, Texts>>;
+  static constexpr std::size_t kMostAsked = 512;
+  static constexpr std::size_t kMostKept = 20'000;
+  static constexpr std::size_t kNamesPerFrame = 200;
+  static constexpr std::size_t kMostNames = 20'000;  // that are compared: beyond, those that are drawn
+
+  void add_names();
+  void take();
+  [[nodiscard]] const LaneSnapshot* lane_of_slice(const render::WideSlice& slice);
+  [[nodiscard]] static Result<std::shared_ptr<const Found>> read(const QueryContext& query,
+                                                                 const std::vector<EventId>& events,
+                                                                 const Dependencies* dependencies);
+
+  std::shared_ptr<const Snapshot> snapshot_;
+  std::unordered_map<LaneNumber, const LaneSnapshot*> lanes_;  // of the snapshot
+  std::map<std::string, ShortNames, std::less<>> names_;       // by table
+  std::size_t next_lane_ = 0, next_total_ = 0;                 // whose names are compared next
+  std::unordered_map<EventId, Texts> texts_;
+  std::vector<EventId> wanted_;
+  bool waits_seen_ = false;
+  Task<Result<std::shared_ptr<const Found>>> task_;
+  std::shared_ptr<const Dependencies> dependencies_;  // that the texts of waits were read with
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,130 @@
+#include "app/content/figure_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "app/content/figure_titles.h"
+#include "core/base/format.h"
+#include "core/base/text_match.h"
+
+namespace accelscope::app {
+namespace {
+
+struct UnitForm {
+  std::string_view unit;
+  std::string (*format)(double);
+};
+constexpr std::array<UnitForm, 6> kUnitForms = {{{"s", [](double v) { return format_duration(v * 1e9); }},
+                                                 {"ns", [](double v) { return format_duration(v); }},
+                                                 {"B", [](double v) { return format_bytes(v); }},
+                                                 {"B/s", [](double v) { return format_rate(v); }},
+                                                 {"share", [](double v) { return format_share(v); }},
+                                                 {"%", [](double v) { return format_share(v / 100); }}}};
+
+FigureMark mark_of(const SessionMetric& metric) {
+  if (is_flagged(metric)) return FigureMark::flagged;
+  const auto difference = relative_difference(metric);
+  return difference && std::abs(*difference) > kExactMargin ? FigureMark::close : FigureMark::none;
+}
+
+double value_of(const FigureRow& row) {
+  return row.metric->value ? *row.metric->value : row.metric->vendor.value_or(0);
+}
+
+// Figures that cannot be compared come last.
+double distance_of(const FigureRow& row) {
+  const auto difference = relative_difference(*row.metric);
+  if (difference) return std::abs(*difference);
+  return is_flagged(*row.metric) ? HUGE_VAL : -1;
+}
+
+}  // namespace
+
+std::string figure_text(double value, std::string_view unit) {
+  for (const UnitForm& form : kUnitForms) {
+    if (form.unit == unit) return form.format(value);
+  }
+  const bool whole = std::abs(value) < 9e15 && value == std::floor(value);
+  const std::string number = whole ? format_signed(static_cast<std::int64_t>(value)) : format_number(value);
+  return unit.empty() ? number : fmt::format("{} {}", number, unit);
+}
+
+std::string amount_per_second(double amount, double ns, std::string_view unit) {
+  static constexpr std::array<std::pair<double, std::string_view>, 5> kScales = {
+      {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
+  const double value = ns > 0 ? amount / ns * 1e9 : 0;
+  for (const auto& [scale, letter] : kScales) {
+    if (value >= scale) return fmt::format("{} {}{}", format_number(value / scale), letter, unit);
+  }
+  return fmt::format("{} {}", format_number(value), unit);
+}
+
+std::string exact_figure(double value, std::string_view unit) {
+  std::array<char, 32> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  const std::string number = error == std::errc{} ? std::string(digits.data(), end) : std::string("–");
+  return unit.empty() ? number : fmt::format("{} {}", number, unit);
+}
+
+std::string difference_text(const SessionMetric& metric) {
+  if (!metric.value || !metric.vendor) return "";
+  const auto relative = relative_difference(metric);
+  if (!relative) return "the file says 0";
+  std::string text = fmt::format("{:+.2f} %", *relative * 100);
+  if (text == "-0.00 %") text = "+0.00 %";
+  if (metric.margin > kExactMargin) text += fmt::format(" (±{:.2g} %)", metric.margin * 100);
+  return text;
+}
+
+std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, const std::string& filter,
+                                   FigureOrder order, bool descending) {
+  std::set<std::string_view> devices;
+  for (const SessionMetric& metric : metrics) {
+    if (!metric.device.empty()) devices.insert(metric.device);
+  }
+  std::vector<FigureRow> rows;
+  for (const SessionMetric& metric : metrics) {
+    const std::string title = figure_title(metric.name);
+    if (!matches_words(fmt::format("{} {} {} {}", metric.device, metric.group, metric.name, title), filter)) continue;
+    FigureRow& row = rows.emplace_back();
+    row.metric = &metric;
+    row.title = title;
+    row.group = with_blanks(key_place(metric.name) ? "key_figures" : metric.group);
+    if (devices.size() > 1)
+      row.group = fmt::format("{} · {}", metric.device.empty() ? "all" : metric.device, row.group);
+    row.stated = metric.vendor ? figure_text(*metric.vendor, metric.unit) : metric.vendor_text;
+    if (metric.value) row.computed = figure_text(*metric.value, metric.unit);
+    row.difference = difference_text(metric);
+    row.mark = mark_of(metric);
+  }
+  if (order == FigureOrder::as_given) {
+    constexpr std::size_t kOthers = ~std::size_t{0};
+    std::map<std::string_view, std::size_t> places;  // of devices, in the order of their first figures
+    for (const SessionMetric& metric : metrics) {
+      if (!metric.device.empty()) places.try_emplace(metric.device, places.size());
+    }
+    places.try_emplace("", places.size());  // what is of the whole session says less
+    const auto place = [&](const FigureRow& row) {
+      const std::size_t key = key_place(row.metric->name).value_or(kOthers);
+      return std::pair(key == kOthers ? kOthers : places[row.metric->device], key);
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const FigureRow& a, const FigureRow& b) { return place(a) < place(b); });
+    return rows;
+  }
+  std::stable_sort(rows.begin(), rows.end(), [order](const FigureRow& a, const FigureRow& b) {
+    if (order == FigureOrder::by_name) return a.title != b.title ? a.title < b.title : a.metric->name < b.metric->name;
+    if (order == FigureOrder::by_value) return value_of(a) < value_of(b);
+    return distance_of(a) < distance_of(b);
+  });
+  if (descending) std::reverse(rows.begin(), rows.end());
+  return rows;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,28 @@
+// The use of memory pools as the timeline draws it, made off the UI thread: a pool may have changed millions of times
+// in sight. Until the wanted stack is there the last one of its pool is given.
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "app/content/memory/plot_data.h"
+#include "core/scan/worker_pool.h"
+
+namespace accelscope::app {
+
+class UsageStacks {
+ public:
+  // Null before the pool's first answer; compare the key's range with what was asked for.
+  std::shared_ptr<const MemoryPlotData> get(const std::shared_ptr<const MemoryUsage>& usage, std::uint32_t pool,
+                                            const TimeRange& range, std::size_t pixels, std::size_t most_series);
+
+ private:
+  struct Entry {
+    std::shared_ptr<const MemoryPlotData> data;
+    Task<std::shared_ptr<const MemoryPlotData>> task;
+  };
+  std::map<std::uint32_t, Entry> entries_;  // by pool
+  std::unique_ptr<WorkerPool> pool_;        // made when first needed; goes first, its work ends with it
+};
+
+}  // namespace accelscope::app

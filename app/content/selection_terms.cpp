@@ -1,0 +1,79 @@
+#include "app/content/selection_terms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace accelscope::app {
+namespace {
+
+// A quoted value cannot hold a quote: such a text is written as an expression for exactly it.
+std::string is_exactly(std::string_view column, std::string_view text) {
+  if (text.find('"') == std::string_view::npos) return fmt::format("{}=\"{}\"", column, text);
+  std::string expression;
+  for (const char c : text) {
+    const bool plain = static_cast<unsigned char>(c) >= 0x80 || c == '_' || (c >= '0' && c <= '9') ||
+                       (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!plain) expression += '\\';
+    expression += c;
+  }
+  return fmt::format("{}~/^{}$/", column, expression);
+}
+
+// What all schemas call their column of the role; nothing if there is none or they differ.
+std::optional<std::string> column_of(const Snapshot& snapshot, Role role) {
+  std::optional<std::string> name;
+  for (const auto& schema : snapshot.schemas) {
+    if (!takes_part_in_summaries(schema->kind)) continue;
+    const auto column = schema->find(role);
+    if (!column) continue;
+    if (name && *name != schema->columns[*column].name) return std::nullopt;
+    name = schema->columns[*column].name;
+  }
+  return name;
+}
+
+std::string between(std::string_view column, const SummaryBin& bin) {
+  return fmt::format("{0}>={1} {0}<{2}", column, bin.begin, bin.end);
+}
+
+}  // namespace
+
+std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row, std::span<const SummaryRow> all) {
+  const bool shared = std::any_of(all.begin(), all.end(), [&](const SummaryRow& other) {
+    return other.text == row.text && other.kind != row.kind;
+  });
+  const bool is_column = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
+                                     [&](const auto& schema) { return schema->name_column == row.kind; });
+  return is_exactly(shared && is_column ? row.kind : "name", row.text);
+}
+
+std::string search_of_line(std::string_view line) {
+  const std::size_t space = line.find_last_of(" \t");  // the end of the path is enough
+  return std::string(space == std::string_view::npos ? line : line.substr(space + 1));
+}
+
+std::optional<std::string> search_of_layer(const Snapshot& snapshot, std::string_view layer) {
+  const auto column = column_of(snapshot, Role::layer);
+  return column ? std::optional(is_exactly(*column, layer)) : std::nullopt;
+}
+
+std::optional<std::string> search_of_sizes(const Snapshot& snapshot, const SummaryBin& bin) {
+  const auto column = column_of(snapshot, Role::bytes);
+  return column ? std::optional(between(*column, bin)) : std::nullopt;
+}
+
+std::string search_of_durations(const SummaryBin& bin) { return between("duration", bin); }
+
+EventFilter with_term_toggled(EventFilter filter, const std::string& search) {
+  const FilterTerm term{search, false};
+  const auto found = std::find(filter.terms.begin(), filter.terms.end(), term);
+  if (found != filter.terms.end()) {
+    filter.terms.erase(found);
+  } else {
+    filter.terms.push_back(term);
+  }
+  return filter;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,25 @@
+// How a row or a bar of a summary is written as a search (core/search/search.h), so that clicking it selects its
+// events.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/analysis/selection/summary.h"
+
+namespace accelscope::app {
+
+// name="MATMUL"; of a name that is of several kinds: opcode="MATMUL".
+[[nodiscard]] std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row,
+                                         std::span<const SummaryRow> all);
+[[nodiscard]] std::string search_of_line(std::string_view line);  // kernel.py:33
+// Nothing where the schemas of a session call their layers or bytes by different names.
+[[nodiscard]] std::optional<std::string> search_of_layer(const Snapshot& snapshot, std::string_view layer);
+[[nodiscard]] std::optional<std::string> search_of_sizes(const Snapshot& snapshot, const SummaryBin& bin);
+[[nodiscard]] std::string search_of_durations(const SummaryBin& bin);  // duration>=1000 duration<2000
+
+// The filter with the search, or without it where it had it already.
+[[nodiscard]] EventFilter with_term_toggled(EventFilter filter, const std::string& search);
+
+}  // namespace accelscope::app

@@ -1,0 +1,346 @@
+#include "app/content/visible_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "app/content/selection_terms.h"
+#include "app/content/source/text.h"
+#include "core/analysis/neuron/device_facts.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/base/format.h"
+#include "core/model/palette.h"
+#include "core/names/short_names.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::size_t kMostVisibleRows = 100;
+constexpr const char* kBeingComputed = "...";
+constexpr const char* kStillCounted = "Being added up.";
+
+struct NamedTime {
+  std::string name;
+  std::int64_t ns = 0;
+  std::uint64_t count = 0, bytes = 0;
+  bool selects = true;  // a click on it selects the events of the name
+  const std::string* kind = nullptr;
+};
+
+std::string share_of_range(std::int64_t ns, const TimeRange& range) {
+  return range.empty() ? "–" : format_share(static_cast<double>(ns) / static_cast<double>(range.length_ns()));
+}
+
+std::string exact_share(std::int64_t ns, const TimeRange& range, const char* what) {
+  return fmt::format("{} {} of {}: {}", what, format_time_exact(ns), format_time_exact(range.length_ns()),
+                     share_of_range(ns, range));
+}
+
+class ColumnMaker {
+ public:
+  ColumnMaker(const Snapshot& snapshot, const SelectionSummary& summary, const RangeReport* report)
+      : snapshot_(snapshot), summary_(summary), kinds_(snapshot) {
+    if (report != nullptr && report->activity->filter == summary.filter) report_ = report;
+  }
+
+  VisibleColumns run() { return {work(), transfers(), waits(), host(), memory()}; }
+
+ private:
+  // The longest first, bars by the longest.
+  void add_times(VisibleColumn& column, std::vector<NamedTime> times, bool colours) {
+    std::erase_if(times, [](const NamedTime& each) { return each.ns <= 0; });
+    std::stable_sort(times.begin(), times.end(), [](const NamedTime& a, const NamedTime& b) { return a.ns > b.ns; });
+    if (times.size() > kMostVisibleRows) times.resize(kMostVisibleRows);
+    ShortNames names;
+    for (const NamedTime& each : times) names.add(each.name);
+    for (const NamedTime& each : times) {
+      VisibleRow row;
+      const std::vector<std::string>& forms = names.forms(each.name);
+      row.text = forms.front();
+      row.shorter.assign(forms.begin() + 1, forms.end());
+      row.value = format_duration(static_cast<double>(each.ns));
+      row.exact = fmt::format("{}\n{}", each.name, format_time_exact(each.ns));
+      if (each.count > 0)
+        row.exact += fmt::format(", {} {}", format_count(each.count), each.count == 1 ? "event" : "events");
+      if (each.bytes > 0) row.exact += ", " + format_bytes(static_cast<double>(each.bytes));
+      row.bar = static_cast<double>(each.ns) / static_cast<double>(times.front().ns);
+      if (colours) row.slot = palette_slot(each.name);
+      if (each.selects) {
+        const SummaryRow named{.text = each.name, .kind = each.kind == nullptr ? "" : *each.kind};
+        row.search = search_of_name(snapshot_, named, summary_.names.rows);
+      }
+      column.rows.push_back(std::move(row));
+    }
+  }
+  void add_fact(VisibleColumn& column, std::string text, std::string value, std::string exact) {
+    column.rows.push_back({.text = std::move(text), .value = std::move(value), .exact = std::move(exact)});
+  }
+  [[nodiscard]] NamedTime named(const SummaryRow& row) const {
+    return {row.text, row.busy_ns, row.count, row.bytes, true, &row.kind};
+  }
+  void set_share(VisibleColumn& column, std::int64_t RangeActivity::*ns, const char* what) const {
+    column.value = kBeingComputed;
+    if (report_ == nullptr) return;
+    column.value = share_of_range((*report_->activity).*ns, report_->activity->range);
+    column.exact = exact_share((*report_->activity).*ns, report_->activity->range, what);
+  }
+
+  VisibleColumn work() {
+    VisibleColumn column{.kind = VisibleColumn::Kind::work, .title = "Device work, union"};
+    std::vector<NamedTime> times;
+    for (const SummaryRow& row : summary_.names.rows) {
+      const bool works = row.work == WorkKind::compute || row.work == WorkKind::collective;
+      if (works && !row.waits && !row.repeats) times.push_back(named(row));
+    }
+    add_times(column, std::move(times), true);
+    if (kinds_.any_device()) set_share(column, &RangeActivity::working_ns, "At least one device computes");
+    column.empty = kinds_.any_device() ? "No device works in view." : "No device was recorded.";
+    return column;
+  }
+
+  // Names say more than queues, but where they are not known.
+  VisibleColumn transfers() {
+    const bool copies = !kinds_.any(WorkKind::transfer) || has_track("stream");
+    VisibleColumn column{.kind = VisibleColumn::Kind::transfers, .title = copies ? "Copies, union" : "DMA, union"};
+    if (kinds_.any(WorkKind::transfer)) set_share(column, &RangeActivity::transfer_ns, "Data is under way");
+    column.empty = kinds_.any(WorkKind::transfer) ? "No transfer in view." : "No transfers were recorded.";
+    std::vector<NamedTime> whole, parts;
+    std::uint64_t moved = 0;
+    std::int64_t nameless_ns = 0, all_ns = 0;
+    for (const SummaryRow& row : summary_.names.rows) {
+      if (row.work != WorkKind::transfer || row.waits) continue;
+      (row.repeats ? whole : parts).push_back(named(row));
+      if (row.repeats) continue;
+      moved += row.bytes;
+      all_ns += row.busy_ns;
+      if (row.text.empty() || row.text == "unknown") nameless_ns += row.busy_ns;
+    }
+    const bool nameless = whole.empty() && nameless_ns * 2 > all_ns;
+    add_times(column, nameless ? queues() : whole.empty() ? parts : whole, true);
+    if (column.rows.empty() || moved == 0) return column;
+    const auto bytes = static_cast<double>(moved);
+    const auto range_ns = static_cast<double>(std::max<std::int64_t>(1, summary_.range.length_ns()));
+    const double rate = bytes / range_ns * 1e9;
+    constexpr std::size_t kRoom = 3;  // facts stand in sight, below the longest
+    std::vector<VisibleRow> facts;
+    std::swap(facts, column.rows);
+    std::vector<VisibleRow> rest(facts.begin() + static_cast<std::ptrdiff_t>(std::min(facts.size(), kRoom)),
+                                 facts.end());
+    facts.resize(std::min(facts.size(), kRoom));
+    column.rows = std::move(facts);
+    add_fact(column, "moved", format_bytes(bytes), format_count(moved) + " B moved in view");
+    add_fact(column, "bandwidth", format_rate(rate), fmt::format("{:.0f} B/s over the length of the view", rate));
+    if (const double peak = memory_bandwidth(); peak > 0) {
+      add_fact(column, "of HBM peak", format_share(rate / peak), fmt::format("of {}", format_rate(peak)));
+    }
+    column.rows.insert(column.rows.end(), rest.begin(), rest.end());
+    return column;
+  }
+
+  // "qSyncIO0" of the rings "qSyncIO0-Q1-E0", "qSyncIO0-Q1-E1" ..., "Q0" of those that have no names.
+  std::vector<NamedTime> queues() const {
+    std::map<std::string, NamedTime> by_queue;
+    for (const SummaryTrack& each : summary_.tracks) {
+      const TrackSnapshot* track = snapshot_.find_track(each.track);
+      if (track == nullptr || work_kind_of(*track) != WorkKind::transfer) continue;
+      const std::string& name = track->track->name;
+      const std::string queue = name.substr(0, name.find(name.starts_with('Q') ? "-E" : "-Q"));
+      NamedTime& sum = by_queue[queue];
+      sum.name = queue;
+      sum.ns += each.busy_ns;
+      sum.count += each.count;
+      sum.bytes += each.bytes;
+      sum.selects = false;
+    }
+    std::vector<NamedTime> times;
+    for (auto& [name, time] : by_queue) times.push_back(std::move(time));
+    return times;
+  }
+
+  // Of all devices; cores that one is made of share it.
+  [[nodiscard]] double memory_bandwidth() const {
+    if (report_ == nullptr) return 0;
+    const TrackDevices devices(snapshot_);
+    std::vector<bool> counted(devices.count(), false);
+    for (const DeviceActivity& each : report_->activity->devices) {
+      for (std::size_t device = 0; device < devices.count(); ++device) {
+        if (devices.label(device) == each.device) counted[device] = true;
+      }
+    }
+    for (std::size_t device = 0; device < devices.count(); ++device) {
+      const bool whole = !devices.parts(device).empty();
+      for (const std::size_t part : devices.parts(device)) counted[part] = false;
+      counted[device] = counted[device] || whole;
+    }
+    double sum = 0;
+    for (std::size_t device = 0; device < devices.count(); ++device) {
+      if (!counted[device]) continue;
+      sum += neuron::device_fact(snapshot_, devices.label(device), {"hbm_ddr_bandwidth"}).value_or(0);
+    }
+    return sum;
+  }
+  [[nodiscard]] bool has_track(std::string_view kind) const {
+    return std::any_of(snapshot_.tracks.begin(), snapshot_.tracks.end(),
+                       [&](const TrackSnapshot& each) { return each.track->kind == kind; });
+  }
+
+  // Of devices by cause, of the host by the call that waits; a device that is fed by a host waits for it while it
+  // idles.
+  VisibleColumn waits() {
+    VisibleColumn column{.kind = VisibleColumn::Kind::waits, .title = "Waits, not busy", .value = kBeingComputed};
+    column.empty = report_ == nullptr ? kStillCounted : "Nothing waits in view.";
+    if (report_ == nullptr) return column;
+    std::vector<NamedTime> times;
+    for (const WaitCause& cause : report_->waits.causes)
+      times.push_back({cause.name, cause.wait_ns, cause.count, 0, false});
+    const RangeActivity& activity = *report_->activity;
+    for (const auto& [name, time] : activity.host.names) {
+      if (time.wait_ns > 0) times.push_back({std::string(snapshot_.strings->text(name)), time.wait_ns});
+    }
+    if (has_track("stream") && kinds_.any(WorkKind::host)) {
+      for (const DeviceActivity& each : activity.devices) {
+        times.push_back({each.device + " idle", activity.range.length_ns() - each.active_ns(), 0, 0, false});
+      }
+    }
+    column.value = times.empty() ? "–" : report_->waits.sampled ? "≈ by cause" : "by cause";
+    column.exact = "None of it is in another column; units that wait side by side add up";
+    add_times(column, std::move(times), false);
+    return column;
+  }
+
+  // Lines of what runs on the device; else what the host's threads do, each moment of a thread once.
+  VisibleColumn host() {
+    VisibleColumn column{.kind = VisibleColumn::Kind::host, .title = "Lines, self"};
+    if (!kinds_.any(WorkKind::host) && !summary_.lines.rows.empty()) return lines(std::move(column));
+    column.title = "Host, self";
+    column.empty =
+        kinds_.any(WorkKind::host) ? "The host does nothing in view." : "No host and no lines were recorded.";
+    if (!kinds_.any(WorkKind::host)) return column;
+    set_share(column, &RangeActivity::host_ns, "At least one thread works");
+    if (report_ == nullptr) {
+      column.empty = kStillCounted;
+      return column;
+    }
+    std::vector<NamedTime> times;
+    for (const auto& [name, time] : report_->activity->host.names) {
+      if (time.busy_ns > 0) times.push_back({std::string(snapshot_.strings->text(name)), time.busy_ns});
+    }
+    add_times(column, std::move(times), false);
+    return column;
+  }
+
+  VisibleColumn lines(VisibleColumn column) const {
+    column.empty = "No line of source in view.";
+    std::string file;
+    bool one_file = true;
+    const auto path_of = [](const std::string& text) { return text.substr(0, text.rfind(':')); };
+    for (const SummaryRow& row : summary_.lines.rows) {
+      if (row.busy_ns <= 0 || column.rows.size() >= kMostVisibleRows) continue;
+      one_file = one_file && (file.empty() || file == path_of(row.text));
+      file = path_of(row.text);
+      VisibleRow shown;
+      shown.text = row.text.substr(row.text.find_last_of("/\\") + 1);
+      shown.value = format_duration(static_cast<double>(row.busy_ns));
+      shown.exact = fmt::format("{}\n{}, {} events, without their waits", row.text, format_time_exact(row.busy_ns),
+                                format_count(row.count));
+      shown.search = search_of_line(row.text);
+      shown.detail = code_at(row.text);
+      column.rows.push_back(std::move(shown));
+    }
+    if (one_file && !file.empty()) {
+      column.value = file.substr(file.find_last_of("/\\") + 1);
+      column.exact = file;
+      for (VisibleRow& row : column.rows) row.text = row.text.substr(row.text.rfind(':') + 1);
+    }
+    return column;
+  }
+
+  // The text of the line that "dir/mlp.py:33" names, where the session stores its file.
+  [[nodiscard]] std::string code_at(const std::string& place) const {
+    std::string_view path;
+    std::uint32_t line = 0;
+    if (!parse_source_location(place, path, line) || line == 0) return {};
+    const auto file = find_source(snapshot_.sources, path);
+    if (!file) return {};
+    std::string_view text = snapshot_.sources[*file]->content;
+    for (std::uint32_t at = 1; at < line && !text.empty(); ++at) {
+      const std::size_t end = text.find('\n');
+      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    text = text.substr(0, text.find_first_of("\r\n"));
+    const std::size_t first = text.find_first_not_of(" \t");
+    return first == std::string_view::npos ? std::string() : std::string(text.substr(first));
+  }
+
+  VisibleColumn memory() const {
+    VisibleColumn column{.kind = VisibleColumn::Kind::memory, .title = "Memory"};
+    column.empty = report_ == nullptr ? kStillCounted : "No memory was recorded.";
+    if (report_ == nullptr) {
+      column.value = kBeingComputed;
+      return column;
+    }
+    const MemoryInRange& memory = report_->memory;
+    if (memory.pools.empty()) return column;
+    const auto bytes = [](std::uint64_t count) { return format_bytes(static_cast<double>(count)); };
+    const MemoryInRange::Pool& first = memory.pools.front();
+    column.title = first.name;
+    column.value = (first.estimated ? "≈" : "") + bytes(first.peak_bytes);
+    column.exact = fmt::format("{}: {} B in use at the peak within view", first.name, format_count(first.peak_bytes));
+    if (first.capacity_bytes) column.exact += " of " + bytes(*first.capacity_bytes);
+    for (const auto& [tensor, size] : memory.tensors) {
+      VisibleRow row;
+      row.text = tensor;
+      row.value = bytes(size);
+      row.exact = fmt::format("{}\n{} B", tensor, format_count(size));
+      row.bar = static_cast<double>(size) / static_cast<double>(memory.tensors.front().second);
+      row.slot = palette_slot(tensor);
+      column.rows.push_back(std::move(row));
+    }
+    std::vector<VisibleRow> pools;
+    for (const MemoryInRange::Pool& pool : memory.pools) {
+      if (&pool == &first && !memory.tensors.empty()) continue;
+      std::string exact = fmt::format("{}\n{} B at the peak within view", pool.name, format_count(pool.peak_bytes));
+      if (pool.capacity_bytes) exact += " of " + bytes(*pool.capacity_bytes);
+      // "gpu 0 memory Total Reserved" below "gpu 0 memory"
+      const bool below = pool.name.starts_with(first.name + " ");
+      pools.push_back({.text = below ? pool.name.substr(first.name.size() + 1) : pool.name,
+                       .value = bytes(pool.peak_bytes),
+                       .exact = std::move(exact)});
+      if (pool.capacity_bytes && *pool.capacity_bytes > 0) {
+        pools.back().bar =
+            std::min(1.0, static_cast<double>(pool.peak_bytes) / static_cast<double>(*pool.capacity_bytes));
+      }
+    }
+    constexpr std::size_t kTensorsAbove = 3;  // other memories stand in sight
+    column.rows.insert(column.rows.begin() + static_cast<std::ptrdiff_t>(std::min(column.rows.size(), kTensorsAbove)),
+                       pools.begin(), pools.end());
+    return column;
+  }
+
+  const Snapshot& snapshot_;
+  const SelectionSummary& summary_;
+  const RangeReport* report_ = nullptr;
+  WorkKinds kinds_;
+};
+
+}  // namespace
+
+VisibleColumns visible_columns(const Snapshot& snapshot, const SelectionSummary& summary, const RangeReport* report) {
+  return ColumnMaker(snapshot, summary, report).run();
+}
+
+std::string columns_text(const VisibleColumns& columns, char separator) {
+  std::string text;
+  for (const VisibleColumn& column : columns) {
+    text += fmt::format("{1}{0}{2}\n", separator, column.title, column.value);
+    for (const VisibleRow& row : column.rows) {
+      std::string exact = row.exact;
+      std::replace(exact.begin(), exact.end(), '\n', separator);
+      text += fmt::format("{1}{0}{2}{0}{3}\n", separator, column.title, row.value, exact);
+    }
+  }
+  return text;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,24 @@
+// The data-quality report of a session as text and as JSON: what was skipped, estimated, dropped or missing.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+
+#include "core/scan/event_mask.h"
+#include "core/store/snapshot.h"
+
+namespace accelscope::app {
+
+[[nodiscard]] std::string quality_json(const Snapshot& snapshot);  // an array of objects
+// One row per schema with its events, then the findings, most severe first.
+void print_quality_report(std::ostream& out, const Snapshot& snapshot);
+
+// Events by schema name, in the order of definition, and what the source says about its rows (meta "source.rows.*").
+struct TableCount {
+  std::string name;
+  std::uint64_t events = 0;
+  std::string source_rows;  // "" if the source does not say
+};
+[[nodiscard]] std::vector<TableCount> table_counts(const Snapshot& snapshot, const EventMask* mask = nullptr);
+
+}  // namespace accelscope::app

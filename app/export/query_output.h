@@ -1,0 +1,30 @@
+// Rows of a query as they are printed: a table for people, CSV by RFC 4180 with lines that end in LF, one JSON array of
+// objects. All stream: a table takes its widths from the first kSampledRows rows, later values that are wider stick
+// out. Long cells of a table are cut on a screen only.
+//
+//   NULL       NULL in a table, nothing in CSV, null in JSON
+//   infinity   inf; 1e999 in JSON, which reads back as infinity
+//   blobs      hexadecimal digits: x'00ff' in a table, "00ff" in CSV and JSON
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/sql/base/sql.h"
+
+namespace accelscope::app {
+
+inline constexpr std::size_t kSampledRows = 1000;
+
+class QueryOutput : public SqlRowVisitor {
+ public:
+  virtual void finish() = 0;  // after the last row
+};
+
+// format: table, csv or json.
+[[nodiscard]] std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ostream& out,
+                                                             bool on_screen = false);
+
+}  // namespace accelscope::app

@@ -1,0 +1,437 @@
+#include "app/frame/app.h"
+
+#include <algorithm>
+#include <cassert>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <utility>
+
+#include "app/export/filtered_export.h"
+#include "app/frame/app_state.h"
+#include "app/session/analysis.h"
+#include "app/view/marker_range.h"
+#include "app/view/record.h"
+#include "core/base/format.h"
+#include "core/scan/event_mask.h"
+#include "render/base/icons.h"
+#include "render/widgets/layout.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr double kToastSeconds = 2.5;
+constexpr const char* kThemeSetting = "theme";
+constexpr const char* kZoomSetting = "zoom";
+constexpr const char* kLayoutSetting = "layout";
+constexpr const char* kLayoutsSetting = "layouts";
+constexpr const char* kUsedCommandsSetting = "used_commands";
+
+bool looks_like_address(std::string_view target) {
+  if (target.starts_with("tls://")) return true;
+  const std::size_t colon = target.rfind(':');
+  if (colon == std::string_view::npos || colon + 1 >= target.size()) return false;
+  if (target.find('/') != std::string_view::npos) return false;
+  return target.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+}
+
+// Whether all of them run an agent already.
+bool all_addresses(std::string_view target) {
+  while (true) {
+    const std::size_t comma = target.find(',');
+    if (!looks_like_address(target.substr(0, comma))) return false;
+    if (comma == std::string_view::npos) return true;
+    target.remove_prefix(comma + 1);
+  }
+}
+
+std::vector<NamedPlace> dialog_places(Workspace& workspace) {
+  std::vector<NamedPlace> places = standard_places(process_environment());
+  for (const RecentSession& session : workspace.recent().list()) {
+    const std::string folder = parent_folder(session.path);
+    const bool known = std::any_of(places.begin(), places.end(), [&](const NamedPlace& p) { return p.path == folder; });
+    if (!known && places.size() < 10) places.push_back({title_of_path(folder), folder});
+  }
+  return places;
+}
+
+}  // namespace
+
+void WakeBell::set(std::function<void()> wake) {
+  const std::scoped_lock lock(mutex_);
+  wake_ = std::move(wake);
+}
+
+void WakeBell::ring() {
+  const std::scoped_lock lock(mutex_);
+  if (wake_) wake_();
+}
+
+AppState::AppState(AppOptions app_options)
+    : options(std::move(app_options)),
+      workspace({.state_directory = options.state_directory,
+                 .source_roots = options.source_roots,
+                 .wake = [bell = bell] { bell->ring(); },
+                 .services = options.services}),
+      queries(options.state_directory.empty()
+                  ? std::string()
+                  : (std::filesystem::path(options.state_directory) / "queries.txt").string()),
+      searches(options.state_directory.empty()
+                   ? std::string()
+                   : (std::filesystem::path(options.state_directory) / "searches.txt").string()),
+      file_dialog(workspace.pool()) {
+  for (QueryBook* book : {&queries, &searches}) {
+    if (auto loaded = book->load(); !loaded) workspace.notify(Severity::warning, loaded.message());
+  }
+  Settings& settings = workspace.settings();
+  theme = settings.value(kThemeSetting, "dark") == "light" ? ThemeKind::light : ThemeKind::dark;
+  if (options.theme) theme = *options.theme;
+  zoom = std::clamp(static_cast<float>(settings.number(kZoomSetting, 1)), 0.5F, 3.0F);
+  layout = PanelLayout::from_text(settings.value(kLayoutSetting));
+  layouts = SavedLayouts::from_text(settings.value(kLayoutsSetting));
+  std::istringstream used(settings.value(kUsedCommandsSetting));
+  command_box.set_used({std::istream_iterator<std::string>(used), {}});
+  actions.run = [this](std::string_view id) {
+    assert(commands.find(id) != nullptr);
+    commands.run(id);
+  };
+  actions.show_panel = [this](PanelId panel) { layout.show(panel); };
+  actions.say = [this](std::string text) { say(std::move(text)); };
+  actions.notify = [this](Severity severity, std::string text) { workspace.notify(severity, std::move(text)); };
+  actions.choose_folder = [this](std::string title, std::function<void(const std::string&)> chosen) {
+    file_dialog.show_folders(std::move(title), start_folder(), dialog_places(workspace), std::move(chosen));
+  };
+  actions.reveal = [this](EventId event) {
+    if (tab() != nullptr) timeline.reveal(*tab(), event);
+  };
+  add_commands(*this);
+}
+
+TabPanels& AppState::panels_of(SessionTab& session) {
+  auto& entry = panels[&session];
+  if (!entry) entry = std::make_unique<TabPanels>(workspace.pool(), queries);
+  return *entry;
+}
+
+void AppState::say(std::string text) {
+  toast = std::move(text);
+  toast_until_s = now_s + kToastSeconds;
+}
+
+void AppState::open_dialog(Dialog which) {
+  dialog = which;
+  dialog_text.clear();
+  dialog_focused = false;
+  dialog_must_open = true;
+}
+
+void AppState::show_connect_form() {
+  if (start_page.form_seen() && dialog == Dialog::none) return connect_form.focus();
+  open_dialog(Dialog::connect);
+}
+
+std::string AppState::start_folder() {
+  std::string start;
+  if (!workspace.recent().list().empty()) start = parent_folder(workspace.recent().list().front().path);
+  return start.empty() ? home_directory(process_environment()) : start;
+}
+
+void AppState::show_open_dialog() {
+  file_dialog.show(FileDialog::Purpose::open, start_folder(), dialog_places(workspace),
+                   [this](const std::string& path) { workspace.open(path); });
+}
+
+void AppState::show_import_dialog(FileDialog::Chosen chosen) {
+  file_dialog.show(FileDialog::Purpose::import_text, start_folder(), dialog_places(workspace), std::move(chosen));
+}
+
+void AppState::show_save_dialog(std::size_t index) {
+  file_dialog.show(FileDialog::Purpose::save, workspace.suggested_path(index), dialog_places(workspace),
+                   [this, index](const std::string& path) { workspace.save(index, path); });
+}
+
+void AppState::export_text(FileOffer offer) {
+  if (exporting.valid()) return say("The last export is still being written");
+  const std::string folder =
+      tab() == nullptr || tab()->path.empty() ? home_directory(process_environment()) : parent_folder(tab()->path);
+  file_dialog.show(FileDialog::Purpose::export_text, (std::filesystem::path(folder) / offer.name).string(),
+                   dialog_places(workspace), [this, text = std::move(offer.text)](const std::string& path) {
+                     say("Writing " + path + " ...");
+                     exporting = workspace.pool().start([text, path](TaskControl&) -> Result<std::string> {
+                       std::ofstream file(path, std::ios::binary);
+                       file << text();
+                       file.close();
+                       if (!file) return Error{path + ": cannot be written; choose another folder"};
+                       return "Wrote " + path;
+                     });
+                   });
+}
+
+void AppState::show_filtered_export() {
+  const SessionTab& session = *tab();
+  const std::string folder = session.path.empty() ? home_directory(process_environment()) : parent_folder(session.path);
+  const std::string name = session.title + "-filtered.csv";
+  file_dialog.show(
+      FileDialog::Purpose::export_text, (std::filesystem::path(folder) / name).string(), dialog_places(workspace),
+      [this, store = session.store, snapshot = session.snapshot,
+       filter = session.choices.filter](const std::string& path) {
+        exporting =
+            workspace.pool().start([store, snapshot, filter, path, &pool = workspace.pool()](TaskControl& control) {
+              return write_filtered({*store, snapshot, pool, control}, filter, path);
+            });
+        say("Writing " + path);
+      });
+}
+
+void AppState::take_exported() {
+  if (!exporting.valid() || !exporting.ready()) return;
+  const Result<std::string> written = exporting.take();
+  written ? say(*written) : workspace.notify(Severity::error, written.message());
+}
+
+void AppState::remember_settings() {
+  Settings& settings = workspace.settings();
+  if (!options.theme) settings.set(kThemeSetting, std::string(theme == ThemeKind::light ? "light" : "dark"));
+  settings.set(kZoomSetting, static_cast<double>(zoom));
+  settings.set(kLayoutSetting, layout.to_text());
+  settings.set(kLayoutsSetting, layouts.to_text());
+  std::string used;
+  for (const std::string& id : command_box.used()) used += (used.empty() ? "" : " ") + id;
+  settings.set(kUsedCommandsSetting, used);
+  workspace.write_settings();
+}
+
+struct App::State : AppState {
+  using AppState::AppState;
+};
+
+App::App(AppOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+
+App::~App() {
+  state_->bell->set({});
+  state_->remember_settings();
+}
+
+bool names_agents(const std::string& target) {
+  std::string_view rest = target;
+  while (true) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view one = rest.substr(0, comma);
+    if (one != "local" && !one.starts_with("ssh://") && !looks_like_address(one)) return false;
+    if (comma == std::string_view::npos) return true;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+void App::open(const std::string& target) {
+  if (!names_agents(target)) return state_->workspace.open(target);
+  if (all_addresses(target)) return state_->workspace.connect(target);
+  state_->connect_form.show_place(target);
+  state_->show_connect_form();
+}
+
+namespace {
+
+// Range, selection and panels that were asked for when the program was started.
+void prepare_first_session(AppState& state) {
+  SessionTab* tab = state.tab();
+  if (tab == nullptr || std::exchange(state.first_session_prepared, true)) return;
+  const AppOptions& options = state.options;
+  for (const std::string& entry : options.panels) {
+    const bool maximise = entry.ends_with('!');
+    const std::string name = maximise ? entry.substr(0, entry.size() - 1) : entry;
+    if (const auto panel = find_panel(name)) {
+      maximise ? state.layout.maximise(*panel) : state.layout.show(*panel);
+    } else {
+      state.workspace.notify(Severity::error, name + ": there is no such panel; see --list-panels");
+    }
+  }
+  if (!options.view.empty()) go_to_link(state, options.view);
+  if (!options.range.empty()) {
+    const auto range =
+        parse_marker_range(options.range, {tab->snapshot->begin_ns, tab->snapshot->end_ns}, tab->markers);
+    if (range) {
+      tab->show({static_cast<double>(range->begin_ns), static_cast<double>(range->end_ns)});
+    } else {
+      state.workspace.notify(Severity::error, range.message());
+    }
+  }
+  if (options.select) {
+    if (auto record = tab->reader->read(*options.select)) {
+      tab->selected = *options.select;
+      if (options.range.empty()) select_in_view(*tab, *options.select);  // a range that was asked for stays
+      state.timeline.reveal(*tab, *options.select);
+    } else {
+      state.workspace.notify(Severity::error, record.message());
+    }
+  }
+  if (!options.search.empty()) tab->change([&](ViewChoices& choices) { choices.search = options.search; });
+  if (!options.panels.empty()) {  // stay in front of what is selected
+    state.panels_of(*tab).noticed = tab->selected;
+    state.arranged_for = tab;
+  }
+}
+
+void draw_tabs(AppState& state, Ui& ui, const Rect& strip) {
+  Workspace& workspace = state.workspace;
+  std::vector<Tab> tabs;
+  const bool start_open = workspace.start_page_open();
+  if (start_open) {
+    tabs.push_back({.name = "start", .label = "Start", .icon = icon::kStar, .closable = workspace.tab_count() > 0});
+  }
+  for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
+    const SessionTab& tab = workspace.tab(i);
+    tabs.push_back({.name = std::to_string(i),
+                    .label = tab.title + (tab.modified ? " •" : ""),
+                    .detail = tab.device,
+                    .icon = may_grow(tab) ? icon::kCircle : icon::kChip,
+                    .closable = true,
+                    .tooltip = tab.path.empty() ? "Not saved yet" : tab.path});
+  }
+  const std::size_t offset = start_open ? 1 : 0;
+  std::optional<std::size_t> front = start_open ? std::optional<std::size_t>(0) : std::nullopt;
+  if (workspace.active_index()) front = *workspace.active_index() + offset;
+  const TabStripResult result = tab_strip(ui, "tabs", strip, tabs, front, {.can_add = workspace.tab_count() > 0});
+  if (result.add) workspace.show_start_page();
+  if (result.closed) {
+    *result.closed < offset ? workspace.close_start_page() : workspace.close(*result.closed - offset);
+  } else if (result.chosen) {
+    *result.chosen < offset ? workspace.show_start_page() : workspace.activate(*result.chosen - offset);
+  }
+}
+
+void forget_closed_tabs(AppState& state) {
+  state.arranged_for = state.tab() == nullptr ? nullptr : state.arranged_for;
+  std::erase_if(state.panels, [&](const auto& entry) {
+    for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
+      if (&state.workspace.tab(i) == entry.first) return false;
+    }
+    return true;
+  });
+}
+
+void finish_quitting(AppState& state) {
+  if (!state.quitting || state.quit || state.workspace.question() || state.file_dialog.is_open()) return;
+  for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
+    if (state.workspace.saving(i)) return;
+    if (state.workspace.tab(i).modified) return state.workspace.close(i);  // asks
+  }
+  state.quit = true;
+}
+
+}  // namespace
+
+void App::frame(Ui& ui) {
+  State& state = *state_;
+  ++state.frames;
+  state.now_s = ui.time();
+  if (ui.theme().kind() != state.theme) ui.set_theme(state.theme);
+  if (ui.zoom() != state.zoom) ui.set_zoom(state.zoom);
+  if (!ui.can_offer_file()) ui.set_file_taker([&state](FileOffer offer) { state.export_text(std::move(offer)); });
+  state.workspace.update(state.now_s);
+  forget_closed_tabs(state);
+  prepare_first_session(state);
+  state.take_exported();
+  state.take_imported();
+  if (std::exchange(state.layouts_changed, false)) add_layout_commands(state);
+  run_key_commands(state, ui);
+
+  Rect rest = ui.window();
+  fill(ui, rest, ui.colour(Colour::bg0));
+  draw_top_bar(state, ui, rest.cut_top(ui.px(size::kTopBar)));
+  draw_tabs(state, ui, rest.cut_top(ui.px(size::kSessionTabs)));
+  draw_status_bar(state, ui, rest.cut_bottom(ui.px(size::kStatusBar)));
+  draw_notices(state, ui, rest);
+  state.start_page.left();
+  if (SessionTab* tab = state.tab()) {
+    SelectionFollower& follower = state.panels_of(*tab).follower;
+    follower.update(*tab);
+    if (follower.pending()) ui.request_frame_after(0.02);
+    draw_session(state, ui, rest);
+    if (state.layout.maximised() || state.timeline.settled(*tab)) tab->analysis->timeline_drawn();
+  } else {
+    ConnectForm* form = state.dialog == Dialog::connect ? nullptr : &state.connect_form;
+    state.start_page.draw(ui, state.workspace, form, rest, state.actions.run, state.actions.say);
+  }
+  draw_dialogs(state, ui);
+  draw_capture_question(state, ui);
+  finish_quitting(state);
+  if (SessionTab* tab = state.tab(); tab != nullptr && tab->analysis->pending()) ui.request_frame_after(0.02);
+  if (auto text = std::exchange(state.to_copy, std::nullopt)) ui.copy_to_clipboard(*text);
+  if (state.exporting.valid() || state.importing.valid()) ui.request_frame_after(0.02);
+  if (state.toast_until_s > state.now_s) ui.request_frame_after(state.toast_until_s - state.now_s);
+}
+
+void App::files_dropped(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) state_->workspace.open(path);
+}
+
+bool App::close_requested() {
+  state_->quitting = true;
+  finish_quitting(*state_);
+  return state_->quit;
+}
+
+bool App::wants_to_quit() const { return state_->quit; }
+
+bool App::animates() const {
+  if (!state_->workspace.jobs().empty()) return true;
+  const SessionTab* tab = state_->tab();
+  return tab != nullptr && may_grow(*tab);
+}
+
+bool App::timeline_complete() const {
+  SessionTab* tab = state_->tab();
+  return tab != nullptr && !state_->workspace.opening() && !tab->analysis->timeline_pending() &&
+         state_->timeline.settled(*tab);
+}
+
+bool App::settled() const {
+  if (state_->frames < 3 || !state_->workspace.settled() || state_->file_dialog.loading()) return false;
+  SessionTab* tab = state_->tab();
+  if (tab == nullptr) return true;
+  const auto panels = state_->panels.find(tab);
+  // Behind a maximised panel the timeline is not drawn and asks for nothing.
+  const bool timeline_settled = state_->layout.maximised().has_value() || state_->timeline.settled(*tab);
+  return panels != state_->panels.end() && !panels->second->pending(state_->layout) && timeline_settled;
+}
+
+void App::set_wake(std::function<void()> wake) { state_->bell->set(std::move(wake)); }
+
+Workspace& App::workspace() noexcept { return state_->workspace; }
+PanelLayout& App::layout() noexcept { return state_->layout; }
+const CommandTable& App::commands() const noexcept { return state_->commands; }
+
+std::string App::dump_state() const {
+  const State& state = *state_;
+  const auto number = [](double value) { return std::to_string(static_cast<long long>(value)); };
+  std::string json = "{\"tabs\":[";
+  for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
+    const SessionTab& tab = state.workspace.tab(i);
+    if (i > 0) json += ",";
+    json += "{\"title\":" + json_quote(tab.title) + ",\"device\":" + json_quote(tab.device) +
+            ",\"path\":" + json_quote(tab.path) + ",\"modified\":" + (tab.modified ? "true" : "false") +
+            ",\"events\":" + std::to_string(tab.snapshot->event_count) + ",\"view\":[" + number(tab.view.begin_ns) +
+            "," + number(tab.view.end_ns) +
+            "],\"selected\":" + (tab.selected ? std::to_string(*tab.selected) : std::string("null")) +
+            ",\"related\":" + std::to_string(tab.related.size() + (tab.lit ? tab.lit->total() : 0)) +
+            ",\"selected_source\":" + json_quote(tab.selected_source) +
+            ",\"search\":" + json_quote(tab.choices.search) +
+            ",\"filter_terms\":" + std::to_string(tab.choices.filter.terms.size()) +
+            ",\"region\":" + (tab.region ? "true" : "false") + ",\"markers\":" + std::to_string(tab.markers.size()) +
+            ",\"link\":" + json_quote(to_text(link_to_view(tab))) +
+            ",\"live\":" + (tab.live == LiveState::recording ? "true" : "false") + "}";
+  }
+  json += "],\"active\":" +
+          (state.workspace.active_index() ? std::to_string(*state.workspace.active_index()) : std::string("null"));
+  json += ",\"theme\":" + json_quote(state.theme == ThemeKind::light ? "light" : "dark");
+  json += ",\"layout\":" + json_quote(state.layout.to_text());
+  json += ",\"last_error\":" + json_quote(state.workspace.last_error()) + "}";
+  return json;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,185 @@
+// The parts of the viewer and how they hang together: shared by the files that draw the frame (app.cpp, top_bar.cpp,
+// status_bar.cpp, window_frame.cpp) and that fill the command table (frame/commands.cpp). Private to them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "app/connect/file_dialog.h"
+#include "app/connect/form.h"
+#include "app/connect/start_page.h"
+#include "app/frame/app.h"
+#include "app/palette/command_box.h"
+#include "app/panels/context.h"
+#include "app/panels/details/panel.h"
+#include "app/panels/markers/panel.h"
+#include "app/panels/memory/panel.h"
+#include "app/panels/metrics/panel.h"
+#include "app/panels/output/panel.h"
+#include "app/panels/quality/panel.h"
+#include "app/panels/search/panel.h"
+#include "app/panels/selection/panel.h"
+#include "app/panels/source/panel.h"
+#include "app/panels/sql/panel.h"
+#include "app/panels/stack/panel.h"
+#include "app/persist/saved_layouts.h"
+#include "app/timeline/panel.h"
+#include "app/view/selection.h"
+
+namespace accelscope::app {
+
+// Wakes the shell from any thread, once the shell has said how.
+class WakeBell {
+ public:
+  void set(std::function<void()> wake);
+  void ring();
+
+ private:
+  std::mutex mutex_;
+  std::function<void()> wake_;
+};
+
+// The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
+struct TabPanels {
+  TabPanels(WorkerPool& pool, QueryBook& book)
+      : source(pool), memory(pool), sql(pool, book), output(pool), follower(pool) {}
+  DetailsPanel details;
+  SearchPanel search;
+  SelectionPanel selection;
+  SourcePanel source;
+  StackPanel stack;
+  MemoryPanel memory;
+  MarkersPanel markers;
+  QualityPanel quality;
+  MetricsPanel metrics;
+  SqlPanel sql;
+  OutputPanel output;
+  SelectionFollower follower;
+  bool verdict_closed = false;
+  bool has_lines = true;  // until it is known that no event names a source line
+  bool lines_known = false;
+  std::size_t line_count = 0;      // once it is known
+  std::optional<EventId> noticed;  // the selection that Details has come forward for, or left in front what was there
+
+  // Of those that are seen: others take their answers when they come to the front.
+  [[nodiscard]] bool pending(const PanelLayout& layout) const {
+    return (layout.is_seen(PanelId::source) && source.pending()) ||
+           (layout.is_seen(PanelId::memory) && memory.pending()) || (layout.is_seen(PanelId::sql) && sql.pending()) ||
+           (layout.is_seen(PanelId::output) && output.pending()) ||
+           (layout.is_seen(PanelId::stack) && stack.pending()) || follower.pending();
+  }
+};
+
+enum class Dialog : std::uint8_t {
+  none,
+  connect,
+  keys,
+  about,
+  go_to_time,
+  save_layout,
+  go_to_link,
+  save_markers,
+  load_markers,
+  view_settings
+};
+
+struct AppState {
+  explicit AppState(AppOptions app_options);
+
+  AppOptions options;
+  std::shared_ptr<WakeBell> bell = std::make_shared<WakeBell>();
+  Workspace workspace;
+  QueryBook queries;
+  QueryBook searches;  // of events
+  PanelLayout layout;
+  CommandTable commands;
+  PanelActions actions;
+  TimelinePanel timeline;
+  std::unordered_map<const SessionTab*, std::unique_ptr<TabPanels>> panels;
+  StartPage start_page;
+  ConnectForm connect_form{workspace};
+  FileDialog file_dialog;
+  CommandBox command_box;
+  const SessionTab* arranged_for = nullptr;  // the session in front in the last frame
+  std::optional<PanelId> dragged_tab;        // that follows the pointer, and perhaps to another place
+
+  render::ThemeKind theme = render::ThemeKind::dark;
+  float zoom = 1;
+  Dialog dialog = Dialog::none;
+  bool dialog_focused = false;  // its field has had the keyboard
+  std::string dialog_text;      // typed into the dialogs of one line and the filters of keys and semaphores
+  SavedLayouts layouts;
+  bool layouts_changed = false;  // their commands are made anew with the next frame
+  bool dialog_must_open = false;
+  bool question_shown = false;
+  std::uint64_t asked_id = 0;  // the question of a capture that is shown; 0: none
+  std::string typed_answer;    // to it; overwritten once it is given
+  bool quitting = false;       // asked to quit; questions may still be open
+  bool quit = false;
+  bool first_session_prepared = false;
+  std::vector<TimelineCommand> timeline_queue;  // run inside the next frame, where the Ui is at hand
+  std::string toast;
+  double toast_until_s = 0;
+  Task<Result<std::string>> exporting;  // ends with what is said of it
+  Task<Result<std::string>> importing;  // ends with the text of a file of marker sets
+  std::optional<std::string> to_copy;   // at the end of the frame
+  double now_s = 0;
+  std::uint64_t frames = 0;
+  bool picture_wanted = false;
+
+  [[nodiscard]] SessionTab* tab() const noexcept { return workspace.active(); }
+  TabPanels& panels_of(SessionTab& tab);
+  void say(std::string text);
+  void open_dialog(Dialog which);
+  void show_connect_form();  // on the start page where it stands there, else as a dialog
+  void show_open_dialog();
+  [[nodiscard]] std::string start_folder();  // where file dialogs begin
+  void show_save_dialog(std::size_t index);
+  void show_import_dialog(FileDialog::Chosen chosen);  // of a text file
+  void show_filtered_export();                         // app/export/filtered_export.cpp writes it
+  void export_text(render::FileOffer offer);           // asks where to, and writes it on a worker
+  void take_exported();
+  void take_imported();
+  void remember_settings();
+};
+
+void add_commands(AppState& state);                                    // frame/commands.cpp
+void run_key_commands(AppState& state, render::Ui& ui);                // frame/commands.cpp
+void draw_top_bar(AppState& state, render::Ui& ui, render::Rect bar);  // top_bar.cpp
+// What is recorded now, from the left of the row, which shrinks.
+void draw_capture_bar(AppState& state, render::Ui& ui, render::Rect& row);     // capture_bar.cpp
+void draw_status_bar(AppState& state, render::Ui& ui, render::Rect bar);       // status_bar.cpp
+void draw_session(AppState& state, render::Ui& ui, const render::Rect& area);  // window_frame.cpp
+// Both places, the door and what is dragged between them.
+void draw_places(AppState& state, const PanelContext& context, const PanelLayout::Rects& rects,
+                 const render::Rect& area);  // panel_places.cpp
+// The one line of what bounds the session, its worst source line and what its data lack, from the top of the area.
+void draw_verdict(AppState& state, render::Ui& ui, render::Rect& area);  // verdict_line.cpp
+// Draws progress rows and notices from the top of the area, which shrinks.
+void draw_notices(AppState& state, render::Ui& ui, render::Rect& area);  // window_frame.cpp
+void draw_dialogs(AppState& state, render::Ui& ui);                      // dialogs.cpp
+void draw_go_to_time(AppState& state, render::Ui& ui);                   // small_dialogs.cpp
+void draw_save_layout(AppState& state, render::Ui& ui);                  // small_dialogs.cpp
+void draw_view_settings(AppState& state, render::Ui& ui);                // view_settings_dialog.cpp
+void add_view_settings_commands(AppState& state);                        // view_settings_dialog.cpp
+void draw_go_to_link(AppState& state, render::Ui& ui);                   // small_dialogs.cpp
+void draw_save_markers(AppState& state, render::Ui& ui);                 // small_dialogs.cpp
+void draw_load_markers(AppState& state, render::Ui& ui);                 // small_dialogs.cpp
+void add_layout_commands(AppState& state);                               // layout_commands.cpp
+void add_link_commands(AppState& state);                                 // link_commands.cpp
+void add_marker_commands(AppState& state);                               // link_commands.cpp
+// In the session in front; what cannot be shown is told. False: the text is no link.
+bool go_to_link(AppState& state, const std::string& text);    // link_commands.cpp
+void draw_capture_question(AppState& state, render::Ui& ui);  // capture_dialogs.cpp
+
+// What the status bar says of a session, without drawing it.
+[[nodiscard]] std::string events_text(const SessionTab& tab);              // "38,412 events"
+[[nodiscard]] std::string active_text(const SessionTab& tab);              // "active 393.2 µs of 2.254 ms"
+[[nodiscard]] std::string saved_text(const SessionTab& tab, bool saving);  // "Saved  mlp_fwd.accel"
+
+}  // namespace accelscope::app

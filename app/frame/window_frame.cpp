@@ -1,0 +1,115 @@
+// Between the tabs and the status bar: notices and progress, then the timeline with the panels right of and below it.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/frame/app_state.h"
+#include "app/frame/filter_bar.h"
+#include "app/session/analysis.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+void draw_splitter(AppState& state, Ui& ui, Place place, const Rect& bar, const Rect& area) {
+  if (bar.empty()) return;
+  const bool right = place == Place::right;
+  const Interaction hand = interact(ui, right ? "splitter.right" : "splitter.bottom", bar);
+  fill(ui, bar, ui.colour(hand.hovered || hand.held ? Colour::accent : Colour::bg0));
+  if (hand.hovered || hand.held) set_cursor(right ? Cursor::resize_horizontal : Cursor::resize_vertical);
+  if (!hand.held) return;
+  const float moved = right ? ui.input().mouse.x - bar.centre().x : ui.input().mouse.y - bar.centre().y;
+  if (std::abs(moved) >= 1) state.layout.drag_splitter(place, moved, area, ui.scale());
+}
+
+// Whether the right column has anything to show: a panel that the user put there, or a source line of any event.
+bool column_says_something(AppState& state, SessionTab& tab) {
+  for (const PanelId id : state.layout.panels_in(Place::right)) {
+    if (id != PanelId::source && id != PanelId::stack) return true;
+  }
+  TabPanels& panels = state.panels_of(tab);
+  if (!panels.lines_known && !may_grow(tab) && tab.choices.filter.empty()) {
+    if (const auto lines = tab.analysis->source_lines()) {
+      panels.lines_known = true;
+      panels.line_count = lines->lines.size();
+      panels.has_lines = !lines->lines.empty() || !tab.snapshot->sources.empty();
+    }
+  }
+  if (panels.lines_known) return panels.has_lines;
+  const auto& schemas = tab.snapshot->schemas;  // what could have lines
+  return !tab.snapshot->sources.empty() || std::any_of(schemas.begin(), schemas.end(), [](const auto& schema) {
+    return schema->find(Role::source_location).has_value();
+  });
+}
+
+// An event that is newly selected is explained, and what Details hid comes back when none is.
+void bring_details(AppState& state, SessionTab& tab) {
+  std::optional<EventId>& noticed = state.panels_of(tab).noticed;
+  const bool other_tab = std::exchange(state.arranged_for, &tab) != &tab;
+  if (!other_tab && tab.selected == noticed) return;
+  noticed = tab.selected;
+  state.layout.selection_changed(tab.selected.has_value());
+}
+
+// Whoever steps through the hits from the search box goes on to look at their list.
+void leave_search_in_front(AppState& state, SessionTab& tab) {
+  if (tab.selected && state.layout.is_seen(PanelId::search)) state.panels_of(tab).noticed = tab.selected;
+}
+
+}  // namespace
+
+void draw_notices(AppState& state, Ui& ui, Rect& area) {
+  for (const Workspace::JobView& job : state.workspace.jobs()) {
+    const JobProgress progress = job.job->progress();
+    if (job.job->elapsed_s() < 0.2) continue;  // short work shows nothing
+    const Rect row = area.cut_top(ui.px(size::kControl));
+    const std::string details = progress_text(progress);
+    const std::string name = std::string("job.") + job.job->title();
+    if (render::progress(ui, name, row,
+                         {.label = job.job->title(),
+                          .share = progress.share_text.empty() ? -1 : progress.share,
+                          .details = details})) {
+      state.workspace.cancel_job(job.job);
+    }
+  }
+  const std::vector<Notice> notices = state.workspace.notices();
+  for (std::size_t i = 0; i < notices.size(); ++i) {
+    const float inner = area.width() - ui.px(60);
+    Rect row = area.cut_top(banner_height(ui, inner, notices[i].text) + ui.px(8)).inset(ui.px(8), ui.px(4));
+    const Rect close = row.cut_right(ui.px(size::kSmallControl + 4)).middle(ui.px(size::kSmallControl));
+    const BannerKind kind = notices[i].severity == Severity::error     ? BannerKind::error
+                            : notices[i].severity == Severity::warning ? BannerKind::warning
+                                                                       : BannerKind::info;
+    banner(ui, row, kind, notices[i].text);
+    if (icon_button(ui, "notice." + std::to_string(i) + ".close", close, icon::kClose, "Dismiss")) {
+      state.workspace.dismiss_notice(i);
+    }
+  }
+}
+
+void draw_session(AppState& state, Ui& ui, const Rect& whole) {
+  SessionTab& tab = *state.tab();
+  leave_search_in_front(state, tab);
+  Rect area = whole;
+  draw_verdict(state, ui, area);
+  const PanelContext context{ui, tab, state.actions};
+  draw_filter_bar(context, area);
+  state.layout.arrange(area, ui.scale(), column_says_something(state, tab));
+  const PanelLayout::Rects rects = state.layout.rects(area, ui.scale());
+  for (const TimelineCommand command : std::exchange(state.timeline_queue, {})) state.timeline.run(ui, tab, command);
+  tab.cursor_ns.reset();  // only now: commands act at the pointer of the last frame
+  tab.hovered.reset();
+  state.timeline.draw(ui, tab, rects.centre);
+  if (state.timeline.take_region_made(tab)) state.layout.show(PanelId::selection);
+  bring_details(state, tab);
+  draw_splitter(state, ui, Place::right, rects.right_splitter, area);
+  draw_splitter(state, ui, Place::bottom, rects.bottom_splitter, area);
+  draw_places(state, context, rects, area);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,38 @@
+// What every panel gets: the look and input of the frame, the session, and the few things it may ask of the viewer.
+// Panels know neither each other nor the window: what one selects, the others see in the tab.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "app/panels/places.h"
+#include "app/session/analysis.h"
+#include "app/session/tab.h"
+#include "render/base/ui.h"
+
+namespace accelscope::app {
+
+struct PanelActions {
+  std::function<void(std::string_view id)> run;  // a command of the table
+  std::function<void(PanelId)> show_panel;
+  std::function<void(std::string text)> say;          // a short confirmation in the status bar
+  std::function<void(EventId)> reveal;                // scrolls its lane into sight
+  std::function<void(Severity, std::string)> notify;  // something went wrong
+  // Asks for a folder; `chosen` is called only if the user names one.
+  std::function<void(std::string title, std::function<void(const std::string& folder)> chosen)> choose_folder;
+};
+
+struct PanelContext {
+  render::Ui& ui;
+  SessionTab& tab;
+  const PanelActions& actions;
+
+  [[nodiscard]] SessionAnalysis& analysis() const { return *tab.analysis; }
+  void copy(const std::string& text, const std::string& what) const {
+    ui.copy_to_clipboard(text);
+    actions.say("Copied " + what);
+  }
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,318 @@
+#include "app/panels/details/panel.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/view/selection.h"
+#include "core/base/format.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kHeadRow = 40, kWholeLine = 14;
+constexpr float kFieldRow = 20;
+constexpr float kGroupHead = 24;
+constexpr float kGroupGap = 14;
+constexpr float kLeastGroup = 190, kMostGroup = 360;  // units
+constexpr float kMostLabel = 120, kLeastTitle = 120;
+constexpr float kNeighbourWidth = 340;
+constexpr float kDetailsMostCard = 440;
+constexpr const char* kOperandCard = "details.operands_card";
+
+// Groups side by side; where they do not fit, under the shortest column.
+struct Column {
+  float width = 0;
+  float height = 0;
+  std::vector<std::size_t> groups;
+};
+
+float label_width_of(const Ui& ui, const DetailGroup& group) {
+  float widest = 0;
+  for (const DetailField& field : group.fields) widest = std::max(widest, text_width(ui, TextStyle::body, field.label));
+  return std::min(widest, ui.px(kMostLabel)) + ui.px(16);
+}
+
+float group_width(const Ui& ui, const DetailGroup& group) {
+  float widest = 0;
+  for (const DetailField& field : group.fields) widest = std::max(widest, text_width(ui, TextStyle::mono, field.value));
+  return std::clamp(label_width_of(ui, group) + widest + ui.px(24), ui.px(kLeastGroup), ui.px(kMostGroup));
+}
+
+float group_height(const Ui& ui, const DetailGroup& group) {
+  return ui.px(kGroupHead) + static_cast<float>(group.fields.size()) * ui.px(kFieldRow) + ui.px(kGroupGap);
+}
+
+// The most columns that fit, each as wide as its widest group; each group goes to the shortest.
+std::vector<Column> place_groups(const Ui& ui, const std::vector<DetailGroup>& groups, float width) {
+  for (std::size_t count = groups.size(); count > 0; --count) {
+    std::vector<Column> columns(count);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      auto shortest = std::min_element(columns.begin(), columns.end(),
+                                       [](const Column& a, const Column& b) { return a.height < b.height; });
+      shortest->groups.push_back(i);
+      shortest->height += group_height(ui, groups[i]);
+      shortest->width = std::max(shortest->width, group_width(ui, groups[i]));
+    }
+    float used = 0;
+    for (const Column& column : columns) used += column.width;
+    if (used <= width || count == 1) return columns;
+  }
+  return {};
+}
+
+Colour colour_of(FieldLook look) {
+  switch (look) {
+    case FieldLook::plain:
+    case FieldLook::operands:
+      return Colour::text1;
+    case FieldLook::source_link:
+    case FieldLook::such_link:
+      return Colour::accent;
+    case FieldLook::warning:
+      return Colour::warning;
+  }
+  return Colour::text1;
+}
+
+}  // namespace
+
+void DetailsPanel::refresh(const PanelContext& context) {
+  SessionTab& tab = context.tab;
+  if (tab.selected != shown_) {
+    shown_ = tab.selected;
+    details_.reset();
+    problem_.clear();
+    neighbours_.clear();
+    if (!shown_) return;
+    auto record = tab.reader->read(*shown_);
+    if (record) {
+      details_ = describe_event(*record, *tab.snapshot);
+    } else {
+      problem_ = record.message();
+    }
+  }
+  if (details_) neighbours_.refresh(context, details_->id, details_->begin_ns, details_->end_ns);
+}
+
+void DetailsPanel::draw(const PanelContext& context, const Rect& area) {
+  refresh(context);
+  Ui& ui = context.ui;
+  if (!details_) {
+    const std::string sentence =
+        problem_.empty() ? "Select an event on the timeline to see all that is known about it." : problem_;
+    constexpr std::array<std::string_view, 2> kActions = {"Fit the activity", "Search events"};
+    const auto action = empty_state(ui, "details.empty", area, icon::kInfo, sentence, kActions);
+    if (action == 0) context.actions.run("fit_activity");
+    if (action == 1) context.actions.run("search");
+    return;
+  }
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(kHeadRow)).inset(ui.px(size::kPanelPadding + 4), 0));
+  draw_body(context, rest.inset(ui.px(size::kPanelPadding + 4), 0));
+}
+
+void DetailsPanel::draw_head(const PanelContext& context, Rect row) {
+  Ui& ui = context.ui;
+  struct HeadButton {
+    const char* name;
+    ButtonOptions options;
+    const char* command;
+  };
+  const std::array<HeadButton, 4> buttons = {{
+      {"details.copy", {.label = "Copy", .icon = icon::kCopy}, ""},
+      {"details.fit", {.label = "Fit", .icon = icon::kExpand}, "fit_selection"},
+      {"details.next", {.label = "Next", .icon = icon::kArrowRight}, "next_event"},
+      {"details.previous", {.label = "Previous", .icon = icon::kArrowLeft}, "previous_event"},
+  }};
+  for (const HeadButton& entry : buttons) {
+    const Rect place = row.cut_right(button_width(ui, entry.options)).middle(ui.px(size::kSmallControl));
+    row.cut_right(ui.px(8));
+    if (!button(ui, entry.name, place, entry.options)) continue;
+    if (entry.command[0] != 0) {
+      context.actions.run(entry.command);
+    } else {
+      context.copy(details_text(*details_), "all fields of " + details_->name);
+    }
+  }
+  row.cut_left(draw_swatch(ui, row, ui.theme().slice(details_->palette_slot)) + ui.px(10));
+  const std::int64_t length_ns = details_->end_ns - details_->begin_ns;
+  const std::string duration = format_duration(static_cast<double>(length_ns));
+  const bool named = !details_->name.empty();
+  const std::string& title = named ? details_->title : details_->track;
+  // A long name leaves room for the lane and the time.
+  const float behind = (named ? text_width(ui, TextStyle::body, details_->track) + ui.px(16) : 0) +
+                       text_width(ui, TextStyle::mono, duration) + ui.px(16);
+  Rect place = row;
+  place.x1 = std::max(row.x0 + ui.px(kLeastTitle), row.x1 - behind);
+  const Interaction hand = interact(ui, "details.title", place);
+  const float used = draw_text(ui, place, title, {.style = TextStyle::heading});
+  if (used < text_width(ui, TextStyle::heading, title)) tooltip(ui, hand, place, title);
+  row.cut_left(used + ui.px(16));
+  if (named) row.cut_left(draw_text(ui, row, details_->track, {.colour = Colour::text2}) + ui.px(16));
+  draw_text(ui, row, duration, {.style = TextStyle::mono, .colour = Colour::text3});
+}
+
+void DetailsPanel::draw_body(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const bool has_neighbours = !neighbours_.empty();
+  const float neighbour_width = has_neighbours ? std::min(ui.px(kNeighbourWidth), area.width() / 2) : 0;
+  const float bar = ui.px(12);
+  const std::vector<Column> columns = place_groups(ui, details_->groups, area.width() - neighbour_width - bar);
+  float height = has_neighbours ? neighbours_.height(ui) : 0;
+  float width = neighbour_width;
+  const bool shortened = !details_->name.empty() && details_->title != details_->name;
+  const std::vector<std::string_view> whole =
+      broken_lines(ui, TextStyle::mono_small, shortened ? details_->name : std::string_view(), area.width() - bar);
+  const float whole_height = whole.empty() ? 0 : static_cast<float>(whole.size()) * ui.px(kWholeLine) + ui.px(6);
+  for (const Column& column : columns) {
+    height = std::max(height, column.height);
+    width += column.width;
+  }
+  const float spare = std::max(0.0F, area.width() - bar - width) / static_cast<float>(columns.size() + 1);
+
+  const ScrollArea scroll(ui, "details.scroll", area, height + whole_height);
+  Rect content = scroll.content();
+  for (const std::string_view line : whole) {
+    draw_text(ui, content.cut_top(ui.px(kWholeLine)), line, {.style = TextStyle::mono_small, .colour = Colour::text3});
+  }
+  if (!whole.empty()) content.cut_top(ui.px(6));
+  content.cut_right(bar);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    Rect column = content.cut_left(columns[i].width + std::min(spare, ui.px(90)));
+    column.cut_right(ui.px(20));
+    for (const std::size_t group : columns[i].groups) {
+      draw_group(context, details_->groups[group], column.cut_top(group_height(ui, details_->groups[group])));
+    }
+  }
+  if (has_neighbours) neighbours_.draw(context, content.cut_right(neighbour_width), scroll.visible());
+}
+
+void DetailsPanel::draw_group(const PanelContext& context, const DetailGroup& group, Rect area) {
+  Ui& ui = context.ui;
+  group_heading(ui, area, group.title);
+  const float label_width = label_width_of(ui, group);
+  for (const DetailField& field : group.fields) {
+    draw_field(context, field, area.cut_top(ui.px(kFieldRow)), label_width, "details.field." + field.field);
+  }
+}
+
+void DetailsPanel::draw_field(const PanelContext& context, const DetailField& field, const Rect& row, float label_width,
+                              const std::string& name) {
+  Ui& ui = context.ui;
+  const Interaction hand = interact(ui, name, row);
+  if (hand.hovered) {
+    fill(ui, {row.x0 - ui.px(4), row.y0, row.x1 + ui.px(4), row.y1}, ui.colour(Colour::bg3), size::kChipRadius);
+    set_cursor(Cursor::hand);
+  }
+  Rect place = row;
+  draw_text(ui, place.cut_left(label_width), field.label, {.colour = Colour::text2});
+  if (hand.hovered) {  // a link and the operands are copied by the icon, the rest by a click anywhere
+    const Rect copy = place.cut_right(ui.px(18));
+    draw_icon(ui, copy, icon::kCopy, ui.colour(Colour::text2));
+    if (hand.clicked && copy.contains(ui.input().mouse)) {
+      return context.copy(field.value, field.label + ": " + field.value);
+    }
+  }
+  const Fit fit = field.look == FieldLook::such_link ? Fit::ellipsis : Fit::middle;
+  draw_text(ui, place, field.value, {.style = TextStyle::mono, .colour = colour_of(field.look), .fit = fit});
+  const bool operands = field.look == FieldLook::operands && !details_->operands.empty();
+  if (hand.hovered && hand.hovered_for >= kHoverCardDelay) explain(context, field, row);
+  if (hand.clicked) follow(context, field);
+  if (operands && std::exchange(open_operands_, false)) open_popover(ui, kOperandCard);
+  if (operands) draw_operands(context, row);
+}
+
+// What a click on a value does.
+void DetailsPanel::follow(const PanelContext& context, const DetailField& field) {
+  switch (field.look) {
+    case FieldLook::source_link:
+      context.tab.selected_source = field.value;
+      return context.actions.show_panel(PanelId::source);
+    case FieldLook::such_link:
+      context.tab.region = EventFilter{.range = {}, .tracks = {}, .terms = {{field.search, false}}};
+      return context.actions.say("Selected all events with " + field.search);
+    case FieldLook::operands:
+      open_operands_ = true;
+      return;
+    case FieldLook::plain:
+    case FieldLook::warning:
+      return context.copy(field.value, field.label + ": " + field.value);
+  }
+}
+
+// What the event holds on the left, how such an operand is written in general on the right. A click copies a part.
+void DetailsPanel::draw_operands(const PanelContext& context, const Rect& anchor) {
+  Ui& ui = context.ui;
+  std::size_t rows = 1;
+  for (const neuron::Operand& operand : details_->operands) rows += 1 + operand.parts.size();
+  const float height = static_cast<float>(rows) * kFieldRow;
+  const float card_height = std::min(height, kDetailsMostCard) + 20;
+  Rect beside = anchor;  // the card opens below it; where there is no room, above
+  if (anchor.y1 + ui.px(card_height + 8) > ui.window().y1) {
+    beside.y1 = std::max(ui.window().y0, anchor.y0 - ui.px(card_height + 8));
+  }
+  const Popover card(ui, kOperandCard, beside, 720, card_height);
+  if (!card.open()) return;
+  const Rect inside = card.body().inset(ui.px(12), ui.px(10));
+  const ScrollArea scroll(ui, "details.operands_scroll", inside, height * ui.scale());
+  Rect content = scroll.content();
+  content.cut_right(ui.px(8));
+  const float half = content.width() * 0.46F;
+  Rect head = content.cut_top(ui.px(kFieldRow));
+  draw_text(ui, head.cut_left(half), "This event", {.style = TextStyle::small_strong, .colour = Colour::text2});
+  draw_text(ui, head, "In general", {.style = TextStyle::small_strong, .colour = Colour::text2});
+  for (std::size_t i = 0; i < details_->operands.size(); ++i) {
+    const neuron::Operand& operand = details_->operands[i];
+    Rect title = content.cut_top(ui.px(kFieldRow));
+    horizontal_line(ui, title.x0, title.x1, title.y0, ui.colour(Colour::line1));
+    draw_text(ui, title.cut_left(half - ui.px(8)), operand.text,
+              {.style = TextStyle::mono_strong, .colour = Colour::accent, .fit = Fit::middle});
+    title.cut_left(ui.px(8));
+    draw_text(ui, title, operand.meaning, {.colour = Colour::text2});
+    for (std::size_t k = 0; k < operand.parts.size(); ++k) {
+      const neuron::OperandPart& part = operand.parts[k];
+      Rect row = content.cut_top(ui.px(kFieldRow));
+      const Interaction hand = interact(ui, "details.operand." + std::to_string(i) + "." + std::to_string(k), row);
+      if (hand.hovered) fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
+      if (hand.clicked) context.copy(part.value, part.label + ": " + part.value);
+      Rect left = row.cut_left(half - ui.px(8));
+      left.cut_left(ui.px(14));
+      draw_text(ui, left.cut_left(ui.px(104)), part.label, {.colour = Colour::text2});
+      draw_text(ui, left, part.value, {.style = TextStyle::mono, .fit = Fit::middle});
+      row.cut_left(ui.px(8));
+      const neuron::OperandPartExample example = neuron::example_of_part(part.label);
+      draw_text(ui, row.cut_left(ui.px(104)), example.grammar, {.style = TextStyle::mono, .colour = Colour::text3});
+      draw_text(ui, row, example.meaning, {.colour = Colour::text3});
+    }
+  }
+}
+
+void DetailsPanel::explain(const PanelContext& context, const DetailField& field, const Rect& row) const {
+  HoverCard card{.title = field.label, .title_value = field.field, .rows = {}, .footer = field.explanation};
+  const bool operands = field.field == "operands" && !details_->operands.empty();
+  if (operands) {
+    for (const neuron::Operand& operand : details_->operands) {
+      card.rows.push_back({operand.title, operand.text, Colour::accent});
+      for (const neuron::OperandPart& part : operand.parts) card.rows.push_back({"   " + part.label, part.value});
+    }
+    card.rows.push_back({"In general", std::string(neuron::kMemoryOperandExample), Colour::text3});
+  } else {
+    card.rows.push_back({"Value", field.value});
+  }
+  const char* click = "Click: copy the value.";
+  if (field.look == FieldLook::source_link) click = "Click: open the source.";
+  if (field.look == FieldLook::such_link) click = "Click: select all events with it.";
+  if (field.look == FieldLook::operands) click = "Click: keep this open beside a general example.";
+  card.footer += (card.footer.empty() ? "" : " ") + std::string(click);
+  hover_card(context.ui, card, row);
+}
+
+}  // namespace accelscope::app

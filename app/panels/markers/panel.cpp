@@ -1,0 +1,205 @@
+#include "app/panels/markers/panel.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "app/view/marker_range.h"
+#include "app/view/record.h"
+#include "app/view/selection.h"
+#include "core/base/format.h"
+#include "core/base/natural_order.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/menu.h"
+#include "render/widgets/states.h"
+#include "render/widgets/text_input.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kEditorWidth = 320;
+
+// By time until a column is chosen.
+void sort_markers(std::vector<const Marker*>& rows, const TableState& state) {
+  std::sort(rows.begin(), rows.end(), [](const Marker* a, const Marker* b) { return a->ts_ns < b->ts_ns; });
+  const auto less = [&](const Marker& a, const Marker& b) {
+    switch (state.sort_column) {
+      case 0:
+        return natural_less(marker_called(a), marker_called(b));
+      case 1:
+        return a.set_name < b.set_name;
+      case 3:
+        return a.end_ns.value_or(a.ts_ns) - a.ts_ns < b.end_ns.value_or(b.ts_ns) - b.ts_ns;
+      case 5:
+        return a.note < b.note;
+      default:
+        return a.ts_ns < b.ts_ns;
+    }
+  };
+  if (state.sort_column < 0) return;
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const Marker* a, const Marker* b) { return state.descending ? less(*b, *a) : less(*a, *b); });
+}
+
+const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id) {
+  const auto found = std::find_if(tab.markers.begin(), tab.markers.end(), [&](const Marker& m) { return m.id == id; });
+  return found == tab.markers.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  SessionTab& tab = context.tab;
+  Rect rest = area;
+  bar_.draw(context, rest);
+  if (tab.markers.empty()) {
+    constexpr std::array<std::string_view, 1> kActions = {"Drop a marker at the cursor"};
+    if (empty_state(ui, "markers.empty", rest, icon::kFlag,
+                    "No markers yet. Press M over the timeline, or right-click it.", kActions)) {
+      context.actions.run("drop_marker");
+    }
+    return;
+  }
+  const std::vector<Marker> markers = tab.markers;  // the editor below may change the tab's
+  std::vector<const Marker*> rows;
+  for (const Marker& marker : markers) rows.push_back(&marker);
+  sort_markers(rows, table_);
+  if (find_marker(tab, chosen_) == nullptr) choose(*rows.front());
+  // What was renamed on the timeline is not what is being typed here.
+  if (const Marker* now = find_marker(tab, chosen_); now->name != kept_.name || now->note != kept_.note) choose(*now);
+  if (find_marker(tab, base_) == nullptr) base_ = rows.front()->id;
+  const Marker base = *find_marker(tab, base_);
+
+  draw_editor(context, area, rest.cut_right(std::min(ui.px(kEditorWidth), rest.width() / 2)));
+  const std::array<TableColumn, 6> columns = {{{.title = "Name"},
+                                               {.title = "Set", .width = 90},
+                                               {.title = "Time", .width = 130, .align = Align::right},
+                                               {.title = "Span", .width = 100, .align = Align::right},
+                                               {.title = "From " + marker_called(base),
+                                                .width = 120,
+                                                .align = Align::right,
+                                                .tooltip = "Time from the base marker to this one"},
+                                               {.title = "Note"}}};
+  const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
+    const Marker& marker = *rows[row];
+    switch (column) {
+      case 0:
+        return {.text = marker_called(marker),
+                .style = TextStyle::heading,
+                .icon = icon::kFlag,
+                .icon_colour = Colour::marker};
+      case 1:
+        return {.text = marker.set_name, .colour = Colour::text3, .style = TextStyle::body};
+      case 2:
+        return {.text = format_time_exact(marker.ts_ns)};
+      case 3:
+        return {.text = marker.end_ns ? format_time_exact(*marker.end_ns - marker.ts_ns) : "–"};
+      case 4:
+        return {.text = marker.id == base.id ? "base" : format_time_exact(marker.ts_ns - base.ts_ns)};
+      default:
+        return {.text = marker.note, .colour = Colour::text2, .style = TextStyle::body};
+    }
+  };
+  const TableResult result = table(ui, "markers.table", rest, columns, rows.size(), content, table_,
+                                   {.selected = [&](std::size_t row) { return rows[row]->id == chosen_; }});
+  if (const auto clicked = result.clicked; clicked && rows[*clicked]->id != chosen_) choose(*rows[*clicked]);
+  if (result.double_clicked) {
+    const Marker& marker = *rows[*result.double_clicked];
+    const auto half = static_cast<std::int64_t>(tab.view.span_ns() / 2);
+    if (marker.end_ns) {
+      show_stretch(tab, marker.ts_ns, *marker.end_ns);
+    } else {
+      tab.show({static_cast<double>(marker.ts_ns - half), static_cast<double>(marker.ts_ns + half)});
+    }
+  }
+}
+
+void MarkersPanel::choose(const Marker& marker) {
+  chosen_ = marker.id;
+  kept_ = marker;
+  name_ = marker.name;
+  note_ = marker.note;
+  set_ = marker.set_name;
+}
+
+void MarkersPanel::put(const PanelContext& context, const Marker& marker) {
+  if (auto kept = context.tab.store->put_marker(marker); !kept) {
+    context.actions.notify(Severity::error, kept.message());
+    return;
+  }
+  context.tab.markers = context.tab.store->markers();
+  note_kept_change(context.tab);
+}
+
+// From any other marker to the chosen one, begin to begin; the list measures from the same one.
+void MarkersPanel::draw_difference(const PanelContext& context, const Marker& chosen, Rect row) {
+  Ui& ui = context.ui;
+  const std::vector<Marker>& markers = context.tab.markers;
+  std::vector<std::string> names;
+  int at = 0;
+  for (const Marker& marker : markers) {
+    if (marker.id == base_) at = static_cast<int>(names.size());
+    names.push_back(marker_called(marker));
+  }
+  draw_text(ui, row.cut_left(ui.px(56)), "Diff vs", {.colour = Colour::text2});
+  const Rect list = row.cut_left(std::min(ui.px(120), row.width() / 2)).middle(ui.px(size::kControl));
+  if (dropdown(ui, "markers.diff", list, names, at)) base_ = markers[static_cast<std::size_t>(at)].id;
+  row.cut_left(ui.px(8));
+  const Marker* base = find_marker(context.tab, base_);
+  if (base == nullptr) return;
+  draw_text(ui, row, format_time_exact(chosen.ts_ns - base->ts_ns), {.style = TextStyle::mono_strong});
+}
+
+void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, Rect area) {
+  Ui& ui = context.ui;
+  const Marker* found = find_marker(context.tab, chosen_);
+  if (found == nullptr) return;
+  const Marker marker = *found;  // what is put below makes the tab's list anew
+  const Marker* chosen = &marker;
+  vertical_line(ui, area.x0, area.y0, area.y1, ui.colour(Colour::line2));
+  Rect rest = area.inset(ui.px(size::kPanelPadding), ui.px(8));
+  Marker changed = *chosen;
+  const std::array<std::pair<const char*, std::string*>, 3> fields = {
+      {{"Name", &name_}, {"Note", &note_}, {"Set", &set_}}};
+  const bool area_holds_pointer = whole.contains(ui.input().mouse);  // Del is meant for the chosen marker only here
+  bool submitted = false;
+  for (const auto& [label, text] : fields) {
+    Rect row = rest.cut_top(ui.px(30));
+    draw_text(ui, row.cut_left(ui.px(56)), label, {.colour = Colour::text2});
+    const std::string name = std::string("markers.edit.") + label;
+    submitted |= text_input(ui, name, row.middle(ui.px(size::kControl)), *text).submitted;
+  }
+  rest.cut_top(ui.px(6));
+  const bool differs = name_ != chosen->name || note_ != chosen->note || set_ != chosen->set_name;
+  Rect row = rest.cut_top(ui.px(size::kControl));
+  const ButtonOptions keep{.label = "Keep", .kind = ButtonKind::primary, .disabled = !differs};
+  const ButtonOptions base{.label = "Measure from here", .disabled = base_ == chosen_};
+  const ButtonOptions remove{.label = "Delete", .icon = icon::kTrash};
+  submitted |= button(ui, "markers.keep", row.cut_left(button_width(ui, keep)), keep);
+  row.cut_left(ui.px(8));
+  if (button(ui, "markers.base", row.cut_left(button_width(ui, base)), base)) base_ = chosen_;
+  row.cut_left(ui.px(8));
+  const bool deleted = button(ui, "markers.delete", row.cut_left(button_width(ui, remove)), remove);
+  rest.cut_top(ui.px(6));
+  draw_difference(context, marker, rest.cut_top(ui.px(30)));
+  if (submitted && differs) {
+    changed.name = name_;
+    changed.note = note_;
+    changed.set_name = set_;
+    put(context, changed);
+  } else if (deleted || (!ui.typing() && area_holds_pointer && ui.pressed(Key::del, {}, false))) {
+    if (auto done = context.tab.store->remove_marker(changed.id); !done) {
+      context.actions.notify(Severity::error, done.message());
+    }
+    context.tab.markers = context.tab.store->markers();
+    note_kept_change(context.tab);
+  }
+}
+
+}  // namespace accelscope::app

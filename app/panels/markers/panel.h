@@ -1,0 +1,34 @@
+// The markers of the session: rename, note, delete, go there, the time from any one to another, and sets of them by
+// name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "app/panels/context.h"
+#include "app/panels/markers/sets_bar.h"
+#include "render/widgets/table.h"
+
+namespace accelscope::app {
+
+class MarkersPanel {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area);
+  [[nodiscard]] SessionMarkerSets& sets() noexcept { return bar_.sets(); }
+
+ private:
+  void draw_editor(const PanelContext& context, const render::Rect& whole, render::Rect area);
+  void draw_difference(const PanelContext& context, const Marker& chosen, render::Rect row);
+  void put(const PanelContext& context, const Marker& marker);
+  void choose(const Marker& marker);
+
+  MarkerSetsBar bar_;
+  render::TableState table_;
+  std::optional<std::int64_t> chosen_;  // id of the marker in the editor
+  std::optional<std::int64_t> base_;    // id of the one that differences are taken from
+  Marker kept_;                         // as it was when it came into the editor
+  std::string name_, note_, set_;       // what is being typed for it
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,223 @@
+#include "app/panels/memory/panel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/format.h"
+#include "imgui.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+// Units.
+constexpr float kMemoryHeadRow = 40, kLowHeadRow = 32, kAxisRow = 20, kTitleRow = 26, kSwitchRow = 34;
+constexpr float kScaleWidth = 88, kSideWidth = 500, kCardHeight = 196, kNameHeight = 16;
+constexpr float kLeastForTable = 760;  // wide enough for the table beside the plots
+constexpr float kLeastForBelow = 400;  // high enough for the table below the plots
+constexpr float kLeastForMap = 380;    // high enough for both plots
+constexpr float kLeastForCard = 400;   // high enough for the table and the card
+constexpr float kLeastForTitles = 150;
+constexpr float kTight = 80;  // a plot this low has no room for words about its capacity
+
+}  // namespace
+
+std::string MemoryPanel::bytes_text(std::uint64_t bytes) const {
+  return (pool().estimated ? "≈ " : "") + format_bytes(static_cast<double>(bytes));
+}
+
+std::int64_t MemoryPanel::cursor(const PanelContext& context) const {
+  if (pinned_ns_) return *pinned_ns_;
+  if (context.tab.cursor_ns) return *context.tab.cursor_ns;
+  return pool().peak_ns;
+}
+
+// What was held of another session means nothing in this one.
+void MemoryPanel::take_session(const PanelContext& context) {
+  const std::shared_ptr<const MemoryUsage> usage = context.analysis().memory();
+  if (session_ != context.tab.store.get()) {
+    session_ = context.tab.store.get();
+    own_range_.reset();
+    own_back_.clear();
+    pinned_ns_.reset();
+    data_.reset();
+    hover_ = {};
+    alive_.fold_all();
+    if (usage) chosen_pool_ = 0;
+  }
+  if (usage_ == usage) return;
+  usage_ = usage;
+  families_ = usage_ ? pool_families(*usage_) : std::vector<PoolFamily>();
+}
+
+// Table and map show what passes; the use over time is that of all, as it tells how full the pool is.
+void MemoryPanel::follow_filter(const PanelContext& context) {
+  const EventFilter& filter = context.tab.choices.filter;
+  passing_ = {};
+  filter_note_.clear();
+  if (filter.empty()) return;
+  filter_note_ = "not filtered";
+  const auto mask = context.analysis().mask(MaskUse::filter, filter);
+  if (!mask) return;
+  if (meets_allocations(*mask, *context.tab.snapshot)) {
+    passing_ = {mask, context.tab.snapshot};
+  } else {
+    filter_note_ = "not filtered: no allocation passes the filter";
+  }
+}
+
+MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
+  Places places;
+  Rect rest = area;
+  const bool has_table = !pool().sampled;
+  const bool has_map = !pool().touched.empty();
+  const bool low = area.height() < ui.px(kMemoryHeadRow + kLeastForTitles);
+  places.head = rest.cut_top(ui.px(low ? kLowHeadRow : kMemoryHeadRow));
+  if (has_table && rest.width() >= ui.px(kLeastForTable)) {
+    places.side = rest.cut_right(std::min(ui.px(kSideWidth), rest.width() * 0.4F));
+  } else if (has_table && rest.height() >= ui.px(kLeastForBelow)) {
+    places.side = rest.cut_bottom(rest.height() * 0.45F);
+  }
+  const bool single = has_table && places.side.empty();
+  places.has_titles = !low && !single;
+  // The side.
+  places.alive = places.side;
+  if (!places.side.empty() && has_card_) {
+    if (places.side.height() >= ui.px(kLeastForCard)) {
+      places.card = places.alive.cut_bottom(ui.px(kCardHeight));
+    } else {
+      places.side_switch = {Part::alive, Part::allocation};
+      places.alive.cut_top(ui.px(kSwitchRow));
+      if (side_part_ == Part::allocation) std::swap(places.alive, places.card);
+    }
+  }
+  // The plots.
+  const bool both = has_map && !single && rest.height() >= ui.px(kLeastForMap);
+  if (!both) {
+    places.main_switch = {Part::usage};
+    if (has_map) places.main_switch.push_back(Part::addresses);
+    if (single) places.main_switch.push_back(Part::alive);
+    if (single && has_card_) places.main_switch.push_back(Part::allocation);
+  }
+  const auto& parts = places.main_switch;
+  const Part seen = std::find(parts.begin(), parts.end(), main_part_) != parts.end() ? main_part_ : Part::usage;
+  if (!both && seen == Part::alive) {
+    places.alive = rest;
+  } else if (!both && seen == Part::allocation) {
+    places.card = rest;
+  } else {
+    places.axis = rest.cut_top(ui.px(kAxisRow));
+    if (both) places.usage = rest.cut_top(std::round(rest.height() * 0.45F));
+    (both || seen == Part::addresses ? places.addresses : places.usage) = rest;
+  }
+  return places;
+}
+
+void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  take_session(context);
+  if (!usage_) {
+    empty_state(ui, "memory.loading", area, icon::kClock, "Reading the allocations ...");
+    return;
+  }
+  if (usage_->pool_count() == 0) {
+    empty_state(
+        ui, "memory.empty", area, icon::kAreaChart,
+        "The session holds no allocations and no samples of memory. Capture PyTorch with profile_memory, Neuron "
+        "with --enable-memory-tracker or --enable-dge-notifs, to see who uses the memory.");
+    return;
+  }
+  chosen_pool_ = std::min(chosen_pool_, static_cast<std::uint32_t>(usage_->pool_count() - 1));
+  settle_view(context);
+  follow_filter(context);
+  has_card_ = card_.choose(context, usage_);
+  const Places places = lay_out(ui, area);
+  ui.draw()->PushClipRect({area.x0, area.y0}, {area.x1, area.y1}, true);
+  draw_head(context, places);
+  if (!places.axis.empty()) draw_plots(context, places);
+  if (!hovered_ns_) rests_on_.clear();
+  draw_side(context, places);  // after the plots, which say where the cursor is
+  ui.draw()->PopClipRect();
+  pan_button_down_ = ui.input().down(MouseButton::right) || ui.input().down(MouseButton::middle);
+}
+
+void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) {
+  Ui& ui = context.ui;
+  const float title = !places.has_titles ? 6 : places.main_switch.size() > 1 ? kSwitchRow : kTitleRow;
+  const auto inner = [&](const Rect& part) {
+    return Rect{part.x0 + ui.px(kScaleWidth), part.y0 + ui.px(title), part.x1 - ui.px(8), part.y1 - ui.px(8)};
+  };
+  const bool has_usage = !places.usage.empty();
+  const bool has_map = !places.addresses.empty();
+  Plot plot{inner(has_usage ? places.usage : places.addresses), time_range(context),
+            std::max<std::uint64_t>(pool().peak_bytes, 1), false};
+  plot.is_tight = plot.rect.height() < ui.px(kTight);
+  plot.most += plot.most / 8;  // room for the peak's label
+  const auto capacity = pool().capacity_bytes;
+  if (capacity && *capacity <= plot.most * 4) {
+    plot.most = std::max(plot.most, *capacity + *capacity / 12);
+  } else if (capacity && !plot.is_tight) {
+    plot.most += plot.most / 6;  // for the line of text that says so
+  }
+  Plot map = plot;
+  if (has_map) map.rect = inner(places.addresses);
+  const auto pixels = [](float length) { return static_cast<std::size_t>(std::max(1.0F, length)); };
+  const double label = static_cast<double>(ui.px(kNameHeight)) / std::max(1.0F, plot.rect.height());
+  refresh_plot(context,
+               {usage_->snapshot_version, chosen_pool_, plot.range, pixels(plot.rect.width()),
+                has_map ? pixels(map.rect.height()) : 0, min_bytes_, grouping_,
+                static_cast<std::uint64_t>(label * static_cast<double>(plot.most)), kMostUsageSeries, passing_});
+  hovered_ns_.reset();
+  draw_axis(context, plot, places);
+  if (has_usage) draw_usage(context, places, plot);
+  if (has_usage && has_map) {
+    horizontal_line(ui, places.addresses.x0, places.addresses.x1, places.addresses.y0, ui.colour(Colour::line2));
+  }
+  if (has_map) draw_addresses(context, places, map);
+  draw_cursor(context, has_usage ? plot : map, places);
+  if (has_usage) explain_usage(context, plot);
+}
+
+void MemoryPanel::refresh_plot(const PanelContext& context, const MemoryPlotKey& wanted) {
+  if (task_.valid() && task_.ready()) data_ = task_.take();
+  if ((data_ && data_->key == wanted) || task_.valid()) return;
+  task_ = pool_.start([usage = usage_, wanted, end_ns = context.tab.snapshot->end_ns](TaskControl&) {
+    return make_memory_plot(usage, wanted, end_ns);
+  });
+  context.ui.request_frame_after(0.01);
+}
+
+void MemoryPanel::draw_side(const PanelContext& context, const Places& places) {
+  Ui& ui = context.ui;
+  if (!places.side.empty()) {
+    if (places.side.y0 > places.head.y1) {
+      horizontal_line(ui, places.side.x0, places.side.x1, places.side.y0, ui.colour(Colour::line2));
+    } else {
+      vertical_line(ui, places.side.x0, places.side.y0, places.side.y1, ui.colour(Colour::line2));
+    }
+  }
+  if (!places.side_switch.empty()) {
+    Rect row = places.side;
+    row = row.cut_top(ui.px(kSwitchRow)).inset(ui.px(8), 0);
+    draw_switch(context, places.side_switch, "memory.side", row, side_part_);
+  }
+  const std::int64_t at = cursor(context);
+  if (!places.alive.empty()) {
+    const char* title = pinned_ns_              ? "Alive at the cursor (held)"
+                        : context.tab.cursor_ns ? "Alive at the cursor"
+                                                : "Alive at the peak";
+    if (alive_.draw(context, {usage_, chosen_pool_, at, min_bytes_, passing_}, title, places.alive)) pinned_ns_ = at;
+  }
+  if (!places.card.empty() && has_card_) {
+    const ScrollArea scroll(ui, "memory.card", places.card, ui.px(kCardHeight));
+    card_.draw(context, scroll.content());
+  }
+}
+
+}  // namespace accelscope::app

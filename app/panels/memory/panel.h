@@ -1,0 +1,158 @@
+// The memory tracker: use of a pool over time, stacked by tensor, with its capacity, its peak and the use at the
+// cursor; the map of addresses over time below it, on the same time axis; what is alive at the cursor as a table, and
+// the story of the selected allocation. Works in the timeline's range or in one of its own. Where the four do not fit
+// beside each other, a switch says which are seen.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/content/memory/plot_data.h"
+#include "app/panels/context.h"
+#include "app/panels/memory/alive_table.h"
+#include "app/panels/memory/allocation_card.h"
+#include "core/scan/worker_pool.h"
+#include "render/widgets/controls.h"
+
+namespace accelscope::app {
+
+class MemoryPanel {
+ public:
+  explicit MemoryPanel(WorkerPool& pool) : pool_(pool), alive_(pool), card_(pool) {}
+  void draw(const PanelContext& context, const render::Rect& area);
+  [[nodiscard]] bool pending() const noexcept {
+    return task_.valid() || hover_task_.valid() || alive_.pending() || card_.pending();
+  }
+
+ private:
+  enum class Part : std::uint8_t { usage, addresses, alive, allocation };
+  struct Plot {  // pixels of the time axis
+    render::Rect rect;
+    TimeRange range;
+    std::uint64_t most = 1;
+    bool is_tight = false;  // too low for more words than the peak's
+    [[nodiscard]] float x_of(std::int64_t ns) const noexcept;
+    [[nodiscard]] std::int64_t time_at(float x) const noexcept;
+    [[nodiscard]] float y_of(double bytes) const noexcept;
+  };
+  // Where everything goes: what is empty is not seen. A switch of one part is none.
+  struct Places {
+    render::Rect head, axis, usage, addresses, side, alive, card;
+    std::vector<Part> main_switch, side_switch;
+    bool has_titles = true;  // the plots have a row above them; else the switch is in the head
+  };
+  struct Hand {  // what the pointer does on a plot
+    std::optional<float> drag_from_x;
+    std::optional<float> pan_from_x;
+    ViewRange panned;  // the view when the pan began
+  };
+  // Where an address was asked for, and what was found there.
+  struct Hover {
+    std::uint64_t version = 0;
+    std::uint32_t pool = 0;
+    std::int64_t ns = 0;
+    std::uint64_t address = 0;
+    std::optional<std::uint32_t> allocation;
+  };
+  // A control of the head row, which goes into a menu where there is no room.
+  struct Control {
+    std::string label;
+    float width = 0, menu_width = 0;
+    std::function<void(const render::Rect& rect, const std::string& prefix)> draw;
+  };
+
+  [[nodiscard]] const PoolUsage& pool() const noexcept { return usage_->pool(chosen_pool_); }
+  [[nodiscard]] Places lay_out(const render::Ui& ui, const render::Rect& area) const;
+  void take_session(const PanelContext& context);
+  void follow_filter(const PanelContext& context);
+  void refresh_plot(const PanelContext& context, const MemoryPlotKey& wanted);
+  [[nodiscard]] std::int64_t cursor(const PanelContext& context) const;
+  // "≈ 16.03 MiB" where it is an estimate.
+  [[nodiscard]] std::string bytes_text(std::uint64_t bytes) const;
+  void draw_side(const PanelContext& context, const Places& places);
+  void draw_plots(const PanelContext& context, const Places& places);
+
+  // memory/controls.cpp
+  void draw_head(const PanelContext& context, const Places& places);
+  void draw_pools(const PanelContext& context, render::Rect& place);
+  bool draw_switch(const PanelContext& context, const std::vector<Part>& parts, const char* name, render::Rect& place,
+                   Part& chosen);
+  [[nodiscard]] std::vector<Control> controls(const PanelContext& context);
+  void draw_menu(const PanelContext& context, const std::vector<Control>& controls, const render::Rect& anchor);
+  [[nodiscard]] render::ButtonOptions peak_button() const;
+  void follow_timeline(const PanelContext& context, bool follow);
+
+  // memory/hand.cpp
+  [[nodiscard]] ViewRange view_range(const PanelContext& context) const;
+  [[nodiscard]] TimeRange time_range(const PanelContext& context) const;
+  void move_view(const PanelContext& context, const ViewRange& range, bool finished);
+  void settle_view(const PanelContext& context);
+  void go_back();
+  void show_all(const PanelContext& context);
+  void go_to_peak(const PanelContext& context);
+  // The time of a plain click, after the cursor has been held there; drags, pans and the wheel move the view.
+  std::optional<std::int64_t> handle_plot(const PanelContext& context, const Plot& plot, const char* name, Hand& hand);
+  void handle_pan(const PanelContext& context, const Plot& plot, bool hovered, Hand& hand);
+  void draw_cursor(const PanelContext& context, const Plot& plot, const Places& places);
+  // The pointer has been on this part of a plot long enough for a card.
+  bool rests_on(render::Ui& ui, const std::string& what);
+
+  // memory/plot.cpp
+  void draw_axis(const PanelContext& context, const Plot& plot, const Places& places) const;
+  void draw_usage(const PanelContext& context, const Places& places, const Plot& plot);
+  void draw_title(const PanelContext& context, render::Rect title, const Places& places);
+  void draw_areas(const PanelContext& context, const Plot& plot) const;
+  void draw_area_names(const PanelContext& context, const Plot& plot) const;
+  void draw_line(const PanelContext& context, const Plot& plot, const std::vector<UsageRun>& line, render::Pixel colour,
+                 bool dashed) const;
+  void draw_scale(const PanelContext& context, const Plot& plot, const render::Rect& labels) const;
+  void draw_capacity(const PanelContext& context, const Plot& plot) const;
+  void draw_peak(const PanelContext& context, const Plot& plot);
+  void explain_usage(const PanelContext& context, const Plot& plot);
+
+  // memory/map.cpp
+  void draw_addresses(const PanelContext& context, const Places& places, const Plot& plot);
+  void draw_map_title(const PanelContext& context, render::Rect title, const Places& places);
+  void find_hovered(const PanelContext& context, const Plot& plot);
+  void draw_address_labels(const PanelContext& context, const Plot& plot, const render::Rect& labels) const;
+  void draw_blocks(const PanelContext& context, const Plot& plot) const;
+  void draw_never_used(const PanelContext& context, const Plot& plot) const;
+  [[nodiscard]] std::optional<render::Rect> block_rect(const PanelContext& context, const Plot& plot,
+                                                       std::uint32_t allocation) const;
+  void explain_block(const PanelContext& context, const Plot& plot, std::uint32_t allocation);
+
+  WorkerPool& pool_;
+  const void* session_ = nullptr;  // whose ranges these are
+  std::shared_ptr<const MemoryUsage> usage_;
+  std::vector<PoolFamily> families_;  // of usage_
+  PassingEvents passing_;             // of this frame
+  std::string filter_note_;           // what of the filter is not followed; empty: there is none
+  std::uint32_t chosen_pool_ = 0;
+  std::uint64_t min_bytes_ = 0;
+  UsageGrouping grouping_ = UsageGrouping::tensor;
+  bool follow_view_ = true;
+  bool stacked_ = true;
+  Part main_part_ = Part::usage;
+  Part side_part_ = Part::alive;
+  bool has_card_ = false;
+  std::optional<ViewRange> own_range_;      // while it does not follow; none: all
+  std::vector<ViewRange> own_back_;         // the ranges before it
+  double settle_at_s_ = 0;                  // when a wheel that rests has finished; 0: nothing is to finish
+  std::optional<std::int64_t> pinned_ns_;   // a click holds the cursor here
+  std::optional<std::int64_t> hovered_ns_;  // time under the pointer, over a plot of this panel
+  std::string rests_on_;                    // the part of a plot under the pointer
+  double rests_since_s_ = 0;
+  Hand usage_hand_, map_hand_;
+  bool pan_button_down_ = false;  // in the last frame
+  Hover hover_;                   // the last answer
+  Task<Hover> hover_task_;
+  std::shared_ptr<const MemoryPlotData> data_;
+  Task<std::shared_ptr<const MemoryPlotData>> task_;
+  AliveTable alive_;
+  AllocationCard card_;
+};
+
+}  // namespace accelscope::app

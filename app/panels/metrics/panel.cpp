@@ -1,0 +1,213 @@
+#include "app/panels/metrics/panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "core/analysis/neuron/facts/terminology.h"
+#include "core/base/format.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
+#include "render/widgets/states.h"
+#include "render/widgets/text_input.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr int kStated = 2, kComputed = 3, kDifference = 4, kMeaning = 5;  // columns of the table
+
+EventFilter wanted_filter(const PanelContext& context, bool visible_range) {
+  const EventFilter& filter = context.tab.choices.filter;
+  if (!visible_range) return filter;
+  const ViewRange& view = context.tab.view;
+  const auto begin = static_cast<std::int64_t>(std::floor(view.begin_ns));
+  EventFilter visible;
+  visible.range = TimeRange{begin, std::max(begin + 1, static_cast<std::int64_t>(std::ceil(view.end_ns)))};
+  return both(filter, visible);
+}
+
+FigureOrder order_of(int column) {
+  if (column == 1) return FigureOrder::by_name;
+  if (column == kStated || column == kComputed) return FigureOrder::by_value;
+  return column == kDifference ? FigureOrder::by_difference : FigureOrder::as_given;
+}
+
+}  // namespace
+
+void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const EventFilter wanted = wanted_filter(context, visible_range_);
+  const auto figures = context.analysis().figures(wanted);
+  const bool stale = figures && (figures->filter != wanted || figures->version != context.tab.snapshot->version);
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0), stale);
+  if (const std::string& wrong = context.analysis().mask_error(MaskUse::filter); !wrong.empty()) {
+    empty_state(ui, "metrics.wrong", rest, icon::kFilter, wrong);
+    return;
+  }
+  if (!figures) {
+    empty_state(ui, "metrics.loading", rest, icon::kClock, "Adding up the figures ...");
+    return;
+  }
+  refresh_rows(ui, figures);
+  if (figures->metrics.empty()) {
+    empty_state(ui, "metrics.empty", rest, icon::kTable,
+                !figures->filter.empty() ? "No event passes the filter in this range."
+                                         : "The session holds no events and its file states no figures.");
+    return;
+  }
+  if (rows_.empty()) {
+    constexpr std::array<std::string_view, 1> kActions = {"Clear the filter"};
+    if (empty_state(ui, "metrics.none", rest, icon::kSearch, "No metric matches \"" + filter_ + "\".", kActions)) {
+      filter_.clear();
+    }
+    return;
+  }
+  draw_table(context, rest, stale);
+}
+
+void MetricsPanel::draw_head(const PanelContext& context, Rect head, bool stale) {
+  Ui& ui = context.ui;
+  text_input(ui, "metrics.filter", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), filter_,
+             {.placeholder = "Name, group or device", .icon = icon::kSearch});
+  head.cut_right(ui.px(12));
+  const std::array<Segment, 2> choices = {
+      {{.label = "Whole session", .tooltip = "Beside what the file states for the whole run"},
+       {.label = "Visible range",
+        .tooltip = "Of the stretch that the timeline shows; events at its edges by their share"}}};
+  int chosen = visible_range_ ? 1 : 0;
+  const Rect place = head.cut_right(segmented_width(ui, choices)).middle(ui.px(size::kControl));
+  if (segmented(ui, "metrics.range", place, choices, chosen)) visible_range_ = chosen == 1;
+  head.cut_right(ui.px(12));
+  std::string hint = "what the file states, and what we compute from the events";
+  if (!context.tab.choices.filter.empty()) hint = "of what passes the filter, computed from the events";
+  if (visible_range_)
+    hint = "of " + format_duration(context.tab.view.span_ns()) + " in view" +
+           (context.tab.choices.filter.empty() ? "" : " and passes the filter") + ", computed from the events";
+  if (stale) hint = "updating ...";
+  heading(ui, head, "Metrics", hint);
+}
+
+void MetricsPanel::refresh_rows(const Ui& ui, std::shared_ptr<const SessionFigures> figures) {
+  if (figures == figures_ && filter_ == rows_filter_ && table_.sort_column == rows_sorted_by_ &&
+      table_.descending == rows_descending_) {
+    return;
+  }
+  figures_ = std::move(figures);
+  rows_filter_ = filter_;
+  rows_sorted_by_ = table_.sort_column;
+  rows_descending_ = table_.descending;
+  rows_ = figure_rows(figures_->metrics, filter_, order_of(table_.sort_column), table_.descending);
+  names_width_ = 0;
+  for (const FigureRow& row : rows_) {
+    const float title = text_width(ui, TextStyle::body, row.title),
+                name = text_width(ui, TextStyle::body, row.metric->name);
+    constexpr float kMostNames = 440;  // further ones are cut: numbers stand beside their names
+    names_width_ = std::max(names_width_, (title + name) / ui.scale() + 12 + 2 * size::kCellPadding + 4);
+    names_width_ = std::min(names_width_, kMostNames);
+  }
+}
+
+bool MetricsPanel::not_filtered(const SessionMetric& metric) const {
+  return figures_->filter.needs_mask() && metric.unfiltered;
+}
+
+void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, bool stale) {
+  Ui& ui = context.ui;
+  constexpr float kFixed = 170 + 150 + 150 + 150, kLeastMeaning = 160;
+  const float room = area.width() / ui.scale() - kFixed - 20;
+  // A figure stands beside its name: what is left over goes to what it means.
+  const bool explained = room >= names_width_ + kLeastMeaning;
+  const std::array<TableColumn, 6> all = {
+      {{.title = "Group", .width = 170},
+       {.title = "Metric",
+        .width = explained ? names_width_ : 0,
+        .tooltip = "Behind it as the file or the vendor calls it"},
+       {.title = "The file states", .width = 150, .align = Align::right},
+       {.title = "We compute", .width = 150, .align = Align::right},
+       {.title = "Difference",
+        .width = 150,
+        .align = Align::right,
+        .tooltip = "Ours less the file's, as a share of the file's; ± is how far ours may lie beside the truth; above "
+                   "1 % it is marked"},
+       {.title = "Meaning", .sortable = false}}};
+  const std::span columns = std::span(all).first(explained ? 6 : 5);
+  const auto content = [&](std::size_t index, std::size_t column) -> TableCell {
+    const FigureRow& row = rows_[index];
+    const bool flagged = row.mark == FigureMark::flagged;
+    switch (column) {
+      case 0: {
+        const bool repeated =
+            order_of(table_.sort_column) == FigureOrder::as_given && index > 0 && rows_[index - 1].group == row.group;
+        return {.text = repeated ? "" : row.group, .colour = Colour::text2, .style = TextStyle::small_strong};
+      }
+      case 1:
+        return {.text = row.title,
+                .style = TextStyle::body,
+                .detail = row.metric->name,
+                .exact = row.metric->name,
+                .data = row.metric->name};
+      case kMeaning: {
+        const neuron::Term* term = neuron::find_term(row.metric->name);
+        return {
+            .text = term != nullptr ? std::string(term->text) : "", .colour = Colour::text3, .style = TextStyle::small};
+      }
+      case kStated:
+        return {.text = row.stated, .colour = Colour::text2, .fit = Fit::middle};
+      case kComputed:
+        return {.text = row.computed, .colour = stale ? Colour::text3 : Colour::text1};
+      default:
+        if (not_filtered(*row.metric))
+          return {.text = "not filtered", .colour = Colour::text3, .style = TextStyle::body};
+        return {.text = row.difference,
+                .colour = flagged ? Colour::warning : Colour::text3,
+                .icon = flagged ? icon::kWarning : nullptr,
+                .icon_colour = Colour::warning_line};
+    }
+  };
+  const TableResult result = table(ui, "metrics.table", area, columns, rows_.size(), content, table_);
+  if (result.double_clicked) {
+    const FigureRow& row = rows_[*result.double_clicked];
+    const std::string& value = row.computed.empty() ? row.stated : row.computed;
+    context.copy(row.metric->name + "\t" + value, "the metric");
+  }
+  if (!result.hovered || *result.hovered >= rows_.size()) return;
+  const std::string name = fmt::format("metrics.table.row.{}", *result.hovered);
+  const Rect* at = ui.find_widget(name);
+  if (at != nullptr && ui.hovered_for(name) >= kHoverCardDelay) explain(context, rows_[*result.hovered], *at);
+}
+
+void MetricsPanel::explain(const PanelContext& context, const FigureRow& row, const Rect& at) const {
+  const SessionMetric& metric = *row.metric;
+  HoverCard card;
+  card.title = row.title;
+  card.title_value = metric.device;
+  card.rows.push_back({"Name", metric.name});
+  if (metric.vendor) card.rows.push_back({"The file states", exact_figure(*metric.vendor, metric.unit)});
+  if (!metric.vendor_text.empty()) card.rows.push_back({"The file states", metric.vendor_text});
+  if (metric.value) card.rows.push_back({"We compute", exact_figure(*metric.value, metric.unit)});
+  if (!row.difference.empty()) {
+    const bool flagged = row.mark == FigureMark::flagged;
+    card.rows.push_back({"Difference", row.difference, flagged ? Colour::warning : Colour::text1});
+  }
+  if (const neuron::Term* term = neuron::find_term(metric.name)) card.footer = term->text;
+  if (!metric.how.empty()) card.footer += "\nComputed: " + metric.how;
+  if (not_filtered(metric)) {
+    card.footer += "\nNot filtered: it is not made of events, so it is of all of the session or of its range.";
+  }
+  if (metric.value && metric.margin > kExactMargin) {
+    card.footer += metric.exact ? "\nTimes are whole ns: each may lack a part of one."
+                                : "\nThe events do not hold all that the file's figure counts.";
+  }
+  hover_card(context.ui, card, at);
+}
+
+}  // namespace accelscope::app

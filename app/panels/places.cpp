@@ -1,0 +1,302 @@
+#include "app/panels/places.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/base/text_match.h"
+
+namespace accelscope::app {
+
+namespace {
+
+constexpr std::array<PanelInfo, kPanelCount> kPanels = {{
+    {PanelId::source, "source", "Source", Place::right},
+    {PanelId::stack, "stack", "Stack trace", Place::right},
+    {PanelId::details, "details", "Details", Place::bottom},
+    {PanelId::search, "search", "Search", Place::bottom},
+    {PanelId::selection, "selection", "Selection", Place::bottom},
+    {PanelId::memory, "memory", "Memory", Place::bottom},
+    {PanelId::markers, "markers", "Markers", Place::bottom},
+    {PanelId::quality, "quality", "Data quality", Place::bottom},
+    {PanelId::metrics, "metrics", "Metrics", Place::bottom},
+    {PanelId::sql, "sql", "SQL", Place::bottom},
+    {PanelId::output, "output", "Output", Place::bottom},
+}};
+
+// At 100 %: less than this and a place cannot be read; the timeline keeps its own least size.
+constexpr std::array<float, kPlaceCount> kLeastSize = {240, 110};
+constexpr std::array<float, kPlaceCount> kLeastCentre = {420, 200};
+constexpr std::array<std::string_view, kPlaceCount> kPlaceNames = {"right", "bottom"};
+constexpr std::array<std::string_view, 3> kColumnNames = {"automatic", "open", "shut"};
+constexpr std::string_view kColumn = "column";
+
+constexpr float kLeastForColumn = 1400;  // of width: with less the column would take the timeline's half of the window
+constexpr float kUsualMiddle = 784;      // of what lies between tabs and status bar in a window of 900
+
+// Three tenths of the height; in a low window enough for a table of a few rows, which is still not half of it.
+float usual_bottom(float height) { return std::max(0.30F * height, std::min(216.0F, 0.36F * height)); }
+
+// "34.5%"; what older versions wrote, "236", are units in a window of the usual size.
+std::optional<float> parse_share(std::string_view text) {
+  float value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || value <= 0) return std::nullopt;
+  const bool percent = end != text.data() + text.size() && *end == '%';
+  const float share = percent ? value / 100 : value / kUsualMiddle;
+  return share < 1 ? std::optional(share) : std::nullopt;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::optional<Place> find_place(std::string_view name) {
+  for (std::size_t i = 0; i < kPlaceCount; ++i) {
+    if (kPlaceNames[i] == name) return static_cast<Place>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const PanelInfo> all_panels() noexcept { return kPanels; }
+
+const PanelInfo& panel_info(PanelId id) noexcept { return kPanels[static_cast<std::size_t>(id)]; }
+
+std::optional<PanelId> find_panel(std::string_view name) noexcept {
+  for (const PanelInfo& panel : kPanels) {
+    if (panel.name == name || lower_case(panel.title) == lower_case(name)) return panel.id;
+  }
+  return std::nullopt;
+}
+
+PanelLayout::PanelLayout() {
+  for (const PanelInfo& panel : kPanels) states_[index(panel.id)] = {panel.place, true};
+  front_ = {PanelId::source, PanelId::selection};  // which says what is visible while nothing is selected
+}
+
+std::vector<PanelId> PanelLayout::panels_in(Place place) const {
+  std::vector<PanelId> found;
+  for (const PanelInfo& panel : kPanels) {
+    const State& state = states_[index(panel.id)];
+    if (state.open && state.place == place) found.push_back(panel.id);
+  }
+  return found;
+}
+
+std::optional<PanelId> PanelLayout::front(Place place) const { return front_[index(place)]; }
+
+bool PanelLayout::is_seen(PanelId id) const {
+  if (maximised_) return *maximised_ == id;
+  if (door_ && place(id) == Place::right) return false;
+  return is_open(id) && front(place(id)) == id;
+}
+
+void PanelLayout::keep_front_valid(Place place) {
+  std::optional<PanelId>& front = front_[index(place)];
+  if (front && states_[index(*front)].open && states_[index(*front)].place == place) return;
+  const std::vector<PanelId> open = panels_in(place);
+  front = open.empty() ? std::nullopt : std::optional(open.front());
+  if (front == PanelId::details) prefer_summary(place);
+}
+
+// Details has nothing to say while nothing is selected, and comes forward when something is.
+void PanelLayout::prefer_summary(Place place) {
+  constexpr PanelId kSummary = PanelId::selection;
+  if (is_open(kSummary) && this->place(kSummary) == place) front_[index(place)] = kSummary;
+}
+
+void PanelLayout::show(PanelId id) {
+  states_[index(id)].open = true;
+  front_[index(place(id))] = id;
+  if (place(id) == Place::right && door_) open_column(true);
+  if (place(id) == place(PanelId::details)) hidden_by_details_.reset();
+  if (maximised_ && *maximised_ != id) maximised_ = place(*maximised_) == place(id) ? std::optional(id) : std::nullopt;
+}
+
+void PanelLayout::close(PanelId id) {
+  states_[index(id)].open = false;
+  pin(id, false);
+  if (hidden_by_details_ == id) hidden_by_details_.reset();
+  if (maximised_ == id) maximised_.reset();
+  keep_front_valid(place(id));
+}
+
+void PanelLayout::move(PanelId id, Place to) {
+  const Place from = place(id);
+  pin(id, false);
+  states_[index(id)] = {to, true};
+  keep_front_valid(from);
+  front_[index(to)] = id;
+  hidden_by_details_.reset();
+  if (to == Place::right) open_column(true);
+}
+
+void PanelLayout::pin(PanelId id, bool pinned) {
+  std::optional<PanelId>& held = pinned_[index(place(id))];
+  if (pinned) {
+    held = id;
+  } else if (held == id) {
+    held.reset();
+  }
+}
+
+void PanelLayout::selection_changed(bool selected) {
+  constexpr PanelId kDetails = PanelId::details;
+  std::optional<PanelId>& front = front_[index(place(kDetails))];
+  if (!is_open(kDetails) || pinned_[index(place(kDetails))]) return;
+  if (!selected) {
+    if (front == kDetails && hidden_by_details_) front = hidden_by_details_;
+    hidden_by_details_.reset();
+  } else if (front != kDetails) {
+    hidden_by_details_ = front;
+    front = kDetails;
+  }
+}
+
+void PanelLayout::arrange(const render::Rect& area, float scale, bool right_says_something) {
+  automatic_door_ = !right_says_something || area.width() < kLeastForColumn * scale;
+  const bool door = column_ == ColumnWish::automatic ? automatic_door_ : column_ == ColumnWish::shut;
+  door_ = door && front_[index(Place::right)].has_value();
+}
+
+// A wish that is what would be anyway is none: the column goes on to follow what it has to say.
+void PanelLayout::open_column(bool open) {
+  column_ = open != automatic_door_ ? ColumnWish::automatic : open ? ColumnWish::open : ColumnWish::shut;
+  door_ = !open && front_[index(Place::right)].has_value();
+}
+
+void PanelLayout::maximise(PanelId id) {
+  show(id);
+  maximised_ = id;
+}
+
+std::array<float, kPlaceCount> PanelLayout::sizes_in(const render::Rect& area, float scale) const {
+  const std::array<float, kPlaceCount> room = {area.width(), area.height()};
+  const float height = area.height() / scale;
+  const std::array<float, kPlaceCount> wanted = {right_width_,
+                                                 bottom_share_ ? *bottom_share_ * height : usual_bottom(height)};
+  std::array<float, kPlaceCount> sizes{};
+  for (std::size_t i = 0; i < kPlaceCount; ++i) {
+    if (!front_[i] || (door_ && i == index(Place::right))) continue;
+    const float most = std::max(room[i] - kLeastCentre[i] * scale, std::min(kLeastSize[i] * scale, room[i] / 2));
+    sizes[i] = std::round(std::clamp(wanted[i] * scale, std::min(kLeastSize[i] * scale, most), most));
+  }
+  return sizes;
+}
+
+PanelLayout::Rects PanelLayout::rects(const render::Rect& area, float scale) const {
+  Rects rects;
+  if (maximised_) {
+    rects.places[index(place(*maximised_))] = area;
+    return rects;
+  }
+  const auto [right, bottom] = sizes_in(area, scale);
+  const float splitter = std::round(kSplitter * scale);
+  rects.centre = area;
+  if (bottom > 0) {
+    rects.places[index(Place::bottom)] = rects.centre.cut_bottom(bottom);
+    rects.bottom_splitter = rects.centre.cut_bottom(splitter);
+  }
+  if (door_) rects.door = rects.centre.cut_right(std::round(kDoor * scale));
+  if (right > 0) {
+    rects.places[index(Place::right)] = rects.centre.cut_right(right);
+    rects.right_splitter = rects.centre.cut_right(splitter);
+  }
+  return rects;
+}
+
+void PanelLayout::drag_splitter(Place place, float pixels, const render::Rect& area, float scale) {
+  const std::size_t i = index(place);
+  const auto keep = [&](float size) {
+    if (place == Place::right) {
+      right_width_ = size / scale;
+    } else if (area.height() > 0) {
+      bottom_share_ = size / area.height();
+    }
+  };
+  keep(sizes_in(area, scale)[i] - pixels);
+  keep(sizes_in(area, scale)[i]);  // within what the window allows
+}
+
+std::string PanelLayout::to_text() const {
+  std::string text = "right=" + std::to_string(static_cast<int>(std::lround(right_width_))) + ";";
+  if (bottom_share_) {
+    const long permille = std::lround(*bottom_share_ * 1000);
+    text += "bottom=" + std::to_string(permille / 10) + "." + std::to_string(permille % 10) + "%;";
+  }
+  if (column_ != ColumnWish::automatic) {
+    text += std::string(kColumn) + "=" + std::string(kColumnNames[static_cast<std::size_t>(column_)]) + ";";
+  }
+  for (const PanelInfo& panel : kPanels) {
+    const State& state = states_[index(panel.id)];
+    text += std::string(panel.name) + "=" + std::string(kPlaceNames[index(state.place)]);
+    if (!state.open) text += ",closed";
+    const std::optional<PanelId> front = remembered_front(state.place);
+    if (front == panel.id) text += ",front";
+    if (is_pinned(panel.id)) text += ",pinned";
+    text += ";";
+  }
+  return text;
+}
+
+// Details that came forward by itself is not what the user put there.
+std::optional<PanelId> PanelLayout::remembered_front(Place place) const {
+  const bool by_itself = hidden_by_details_ && place == this->place(PanelId::details);
+  return by_itself ? hidden_by_details_ : front_[index(place)];
+}
+
+PanelLayout PanelLayout::from_text(std::string_view text) {
+  PanelLayout layout;
+  for (const std::string_view entry : split(text, ';')) {
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = entry.substr(0, equals);
+    const std::vector<std::string_view> words = split(entry.substr(equals + 1), ',');
+    if (const auto place = find_place(name)) {
+      layout.read_size(*place, words[0]);
+      continue;
+    }
+    if (name == kColumn) {
+      const auto known = std::find(kColumnNames.begin(), kColumnNames.end(), words[0]);
+      if (known != kColumnNames.end()) layout.column_ = static_cast<ColumnWish>(known - kColumnNames.begin());
+      continue;
+    }
+    const auto panel = find_panel(name);
+    const auto place = find_place(words[0]);
+    if (!panel || !place) continue;
+    State& state = layout.states_[index(*panel)];
+    state = {*place, true};
+    for (const std::string_view word : words) {
+      if (word == "closed") state.open = false;
+      if (word == "front") layout.front_[index(*place)] = *panel;
+      if (word == "pinned") layout.pinned_[index(*place)] = *panel;
+    }
+  }
+  for (std::size_t i = 0; i < kPlaceCount; ++i) {
+    layout.keep_front_valid(static_cast<Place>(i));
+    const std::optional<PanelId> pinned = layout.pinned_[i];
+    if (pinned && (!layout.is_open(*pinned) || index(layout.place(*pinned)) != i)) layout.pinned_[i].reset();
+    if (layout.front_[i] == PanelId::details && !layout.pinned_[i]) layout.prefer_summary(static_cast<Place>(i));
+  }
+  return layout;
+}
+
+void PanelLayout::read_size(Place place, std::string_view text) {
+  if (place == Place::bottom) {
+    bottom_share_ = parse_share(text);
+    return;
+  }
+  int size = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error == std::errc{} && size > 0 && size < 10'000) right_width_ = static_cast<float>(size);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,121 @@
+// Which panels are open, where they lie, which is in front, how large the places are: the part of the window that
+// the user arranges and that is remembered. Pure data and arithmetic; app/frame/window_frame.cpp draws it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "render/base/geometry.h"
+
+namespace accelscope::app {
+
+enum class PanelId : std::uint8_t {
+  source,
+  stack,
+  details,
+  search,
+  selection,
+  memory,
+  markers,
+  quality,
+  metrics,
+  sql,
+  output
+};
+inline constexpr std::size_t kPanelCount = 11;
+
+enum class Place : std::uint8_t { right, bottom };
+inline constexpr std::size_t kPlaceCount = 2;
+
+struct PanelInfo {
+  PanelId id;
+  std::string_view name;   // stable: settings, command line
+  std::string_view title;  // for the user
+  Place place;             // at first
+};
+[[nodiscard]] std::span<const PanelInfo> all_panels() noexcept;
+[[nodiscard]] const PanelInfo& panel_info(PanelId id) noexcept;
+[[nodiscard]] std::optional<PanelId> find_panel(std::string_view name) noexcept;  // by name or title
+
+// The right place is a column that closes to a slim door where it would have nothing to say or where the timeline needs
+// its room, unless the user wants it otherwise.
+enum class ColumnWish : std::uint8_t { automatic, open, shut };
+
+class PanelLayout {
+ public:
+  static constexpr float kSplitter = 4;  // thickness, at 100 %
+  static constexpr float kDoor = 32;
+
+  PanelLayout();  // as a new user sees it
+
+  [[nodiscard]] bool is_open(PanelId id) const noexcept { return states_[index(id)].open; }
+  [[nodiscard]] Place place(PanelId id) const noexcept { return states_[index(id)].place; }
+  [[nodiscard]] std::vector<PanelId> panels_in(Place place) const;  // open ones, in the order of their tabs
+  [[nodiscard]] std::optional<PanelId> front(Place place) const;    // the one that is seen
+  [[nodiscard]] std::optional<PanelId> maximised() const noexcept { return maximised_; }
+  [[nodiscard]] bool is_seen(PanelId id) const;
+
+  void show(PanelId id);  // opens it and brings it to the front, through the door where there is one
+  void close(PanelId id);
+  void toggle(PanelId id) { is_seen(id) ? close(id) : show(id); }
+  void move(PanelId id, Place place);
+  void maximise(PanelId id);
+  void restore() noexcept { maximised_.reset(); }
+  void reset() { *this = PanelLayout(); }
+
+  // A pinned panel keeps its place's front until the user chooses another: nothing comes forward by itself.
+  [[nodiscard]] bool is_pinned(PanelId id) const noexcept { return pinned_[index(place(id))] == id; }
+  void pin(PanelId id, bool pinned);
+
+  // Details comes forward when an event is selected, and what it hid comes back when none is.
+  void selection_changed(bool selected);
+
+  // Once per frame, before rects(): whether the right column has anything to say decides whether it is a door.
+  void arrange(const render::Rect& area, float scale, bool right_says_something);
+  [[nodiscard]] bool door() const noexcept { return door_; }
+  void open_column(bool open);
+
+  // Sizes at 100 %; rects() and the drag functions work in pixels of the given scale.
+  struct Rects {
+    render::Rect centre;
+    std::array<render::Rect, kPlaceCount> places;  // empty when no panel is open there
+    render::Rect right_splitter, bottom_splitter;
+    render::Rect door;  // in place of the right column
+  };
+  [[nodiscard]] Rects rects(const render::Rect& area, float scale) const;
+  void drag_splitter(Place place, float pixels, const render::Rect& area, float scale);  // > 0: right or down
+
+  [[nodiscard]] std::string to_text() const;
+  static PanelLayout from_text(std::string_view text);  // what it cannot read stays as a new user sees it
+
+ private:
+  struct State {
+    Place place = Place::bottom;
+    bool open = true;
+  };
+  static constexpr std::size_t index(PanelId id) noexcept { return static_cast<std::size_t>(id); }
+  static constexpr std::size_t index(Place place) noexcept { return static_cast<std::size_t>(place); }
+  void keep_front_valid(Place place);
+  void prefer_summary(Place place);
+  void read_size(Place place, std::string_view text);
+  [[nodiscard]] std::optional<PanelId> remembered_front(Place place) const;
+  [[nodiscard]] std::array<float, kPlaceCount> sizes_in(const render::Rect& area, float scale) const;
+
+  std::array<State, kPanelCount> states_;
+  std::array<std::optional<PanelId>, kPlaceCount> front_;
+  std::array<std::optional<PanelId>, kPlaceCount> pinned_;
+  std::optional<PanelId> hidden_by_details_;  // came back to when nothing is selected any more
+  float right_width_ = 492;
+  std::optional<float> bottom_share_;  // of the height, once the user has chosen it
+  ColumnWish column_ = ColumnWish::automatic;
+  bool automatic_door_ = false;  // what the column would be if the user had no wish
+  bool door_ = false;
+  std::optional<PanelId> maximised_;
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,375 @@
+#include "app/panels/selection/panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "app/content/figure_text.h"
+#include "app/content/selection_terms.h"
+#include "app/panels/selection/visible_columns.h"
+#include "app/view/record.h"
+#include "app/view/selection.h"
+#include "core/base/format.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kFactsWidth = 210, kFactRow = 18, kBinsWidth = 250, kSelectionGap = 14;
+constexpr float kLeastTable = 440;
+
+// What the timeline shows, in whole ns.
+TimeRange visible_range(const SessionTab& tab) {
+  const auto begin = static_cast<std::int64_t>(std::floor(tab.view.begin_ns));
+  return {begin, std::max(begin + 1, static_cast<std::int64_t>(std::ceil(tab.view.end_ns)))};
+}
+
+EventFilter selected_filter(const SessionTab& tab) {
+  if (tab.region) return *tab.region;
+  EventFilter visible;
+  visible.range = visible_range(tab);
+  return visible;
+}
+
+EventFilter wanted_filter(const SessionTab& tab) { return both(tab.choices.filter, selected_filter(tab)); }
+
+std::string bin_label(const SummaryBin& bin, bool sizes) {
+  if (sizes) return bin.begin == 0 ? "0 B" : format_bytes(static_cast<double>(bin.begin));
+  return bin.begin == 0 ? "0 ns" : format_duration(static_cast<double>(bin.begin));
+}
+
+// The summary as text, a table after the other.
+std::string summary_text(const SelectionSummary& summary, char separator) {
+  const auto quoted = [separator](std::string text) {
+    std::replace(text.begin(), text.end(), '\t', ' ');
+    if (separator != ',' || text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string result = "\"";
+    for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return result + '"';
+  };
+  std::string text;
+  const auto line = [&](const std::string& table, const SummaryRow& row) {
+    text += fmt::format("{1}{0}{2}{0}{3}{0}{4}{0}{5}{0}{6}{0}{7}\n", separator, table, quoted(row.text), row.kind,
+                        row.count, row.busy_ns, row.bytes, row.flops);
+  };
+  text += fmt::format("table{0}key{0}kind{0}events{0}busy_ns{0}bytes{0}flops\n", separator);
+  line("total", {"", "", summary.event_count, summary.busy_ns, summary.bytes, summary.flops});
+  const std::array<std::pair<const char*, const SummaryRows*>, 3> tables = {
+      {{"name", &summary.names}, {"line", &summary.lines}, {"layer", &summary.layers}}};
+  for (const auto& [name, rows] : tables) {
+    for (const SummaryRow& row : rows->rows) line(name, row);
+  }
+  for (const SummaryBin& bin : summary.sizes) {
+    line("size", {std::to_string(bin.begin), "", bin.count, bin.busy_ns, bin.bytes, 0});
+  }
+  for (const SummaryBin& bin : summary.durations) {
+    line("duration", {std::to_string(bin.begin), "", bin.count, bin.busy_ns, bin.bytes, 0});
+  }
+  return text;
+}
+
+}  // namespace
+
+void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const EventFilter wanted = wanted_filter(context.tab);
+  take_answers(context, wanted);
+  const bool stale = answer_ && (answer_->summary->filter != wanted ||
+                                 answer_->summary->snapshot_version != context.tab.snapshot->version);
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0), stale);
+  if (!context.analysis().summary_error().empty()) {
+    empty_state(ui, "selection.error", rest, icon::kWarning, context.analysis().summary_error());
+    return;
+  }
+  if (!answer_) {
+    const double share = context.analysis().summary_index_share().value_or(1.0);
+    empty_state(ui, "selection.loading", rest, icon::kClock,
+                fmt::format("Adding up the session's events ... {:.0f} %", share * 100));
+    return;
+  }
+  if (answer_->summary->event_count == 0) {
+    empty_state(ui, "selection.none", rest, icon::kTable, "No events lie in what is selected.");
+    return;
+  }
+  if (!context.tab.region) return draw_visible(context, rest, stale);
+  rest = rest.inset(ui.px(size::kPanelPadding), ui.px(4));
+  draw_facts(context, rest.cut_left(ui.px(kFactsWidth)));
+  rest.cut_left(ui.px(kSelectionGap));
+  if (rest.width() >= ui.px(kLeastTable + kSelectionGap + kBinsWidth)) {
+    draw_bins(context, rest.cut_right(ui.px(kBinsWidth)));
+    rest.cut_right(ui.px(kSelectionGap));
+  }
+  draw_parts(context, rest, wanted_parts());
+}
+
+void SelectionPanel::take_answers(const PanelContext& context, const EventFilter& wanted) {
+  const auto answer = context.analysis().summary(wanted);
+  const auto report = context.analysis().report(wanted);
+  if (answer == answer_ && report == report_) return;
+  answer_ = answer;
+  report_ = report;
+  if (!answer_) return;
+  const bool fits = report_ && report_->activity->filter == answer_->summary->filter;
+  const std::shared_ptr<const RangeActivity> activity = fits ? report_->activity : nullptr;
+  for (SummaryPartTable& part : parts_) part.take(answer_, activity, *context.tab.snapshot);
+  columns_ = visible_columns(*context.tab.snapshot, *answer_->summary, report_.get());
+}
+
+void SelectionPanel::draw_visible(const PanelContext& context, const Rect& area, bool stale) {
+  const VisibleColumnsResult result = draw_visible_columns(context.ui, area, columns_, stale);
+  if (result.search) select(context, *result.search);
+  if (result.copy) context.copy(*result.copy, "the figure");
+}
+
+std::vector<SummaryPartTable*> SelectionPanel::wanted_parts() {
+  std::vector<SummaryPartTable*> parts;
+  for (SummaryPartTable& part : parts_) {
+    if (!part.empty()) parts.push_back(&part);
+  }
+  return parts;
+}
+
+// As many as fit side by side, from the chosen one on; where not all do, their names stand above.
+void SelectionPanel::draw_parts(const PanelContext& context, Rect area, const std::vector<SummaryPartTable*>& parts) {
+  Ui& ui = context.ui;
+  if (parts.empty()) return;
+  const float gap = ui.px(kSelectionGap);
+  const auto fits = static_cast<std::size_t>((area.width() + gap) / (ui.px(kLeastTable) + gap));
+  const std::size_t shown = std::clamp<std::size_t>(fits, 1, parts.size());
+  if (shown < parts.size()) {
+    std::vector<Segment> names;
+    for (const SummaryPartTable* part : parts) names.push_back({.label = part->title()});
+    first_part_ = std::min(first_part_, static_cast<int>(parts.size()) - 1);
+    const Rect row = area.cut_top(ui.px(size::kSmallControl));
+    segmented(ui, "selection.part", {row.x0, row.y0, row.x0 + segmented_width(ui, names), row.y1}, names, first_part_);
+    area.cut_top(ui.px(4));
+  } else {
+    first_part_ = 0;
+  }
+  const float width = (area.width() - gap * static_cast<float>(shown - 1)) / static_cast<float>(shown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Rect column = i + 1 == shown ? area : area.cut_left(std::floor(width));
+    area.cut_left(gap);
+    SummaryPartTable& part = *parts[(static_cast<std::size_t>(first_part_) + i) % parts.size()];
+    if (auto narrowed = part.draw(context, column, selected_filter(context.tab))) {
+      context.tab.region = std::move(*narrowed);
+    }
+  }
+}
+
+void SelectionPanel::draw_head(const PanelContext& context, Rect head, bool stale) {
+  Ui& ui = context.ui;
+  SessionTab& tab = context.tab;
+  const bool ready = answer_ && answer_->summary->event_count > 0;
+  const auto action = [&](const char* name, const char* label, const char* symbol, bool disabled, const char* tip) {
+    const ButtonOptions options{.label = label, .icon = symbol, .disabled = disabled, .tooltip = tip};
+    const bool clicked =
+        button(ui, name, head.cut_right(button_width(ui, options)).middle(ui.px(size::kControl)), options);
+    head.cut_right(ui.px(8));
+    return clicked;
+  };
+  if (!tab.region) {
+    if (action("selection.copy", "Copy", icon::kCopy, !ready, "All columns, tab-separated")) {
+      context.copy(columns_text(columns_, '\t'), "the summary");
+    }
+    if (action("selection.csv", "CSV...", icon::kSave, !ready || !ui.can_offer_file(),
+               "A file of all names and sums")) {
+      ui.offer_file({"visible.csv", [summary = answer_->summary] { return summary_text(*summary, ','); }});
+    }
+    if (action("selection.filter", "Filter", icon::kFilter, !ready, "Every panel shows only the visible range")) {
+      const EventFilter wanted = wanted_filter(tab);
+      tab.change([&](ViewChoices& choices) { choices.filter = wanted; });
+    }
+    if (action("selection.out", "Zoom out", icon::kExpand, !ready, "Shows the whole session")) {
+      show_stretch(tab, tab.snapshot->begin_ns, tab.snapshot->end_ns);
+    }
+    return draw_heading(context, head, stale);
+  }
+  if (action("selection.csv", "Export CSV...", icon::kSave, !ready || !ui.can_offer_file(),
+             "A file of all tables, with every digit")) {
+    ui.offer_file({"selection.csv", [summary = answer_->summary] { return summary_text(*summary, ','); }});
+  }
+  if (action("selection.copy", "Copy", icon::kCopy, !ready, "All tables, tab-separated")) {
+    context.copy(summary_text(*answer_->summary, '\t'), "the summary");
+  }
+  if (action("selection.pin", "Pin as span", icon::kFlag, !ready, "A marker over this stretch of time")) pin(context);
+  if (action("selection.filter", "Filter", icon::kFilter, !tab.region, "Every panel shows only what is selected")) {
+    const EventFilter wanted = wanted_filter(tab);
+    tab.change([&](ViewChoices& choices) { choices.filter = wanted; });
+  }
+  if (action("selection.zoom", "Zoom in", icon::kExpand, !ready, "Shows this stretch of time")) {
+    show_stretch(tab, answer_->summary->range.begin_ns, answer_->summary->range.end_ns);
+  }
+  if (action("selection.clear", "Clear", icon::kClose, false, "Nothing is selected any more")) tab.region.reset();
+  draw_heading(context, head, stale);
+}
+
+void SelectionPanel::draw_heading(const PanelContext& context, const Rect& head, bool stale) const {
+  const SessionTab& tab = context.tab;
+  std::string hint;
+  if (!tab.region && answer_) {
+    const SelectionSummary& summary = *answer_->summary;
+    hint =
+        fmt::format("{}, {} {}; nothing is selected  ", format_duration(static_cast<double>(summary.range.length_ns())),
+                    format_count(summary.event_count), summary.event_count == 1 ? "event" : "events");
+  }
+  for (const FilterTerm& term : tab.region ? tab.region->terms : std::vector<FilterTerm>()) {
+    hint += (term.excluded ? "not " : "") + term.search + "  ";
+  }
+  if (stale) {
+    hint += "updating ...";
+  } else if (answer_ && tab.region) {
+    hint += answer_->summary->scanned ? "every event looked at, " : "";
+    hint += fmt::format("in {:.1f} ms", answer_->took_ms);
+  }
+  heading(context.ui, head, tab.region ? "Selection" : "Visible range", hint);
+}
+
+void SelectionPanel::draw_facts(const PanelContext& context, Rect area) const {
+  Ui& ui = context.ui;
+  const std::vector<Fact> facts = facts_of();
+  const float row_height = ui.px(kFactRow);
+  const ScrollArea scroll(ui, "selection.facts", area, static_cast<float>(facts.size()) * row_height);
+  Rect rest = scroll.content();
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    const Fact& fact = facts[i];
+    const Rect row = rest.cut_top(row_height);
+    const Interaction hand = interact(ui, "selection.fact." + std::to_string(i), row);
+    if (hand.hovered) fill(ui, row, ui.colour(Colour::bg3), size::kChipRadius);
+    draw_text(ui, row, fact.name, {.colour = Colour::text2});
+    draw_text(ui, row, fact.value, {.style = TextStyle::mono, .align = Align::right});
+    tooltip(ui, hand, row, fact.exact + "\n" + fact.explanation + " Click: copy.");
+    if (hand.clicked) context.copy(fact.exact, std::string(fact.name) + ": " + fact.exact);
+  }
+}
+
+// Each moment once; a wait is in none but the last. What is not known yet says so.
+void SelectionPanel::add_times(std::vector<Fact>& facts) const {
+  const SelectionSummary& summary = *answer_->summary;
+  const RangeActivity* activity =
+      report_ && report_->activity->filter == summary.filter ? report_->activity.get() : nullptr;
+  const auto share = [&](const char* name, std::int64_t RangeActivity::*ns, const char* explanation, bool always) {
+    if (activity == nullptr) {
+      if (always) facts.push_back({name, "...", "...", "Being added up: each moment counts once."});
+      return;
+    }
+    const std::int64_t value = (*activity).*ns;
+    if (value == 0 && !always) return;
+    const auto span = static_cast<double>(std::max<std::int64_t>(1, activity->range.length_ns()));
+    facts.push_back({name, format_duration(static_cast<double>(value)),
+                     format_time_exact(value) + ", " + format_share(static_cast<double>(value) / span) + " of the span",
+                     explanation});
+  };
+  share("Active", &RangeActivity::active_ns, "At least one of the lanes works; each moment counts once.", true);
+  share("Device work", &RangeActivity::working_ns, "At least one device computes.", false);
+  share("Transfers", &RangeActivity::transfer_ns, "Data is under way.", false);
+  share("Host, self", &RangeActivity::host_ns, "At least one thread works; waiting calls do not count.", false);
+  std::int64_t wait = summary.wait_ns + summary.waited_ns;
+  if (activity != nullptr) wait = report_->waits.wait_ns + activity->host.wait_ns;
+  if (wait > 0) {
+    facts.push_back({"Wait", format_duration(static_cast<double>(wait)), format_time_exact(wait),
+                     "Of events that do nothing else, and before the others began; units add up."});
+  }
+}
+
+std::vector<SelectionPanel::Fact> SelectionPanel::facts_of() const {
+  const SelectionSummary& summary = *answer_->summary;
+  const std::int64_t span_ns = summary.range.length_ns();
+  const auto span = static_cast<double>(span_ns);
+  std::vector<Fact> facts;
+  const auto time = [&](const char* name, std::int64_t ns, const char* explanation) {
+    facts.push_back({name, format_duration(static_cast<double>(ns)), format_time_exact(ns), explanation});
+  };
+  time("Span", span_ns, "From the begin to the end of the range, no further than events go.");
+  facts.push_back({"Events", format_count(summary.event_count), format_count(summary.event_count),
+                   "Those that reach into the range count as one."});
+  add_times(facts);
+  if (summary.bytes > 0) {
+    const auto bytes = static_cast<double>(summary.bytes);
+    const double rate = span > 0 ? bytes / span * 1e9 : 0;
+    facts.push_back({"Bytes", format_bytes(bytes), format_count(summary.bytes) + " B", "That the events moved."});
+    facts.push_back({"Bandwidth", format_rate(rate), fmt::format("{:.0f} B/s", rate), "Bytes by the span."});
+  }
+  if (summary.flops > 0) {
+    const auto flops = static_cast<double>(summary.flops);
+    facts.push_back({"Work", amount_per_second(flops, 1e9, "FLOP"), format_count(summary.flops) + " FLOP",
+                     "Floating-point operations of the events."});
+    facts.push_back({"Achieved", amount_per_second(flops, span, "FLOP/s"),
+                     fmt::format("{:.0f} FLOP/s", span > 0 ? flops / span * 1e9 : 0), "Work by the span."});
+  }
+  return facts;
+}
+
+void SelectionPanel::draw_bins(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  const SelectionSummary& summary = *answer_->summary;
+  const float row_height = ui.px(18);
+  const auto rows = static_cast<float>(summary.sizes.size() + summary.durations.size() + 3);
+  const ScrollArea scroll(ui, "selection.bins", area, rows * row_height + ui.px(8));
+  Rect rest = scroll.content();
+  const auto histogram = [&](std::string_view title, const std::vector<SummaryBin>& bins, bool sizes) {
+    if (bins.empty()) return;
+    draw_text(ui, rest.cut_top(row_height), title, {.style = TextStyle::small_strong, .colour = Colour::text2});
+    std::uint64_t most = 1;
+    for (const SummaryBin& bin : bins) most = std::max(most, bin.count);
+    for (std::size_t i = 0; i < bins.size(); ++i) {
+      const Rect row = rest.cut_top(row_height);
+      const std::string name = fmt::format("selection.{}.{}", sizes ? "sizes" : "durations", i);
+      const Interaction hand = interact(ui, name, row);
+      if (hand.hovered) fill(ui, row, ui.colour(Colour::bg4));
+      Rect part = row;
+      draw_text(ui, part.cut_left(ui.px(72)), bin_label(bins[i], sizes), {.style = TextStyle::mono});
+      draw_text(ui, part.cut_left(ui.px(60)), format_count(bins[i].count),
+                {.style = TextStyle::mono, .align = Align::right});
+      part.cut_left(ui.px(8));
+      Rect bar = part.middle(ui.px(8));
+      fill(ui, bar, ui.colour(Colour::bg4));
+      bar.x1 =
+          bar.x0 + bar.width() * static_cast<float>(static_cast<double>(bins[i].count) / static_cast<double>(most));
+      fill(ui, bar, ui.colour(Colour::accent));
+      const std::string unit = sizes ? " B" : " ns";
+      tooltip(ui, hand, row,
+              "From " + format_count(bins[i].begin) + unit + " to below " + format_count(bins[i].end) + unit + ": " +
+                  format_count(bins[i].count) + (bins[i].count == 1 ? " event" : " events") + ", busy " +
+                  format_time_exact(bins[i].busy_ns));
+      if (!hand.clicked) continue;
+      const auto search = sizes ? search_of_sizes(*context.tab.snapshot, bins[i]) : search_of_durations(bins[i]);
+      if (search) select(context, *search);
+    }
+    rest.cut_top(ui.px(8));
+  };
+  histogram("Transfer sizes", summary.sizes, true);
+  histogram("Durations", summary.durations, false);
+}
+
+void SelectionPanel::select(const PanelContext& context, const std::string& search) const {
+  context.tab.region = with_term_toggled(selected_filter(context.tab), search);
+}
+
+void SelectionPanel::pin(const PanelContext& context) const {
+  const TimeRange& range = answer_->summary->range;
+  Marker marker;
+  marker.ts_ns = range.begin_ns;
+  marker.end_ns = range.end_ns;
+  marker.name = "Selection";
+  if (const auto kept = context.tab.store->put_marker(marker); !kept) {
+    context.actions.notify(Severity::error, kept.message());
+    return;
+  }
+  context.tab.markers = context.tab.store->markers();
+  note_kept_change(context.tab);
+  context.actions.say("Pinned the selection as a span");
+}
+
+}  // namespace accelscope::app

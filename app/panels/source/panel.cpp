@@ -1,0 +1,321 @@
+#include "app/panels/source/panel.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+
+#include "app/view/selection.h"
+#include "capture/sources/base/source_finder.h"
+#include "core/base/format.h"
+#include "core/base/text.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/menu.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kSourceHeadRow = 36, kFindRow = 32, kFootHeight = 92;
+constexpr std::size_t kMostFilesInMenu = 24;
+constexpr const char* kPageKey = "source.page";  // in the session's overlay: "lines", "files", or "text PATH"
+
+struct HeatChoice {
+  Heat heat;
+  const char* title;
+};
+constexpr std::array kHeats = {HeatChoice{Heat::busy, "busy time"}, HeatChoice{Heat::wait, "wait time"},
+                               HeatChoice{Heat::events, "events"}, HeatChoice{Heat::bytes, "bytes"}};
+
+}  // namespace
+
+// The page that the user last chose in this session, else the first file that there is.
+void SourcePanel::begin(const PanelContext& context) {
+  const auto& sources = context.tab.snapshot->sources;
+  if (!std::exchange(begun_, true)) {
+    const std::string kept = context.tab.store->overlay_value(kPageKey);
+    page_chosen_ = kept == "lines" || kept == "files";
+    if (page_chosen_) page_ = kept == "files" ? Page::files : Page::lines;
+    if (kept.starts_with("text ")) {
+      if (const auto found = find_source(sources, std::string_view(kept).substr(5))) open_text(sources[*found]);
+    }
+  }
+  if (!page_chosen_ && page_ != Page::text && !sources.empty()) {
+    open_text(sources.front());
+    page_chosen_ = false;
+  }
+  if (file_ == nullptr) return;
+  const auto now = std::find_if(sources.begin(), sources.end(), [&](const auto& s) { return s->path == file_->path; });
+  if (now != sources.end() && *now != file_) {
+    file_ = *now;
+    lines_ = code_lines(*file_);
+    costs_.clear();
+    all_.reset();
+  }
+}
+
+void SourcePanel::open_text(std::shared_ptr<const SourceFile> file) {
+  page_ = Page::text;
+  page_chosen_ = true;
+  if (file == file_) return;
+  file_ = std::move(file);
+  lines_ = code_lines(*file_);
+  costs_.clear();
+  hot_.clear();
+  found_.clear();
+  find_.clear();
+  all_.reset();  // the costs are those of another file
+}
+
+void SourcePanel::follow_selection(const PanelContext& context) {
+  SessionTab& tab = context.tab;
+  if (tab.selected_source == followed_) return;
+  followed_ = tab.selected_source;
+  std::string_view path;
+  std::uint32_t line = 0;
+  if (!parse_source_location(followed_, path, line)) {
+    lit_.reset();
+    return;
+  }
+  lit_ = Place{std::string(path), line};
+  const auto& sources = tab.snapshot->sources;
+  if (const auto found = find_source(sources, path)) {
+    open_text(sources[*found]);
+    scroll_to_ = line;
+  } else {
+    page_ = Page::lines;
+    page_chosen_ = true;
+    if (!narrow_.empty() && followed_.find(narrow_) == std::string::npos) narrow_.clear();
+    order_stale_ = show_lit_row_ = true;
+  }
+}
+
+void SourcePanel::refresh_costs(const PanelContext& context) {
+  const auto lines = context.analysis().source_lines();
+  if (!lines || (lines == all_ && costs_heat_ == heat_)) return;
+  const bool first = file_ && costs_.empty();
+  all_ = lines;
+  costs_heat_ = heat_;
+  const auto& sources = context.tab.snapshot->sources;
+  costs_ = file_ ? line_costs(*lines, file_->path, lines_.size()) : std::vector<LineCost>{};
+  hot_ = hot_lines(costs_, heat_);
+  files_ = file_costs(*lines, sources);
+  sort_files(files_, column_of(heat_), true);
+  missing_texts_ = paths_without_text(*lines, sources).size();
+  order_stale_ = true;
+  const bool shown = lit_ && lit_events_of_ == lit_ && (context.tab.lit || lit_events_.total == 0);
+  if (shown) context.analysis().ask_line_events(lit_->path, lit_->line);  // of this state
+  const bool lit_here = lit_ && file_ && same_source(lit_->path, file_->path);
+  if (first && !hot_.empty() && !lit_here) scroll_to_ = hot_.front() + 1;  // something useful at once
+}
+
+// Events name the file as the source recorded it, which may be shorter than the stored path.
+std::string SourcePanel::recorded_path(std::uint32_t line) const {
+  if (all_) {
+    for (const SourceLine& cost : all_->lines) {
+      if (cost.line == line && same_source(cost.path, file_->path)) return cost.path;
+    }
+  }
+  return file_->path;
+}
+
+void SourcePanel::light_line(const PanelContext& context, const Place& place) {
+  lit_ = place;
+  SessionTab& tab = context.tab;
+  tab.selected.reset();
+  tab.related.clear();
+  tab.lit.reset();
+  const bool in_text = page_ == Page::text && file_;
+  tab.selected_source = (in_text ? file_->path : place.path) + ":" + std::to_string(place.line);
+  followed_ = tab.selected_source;
+  lit_events_of_.reset();
+  context.analysis().ask_line_events(place.path, place.line);
+}
+
+void SourcePanel::take_line_events(const PanelContext& context) {
+  auto events = context.analysis().take_line_events();
+  if (!events || !lit_) return;
+  if (lit_events_of_ != lit_) lit_at_.reset();
+  lit_events_ = std::move(*events);
+  lit_events_of_ = lit_;
+  causes_.reset();
+  causes_task_ = {};
+  SessionTab& tab = context.tab;
+  tab.lit = lit_events_.total > 0 ? lit_events_.mask : nullptr;
+  if (std::exchange(fit_when_ready_, false) && lit_events_.total > 0) {
+    show_stretch(tab, lit_events_.stretch.begin_ns, lit_events_.stretch.end_ns);
+    context.actions.reveal(lit_events_.events.front());
+  }
+  if (step_when_ready_ != 0) step_event(context, std::exchange(step_when_ready_, 0));
+}
+
+void SourcePanel::draw(const PanelContext& context, const Rect& area) {
+  begin(context);
+  follow_selection(context);
+  refresh_costs(context);
+  take_line_events(context);
+  store_texts(context);
+  take_stored(context);
+  find_causes(context);
+  Ui& ui = context.ui;
+  if (!file_ && (!all_ || all_->lines.empty())) {
+    constexpr std::string_view kNoLines =
+        "No event names a source line. Kernels compiled with debug information do; the sources are then stored with "
+        "the session.";
+    empty_state(ui, "source.empty", area, icon::kFileCode, all_ ? kNoLines : "Adding up the source lines ...");
+    return;
+  }
+  Rect rest = area;
+  fill(ui, rest, ui.colour(Colour::bg1));
+  draw_head(context, rest.cut_top(ui.px(kSourceHeadRow)));
+  const Rect tools = rest.cut_top(ui.px(kFindRow));
+  if (lit_ && all_) draw_foot(context, rest.cut_bottom(ui.px(kFootHeight)));
+  if (page_ == Page::text) {
+    draw_find(context, tools);
+    draw_code(context, rest);
+  } else {
+    draw_narrow(context, tools);
+    page_ == Page::lines ? draw_lines(context, rest) : draw_files(context, rest);
+  }
+}
+
+void SourcePanel::draw_head(const PanelContext& context, Rect row) {
+  Ui& ui = context.ui;
+  fill(ui, row, ui.colour(Colour::bg2));
+  Rect place = row.inset(ui.px(size::kPanelPadding), 0);
+  draw_heat(context, place);
+  place.cut_right(ui.px(12));
+  draw_icon(ui, place.cut_left(ui.px(16)), page_ == Page::text ? icon::kFileCode : icon::kList,
+            ui.colour(Colour::text2), TextStyle::icon14);
+  place.cut_left(ui.px(8));
+  draw_choice(context, place);
+  place.cut_left(ui.px(10));
+  std::string hint;
+  if (page_ == Page::text) hint = std::filesystem::path(file_->path).parent_path().string();
+  if (page_ == Page::lines) hint = format_count(order_.size()) + " lines";
+  if (page_ == Page::files) hint = format_count(files_.size()) + " files";
+  draw_text(ui, place, hint, {.style = TextStyle::mono, .colour = Colour::text3, .fit = Fit::middle});
+}
+
+void SourcePanel::draw_heat(const PanelContext& context, Rect& row) {
+  Ui& ui = context.ui;
+  std::vector<std::string> heats;
+  int chosen = 0;
+  for (std::size_t i = 0; i < kHeats.size(); ++i) {
+    heats.emplace_back(kHeats[i].title);
+    if (kHeats[i].heat == heat_) chosen = static_cast<int>(i);
+  }
+  const DropdownOptions options{.label = "Heat: ", .flat = true};
+  const float width = dropdown_width(ui, heats[static_cast<std::size_t>(chosen)], options);
+  const Rect place = row.cut_right(width).middle(ui.px(size::kControl));
+  if (dropdown(ui, "source.heat", place, heats, chosen, options)) {
+    heat_ = kHeats[static_cast<std::size_t>(chosen)].heat;
+    lines_table_.sort_column = files_table_.sort_column = -1;  // by the heat again
+  }
+}
+
+// What is shown: all lines, all files, or one of the files, each with its cost.
+void SourcePanel::draw_choice(const PanelContext& context, Rect& row) {
+  Ui& ui = context.ui;
+  const std::string title = page_ == Page::text    ? file_name(file_->path)
+                            : page_ == Page::lines ? "Lines by cost"
+                                                   : "Files by cost";
+  const float caret = ui.px(16);
+  const float width = std::min(text_width(ui, TextStyle::heading, title) + caret, row.width());
+  Rect place = row.cut_left(width).middle(ui.px(size::kControl));
+  const Interaction hand = interact(ui, "source.file", place);
+  if (hand.hovered) {
+    set_cursor(Cursor::hand);
+    fill(ui, place.inset(-ui.px(4), 0), ui.colour(Colour::bg3), size::kChipRadius);
+  }
+  if (hand.clicked) open_menu_below(ui, "source.files", place);
+  draw_icon(ui, place.cut_right(caret), icon::kCaretDown, ui.colour(Colour::text2));
+  draw_text(ui, place, title, {.style = TextStyle::heading, .fit = Fit::middle});
+
+  std::vector<MenuItem> items = {
+      {.id = "lines", .label = "Lines by cost", .icon = icon::kList, .checked = page_ == Page::lines},
+      {.id = "files", .label = "Files by cost", .icon = icon::kTable, .checked = page_ == Page::files}};
+  for (std::size_t i = 0; i < std::min(files_.size(), kMostFilesInMenu); ++i) {
+    items.push_back({.id = std::to_string(i),
+                     .label = file_name(files_[i].path),
+                     .shortcut = heat_text(files_[i].cost, heat_),
+                     .icon = files_[i].text ? icon::kFileCode : icon::kFile,
+                     .checked = page_ == Page::text && files_[i].text == file_,
+                     .line_above = i == 0});
+  }
+  const auto chosen = popup_menu(ui, "source.files", items);
+  if (!chosen) return;
+  if (*chosen == "lines" || *chosen == "files") {
+    return show_page(context, *chosen == "lines" ? Page::lines : Page::files, "");
+  }
+  std::size_t index = 0;
+  std::from_chars(chosen->data(), chosen->data() + chosen->size(), index);
+  if (index < files_.size()) show_page(context, Page::text, files_[index].path);
+}
+
+// A file without text is shown as its lines. The choice is kept with the session.
+void SourcePanel::show_page(const PanelContext& context, Page page, const std::string& path) {
+  const auto& sources = context.tab.snapshot->sources;
+  page_chosen_ = true;
+  order_stale_ = true;
+  if (page != Page::text) {
+    page_ = page;
+    narrow_.clear();
+  } else if (const auto found = find_source(sources, path)) {
+    open_text(sources[*found]);
+  } else {
+    page_ = Page::lines;
+    narrow_ = path;
+  }
+  const std::string kept = page_ == Page::files ? "files" : page_ == Page::lines ? "lines" : "text " + file_->path;
+  if (auto result = context.tab.store->set_overlay_value(kPageKey, kept); !result) {
+    context.actions.notify(Severity::warning, result.message());
+  }
+}
+
+void SourcePanel::choose_folder(const PanelContext& context) const {
+  context.actions.choose_folder("Choose the folder with the sources",
+                                [choice = chosen_folder_](const std::string& folder) { *choice = folder; });
+}
+
+void SourcePanel::store_texts(const PanelContext& context) {
+  if (chosen_folder_->empty() || !all_ || storing_.valid()) return;
+  storing_from_ = std::exchange(*chosen_folder_, "");
+  storing_ = pool_.start([names = paths_without_text(*all_, context.tab.snapshot->sources), store = context.tab.store,
+                          folder = storing_from_](TaskControl&) -> Result<Stored> {
+    const StoreStatus status = store->status();
+    if (status.read_only) {
+      return Error{status.path + ": is read-only and can take no sources; save it under another name first"};
+    }
+    const capture::FoundSources found = capture::find_source_files(names, {folder});
+    for (const SourceFile& file : found.files) {
+      if (auto defined = store->define(0, file); !defined) return defined.error();
+    }
+    return Stored{found.files.size(), found.missing.size()};
+  });
+}
+
+void SourcePanel::take_stored(const PanelContext& context) {
+  if (!storing_.valid()) return;
+  if (!storing_.ready()) return context.ui.request_frame_after(0.02);
+  const auto stored = storing_.take();
+  if (!stored) return context.actions.notify(Severity::warning, stored.message());
+  if (stored->found == 0) {
+    return context.actions.notify(Severity::warning,
+                                  storing_from_ + ": none of the " + format_count(stored->missing) +
+                                      " source files is below this folder; choose the one that holds them");
+  }
+  if (context.tab.store->status().in_memory) context.tab.modified = true;
+  context.actions.say("Stored " + format_count(stored->found) +
+                      (stored->found == 1 ? " source file, " : " source files, ") + format_count(stored->missing) +
+                      " not found");
+  all_.reset();  // which texts there are has changed
+  if (page_ != Page::text) page_chosen_ = false;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,115 @@
+// The traced source beside the timeline: what every line cost in the margin, the line of the selected event lit, a
+// clicked line's events lit on the timeline. Without the text, or on wish, the lines and files of the session as tables
+// by cost. The text, its tokens and the costs come from app/content/source/text and app/content/source/costs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/content/source/costs.h"
+#include "app/panels/context.h"
+#include "core/analysis/dependencies/wait_causes.h"
+#include "core/scan/worker_pool.h"
+#include "render/widgets/table.h"
+
+namespace accelscope::app {
+
+class SourcePanel {
+ public:
+  explicit SourcePanel(WorkerPool& pool) : pool_(pool) {}
+  void draw(const PanelContext& context, const render::Rect& area);
+  [[nodiscard]] bool pending() const { return storing_.valid() || causes_task_.valid(); }
+
+ private:
+  enum class Page : std::uint8_t { text, lines, files };
+  struct Place {  // a line, as the events name its file
+    std::string path;
+    std::uint32_t line = 0;  // 1 is the first
+    bool operator==(const Place&) const = default;
+  };
+  struct Stored {  // what came of a folder that was searched for texts
+    std::size_t found = 0;
+    std::size_t missing = 0;
+  };
+
+  // source/panel.cpp: what is shown, and what the tab and the workers say
+  void begin(const PanelContext& context);
+  void follow_selection(const PanelContext& context);
+  void refresh_costs(const PanelContext& context);
+  void take_line_events(const PanelContext& context);
+  void open_text(std::shared_ptr<const SourceFile> file);
+  void show_page(const PanelContext& context, Page page, const std::string& path);
+  void light_line(const PanelContext& context, const Place& place);
+  [[nodiscard]] std::string recorded_path(std::uint32_t line) const;
+  void draw_head(const PanelContext& context, render::Rect row);
+  void draw_choice(const PanelContext& context, render::Rect& row);
+  void draw_heat(const PanelContext& context, render::Rect& row);
+  void choose_folder(const PanelContext& context) const;
+  void store_texts(const PanelContext& context);
+  void take_stored(const PanelContext& context);
+
+  // source/text.cpp: one file with its margin
+  void draw_find(const PanelContext& context, render::Rect row);
+  void step_find(int step);
+  void step_hot(const PanelContext& context, int step);
+  void draw_code(const PanelContext& context, const render::Rect& area);
+  void draw_line(const PanelContext& context, std::size_t index, render::Rect row);
+  void draw_margin(const PanelContext& context, std::size_t index, render::Rect margin);
+
+  // source/tables.cpp: lines and files by cost
+  void draw_narrow(const PanelContext& context, render::Rect row);
+  void draw_lines(const PanelContext& context, const render::Rect& area);
+  void draw_files(const PanelContext& context, const render::Rect& area);
+
+  // source/foot.cpp: the lit line
+  void draw_foot(const PanelContext& context, render::Rect area);
+  void draw_figures(const PanelContext& context, render::Rect area);
+  void step_event(const PanelContext& context, int step);
+  void find_causes(const PanelContext& context);
+  [[nodiscard]] LineCost lit_cost() const;
+  [[nodiscard]] std::string lit_text(const PanelContext& context) const;
+
+  WorkerPool& pool_;
+  Page page_ = Page::lines;
+  bool begun_ = false;
+  bool page_chosen_ = false;                // by the user or by an event; else the first text that there is
+  std::shared_ptr<const SourceFile> file_;  // of the text page
+  std::vector<CodeLine> lines_;
+  std::shared_ptr<const SourceLines> all_;  // of the whole session; null until known
+  std::vector<LineCost> costs_;             // one per line of lines_
+  std::vector<std::uint32_t> hot_;          // indices into lines_, the costliest first
+  std::vector<FileCost> files_;
+  std::size_t missing_texts_ = 0;
+  Heat heat_ = Heat::busy;
+  Heat costs_heat_ = Heat::busy;
+
+  std::string followed_;      // the tab's selected_source that was scrolled to
+  std::optional<Place> lit_;  // the path as the events name it
+  std::optional<std::uint32_t> scroll_to_;
+  float text_height_ = 0;  // of the last frame: the lit line stays in sight when it changes
+  LineEvents lit_events_;  // of lit_, by time, once they were asked for
+  std::optional<Place> lit_events_of_;
+  std::optional<std::size_t> lit_at_;  // the event of lit_events_ that was stepped to
+  bool fit_when_ready_ = false;
+  int step_when_ready_ = 0;
+  Task<Result<WaitCauses>> causes_task_;
+  std::optional<WaitCauses> causes_;
+
+  std::string find_;
+  std::vector<std::uint32_t> found_;  // indices into lines_
+  std::size_t found_at_ = 0;
+
+  std::string narrow_;  // typed over the table of lines
+  std::vector<std::uint32_t> order_;
+  bool order_stale_ = true;
+  bool show_lit_row_ = false;
+  render::TableState lines_table_, files_table_;
+
+  std::shared_ptr<std::string> chosen_folder_ = std::make_shared<std::string>();  // the dialog may outlive the panel
+  Task<Result<Stored>> storing_;
+  std::string storing_from_;
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,225 @@
+#include "app/rows/groups.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/analysis/time/work_kind.h"
+#include "core/base/natural_order.h"
+#include "core/base/text_match.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::array<RowGroup, 13> kGroups = {{{"Runs", "row", "rows"},
+                                               {"Collectives", "row", "rows"},
+                                               {"DMA queues", "queue", "queues"},
+                                               {"Engines", "engine", "engines"},
+                                               {"Layers", "row", "rows"},
+                                               {"Host", "thread", "threads"},
+                                               {"Streams", "row", "rows"},
+                                               {"Counters", "counter", "counters"},
+                                               {"Memory", "pool", "pools"},
+                                               {"Throttling", "row", "rows"},
+                                               {"Semaphores", "row", "rows", false},
+                                               {"Errors", "row", "rows"},
+                                               {"Other", "row", "rows"}}};
+constexpr std::size_t kOther = kGroups.size() - 1;
+constexpr std::size_t kRuns = 0;
+constexpr std::size_t kCollectives = 1;
+constexpr std::size_t kDma = 2;
+constexpr std::size_t kEngineGroup = 3;
+constexpr std::size_t kLayers = 4;
+constexpr std::size_t kHost = 5;
+constexpr std::size_t kStreams = 6;
+constexpr std::size_t kCounters = 7;
+constexpr std::size_t kMemory = 8;
+constexpr std::size_t kThrottling = 9;
+constexpr std::size_t kSemaphores = 10;
+constexpr std::size_t kErrors = 11;
+
+struct KindPlace {
+  std::string_view kind;
+  std::size_t group;
+  int order;  // of kinds that share a group
+};
+constexpr std::array<KindPlace, 13> kKinds = {{{"collective", kCollectives, 0},
+                                               {"cc_core", kCollectives, 1},
+                                               {"barrier", kCollectives, 2},
+                                               {"dma_queue", kDma, 0},
+                                               {"engine", kEngineGroup, 0},
+                                               {"layer", kLayers, 0},
+                                               {"host_thread", kHost, 0},
+                                               {"stream", kStreams, 0},
+                                               {"counter", kCounters, 0},
+                                               {"memory", kMemory, 0},
+                                               {"throttle", kThrottling, 0},
+                                               {"semaphore", kSemaphores, 0},
+                                               {"error", kErrors, 0}}};
+// What a device with streams does beside its kernels lies below them, in this order.
+constexpr std::array<KindPlace, 5> kStreamKinds = {{{"stream", kStreams, 0},
+                                                    {"collective", kStreams, 1},
+                                                    {"dma_queue", kStreams, 2},
+                                                    {"layer", kStreams, 3},
+                                                    {"barrier", kStreams, 4}}};
+
+// Stacks of calls, by table: a user reads a few levels and opens the rest.
+struct UsualLevels {
+  std::string_view table;
+  std::size_t levels;
+};
+constexpr std::array<UsualLevels, 3> kUsualLevels = {{{"python_function", 4}, {"cpu_op", 3}, {"user_annotation", 3}}};
+constexpr std::size_t kUsualHostLevels = 6;
+
+// Tracks of these kinds are not drawn as rows: arrows and tables show them.
+constexpr std::array<std::string_view, 2> kHiddenKinds = {"flow", "table"};
+
+constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", "Vector", "Scalar", "GpSimd", "Sync"};
+
+[[nodiscard]] KindPlace place_of(std::string_view kind) {
+  for (const KindPlace& place : kKinds) {
+    if (place.kind == kind) return place;
+  }
+  return {kind, kOther, 0};
+}
+
+[[nodiscard]] KindPlace place_beside_streams(std::string_view kind) {
+  for (const KindPlace& place : kStreamKinds) {
+    if (place.kind == kind) return place;
+  }
+  return place_of(kind);
+}
+
+[[nodiscard]] int phase_of(const KindPlace& place) {
+  if (place.group == kHost) return 1;
+  if (place.group == kCounters) return counter_phase();
+  return place.group == kMemory ? 3 : 0;
+}
+
+[[nodiscard]] std::size_t engine_order(const Track& track) {
+  if (track.kind != "engine") return 0;
+  const auto known = std::find(kEngines.begin(), kEngines.end(), track.name);
+  return static_cast<std::size_t>(known - kEngines.begin());
+}
+
+[[nodiscard]] bool is_counter(const TrackPlace& place) {
+  return place.track->schema && place.track->schema->kind == EventKind::counter;
+}
+
+[[nodiscard]] bool executes(const TrackPlace& place) {
+  const std::string& kind = place.track->track->kind;
+  return !is_counter(place) && (kind == "engine" || kind == "stream");
+}
+
+// Sources call them "PE utilisation", "cpu_util", "GPU Utilization", "MFU".
+[[nodiscard]] bool tells_use(const TrackPlace& place) {
+  if (!is_counter(place)) return false;
+  constexpr std::array<std::string_view, 4> kWords = {"util", "mfu", "mbu", "hfu"};
+  const std::string name = lower_case(place.track->track->name);
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&name](std::string_view word) { return name.find(word) != std::string::npos; });
+}
+
+// Events of an error or throttling track; other tracks have nothing to warn of.
+[[nodiscard]] std::uint64_t alerts_of(const Snapshot& snapshot, const TrackSnapshot& track) {
+  if (track.track->kind != "error" && track.track->kind != "throttle") return 0;
+  if (track.schema && track.schema->kind == EventKind::counter) return 0;  // its samples are no incidents
+  std::uint64_t events = 0;
+  for (const std::uint32_t lane : track.lanes) events += snapshot.lanes[lane].event_count;
+  return events;
+}
+
+}  // namespace
+
+bool TrackPlace::operator<(const TrackPlace& other) const {
+  if (phase != other.phase) return phase < other.phase;
+  // What belongs to no device (memory of the host, totals) comes after the devices.
+  if (device != other.device) {
+    if (device.empty() != other.device.empty()) return other.device.empty();
+    return natural_less(device, other.device);
+  }
+  if (group != other.group) return group < other.group;
+  if ((alerts > 0) != (other.alerts > 0)) return alerts > 0;
+  if (order != other.order) return order < other.order;
+  return natural_less(track->track->name, other.track->track->name);
+}
+
+std::string device_name(const std::string& host, const std::string& device) {
+  if (host.empty()) return device;
+  return device.empty() ? host : host + " " + device;
+}
+
+const RowGroup& row_group(std::size_t group) { return kGroups[group]; }
+
+bool is_memory_group(std::size_t group) noexcept { return group == kMemory; }
+bool is_layer_group(std::size_t group) noexcept { return group == kLayers; }
+bool is_semaphore_group(std::size_t group) noexcept { return group == kSemaphores; }
+
+bool is_engine_group(std::size_t group) noexcept { return group == kEngineGroup; }
+bool begins_in_sight(std::size_t group) noexcept {
+  return group == kDma || group == kEngineGroup || group == kCounters || group == kMemory;
+}
+bool is_stream_group(std::size_t group) noexcept { return group == kStreams; }
+bool is_host_group(std::size_t group) noexcept { return group == kHost; }
+
+std::size_t counter_group() noexcept { return kCounters; }
+int counter_phase() noexcept { return 2; }
+
+std::size_t usual_levels(const TrackSnapshot& track) noexcept {
+  constexpr auto kAll = static_cast<std::size_t>(-1);
+  if (track.track->kind != "host_thread" || track.schema == nullptr) return kAll;
+  for (const UsualLevels& usual : kUsualLevels) {
+    if (track.schema->name == usual.table) return usual.levels;
+  }
+  return kUsualHostLevels;
+}
+
+std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
+  std::vector<TrackPlace> places;
+  std::set<std::string> with_streams;  // devices
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    if (track.track->kind == "stream") with_streams.insert(device_name(track.track->host, track.track->device));
+  }
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    const Track& definition = *track.track;
+    if (std::find(kHiddenKinds.begin(), kHiddenKinds.end(), definition.kind) != kHiddenKinds.end()) continue;
+    const EventKind kind = track.schema ? track.schema->kind : EventKind::slice;
+    if (kind == EventKind::flow || kind == EventKind::table) continue;
+    std::string device = device_name(definition.host, definition.device);
+    KindPlace place = with_streams.contains(device) ? place_beside_streams(definition.kind) : place_of(definition.kind);
+    if (is_runs(track)) place.group = kRuns;
+    int phase = with_streams.empty() ? 0 : phase_of(place);
+    if (is_of_profiler(definition) && definition.device.empty()) phase = 4;
+    places.push_back({std::move(device),
+                      phase,
+                      place.group,
+                      {place.order, engine_order(definition), definition.order},
+                      alerts_of(snapshot, track),
+                      &track});
+  }
+  std::stable_sort(places.begin(), places.end());
+  return places;
+}
+
+void keep_essential(std::vector<TrackPlace>& places) {
+  const bool known = std::any_of(places.begin(), places.end(), executes);
+  std::erase_if(places, [known](const TrackPlace& place) {
+    const bool wanted = known ? executes(place) : !is_counter(place);
+    return !wanted && !tells_use(place);
+  });
+}
+
+bool is_runs(const TrackSnapshot& track) noexcept {
+  return track.schema != nullptr && track.schema->name == "run" && track.track->kind == "layer";
+}
+
+bool is_container(const TrackSnapshot& track) noexcept { return track.lanes.empty() && track.schema == nullptr; }
+
+bool belongs_to_track(const Snapshot& snapshot, const TrackPlace& place) {
+  const Track& track = *place.track->track;
+  if (track.parent == kNone || track.parent == track.number) return false;
+  const TrackSnapshot* parent = snapshot.find_track(track.parent);
+  return parent != nullptr && place_of(parent->track->kind).group == place.group;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,612 @@
+#include "app/rows/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "app/rows/arrangement.h"
+#include "app/rows/groups.h"
+#include "app/rows/track_names.h"
+#include "core/analysis/time/work_kind.h"
+#include "core/base/format.h"
+#include "core/base/text_match.h"
+#include "core/names/name_forms.h"
+#include "render/base/theme.h"
+
+namespace accelscope::app {
+namespace {
+
+namespace size = render::size;
+
+constexpr std::size_t kLongLabel = 14;  // characters: beyond, a label leaves its value no room
+
+constexpr const char* kHiddenGroups = "group:#hidden";
+
+// A group of one device while its rows are put together.
+struct Section {
+  TimelineRow heading;
+  const RowGroup* group = nullptr;
+  std::string words;  // what the name filter knows its rows by
+  std::string device;
+  int phase = 0;  // as TrackPlace has it
+  std::size_t group_index = 0;
+  std::vector<const TrackPlace*> tracks;
+  DerivedCounters derived;
+  bool pools = false;
+  bool bundles = false;      // its rows are threads or cores: few of them are opened
+  bool of_profiler = false;  // what it did itself is nobody's work
+  std::size_t top_rows = 0;  // those that stand by themselves
+  float height = 0;          // units, as it is by default
+  std::size_t used = 0;      // top rows with events
+  std::size_t matching = 0;  // members that the filter leaves
+};
+
+[[nodiscard]] TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size,
+                                    std::size_t most_levels) {
+  const TrackSnapshot& track = *place.track;
+  TimelineRow row;
+  const bool counter = track.schema && track.schema->kind == EventKind::counter;
+  row.kind = counter ? RowKind::counter : RowKind::slices;
+  row.key = std::move(key);
+  row.label = track.track->name;
+  row.lanes = track.lanes;
+  row.track = track.track.get();
+  row.alerts = place.alerts;
+  row.size = row_size;
+  if (counter) {
+    row.series = {row.track};
+    row.scale_lanes = row.lanes;
+    row.height = counter_height(row_size);
+    return row;
+  }
+  if (row_size == RowSize::small) most_levels = std::min(most_levels, kSmallLevels);
+  if (row_size == RowSize::normal) most_levels = std::min(most_levels, usual_levels(track));
+  if (row.lanes.size() > most_levels) {
+    row.hidden_levels = row.lanes.size() - most_levels;
+    row.lanes.resize(most_levels);
+  }
+  row.height = sub_lane_sizes(row.lanes.size(), row_size).row;
+  return row;
+}
+
+// "GPU 0" for the streams of the device "gpu 0", "GPU 0 Counters".
+[[nodiscard]] std::string heading_label(const Section& section, const std::string& full) {
+  constexpr std::string_view kGpu = "gpu ";
+  const std::size_t gpu = section.device.rfind(kGpu);
+  if (gpu == std::string::npos || !full.starts_with(section.device)) return full;
+  const std::string title = section.device.substr(0, gpu) + "GPU " + section.device.substr(gpu + kGpu.size());
+  return is_stream_group(section.group_index) ? title : title + full.substr(section.device.size());
+}
+
+// What the row above it does not say already: "BRISC" below "core 1,2", "Operators" below "pt_autograd_0".
+[[nodiscard]] std::string label_below(const std::string& above, const std::string& name) {
+  if (above.empty() || name.size() <= above.size() || !name.starts_with(above)) return name;
+  const std::size_t rest = name.find_first_not_of(" :,-/", above.size());
+  if (rest == std::string::npos || rest == above.size()) return name;
+  std::string label = name.substr(rest);
+  const bool word = label[0] >= 'a' && label[0] <= 'z' && name[above.size()] == ' ';
+  if (word) label[0] = static_cast<char>(label[0] - 'a' + 'A');
+  return label;
+}
+
+// Long labels of a group lose what its heading says and the words that those of one family share: "gpu 0 memory Total
+// Reserved" and "gpu 0 memory Total Allocated" of "GPU 0 Counters".
+void shorten_labels(const Section& section, std::vector<RowBlock>& blocks) {
+  std::map<std::string, std::vector<TimelineRow*>> families;  // by their first word
+  for (RowBlock& block : blocks) {
+    TimelineRow& row = block.front();
+    if (row.kind != RowKind::counter) continue;
+    row.label = label_below(section.device, row.label);
+    families[row.label.substr(0, row.label.find(' '))].push_back(&row);
+  }
+  for (auto& [word, rows] : families) {
+    const bool any_long =
+        std::any_of(rows.begin(), rows.end(), [](const TimelineRow* row) { return row->label.size() > kLongLabel; });
+    if (!any_long) continue;
+    std::vector<std::string> labels;
+    for (const TimelineRow* row : rows) labels.push_back(row->label);
+    labels = without_shared_words(labels);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i]->label = labels[i];
+  }
+}
+
+class Composer {
+ public:
+  Composer(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices,
+           const DerivedCounters& derived)
+      : snapshot_(snapshot),
+        memory_(memory),
+        choices_(choices),
+        derived_(derived),
+        names_(snapshot),
+        places_(placed_tracks(snapshot)) {
+    if (choices.minimal) keep_essential(places_);
+  }
+
+  std::vector<TimelineRow> run(RowCount* count) {
+    make_sections();
+    add_derived();
+    for (Section& section : sections_) {
+      name(section);
+      measure(section);
+    }
+    close_large_sections();
+    add_pinned();
+    TimelineRow hidden = heading_of_hidden();
+    for (Section* section : ordered_sections()) {
+      if (is_hidden(section->heading.key)) {
+        hidden.members.push_back({section->heading.key, section->heading.label, true, kNone});
+      } else {
+        add_section(*section);
+      }
+      all_ += section->heading.members.size();
+      matching_ += section->matching;
+    }
+    hidden.hidden_count = hidden.members.size();
+    if (!hidden.members.empty()) rows_.push_back(std::move(hidden));
+    if (count != nullptr) *count = {all_, matching_};
+    return std::move(rows_);
+  }
+
+ private:
+  [[nodiscard]] std::string key_of(const TrackPlace& place) const {
+    return row_key(names_, place.track->track->number);
+  }
+  [[nodiscard]] bool is_hidden(const std::string& key) const { return choices_.hidden.count(key) > 0; }
+  [[nodiscard]] bool is_pinned(const std::string& key) const {
+    return std::find(choices_.pinned.begin(), choices_.pinned.end(), key) != choices_.pinned.end();
+  }
+  [[nodiscard]] bool is_open(const std::string& key, bool by_default) const {
+    const auto chosen = choices_.open.find(key);
+    return chosen == choices_.open.end() ? by_default : chosen->second;
+  }
+  [[nodiscard]] bool matches(const Section& section, std::string_view label) const {
+    if (choices_.name_filter.empty()) return true;
+    return matches_words(section.words + std::string(label), choices_.name_filter);
+  }
+  // Levels that a track may show.
+  [[nodiscard]] std::size_t most_levels(const Section& section) const {
+    const bool limited = is_layer_group(section.heading.group) && choices_.layer_depth > 0;
+    return limited ? choices_.layer_depth : std::numeric_limits<std::size_t>::max();
+  }
+  // Itself or one below it.
+  [[nodiscard]] bool any_matches(const Section& section, const TrackSnapshot& track, int depth = 0) const {
+    if (matches(section, track.track->name)) return true;
+    const auto below = children_.find(track.track->number);
+    if (below == children_.end() || depth >= kDeepest) return false;
+    return std::any_of(below->second.begin(), below->second.end(),
+                       [&](const TrackPlace* child) { return any_matches(section, *child->track, depth + 1); });
+  }
+
+  // Itself and all below it, in the order of rows.
+  template <typename Visit>
+  void visit(const TrackSnapshot& track, const Visit& at, int depth = 0) const {
+    at(track);
+    const auto below = children_.find(track.track->number);
+    if (below == children_.end() || depth >= kDeepest) return;
+    for (const TrackPlace* child : below->second) visit(*child->track, at, depth + 1);
+  }
+  [[nodiscard]] bool has_events(const TrackSnapshot& track) const {
+    bool any = false;
+    visit(track, [&](const TrackSnapshot& each) {
+      any = any || std::any_of(each.lanes.begin(), each.lanes.end(),
+                               [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; });
+    });
+    return any;
+  }
+  [[nodiscard]] bool is_bundle(const TrackSnapshot& track) const {
+    return is_container(track) && children_.contains(track.track->number);
+  }
+
+  void make_sections();
+  void close_before_fold();
+  void open_bundles();
+  void add_derived();
+  [[nodiscard]] Section& counter_section(const std::string& device);
+  void name(Section& section) const;
+  void measure(Section& section);
+  void close_large_sections();
+  void add_pinned();
+  [[nodiscard]] std::vector<Section*> ordered_sections();
+  void add_section(Section& section);
+  [[nodiscard]] std::vector<TimelineRow> pool_rows(const Section& section) const;
+  void add_track(const Section& section, const TrackPlace& place, int depth, std::vector<TimelineRow>& rows) const;
+  [[nodiscard]] std::string count_text(const Section& section) const;
+  [[nodiscard]] static TimelineRow heading_of_hidden() {
+    TimelineRow row;
+    row.kind = RowKind::group;
+    row.key = kHiddenGroups;
+    row.label = "Hidden groups";
+    row.height = size::kGroupRow;
+    row.open = false;
+    return row;
+  }
+
+  static constexpr int kDeepest = 8;  // sources may nest tracks in a circle
+
+  const Snapshot& snapshot_;
+  const MemoryUsage* memory_;
+  const RowChoices& choices_;
+  const DerivedCounters& derived_;
+  TrackNames names_;
+  std::vector<TrackPlace> places_;
+  std::unordered_map<TrackNumber, std::vector<const TrackPlace*>> children_;
+  std::set<TrackNumber> opened_;  // bundles that are open unless the user says otherwise
+  std::vector<Section> sections_;
+  std::vector<TimelineRow> rows_;
+  std::size_t all_ = 0;
+  std::size_t matching_ = 0;
+};
+
+void Composer::make_sections() {
+  for (const TrackPlace& place : places_) {
+    if (belongs_to_track(snapshot_, place)) children_[place.track->track->parent].push_back(&place);
+  }
+  // The tracker's pools, of all devices, stand for the allocations they were made from.
+  const bool has_pools = memory_ != nullptr && !memory_->pools.empty() && !choices_.minimal;
+  bool pools_placed = false;
+  for (std::size_t first = 0; first < places_.size();) {
+    const TrackPlace& start = places_[first];
+    Section section;
+    section.group = &row_group(start.group);
+    section.heading.group = start.group;
+    section.group_index = start.group;
+    section.device = start.device;
+    section.phase = start.phase;
+    section.of_profiler = is_of_profiler(*start.track->track) && start.track->track->device.empty();
+    for (; first < places_.size() && places_[first].group == start.group && places_[first].device == start.device;
+         ++first) {
+      const TrackPlace& place = places_[first];
+      const bool counter = place.track->schema && place.track->schema->kind == EventKind::counter;
+      if (has_pools && is_memory_group(start.group) && !counter) continue;
+      section.tracks.push_back(&place);
+    }
+    section.pools = has_pools && is_memory_group(start.group) && !pools_placed;
+    pools_placed = pools_placed || section.pools;
+    if (section.tracks.empty() && !section.pools) continue;
+    sections_.push_back(std::move(section));
+  }
+}
+
+// The device's group of counters; one is made where no source recorded any.
+Section& Composer::counter_section(const std::string& device) {
+  auto place = sections_.end();
+  // Beside GPUs counters come after the threads.
+  const bool phases =
+      std::any_of(sections_.begin(), sections_.end(), [](const Section& each) { return each.phase > 0; });
+  if (phases) {
+    place = std::find_if(sections_.begin(), sections_.end(),
+                         [](const Section& each) { return each.phase > counter_phase(); });
+    for (Section& each : sections_) {
+      if (each.device == device && each.group_index == counter_group()) return each;
+    }
+  }
+  for (auto each = sections_.begin(); !phases && each != sections_.end(); ++each) {
+    if (each->device != device) continue;
+    if (each->group_index == counter_group()) return *each;
+    place = each->group_index < counter_group() ? each + 1 : std::min(place, each);
+  }
+  Section section;
+  section.group = &row_group(counter_group());
+  section.group_index = counter_group();
+  section.heading.group = counter_group();
+  section.device = device;
+  section.phase = phases ? counter_phase() : 0;
+  return *sections_.insert(place, std::move(section));
+}
+
+void Composer::add_derived() {
+  for (const auto& counter : derived_) {
+    counter_section(device_name(counter->host, counter->device)).derived.push_back(counter);
+  }
+}
+
+// What a capture tells of itself is no device of its own: a pause leaves the groups their names.
+bool of_several_devices(const std::vector<TrackPlace>& places) {
+  const TrackPlace* first = nullptr;
+  for (const TrackPlace& place : places) {
+    if (place.track->track->kind == "capture") continue;
+    if (first == nullptr) first = &place;
+    if (place.device != first->device) return true;
+  }
+  return false;
+}
+
+void Composer::name(Section& section) const {
+  const bool several = of_several_devices(places_);
+  TimelineRow& heading = section.heading;
+  heading.kind = RowKind::group;
+  const bool names_device = several && !section.device.empty() && !section.pools;
+  const std::string full =
+      names_device ? fmt::format("{} {}", section.device, section.group->title) : std::string(section.group->title);
+  heading.key = "group:" + full;
+  heading.label = heading_label(section, full);
+  heading.height = size::kGroupRow;
+  heading.open = section.group->open && !section.of_profiler;
+  section.words = fmt::format("{} {} ", section.device, section.group->title);
+}
+
+void Composer::measure(Section& section) {
+  TimelineRow& heading = section.heading;
+  const auto add = [&](std::string key, std::string label, TrackNumber track) {
+    const bool hidden = is_hidden(key);
+    if (hidden) ++heading.hidden_count;
+    if (matches(section, label)) ++section.matching;
+    heading.members.push_back({std::move(key), std::move(label), hidden, track});
+  };
+  if (section.pools) {
+    for (const PoolUsage& pool : memory_->pools) add("pool:" + pool.name, pool.name, kNone);
+    section.top_rows = section.used = memory_->pools.size();
+    section.height = size::kMemoryLane * static_cast<float>(memory_->pools.size());
+  }
+  for (const auto& counter : section.derived) {
+    add(counter->key, derived_label(*counter), kNone);
+    if (!counter->parent.empty()) continue;
+    ++section.top_rows;
+    ++section.used;
+    section.height += counter_height(RowSize::normal);
+  }
+  for (const TrackPlace* place : section.tracks) {
+    add(key_of(*place), place->track->track->name, place->track->track->number);
+    if (belongs_to_track(snapshot_, *place)) continue;
+    ++section.top_rows;
+    section.bundles = section.bundles || is_bundle(*place->track);
+    section.height += track_row(*place, {}, RowSize::normal, most_levels(section)).height;
+    if (has_events(*place->track)) ++section.used;
+  }
+}
+
+void Composer::close_large_sections() {
+  float height = 0;
+  for (const Section& section : sections_) height += size::kGroupRow + (section.heading.open ? section.height : 0);
+  while (sections_.size() > 1 && height > kUsualHeight) {
+    Section* largest = nullptr;
+    for (Section& section : sections_) {
+      if (!section.heading.open || section.top_rows <= kManyRows || section.bundles) continue;
+      if (largest == nullptr || section.height > largest->height) largest = &section;
+    }
+    if (largest == nullptr) break;
+    largest->heading.open = false;
+    height -= largest->height;
+  }
+  close_before_fold();
+  for (Section& section : sections_) {
+    // Who filters wants to see what is left.
+    const bool by_default = section.heading.open || !choices_.name_filter.empty();
+    section.heading.open = is_open(section.heading.key, by_default);
+  }
+  open_bundles();
+}
+
+// A first look shows that there are engines, transfers, counters and memory: closes groups, those of other devices
+// first and then the largest, until each of these begins in sight.
+void Composer::close_before_fold() {
+  const auto engines = std::find_if(sections_.begin(), sections_.end(),
+                                    [](const Section& section) { return is_engine_group(section.group_index); });
+  if (engines == sections_.end()) return;
+  const std::string device = engines->device;
+  for (;;) {
+    float y = 0;
+    float last = 0;  // where the last of them begins
+    Section* closed = nullptr;
+    Section* candidate = nullptr;
+    for (Section& section : sections_) {
+      const bool own = section.device == device;
+      if ((own && begins_in_sight(section.group_index)) || section.pools) {
+        last = y;
+        closed = candidate;
+      }
+      y += size::kGroupRow + (section.heading.open ? section.height : 0);
+      if (!section.heading.open || section.bundles || &section == &*engines || section.height <= size::kLane) continue;
+      const auto worth = [&](const Section& each) { return std::pair{each.device != device, each.height}; };
+      if (candidate == nullptr || worth(section) > worth(*candidate)) candidate = &section;
+    }
+    if (last + size::kGroupRow <= kFold || closed == nullptr) return;
+    closed->heading.open = false;
+  }
+}
+
+// The thread that launches, and cores as long as the window has room: the others are one row each.
+void Composer::open_bundles() {
+  float y = 0;
+  for (const Section& section : sections_) {
+    y += size::kGroupRow;
+    if (!section.heading.open) continue;
+    const bool threads = is_host_group(section.group_index);
+    bool first = !section.of_profiler;
+    for (const TrackPlace* place : section.tracks) {
+      if (belongs_to_track(snapshot_, *place)) continue;
+      y += track_row(*place, {}, RowSize::normal, most_levels(section)).height;
+      if (!is_bundle(*place->track)) continue;
+      float inside = 0;
+      for (const TrackPlace* child : children_.at(place->track->track->number)) {
+        inside += track_row(*child, {}, RowSize::normal, most_levels(section)).height;
+      }
+      if (first || (!threads && y + inside <= kUsualHeight)) {
+        opened_.insert(place->track->track->number);
+        y += inside;
+      }
+      first = false;
+    }
+  }
+}
+
+void Composer::add_pinned() {
+  for (const std::string& key : choices_.pinned) {
+    for (const Section& section : sections_) {
+      std::vector<TimelineRow> block;
+      for (TimelineRow& pool : pool_rows(section)) {
+        if (pool.key == key) block.push_back(std::move(pool));
+      }
+      for (const auto& counter : section.derived) {
+        if (counter->key != key) continue;
+        DerivedCounter alone = *counter;
+        alone.parent.clear();
+        DerivedCounters family = {std::make_shared<DerivedCounter>(std::move(alone))};
+        std::copy_if(section.derived.begin(), section.derived.end(), std::back_inserter(family),
+                     [&](const auto& each) { return each->parent == key; });
+        for (RowBlock& each : derived_rows(family, section.heading.key, choices_, [](auto) { return true; })) {
+          std::move(each.begin(), each.end(), std::back_inserter(block));
+        }
+      }
+      for (const TrackPlace* place : section.tracks) {
+        if (key_of(*place) == key) add_track(section, *place, 0, block);
+      }
+      const bool names_group = section.heading.label != section.group->title;
+      for (TimelineRow& row : block) {
+        row.pinned = true;
+        // Away from its heading a name alone may not say whose it is.
+        if (row.key == key && names_group) row.label = section.heading.label + " " + row.label;
+        rows_.push_back(std::move(row));
+      }
+    }
+  }
+}
+
+std::vector<Section*> Composer::ordered_sections() {
+  std::vector<RowBlock> blocks;
+  for (const Section& section : sections_) {
+    TimelineRow only_key;
+    only_key.key = section.heading.key;
+    blocks.push_back({std::move(only_key)});
+  }
+  put_in_order(choices_, {}, blocks);
+  std::vector<Section*> ordered;
+  for (const auto& block : blocks) {
+    for (Section& section : sections_) {
+      if (section.heading.key == block.front().key) ordered.push_back(&section);
+    }
+  }
+  return ordered;
+}
+
+std::vector<TimelineRow> Composer::pool_rows(const Section& section) const {
+  std::vector<TimelineRow> rows;
+  if (!section.pools) return rows;
+  for (std::uint32_t pool = 0; pool < memory_->pools.size(); ++pool) {
+    TimelineRow row;
+    row.kind = RowKind::memory;
+    row.label = memory_->pools[pool].name;
+    row.key = "pool:" + row.label;
+    row.parent = section.heading.key;
+    row.pool = pool;
+    row.size = choices_.size_of(row.key);
+    row.height = shared_plot_height(row.size);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// The track's row and, if it is open, those of the tracks below it.
+void Composer::add_track(const Section& section, const TrackPlace& place, int depth,
+                         std::vector<TimelineRow>& rows) const {
+  std::string own_key = key_of(place);
+  const RowSize row_size = choices_.size_of(own_key);
+  const std::size_t levels = most_levels(section);
+  TimelineRow row = track_row(place, std::move(own_key), row_size, levels);
+  row.depth = depth;
+  const auto below = children_.find(place.track->track->number);
+  row.has_children = below != children_.end() && depth < kDeepest && static_cast<std::size_t>(depth) + 1 < levels;
+  const bool finds_below = !choices_.name_filter.empty() && !matches(section, row.label);
+  row.open = row.has_children && is_open(row.key, finds_below || opened_.contains(place.track->track->number));
+  if (is_bundle(*place.track)) {
+    row.kind = RowKind::bundle;
+    row.height = size::kLane;
+    // A word of ours, not a name: "core 1,1", "thread 123".
+    if (row.label.starts_with("core ")) row.label[0] = 'C';
+    if (row.label.starts_with("thread ")) row.label[0] = 'T';
+    visit(*place.track, [&](const TrackSnapshot& each) {
+      const bool slices = each.schema && each.schema->kind != EventKind::counter;
+      if (slices) row.lanes.insert(row.lanes.end(), each.lanes.begin(), each.lanes.end());
+    });
+  }
+  row.parent = section.heading.key;
+  const bool open = row.open;
+  const std::string key = row.key;
+  rows.push_back(std::move(row));
+  if (!open) return;
+  std::vector<RowBlock> blocks;
+  for (const TrackPlace* child : below->second) {
+    const std::string child_key = key_of(*child);
+    if (is_hidden(child_key) || is_pinned(child_key)) continue;
+    if (finds_below && !any_matches(section, *child->track)) continue;
+    RowBlock& block = blocks.emplace_back();
+    add_track(section, *child, depth + 1, block);
+    block.front().parent = key;
+    block.front().label = label_below(place.track->track->name, block.front().label);
+  }
+  put_in_order(choices_, key, blocks);
+  for (auto& block : blocks) std::move(block.begin(), block.end(), std::back_inserter(rows));
+}
+
+void Composer::add_section(Section& section) {
+  std::vector<RowBlock> blocks;
+  for (RowBlock& block : derived_rows(section.derived, section.heading.key, choices_,
+                                      [&](std::string_view label) { return matches(section, label); })) {
+    if (!is_hidden(block.front().key) && !is_pinned(block.front().key)) blocks.push_back(std::move(block));
+  }
+  for (TimelineRow& row : pool_rows(section)) {
+    if (is_hidden(row.key) || is_pinned(row.key) || !matches(section, row.label)) continue;
+    blocks.emplace_back().push_back(std::move(row));
+  }
+  for (const TrackPlace* place : section.tracks) {
+    const std::string key = key_of(*place);
+    if (belongs_to_track(snapshot_, *place) || is_hidden(key) || is_pinned(key)) continue;
+    if (any_matches(section, *place->track)) add_track(section, *place, 0, blocks.emplace_back());
+  }
+  // A group of which all is hidden or pinned keeps its heading: it tells so.
+  if (blocks.empty() && !choices_.name_filter.empty()) return;
+  shorten_labels(section, blocks);
+  put_in_order(choices_, section.heading.key, blocks);
+  std::vector<TimelineRow> members;
+  for (auto& block : blocks) std::move(block.begin(), block.end(), std::back_inserter(members));
+  arrange_counters(section.heading.key, choices_, members);
+
+  TimelineRow heading = section.heading;
+  heading.count = count_text(section);
+  for (const TimelineRow& row : members) {
+    if ((row.kind == RowKind::slices || row.kind == RowKind::bundle) && row.depth == 0) {
+      heading.lanes.insert(heading.lanes.end(), row.lanes.begin(), row.lanes.end());
+    }
+    if (!heading.open) heading.alerts += row.alerts;
+  }
+  const bool open = heading.open;
+  rows_.push_back(std::move(heading));
+  if (open) std::move(members.begin(), members.end(), std::back_inserter(rows_));
+}
+
+std::string Composer::count_text(const Section& section) const {
+  if (!choices_.name_filter.empty()) return fmt::format("{} of {}", section.matching, section.heading.members.size());
+  if (section.used != section.top_rows) return fmt::format("{} of {}", section.used, section.top_rows);
+  const std::string_view unit = section.top_rows == 1 ? section.group->one : section.group->many;
+  return fmt::format("{} {}", format_count(section.top_rows), unit);
+}
+
+}  // namespace
+
+SubLaneSizes sub_lane_sizes(std::size_t lanes, RowSize row_size) noexcept {
+  constexpr float kMargins = size::kTwoSubLanes - 2 * size::kSubLane;
+  SubLaneSizes single{size::kLane, size::kLane, size::kSlice};
+  SubLaneSizes several{0, size::kSubLane, size::kSubSlice};
+  if (row_size == RowSize::small) {
+    single = {14, 14, 11};
+    several = {0, 8, 7};
+  } else if (row_size == RowSize::tall) {
+    single = {36, 36, 32};
+    several = {0, size::kLane, size::kLane - 1};
+  }
+  if (lanes <= 1) return single;
+  several.row = several.step * static_cast<float>(lanes) + kMargins;
+  return several;
+}
+
+std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices,
+                                      RowCount* count, const DerivedCounters& derived) {
+  return Composer(snapshot, memory, choices, derived).run(count);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,98 @@
+// Which rows the timeline has: tracks grouped by kind and device in the order users know from their vendor's tools,
+// groups that are open or collapsed, tracks below their parents, the sub-lanes of a track in one row, and what the
+// user has pinned, hidden, moved, resized and filtered. Product rules only; no drawing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/rows/choices.h"
+#include "core/analysis/figures/derived_counters.h"
+#include "core/analysis/memory/usage.h"
+#include "core/store/snapshot.h"
+
+namespace accelscope::app {
+
+// A bundle is a track of no events of its own: a thread or core, with the rows of what it did below it.
+enum class RowKind : std::uint8_t { group, bundle, slices, counter, memory, derived };
+
+// A row that belongs to a group, shown or not.
+struct RowMember {
+  std::string key;
+  std::string label;
+  bool hidden = false;
+  TrackNumber track = kNone;  // none: a pool, or a group among the hidden ones
+};
+
+struct TimelineRow {
+  RowKind kind = RowKind::slices;
+  std::string key;  // the same in every session of a program: "group:Engines", "track:engine/Tensor"
+  std::string label;
+  std::string parent;                // key of the group or track that it belongs to; empty for groups
+  std::string count;                 // of a group: "4 queues"; else empty
+  std::size_t group = 0;             // of a group: as row_group() (app/rows/groups.h) numbers them
+  std::vector<std::uint32_t> lanes;  // indices into Snapshot::lanes: by depth; of a group or bundle: all of its rows
+  std::size_t hidden_levels = 0;     // lanes of the track that a small row or the layers' depth leaves out
+  const Track* track = nullptr;      // lives as long as the snapshot; null for groups, pools and shared counter rows
+  std::vector<const Track*> series;  // of a counter row: its counters, one for each lane
+  bool open = true;                  // of a group, or of a track that has others below it
+  bool has_children = false;         // a track: other tracks belong to it and show when it is open
+  bool pinned = false;               // pinned rows come before all others
+  int depth = 0;                     // of tracks below tracks
+  std::shared_ptr<const DerivedCounter> derived;  // of a row of values that no source recorded
+  std::uint32_t pool = 0;                         // of a memory row: index into MemoryUsage::pools
+  std::uint64_t alerts = 0;  // events of errors and throttling; of a group: those that it hides by being closed
+  RowSize size = RowSize::normal;
+  CounterMode counters = CounterMode::separate;
+  bool counter_line = false;               // no area below the line
+  bool own_scales = false;                 // overlaid counters: each has the scale of its own highest value
+  std::vector<std::uint32_t> scale_lanes;  // of a counter row: the highest value of these lanes is its scale
+  std::vector<RowMember> members;          // of a group: every row that it has
+  std::size_t hidden_count = 0;            // of a group: its members that the user has hidden
+  float height = 0;                        // units at 100 %
+};
+
+// How many lanes there are and how many the name filter leaves.
+struct RowCount {
+  std::size_t all = 0;
+  std::size_t matching = 0;
+};
+
+// Counters that no source recorded (core/analysis/figures/derived_counters.h).
+using DerivedCounters = std::vector<std::shared_ptr<const DerivedCounter>>;
+
+// `memory` may be null: then tracks of kind memory have no area yet, only their events. `derived` have rows above the
+// counters of their devices.
+[[nodiscard]] std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsage* memory,
+                                                    const RowChoices& choices, RowCount* count = nullptr,
+                                                    const DerivedCounters& derived = {});
+
+// Groups of more rows than this start collapsed, the largest first, when the session's rows would be higher together
+// than what a window usually has room for.
+inline constexpr std::size_t kManyRows = 8;
+inline constexpr float kUsualHeight = 480;  // units
+inline constexpr float kFold = 420;         // what of them is in sight at 1600 x 900
+
+// Small rows of deeper stacks show these levels.
+inline constexpr std::size_t kSmallLevels = 6;
+
+// Height of a row with this many sub-lanes, and of the slices in it; units at 100 %.
+struct SubLaneSizes {
+  float row = 0;
+  float step = 0;  // from one sub-lane to the next
+  float slice = 0;
+};
+[[nodiscard]] SubLaneSizes sub_lane_sizes(std::size_t lanes, RowSize size = RowSize::normal) noexcept;
+
+// The choices after the row has been moved before another one that belongs to the same, or to the end if that one's
+// key is empty. Keys that are no such rows change nothing.
+[[nodiscard]] RowChoices with_row_moved(RowChoices choices, const std::vector<TimelineRow>& rows, std::string_view key,
+                                        std::string_view before);
+// One place up (-1) or down (1).
+[[nodiscard]] RowChoices with_row_stepped(RowChoices choices, const std::vector<TimelineRow>& rows,
+                                          std::string_view key, int step);
+
+}  // namespace accelscope::app

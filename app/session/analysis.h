@@ -1,0 +1,253 @@
+// What background work finds out about a session: memory use, source lines, dependencies, the active stretch, search
+// hits. Ask each frame with what is seen; answers come when ready and stay (of the last state) until better ones
+// do. While a capture runs, an answer is renewed at most every kRenewSeconds. UI thread only.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/session/summary.h"
+#include "core/analysis/dependencies/dependencies.h"
+#include "core/analysis/figures/metrics.h"
+#include "core/analysis/figures/range_report.h"
+#include "core/analysis/figures/verdict.h"
+#include "core/analysis/memory/usage.h"
+#include "core/analysis/source/source_lines.h"
+#include "core/colour/event_colours.h"
+#include "core/scan/event_mask.h"
+#include "core/scan/worker_pool.h"
+#include "core/search/search.h"
+#include "core/store/store.h"
+
+namespace accelscope::app {
+
+// What a mask of events is for; each use has one filter at a time.
+enum class MaskUse : std::uint8_t { filter, region, search, legend };
+inline constexpr std::size_t kMaskUses = 4;
+
+// What the search found in a range, in the order of time, with what a list shows of each.
+struct Hit {
+  EventId event = kNoEvent;
+  std::int64_t begin_ns = 0, end_ns = 0;
+  StringId name = 0;
+  std::string name_text;
+  std::string lane;
+  std::string source;  // "file.py:33"; "" where the event has none
+};
+struct HitList {
+  static constexpr std::size_t kMost = 1000;
+  TimeRange range;
+  std::vector<Hit> hits;  // at most kMost
+};
+
+// Where an event stands among the hits, from 1; 0: it is none of them.
+struct HitRank {
+  EventId event = kNoEvent;
+  std::uint64_t number = 0;
+};
+
+// The figures of what a filter lets through, as of a version of the snapshot.
+struct SessionFigures {
+  EventFilter filter;
+  std::uint64_t version = 0;
+  std::vector<SessionMetric> metrics;
+};
+
+// How much of the session passes a filter, its range too.
+struct PassingCount {
+  EventFilter filter;
+  std::uint64_t passing = 0;
+  std::uint64_t all = 0;  // that could: rows of tables without time are no events
+};
+
+class SessionAnalysis {
+ public:
+  static constexpr double kRenewSeconds = 0.5;
+  static constexpr double kMostHeldSeconds = 1;
+
+  // The pool must outlive it; the store is kept by the work that needs it.
+  SessionAnalysis(WorkerPool& pool, std::shared_ptr<const Store> store);
+  ~SessionAnalysis();
+  SessionAnalysis(const SessionAnalysis&) = delete;
+  SessionAnalysis& operator=(const SessionAnalysis&) = delete;
+
+  // Work of one who keeps the answer himself. It gets a query context whose store and snapshot live as long as it runs.
+  template <typename Work>
+  auto start(Work work) {
+    return pool_.start([store = store_, snapshot = snapshot_, &pool = pool_, work](TaskControl& control) {
+      return work(QueryContext{*store, snapshot, pool, control});
+    });
+  }
+
+  // Once per frame, before anything is asked.
+  void begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s);
+  // Source lines and dependencies read every chunk. They wait for the timeline's first whole picture, which is what the
+  // user waits for, but never longer than kMostHeldSeconds.
+  void timeline_drawn() noexcept { timeline_drawn_ = true; }
+  // Work under way; a frame is due when it ends.
+  [[nodiscard]] bool pending() const;
+  // The part of it that the timeline shows.
+  [[nodiscard]] bool timeline_pending() const;
+
+  // The filter that drives every panel; source lines and what else names it follow it.
+  void set_filter(const EventFilter& filter);
+  [[nodiscard]] const EventFilter& filter() const noexcept { return filter_; }
+  // The events that pass the tracks and terms of a filter: null where it needs no mask, and until the first answer to
+  // this very filter is there. In a growing session it may be a little behind.
+  std::shared_ptr<const EventMask> mask(MaskUse use, const EventFilter& filter);
+  [[nodiscard]] const std::string& mask_error(MaskUse use) const noexcept {
+    return masks_[static_cast<std::size_t>(use)].error;
+  }
+  // Of the filter's tracks and terms if it is known of this very snapshot, without asking for it.
+  [[nodiscard]] std::shared_ptr<const EventMask> known_mask(const EventFilter& filter) const;
+  [[nodiscard]] bool mask_pending(MaskUse use) const { return masks_[static_cast<std::size_t>(use)].task.valid(); }
+
+  // What the events are coloured by; the last colours, of whatever choice, until those of this one are there. Null
+  // where it is empty, and until the first.
+  std::shared_ptr<const EventColours> colours(const ColourChoice& choice);
+
+  // Of filter(); null without one, and until this very filter has been counted.
+  std::shared_ptr<const PassingCount> passing();
+
+  // The last answer, null until there is one. Asking is what starts the work.
+  std::shared_ptr<const MemoryUsage> memory();
+  std::shared_ptr<const SourceLines> source_lines();  // of what passes the filter
+  std::shared_ptr<const Dependencies> dependencies();
+  std::optional<TimeRange> active();
+  // active() is of this very snapshot, and not of an earlier state of it.
+  [[nodiscard]] bool active_known() const noexcept {
+    return active_.value && !active_.task.valid() && active_.version == snapshot_->version;
+  }
+  // What bounds the session, its worst line, what its data lack; waits for the active stretch, the activity and the
+  // source lines.
+  std::shared_ptr<const Verdict> verdict();
+  // Of the whole session (an empty filter) or a part. Until the wanted ones are there the last are given: compare
+  // `filter` and `version`. While a range keeps changing, they are renewed when it rests.
+  std::shared_ptr<const SessionFigures> figures(const EventFilter& filter);
+  // What a box, a name or the visible range holds. Comes with the index of the session, which the first call begins to
+  // make; the last answer until then: compare its filter and version. An error of the filter is in summary_error().
+  std::shared_ptr<const SessionSummary> summary(const EventFilter& filter);
+  // How its time was used, what was waited for, what memory was in use; follows the summary when the filter rests, the
+  // last answer until then: compare its activity's filter.
+  std::shared_ptr<const RangeReport> report(const EventFilter& filter);
+  // How the time of the whole session was used; null until the first answer.
+  std::shared_ptr<const RangeActivity> activity();
+  // How much of the index is made, 0 to 1; nothing once there is one.
+  [[nodiscard]] std::optional<double> summary_index_share() const;
+  [[nodiscard]] const std::string& summary_error() const noexcept { return summary_error_; }
+  // Of at most kRenewSeconds ago: asking the store itself may wait for a save or a chunk.
+  const StoreStatus& store_status();
+
+  // The events of a line that pass the filter, for lighting them; a new line replaces the one that is under way.
+  void ask_line_events(std::string path, std::uint32_t line);
+  [[nodiscard]] std::optional<LineEvents> take_line_events();  // once, when ready
+
+  // Search hits of the text among what passes the filter. An error of the text ("/(/") is kept in search_error().
+  void search(const std::string& text);
+  [[nodiscard]] const EventSearch* hits() const noexcept { return hits_.get(); }
+  [[nodiscard]] const std::string& search_text() const noexcept { return search_text_; }
+  [[nodiscard]] const std::string& search_error() const noexcept { return search_error_; }
+  // The first hits in a range; those of another range or search until the wanted ones are there, null before the first.
+  std::shared_ptr<const HitList> hit_list(const TimeRange& range);
+  // Of this event, or of another one while it is counted; null before the first answer.
+  std::shared_ptr<const HitRank> hit_rank(EventId event);
+  // What the hits of a range add up to, by name, line and lane; compare its filter's range.
+  std::shared_ptr<const SessionSummary> hit_summary(const TimeRange& range);
+  [[nodiscard]] bool searching() const noexcept { return search_task_.valid(); }
+
+  [[nodiscard]] const std::string& error() const noexcept { return error_; }  // of the last work that failed
+
+ private:
+  template <typename T>
+  struct Answer {
+    std::shared_ptr<const T> value;
+    Task<Result<std::shared_ptr<const T>>> task;
+    std::uint64_t version = 0;  // of the snapshot it was asked for
+    double asked_s = -1e9;
+  };
+  struct FiguresAnswer : Answer<SessionFigures> {
+    EventFilter filter;  // that it was asked for
+    double took_s = 0;
+  };
+  struct SummaryAnswer : Answer<SessionSummary> {
+    EventFilter filter;  // that it was asked for
+  };
+  struct ColourAnswer : Answer<EventColours> {
+    ColourChoice choice;  // that it was asked for
+  };
+  struct ReportAnswer : Answer<RangeReport> {
+    EventFilter filter;     // that it was asked for
+    bool complete = false;  // with all that it can be made of
+    double took_s = 0;
+  };
+  struct Activity {
+    std::shared_ptr<const ActivityIndex> index;
+    std::shared_ptr<const RangeActivity> whole;
+  };
+  struct MaskAnswer {
+    EventFilter filter;  // that it was asked for, without its range
+    std::shared_ptr<const EventMask> value;
+    Task<Result<std::shared_ptr<const EventMask>>> task;
+    std::uint64_t version = 0;
+    double asked_s = -1e9;
+    std::string error;
+  };
+  template <typename T>
+  void take(Answer<T>& answer);
+  template <typename T, typename Work>
+  std::shared_ptr<const T> ask(Answer<T>& answer, Work work);
+  void take_search();
+  void take_summary(SummaryAnswer& answer);
+  [[nodiscard]] bool hold();  // true: not yet
+  // What a better answer replaces. Large ones take milliseconds to free, so the pool does that once nobody shows them.
+  void retire(std::shared_ptr<const void> answer);
+  void free_retired();
+
+  WorkerPool& pool_;
+  std::shared_ptr<const Store> store_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  double now_s_ = 0;
+  std::vector<std::pair<double, std::shared_ptr<const void>>> retired_;  // since when
+  bool timeline_drawn_ = false;
+  bool held_ = false;  // something was asked for and not begun
+  double held_since_s_ = -1;
+  Answer<MemoryUsage> memory_;
+  std::array<MaskAnswer, kMaskUses> masks_;
+  ColourAnswer colours_;
+  EventFilter filter_;
+  Answer<SourceLines> lines_;
+  Answer<PassingCount> passing_;
+  Answer<Dependencies> dependencies_;
+  Answer<std::optional<TimeRange>> active_;
+  Answer<Verdict> verdict_;
+  FiguresAnswer whole_figures_, part_figures_;
+  Answer<SummaryIndex> summary_index_;
+  SummaryAnswer summary_, hit_summary_;
+  ReportAnswer report_;
+  Answer<Activity> activity_;
+  double activity_took_s_ = 0;
+  std::string summary_error_;
+  StoreStatus status_;
+  Task<StoreStatus> status_task_;
+  double status_asked_s_ = -1e9;
+  Task<Result<LineEvents>> line_events_;
+  std::string search_text_, search_error_;
+  Task<Result<std::shared_ptr<EventSearch>>> search_task_;
+  std::shared_ptr<EventSearch> hits_;
+  std::uint64_t search_version_ = 0;
+  EventFilter search_filter_;            // that the hits were looked for in
+  std::shared_ptr<EventSearch> listed_;  // that the list was asked for
+  Answer<HitList> hit_list_;
+  TimeRange hit_range_;
+  std::shared_ptr<EventSearch> ranked_;  // that the rank was asked for
+  Answer<HitRank> hit_rank_;
+  EventId rank_of_ = kNoEvent;
+  double search_asked_s_ = -1e9;
+  std::string error_;
+};
+
+}  // namespace accelscope::app

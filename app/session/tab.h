@@ -1,0 +1,95 @@
+// The state of one open session: what every panel reads and changes. Panels talk to each other only through it,
+// so that a selection made in one shows in all. No drawing in here, and nothing that needs a window.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/view_state.h"
+#include "capture/client/capture_session.h"
+#include "core/analysis/dependencies/chain.h"
+#include "core/scan/event_reader.h"
+#include "core/scan/time_range.h"
+#include "core/store/store.h"
+
+namespace accelscope {
+class EventMask;  // core/scan/event_mask.h
+}
+
+namespace accelscope::app {
+
+class SessionAnalysis;  // app/session/analysis.h
+struct TimelineState;   // app/timeline/state.h
+
+// recording: also while the capture is paused, taken up again, or ending; `capture` says which.
+enum class LiveState : std::uint8_t { none, connecting, recording, ended, failed };
+
+struct SessionTab {
+  std::string title;   // "mlp_fwd"
+  std::string device;  // "trn1-07 nc0"
+  std::string path;    // of the session file; empty: never saved
+  bool modified = false;
+
+  std::shared_ptr<Store> store;
+  std::shared_ptr<const Snapshot> snapshot;  // refreshed once per frame
+  std::unique_ptr<EventReader> reader;       // for the snapshot; UI thread
+
+  std::shared_ptr<SessionAnalysis> analysis;  // what workers find out about the snapshot
+  std::optional<TimeRange> active;            // where the session does its work; nothing while unknown
+
+  ViewRange view;
+  int view_pixels = 0;  // width that the timeline drew it in; 0: it did not yet
+  ViewChoices choices;
+  ViewHistory history;  // of both
+  bool follow = false;  // live: the view follows the newest events
+
+  // A finished change of the view, from any panel: kept for back and forward, and it ends following.
+  void show(const ViewRange& range) {
+    follow = false;
+    view = range;
+    remember_view();
+  }
+  // A finished change of what is shown and how; undone like a change of the view.
+  template <typename Change>
+  void change(Change&& make) {
+    make(choices);
+    remember_view();
+  }
+  void remember_view() { history.push({view, choices}); }
+  // Back and forward, a link, a session opened again.
+  void restore(const ViewState& state) {
+    follow = false;
+    view = state.view;
+    choices = state.choices;
+  }
+
+  std::optional<EventId> selected;
+  std::optional<EventId> hovered;
+  std::optional<std::int64_t> cursor_ns;         // time under the pointer, in any panel with a time axis
+  std::string selected_source;                   // "file.py:37": the line lit in the source view
+  std::vector<EventId> related;                  // lit beside the selected one: its dependencies, a call's event
+  std::shared_ptr<const EventMask> lit;          // all events of the source line that was asked for; may be null
+  std::vector<EventId> also_selected;            // by Ctrl+click, beside the selected one
+  bool dependency_chain = false;                 // arrows and lists go along the whole chain, not one step
+  std::shared_ptr<const DependencyChain> chain;  // of the selected event, once it is known
+  std::optional<EventFilter> region;  // selected beside single events: a box, or all of a name, a line, a layer
+  std::vector<Marker> markers;
+  std::shared_ptr<TimelineState> timeline;  // what only the timeline remembers: scroll, what is collapsed
+
+  LiveState live = LiveState::none;
+  capture::CaptureStatus capture;  // of this frame; empty when the session was opened from a file
+  double capture_seconds = 0;      // since the capture began; stands still once it is over
+  double events_per_second = 0;
+  std::string project, configuration;  // that it was captured with, by name
+  std::string last_error;
+};
+
+// Its capture is not over.
+[[nodiscard]] inline bool may_grow(const SessionTab& tab) noexcept {
+  return tab.live == LiveState::connecting || tab.live == LiveState::recording;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,86 @@
+#include "app/terminal/session_input.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <ostream>
+
+#include "app/terminal/interrupt.h"
+#include "app/terminal/standard_files.h"
+#include "app/terminal/terminal.h"
+#include "capture/wire/messages.h"
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr auto kProgressPeriod = std::chrono::milliseconds(200);
+
+void print_progress(std::ostream& err, const BackgroundJob& job) {
+  const std::string progress = progress_text(job.progress());
+  err << kEraseLine << job.title() << (progress.empty() ? "" : "  ") << progress << std::flush;
+}
+
+// Details of a foreign session are foreign text.
+void say_what_is_missing(const Snapshot& snapshot, const InputPaths& inputs, const std::string& input,
+                         const CommandRun& run) {
+  constexpr std::size_t kSaid = 5;
+  std::size_t count = 0;
+  for (const QualityEntry& entry : snapshot.quality) {
+    if (entry.severity != Severity::error || count++ >= kSaid) continue;
+    const std::string number = entry.count > 1 ? format_count(entry.count) + " " : "";
+    (void)run.fail(fmt::format("{}: {}{}", input, number, capture::printable(inputs.shown(entry.detail), 2000)));
+  }
+  if (count > kSaid)
+    (void)run.fail(
+        fmt::format("{}: and {} more such findings: accelscope ingest-check {}", input, count - kSaid, input));
+}
+
+}  // namespace
+
+Result<void> with_progress(const std::string& title, const CommandRun& run, const BackgroundJob::Work& work) {
+  const Interruptible interruptible;
+  std::mutex mutex;
+  std::condition_variable finished;
+  BackgroundJob job(title, work, [&] {
+    const std::scoped_lock lock(mutex);
+    finished.notify_all();
+  });
+  std::unique_lock lock(mutex);
+  while (!finished.wait_for(lock, kProgressPeriod, [&] { return job.finished(); })) {
+    if (interruptible.interrupted()) job.cancel();
+    if (run.shows_progress()) print_progress(run.streams.err, job);
+  }
+  lock.unlock();
+  if (run.shows_progress()) run.streams.err << kEraseLine << std::flush;
+  return job.finish();
+}
+
+Result<OpenedSession> open_input(const std::vector<std::string>& paths, const OpenSessionOptions& options,
+                                 const CommandRun& run, bool reports_quality) {
+  const Result<InputPaths> inputs = InputPaths::read(paths);
+  if (!inputs) return inputs.error();
+  std::optional<Result<OpenedSession>> session;
+  const std::string what = paths.size() == 1 ? paths.front() : fmt::format("{} files", paths.size());
+  const Result<void> done = with_progress("Reading " + what, run, [&](JobControl& control) -> Result<void> {
+    session.emplace(load_session(inputs->paths(), options, control));
+    return {};
+  });
+  if (!done) return done.error();
+  if (!session->ok()) return Error{inputs->shown(session->message())};
+  (*session)->keeper = inputs->keeper();
+  if (!(*session)->note.empty()) run.say("accelscope: " + inputs->shown((*session)->note));
+  if (!reports_quality) say_what_is_missing(*(*session)->store->snapshot(), *inputs, inputs->shown(what), run);
+  return std::move(*session);
+}
+
+Result<void> save_session(Store& store, const std::string& path, const CommandRun& run) {
+  return with_progress("Saving " + path, run, [&](JobControl& control) {
+    return store.save(path, [&](std::uint64_t done, std::uint64_t total) { return control.report(done, total); });
+  });
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,248 @@
+// The box of lanes and time: drawn with B or Ctrl and a drag, or along the ruler with Shift; resized by its handles.
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "app/timeline/frame.h"
+#include "core/base/format.h"
+#include "render/widgets/interact.h"
+
+namespace accelscope::app {
+namespace {
+
+using namespace render;
+
+constexpr float kHandle = 8;       // units, side of a corner's square
+constexpr float kHandleReach = 5;  // units from a side within which it is taken hold of
+
+[[nodiscard]] std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const TimelineRow& row) {
+  std::set<TrackNumber> tracks;
+  const bool holds_rows = row.kind == RowKind::group || row.kind == RowKind::bundle;
+  if (holds_rows && row.open) return tracks;  // its rows speak for themselves
+  if (row.track != nullptr) tracks.insert(row.track->number);
+  for (const std::uint32_t lane : row.lanes) tracks.insert(frame.snapshot.lanes[lane].track);
+  return tracks;
+}
+
+// Where the row begins, in sight or not: pinned rows stand still, the others scroll below them.
+[[nodiscard]] float top_of(const TimelineFrame& frame, std::size_t row) {
+  const TimelineState& state = frame.state;
+  const bool scrolls = row >= state.pinned_rows;
+  float y = scrolls ? frame.scrolled.y0 - state.scroll : frame.rows.y0;
+  for (std::size_t i = scrolls ? state.pinned_rows : 0; i < row; ++i) y += frame.ui.px(state.rows[i].height);
+  return y;
+}
+
+// The nearest row, where there is none.
+[[nodiscard]] std::size_t row_at(const TimelineFrame& frame, float y) {
+  const TimelineState& state = frame.state;
+  const bool scrolls = y >= frame.scrolled.y0 || state.pinned_rows == 0;
+  const std::size_t end = scrolls ? state.rows.size() : state.pinned_rows;
+  std::size_t row = scrolls ? state.pinned_rows : 0;
+  for (float bottom = top_of(frame, row); row < end; ++row) {
+    bottom += frame.ui.px(state.rows[row].height);
+    if (y < bottom) return row;
+  }
+  return end == 0 ? 0 : end - 1;
+}
+
+[[nodiscard]] std::vector<TrackNumber> tracks_between(const TimelineFrame& frame, std::size_t a, std::size_t b) {
+  const std::vector<TimelineRow>& rows = frame.state.rows;
+  std::set<TrackNumber> tracks;
+  for (std::size_t i = std::min(a, b); i <= std::max(a, b) && i < rows.size(); ++i)
+    tracks.merge(tracks_of(frame, rows[i]));
+  return {tracks.begin(), tracks.end()};
+}
+
+// Rows of the box, as indices, first and last; nothing if none of its tracks has a row.
+[[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> rows_of(const TimelineFrame& frame,
+                                                                         const EventFilter& region) {
+  std::optional<std::pair<std::size_t, std::size_t>> found;
+  for (std::size_t i = 0; i < frame.state.rows.size(); ++i) {
+    const std::set<TrackNumber> tracks = tracks_of(frame, frame.state.rows[i]);
+    const bool inside =
+        std::any_of(tracks.begin(), tracks.end(), [&](TrackNumber each) { return region.has_track(each); });
+    if (inside) found = {found ? found->first : i, i};
+  }
+  return found;
+}
+
+[[nodiscard]] std::optional<Rect> box_rect(const TimelineFrame& frame) {
+  const std::optional<EventFilter>& region = frame.tab.region;
+  if (!region || !region->range || !region->terms.empty()) return {};
+  Rect box{frame.x(static_cast<double>(region->range->begin_ns)), frame.rows.y0,
+           frame.x(static_cast<double>(region->range->end_ns)), frame.rows.y1};
+  if (region->tracks.empty()) return box;
+  const auto rows = rows_of(frame, *region);
+  if (!rows) return box;
+  box.y0 = top_of(frame, rows->first);
+  const float bottom = top_of(frame, rows->second) + frame.ui.px(frame.state.rows[rows->second].height);
+  box.y1 = rows->first < frame.state.pinned_rows ? std::max(bottom, frame.pinned.y1) : bottom;
+  return box;
+}
+
+struct Handle {
+  bool left = false, right = false, top = false, bottom = false;
+  [[nodiscard]] bool any() const noexcept { return left || right || top || bottom; }
+};
+
+[[nodiscard]] Handle handle_at(const TimelineFrame& frame, Point at) {
+  const std::optional<Rect> box = box_rect(frame);
+  if (!box || !frame.canvas(frame.rows).contains(at)) return {};
+  const float reach = frame.ui.px(kHandleReach);
+  if (at.x < box->x0 - reach || at.x > box->x1 + reach || at.y < box->y0 - reach || at.y > box->y1 + reach) return {};
+  Handle handle;
+  handle.right = std::abs(at.x - box->x1) <= reach;
+  handle.left = !handle.right && std::abs(at.x - box->x0) <= reach;
+  if (frame.tab.region->tracks.empty() || !(handle.left || handle.right)) return handle;
+  handle.bottom = std::abs(at.y - box->y1) <= reach;
+  handle.top = !handle.bottom && std::abs(at.y - box->y0) <= reach;
+  return handle;
+}
+
+void draw_length(TimelineFrame& frame, const Rect& box, float left, float right) {
+  Ui& ui = frame.ui;
+  const Rect band{left, frame.markers.y0 + ui.px(1), right, frame.markers.y1 - ui.px(1)};
+  const TimeRange range = *frame.tab.region->range;
+  const std::string text = format_duration(static_cast<double>(range.length_ns()));
+  const float half = text_width(ui, TextStyle::mono_strong, text) / 2 + ui.px(8);
+  const Pixel colour = ui.colour(Colour::accent);
+  frame.list->AddRectFilled(ImVec2(left, band.y0), ImVec2(right, band.y1), ui.colour(Colour::accent_bg));
+  const float y = std::round(band.centre().y);
+  const float middle =
+      std::clamp((left + right) / 2, frame.canvas_x + half, std::max(frame.canvas_x, frame.rows.x1 - half));
+  if (right - left > 2 * half + ui.px(8)) {
+    frame.list->AddRectFilled(ImVec2(left + ui.px(4), y), ImVec2(middle - half, y + ui.px(1)), colour);
+    frame.list->AddRectFilled(ImVec2(middle + half, y), ImVec2(right - ui.px(4), y + ui.px(1)), colour);
+  } else {
+    fill(ui, {middle - half, band.y0, middle + half, band.y1}, ui.colour(Colour::accent_bg), size::kChipRadius);
+  }
+  const Rect chip{middle - half, band.y0, middle + half, band.y1};
+  draw_text(ui, frame.list, chip, text, {.style = TextStyle::mono_strong, .align = Align::centre, .fit = Fit::clip});
+  for (const float x : {box.x0, box.x1}) {
+    if (x < frame.canvas_x || x > frame.rows.x1) continue;
+    vertical_line(ui, std::round(x), frame.markers.y0, std::max(frame.markers.y1, box.y0), with_alpha(colour, 0.6F));
+  }
+}
+
+void draw_handles(TimelineFrame& frame, const Rect& box) {
+  const float half = frame.ui.px(kHandle) / 2;
+  const std::array<Point, 4> corners = {{{box.x0, box.y0}, {box.x1, box.y0}, {box.x0, box.y1}, {box.x1, box.y1}}};
+  for (const Point& at : corners) {
+    fill(frame.ui, {at.x - half, at.y - half, at.x + half, at.y + half}, frame.ui.colour(Colour::accent), 1);
+  }
+}
+
+// Beside the pointer, after B: that the next drag is a box.
+void draw_box_hint(TimelineFrame& frame) {
+  Ui& ui = frame.ui;
+  const Point mouse = ui.input().mouse;
+  const Rect canvas = frame.canvas(frame.rows);
+  if (!frame.state.box_armed || frame.state.gesture != Gesture::none || !canvas.contains(mouse)) return;
+  set_cursor(Cursor::move);
+  constexpr std::string_view kHint = "Drag a box over lanes and time (Esc: no box)";
+  const float width = text_width(ui, TextStyle::small, kHint) + ui.px(16);
+  const float x = std::min(mouse.x + ui.px(14), canvas.x1 - width);
+  const Rect hint{x, mouse.y + ui.px(16), x + width, mouse.y + ui.px(38)};
+  fill(ui, hint, ui.colour(Colour::bg4), size::kChipRadius);
+  outline(ui, hint, ui.colour(Colour::accent), size::kChipRadius, 1);
+  draw_text(ui, hint, kHint, {.style = TextStyle::small, .align = Align::centre});
+}
+
+}  // namespace
+
+void begin_box(TimelineFrame& frame, bool whole) {
+  TimelineState& state = frame.state;
+  state.gesture = Gesture::box;
+  state.box = {.anchor_ns = state.pressed_ns,
+               .anchor_row = row_at(frame, state.pressed_at.y),
+               .keeps_tracks = whole,
+               .whole = whole};
+}
+
+bool take_box_handle(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  const Handle handle = handle_at(frame, frame.ui.input().mouse);
+  if (!handle.left && !handle.right) return false;
+  const EventFilter& region = *frame.tab.region;
+  const auto rows = rows_of(frame, region);
+  state.gesture = Gesture::box;
+  state.pressed_at = frame.ui.input().mouse;
+  state.box = {.anchor_ns = static_cast<double>(handle.left ? region.range->end_ns : region.range->begin_ns),
+               .anchor_row = rows ? (handle.top ? rows->second : rows->first) : 0,
+               .keeps_tracks = !handle.top && !handle.bottom,
+               .whole = region.tracks.empty()};
+  return true;
+}
+
+void drag_box(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  SessionTab& tab = frame.tab;
+  const Point mouse = frame.ui.input().mouse;
+  if (mouse.x == state.pressed_at.x && mouse.y == state.pressed_at.y && tab.region) {
+    if (!frame.ui.input().down(MouseButton::left)) state.gesture = Gesture::none;
+    return;  // taken hold of, and not moved
+  }
+  const double at = snapped_ns(frame, mouse);
+  const auto begin = static_cast<std::int64_t>(std::llround(std::min(at, state.box.anchor_ns)));
+  const auto end = static_cast<std::int64_t>(std::llround(std::max(at, state.box.anchor_ns)));
+  EventFilter region;
+  region.range = {begin, std::max(end, begin + 1)};
+  if (state.box.keeps_tracks) {
+    if (tab.region && !state.box.whole) region.tracks = tab.region->tracks;
+  } else {
+    const float y = std::clamp(mouse.y, frame.rows.y0, frame.rows.y1 - 1);
+    region.tracks = tracks_between(frame, state.box.anchor_row, row_at(frame, y));
+  }
+  // Over nothing but the heads of open groups there is no lane, and no tracks would mean all of them.
+  const bool lanes = state.box.whole || !region.tracks.empty();
+  tab.region = lanes ? std::optional(std::move(region)) : std::nullopt;
+  if (frame.ui.input().down(MouseButton::left)) return;
+  state.gesture = Gesture::none;
+  state.snapped.reset();
+  state.box_armed = false;
+  state.region_made = tab.region.has_value();
+}
+
+bool over_box(const TimelineFrame& frame, Point at) {
+  const std::optional<Rect> box = box_rect(frame);
+  return box && at.x >= box->x0 && at.x < box->x1 && at.y >= box->y0 && at.y < box->y1;
+}
+
+void draw_box(TimelineFrame& frame) {
+  draw_box_hint(frame);
+  const std::optional<Rect> found = box_rect(frame);
+  if (!found) return;
+  Ui& ui = frame.ui;
+  const Rect& box = *found;
+  const float left = std::clamp(box.x0, frame.canvas_x, frame.rows.x1);
+  const float right = std::clamp(box.x1, frame.canvas_x, frame.rows.x1);
+  if (box.x1 < frame.canvas_x || box.x0 > frame.rows.x1) return;
+  draw_length(frame, box, left, std::max(right, left + ui.px(1)));
+  // A box of scrolling rows goes below the pinned ones.
+  const auto rows = rows_of(frame, *frame.tab.region);
+  const bool scrolls = !frame.tab.region->tracks.empty() && rows && rows->first >= frame.state.pinned_rows;
+  const Rect canvas = frame.canvas(scrolls ? frame.scrolled : frame.rows);
+  frame.list->PushClipRect(ImVec2(canvas.x0, canvas.y0), ImVec2(canvas.x1, canvas.y1), true);
+  const Rect shown{std::max(box.x0, canvas.x0 - ui.px(8)), box.y0, std::min(box.x1, canvas.x1 + ui.px(8)), box.y1};
+  frame.list->AddRectFilled(ImVec2(shown.x0, shown.y0), ImVec2(shown.x1, shown.y1),
+                            with_alpha(ui.colour(Colour::accent), 0.08F));
+  const Pixel colour = ui.colour(Colour::accent);
+  if (frame.tab.region->tracks.empty()) {  // over all lanes: two lines
+    for (const float x : {box.x0, box.x1})
+      frame.list->AddRectFilled(ImVec2(x - 1, shown.y0), ImVec2(x + 1, shown.y1), colour);
+  } else {
+    outline(ui, shown, colour, 0, 2);
+    draw_handles(frame, box);
+  }
+  frame.list->PopClipRect();
+  ui.register_widget("timeline.box", shown);
+  const Handle handle = handle_at(frame, ui.input().mouse);
+  if (handle.any() && frame.state.gesture == Gesture::none)
+    set_cursor(handle.top || handle.bottom ? Cursor::move : Cursor::resize_horizontal);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,77 @@
+// Counters that no source recorded: their values come from the workers and are drawn like recorded ones.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <cmath>
+
+#include "app/timeline/frame.h"
+#include "core/base/format.h"
+#include "core/model/palette.h"
+#include "render/timeline/counter_painter.h"
+#include "render/widgets/popup.h"
+
+namespace accelscope::app {
+namespace {
+
+using namespace render;
+
+constexpr double kStretchPixels = 3;  // at 100 %: narrower ones would say when it is busy, and not how much
+
+[[nodiscard]] std::string share_text(double share) {
+  return share > 0 && share < 0.1 ? fmt::format("{:.2g} %", share * 100) : percent(share);
+}
+
+// The value at the pointer, what it is a share of, and how long the stretches are.
+void explain(TimelineFrame& frame, const DrawnRow& drawn, const std::string& value) {
+  const Point mouse = frame.ui.input().mouse;
+  const Rect seen = frame.canvas(drawn.rect.intersected(drawn.clip));
+  if (!frame.tab.cursor_ns || frame.state.gesture != Gesture::none || !seen.contains(mouse)) return;
+  if (!ImGui::IsWindowHovered()) return;
+  const DerivedCounter& counter = *frame.state.rows[drawn.row].derived;
+  HoverCard card;
+  card.title = counter.name;
+  card.title_value = value;
+  if (const DerivedValues::Answer* answer = frame.state.derived.answer()) {
+    card.rows.push_back({"Stretches of", format_duration(static_cast<double>(answer->stretch_ns))});
+  }
+  card.footer = "Derived: " + counter.formula;
+  hover_card(frame.ui, card, {mouse.x - 1, seen.y0, mouse.x + 1, seen.y1});
+}
+
+}  // namespace
+
+void want_derived(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  if (!frame.tab.analysis) return;
+  DerivedCounters seen;
+  for (const DrawnRow& drawn : state.drawn_rows) {
+    const TimelineRow& row = state.rows[drawn.row];
+    if (row.kind == RowKind::derived) seen.push_back(row.derived);
+  }
+  state.derived.want(*frame.tab.analysis, frame.snapshot, seen, frame.view,
+                     kStretchPixels * static_cast<double>(frame.ui.scale()), frame.ui.time());
+  if (!state.derived.error().empty()) frame.tab.last_error = state.derived.error();
+}
+
+std::string draw_derived(TimelineFrame& frame, const DrawnRow& drawn) {
+  const DerivedCounter& counter = *frame.state.rows[drawn.row].derived;
+  CounterStrip& strip = frame.state.counter;
+  if (!frame.state.derived.strip(counter, frame.view, strip)) return "…";
+  const Rect canvas = frame.canvas(drawn.rect);
+  const double scale = frame.state.derived.scale(counter);
+  const Pixel colour = frame.ui.theme().slice(palette_slot(counter.name));
+  if (strip.any) {
+    paint_counter(frame.ui, frame.list, {strip, canvas, colour, scale, share_text(scale), true});
+  }
+  double value = strip.mean;
+  if (frame.tab.cursor_ns) {
+    const double x = frame.view.x(static_cast<double>(*frame.tab.cursor_ns));
+    const bool inside = x >= 0 && x < frame.view.width;
+    const float at = inside ? strip.last[static_cast<std::size_t>(x)] : 0;
+    value = std::isnan(at) ? 0 : static_cast<double>(at);
+  }
+  explain(frame, drawn, share_text(value));
+  return strip.any ? share_text(value) : "–";
+}
+
+}  // namespace accelscope::app

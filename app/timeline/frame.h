@@ -1,0 +1,133 @@
+// One frame of the timeline: where its parts lie and what they are drawn with. Made by TimelinePanel::draw() and
+// handed to the functions that draw the parts; timeline_*.cpp holds one part each.
+#pragma once
+
+#include <imgui.h>
+
+#include "app/timeline/panel.h"
+#include "app/timeline/state.h"
+#include "app/view/motion.h"
+#include "render/base/draw.h"
+#include "render/base/ui.h"
+#include "render/timeline/ruler.h"
+#include "render/widgets/interact.h"
+
+namespace accelscope::app {
+
+[[nodiscard]] inline ImVec2 low(const render::Rect& rect) { return {rect.x0, rect.y0}; }
+[[nodiscard]] inline ImVec2 high(const render::Rect& rect) { return {rect.x1, rect.y1}; }
+
+struct TimelineFrame {
+  render::Ui& ui;
+  SessionTab& tab;
+  TimelineState& state;
+  const Snapshot& snapshot;
+  render::StripTexture& lanes_texture;
+  render::StripTexture& overview_texture;
+  ImDrawList* list = nullptr;
+  render::Rect area;      // everything
+  render::Rect overview;  // with its part of the label column
+  render::Rect ruler;
+  render::Rect markers;
+  render::Rect rows;      // all of them
+  render::Rect pinned;    // its upper part, that does not scroll
+  render::Rect scrolled;  // the rest
+  float canvas_x = 0;     // where the label column ends
+  render::TimeView view;
+  SessionSpan session;
+  render::Ruler time_ruler;
+
+  [[nodiscard]] render::Rect canvas(const render::Rect& band) const { return {canvas_x, band.y0, band.x1, band.y1}; }
+  [[nodiscard]] render::Rect label(const render::Rect& band) const { return {band.x0, band.y0, canvas_x, band.y1}; }
+  [[nodiscard]] float x(double ns) const { return canvas_x + static_cast<float>(view.x(ns)); }
+  [[nodiscard]] double ns(float x) const { return view.ns(static_cast<double>(x - canvas_x)); }
+};
+
+// timeline/layout.cpp: which rows there are, where they lie, and the strips of those that are seen.
+void compose_frame_rows(TimelineFrame& frame);
+void prepare_lanes(TimelineFrame& frame);
+
+// timeline/lanes.cpp: rows, labels, lanes.
+void draw_lanes(TimelineFrame& frame);
+// The one way in which the user's choices about rows change.
+void change_rows(SessionTab& tab, RowChoices choices);
+// The event under the pixel, from what is drawn; reads a chunk only if asked to look closely.
+[[nodiscard]] std::optional<EventId> event_under(const TimelineFrame& frame, render::Point at, bool closely);
+[[nodiscard]] std::optional<render::Rect> event_rect(const TimelineFrame& frame, const EventRecord& event);
+
+// timeline/plots.cpp: counters and memory. Return what the row's label says: the value at the cursor, else of the view.
+[[nodiscard]] std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn);
+[[nodiscard]] std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn);
+// timeline/derived.cpp: counters that no source recorded. want_derived() once per frame, when the rows are placed.
+void want_derived(TimelineFrame& frame);
+[[nodiscard]] std::string draw_derived(TimelineFrame& frame, const DrawnRow& drawn);
+[[nodiscard]] std::string percent(double share);
+
+// timeline/row_menu.cpp: what the user does with a row's label: its menu, and dragging it to another place.
+void touch_label(TimelineFrame& frame, const TimelineRow& row, const render::Interaction& touch);
+void drag_row(TimelineFrame& frame);
+void draw_row_menu(TimelineFrame& frame);
+
+// timeline/row_filter.cpp: the name filter, and what is shown when it leaves nothing.
+void draw_row_filter(TimelineFrame& frame);
+void draw_no_rows(TimelineFrame& frame);
+
+// timeline/shade.cpp: what a lane's strip is dimmed and marked by. hold_masks() once per frame before shade_of().
+void hold_masks(TimelineFrame& frame);
+[[nodiscard]] render::Pixel event_colour(const TimelineFrame& frame, const EventRecord& event);
+[[nodiscard]] render::LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index);
+
+// timeline/axis.cpp
+void draw_overview(TimelineFrame& frame);
+void draw_ruler(TimelineFrame& frame);
+
+// timeline/signs.cpp: where errors, throttling and warnings happened.
+void draw_signs(TimelineFrame& frame);
+
+// timeline/markers.cpp
+inline constexpr float kMarkerLine = 18;  // units: what a further line of flags takes
+void draw_markers(TimelineFrame& frame);
+void drop_marker(SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> end_ns = {});
+void remove_marker(SessionTab& tab, std::int64_t id);
+
+// timeline/box.cpp: the box of lanes and time that is selected (SessionTab::region).
+void begin_box(TimelineFrame& frame, bool whole);
+void drag_box(TimelineFrame& frame);
+// Takes hold of a handle or side of the box under the pointer; false: there is none.
+[[nodiscard]] bool take_box_handle(TimelineFrame& frame);
+[[nodiscard]] bool over_box(const TimelineFrame& frame, render::Point at);
+void draw_box(TimelineFrame& frame);
+
+// timeline/snap.cpp: the time under the pointer, or the begin or end of a drawn event beside it. Alt: never an edge.
+[[nodiscard]] double snapped_ns(TimelineFrame& frame, render::Point at);
+
+// timeline/measure.cpp: from the end of the first to the begin of the second of two selected events; < 0: they overlap.
+struct Gap {
+  EventRecord first, second;
+  [[nodiscard]] std::int64_t length_ns() const noexcept { return second.begin_ns - first.end_ns; }
+};
+[[nodiscard]] std::optional<Gap> selected_gap(SessionTab& tab);
+void draw_gap(TimelineFrame& frame);
+
+// timeline/hand.cpp: what the mouse does on the canvas, the overview and the marker row.
+void handle_mouse(TimelineFrame& frame);
+// Changes the view during a gesture; it enters the history when the gesture is over.
+void move_view(SessionTab& tab, TimelineState& state, const ViewRange& view);
+void finish_move(SessionTab& tab, TimelineState& state);
+void fit_event(TimelineFrame& frame, EventId id);
+
+// timeline/menu.cpp: the menu of the lanes and of a marker.
+void draw_menu(TimelineFrame& frame);
+
+// timeline/overlay.cpp: cursor, zoom box, outlines, arrows.
+void draw_overlay(TimelineFrame& frame);
+
+// timeline/hover.cpp: the time at the pointer, before anything that shows values at it is drawn, and the card of what
+// the pointer rests on.
+void take_cursor(TimelineFrame& frame);
+void draw_hover(TimelineFrame& frame);
+
+// timeline/row_commands.cpp: commands on lanes. False: it is none of them.
+[[nodiscard]] bool run_row_command(SessionTab& tab, TimelineState& state, TimelineCommand command, render::Point mouse);
+
+}  // namespace accelscope::app

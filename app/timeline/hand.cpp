@@ -1,0 +1,203 @@
+// What the mouse does on the lanes: drag to zoom, wheel, pan, select, the menu.
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/timeline/frame.h"
+#include "render/widgets/menu.h"
+
+namespace accelscope::app {
+namespace {
+
+using namespace render;
+
+constexpr float kHandClickSlack = 4;        // units: a press that moves less is a click
+constexpr double kHandSettleSeconds = 0.4;  // a wheel that rests this long has finished its zoom
+constexpr float kWheelRows = 60;            // units that a notch scrolls the rows
+constexpr double kHandWheelPan = 0.1;       // of the view
+
+void turn_wheel(TimelineFrame& frame) {
+  const Point wheel = frame.ui.input().wheel;
+  if (wheel.x == 0 && wheel.y == 0) return;
+  const Modifiers keys = frame.ui.input().modifiers();
+  const Point mouse = frame.ui.input().mouse;
+  TimelineState& state = frame.state;
+  const bool on_labels = mouse.x < frame.canvas_x;
+  if (on_labels || keys.ctrl) {
+    state.scroll -= wheel.y * frame.ui.px(kWheelRows);
+    return;
+  }
+  if (keys.shift || wheel.y == 0) {
+    const double notches = static_cast<double>(wheel.x != 0 ? wheel.x : wheel.y);
+    move_view(frame.tab, state,
+              panned(frame.tab.view, -notches * kHandWheelPan * frame.tab.view.span_ns(), frame.session));
+  } else {
+    const double factor = std::pow(kWheelZoom, static_cast<double>(wheel.y));
+    move_view(frame.tab, state, zoomed(frame.tab.view, frame.ns(mouse.x), factor, frame.session));
+  }
+  state.settle_at_s = frame.ui.time() + kHandSettleSeconds;
+  frame.ui.request_frame_after(kHandSettleSeconds);
+}
+
+void select_event(TimelineFrame& frame, std::optional<EventId> event, bool add) {
+  SessionTab& tab = frame.tab;
+  if (!add) {
+    tab.also_selected.clear();
+    tab.selected = event;
+    return;
+  }
+  if (!event) return;
+  const auto known = std::find(tab.also_selected.begin(), tab.also_selected.end(), *event);
+  if (known != tab.also_selected.end()) {
+    tab.also_selected.erase(known);
+  } else if (!tab.selected) {
+    tab.selected = event;
+  } else if (*tab.selected != *event) {
+    tab.also_selected.push_back(*event);
+  }
+}
+
+void press_left(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  const bool ctrl = frame.ui.input().modifiers().ctrl;
+  if (!ctrl && !state.box_armed && take_box_handle(frame)) return;
+  state.gesture = Gesture::press;
+  state.box_wanted = ctrl || state.box_armed;
+  state.pressed_at = state.last_mouse = frame.ui.input().mouse;
+  state.pressed_ns = snapped_ns(frame, state.pressed_at);
+}
+
+// A click on an event selects it. The box stays while clicks are inside it, and so do events chosen by what they share
+// while clicks meet events.
+void click_left(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  SessionTab& tab = frame.tab;
+  const bool add = frame.ui.input().modifiers().ctrl;
+  const std::optional<EventId> event = event_under(frame, state.pressed_at, true);
+  if (tab.region && !add) {
+    const bool by_terms = !tab.region->range && event.has_value();
+    if (!by_terms && !over_box(frame, state.pressed_at)) tab.region.reset();
+  }
+  select_event(frame, event, add);
+}
+
+void drag_left(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  const Point mouse = frame.ui.input().mouse;
+  const float across = std::abs(mouse.x - state.pressed_at.x);
+  const float along = std::abs(mouse.y - state.pressed_at.y);
+  const float slack = frame.ui.px(kHandClickSlack);
+  if (state.gesture == Gesture::press && state.box_wanted && std::max(across, along) > slack) {
+    begin_box(frame, false);
+    return drag_box(frame);
+  }
+  if (state.gesture == Gesture::press && across > slack) state.gesture = Gesture::zoom_box;
+  const double at = state.gesture == Gesture::zoom_box ? snapped_ns(frame, mouse) : state.pressed_ns;
+  if (frame.ui.input().down(MouseButton::left)) return;
+  if (state.gesture == Gesture::press) {
+    click_left(frame);
+  } else {
+    const double begin = std::min(at, state.pressed_ns);
+    const double end = std::max(at, state.pressed_ns);
+    move_view(frame.tab, state, fitted(begin, end, frame.session, 0));
+    finish_move(frame.tab, state);
+  }
+  state.gesture = Gesture::none;
+  state.snapped.reset();
+}
+
+// Along the ruler: Shift and a drag selects a stretch of time over all lanes.
+void press_ruler(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  const Interaction touch = interact(frame.ui, "timeline.ruler", frame.canvas(frame.ruler));
+  if (!touch.pressed || state.gesture != Gesture::none) return;
+  if (!frame.ui.input().modifiers().shift && !state.box_armed) return;
+  state.pressed_at = state.last_mouse = frame.ui.input().mouse;
+  state.pressed_ns = frame.ns(state.pressed_at.x);
+  begin_box(frame, true);
+}
+
+void drag_pan(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  const Point mouse = frame.ui.input().mouse;
+  const bool right = frame.ui.input().down(MouseButton::right);
+  const bool middle = frame.ui.input().down(MouseButton::middle);
+  const float moved = std::hypot(mouse.x - state.pressed_at.x, mouse.y - state.pressed_at.y);
+  if (state.right_press && moved > frame.ui.px(kHandClickSlack)) state.right_press = false;
+  if (!state.right_press && (mouse.x != state.last_mouse.x || mouse.y != state.last_mouse.y)) {
+    const double by = static_cast<double>(state.last_mouse.x - mouse.x) * frame.view.ns_per_pixel();
+    if (by != 0) move_view(frame.tab, state, panned(frame.tab.view, by, frame.session));
+    state.scroll -= mouse.y - state.last_mouse.y;
+    state.last_mouse = mouse;
+  }
+  if (right || middle) return;
+  if (state.right_press) {
+    state.menu_marker = 0;
+    state.menu_ns = static_cast<std::int64_t>(std::llround(frame.ns(mouse.x)));
+    state.menu_event = event_under(frame, mouse, true);
+    open_menu(frame.ui, "timeline.menu");
+  } else {
+    finish_move(frame.tab, state);
+  }
+  state.right_press = false;
+  state.gesture = Gesture::none;
+}
+
+}  // namespace
+
+void fit_event(TimelineFrame& frame, EventId id) {
+  if (!frame.tab.reader) return;
+  const Result<EventRecord> event = frame.tab.reader->read(id);
+  if (!event) {
+    frame.tab.last_error = event.message();
+    return;
+  }
+  frame.tab.show(fitted(static_cast<double>(event->begin_ns), static_cast<double>(event->end_ns), frame.session, 0.5));
+}
+
+void move_view(SessionTab& tab, TimelineState& state, const ViewRange& view) {
+  (void)state;
+  tab.follow = false;
+  tab.view = view;
+}
+
+void finish_move(SessionTab& tab, TimelineState& state) {
+  state.settle_at_s.reset();
+  tab.remember_view();
+}
+
+void handle_mouse(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  Ui& ui = frame.ui;
+  const Interaction touch =
+      interact(ui, "timeline.canvas", frame.canvas(frame.rows), {.disabled = false, .below_others = true});
+  const bool over = frame.area.contains(ui.input().mouse) && ImGui::IsWindowHovered();
+  if (over && state.gesture == Gesture::none) turn_wheel(frame);
+  // What the wheel did is a step of its own once it rests, or when another gesture begins.
+  const bool rests = state.settle_at_s && (ui.time() >= *state.settle_at_s || ui.input().down(MouseButton::left) ||
+                                           ui.input().down(MouseButton::middle));
+  if (rests) finish_move(frame.tab, state);
+
+  if (touch.double_clicked) {
+    if (const auto event = event_under(frame, ui.input().mouse, true)) fit_event(frame, *event);
+    state.gesture = Gesture::none;
+    return;
+  }
+  press_ruler(frame);
+  if (touch.pressed) press_left(frame);
+  const bool panning = ui.input().down(MouseButton::right) || ui.input().down(MouseButton::middle);
+  if (touch.hovered && panning && state.gesture == Gesture::none) {
+    state.gesture = Gesture::pan;
+    state.right_press = ui.input().down(MouseButton::right);
+    state.pressed_at = state.last_mouse = ui.input().mouse;
+  }
+  if (state.gesture == Gesture::press || state.gesture == Gesture::zoom_box) {
+    drag_left(frame);
+  } else if (state.gesture == Gesture::box) {
+    drag_box(frame);
+  }
+  if (state.gesture == Gesture::pan) drag_pan(frame);
+}
+
+}  // namespace accelscope::app

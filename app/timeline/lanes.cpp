@@ -1,0 +1,367 @@
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/timeline/frame.h"
+#include "core/base/format.h"
+#include "core/lod/lane_stretch.h"
+#include "render/base/icons.h"
+#include "render/timeline/lane_painter.h"
+#include "render/widgets/interact.h"
+#include "render/widgets/menu.h"
+#include "render/widgets/popup.h"
+
+namespace accelscope::app {
+namespace {
+
+using namespace render;
+
+// Below its name the label says which colour is which.
+[[nodiscard]] bool has_legend(const TimelineRow& row) { return row.kind == RowKind::memory || row.series.size() > 1; }
+
+[[nodiscard]] Rect first_line(const TimelineFrame& frame, const TimelineRow& row, Rect label) {
+  if (has_legend(row)) label.y1 = std::min(label.y1, label.y0 + frame.ui.px(size::kLane));
+  return label;
+}
+
+void toggle(TimelineFrame& frame, const TimelineRow& row) {
+  RowChoices choices = frame.tab.choices.rows;
+  if (row.kind == RowKind::group && row.members.size() == row.hidden_count) {  // nothing else can be opened
+    for (const RowMember& member : row.members) choices.hidden.erase(member.key);
+  }
+  choices.open[row.key] = !row.open;
+  change_rows(frame.tab, std::move(choices));
+}
+
+// Draws the number of events that are not to be overlooked; returns where it begins.
+float draw_alerts(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
+  Ui& ui = frame.ui;
+  const std::string text = format_count(row.alerts);
+  const float width = text_width(ui, TextStyle::mono_small, text);
+  draw_text(ui, frame.list, {right - width, line.y0, right, line.y1}, text,
+            {.style = TextStyle::mono_small, .colour = Colour::warning, .fit = Fit::clip});
+  const float left = right - width - ui.px(18);
+  draw_icon(ui, {left, line.y0, left + ui.px(14), line.y1}, icon::kWarning, ui.colour(Colour::warning_line),
+            TextStyle::icon12);
+  const Rect sign{left, line.y0, right, line.y1};
+  const Interaction touch = interact(ui, "timeline.alerts." + row.key, sign);
+  if (touch.hovered) tooltip(ui, touch, sign, text + " events of errors or throttling");
+  if (touch.clicked && row.kind == RowKind::group) toggle(frame, row);
+  return left - ui.px(6);
+}
+
+// A link at the right end of a row's label; `right` becomes where it begins. True when it was clicked.
+bool label_link(TimelineFrame& frame, const std::string& name, const std::string& text, const char* explained,
+                const Rect& line, float& right) {
+  Ui& ui = frame.ui;
+  const Rect link{right - text_width(ui, TextStyle::small, text), line.y0, right, line.y1};
+  const Interaction touch = interact(ui, name, link);
+  draw_text(ui, frame.list, link, text,
+            {.style = TextStyle::small, .colour = touch.hovered ? Colour::text1 : Colour::accent, .fit = Fit::clip});
+  tooltip(ui, touch, link, explained);
+  right = link.x0 - ui.px(8);
+  return touch.clicked;
+}
+
+// "4 of 7" levels that a row leaves out: a click makes it tall. Returns where it begins.
+float draw_hidden_levels(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
+  const std::string text = fmt::format("{} of {}", row.lanes.size(), row.lanes.size() + row.hidden_levels);
+  if (label_link(frame, "timeline.levels." + row.key, text, "Show all levels", line, right)) {
+    RowChoices choices = frame.tab.choices.rows;
+    choices.sizes[row.key] = RowSize::tall;
+    change_rows(frame.tab, std::move(choices));
+  }
+  return right;
+}
+
+// "2 hidden" in a group's heading: a click shows them again. Returns where it begins.
+float draw_hidden(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
+  const std::string text = fmt::format("{} hidden", row.hidden_count);
+  if (label_link(frame, "timeline.hidden." + row.key, text, "Show them again", line, right)) {
+    RowChoices choices = frame.tab.choices.rows;
+    for (const RowMember& member : row.members) choices.hidden.erase(member.key);
+    change_rows(frame.tab, std::move(choices));
+  }
+  return right;
+}
+
+void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& value, bool hovered) {
+  Ui& ui = frame.ui;
+  const TimelineRow& row = frame.state.rows[drawn.row];
+  const bool group = row.kind == RowKind::group;
+  const bool strong = group || row.kind == RowKind::bundle;
+  const Rect line = first_line(frame, row, frame.label(drawn.rect));
+  const float left =
+      line.x0 + ui.px(group ? size::kGroupIndent : size::kLaneIndent + 12 * static_cast<float>(row.depth));
+  float right = line.x1 - ui.px(size::kLaneValueInset);
+  if (group && row.hidden_count > 0) right = draw_hidden(frame, row, line, right);
+  if (row.alerts > 0) right = draw_alerts(frame, row, line, right);
+  if (row.hidden_levels > 0) right = draw_hidden_levels(frame, row, line, right);
+  const TextStyle value_style = group ? TextStyle::small : TextStyle::mono_small;
+  const float width = value.empty() ? 0 : text_width(ui, value_style, value);
+  // A group's name says more than how many rows it has.
+  const bool has_room = !group || text_width(ui, TextStyle::small_strong, row.label) + width <= right - left - ui.px(8);
+  if (has_room && !value.empty()) {
+    draw_text(ui, frame.list, {right - width, line.y0, right, line.y1}, value,
+              {.style = value_style,
+               .colour = group ? Colour::text3 : Colour::text2,
+               .align = Align::right,
+               .fit = Fit::clip});
+    right -= width + ui.px(8);
+  }
+  if (group || row.has_children) {
+    const float x = left - ui.px(group ? 18 : 16);
+    draw_icon(ui, {x, line.y0, x + ui.px(14), line.y1}, row.open ? icon::kCaretDown : icon::kCaretRight,
+              ui.colour(Colour::text2), TextStyle::icon12);
+  } else if (row.pinned && row.depth == 0) {
+    const float x = left - ui.px(18);
+    draw_icon(ui, {x, line.y0, x + ui.px(14), line.y1}, icon::kPin, ui.colour(hovered ? Colour::text2 : Colour::text3),
+              TextStyle::icon12);
+  }
+  draw_text(ui, frame.list, {left, line.y0, right, line.y1}, row.label,
+            {.style = strong ? TextStyle::small_strong : TextStyle::small,
+             .colour = strong ? Colour::text1 : Colour::text2,
+             .fit = Fit::ellipsis});
+}
+
+// What the values at the left are of: the selected box, the time between two selected events, or the view.
+struct Measured {
+  TimeRange range;
+  const char* name = "the view";
+  bool is_view = true;
+};
+
+[[nodiscard]] Measured measured_stretch(const TimelineFrame& frame) {
+  if (frame.tab.region && frame.tab.region->range) return {*frame.tab.region->range, "the selected box", false};
+  if (const auto gap = selected_gap(frame.tab)) {
+    const auto [begin, end] = std::minmax(gap->first.end_ns, gap->second.begin_ns);
+    if (begin < end) return {{begin, end}, "the time between the selected events", false};
+  }
+  return {{std::llround(frame.view.begin_ns), std::llround(frame.view.end_ns)}};
+}
+
+[[nodiscard]] double busy_share_of(const TimelineFrame& frame, const LaneSnapshot& lane, const Measured& measured) {
+  const LaneStretch held = lane_stretch(lane, &frame.state.windows.lane(lane), measured.range);
+  return std::min(1.0, held.busy_ns / static_cast<double>(std::max<std::int64_t>(1, measured.range.length_ns())));
+}
+
+struct RowValue {
+  std::string text;
+  std::string meaning;  // for whoever rests on it; empty: nothing is to be said
+};
+
+RowValue draw_slices(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter,
+                     const Measured& measured) {
+  const TimelineRow& row = frame.state.rows[drawn.row];
+  const bool labels = row.size != RowSize::small;  // too low for text
+  double busy = 0;
+  for (std::size_t i = drawn.first_lane; i < drawn.first_lane + drawn.lane_count; ++i) {
+    const DrawnLane& lane = frame.state.lanes[i];
+    painter.paint({lane.strip, lane.texture_row, lane.rect, labels});
+    const double share =
+        measured.is_view ? lane.strip.busy_share : busy_share_of(frame, frame.snapshot.lanes[lane.lane], measured);
+    busy = std::max(busy, share);
+  }
+  const auto length = static_cast<double>(measured.range.length_ns());
+  return {percent(busy), fmt::format("{}: busy {} of {}, {} of {}", row.label, percent(busy), measured.name,
+                                     format_duration(busy * length), format_duration(length))};
+}
+
+void draw_grid(TimelineFrame& frame, const Rect& canvas, const TimelineRow& row) {
+  Ui& ui = frame.ui;
+  if (row.kind == RowKind::group) return;
+  for (const RulerTick& tick : frame.time_ruler.ticks) {
+    if (tick.label.empty()) continue;
+    const float x = std::floor(frame.canvas_x + static_cast<float>(tick.x));
+    frame.list->AddRectFilled(ImVec2(x, canvas.y0), ImVec2(x + ui.px(1), canvas.y1), ui.colour(Colour::line1));
+  }
+  frame.list->AddRectFilled(ImVec2(canvas.x0, canvas.y1 - ui.px(1)), high(canvas), ui.colour(Colour::line1));
+}
+
+// How busy a group's rows are on average, by their busiest sub-lanes.
+[[nodiscard]] double busy_share(const TimelineFrame& frame, const TimelineRow& row, const Measured& measured) {
+  double sum = 0;
+  std::size_t rows = 0;
+  TrackNumber track = kNone;
+  double busiest = 0;
+  for (const std::uint32_t index : row.lanes) {
+    const LaneSnapshot& lane = frame.snapshot.lanes[index];
+    if (rows == 0 || lane.track != track) {
+      sum += busiest;
+      busiest = 0;
+      ++rows;
+      track = lane.track;
+    }
+    busiest = std::max(busiest, busy_share_of(frame, lane, measured));
+  }
+  return rows == 0 ? 0 : (sum + busiest) / static_cast<double>(rows);
+}
+
+// What a collapsed group holds, for whoever rests on it.
+void explain_group(TimelineFrame& frame, const TimelineRow& row, const Rect& rect, double hovered_for,
+                   const Measured& measured) {
+  if (hovered_for < kHoverCardDelay) return frame.ui.request_frame_after(kHoverCardDelay - hovered_for);
+  HoverCard card;
+  card.title = row.label;
+  const std::size_t shown = row.members.size() - row.hidden_count;
+  card.rows.push_back(
+      {"Rows", row.hidden_count == 0 ? format_count(shown) : fmt::format("{}, {} hidden", shown, row.hidden_count)});
+  if (!row.lanes.empty())
+    card.rows.push_back(
+        {measured.is_view ? "Busy in view" : "Busy in the box", percent(busy_share(frame, row, measured))});
+  if (row.alerts > 0) card.rows.push_back({"Errors, throttling", format_count(row.alerts), Colour::warning});
+  card.footer = "Click to open";
+  hover_card(frame.ui, card, rect);
+}
+
+// Seconds that the pointer has rested on the group's lane.
+[[nodiscard]] double rested_on(TimelineFrame& frame, const TimelineRow& row) {
+  GroupRest& rest = frame.state.group_rest;
+  const Point mouse = frame.ui.input().mouse;
+  if (rest.key != row.key || rest.mouse.x != mouse.x || rest.mouse.y != mouse.y) {
+    rest = {row.key, mouse, frame.ui.time()};
+  }
+  return frame.ui.time() - rest.since_s;
+}
+
+[[nodiscard]] bool may_hover(const TimelineFrame& frame) {
+  return frame.state.gesture == Gesture::none && !menu_is_open("timeline.row_menu") && !menu_is_open("timeline.menu");
+}
+
+void draw_summary(TimelineFrame& frame, const Rect& rect, const DrawnRow& drawn) {
+  frame.lanes_texture.draw_row(frame.list, rect, drawn.summary_row);
+  for (const PixelRun& run : frame.state.summaries[frame.state.rows[drawn.row].key].shown.found) {
+    const float x = rect.x0 + static_cast<float>(run.begin);
+    frame.list->AddRectFilled(ImVec2(x, rect.y0 - frame.ui.px(2)),
+                              ImVec2(rect.x0 + static_cast<float>(run.end), rect.y0), frame.ui.colour(Colour::text1));
+  }
+  for (const PixelRun& run : frame.state.summaries[frame.state.rows[drawn.row].key].shown.lit) {
+    const float x = rect.x0 + static_cast<float>(run.begin);
+    frame.list->AddRectFilled(ImVec2(x, rect.y1 - frame.ui.px(2)),
+                              ImVec2(rect.x0 + static_cast<float>(run.end), rect.y1), frame.ui.colour(Colour::accent));
+  }
+}
+
+void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& painter, const Measured& measured) {
+  Ui& ui = frame.ui;
+  TimelineState& state = frame.state;
+  const TimelineRow& row = state.rows[drawn.row];
+  const bool group = row.kind == RowKind::group;
+  const Rect canvas = frame.canvas(drawn.rect);
+  const Rect label = frame.label(drawn.rect);
+  const Rect seen = drawn.rect.intersected(drawn.clip);
+  const Interaction touch =
+      interact(ui, "timeline.label." + row.key, frame.label(seen), {.disabled = false, .below_others = true});
+  const bool over_canvas = frame.canvas(seen).contains(ui.input().mouse);
+  const bool hovered = touch.hovered || over_canvas;
+  const bool dragged = state.row_drag.moved && state.row_drag.key == row.key;
+  frame.list->AddRectFilled(low(canvas), high(canvas), ui.colour(group ? Colour::bg2 : Colour::bg1));
+  draw_grid(frame, canvas, row);
+  const bool lit = (hovered && !group) || touch.hovered || dragged;
+  const auto fill_label = [&] {
+    frame.list->AddRectFilled(low(label), high(label), ui.colour(lit ? Colour::bg3 : Colour::bg2));
+  };
+  if (has_legend(row)) fill_label();
+  RowValue value;
+  switch (row.kind) {
+    case RowKind::group:
+      value.text = row.count;
+      if (drawn.summary_row >= 0) {
+        draw_summary(frame, canvas.inset(0, ui.px(3)), drawn);
+      }
+      break;
+    case RowKind::bundle:
+      if (drawn.summary_row >= 0) draw_summary(frame, canvas.inset(0, ui.px(3)), drawn);
+      if (!row.lanes.empty() && !row.open) value.text = percent(busy_share(frame, row, measured));
+      break;
+    case RowKind::slices:
+      value = draw_slices(frame, drawn, painter, measured);
+      break;
+    case RowKind::counter:
+      value.text = draw_counter(frame, drawn);
+      break;
+    case RowKind::memory:
+      value.text = draw_memory(frame, drawn);
+      break;
+    case RowKind::derived:
+      value = {draw_derived(frame, drawn), fmt::format("{}, derived: {}", row.derived->name, row.derived->formula)};
+      break;
+  }
+  if (!has_legend(row)) fill_label();  // over slices that begin before the view
+  draw_label(frame, drawn, value.text, hovered);
+  touch_label(frame, row, touch);
+  if (!value.meaning.empty() && may_hover(frame)) tooltip(ui, touch, label, value.meaning);
+  if (group && !row.open && may_hover(frame)) {
+    if (touch.hovered) explain_group(frame, row, seen, touch.hovered_for, measured);
+    if (over_canvas && ImGui::IsWindowHovered()) explain_group(frame, row, seen, rested_on(frame, row), measured);
+  }
+  if (touch.clicked && !state.row_drag.moved && (group || row.has_children)) toggle(frame, row);
+}
+
+}  // namespace
+
+void change_rows(SessionTab& tab, RowChoices choices) {
+  tab.change([&](ViewChoices& all) { all.rows = std::move(choices); });
+}
+
+void draw_lanes(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  Ui& ui = frame.ui;
+  state.labels.begin_frame(frame.tab.snapshot);
+  const LanePainter painter(ui, frame.list, frame.lanes_texture, state.labels);
+  const Measured measured = measured_stretch(frame);
+  for (const DrawnRow& drawn : state.drawn_rows) {
+    frame.list->PushClipRect(low(drawn.clip), high(drawn.clip), true);
+    draw_row(frame, drawn, painter, measured);
+    frame.list->PopClipRect();
+  }
+  state.labels.end_frame(frame.tab.analysis.get(), may_grow(frame.tab));
+  if (state.pinned_rows > 0) {
+    frame.list->AddRectFilled(ImVec2(frame.rows.x0, frame.pinned.y1), ImVec2(frame.rows.x1, frame.scrolled.y0),
+                              ui.colour(Colour::line2));
+  }
+  drag_row(frame);
+}
+
+std::optional<EventId> event_under(const TimelineFrame& frame, Point at, bool closely) {
+  if (!frame.canvas(frame.rows).contains(at)) return {};
+  const TimelineState& state = frame.state;
+  for (std::size_t i = 0; i < state.lane_count; ++i) {
+    const DrawnLane& lane = state.lanes[i];
+    if (at.y < lane.rect.y0 || at.y >= lane.rect.y1 || !lane.clip.contains(at)) continue;
+    const double x = static_cast<double>(at.x - frame.canvas_x);
+    for (const WideSlice& slice : lane.strip.slices) {
+      if (x >= slice.x0 && x < slice.x1) return slice.id;
+    }
+    if (!closely || !frame.tab.reader) return {};
+    const double slack = std::max(1.0, frame.view.ns_per_pixel());
+    const Result<std::optional<EventId>> found = frame.tab.reader->event_at(
+        frame.snapshot.lanes[lane.lane], static_cast<std::int64_t>(frame.ns(at.x)), static_cast<std::int64_t>(slack));
+    if (!found) {
+      frame.tab.last_error = found.message();
+      return {};
+    }
+    return *found;
+  }
+  return {};
+}
+
+std::optional<Rect> event_rect(const TimelineFrame& frame, const EventRecord& event) {
+  const TimelineState& state = frame.state;
+  for (std::size_t i = 0; i < state.lane_count; ++i) {
+    const DrawnLane& lane = state.lanes[i];
+    if (frame.snapshot.lanes[lane.lane].number() != lane_of(event.id)) continue;
+    const float x0 = frame.x(static_cast<double>(event.begin_ns));
+    const float x1 = frame.x(static_cast<double>(event.end_ns));
+    const Rect rect{std::round(std::max(x0, frame.canvas_x - 8)), std::max(lane.rect.y0, lane.clip.y0),
+                    std::max(std::round(std::min(x1, frame.rows.x1 + 8)) - 1, std::round(x0) + 1),
+                    std::min(lane.rect.y1, lane.clip.y1)};
+    if (rect.y1 <= rect.y0) return {};  // below a pinned row or a heading
+    return rect;
+  }
+  return {};
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,158 @@
+// What lies over the lanes: the cursor, the box being zoomed to, outlines of hovered, selected and related events, and
+// arrows along dependencies.
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/session/analysis.h"
+#include "app/timeline/frame.h"
+#include "core/base/format.h"
+#include "core/scan/event_reader.h"
+
+namespace accelscope::app {
+namespace {
+
+using namespace render;
+
+constexpr std::size_t kMostArrows = 12;  // to and from the selected event
+
+[[nodiscard]] std::optional<EventRecord> read(const TimelineFrame& frame, EventId id) {
+  if (!frame.tab.reader) return {};
+  Result<EventRecord> event = frame.tab.reader->read(id);
+  if (!event) return {};
+  return std::move(event).value();
+}
+
+void outline_event(TimelineFrame& frame, EventId id, Colour colour, float grow, float thickness) {
+  const auto event = read(frame, id);
+  if (!event) return;
+  const auto rect = event_rect(frame, *event);
+  if (!rect || rect->x1 < frame.canvas_x || rect->x0 > frame.rows.x1) return;
+  outline(frame.ui, rect->inset(-grow * frame.ui.scale()), frame.ui.colour(colour), size::kSliceRadius + grow,
+          thickness);
+}
+
+// From the right end of one event to the left end of another, leaving and arriving level.
+void draw_arrow(TimelineFrame& frame, const EventRecord& from, const EventRecord& to, Colour colour) {
+  const auto start = event_rect(frame, from);
+  const auto end = event_rect(frame, to);
+  if (!start || !end) return;
+  Ui& ui = frame.ui;
+  const bool down = end->y0 >= start->y1 - 1;
+  const Point a{std::clamp(start->x1 - ui.px(3), frame.canvas_x, frame.rows.x1), down ? start->y1 : start->y0};
+  const Point b{std::clamp(end->x0 + ui.px(5), frame.canvas_x, frame.rows.x1), down ? end->y0 : end->y1};
+  const float bend = std::max(std::abs(b.y - a.y) / 2, ui.px(10)) * (down ? 1.0F : -1.0F);
+  const ImVec2 p1(a.x, a.y);
+  const ImVec2 p2(a.x, a.y + bend);
+  const ImVec2 p3(b.x, b.y - bend);
+  const ImVec2 p4(b.x, b.y);
+  frame.list->AddBezierCubic(p1, p2, p3, p4, ui.colour(Colour::bg1), 3 * ui.scale());
+  frame.list->AddBezierCubic(p1, p2, p3, p4, ui.colour(colour), 1.5F * ui.scale());
+  const float head = ui.px(4);
+  const float tail = down ? -head * 1.5F : head * 1.5F;
+  frame.list->AddTriangleFilled(p4, ImVec2(b.x - head, b.y + tail), ImVec2(b.x + head, b.y + tail), ui.colour(colour));
+}
+
+// Each link from its source to its target. What lies between two events off the same side of the screen is not drawn.
+void draw_links(TimelineFrame& frame, const std::vector<Dependency>& links, Colour colour) {
+  for (const Dependency& each : links) {
+    const auto from = read(frame, each.source);
+    const auto to = read(frame, each.target);
+    if (!from || !to) continue;
+    const double first = frame.ns(frame.canvas_x), last = frame.ns(frame.rows.x1);
+    const auto begin = static_cast<double>(std::min(from->end_ns, to->begin_ns));
+    const auto end = static_cast<double>(std::max(from->end_ns, to->begin_ns));
+    if (end < first || begin > last) continue;
+    draw_arrow(frame, *from, *to, colour);
+    outline_event(frame, each.source, Colour::accent, 0, 2);
+    outline_event(frame, each.target, Colour::accent, 0, 2);
+  }
+}
+
+void draw_dependencies(TimelineFrame& frame, const EventRecord& selected) {
+  const DependencyChain* chain = frame.tab.chain.get();
+  if (frame.tab.dependency_chain && chain != nullptr && chain->event == selected.id) {
+    draw_links(frame, chain->before, Colour::accent);
+    draw_links(frame, chain->after, Colour::selection);
+    return;
+  }
+  const auto dependencies = frame.tab.analysis ? frame.tab.analysis->dependencies() : nullptr;
+  if (!dependencies) return;
+  for (const Dependency& each : dependencies->predecessors(selected.id, kMostArrows).dependencies) {
+    const auto other = read(frame, each.source);
+    if (!other) continue;
+    draw_arrow(frame, *other, selected, Colour::accent);
+    outline_event(frame, other->id, Colour::accent, 0, 2);
+  }
+  for (const Dependency& each : dependencies->successors(selected.id, kMostArrows).dependencies) {
+    const auto other = read(frame, each.target);
+    if (!other) continue;
+    draw_arrow(frame, selected, *other, Colour::selection);
+    outline_event(frame, other->id, Colour::accent, 0, 2);
+  }
+}
+
+void draw_outlines(TimelineFrame& frame) {
+  for (const EventId id : frame.tab.related) outline_event(frame, id, Colour::accent, 0, 2);
+  for (const EventId id : frame.tab.also_selected) outline_event(frame, id, Colour::selection, 2, 2);
+  if (frame.tab.selected) {
+    if (const auto selected = read(frame, *frame.tab.selected)) draw_dependencies(frame, *selected);
+    outline_event(frame, *frame.tab.selected, Colour::selection, 2, 2);
+  }
+  if (frame.tab.hovered && frame.tab.hovered != frame.tab.selected) {
+    outline_event(frame, *frame.tab.hovered, Colour::text2, 0, 1);
+  }
+}
+
+void draw_zoom_box(TimelineFrame& frame) {
+  const TimelineState& state = frame.state;
+  if (state.gesture != Gesture::zoom_box) return;
+  Ui& ui = frame.ui;
+  const float at = std::clamp(state.snapped.value_or(ui.input().mouse.x), frame.canvas_x, frame.rows.x1);
+  const float from = frame.x(state.pressed_ns);
+  const Rect box{std::min(from, at), frame.rows.y0, std::max(from, at), frame.rows.y1};
+  frame.list->AddRectFilled(low(box), high(box), with_alpha(ui.colour(Colour::accent), 0.16F));
+  vertical_line(ui, box.x0, box.y0, box.y1, ui.colour(Colour::accent));
+  vertical_line(ui, box.x1, box.y0, box.y1, ui.colour(Colour::accent));
+  const std::string text = format_duration(static_cast<double>(box.width()) * frame.view.ns_per_pixel());
+  const float width = text_width(ui, TextStyle::mono_strong, text) + ui.px(16);
+  const float middle = box.centre().x;
+  const Rect chip{middle - width / 2, frame.markers.y0 + ui.px(1), middle + width / 2, frame.markers.y1 - ui.px(1)};
+  fill(ui, chip, ui.colour(Colour::accent_bg), size::kChipRadius);
+  draw_text(ui, chip, text, {.style = TextStyle::mono_strong, .align = Align::centre, .fit = Fit::clip});
+}
+
+void draw_cursor(TimelineFrame& frame) {
+  if (!frame.tab.cursor_ns || frame.state.gesture == Gesture::zoom_box) return;
+  const float x = std::floor(frame.x(static_cast<double>(*frame.tab.cursor_ns)));
+  if (x < frame.canvas_x || x > frame.rows.x1) return;
+  vertical_line(frame.ui, x, frame.ruler.y1, frame.rows.y1, with_alpha(frame.ui.colour(Colour::accent), 0.45F));
+}
+
+// The edge of an event that the gesture holds on to.
+void draw_snap(TimelineFrame& frame) {
+  if (!frame.state.snapped || frame.state.gesture == Gesture::none) return;
+  const float x = std::floor(*frame.state.snapped);
+  vertical_line(frame.ui, x, frame.markers.y0, frame.rows.y1, frame.ui.colour(Colour::accent));
+  frame.ui.register_widget("timeline.snap", {x, frame.markers.y0, x + 1, frame.rows.y1});
+}
+
+}  // namespace
+
+void draw_overlay(TimelineFrame& frame) {
+  const bool inside = frame.area.contains(frame.ui.input().mouse);
+  if (!inside && frame.state.gesture == Gesture::none) frame.tab.cursor_ns.reset();
+  frame.list->PushClipRect(ImVec2(frame.canvas_x, frame.markers.y0), high(frame.rows), true);
+  draw_cursor(frame);
+  frame.list->PushClipRect(low(frame.canvas(frame.rows)), high(frame.rows), true);
+  draw_outlines(frame);
+  draw_gap(frame);
+  frame.list->PopClipRect();
+  draw_box(frame);
+  draw_snap(frame);
+  draw_zoom_box(frame);
+  frame.list->PopClipRect();
+}
+
+}  // namespace accelscope::app

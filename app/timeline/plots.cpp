@@ -1,0 +1,227 @@
+// Rows that plot values: counters, alone or several in one row, and memory pools.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/session/analysis.h"
+#include "app/timeline/frame.h"
+#include "core/base/format.h"
+#include "core/model/palette.h"
+#include "render/timeline/counter_painter.h"
+#include "render/widgets/popup.h"
+
+namespace accelscope::app {
+namespace {
+
+using namespace render;
+
+constexpr std::size_t kMemorySeries = 8;
+
+// Three digits are enough beside a plot; the exact value is in Details.
+[[nodiscard]] double rounded_to_three_digits(double value) {
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
+  return std::round(value / step) * step;
+}
+
+[[nodiscard]] std::string counter_value(double value, const std::string& unit) {
+  if (unit == "share") return percent(value);
+  if (unit == "%") return percent(value / 100);
+  const double shown = rounded_to_three_digits(value);
+  if (unit == "B") return format_bytes(shown);
+  if (unit == "B/s") return format_rate(shown);
+  if (unit == "ns") return format_duration(shown);
+  const std::string number = format_number(shown);
+  return unit.empty() ? number : number + " " + unit;
+}
+
+[[nodiscard]] double highest_of(const TimelineFrame& frame, const LaneSnapshot& lane) {
+  CounterScale& scale = frame.state.counter_scales[lane.number()];
+  if (scale.version == frame.snapshot.version) return scale.highest;
+  scale.version = frame.snapshot.version;
+  scale.highest = 0;
+  for (std::size_t level = kTreeLevels; level-- > 0;) {
+    const std::size_t parents = level + 1 < kTreeLevels ? lane.tree.nodes[level + 1] : 0;
+    for (std::size_t i = parents * kTreeFanout; i < lane.tree.nodes[level]; ++i) {
+      scale.highest = std::max<double>(scale.highest, lane.data->counters.node(level, i).max);
+    }
+  }
+  return scale.highest;
+}
+
+// The highest value of the row's scale; what is stacked adds up.
+[[nodiscard]] double scale_of(const TimelineFrame& frame, const TimelineRow& row) {
+  double highest = 0;
+  for (const std::uint32_t index : row.scale_lanes) {
+    const double own = highest_of(frame, frame.snapshot.lanes[index]);
+    highest = row.counters == CounterMode::stacked ? highest + own : std::max(highest, own);
+  }
+  return highest;
+}
+
+[[nodiscard]] std::optional<double> value_at_cursor(const TimelineFrame& frame, const CounterStrip& strip) {
+  if (!frame.tab.cursor_ns) return {};
+  const double x = frame.view.x(static_cast<double>(*frame.tab.cursor_ns));
+  if (x < 0 || x >= frame.view.width) return {};
+  const float value = strip.last[static_cast<std::size_t>(x)];
+  if (std::isnan(value)) return {};
+  return static_cast<double>(value);
+}
+
+// Adds the counter on top of those in `below`, which are values by pixel.
+void stack_counter(TimelineFrame& frame, const Rect& canvas, const CounterStrip& strip, Pixel colour, double scale,
+                   bool line, std::vector<float>& below) {
+  const Ui& ui = frame.ui;
+  const float height = (canvas.height() - ui.px(4)) / static_cast<float>(scale > 0 ? scale : 1);
+  const auto y_of = [&](float value) { return std::round(canvas.y1 - std::max(value, 0.0F) * height); };
+  const std::size_t width = below.size();
+  for (std::size_t begin = 0; begin < width;) {
+    const float value = strip.last[begin];
+    std::size_t end = begin + 1;
+    while (end < width && strip.last[end] == value && below[end] == below[begin]) ++end;
+    if (!std::isnan(value)) {
+      const float x0 = canvas.x0 + static_cast<float>(begin);
+      const float x1 = canvas.x0 + static_cast<float>(end);
+      const float top = y_of(below[begin] + value);
+      const float bottom = line ? top + ui.px(1) : y_of(below[begin]);
+      frame.list->AddRectFilled(ImVec2(x0, top), ImVec2(x1, bottom), line ? colour : ui.theme().area(colour));
+      for (std::size_t i = begin; i < end; ++i) below[i] += value;
+    }
+    begin = end;
+  }
+}
+
+// The values at the pointer, with the names of their counters.
+void explain_values(TimelineFrame& frame, const DrawnRow& drawn, std::vector<HoverCardRow> values) {
+  const Point mouse = frame.ui.input().mouse;
+  const Rect seen = frame.canvas(drawn.rect.intersected(drawn.clip));
+  if (!frame.tab.cursor_ns || frame.state.gesture != Gesture::none || !seen.contains(mouse)) return;
+  if (!ImGui::IsWindowHovered()) return;
+  HoverCard card;
+  if (values.size() == 1) {
+    card.title = values.front().label;
+    card.title_value = values.front().value;
+  } else {
+    card.title = frame.state.rows[drawn.row].label;
+    card.rows = std::move(values);
+  }
+  hover_card(frame.ui, card, {mouse.x - 1, seen.y0, mouse.x + 1, seen.y1});
+}
+
+// Which colour is which, below the row's name.
+void draw_legend(TimelineFrame& frame, const DrawnRow& drawn, const std::vector<std::string>& names) {
+  Ui& ui = frame.ui;
+  const Rect label = frame.label(drawn.rect);
+  const std::size_t named = std::min<std::size_t>(names.size(), 6);
+  const std::size_t columns = std::clamp<std::size_t>((named + 1) / 2, 1, 3);
+  const float column_width =
+      (label.width() - ui.px(size::kLaneIndent + size::kLaneValueInset)) / static_cast<float>(columns);
+  for (std::size_t series = 0; series < named; ++series) {
+    const float column = static_cast<float>(series % columns) * column_width;
+    const std::size_t line_number = series / columns;
+    const float line = static_cast<float>(line_number) * ui.px(16);
+    Rect entry{label.x0 + ui.px(size::kLaneIndent) + column, label.y0 + ui.px(size::kLane) + line, 0, 0};
+    entry.x1 = entry.x0 + column_width - ui.px(4);
+    entry.y1 = entry.y0 + ui.px(16);
+    const Pixel colour = ui.theme().slice(palette_slot(names[series]));
+    const float side = ui.px(8);
+    const float top = std::round(entry.centre().y - side / 2);
+    frame.list->AddRectFilled(ImVec2(entry.x0, top), ImVec2(entry.x0 + side, top + side), colour, ui.scale() * 2);
+    entry.x0 += side + ui.px(5);
+    draw_text(ui, frame.list, entry, names[series],
+              {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::middle});
+  }
+}
+
+}  // namespace
+
+std::string percent(double share) {
+  const double value = share * 100;
+  // A lane that is hardly busy is not idle.
+  if (value > 0 && value < 0.5) return "<1 %";
+  return fmt::format("{:.0f} %", value);
+}
+
+std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn) {
+  const TimelineRow& row = frame.state.rows[drawn.row];
+  if (row.lanes.empty()) return "–";
+  const bool shared = row.counters != CounterMode::separate;
+  const std::string& unit = row.series.front()->unit;
+  const double scale = scale_of(frame, row);
+  const Rect canvas = frame.canvas(drawn.rect);
+  CounterStrip& strip = frame.state.counter;
+  std::vector<float> below(static_cast<std::size_t>(frame.view.width));
+  std::vector<std::string> names;
+  std::vector<HoverCardRow> values;
+  double sum = 0;
+  bool any = false;
+  for (std::size_t i = 0; i < row.lanes.size(); ++i) {
+    const LaneSnapshot& lane = frame.snapshot.lanes[row.lanes[i]];
+    build_counter_strip(lane, &frame.state.windows.lane(lane), frame.view, strip);
+    frame.state.complete = frame.state.complete && strip.complete;
+    names.push_back(row.series[i]->name);
+    const std::optional<double> value = value_at_cursor(frame, strip);
+    values.push_back({names.back(), value ? counter_value(*value, unit) : "–"});
+    if (!strip.any) continue;
+    any = true;
+    sum += value.value_or(strip.mean);
+    const Pixel colour = frame.ui.theme().slice(palette_slot(names.back()));
+    if (row.counters == CounterMode::stacked) {
+      stack_counter(frame, canvas, strip, colour, scale, row.counter_line, below);
+      continue;
+    }
+    const double top = row.own_scales ? highest_of(frame, lane) : scale;
+    const bool last = i + 1 == row.lanes.size() && !row.own_scales;  // one mark for what is the scale of all
+    paint_counter(frame.ui, frame.list,
+                  {strip, canvas, colour, top, last ? counter_value(scale, unit) : "", !row.counter_line && !shared});
+  }
+  if (shared && row.size != RowSize::small) draw_legend(frame, drawn, names);
+  explain_values(frame, drawn, std::move(values));
+  if (!any) return "–";
+  return row.counters == CounterMode::overlaid ? std::string() : counter_value(sum, unit);
+}
+
+std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
+  const TimelineRow& row = frame.state.rows[drawn.row];
+  const auto memory = frame.tab.analysis ? frame.tab.analysis->memory() : nullptr;
+  if (!memory || row.pool >= memory->pools.size()) return "–";
+  Ui& ui = frame.ui;
+  const PoolUsage& pool = memory->pools[row.pool];
+  const TimeRange range{static_cast<std::int64_t>(frame.view.begin_ns), static_cast<std::int64_t>(frame.view.end_ns)};
+  const auto stack =
+      frame.state.usage_stacks.get(memory, row.pool, range, static_cast<std::size_t>(frame.view.width), kMemorySeries);
+  if (!stack || stack->key.range != range || stack->usage != memory) {
+    frame.state.complete = false;
+    ui.request_frame_after(0.01);
+  }
+  if (!stack) return "–";
+  const Rect canvas = frame.canvas(drawn.rect);
+  const double scale = (canvas.height() - ui.px(4)) / std::max<double>(1, static_cast<double>(pool.peak_bytes));
+  // The stack may be of the view before: it lies where its own time is.
+  const double per_ns = static_cast<double>(frame.view.width) / (frame.view.end_ns - frame.view.begin_ns);
+  const double from = (static_cast<double>(stack->key.range.begin_ns) - frame.view.begin_ns) * per_ns;
+  const double step = static_cast<double>(stack->key.range.length_ns()) * per_ns /
+                      static_cast<double>(std::max<std::size_t>(stack->key.pixels, 1));
+  std::vector<std::string> names;
+  for (const UsageSeries& series : stack->series) {
+    names.push_back(series.name);
+    const Pixel colour = ui.theme().area(ui.theme().slice(series.slot));
+    for (const UsageRun& run : series.areas) {
+      const double x0 = std::clamp(from + step * run.begin, 0.0, static_cast<double>(canvas.width()));
+      const double x1 = std::clamp(from + step * run.end, 0.0, static_cast<double>(canvas.width()));
+      const float y1 = canvas.y1 - static_cast<float>(static_cast<double>(run.bottom) * scale);
+      const float y0 = canvas.y1 - static_cast<float>(static_cast<double>(run.top) * scale);
+      frame.list->AddRectFilled(ImVec2(canvas.x0 + static_cast<float>(x0), std::round(y0)),
+                                ImVec2(canvas.x0 + static_cast<float>(x1), std::round(y1)), colour);
+    }
+  }
+  if (row.size != RowSize::small) draw_legend(frame, drawn, names);  // the largest tensors
+  // At the cursor, else the most in the view.
+  if (frame.tab.cursor_ns) return format_bytes(static_cast<double>(memory->used_at(row.pool, *frame.tab.cursor_ns)));
+  const auto most = std::max_element(stack->stack.total.begin(), stack->stack.total.end());
+  return format_bytes(most == stack->stack.total.end() ? 0 : static_cast<double>(*most));
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,71 @@
+// Sets of markers under names that the user gave: a snapshot of the session's markers that can be put back, kept with
+// the session and carried as a text file to other sessions of the same program. Times are ns of session time.
+//
+//   accelscope-marker-sets <tab> 1
+//   set     <tab> NAME
+//   marker  <tab> BEGIN <tab> END or nothing <tab> NAME <tab> NOTE <tab> LABEL
+//
+// Tab, line end and backslash in names are written \t, \n and \\.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/session/tab.h"
+#include "core/store/store.h"
+
+namespace accelscope::app {
+
+struct MarkerSet {
+  std::string name;
+  std::vector<Marker> markers;  // without ids
+};
+
+class MarkerSets {
+ public:
+  void put(std::string_view name, std::vector<Marker> markers);  // in the place of one of that name
+  // False: there is no such set, or another one has the name already.
+  [[nodiscard]] bool rename(std::string_view from, std::string_view to);
+  void remove(std::string_view name);
+  [[nodiscard]] const MarkerSet* find(std::string_view name) const noexcept;
+  [[nodiscard]] const std::vector<MarkerSet>& all() const noexcept { return sets_; }  // oldest first
+  [[nodiscard]] bool holds(const std::vector<Marker>& markers) const;                 // as one of the sets
+
+  [[nodiscard]] std::string to_text() const;
+  // Records of other kinds are passed over; a wrong line is an error that names it.
+  [[nodiscard]] static Result<MarkerSets> from_text(std::string_view text);
+
+ private:
+  std::vector<MarkerSet> sets_;
+};
+
+enum class LoadMarkers : std::uint8_t { replace, add };
+
+// The sets of one session: read from it when they are first asked for, kept in it with every change.
+class SessionMarkerSets {
+ public:
+  [[nodiscard]] const MarkerSets& of(const SessionTab& tab);
+  // Why the sets that the session keeps cannot be read; they stay there until a set is saved.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+  Result<void> save(SessionTab& tab,
+                    const std::string& name);  // the session's markers, in the place of one of that name
+  Result<void> rename(SessionTab& tab, const std::string& from, const std::string& to);
+  Result<void> remove(SessionTab& tab, const std::string& name);
+  // Puts the set's markers among those of the session, or in their place. Markers without a label get the set's name.
+  // Markers that are in no set are kept as the set "before NAME" when they are replaced.
+  Result<void> load(SessionTab& tab, const std::string& name, LoadMarkers how);
+  Result<std::size_t> import_text(SessionTab& tab, std::string_view text);  // how many sets came
+
+ private:
+  Result<void> keep(SessionTab& tab);
+  Result<void> clear_for(SessionTab& tab, const MarkerSet& set);
+
+  MarkerSets sets_;
+  bool read_ = false;
+  std::string problem_;
+};
+
+}  // namespace accelscope::app

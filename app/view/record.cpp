@@ -1,0 +1,154 @@
+#include "app/view/record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/rows/track_names.h"
+#include "app/view/colour_choices.h"
+#include "app/view/motion.h"
+#include "app/view/selection.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr const char* kViewKey = "view";  // of the store's overlay values
+
+// The keys of rows as this session has them: another machine's rows are found by all but its name.
+[[nodiscard]] RowChoices with_own_keys(RowChoices rows, const TrackNames& names) {
+  const auto own = [&names](const std::string& key) {
+    const auto name = track_in_key(key);
+    const auto track = name ? names.find(*name) : std::nullopt;
+    return track ? row_key(names, *track) : key;
+  };
+  const auto own_set = [&own](std::set<std::string>& keys) {
+    std::set<std::string> found;
+    for (const std::string& key : keys) found.insert(own(key));
+    keys = std::move(found);
+  };
+  const auto own_map = [&own](auto& values) {
+    std::remove_reference_t<decltype(values)> found;
+    for (auto& [key, value] : values) found.emplace(own(key), std::move(value));
+    values = std::move(found);
+  };
+  own_map(rows.open);
+  own_set(rows.hidden);
+  std::transform(rows.pinned.begin(), rows.pinned.end(), rows.pinned.begin(), own);
+  own_map(rows.sizes);
+  own_map(rows.order);
+  for (auto& [parent, keys] : rows.order) std::transform(keys.begin(), keys.end(), keys.begin(), own);
+  return rows;
+}
+
+// Tracks of the filter; a lack of them is told.
+[[nodiscard]] std::vector<TrackNumber> own_tracks(const ViewLink& link, const TrackNames& names,
+                                                  std::vector<std::string>& told) {
+  std::vector<TrackNumber> tracks;
+  for (const std::string& name : link.filter_tracks) {
+    if (const auto track = names.find(name)) tracks.push_back(*track);
+  }
+  const std::size_t missing = link.filter_tracks.size() - tracks.size();
+  if (missing > 0 && tracks.empty()) {
+    told.push_back("The lanes of the view's filter are not in this session; all lanes pass");
+  } else if (missing > 0) {
+    told.push_back(
+        fmt::format("{} of {} lanes of the view's filter are not in this session", missing, link.filter_tracks.size()));
+  }
+  return tracks;
+}
+
+// Colours by columns that the session's tables have; the others are told. Tables that it does not have may come.
+void keep_own_colours(const Snapshot& snapshot, ViewChoices& choices, std::vector<std::string>& told) {
+  std::erase_if(choices.colour_by, [&](const auto& choice) {
+    const std::vector<ColourColumn> columns = colour_columns(snapshot, choice.first);
+    const bool known = columns.empty() || std::any_of(columns.begin(), columns.end(), [&](const ColourColumn& column) {
+                         return column.column == choice.second;
+                       });
+    if (!known) {
+      told.push_back(
+          fmt::format("The view colours {} by {}, which this session does not have; they are coloured by name",
+                      choice.first, choice.second));
+    }
+    return !known;
+  });
+}
+
+[[nodiscard]] bool meets_session(const ViewRange& range, const Snapshot& snapshot) {
+  const SessionSpan span = session_span(snapshot);
+  return range.begin_ns <= span.end_ns && range.end_ns >= span.begin_ns;
+}
+
+void select_linked(SessionTab& tab, const std::optional<LinkedEvent>& event, std::vector<std::string>& told) {
+  clear_selection(tab);
+  tab.also_selected.clear();
+  if (!event) return;
+  const LaneSnapshot* lane = tab.snapshot->find_lane(lane_of(event->id));
+  const bool known = lane != nullptr && ordinal_of(event->id) < lane->event_count;
+  if (known) {
+    const Result<EventRecord> record = tab.reader->read(event->id);
+    if (record && record->name_text == event->name) {
+      tab.selected = event->id;
+      return;
+    }
+  }
+  told.push_back(fmt::format("The event that was selected, {}, is not in this session", event->name));
+}
+
+}  // namespace
+
+ViewLink link_to_view(const SessionTab& tab) {
+  ViewLink link;
+  link.range = tab.view;
+  link.choices = tab.choices;
+  if (!tab.choices.filter.tracks.empty()) {
+    const TrackNames names(*tab.snapshot);
+    for (const TrackNumber track : tab.choices.filter.tracks) link.filter_tracks.push_back(names.of(track));
+    link.choices.filter.tracks.clear();
+  }
+  if (!tab.selected) return link;
+  const Result<EventRecord> record = tab.reader->read(*tab.selected);
+  if (record) link.selected = LinkedEvent{*tab.selected, record->name_text};
+  return link;
+}
+
+std::vector<std::string> follow_link(SessionTab& tab, const ViewLink& link) {
+  std::vector<std::string> told;
+  const TrackNames names(*tab.snapshot);
+  ViewState state{tab.view, link.choices};
+  state.choices.rows = with_own_keys(link.choices.rows, names);
+  state.choices.filter.tracks = own_tracks(link, names, told);
+  keep_own_colours(*tab.snapshot, state.choices, told);
+  if (link.range && meets_session(*link.range, *tab.snapshot)) {
+    state.view = *link.range;
+  } else if (link.range) {
+    told.emplace_back("The view's range lies outside this session; the range stays");
+  }
+  tab.restore(state);
+  tab.remember_view();
+  select_linked(tab, link.selected, told);
+  for (const std::string& part : link.passed_over) {
+    told.push_back(fmt::format("The view's part \"{}\" is of a newer version and was passed over", part));
+  }
+  return told;
+}
+
+bool writes_to_its_file(const SessionTab& tab) { return !tab.path.empty() && tab.store->status().path == tab.path; }
+
+void note_kept_change(SessionTab& tab) {
+  if (!writes_to_its_file(tab)) tab.modified = true;
+}
+
+Result<void> keep_view(const SessionTab& tab) {
+  return tab.store->set_overlay_value(kViewKey, to_text(link_to_view(tab)));
+}
+
+std::vector<std::string> show_kept_view(SessionTab& tab) {
+  const std::string text = tab.store->overlay_value(kViewKey);
+  if (text.empty()) return {};
+  const Result<ViewLink> link = read_view_link(text);
+  if (!link) return {fmt::format("The view that the session was saved with cannot be shown: {}", link.message())};
+  return follow_link(tab, *link);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,113 @@
+#include "app/view/region_terms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/scan/event_reader.h"
+
+namespace accelscope::app {
+
+namespace {
+
+// Every character that is not a letter or digit is escaped, which RE2 reads as itself.
+std::string exact_expression(std::string_view text) {
+  std::string expression = "/^";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain =
+        byte >= 0x80 || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (c == '\n') {
+      expression += "\\n";
+    } else {
+      if (!plain) expression += '\\';
+      expression += c;
+    }
+  }
+  return expression + "$/";
+}
+
+void keep_tracks(std::vector<TrackNumber>& tracks, const Snapshot& snapshot, const EventFilter& without) {
+  std::vector<TrackNumber> kept;
+  for (const TrackSnapshot& each : snapshot.tracks) {
+    const TrackNumber number = each.track->number;
+    const bool shown = tracks.empty() || std::find(tracks.begin(), tracks.end(), number) != tracks.end();
+    if (shown && !without.has_track(number)) kept.push_back(number);
+  }
+  if (!kept.empty()) tracks = std::move(kept);  // none would mean all
+}
+
+void add_term(std::vector<FilterTerm>& terms, FilterTerm term) {
+  if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(std::move(term));
+}
+
+}  // namespace
+
+std::string equals_term(std::string_view column, std::string_view text) {
+  if (text.find('"') == text.npos) return std::string(column) + "=\"" + std::string(text) + "\"";
+  return std::string(column) + "~" + exact_expression(text);
+}
+
+std::vector<SharedTrait> traits_of(const EventRecord& event, const Snapshot& snapshot) {
+  std::vector<SharedTrait> traits;
+  const auto by_text = [&](std::string id, const std::string& label, const std::string& search) {
+    traits.push_back({std::move(id), label, {.range = {}, .tracks = {}, .terms = {{search, false}}}});
+  };
+  if (!event.name_text.empty()) by_text("name", "named " + event.name_text, equals_term("name", event.name_text));
+  const Schema* schema = event.lane != nullptr ? event.lane->schema.get() : nullptr;
+  const auto by_role = [&](Role role, const char* id) {
+    const auto column = schema != nullptr ? schema->find(role) : std::nullopt;
+    if (!column || *column >= event.fields.size()) return;
+    const auto* text = std::get_if<std::string>(&event.fields[*column]);
+    if (text == nullptr || text->empty()) return;
+    by_text(id, std::string("of the ") + id + " " + *text, equals_term(schema->columns[*column].name, *text));
+  };
+  by_role(Role::source_location, "line");
+  by_role(Role::layer, "layer");
+  if (event.lane != nullptr) {
+    if (const TrackSnapshot* track = snapshot.find_track(event.lane->track)) {
+      traits.push_back(
+          {"lane", "of the lane " + track->track->name, {.range = {}, .tracks = {event.lane->track}, .terms = {}}});
+    }
+  }
+  return traits;
+}
+
+void show_only(SessionTab& tab, const EventFilter& trait) {
+  tab.change([&](ViewChoices& choices) {
+    if (!trait.tracks.empty()) choices.filter.tracks = trait.tracks;
+    for (const FilterTerm& term : trait.terms) add_term(choices.filter.terms, term);
+  });
+}
+
+void hide(SessionTab& tab, const EventFilter& trait) {
+  tab.change([&](ViewChoices& choices) {
+    if (!trait.tracks.empty()) keep_tracks(choices.filter.tracks, *tab.snapshot, trait);
+    for (const FilterTerm& term : trait.terms) add_term(choices.filter.terms, {term.search, !term.excluded});
+  });
+}
+
+SelectedPart selected_part(const SessionTab& tab) {
+  if (tab.region) return {*tab.region, "Zoom in and filter in by selection"};
+  if (tab.selected && tab.reader) {
+    const Result<EventRecord> event = tab.reader->read(*tab.selected);
+    if (event && !event->name_text.empty()) {
+      return {{.range = {}, .tracks = {}, .terms = {{equals_term("name", event->name_text), false}}},
+              "Filter in all named " + event->name_text};
+    }
+  }
+  const auto begin = static_cast<std::int64_t>(std::floor(tab.view.begin_ns));
+  const auto end = std::max(begin + 1, static_cast<std::int64_t>(std::ceil(tab.view.end_ns)));
+  return {{.range = TimeRange{begin, end}, .tracks = {}, .terms = {}}, "Filter in what is visible"};
+}
+
+void filter_by_selection(SessionTab& tab) {
+  const EventFilter part = selected_part(tab).filter;
+  tab.follow = false;
+  if (tab.region && part.range) {
+    tab.view = {static_cast<double>(part.range->begin_ns), static_cast<double>(part.range->end_ns)};
+  }
+  tab.change([&](ViewChoices& choices) { choices.filter = both(choices.filter, part); });
+  tab.region.reset();
+}
+
+}  // namespace accelscope::app

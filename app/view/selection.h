@@ -1,0 +1,44 @@
+// What it means to select: the event, the line that it came from, the events it depends on. All panels use these, so
+// that a selection made in one shows in all.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "app/session/tab.h"
+#include "core/scan/worker_pool.h"
+
+namespace accelscope::app {
+
+// Brings it into the view in time when it lies outside, and nearer when it would be too narrow to be seen.
+void select_event(SessionTab& tab, EventId id);
+void select_in_view(SessionTab& tab, EventId id);  // the same at the zoom that there is
+void clear_selection(SessionTab& tab);
+
+// Shows a stretch with a margin of a tenth on both sides.
+void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns);
+// The stretch from the first to the last of the events; nothing if none can be read.
+[[nodiscard]] std::optional<TimeRange> stretch_of(SessionTab& tab, std::span<const EventId> events);
+
+// Follows what the user selected since the last frame, in whichever panel: sets the source line of a newly selected
+// event, lights its dependencies once they are known, and walks the chain of them when the tab wants it. Holds what
+// was seen last.
+class SelectionFollower {
+ public:
+  explicit SelectionFollower(WorkerPool& pool) : pool_(pool) {}
+  void update(SessionTab& tab);
+  [[nodiscard]] bool pending() const { return chain_task_.valid(); }
+
+ private:
+  void light_dependencies(SessionTab& tab);
+  void follow_chain(SessionTab& tab);
+
+  WorkerPool& pool_;
+  std::optional<EventId> seen_;
+  bool dependencies_wanted_ = false;
+  Task<std::shared_ptr<const DependencyChain>> chain_task_;
+  EventId chain_of_ = kNoEvent;  // that is being walked
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,292 @@
+// Captures in the workspace: starting, following, pausing, what broke and was mended, what the user is asked, and
+// taking up what a former run left behind.
+#include <algorithm>
+#include <filesystem>
+
+#include "app/plan/form_model.h"
+#include "app/session/analysis.h"
+#include "app/workspace/workspace.h"
+#include "core/base/format.h"
+
+namespace accelscope::app {
+
+using capture::CapturePhase;
+
+namespace {
+
+constexpr double kRateWindowSeconds = 0.5;
+constexpr double kFollowSeconds = 3;   // a view that follows shows what came in so long
+constexpr double kFollowEvents = 200;  // or more, where so many have not come in it
+
+LiveState live_state(CapturePhase phase) {
+  switch (phase) {
+    case CapturePhase::preparing:
+      return LiveState::connecting;
+    case CapturePhase::streaming:
+    case CapturePhase::paused:
+    case CapturePhase::reconnecting:
+    case CapturePhase::stopping:
+      return LiveState::recording;
+    case CapturePhase::ended:
+      return LiveState::ended;
+    case CapturePhase::failed:
+      return LiveState::failed;
+  }
+  return LiveState::failed;
+}
+
+std::string shown_host(const capture::AgentStatus& agent) { return agent.host.empty() ? agent.place : agent.host; }
+
+}  // namespace
+
+capture::CaptureSessionOptions Workspace::session_options() const {
+  capture::CaptureSessionOptions options;
+  options.version = ACCELSCOPE_VERSION;
+  options.description = "Accelscope viewer";
+  if (!options_.state_directory.empty()) {
+    options.recovery_directory = (std::filesystem::path(options_.state_directory) / "recovery").string();
+  }
+  return options;
+}
+
+SessionTab& Workspace::adopt_live(std::unique_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title) {
+  OpenTab& tab = add_tab(std::move(title), std::move(store));
+  tab.link = std::move(link);
+  tab.session->live = LiveState::connecting;  // even if it has failed already: update() tells the user so
+  tab.session->capture = tab.link->status();
+  tab.session->follow = !tab.session->capture.over();
+  return *tab.session;
+}
+
+void Workspace::connect(const capture::CapturePlan& plan, const ConfigurationName& from) {
+  auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
+  if (!store) return notify(Severity::error, store.message());
+  std::shared_ptr<Store> shared = std::move(*store);
+  auto link = options_.services.begin(plan, shared, session_options());
+  if (!link) return notify(Severity::error, link.message());
+  SessionTab& tab = adopt_live(std::move(*link), shared, title_of_plan(plan));
+  if (from.empty()) return;
+  tab.project = from.project;
+  tab.configuration = from.name;
+  for (const auto& [key, value] : {std::pair(kProjectKey, from.project), {kConfigurationKey, from.name}}) {
+    if (auto kept = shared->set_overlay_value(key, value); !kept) notify(Severity::warning, kept.message());
+  }
+  if (auto used = configurations_.use(from); !used) notify(Severity::warning, used.message());
+}
+
+void Workspace::connect(const std::string& places) {
+  CaptureForm form;
+  form.where = Where::agent;
+  form.agent_hosts = places;
+  const capture::CapturePlan plan = plan_of(form, {});
+  for (const std::string& place : plan.places) {
+    if (auto good = check_place(place); !good) return notify(Severity::error, good.message());
+  }
+  connect(plan);
+}
+
+void Workspace::start_demo() {
+  auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
+  if (!store) return notify(Severity::error, store.message());
+  std::shared_ptr<Store> shared = std::move(*store);
+  auto link = make_demo_link(shared, session_options());
+  if (!link) return notify(Severity::error, link.message());
+  adopt_live(std::move(*link), std::move(shared), "Demo");
+}
+
+bool Workspace::is_live(std::size_t index) const {
+  return index < tabs_.size() && tabs_[index]->link && may_grow(*tabs_[index]->session);
+}
+
+void Workspace::stop_capture(std::size_t index) {
+  if (index < tabs_.size() && tabs_[index]->link) tabs_[index]->link->stop();
+}
+
+void Workspace::pause_capture(std::size_t index, bool paused) {
+  if (index >= tabs_.size() || !tabs_[index]->link) return;
+  paused ? tabs_[index]->link->pause() : tabs_[index]->link->resume();
+}
+
+void Workspace::add_agents(std::size_t index, const std::vector<std::string>& places) {
+  if (!is_live(index)) return;
+  for (const std::string& place : places) {
+    const auto& agents = tabs_[index]->session->capture.agents;
+    const bool known = std::any_of(agents.begin(), agents.end(), [&](const auto& a) { return a.place == place; });
+    if (known) {
+      notify(Severity::warning, place + ": takes part in this session already");
+    } else {
+      tabs_[index]->link->add(place);
+    }
+  }
+}
+
+void Workspace::remove_agent(std::size_t index, const std::string& place) {
+  if (is_live(index)) tabs_[index]->link->leave(place);
+}
+
+void Workspace::refresh_link(OpenTab& tab, double now_s) {
+  SessionTab& session = *tab.session;
+  const LiveState before = session.live;
+  session.capture = tab.link->status();
+  session.live = live_state(session.capture.phase);
+  tell_of_breaks(tab, now_s);
+  if (session.live == LiveState::failed && before != LiveState::failed) {
+    notify(Severity::error, session.capture.message);
+  }
+  for (const capture::AgentStatus& agent : session.capture.agents) {
+    session.capture_seconds = std::max(session.capture_seconds, agent.streaming_seconds);
+  }
+
+  const std::uint64_t events = session.snapshot->event_count;
+  const double elapsed_s = now_s - tab.rate_since_s;
+  if (elapsed_s >= kRateWindowSeconds) {
+    session.events_per_second = static_cast<double>(events - tab.rate_since_events) / elapsed_s;
+    const std::int64_t end_ns = session.snapshot->end_ns;
+    if (events > tab.rate_since_events && tab.rate_since_events > 0) {  // not while it is paused
+      tab.pace.wall_s += elapsed_s;
+      tab.pace.session_ns += static_cast<double>(std::max<std::int64_t>(end_ns - tab.pace.end_ns, 0));
+    }
+    tab.pace.end_ns = end_ns;
+    tab.rate_since_s = now_s;
+    tab.rate_since_events = events;
+  }
+  if (!may_grow(session)) session.events_per_second = 0;
+  if (events == 0) return;
+  if (tab.saved_version == 0) session.modified = true;  // something came, and it is in no file yet
+
+  if (auto active = session.analysis->active()) session.active = active;
+  if (!tab.fitted) fit_first_view(tab);
+  if (!session.follow) return;
+  if (may_grow(session)) return follow_newest(tab);
+  // It is over: what was done is shown, and not the last of it, where there may be nothing at all.
+  if (session.analysis->active_known()) session.show(active_view(session));
+}
+
+// A capture that was read anew has its activity known a little later; until then all of it is shown.
+void Workspace::fit_first_view(OpenTab& tab) {
+  SessionTab& session = *tab.session;
+  const bool whole = session.follow || !session.analysis->active_known();
+  session.view = whole ? whole_session(*session.snapshot) : active_view(session);
+  if (whole && !session.follow) return;
+  session.remember_view();
+  tab.pace.span_ns = session.view.span_ns();
+  tab.fitted = true;
+}
+
+void Workspace::follow_newest(OpenTab& tab) {
+  SessionTab& session = *tab.session;
+  const auto begin = static_cast<double>(session.snapshot->begin_ns);
+  const double end = std::max(static_cast<double>(session.snapshot->end_ns), begin + 1);
+  Pace& pace = tab.pace;
+  double span = session.view.span_ns();
+  if (span == pace.span_ns) {  // else it is the width that the user chose
+    const double all = end - begin;
+    const double recent = pace.wall_s > 0 ? kFollowSeconds * pace.session_ns / pace.wall_s : all;
+    const double enough = kFollowEvents * all / static_cast<double>(session.snapshot->event_count);
+    span = std::clamp(std::max(recent, enough), 1.0, all);
+  }
+  session.view = {std::max(end - span, begin), end};
+  pace.span_ns = session.view.span_ns();
+}
+
+// One notice per agent: what broke, and in its place when it was mended, or that it was given up.
+void Workspace::tell_of_breaks(OpenTab& tab, double now_s) {
+  for (const capture::AgentStatus& agent : tab.session->capture.agents) {
+    const std::string host = shown_host(agent);
+    const std::string subject = tab.session->title + " " + agent.place;
+    const auto known = tab.broken.find(agent.place);
+    if (agent.phase == CapturePhase::reconnecting) {
+      if (known != tab.broken.end() && known->second.what == agent.message) continue;
+      const double since_s = known != tab.broken.end() ? known->second.since_s : now_s;
+      tab.broken[agent.place] = {since_s, agent.message};
+      notify(Severity::warning,
+             host + ": the connection broke (" + agent.message +
+                 "). What comes meanwhile is kept by the agent; connecting again.",
+             subject);
+    } else if (known != tab.broken.end()) {
+      const std::string lasted = format_duration((now_s - known->second.since_s) * 1e9);
+      tab.broken.erase(known);
+      if (agent.phase == CapturePhase::failed) {
+        notify(Severity::error, agent.message, subject);
+      } else {
+        const std::string lost =
+            agent.lost_events == 0 ? "nothing was lost" : format_count(agent.lost_events) + " events are lost";
+        notify(Severity::note, host + ": connected again after " + lasted + "; " + lost + ".", subject);
+      }
+    } else if (agent.phase == CapturePhase::failed && !tab.session->capture.over()) {
+      tab.broken.erase(agent.place);
+      if (tab.failed.insert(agent.place).second) notify(Severity::error, agent.message, subject);
+    }
+  }
+}
+
+std::optional<Workspace::CaptureAsks> Workspace::capture_question() const {
+  for (std::size_t i = 0; i < tabs_.size(); ++i) {
+    if (!tabs_[i]->link) continue;
+    if (auto question = tabs_[i]->link->question()) return CaptureAsks{i, std::move(*question)};
+  }
+  return std::nullopt;
+}
+
+void Workspace::answer_capture(const CaptureAsks& asked, const std::optional<std::string>& answer) {
+  if (asked.tab < tabs_.size() && tabs_[asked.tab]->link) tabs_[asked.tab]->link->answer(asked.question.id, answer);
+}
+
+void Workspace::look_for_recoverable() {
+  const std::string folder = session_options().recovery_directory;
+  if (folder.empty() || !options_.services.find_recoverable) return;
+  found_recoverable_ = std::make_shared<std::vector<capture::Recoverable>>();
+  auto work = [find = options_.services.find_recoverable, folder, found = found_recoverable_](JobControl&) {
+    *found = find(folder);
+    return Result<void>{};
+  };
+  looking_ = std::make_unique<BackgroundJob>("Looking for unfinished captures", std::move(work), options_.wake);
+}
+
+void Workspace::recover(std::size_t index) {
+  if (index >= recoverable_.size()) return;
+  Recovering recovering{recoverable_[index], nullptr, std::make_shared<Recovered>()};
+  recoverable_.erase(recoverable_.begin() + static_cast<std::ptrdiff_t>(index));
+  auto work = [services = options_.services, options = session_options(), left = recovering.left,
+               result = recovering.result](JobControl& control) -> Result<void> {
+    auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
+    if (!store) return store.error();
+    result->store = std::move(*store);
+    control.report(0, 0);
+    auto link = services.recover(left, result->store, options);
+    if (!link) return link.error();
+    result->link = std::move(*link);
+    return {};
+  };
+  recovering.job =
+      std::make_unique<BackgroundJob>("Recovering " + recovering.left.title, std::move(work), options_.wake);
+  recovering_.push_back(std::move(recovering));
+}
+
+void Workspace::discard_recoverable(std::size_t index) {
+  if (index >= recoverable_.size()) return;
+  if (auto done = options_.services.discard(recoverable_[index]); !done) {
+    return notify(Severity::error, done.message());
+  }
+  recoverable_.erase(recoverable_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void Workspace::take_recovered() {
+  if (looking_ && looking_->finished()) {
+    looking_.reset();
+    recoverable_ = std::move(*found_recoverable_);
+  }
+  for (std::size_t i = recovering_.size(); i-- > 0;) {
+    if (!recovering_[i].job->finished()) continue;
+    Recovering recovering = std::move(recovering_[i]);
+    recovering_.erase(recovering_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (auto done = recovering.job->finish(); !done) {
+      recoverable_.push_back(std::move(recovering.left));  // it is still there
+      notify(Severity::error, done.message());
+      continue;
+    }
+    adopt_live(std::move(recovering.result->link), std::move(recovering.result->store), recovering.left.title);
+  }
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,126 @@
+#include "app/workspace/live_link.h"
+
+#include <thread>
+
+#include "capture/agent/viewers/agent.h"
+#include "capture/sim/output/simulator.h"
+
+namespace accelscope::app {
+
+namespace {
+
+constexpr std::uint64_t kDemoSeed = 7;
+constexpr double kDemoEventsPerSecond = 40'000;  // several kernels a second: enough to watch, few enough to read
+constexpr double kDemoSeconds = 60;              // unless the user stops it before
+
+class SessionLink final : public LiveLink {
+ public:
+  explicit SessionLink(std::unique_ptr<capture::CaptureSession> session) : session_(std::move(session)) {}
+
+  [[nodiscard]] capture::CaptureStatus status() const override { return session_->status(); }
+  void add(const std::string& place) override { session_->add(place); }
+  void leave(const std::string& place) override { session_->leave(place); }
+  void pause() override { session_->pause(); }
+  void resume() override { session_->resume(); }
+  void stop() override { session_->stop(); }
+  [[nodiscard]] std::optional<capture::CaptureQuestion> question() const override { return session_->question(); }
+  void answer(std::uint64_t id, const std::optional<std::string>& answer) override { session_->answer(id, answer); }
+  void saved() override { session_->saved(); }
+  void discard() override { session_->discard(); }
+
+ private:
+  std::unique_ptr<capture::CaptureSession> session_;
+};
+
+Result<std::unique_ptr<LiveLink>> link_of(Result<std::unique_ptr<capture::CaptureSession>> session) {
+  if (!session) return session.error();
+  return std::unique_ptr<LiveLink>(std::make_unique<SessionLink>(std::move(session).value()));
+}
+
+capture::CaptureSessionOptions with_version(capture::CaptureSessionOptions options) {
+  options.version = ACCELSCOPE_VERSION;
+  if (options.description.empty()) options.description = "Accelscope viewer";
+  return options;
+}
+
+// A link to an agent in this process.
+class DemoLink final : public LiveLink {
+ public:
+  explicit DemoLink(std::unique_ptr<capture::Agent> agent)
+      : agent_(std::move(agent)), serving_([this] { served_ = agent_->run(); }) {}
+  Result<void> begin(std::shared_ptr<Store> store, const capture::CaptureSessionOptions& options) {
+    capture::CapturePlan plan;
+    plan.places = {agent_->address().text()};
+    auto link = link_of(capture::CaptureSession::begin(std::move(plan), std::move(store), with_version(options)));
+    if (!link) return link.error();
+    link_ = std::move(*link);
+    return {};
+  }
+  ~DemoLink() override {
+    link_.reset();
+    agent_->stop();
+    serving_.join();
+  }
+  DemoLink(const DemoLink&) = delete;
+  DemoLink& operator=(const DemoLink&) = delete;
+
+  [[nodiscard]] capture::CaptureStatus status() const override { return link_->status(); }
+  void add(const std::string& place) override { link_->add(place); }
+  void leave(const std::string& place) override { link_->leave(place); }
+  void pause() override { link_->pause(); }
+  void resume() override { link_->resume(); }
+  void stop() override { link_->stop(); }
+  [[nodiscard]] std::optional<capture::CaptureQuestion> question() const override { return link_->question(); }
+  void answer(std::uint64_t id, const std::optional<std::string>& answer) override { link_->answer(id, answer); }
+  void saved() override { link_->saved(); }
+  void discard() override { link_->discard(); }
+
+ private:
+  std::unique_ptr<capture::Agent> agent_;
+  Result<void> served_;  // what failed here fails the link too
+  std::thread serving_;
+  std::unique_ptr<LiveLink> link_;
+};
+
+}  // namespace
+
+CaptureServices real_capture_services() {
+  CaptureServices services;
+  services.begin = [](const capture::CapturePlan& plan, std::shared_ptr<Store> store,
+                      const capture::CaptureSessionOptions& options) {
+    return link_of(capture::CaptureSession::begin(plan, std::move(store), with_version(options)));
+  };
+  services.recover = [](const capture::Recoverable& left, std::shared_ptr<Store> store,
+                        const capture::CaptureSessionOptions& options) {
+    return link_of(capture::CaptureSession::recover(left, std::move(store), with_version(options)));
+  };
+  services.reach = [](const std::string& place, const std::string& token_file, const std::function<bool()>& cancelled) {
+    return capture::reach(place, token_file, {}, cancelled);
+  };
+  services.find_recoverable = capture::find_recoverable;
+  services.discard = capture::discard_recoverable;
+  services.kinds = capture::declared_kinds;
+  return services;
+}
+
+Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store,
+                                                 const capture::CaptureSessionOptions& session_options) {
+  capture::AgentOptions options;
+  options.listen.port = 0;
+  options.version = ACCELSCOPE_VERSION;
+  options.description = "simulated accelerator";
+  options.own_time = true;
+  auto agent = capture::Agent::listen(std::move(options), [](EventSink& sink) {
+    capture::SimulationOptions simulation;
+    simulation.seed = kDemoSeed;
+    simulation.seconds = kDemoSeconds;
+    simulation.rate_events_per_second = kDemoEventsPerSecond;
+    return capture::simulate(simulation, sink);
+  });
+  if (!agent) return agent.error();
+  auto link = std::make_unique<DemoLink>(std::move(*agent));
+  if (auto begun = link->begin(std::move(store), session_options); !begun) return begun.error();
+  return std::unique_ptr<LiveLink>(std::move(link));
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,197 @@
+#include "app/workspace/opening.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "app/session/analysis.h"
+#include "capture/ingest/frame_import.h"
+#include "capture/sources/import_input.h"
+#include "capture/sources/other_formats.h"
+#include "core/analysis/time/session_activity.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/base/file_system.h"
+#include "core/base/format.h"
+#include "core/store/other_database.h"
+
+namespace accelscope::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kSessionMagic = "SQLite format 3";
+constexpr std::string_view kSessionSuffix = ".accel";
+
+bool begins_like_session(const std::string& path) {
+  std::array<char, kSessionMagic.size()> first{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(first.data(), first.size());
+  return file.gcount() == static_cast<std::streamsize>(first.size()) &&
+         std::string_view(first.data(), first.size()) == kSessionMagic;
+}
+
+// A store that reports an import's cancellation to the source.
+class ImportSink final : public EventSink {
+ public:
+  ImportSink(Store& store, const JobControl& control) : sink_(store), control_(control) {}
+  Result<void> define(const Definition& definition) override { return sink_.define(definition); }
+  Result<void> append(SealedChunk chunk) override { return sink_.append(std::move(chunk)); }
+  [[nodiscard]] bool cancelled() const override { return control_.cancelled(); }
+
+ private:
+  StoreSink sink_;
+  const JobControl& control_;
+};
+
+void name_session(OpenedSession& session, const std::string& path) {
+  const auto snapshot = session.store->snapshot();
+  session.title = std::string(snapshot->meta_value("name"));
+  if (session.title.empty()) session.title = title_of_path(path);
+  session.device = device_of(*snapshot);
+}
+
+Result<OpenedSession> salvage(const std::string& path, const std::string& why) {
+  SalvageReport report;
+  auto store = salvage_session(path, report);
+  if (!store) return Error{why + "; nothing in it could be recovered, so try an earlier copy or record again"};
+  OpenedSession session;
+  session.store = std::move(*store);
+  session.modified = true;
+  session.note = describe_salvage(path, report);
+  name_session(session, path);
+  return session;
+}
+
+Result<OpenedSession> open_in_place(const std::string& path) {
+  auto store = Store::open(path);
+  if (!store && is_of_newer_version(path)) return store.error();
+  if (!store) return salvage(path, store.message());
+  OpenedSession session;
+  session.store = std::move(*store);
+  session.path = path;
+  name_session(session, path);
+  return session;
+}
+
+Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSessionOptions& options,
+                             JobControl& control) {
+  auto store = Store::create();
+  if (!store) return store.error();
+  OpenedSession session;
+  session.store = std::move(*store);
+  capture::InputOptions input;
+  input.format = options.format;
+  input.import.source_roots = options.source_roots;
+  input.import.neff = options.neff;
+  input.import.converter_options = options.converter_options;
+  input.import.progress = [&control](std::uint64_t done, std::uint64_t total) { control.report(done, total); };
+  const Result<void> done =
+      capture::import_input(paths, input, [&] { return std::make_unique<ImportSink>(*session.store, control); });
+  if (!done) return done.error();
+  name_session(session, paths.front());  // not modified: what was imported still lies in its file
+  return session;
+}
+
+// What a capture left on disk: an agent's spool, a recovery folder.
+Result<OpenedSession> open_frames(const std::string& path, const JobControl& control) {
+  auto store = Store::create();
+  if (!store) return store.error();
+  OpenedSession session;
+  session.store = std::move(*store);
+  const Result<void> done = capture::import_frames(path, *session.store, [&control] { return !control.cancelled(); });
+  if (!done) return done.error();
+  session.modified = true;  // folders of frames are cleared away; a session file stays
+  name_session(session, path);
+  return session;
+}
+
+// Nothing: the path is not one of a session file.
+std::optional<Result<OpenedSession>> open_session_file(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  if (fs::file_size(path, error) == 0 && !error) {
+    return Error{path + ": the file is empty; the program that wrote it may not have finished, so record it again"};
+  }
+  if (begins_like_session(path)) {
+    if (!tables_of_other_database(path)) return open_in_place(path);
+    const auto other = capture::find_other_format(path);
+    return Error{capture::refusal(path, other.value_or(capture::OtherFormat{"a database of another program", ""}))};
+  }
+  if (fs::path(path).extension() != kSessionSuffix) return std::nullopt;
+  return salvage(path, path + ": this is not a session file, or its beginning is damaged");
+}
+
+}  // namespace
+
+Result<OpenedSession> load_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
+                                   JobControl& control) {
+  for (const std::string& path : paths) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (status.type() == fs::file_type::not_found) return Error{path + ": there is no such file; check the path"};
+    if (!fs::status_known(status)) return Error{fmt::format("{}: cannot be opened: {}", path, error.message())};
+    if (fs::is_socket(status)) return Error{path + ": is a socket, not a file; name a profile or a session"};
+    if (is_pipe_or_device(path)) return Error{path + ": is a pipe or a device; save what it gives to a file"};
+    if (::access(path.c_str(), R_OK) != 0) {
+      return Error{fmt::format("{}: cannot be read: {}; check its permissions", path, std::strerror(errno))};
+    }
+  }
+  if (paths.size() == 1 && options.format.empty()) {
+    if (auto session = open_session_file(paths.front())) return std::move(*session);
+    if (capture::holds_frames(paths.front())) return open_frames(paths.front(), control);
+  }
+  return import(paths, options, control);
+}
+
+Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options, WorkerPool& pool,
+                                   JobControl& control) {
+  auto session = load_session({path}, options, control);
+  if (!session) return session;
+  TaskControl task;
+  auto active = find_active_stretch({*session->store, session->store->snapshot(), pool, task});
+  if (active) {
+    session->active = *active;
+  } else {  // the session is still worth showing
+    session->store->add_quality({"unreadable_events", 1, active.message(), Severity::error});
+  }
+  return session;
+}
+
+std::string title_of_path(const std::string& path) {
+  const fs::path name = fs::path(path).lexically_normal();
+  return name.has_filename() ? name.stem().string() : name.parent_path().filename().string();
+}
+
+std::string device_of(const Snapshot& snapshot) {
+  std::set<std::string> devices;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    std::string name = track.track->host;
+    if (!track.track->device.empty()) name += (name.empty() ? "" : " ") + track.track->device;
+    if (!track.track->device.empty()) devices.insert(std::move(name));
+  }
+  for (const std::string& device : std::set<std::string>(devices)) {  // one made of others stands for them
+    for (const std::string& part : parts_of_device(device)) devices.erase(part);
+  }
+  if (devices.empty()) return "";
+  if (devices.size() == 1) return *devices.begin();
+  return std::to_string(devices.size()) + " devices";
+}
+
+std::string describe_salvage(const std::string& path, const SalvageReport& report) {
+  std::string text = path + ": the file is damaged; recovered " + format_count(report.events) + " events in " +
+                     format_count(report.chunks) + " chunks from " +
+                     format_bytes(static_cast<double>(report.file_bytes));
+  if (report.damaged_chunks > 0) text += ", " + format_count(report.damaged_chunks) + " chunks are lost";
+  for (const std::string& sentence : report.missing) text += "; " + sentence;
+  return text + ". Save it under a new name to keep what was recovered.";
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,51 @@
+// From paths to a session, for the viewer and for every command: a session file opens in place, a damaged one is
+// salvaged with a report, any known format and any folder of them is imported into a new store. Runs on a worker
+// thread; the errors name the file and what to try.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/background_job.h"
+#include "core/scan/time_range.h"
+#include "core/scan/worker_pool.h"
+#include "core/store/store.h"
+
+namespace accelscope::app {
+
+struct OpenedSession {
+  std::shared_ptr<void> keeper;  // of a temporary file in which the session lies; goes after the store
+  std::unique_ptr<Store> store;
+  std::string title;
+  std::string device;
+  std::string path;                 // of the session file it lies in; empty: never saved
+  bool modified = false;            // there is something to save
+  std::optional<TimeRange> active;  // where it does its work, for the first view
+  std::string note;                 // for the user, when not all is well: what was salvaged
+};
+
+struct OpenSessionOptions {
+  std::vector<std::string> source_roots;
+  std::string format;                          // of the input; "": guessed from the content
+  std::string neff;                            // program of a raw Neuron trace; "": found beside it
+  std::vector<std::string> converter_options;  // passed on to a vendor's tool that converts the input
+};
+
+// The one place where inputs are read. A single session file opens in place; anything else - several paths, folders of
+// ranks, profiles - becomes a new store. `active` is left to open_session.
+[[nodiscard]] Result<OpenedSession> load_session(const std::vector<std::string>& paths,
+                                                 const OpenSessionOptions& options, JobControl& control);
+// What the viewer opens in a tab: one path, and where the session does its work.
+[[nodiscard]] Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options,
+                                                 WorkerPool& pool, JobControl& control);
+
+// "mlp_fwd" of "/runs/mlp_fwd.accel" or "/runs/mlp_fwd.json".
+[[nodiscard]] std::string title_of_path(const std::string& path);
+// "trn1-07 nc0": host and device of the tracks, "4 devices" when there are several; "" if none is named.
+[[nodiscard]] std::string device_of(const Snapshot& snapshot);
+[[nodiscard]] std::string describe_salvage(const std::string& path, const SalvageReport& report);
+
+}  // namespace accelscope::app

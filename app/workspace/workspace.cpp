@@ -1,0 +1,339 @@
+#include "app/workspace/workspace.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "app/plan/form_model.h"
+#include "app/session/analysis.h"
+#include "app/view/record.h"
+#include "core/base/text.h"
+
+namespace accelscope::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double kMarkersSeconds = 1;
+constexpr double kViewMargin = 0.01;
+
+std::string state_file(const std::string& directory, const char* name) {
+  return directory.empty() ? "" : (fs::path(directory) / name).string();
+}
+
+std::int64_t unix_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string absolute_path(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+std::uint64_t count_warnings(const Snapshot& snapshot) {
+  return static_cast<std::uint64_t>(std::count_if(snapshot.quality.begin(), snapshot.quality.end(),
+                                                  [](const QualityEntry& e) { return e.severity != Severity::note; }));
+}
+
+ViewRange with_margin(std::int64_t begin_ns, std::int64_t end_ns) {
+  const auto begin = static_cast<double>(begin_ns);
+  const double span = std::max(static_cast<double>(end_ns) - begin, 1.0);
+  return {begin - span * kViewMargin, begin + span * (1 + kViewMargin)};
+}
+
+}  // namespace
+
+ViewRange whole_session(const Snapshot& snapshot) { return with_margin(snapshot.begin_ns, snapshot.end_ns); }
+
+ViewRange active_view(const SessionTab& tab) {
+  return tab.active ? with_margin(tab.active->begin_ns, tab.active->end_ns) : whole_session(*tab.snapshot);
+}
+
+Workspace::Workspace(WorkspaceOptions options)
+    : options_(std::move(options)),
+      recent_(state_file(options_.state_directory, "recent-sessions.txt")),
+      settings_(state_file(options_.state_directory, "settings.txt")),
+      configurations_(state_file(options_.state_directory, "configurations.txt")) {
+  if (options_.wake) pool_.on_finished(options_.wake);  // what was found out is shown, whether or not anyone polls
+  if (auto loaded = recent_.load(); !loaded) notify(Severity::warning, loaded.message());
+  if (auto loaded = settings_.load(); !loaded) notify(Severity::warning, loaded.message());
+  if (auto loaded = configurations_.load(); !loaded) notify(Severity::warning, loaded.message());
+  if (options_.services.kinds) known_kinds_ = options_.services.kinds();
+  look_for_recoverable();
+}
+
+Workspace::~Workspace() {
+  for (Opening& opening : opening_) opening.job->cancel();
+  for (Recovering& recovering : recovering_) recovering.job->cancel();
+}
+
+void Workspace::update(double now_s) {
+  take_opened();
+  take_recovered();
+  for (std::size_t i = 0; i < tabs_.size(); ++i) {
+    OpenTab& tab = *tabs_[i];
+    refresh(tab, now_s);
+    if (tab.link) refresh_link(tab, now_s);
+    if (tab.saving && tab.saving->finished()) take_saved(tab);
+  }
+  for (std::size_t i = tabs_.size(); i-- > 0;) {
+    const OpenTab& tab = *tabs_[i];
+    const bool nothing_came =
+        tab.link && tab.session->live == LiveState::failed && tab.session->snapshot->event_count == 0;
+    if (nothing_came) {
+      remove_tab(i, true);
+    } else if (tab.close_when_saved && !tab.saving && !tab.session->modified) {
+      remove_tab(i, false);
+    }
+  }
+}
+
+SessionTab* Workspace::active() const noexcept { return active_ ? tabs_[*active_]->session.get() : nullptr; }
+
+void Workspace::activate(std::size_t index) {
+  if (index < tabs_.size()) active_ = index;
+}
+
+void Workspace::show_start_page() {
+  start_page_open_ = true;
+  active_.reset();
+}
+
+void Workspace::close_start_page() {
+  start_page_open_ = false;
+  if (!active_ && !tabs_.empty()) active_ = tabs_.size() - 1;
+}
+
+void Workspace::close(std::size_t index, bool discard) {
+  if (index >= tabs_.size()) return;
+  if (tabs_[index]->session->modified && !discard) {
+    activate(index);
+    question_ = index;
+    return;
+  }
+  const bool nothing_came = tabs_[index]->session->snapshot->event_count == 0;
+  remove_tab(index, discard || nothing_came);
+}
+
+void Workspace::remove_tab(std::size_t index, bool discard) {
+  if (discard && tabs_[index]->link) tabs_[index]->link->discard();
+  tabs_.erase(tabs_.begin() + static_cast<std::ptrdiff_t>(index));
+  if (question_ == index) question_.reset();
+  if (question_ && *question_ > index) --*question_;
+  if (!active_) return;
+  if (tabs_.empty()) {
+    active_.reset();
+  } else if (*active_ > index || *active_ >= tabs_.size()) {
+    --*active_;
+  }
+}
+
+void Workspace::answer(Answer answer) {
+  if (!question_) return;
+  const std::size_t index = *question_;
+  question_.reset();
+  if (answer == Answer::discard) remove_tab(index, true);
+  if (answer == Answer::save) {
+    tabs_[index]->close_when_saved = true;
+    save(index, suggested_path(index));
+  }
+}
+
+bool Workspace::has_unsaved() const {
+  return std::any_of(tabs_.begin(), tabs_.end(), [](const auto& tab) { return tab->session->modified; });
+}
+
+void Workspace::open(const std::string& typed_path) {
+  const std::string path = absolute_path(typed_path);
+  for (std::size_t i = 0; i < tabs_.size(); ++i) {
+    if (tabs_[i]->session->path == path) return activate(i);
+  }
+  for (const Opening& opening : opening_) {
+    if (opening.path == path) return;
+  }
+  auto result = std::make_shared<std::optional<OpenedSession>>();
+  auto work = [this, path, result](JobControl& control) -> Result<void> {
+    auto opened = open_session(path, {.source_roots = options_.source_roots}, pool_, control);
+    if (!opened) return opened.error();
+    result->emplace(std::move(*opened));
+    return {};
+  };
+  auto job = std::make_unique<BackgroundJob>("Opening " + file_name(path), std::move(work), options_.wake);
+  opening_.push_back({path, std::move(job), std::move(result)});
+}
+
+void Workspace::take_opened() {
+  for (std::size_t i = 0; i < opening_.size();) {
+    if (!opening_[i].job->finished()) {
+      ++i;
+      continue;
+    }
+    Opening opening = std::move(opening_[i]);
+    opening_.erase(opening_.begin() + static_cast<std::ptrdiff_t>(i));
+    const Result<void> done = opening.job->finish();
+    if (!done) {
+      if (!opening.job->cancelled()) notify(Severity::error, done.message());
+      continue;
+    }
+    adopt(std::move(**opening.result));
+    remember(*tabs_.back(), opening.path);
+  }
+}
+
+Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store> store) {
+  auto tab = std::make_unique<OpenTab>();
+  tab->session = std::make_unique<SessionTab>();
+  SessionTab& session = *tab->session;
+  session.title = std::move(title);
+  session.store = std::move(store);
+  session.snapshot = session.store->snapshot();
+  session.reader = std::make_unique<EventReader>(*session.store, session.snapshot);
+  session.analysis = std::make_shared<SessionAnalysis>(pool_, session.store);
+  session.analysis->begin_frame(session.snapshot, 0);
+  session.markers = session.store->markers();
+  session.project = session.store->overlay_value(kProjectKey);
+  session.configuration = session.store->overlay_value(kConfigurationKey);
+  tabs_.push_back(std::move(tab));
+  active_ = tabs_.size() - 1;
+  start_page_open_ = false;
+  return *tabs_.back();
+}
+
+SessionTab& Workspace::adopt(OpenedSession opened) {
+  OpenTab& tab = add_tab(std::move(opened.title), std::move(opened.store));
+  SessionTab& session = *tab.session;
+  session.device = std::move(opened.device);
+  session.path = std::move(opened.path);
+  session.modified = opened.modified;
+  session.active = opened.active;
+  if (!opened.note.empty()) notify(Severity::warning, std::move(opened.note));
+  tab.fitted = true;
+  session.show(active_view(session));
+  for (std::string& told : show_kept_view(session)) notify(Severity::note, std::move(told));
+  return session;
+}
+
+void Workspace::refresh(OpenTab& tab, double now_s) {
+  SessionTab& session = *tab.session;
+  if (session.store->version() != session.snapshot->version) {
+    session.snapshot = session.store->snapshot();
+    session.reader = std::make_unique<EventReader>(*session.store, session.snapshot);
+    // Markers are rows of the database: while chunks stream in, asking for them in every frame would wait for ingest.
+    const bool streaming = may_grow(session);
+    if (!streaming || now_s - tab.markers_read_s >= kMarkersSeconds) {
+      tab.markers_read_s = now_s;
+      session.markers = session.store->markers();
+    }
+    if (session.device.empty()) session.device = device_of(*session.snapshot);
+  }
+  session.analysis->begin_frame(session.snapshot, now_s);
+  session.analysis->set_filter(session.choices.filter);
+}
+
+void Workspace::save(std::size_t index, const std::string& typed_path) {
+  if (index >= tabs_.size() || tabs_[index]->saving) return;
+  OpenTab& tab = *tabs_[index];
+  const std::string path = absolute_path(typed_path);
+  if (auto kept = keep_view(*tab.session); !kept) notify(Severity::warning, kept.message());
+  tab.saving_path = path;
+  tab.saved_version = tab.session->store->version();
+  // A command that was captured may hold what is for nobody else.
+  const FileAccess access = tab.session->capture.agents.empty() ? FileAccess::umask : FileAccess::owner;
+  auto work = [store = tab.session->store, path, access](JobControl& control) -> Result<void> {
+    return store->save(
+        path, [&control](std::uint64_t done, std::uint64_t total) { return control.report(done, total); }, access);
+  };
+  tab.saving = std::make_unique<BackgroundJob>("Saving " + file_name(path), std::move(work), options_.wake);
+}
+
+void Workspace::take_saved(OpenTab& tab) {
+  const std::unique_ptr<BackgroundJob> job = std::move(tab.saving);
+  const Result<void> done = job->finish();
+  if (!done) {
+    tab.close_when_saved = false;
+    if (!job->cancelled()) notify(Severity::error, done.message() + ". The session stays open.");
+    return;
+  }
+  SessionTab& session = *tab.session;
+  session.path = tab.saving_path;
+  const bool still_growing = may_grow(session);
+  session.modified = still_growing || session.store->version() != tab.saved_version;
+  if (tab.link && !session.modified) tab.link->saved();
+  tab.saved_version = std::max<std::uint64_t>(tab.saved_version, 1);
+  if (session.title.empty() || tab.link) session.title = title_of_path(session.path);
+  remember(tab, session.path);
+}
+
+std::string Workspace::suggested_path(std::size_t index) const {
+  const SessionTab& session = *tabs_[index]->session;
+  if (!session.path.empty()) return session.path;
+  return absolute_path(file_of_title(session.title));
+}
+
+std::vector<Workspace::JobView> Workspace::jobs() const {
+  std::vector<JobView> jobs;
+  for (const Opening& opening : opening_) jobs.push_back({opening.job.get(), JobKind::open});
+  for (const Recovering& recovering : recovering_) jobs.push_back({recovering.job.get(), JobKind::recover});
+  for (const auto& tab : tabs_) {
+    if (tab->saving) jobs.push_back({tab->saving.get(), JobKind::save});
+  }
+  return jobs;
+}
+
+void Workspace::cancel_job(const BackgroundJob* job) {
+  for (Opening& opening : opening_) {
+    if (opening.job.get() == job) opening.job->cancel();
+  }
+  for (Recovering& recovering : recovering_) {
+    if (recovering.job.get() == job) recovering.job->cancel();
+  }
+  for (const auto& tab : tabs_) {
+    if (tab->saving.get() == job) tab->saving->cancel();
+  }
+}
+
+bool Workspace::settled() const {
+  if (!opening_.empty() || !recovering_.empty()) return false;
+  return std::all_of(tabs_.begin(), tabs_.end(), [](const auto& tab) {
+    return !tab->saving && !may_grow(*tab->session) && !tab->session->analysis->pending();
+  });
+}
+
+void Workspace::notify(Severity severity, std::string text, std::string subject) {
+  constexpr std::size_t kMostNotices = 4;  // more would push the timeline off the window
+  if (severity == Severity::error) last_error_ = text;
+  if (SessionTab* tab = active(); tab != nullptr && severity == Severity::error) tab->last_error = text;
+  std::erase_if(notices_, [&](const Notice& notice) {
+    return notice.text == text || (!subject.empty() && notice.subject == subject);
+  });
+  notices_.push_back({severity, std::move(text), std::move(subject)});
+  if (notices_.size() > kMostNotices) notices_.erase(notices_.begin());
+}
+
+void Workspace::dismiss_notice(std::size_t index) {
+  if (index < notices_.size()) notices_.erase(notices_.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void Workspace::remember(const OpenTab& tab, const std::string& path) {
+  const SessionTab& session = *tab.session;
+  const Snapshot& snapshot = *session.snapshot;
+  const TimeRange all{snapshot.begin_ns, snapshot.end_ns};
+  RecentSession recent{.path = path,
+                       .title = session.title,
+                       .device = session.device,
+                       .active_ns = session.active.value_or(all).length_ns(),
+                       .events = snapshot.event_count,
+                       .opened_unix_s = unix_now(),
+                       .warnings = count_warnings(snapshot),
+                       .project = session.project,
+                       .configuration = session.configuration};
+  if (auto kept = recent_.remember(std::move(recent)); !kept) notify(Severity::warning, kept.message());
+}
+
+void Workspace::write_settings() {
+  if (auto written = settings_.write_if_changed(); !written) notify(Severity::warning, written.message());
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,217 @@
+// What is open: the tabs, the work under way, the live captures, recent sessions and settings. No drawing in here.
+// update() runs once per frame on the UI thread and never waits; everything slow runs on background jobs whose
+// results it takes over.
+//
+//   Workspace workspace({.state_directory = dir});
+//   workspace.open("run.accel");           // returns at once; a tab appears when it is ready
+//   workspace.update(now_s);               // each frame
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/persist/recent_sessions.h"
+#include "app/persist/settings.h"
+#include "app/plan/configurations.h"
+#include "app/session/background_job.h"
+#include "app/session/tab.h"
+#include "app/workspace/live_link.h"
+#include "app/workspace/opening.h"
+#include "core/scan/worker_pool.h"
+
+namespace accelscope::app {
+
+// Overlay values of a session: the configuration that it was captured with.
+inline constexpr const char* kProjectKey = "project";
+inline constexpr const char* kConfigurationKey = "configuration";
+
+struct WorkspaceOptions {
+  std::string state_directory;  // "" remembers nothing
+  std::vector<std::string> source_roots;
+  std::function<void()> wake;  // from any thread: something is new, draw a frame
+  CaptureServices services = real_capture_services();
+};
+
+// Said to the user above the content until dismissed.
+struct Notice {
+  Severity severity = Severity::note;
+  std::string text;
+  std::string subject = {};  // a later notice on the same subject takes its place
+};
+
+enum class JobKind : std::uint8_t { open, save, recover };
+
+class Workspace {
+ public:
+  explicit Workspace(WorkspaceOptions options = {});
+  ~Workspace();  // cancels the work and hangs up
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+
+  void update(double now_s);
+
+  // Tabs. active() is null while the start page is in front.
+  [[nodiscard]] std::size_t tab_count() const noexcept { return tabs_.size(); }
+  [[nodiscard]] SessionTab& tab(std::size_t index) const { return *tabs_[index]->session; }
+  [[nodiscard]] SessionTab* active() const noexcept;
+  [[nodiscard]] std::optional<std::size_t> active_index() const noexcept { return active_; }
+  void activate(std::size_t index);
+  void show_start_page();
+  [[nodiscard]] bool start_page_open() const noexcept { return start_page_open_ || tabs_.empty(); }
+  void close_start_page();
+  // Asks first (see question()) when there is something to lose, unless told to discard it.
+  void close(std::size_t index, bool discard = false);
+
+  // Opening; all return at once. A path that is open already comes to the front.
+  void open(const std::string& path);
+  // from: the configuration that the plan comes from, which the session is tagged with.
+  void connect(const capture::CapturePlan& plan, const ConfigurationName& from = {});
+  void connect(const std::string& places);  // "127.0.0.1:7420", several with commas: whatever they were started for
+  void start_demo();
+  SessionTab& adopt(OpenedSession session);  // made elsewhere: tests, other commands
+  SessionTab& adopt_live(std::unique_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title);
+
+  // The capture of a tab.
+  [[nodiscard]] const LiveLink* link(std::size_t index) const noexcept { return tabs_[index]->link.get(); }
+  [[nodiscard]] bool is_live(std::size_t index) const;  // it may still grow
+  void stop_capture(std::size_t index);
+  void pause_capture(std::size_t index, bool paused);
+  void add_agents(std::size_t index, const std::vector<std::string>& places);
+  void remove_agent(std::size_t index, const std::string& place);
+
+  // What a capture wants to know of the user, of any tab: the first that asks.
+  struct CaptureAsks {
+    std::size_t tab = 0;
+    capture::CaptureQuestion question;
+  };
+  [[nodiscard]] std::optional<CaptureAsks> capture_question() const;
+  void answer_capture(const CaptureAsks& asked, const std::optional<std::string>& answer);
+
+  // What former runs left behind; looked for off the UI thread when the workspace is made.
+  [[nodiscard]] const std::vector<capture::Recoverable>& recoverable() const noexcept { return recoverable_; }
+  void recover(std::size_t index);
+  void discard_recoverable(std::size_t index);
+
+  // Saving; the path of a session that has one is the default.
+  void save(std::size_t index, const std::string& path);
+  [[nodiscard]] bool saving(std::size_t index) const noexcept { return tabs_[index]->saving != nullptr; }
+  [[nodiscard]] std::string suggested_path(std::size_t index) const;
+
+  struct JobView {
+    const BackgroundJob* job;
+    JobKind kind;
+  };
+  [[nodiscard]] std::vector<JobView> jobs() const;
+  void cancel_job(const BackgroundJob* job);
+  [[nodiscard]] bool opening() const noexcept { return !opening_.empty(); }
+  // Nothing under way: no job and no capture that still delivers.
+  [[nodiscard]] bool settled() const;
+
+  // Closing a session with unsaved changes waits for an answer.
+  [[nodiscard]] std::optional<std::size_t> question() const noexcept { return question_; }
+  enum class Answer : std::uint8_t { save, discard, cancel };
+  void answer(Answer answer);  // save needs a path: without one it fails over to cancel
+  [[nodiscard]] bool has_unsaved() const;
+
+  [[nodiscard]] const std::vector<Notice>& notices() const noexcept { return notices_; }
+  void notify(Severity severity, std::string text, std::string subject = {});
+  void dismiss_notice(std::size_t index);
+  [[nodiscard]] const std::string& last_error() const noexcept { return last_error_; }
+
+  [[nodiscard]] WorkerPool& pool() noexcept { return pool_; }
+  [[nodiscard]] RecentSessions& recent() noexcept { return recent_; }
+  [[nodiscard]] Settings& settings() noexcept { return settings_; }
+  [[nodiscard]] Configurations& configurations() noexcept { return configurations_; }
+  [[nodiscard]] const CaptureServices& services() const noexcept { return options_.services; }
+  [[nodiscard]] const std::function<void()>& wake() const noexcept { return options_.wake; }
+  [[nodiscard]] const std::vector<capture::KindFacts>& known_kinds() const noexcept { return known_kinds_; }
+  void write_settings();
+
+ private:
+  // What was broken the last time that a tab's agents were looked at.
+  struct Broken {
+    double since_s = 0;
+    std::string what;
+  };
+  // How fast the time of a live session goes, for the width of a view that follows it. A capture's time may be the
+  // host's, or a device's that passes through a millisecond in a second.
+  struct Pace {
+    double wall_s = 0;      // in which data came
+    double session_ns = 0;  // and how much of the session's time that was
+    std::int64_t end_ns = 0;
+    double span_ns = 0;  // of the view that was set last; the user's own width is another
+  };
+  struct OpenTab {
+    std::unique_ptr<SessionTab> session;
+    std::unique_ptr<LiveLink> link;
+    std::map<std::string, Broken> broken;  // by place, while it reconnects
+    std::set<std::string> failed;          // places of which the user was told
+    std::unique_ptr<BackgroundJob> saving;
+    std::string saving_path;
+    bool close_when_saved = false;
+    bool fitted = false;  // the first view has been chosen
+    Pace pace;
+    std::uint64_t saved_version = 0;
+    double markers_read_s = 0;
+    double rate_since_s = 0;  // window in which the ingest rate is counted
+    std::uint64_t rate_since_events = 0;
+  };
+  struct Opening {
+    std::string path;
+    std::unique_ptr<BackgroundJob> job;
+    std::shared_ptr<std::optional<OpenedSession>> result;
+  };
+  struct Recovered {
+    std::unique_ptr<LiveLink> link;
+    std::shared_ptr<Store> store;
+  };
+  struct Recovering {
+    capture::Recoverable left;
+    std::unique_ptr<BackgroundJob> job;
+    std::shared_ptr<Recovered> result;
+  };
+
+  void take_opened();
+  void take_saved(OpenTab& tab);
+  void refresh(OpenTab& tab, double now_s);
+  void refresh_link(OpenTab& tab, double now_s);
+  void tell_of_breaks(OpenTab& tab, double now_s);
+  static void follow_newest(OpenTab& tab);
+  static void fit_first_view(OpenTab& tab);
+  [[nodiscard]] capture::CaptureSessionOptions session_options() const;
+  void look_for_recoverable();
+  void take_recovered();
+  void remember(const OpenTab& tab, const std::string& path);
+  void remove_tab(std::size_t index, bool discard);  // discard: what its capture keeps for recovery goes too
+  OpenTab& add_tab(std::string title, std::shared_ptr<Store> store);
+
+  WorkspaceOptions options_;
+  WorkerPool pool_;  // outlives what runs on it
+  RecentSessions recent_;
+  Settings settings_;
+  Configurations configurations_;
+  std::vector<capture::KindFacts> known_kinds_;
+  std::vector<capture::Recoverable> recoverable_;
+  std::shared_ptr<std::vector<capture::Recoverable>> found_recoverable_;  // of the job that looks for them
+  std::unique_ptr<BackgroundJob> looking_;
+  std::vector<Recovering> recovering_;
+  std::vector<std::unique_ptr<OpenTab>> tabs_;
+  std::vector<Opening> opening_;
+  std::optional<std::size_t> active_;
+  std::optional<std::size_t> question_;
+  bool start_page_open_ = false;
+  std::vector<Notice> notices_;
+  std::string last_error_;
+};
+
+// All of the session, and the stretch in which it does its work (all, when unknown), each with a margin of 1 %.
+[[nodiscard]] ViewRange whole_session(const Snapshot& snapshot);
+[[nodiscard]] ViewRange active_view(const SessionTab& tab);
+
+}  // namespace accelscope::app

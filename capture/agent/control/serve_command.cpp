@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "capture/agent/control/agent_settings.h"
+#include "capture/agent/control/commands.h"
+#include "capture/agent/control/control_socket.h"
+#include "capture/agent/control/detach.h"
+#include "capture/agent/viewers/agent.h"
+#include "capture/agent/viewers/kind_parts.h"
+#include "capture/command_line/options.h"
+#include "capture/request/option_cli.h"
+#include "capture/request/options.h"
+#include "capture/system/shown_command.h"
+#include "capture/system/standard_streams.h"
+#include "core/base/format.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "12:34:56.789 LINE" with the local time, each line in one piece whichever thread it comes from.
+void log_line(const std::string& line) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  tm local{};
+  ::localtime_r(&now.tv_sec, &local);
+  (void)write_all(STDERR_FILENO, fmt::format("{:02}:{:02}:{:02}.{:03} {}\n", local.tm_hour, local.tm_min, local.tm_sec,
+                                             now.tv_nsec / 1'000'000, line));
+}
+
+// Names what is made, if it is the same each time; else "".
+std::string what_repeats(const std::vector<KindChoice>& fixed) {
+  for (const KindChoice& choice : fixed) {
+    const Result<const CaptureKind*> kind = find_kind(choice.name);
+    if (!kind || (*kind)->repeats == nullptr || !(*kind)->repeats(choice)) return {};
+  }
+  return shell_command(kind_arguments(fixed, declared_kinds()));
+}
+
+AgentOptions options_of(const AgentSettings& settings, const std::vector<KindChoice>& fixed,
+                        const std::string& description) {
+  AgentOptions options;
+  options.listen = settings.listen;
+  options.version = ACCELSCOPE_VERSION;
+  options.description = description;
+  options.name = settings.name;
+  options.once = settings.once;
+  options.stop_on_signals = true;
+  options.outbox = settings.outbox;
+  options.spool_folder = settings.spool;
+  options.scratch_folder = settings.scratch;
+  options.idle_exit = settings.idle_exit;
+  options.may_run = settings.allow_run;
+  options.kinds = agent_kinds(settings.allow_run, fixed);
+  options.fixed = fixed;
+  options.repeats = what_repeats(fixed);
+  if (!settings.quiet) options.log = log_line;
+  return options;
+}
+
+Result<std::string> obey(Agent& agent, ControlCommand command) {
+  switch (command) {
+    case ControlCommand::pause:
+      return agent.command(Agent::Command::pause);
+    case ControlCommand::resume:
+      return agent.command(Agent::Command::resume);
+    case ControlCommand::stop:
+      return agent.command(Agent::Command::stop);
+    case ControlCommand::held:
+      return agent.command(Agent::Command::held);
+    case ControlCommand::status:
+      break;
+  }
+  return agent.command(Agent::Command::status);
+}
+
+int listen_and_serve(const AgentSettings& settings, const std::vector<KindChoice>& fixed,
+                     const std::string& description, const Announce& announce) {
+  AgentOptions options = options_of(settings, fixed, description);
+  const auto log = options.log;
+  Result<AgentSecrets> secrets = prepare_agent_secrets({.listen = settings.listen,
+                                                        .may_run = settings.allow_run,
+                                                        .token_file = settings.token_file,
+                                                        .token_descriptor = settings.token_stdin ? STDIN_FILENO : -1,
+                                                        .folder = {}});
+  if (!secrets) return report_failure(kExitFailed, secrets.message());
+  options.secrets = std::move(secrets).value();
+  if (settings.allow_run && log) log("viewers that know the token may start programs here as this user");
+  for (const std::string& note : options.secrets.notes) {
+    if (log) log(note);
+  }
+  Result<std::unique_ptr<Agent>> agent = Agent::listen(std::move(options), {});
+  if (!agent) return report_failure(kExitFailed, agent.message());
+  // Scripts wait for this line, and read the port from it.
+  announce("listening on " + (*agent)->address().text());
+  const Result<std::unique_ptr<ControlSocket>> control =
+      ControlSocket::open(settings.name, [&agent](ControlCommand command) { return obey(**agent, command); });
+  if (!control && log) log("cannot be reached from another shell: " + control.message());
+  const Result<void> served = (*agent)->run();
+  if (!served) return report_failure(kExitFailed, served.message());
+  return (*agent)->interrupted() ? kExitInterrupted : kExitDone;
+}
+
+int serve(const AgentSettings& settings, const std::vector<KindChoice>& fixed, const std::string& description) {
+  if (!settings.detach) {
+    return listen_and_serve(settings, fixed, description, [](const std::string& line) {
+      fmt::print("{}\n", line);
+      std::fflush(stdout);
+    });
+  }
+  std::error_code failure;
+  const fs::path folder = settings.scratch.empty() ? fs::temp_directory_path(failure) : fs::path(settings.scratch);
+  fs::create_directories(folder, failure);
+  return run_detached((folder / "agent.log").string(), [&](const Announce& announce) {
+    return listen_and_serve(settings, fixed, description, announce);
+  });
+}
+
+// The serving options, and the options of the one kind that is chosen already.
+struct FixedKindCommand {
+  AgentOptionTexts serving;
+  KindOptions kind_options;
+  std::vector<std::string> files;  // positional, of replay
+
+  [[nodiscard]] int run(const std::string& kind) const {
+    const Result<AgentSettings> settings = serving.read();
+    if (!settings) return report_failure(kExitUsage, settings.message());
+    Result<std::vector<KindChoice>> choices = kind_options.choices({kind});
+    if (!choices) return report_failure(kExitUsage, choices.message());
+    for (const std::string& file : files) choices->front().options.push_back({"file", file});
+    CaptureRequest request;
+    request.kinds = *choices;
+    if (Result<void> checked = check_request(request, checked_kinds(request.kinds)); !checked) {
+      return report_failure(kExitUsage, checked.message());
+    }
+    const Result<std::string> description = describe_request(request, "");
+    if (!description) {  // what begins with an option's name is about how it was typed
+      const bool usage = description.message().starts_with("--");
+      return report_failure(usage ? kExitUsage : kExitFailed, description.message());
+    }
+    return serve(*settings, *choices, *description);
+  }
+};
+
+std::vector<KindFacts> declaration_of(const std::string& kind) { return {(*find_kind(kind))->declare()}; }
+
+}  // namespace
+
+AgentAction declare_serve(command_line::OptionSet& app) {
+  auto serving = std::make_shared<AgentOptionTexts>();
+  serving->declare(app);
+  return [serving] {
+    const Result<AgentSettings> settings = serving->read();
+    return settings ? serve(*settings, {}, "") : report_failure(kExitUsage, settings.message());
+  };
+}
+
+AgentAction declare_simulate(command_line::OptionSet& command) {
+  auto simulate = std::make_shared<FixedKindCommand>();
+  simulate->serving.declare(command);
+  simulate->kind_options.declare(command, declaration_of("simulate"));
+  command.set_footer("Example:\n  accelscope-agent simulate --rate 200k --seconds 60 --listen 127.0.0.1:7420");
+  return [simulate] { return simulate->run("simulate"); };
+}
+
+AgentAction declare_replay(command_line::OptionSet& command) {
+  auto replay = std::make_shared<FixedKindCommand>();
+  replay->serving.declare(command);
+  std::vector<KindFacts> kinds = declaration_of("replay");
+  std::erase_if(kinds.front().options, [](const KindOption& option) { return option.name == "file"; });
+  replay->kind_options.declare(command, kinds);
+  command.add_option("file", replay->files, "session files, any files that can be imported, folders of ranks")
+      .required();
+  command.set_footer("Example:\n  accelscope-agent replay profile.json --speed 1.0");
+  return [replay] { return replay->run("replay"); };
+}
+
+}  // namespace accelscope::capture

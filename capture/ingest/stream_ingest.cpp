@@ -1,0 +1,126 @@
+#include "capture/ingest/stream_ingest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "core/base/format.h"
+#include "core/chunk/chunk_format.h"
+
+namespace accelscope::capture {
+
+Result<void> StreamIngest::take(Frame frame) {
+  const std::uint64_t sequence = frame.header.sequence;
+  if (sequence <= last_sequence_) {
+    ++doubled_frames_;
+    return {};
+  }
+  if (sequence != last_sequence_ + 1) {
+    return Error{fmt::format("left out frames {} to {}", last_sequence_ + 1, sequence - 1)};
+  }
+  Result<void> taken = frame.header.type == FrameType::chunk ? take_chunk(std::move(frame)) : take_definition(frame);
+  if (!taken) return Error{fmt::format("sent frame {}, which cannot be kept: {}", sequence, taken.message())};
+  last_sequence_ = sequence;
+  return {};
+}
+
+Result<void> StreamIngest::take(const Gap& gap) {
+  if (gap.first > last_sequence_ + 1 || gap.first == 0 || gap.last < gap.first) {
+    return Error{fmt::format("announced a gap of frames {} to {} after frame {}", gap.first, gap.last, last_sequence_)};
+  }
+  if (gap.last <= last_sequence_) return {};
+  const std::uint64_t frames = gap.last - last_sequence_;
+  last_sequence_ = gap.last;
+  lost_frames_ += frames;
+  lost_events_ += gap.events;
+  std::string text = "frames that the agent no longer has";
+  if (gap.events > 0) text += fmt::format(", with {} events", format_count(gap.events));
+  if (!gap.reason.empty()) text += ": " + printable(gap.reason);
+  return report({"lost_frames", frames, text, Severity::error});
+}
+
+Result<void> StreamIngest::take_definition(const Frame& frame) {
+  Result<std::optional<Definition>> definition = decode_definition(frame.body);
+  if (!definition) return definition.error();
+  if (!definition.value()) {
+    ++unknown_definitions_;
+    return {};
+  }
+  if (const auto* told = std::get_if<QualityEntry>(&**definition); told != nullptr && told->kind == kDroppedEvents) {
+    dropped_events_ += told->count;
+  }
+  return sinks_.sink(frame.header.scope).define(*definition.value());
+}
+
+Result<void> StreamIngest::take_chunk(Frame frame) {
+  ChunkHeader header;
+  if (frame.body.size() < sizeof header) return Error{"the chunk is shorter than a chunk's header"};
+  std::memcpy(&header, frame.body.data(), sizeof header);
+  if (header.magic != kChunkMagic) return Error{"it is not a chunk"};
+  if (header.lane > kMaxLocalNumber) return Error{fmt::format("lane {} is out of range", header.lane)};
+  EventSink& sink = sinks_.sink(frame.header.scope);
+  if (Result<void> appended = sink.append({std::move(frame.body), header.lane, header.first_ordinal, header.count});
+      !appended) {
+    return appended;
+  }
+  lane_events_[scoped_number(frame.header.scope, header.lane)] += header.count;
+  events_ += header.count;
+  ++chunks_;
+  return {};
+}
+
+// What is missing, in a sentence; "" if nothing is. Sets lost_events_.
+std::string StreamIngest::compare(const StreamEnd& end) {
+  std::uint64_t missing = 0;
+  std::uint64_t lanes = 0;
+  for (const LaneTotal& total : end.lanes) {
+    const auto found = lane_events_.find(total.lane);
+    const std::uint64_t have = found == lane_events_.end() ? 0 : found->second;
+    if (have >= total.events) continue;
+    missing += total.events - have;
+    ++lanes;
+  }
+  lost_events_ = missing;
+  if (missing > 0) {
+    return fmt::format("{} events of {} lanes were {}", format_count(missing), lanes,
+                       lost_frames_ > 0 ? "lost with frames that the agent no longer had" : "sent but never came");
+  }
+  const bool same = end.last_sequence == last_sequence_ && end.events == events_;
+  if (same || (lost_frames_ > 0 && end.events == events_)) return "";
+  lost_events_ = end.events > events_ ? end.events - events_ : 0;
+  return fmt::format("the agent counts {} frames and {} events, {} and {} came", end.last_sequence,
+                     format_count(end.events), last_sequence_ - lost_frames_, format_count(events_));
+}
+
+Result<std::string> StreamIngest::finish(const StreamEnd& end) {
+  std::string text = compare(end);
+  std::vector<QualityEntry> entries;
+  if (!text.empty()) {
+    const char* advice =
+        lost_frames_ > 0 ? "; give the agent more --buffer or a --spool folder" : "; report this with both versions";
+    entries.push_back({"lost_events", lost_events_, text + advice, Severity::error});
+  }
+  if (const std::uint64_t doubled = doubled_frames_ - std::exchange(reported_doubled_, doubled_frames_); doubled > 0) {
+    entries.push_back({"doubled_frames", doubled, "frames that came twice were dropped", Severity::note});
+  }
+  if (const std::uint64_t unknown = std::exchange(unknown_definitions_, 0); unknown > 0) {
+    entries.push_back({"unknown_definitions", unknown,
+                       "the agent is newer and sends records that this version skips; update accelscope",
+                       Severity::warning});
+  }
+  for (const QualityEntry& entry : entries) {
+    if (Result<void> kept = report(entry); !kept) return kept.error();
+  }
+  if (dropped_events_ > 0) {  // the agent's own entry says so in the session
+    text += fmt::format(
+        "{}the agent dropped {} events for want of room; give it a larger --buffer or --spool-limit, "
+        "or --when-full wait",
+        text.empty() ? "" : "; ", format_count(dropped_events_));
+  }
+  return text;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,135 @@
+#include "capture/kinds/itt/kind.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "capture/kinds/itt/process.h"
+#include "capture/probe/host/files.h"
+#include "capture/request/options.h"
+#include "core/base/text.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr const char* kLibrary = "libaccelscope_itt.so";
+
+// Flags whose "off" the probe is told, so that the program spends nothing on it.
+constexpr const char* kSwitches[] = {probe::itt::kOffTasks,  probe::itt::kOffFrames,   probe::itt::kOffCounters,
+                                     probe::itt::kOffEvents, probe::itt::kOffMetadata, probe::itt::kOffLocks,
+                                     probe::itt::kOffZones,  probe::itt::kOffMemory};
+
+KindFacts declare_itt() {
+  KindFacts facts;
+  facts.name = "itt";
+  facts.title = "Tasks that programs mark";
+  facts.explanation =
+      "Takes what programs tell of themselves, unmodified: by ITT calls - tasks, regions, frames, counters, events, "
+      "markers, metadata, as in oneTBB, OpenMP, oneDNN, PyTorch - and by C++ zones, with the macros of Tracy's client.";
+  facts.takes_program = true;
+  facts.options = {
+      {.name = "domain",
+       .type = OptionType::text,
+       .explanation = "Only these domains; '*' stands for any characters. Others cost the program nothing.",
+       .repeats = true},
+      {.name = "exclude-domain",
+       .type = OptionType::text,
+       .explanation = "Not these domains; '*' stands for any characters.",
+       .repeats = true},
+      {"tasks", OptionType::flag, "on", "Tasks, overlapped tasks and their relations."},
+      {"frames", OptionType::flag, "on", "Frames and regions."},
+      {"counters", OptionType::flag, "on", "Counters and plots."},
+      {"events", OptionType::flag, "on", "Events, markers, messages, histograms."},
+      {"metadata", OptionType::flag, "on", "What is told of tasks; each costs as much as a task and its text."},
+      {"locks", OptionType::flag, "off",
+       "Waiting for locks and holding them; libraries tell of each of theirs, which may be many."},
+      {"memory", OptionType::flag, "on", "Allocations and releases that the program marks."},
+      {"zones", OptionType::flag, "on", "C++ zones and what belongs to them."},
+      {"buffer", OptionType::size, "1MiB",
+       "Memory for each thread of what the agent has not read yet; 128KiB to 256MiB."},
+      {.name = "when-full",
+       .type = OptionType::choice,
+       .default_value = "wait",
+       .explanation = "If the agent falls behind: the program waits, or what finds no room is dropped and counted.",
+       .choices = {"wait", "drop"}},
+  };
+  return facts;
+}
+
+std::vector<KindCheck> check_itt() {
+  const Result<ProbeFiles> files = ProbeFiles::lay_down();
+  if (!files) return {{false, files.error().message}};
+  return {{true, fmt::format("the collector for INTEL_LIBITTNOTIFY64 is {}", files->path(kLibrary))},
+          {true, fmt::format("headers for marking programs are in {}", files->path("include"))}};
+}
+
+Result<OptionReader> read_options(const KindChoice& choice) {
+  Result<OptionReader> options = OptionReader::read(declare_itt(), choice);
+  if (!options) return options;
+  const std::uint64_t buffer = options->size("buffer");
+  if (buffer < probe::kMinRingBytes || buffer > probe::kMaxRingBytes) {
+    return Error{"--buffer: is not between 128KiB and 256MiB; write 1MiB, or more for bursts of millions of events"};
+  }
+  for (const char* name : {"domain", "exclude-domain"}) {
+    for (const std::string& pattern : options->texts(name)) {
+      if (pattern.find_first_of("\t\n") != std::string::npos) {
+        return Error{fmt::format("--{}: no domain has tabs or ends of lines in its name", name)};
+      }
+    }
+  }
+  return options;
+}
+
+Result<std::string> describe_itt(const CaptureRequest& request, const KindChoice& choice, const std::string&) {
+  const Result<OptionReader> options = read_options(choice);
+  if (!options) return options.error();
+  std::string text = request.program.empty() && request.script.empty()
+                         ? "marked tasks of programs that are started by hand"
+                         : "marked tasks of the program";
+  const std::vector<std::string> only = options->texts("domain");
+  if (!only.empty()) text += ", only of " + joined(only, ", ");
+  return text;
+}
+
+std::vector<std::string> settings_of(const OptionReader& options) {
+  std::vector<std::string> off;
+  for (const char* name : kSwitches) {
+    if (!options.flag(name)) off.emplace_back(name);
+  }
+  return {fmt::format("{}={}", probe::itt::kIncludeSetting, joined(options.texts("domain"), "\t")),
+          fmt::format("{}={}", probe::itt::kExcludeSetting, joined(options.texts("exclude-domain"), "\t")),
+          fmt::format("{}={}", probe::itt::kOffSetting, joined(off, " "))};
+}
+
+Result<void> run_itt(const KindRun& run, EventSink& sink) {
+  const Result<OptionReader> options = read_options(run.choice);
+  if (!options) return options.error();
+  SessionWriter writer(sink);
+  IttSchemas schemas(writer);
+  ProbeHandler handler;
+  handler.settings = settings_of(*options);
+  handler.ring_bytes = std::bit_ceil(options->size("buffer"));
+  handler.drop_when_full = options->text("when-full") == "drop";
+  handler.attach = [&](const ProbeProcess& process) { return std::make_unique<IttProcess>(process, writer, schemas); };
+  return read_probes(run, writer, sink, handler);
+}
+
+Result<std::vector<std::string>> environment_itt(const KindChoice& choice, const ProbeFiles& files,
+                                                 const std::function<std::string(const std::string& name)>&) {
+  const Result<OptionReader> options = read_options(choice);
+  if (!options) return options.error();
+  const std::string library = files.path(kLibrary);
+  std::vector<std::string> settings = {"INTEL_LIBITTNOTIFY64=" + library};
+  if (options->flag("zones")) settings.push_back("ACCELSCOPE_ZONES_LIBRARY=" + library);
+  return settings;
+}
+
+}  // namespace
+
+CaptureKind itt_kind() {
+  CaptureKind kind{declare_itt, check_itt, describe_itt, run_itt};
+  kind.environment = environment_itt;
+  return kind;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,11 @@
+// What programs tell of themselves: by Intel's ITT calls, as oneTBB, OpenMP, oneDNN and PyTorch make them, and by zones
+// of capture/probe/zones, the macros of Tracy's client.
+#pragma once
+
+#include "capture/request/kind.h"
+
+namespace accelscope::capture {
+
+[[nodiscard]] CaptureKind itt_kind();
+
+}  // namespace accelscope::capture

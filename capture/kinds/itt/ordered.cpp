@@ -1,0 +1,329 @@
+#include "capture/kinds/itt/ordered.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace accelscope::capture {
+namespace {
+
+using namespace probe::itt;
+
+constexpr std::size_t kMostMessageNames = 4096;
+constexpr std::size_t kMessageNameBytes = 60;
+constexpr std::size_t kMostRelations = 1U << 18;  // that wait for what has not run
+
+// As the interface numbers them: "A is ... B", A being the head.
+struct RelationKind {
+  const char* name;
+  bool tail_first;  // B comes before A
+};
+constexpr RelationKind kRelations[] = {{"related to", false},   {"dependent on", true},    {"sibling of", false},
+                                       {"parent of", false},    {"continuation of", true}, {"child of", true},
+                                       {"continued by", false}, {"predecessor to", false}};
+
+constexpr const char* kScopes[] = {"", "global", "process", "thread", "task", "marker"};
+constexpr const char* kSeverities[] = {"trace", "debug", "info", "warning", "error", "fatal"};
+
+[[nodiscard]] const char* unit_of(CounterFormat format) {
+  switch (format) {
+    case CounterFormat::bytes:
+      return "B";
+    case CounterFormat::percent:
+      return "%";
+    case CounterFormat::watt:
+      return "W";
+    default:
+      return "";
+  }
+}
+
+[[nodiscard]] std::uint64_t place_of(std::uint32_t pool, std::uint64_t address) {
+  return address ^ std::uint64_t{pool} << 48U;
+}
+
+}  // namespace
+
+void IttOrdered::advance(std::int64_t now_ns) {
+  const auto later = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                           [&](const OrderedRecord& record) { return record.ns <= now_ns; });
+  ready_.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(later));
+  waiting_.erase(waiting_.begin(), later);
+  std::stable_sort(ready_.begin(), ready_.end(),
+                   [](const OrderedRecord& a, const OrderedRecord& b) { return a.ns < b.ns; });
+  for (OrderedRecord& record : ready_) apply(record);
+  ready_.clear();
+}
+
+void IttOrdered::apply(OrderedRecord& record) {
+  if (record.fiber != 0) return apply_fiber(record);
+  switch (record.type) {
+    case RecordType::overlapped_begin:
+      return begin(overlapped_, record);
+    case RecordType::overlapped_end:
+      return end(overlapped_, tracks_.overlapped(), record);
+    case RecordType::region_begin:
+      return begin(regions_, record);
+    case RecordType::region_end:
+      return end(regions_, tracks_.regions(), record);
+    case RecordType::counter_set:
+    case RecordType::counter_add:
+      return count(record);
+    case RecordType::marker:
+    case RecordType::lock_mark:
+      return mark(record);
+    case RecordType::message:
+      return say(record);
+    case RecordType::memory_alloc:
+    case RecordType::memory_free:
+      return apply_memory(record);
+    case RecordType::relation:
+      return relate({record.value, record.id, record.parent, record.first, record.ns});
+    case RecordType::task_begin_ids:
+      return ran(record.id, record.first);
+    default:
+      return apply_frame(record);
+  }
+}
+
+// Tasks of a fiber may begin on one thread and end on another.
+void IttOrdered::apply_fiber(OrderedRecord& record) {
+  TaskStack& stack = fibers_[record.fiber];
+  if (stack.track == kNone) stack.track = tracks_.fiber(names_.site(record.fiber).text);
+  const bool open = !stack.open.empty();
+  switch (record.type) {
+    case RecordType::task_begin:
+      return tasks_.begin(stack, record.value, record.ns, nullptr);
+    case RecordType::task_end:
+      return tasks_.end(stack, record.value, record.ns);
+    case RecordType::task_text:
+      if (open) {
+        std::string& metadata = stack.open.back().with_extra().metadata;
+        metadata += (metadata.empty() ? "" : "\n") + record.text;
+      }
+      return;
+    case RecordType::task_name:
+      if (open) stack.open.back().with_extra().name = record.text;
+      return;
+    case RecordType::task_value:
+      if (open) stack.open.back().with_extra().value = record.first;
+      return;
+    case RecordType::task_colour:
+      if (open) stack.open.back().with_extra().colour = record.value;
+      return;
+    default:
+      return;
+  }
+}
+
+void IttOrdered::begin(WithLanes& with, OrderedRecord& record) {
+  OpenLane open;
+  open.task.site = record.value;
+  open.task.begin_ns = record.ns;
+  TaskExtra& extra = open.task.with_extra();
+  extra.id = record.id;
+  extra.parent = record.parent;
+  extra.key = schemas_.next_key();
+  open.lane = with.lanes.take();
+  with.open[record.id].push_back(std::move(open));
+  ran(record.id, extra.key);
+  const std::uint64_t parent = key_of(record.parent);
+  if (parent != 0) relate({kParentOf, record.parent, record.id, parent, record.ns});
+}
+
+void IttOrdered::end(WithLanes& with, TrackNumber track, const OrderedRecord& record) {
+  const auto found = with.open.find(record.id);
+  if (found == with.open.end()) {
+    ++counts_.ends_without_begin;
+    return;
+  }
+  OpenLane open = std::move(found->second.back());
+  found->second.pop_back();
+  if (found->second.empty()) with.open.erase(found);
+  with.lanes.give_back(open.lane);
+  tasks_.write(track, open.lane, open.task, record.ns, false);
+}
+
+void IttOrdered::apply_frame(const OrderedRecord& record) {
+  Frames& frames = frames_[record.value];
+  switch (record.type) {
+    case RecordType::frame_begin:
+      frames.open.push_back({record.ns, frames.lanes.take(), record.id});
+      return;
+    case RecordType::frame_end: {
+      const auto found = std::find_if(frames.open.rbegin(), frames.open.rend(),
+                                      [&](const OpenFrame& open) { return open.id == record.id; });
+      if (found == frames.open.rend()) {
+        ++counts_.ends_without_begin;
+        return;
+      }
+      const OpenFrame frame = *found;
+      frames.open.erase(std::next(found).base());
+      frames.lanes.give_back(frame.lane);
+      return write_frame(record.value, frame, record.ns);
+    }
+    case RecordType::frame_submit:  // its time may lie before those of frames that were told earlier
+      return write_frame(record.value, {record.ns, 0, record.id}, static_cast<std::int64_t>(record.first));
+    case RecordType::frame_mark:
+      if (frames.mark_ns) write_frame(record.value, {*frames.mark_ns, 0, {}}, record.ns);
+      frames.mark_ns = record.ns;
+      return;
+    default:
+      ++counts_.bad_records;
+  }
+}
+
+void IttOrdered::write_frame(std::uint32_t site_id, const OpenFrame& frame, std::int64_t end_ns) {
+  const IttSite& site = names_.site(site_id);
+  Row row =
+      writer_.begin_event_at(tracks_.frames(site.text), frame.lane, frame.begin_ns, end_ns - frame.begin_ns, site.name);
+  row.string(kFrameDomain, site.domain);
+  row.unsigned_integer(kFrameNumber, ++frames_[site_id].count);
+  if (!frame.id.empty()) row.string(kFrameId, writer_.intern(tasks_.id_text(frame.id)));
+  if (site.place != 0) row.string(kFrameSource, site.place);
+}
+
+void IttOrdered::count(const OrderedRecord& record) {
+  const IttCounter* counter = names_.counter(record.value);
+  if (counter == nullptr) {
+    ++counts_.bad_records;
+    return;
+  }
+  CounterState& state = counters_[record.value];
+  const bool real = counter->type == CounterType::real;
+  if (state.track == kNone) state.track = tracks_.counter(counter->name, real, unit_of(counter->format));
+  if (real && record.type == RecordType::counter_set) {
+    return writer_.sample(state.track, record.ns, std::bit_cast<double>(record.first));
+  }
+  if (record.type == RecordType::counter_add) {
+    state.sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(state.sum) + record.first);
+  } else if (counter->type == CounterType::unsigned_integer &&
+             record.first > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    ++counts_.cut_counters;
+    state.sum = std::numeric_limits<std::int64_t>::max();
+  } else {
+    state.sum = static_cast<std::int64_t>(record.first);
+  }
+  if (real) return writer_.sample(state.track, record.ns, static_cast<double>(state.sum));
+  writer_.sample(state.track, record.ns, state.sum);
+}
+
+void IttOrdered::mark(const OrderedRecord& record) {
+  const IttSite& site = names_.site(record.value);
+  Row row = writer_.begin_event(tracks_.markers(), record.ns, 0, site.name);
+  row.string(kMarkerDomain, site.domain);
+  const std::string thread = tracks_.thread_name(*record.thread);
+  row.string(kMarkerThread, writer_.intern(thread));
+  if (record.type == RecordType::lock_mark) {
+    row.string(kMarkerScope, writer_.intern("lock"));
+    return;
+  }
+  if (record.first > 0 && record.first < std::size(kScopes)) {
+    row.string(kMarkerScope, writer_.intern(kScopes[record.first]));
+  }
+  if (!record.id.empty()) row.string(kMarkerId, writer_.intern(tasks_.id_text(record.id)));
+}
+
+void IttOrdered::say(const OrderedRecord& record) {
+  const IttSite& site = names_.site(record.value);
+  // What metadata tell is called by their key: their values differ each time.
+  const bool is_keyed = record.first == kNoSeverity && !site.text.empty();
+  std::string name = is_keyed ? site.text : record.text.substr(0, kMessageNameBytes);
+  while (!name.empty() && record.text.size() > name.size() && valid_utf8(name) != name) name.pop_back();
+  if (message_names_.size() < kMostMessageNames || message_names_.contains(name)) {
+    message_names_.insert(name);
+  } else {
+    name = "message";
+  }
+  Row row = writer_.begin_event(tracks_.messages(), record.ns, 0, writer_.intern(name));
+  row.text(kMessageText, record.text);
+  if (record.first < std::size(kSeverities)) row.string(kMessageSeverity, writer_.intern(kSeverities[record.first]));
+  row.string(kMessageThread, writer_.intern(tracks_.thread_name(*record.thread)));
+  if (site.colour != 0) row.string(kMessageColour, writer_.intern(colour_text(site.colour)));
+}
+
+void IttOrdered::apply_memory(const OrderedRecord& record) {
+  const IttSite& pool = names_.site(record.value);
+  const std::uint64_t place = place_of(record.value, record.first);
+  std::int64_t bytes = 0;
+  if (record.type == RecordType::memory_alloc) {
+    bytes = static_cast<std::int64_t>(record.second);
+    allocated_[place] = record.second;
+  } else {
+    const auto found = allocated_.find(place);
+    if (found == allocated_.end()) {  // it was allocated before the capture, or while it was paused
+      ++counts_.releases_unknown;
+      return;
+    }
+    bytes = -static_cast<std::int64_t>(found->second);
+    allocated_.erase(found);
+  }
+  Row row = writer_.begin_event(tracks_.memory(pool.text), record.ns, 0, pool.name);
+  row.integer(kMemoryBytes, bytes);
+  row.unsigned_integer(kMemoryAddress, record.first);
+  row.string(kMemoryPool, writer_.intern(schemas_.pool(pool.text, tracks_.process_id())));
+  row.string(kMemoryThread, writer_.intern(tracks_.thread_name(*record.thread)));
+}
+
+std::uint64_t IttOrdered::key_of(const Id& id) const {
+  const auto found = id.empty() ? keys_.end() : keys_.find(id);
+  return found == keys_.end() ? 0 : found->second;
+}
+
+void IttOrdered::ran(const Id& id, std::uint64_t key) {
+  if (id.empty()) return;
+  keys_[id] = key;
+  const auto waiting = later_.find(id);
+  if (waiting == later_.end()) return;
+  const std::vector<Relation> relations = std::move(waiting->second);
+  later_.erase(waiting);
+  for (const Relation& relation : relations) relate(relation);
+}
+
+void IttOrdered::relate(const Relation& relation) {
+  const std::uint64_t head = relation.head_key != 0 ? relation.head_key : key_of(relation.head);
+  const std::uint64_t tail = key_of(relation.tail);
+  if (head == 0 || tail == 0) {
+    if (later_.size() >= kMostRelations) {
+      ++counts_.relations_open;
+      return;
+    }
+    later_[tail == 0 ? relation.tail : relation.head].push_back(relation);
+    return;
+  }
+  const RelationKind& kind = kRelations[relation.kind < std::size(kRelations) ? relation.kind : 0];
+  Row row = writer_.begin_event(tracks_.flows(), relation.ns, 0, writer_.intern(kind.name));
+  row.unsigned_integer(kFlowSource, kind.tail_first ? tail : head);
+  row.unsigned_integer(kFlowTarget, kind.tail_first ? head : tail);
+}
+
+void IttOrdered::close(WithLanes& with, TrackNumber track, std::int64_t end_ns) {
+  for (auto& [id, open] : with.open) {
+    for (OpenLane& lane : open) tasks_.write(track, lane.lane, lane.task, end_ns, true);
+  }
+  with.open.clear();
+}
+
+void IttOrdered::finish(std::int64_t end_ns) {
+  advance(std::numeric_limits<std::int64_t>::max());
+  if (!overlapped_.open.empty()) close(overlapped_, tracks_.overlapped(), end_ns);
+  if (!regions_.open.empty()) close(regions_, tracks_.regions(), end_ns);
+  for (auto& [site, frames] : frames_) {
+    counts_.unfinished += frames.open.size();
+    const std::vector<OpenFrame> open = std::move(frames.open);
+    frames.open.clear();
+    for (const OpenFrame& frame : open) write_frame(site, frame, end_ns);
+  }
+  for (auto& [site, stack] : fibers_) tasks_.close_all(stack, end_ns);
+  for (const auto& [id, relations] : later_) {
+    // Of parents and children the column says it.
+    counts_.relations_open +=
+        static_cast<std::uint64_t>(std::count_if(relations.begin(), relations.end(), [](const Relation& relation) {
+          return relation.kind != kParentOf && relation.kind != kChildOf;
+        }));
+  }
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,290 @@
+#include "capture/kinds/itt/process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "capture/probe/itt/metadata_text.h"
+
+namespace accelscope::capture {
+
+using namespace probe::itt;
+
+namespace {
+
+// A session has room for some thousands of tracks.
+constexpr std::uint32_t kThreadsWithRows = 256;
+
+// How oneTBB marks what its users tell: by metadata of this key, behind these words.
+constexpr std::string_view kUserEvent = "user_event";
+constexpr std::string_view kUserEventPrefix = "FGA::DATAID::";
+
+[[nodiscard]] std::string without_prefix(std::string_view text, std::string_view prefix) {
+  if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
+  return std::string(text);
+}
+
+}  // namespace
+
+IttProcess::IttProcess(const ProbeProcess& process, SessionWriter& writer, IttSchemas& schemas)
+    : process_(process),
+      writer_(writer),
+      schemas_(schemas),
+      names_(writer, process),
+      tracks_(writer, schemas, process),
+      tasks_(writer, names_, counts_),
+      ordered_(writer, schemas, tracks_, names_, tasks_, counts_) {}
+
+std::int64_t IttProcess::to_ns(std::uint64_t ticks) {
+  constexpr std::uint64_t kAhead = std::uint64_t{1} << 36U;  // some 20 s of processors' counters, a minute of ns
+  const TickClock& clock = *process_.clock;
+  const bool future = ticks > clock.last_ticks() && ticks - clock.last_ticks() > kAhead;
+  const std::int64_t ns = future ? clock.last_ns() : clock.to_ns(ticks);
+  if (!future && ns >= 0) return ns;
+  ++counts_.bad_times;
+  return std::max<std::int64_t>(ns, 0);
+}
+
+void IttProcess::thread(const ProbeThread& thread) { of(thread).facts = thread; }
+
+IttProcess::Thread& IttProcess::of(const ProbeThread& thread) {
+  if (thread.index >= threads_.size()) threads_.resize(thread.index + 1);
+  std::unique_ptr<Thread>& made = threads_[thread.index];
+  if (!made) {
+    made = std::make_unique<Thread>();
+    made->facts = thread;
+    if (thread.index >= kThreadsWithRows) share_rows(*made);
+  }
+  return *made;
+}
+
+void IttProcess::share_rows(Thread& thread) {
+  if (free_rows_.empty()) {
+    const std::uint32_t number = ++shared_rows_;
+    thread.shared = Rows{{kThreadsWithRows + number, 0, fmt::format("further threads {}", number)}};
+    return;
+  }
+  thread.shared = free_rows_.back();
+  free_rows_.pop_back();
+  thread.tasks.track = thread.shared->tasks;
+  thread.events = thread.shared->events;
+  thread.waits = thread.shared->waits;
+  thread.holds = thread.shared->holds;
+}
+
+void IttProcess::define(std::uint32_t type, std::string_view body) {
+  if (!names_.define(type, body)) ++counts_.bad_records;
+}
+
+void IttProcess::record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) {
+  IttWords left(words);
+  if (!read(of(thread), static_cast<RecordType>(head.type), head.value, left)) ++counts_.bad_records;
+}
+
+bool IttProcess::read(Thread& thread, RecordType type, std::uint32_t value, IttWords& words) {
+  switch (type) {
+    case RecordType::task_begin:
+    case RecordType::task_end:
+    case RecordType::task_text:
+    case RecordType::task_name:
+    case RecordType::task_value:
+    case RecordType::task_colour:
+      return read_task(thread, type, value, words);
+    case RecordType::task_begin_ids:
+      return read_task_begin(thread, value, words);
+    case RecordType::metadata:
+      return read_metadata(thread, value, words);
+    case RecordType::relation:
+      return read_relation(thread, value, words);
+    case RecordType::event_begin:
+    case RecordType::event_end:
+      return read_event(thread, type, value, words);
+    case RecordType::lock_wait:
+    case RecordType::lock_obtain:
+    case RecordType::lock_release:
+    case RecordType::lock_cancel:
+      return read_lock(thread, type, value == 1, words);
+    case RecordType::fiber_enter:
+      thread.fiber = value;
+      return words.has(1);
+    case RecordType::fiber_leave:
+      thread.fiber = 0;
+      return words.has(1);
+    case RecordType::group:
+      if (!words.has(7)) return false;
+      (void)words.next();
+      tasks_.name_id(words.id(), names_.site(value).text);
+      return true;
+    default:
+      return read_ordered(thread, type, value, words);
+  }
+}
+
+bool IttProcess::read_task(Thread& thread, RecordType type, std::uint32_t value, IttWords& words) {
+  OrderedRecord record{.type = type, .value = value, .thread = &thread.facts, .fiber = thread.fiber};
+  if (type == RecordType::task_text || type == RecordType::task_name) {
+    if (!words.text(value, record.text)) return false;
+  } else if (type != RecordType::task_colour) {
+    if (!words.has(1)) return false;
+    record.first = words.next();
+  }
+  const bool timed = type == RecordType::task_begin || type == RecordType::task_end;
+  if (thread.fiber != 0) {
+    // What has no time of its own follows what came before it.
+    if (timed) thread.fiber_ns = to_ns(record.first);
+    record.ns = thread.fiber_ns;
+    ordered_.add(std::move(record));
+    return true;
+  }
+  if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.row());
+  if (type == RecordType::task_begin) {
+    tasks_.begin(thread.tasks, value, to_ns(record.first), nullptr);
+    return true;
+  }
+  if (type == RecordType::task_end) {
+    tasks_.end(thread.tasks, value, to_ns(record.first));
+    return true;
+  }
+  if (thread.tasks.open.empty()) return true;  // its begin found no room
+  TaskExtra& extra = thread.tasks.open.back().with_extra();
+  if (type == RecordType::task_text) extra.metadata += (extra.metadata.empty() ? "" : "\n") + record.text;
+  if (type == RecordType::task_name) extra.name = record.text;
+  if (type == RecordType::task_value) extra.value = record.first;
+  if (type == RecordType::task_colour) extra.colour = value;
+  return true;
+}
+
+bool IttProcess::read_task_begin(Thread& thread, std::uint32_t site, IttWords& words) {
+  if (!words.has(7)) return false;
+  const std::int64_t ns = to_ns(words.next());
+  auto extra = std::make_unique<TaskExtra>();
+  extra->id = words.id();
+  extra->parent = words.id();
+  extra->key = schemas_.next_key();
+  ordered_.add(
+      {.ns = ns, .type = RecordType::task_begin_ids, .thread = &thread.facts, .id = extra->id, .first = extra->key});
+  // The task that it is nested in needs no arrow.
+  const std::vector<OpenTask>& open = thread.tasks.open;
+  const bool nested = !open.empty() && open.back().extra && open.back().extra->id == extra->parent;
+  if (!extra->parent.empty() && !extra->id.empty() && !nested) {
+    ordered_.add({.ns = ns,
+                  .type = RecordType::relation,
+                  .value = kParentOf,
+                  .thread = &thread.facts,
+                  .id = extra->parent,
+                  .parent = extra->id});
+  }
+  if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.row());
+  tasks_.begin(thread.tasks, site, ns, std::move(extra));
+  return true;
+}
+
+bool IttProcess::read_metadata(Thread& thread, std::uint32_t key, IttWords& words) {
+  if (!words.has(5)) return false;
+  const std::int64_t ns = to_ns(words.next());
+  Id id = words.id();
+  if (id.d1 == 0) id = {};  // made of no address: it stands for nothing
+  const std::uint64_t type_and_bytes = words.next();
+  std::string bytes;
+  if (!words.bytes(static_cast<std::size_t>(type_and_bytes >> 32U), bytes)) return false;
+  const std::string text = valid_utf8(metadata_text(static_cast<MetadataType>(type_and_bytes & 0xffffffffU), bytes));
+  const std::string& key_text = names_.site(key).text;
+  std::vector<OpenTask>& open = thread.tasks.open;
+  const auto of_id = std::find_if(open.rbegin(), open.rend(),
+                                  [&](const OpenTask& task) { return task.extra && task.extra->id == id; });
+  if (!id.empty() && of_id == open.rend()) {
+    tasks_.note(id, key_text, text);
+    return true;
+  }
+  const bool is_users = key_text.empty() || key_text == kUserEvent;
+  const std::string line = is_users ? without_prefix(text, kUserEventPrefix) : fmt::format("{}: {}", key_text, text);
+  if (id.empty() && open.empty()) {  // outside of tasks libraries tell their users' events so, and OpenMP its figures
+    ordered_.add({.ns = ns,
+                  .type = RecordType::message,
+                  .value = is_users ? 0 : key,
+                  .thread = &thread.facts,
+                  .first = kNoSeverity,
+                  .text = line});
+    return true;
+  }
+  TaskExtra& extra = id.empty() ? open.back().with_extra() : of_id->with_extra();
+  if (!extra.metadata.empty()) extra.metadata += '\n';
+  extra.metadata += line;
+  return true;
+}
+
+bool IttProcess::read_relation(Thread& thread, std::uint32_t kind, IttWords& words) {
+  if (!words.has(7)) return false;
+  OrderedRecord record{.ns = to_ns(words.next()), .type = RecordType::relation, .value = kind, .thread = &thread.facts};
+  record.id = words.id();
+  record.parent = words.id();
+  // What is made of an object may run while the object itself never does.
+  if (kind == kParentOf) tasks_.own(record.parent, record.id);
+  if (kind == kChildOf) tasks_.own(record.id, record.parent);
+  if (record.id.empty()) {
+    if (thread.tasks.open.empty()) return true;  // its task was begun while nothing was collected
+    TaskExtra& extra = thread.tasks.open.back().with_extra();
+    if (extra.key == 0) extra.key = schemas_.next_key();
+    record.first = extra.key;
+  }
+  ordered_.add(std::move(record));
+  return true;
+}
+
+bool IttProcess::read_ordered(Thread& thread, RecordType type, std::uint32_t value, IttWords& words) {
+  if (!words.has(1)) return false;
+  OrderedRecord record{.ns = to_ns(words.next()), .type = type, .value = value, .thread = &thread.facts};
+  switch (type) {
+    case RecordType::overlapped_begin:
+    case RecordType::region_begin:
+      if (!words.has(6)) return false;
+      record.id = words.id();
+      record.parent = words.id();
+      break;
+    case RecordType::overlapped_end:
+    case RecordType::region_end:
+    case RecordType::frame_begin:
+    case RecordType::frame_end:
+      if (!words.has(3)) return false;
+      record.id = words.id();
+      break;
+    case RecordType::frame_mark:
+      break;
+    case RecordType::frame_submit:
+      if (!words.has(4)) return false;
+      record.first = static_cast<std::uint64_t>(to_ns(words.next()));
+      record.id = words.id();
+      break;
+    case RecordType::counter_set:
+    case RecordType::counter_add:
+    case RecordType::memory_free:
+    case RecordType::lock_mark:
+      if (!words.has(1)) return false;
+      record.first = words.next();
+      break;
+    case RecordType::memory_alloc:
+      if (!words.has(2)) return false;
+      record.first = words.next();
+      record.second = words.next();
+      break;
+    case RecordType::marker:
+      if (!words.has(4)) return false;
+      record.first = words.next();
+      record.id = words.id();
+      break;
+    case RecordType::message: {
+      if (!words.has(1)) return false;
+      const std::uint64_t severity_and_bytes = words.next();
+      record.first = severity_and_bytes & 0xffffffffU;
+      if (!words.text(static_cast<std::size_t>(severity_and_bytes >> 32U), record.text)) return false;
+      break;
+    }
+    default:
+      return false;
+  }
+  ordered_.add(std::move(record));
+  return true;
+}
+
+}  // namespace accelscope::capture

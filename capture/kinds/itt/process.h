@@ -1,0 +1,131 @@
+// One process that tells by ITT or by zones: reads its records and writes them as events.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/kinds/itt/ordered.h"
+#include "capture/probe/host/reader.h"
+
+namespace accelscope::capture {
+
+// The words of a record, read once from memory that the program may still change.
+class IttWords {
+ public:
+  explicit IttWords(std::span<const std::uint64_t> words) : words_(words) {}
+
+  [[nodiscard]] bool has(std::size_t count) const noexcept { return words_.size() >= count; }
+  // Both only after has().
+  [[nodiscard]] std::uint64_t next() noexcept {
+    const std::uint64_t word = words_.front();
+    words_ = words_.subspan(1);
+    return word;
+  }
+  [[nodiscard]] probe::itt::Id id() noexcept {
+    probe::itt::Id id;
+    id.d1 = next();
+    id.d2 = next();
+    id.d3 = next();
+    return id;
+  }
+  [[nodiscard]] bool bytes(std::size_t count, std::string& bytes) const {
+    if (count > words_.size_bytes()) return false;
+    bytes.assign(reinterpret_cast<const char*>(words_.data()), count);
+    return true;
+  }
+  [[nodiscard]] bool text(std::size_t count, std::string& text) const {
+    if (!bytes(count, text)) return false;
+    text = valid_utf8(text);
+    return true;
+  }
+
+ private:
+  std::span<const std::uint64_t> words_;
+};
+
+class IttProcess final : public ProcessReader {
+ public:
+  IttProcess(const ProbeProcess& process, SessionWriter& writer, IttSchemas& schemas);
+
+  void thread(const ProbeThread& thread) override;
+  void define(std::uint32_t type, std::string_view body) override;
+  void record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override;
+  void thread_ended(const ProbeThread& thread, std::int64_t now_ns) override;
+  void ended(const ProbeEnd& end) override;
+  void read_until(std::int64_t now_ns) override { ordered_.advance(now_ns); }
+
+ private:
+  struct OpenEvent {
+    std::int64_t begin_ns = 0;
+    std::uint32_t lane = 0;
+  };
+  struct Waited {
+    std::uint64_t lock = 0;
+    std::int64_t begin_ns = 0;
+  };
+  struct Held {
+    std::uint64_t lock = 0;
+    std::int64_t begin_ns = 0;
+    std::uint32_t lane = 0;
+    bool shared = false;
+  };
+  // The tracks of a thread. Programs that start threads without end share them: one that has ended leaves its to
+  // another.
+  struct Rows {
+    ProbeThread named;
+    TrackNumber tasks = kNone, events = kNone, waits = kNone, holds = kNone;
+  };
+  struct Thread {
+    ProbeThread facts;
+    TaskStack tasks;
+    std::optional<Rows> shared;
+    TrackNumber events = kNone, waits = kNone, holds = kNone;
+    [[nodiscard]] const ProbeThread& row() const noexcept { return shared ? shared->named : facts; }
+    std::uint32_t fiber = 0;    // site of the one it runs now
+    std::int64_t fiber_ns = 0;  // of its last record in one
+    std::unordered_map<std::uint32_t, OpenEvent> open_events;
+    std::vector<Waited> waited;
+    std::vector<Held> held;
+    LanePool event_lanes, hold_lanes;
+  };
+  [[nodiscard]] Thread& of(const ProbeThread& thread);
+  void share_rows(Thread& thread);
+  [[nodiscard]] bool read(Thread& thread, probe::itt::RecordType type, std::uint32_t value, IttWords& words);
+  [[nodiscard]] bool read_task(Thread& thread, probe::itt::RecordType type, std::uint32_t value, IttWords& words);
+  [[nodiscard]] bool read_task_begin(Thread& thread, std::uint32_t site, IttWords& words);
+  [[nodiscard]] bool read_metadata(Thread& thread, std::uint32_t key, IttWords& words);
+  [[nodiscard]] bool read_relation(Thread& thread, std::uint32_t kind, IttWords& words);
+  [[nodiscard]] bool read_event(Thread& thread, probe::itt::RecordType type, std::uint32_t site, IttWords& words);
+  [[nodiscard]] bool read_lock(Thread& thread, probe::itt::RecordType type, bool shared, IttWords& words);
+  [[nodiscard]] bool read_ordered(Thread& thread, probe::itt::RecordType type, std::uint32_t value, IttWords& words);
+  void end_event(Thread& thread, std::uint32_t site, const OpenEvent& event, std::int64_t end_ns);
+  void end_wait(Thread& thread, std::uint64_t lock, std::int64_t ns, bool shared);
+  void end_hold(Thread& thread, std::size_t index, std::int64_t ns);
+  void write_lock(TrackNumber track, std::uint32_t lane, std::uint64_t lock, std::int64_t begin_ns, std::int64_t end_ns,
+                  bool shared);
+  void close(Thread& thread, std::int64_t ns);
+  void report(const ProbeEnd& end);
+  void report_facts();
+  // Programs give some times themselves: none lies before the capture, or after what was read last.
+  [[nodiscard]] std::int64_t to_ns(std::uint64_t ticks);
+
+  ProbeProcess process_;
+  SessionWriter& writer_;
+  IttSchemas& schemas_;
+  IttCounts counts_;
+  IttNames names_;
+  IttTracks tracks_;
+  IttTasks tasks_;
+  IttOrdered ordered_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<Rows> free_rows_;
+  std::uint32_t shared_rows_ = 0;
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,82 @@
+// The rows of one process: its threads, and what belongs to no thread. Each is made when its first event comes, so that
+// a thread has been named by then.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "capture/kinds/itt/schemas.h"
+#include "capture/probe/host/reader.h"
+
+namespace accelscope::capture {
+
+// Lanes for events that overlap: the lowest that is free is taken at the beginning and given back at the end.
+class LanePool {
+ public:
+  [[nodiscard]] std::uint32_t take() {
+    for (std::size_t lane = 0; lane < taken_.size(); ++lane) {
+      if (!taken_[lane]) {
+        taken_[lane] = true;
+        return static_cast<std::uint32_t>(lane);
+      }
+    }
+    taken_.push_back(true);
+    return static_cast<std::uint32_t>(taken_.size() - 1);
+  }
+  void give_back(std::uint32_t lane) { taken_[lane] = false; }
+
+ private:
+  std::vector<bool> taken_;
+};
+
+class IttTracks {
+ public:
+  IttTracks(SessionWriter& writer, IttSchemas& schemas, const ProbeProcess& process)
+      : writer_(writer), schemas_(schemas), process_(process.title()), process_id_(process.id) {}
+
+  // Rows of a thread, below each other.
+  [[nodiscard]] TrackNumber tasks(const ProbeThread& thread) { return of_thread(thread, "", 0, schemas_.task()); }
+  [[nodiscard]] TrackNumber events(const ProbeThread& thread) {
+    return of_thread(thread, "events", 1, schemas_.task());
+  }
+  [[nodiscard]] TrackNumber lock_waits(const ProbeThread& thread) {
+    return of_thread(thread, "lock waits", 2, schemas_.lock_wait());
+  }
+  [[nodiscard]] TrackNumber lock_holds(const ProbeThread& thread) {
+    return of_thread(thread, "locks held", 3, schemas_.lock_hold());
+  }
+  // Rows of the process.
+  [[nodiscard]] TrackNumber fiber(const std::string& name) { return row("fiber " + name, schemas_.task()); }
+  [[nodiscard]] TrackNumber overlapped() { return row("overlapped tasks", schemas_.task()); }
+  [[nodiscard]] TrackNumber regions() { return row("regions", schemas_.task()); }
+  [[nodiscard]] TrackNumber frames(const std::string& name) { return row("frames: " + name, schemas_.frame()); }
+  [[nodiscard]] TrackNumber markers() { return row("markers", schemas_.marker()); }
+  [[nodiscard]] TrackNumber messages() { return row("messages", schemas_.message()); }
+  [[nodiscard]] TrackNumber flows() { return made("flows", schemas_.flow(), "flow", ""); }
+  [[nodiscard]] TrackNumber memory(const std::string& pool) { return made(pool, schemas_.memory(), "memory", ""); }
+  [[nodiscard]] TrackNumber counter(const std::string& name, bool real, const std::string& unit) {
+    return made(name, real ? schemas_.real_counter() : schemas_.whole_counter(), "counter", unit);
+  }
+
+  [[nodiscard]] std::uint32_t process_id() const noexcept { return process_id_; }
+  [[nodiscard]] std::string thread_name(const ProbeThread& thread) const;
+
+ private:
+  [[nodiscard]] TrackNumber of_thread(const ProbeThread& thread, const std::string& what, std::int64_t place,
+                                      SchemaNumber schema);
+  [[nodiscard]] TrackNumber row(const std::string& name, SchemaNumber schema) {
+    return made(name, schema, "host_thread", "");
+  }
+  [[nodiscard]] TrackNumber made(const std::string& name, SchemaNumber schema, const std::string& kind,
+                                 const std::string& unit);
+
+  SessionWriter& writer_;
+  IttSchemas& schemas_;
+  std::string process_;  // heads its tracks
+  std::uint32_t process_id_;
+  std::map<std::pair<std::string, SchemaNumber>, TrackNumber> made_;
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,11 @@
+// Profiles of Neuron devices, made by the vendor's tool: it executes a NEFF that is there, or one that a program
+// compiles; or it runs the program and profiles that.
+#pragma once
+
+#include "capture/request/kind.h"
+
+namespace accelscope::capture {
+
+[[nodiscard]] CaptureKind neuron_kind();
+
+}  // namespace accelscope::capture

@@ -1,0 +1,59 @@
+// The options of the kind `neuron`, and what was typed for them as one set of values.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/request/kind.h"
+
+namespace accelscope::capture {
+
+enum class NeuronStart : std::uint8_t {
+  neff,     // a compiled program is there
+  program,  // a program, or script, compiles it
+};
+
+struct NeuronInput {
+  std::string name;  // of the tensor
+  std::string file;  // as typed
+  bool operator==(const NeuronInput&) const = default;
+};
+
+enum class NeuronProfile : std::uint8_t { device, system, system_and_device };
+
+struct NeuronSettings {
+  NeuronStart start = NeuronStart::neff;
+  std::string tool;  // "neuron-profile"; "": whichever is there
+  std::string neff;  // as typed
+  std::string session_file;
+  std::optional<std::uint64_t> nth_exec, num_exec;
+  bool ignore_exec_errors = false;
+  bool single_io = false;
+  bool save_output = false;
+  bool dge_notifications = false;
+  std::vector<NeuronInput> inputs;
+  std::optional<std::uint64_t> workers_per_node, worker_count;
+  std::optional<std::uint64_t> worker_start;  // that of this host
+  std::string profile_id;
+  std::chrono::nanoseconds time_limit{};
+  // Of the start by a program:
+  NeuronProfile profile = NeuronProfile::device;
+  std::string compiled_neff;  // "largest", "newest", a number of the list or a part of the path
+  bool disable_dge = false;
+  bool fresh_cache = true;
+  std::optional<std::uint64_t> trace_events;
+};
+
+[[nodiscard]] KindFacts neuron_facts();  // the declaration, without checks
+// Fails on what the options say against each other. `start`: whether a program is given. `host`: this one's name, by
+// which it finds its workers.
+[[nodiscard]] Result<NeuronSettings> read_neuron_settings(const KindChoice& choice, NeuronStart start,
+                                                          const std::string& host);
+
+// What the settings, as typed, do to the result: sentences for the form. They look at no files.
+[[nodiscard]] std::vector<std::string> neuron_warnings(const KindChoice& choice);
+
+}  // namespace accelscope::capture

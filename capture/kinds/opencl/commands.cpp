@@ -1,0 +1,234 @@
+// Commands and allocations of a process, written when all of them that a turn of reading brought are known.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/kinds/opencl/process.h"
+#include "capture/kinds/opencl/schemas.h"
+
+namespace accelscope::capture::opencl {
+namespace {
+
+using probe::opencl::CommandKind;
+using probe::opencl::CommandRecord;
+using probe::opencl::TransferRecord;
+
+// What a first launch is held up is only told where it is more than the work of a driver.
+constexpr std::int64_t kShortestCompileNs = 100'000;
+
+[[nodiscard]] const char* operation_name(CommandKind kind) {
+  switch (kind) {
+    case CommandKind::kernel:
+    case CommandKind::native_kernel:
+      return "native kernel";
+    case CommandKind::read:
+      return "read";
+    case CommandKind::write:
+      return "write";
+    case CommandKind::copy:
+      return "copy";
+    case CommandKind::fill:
+      return "fill";
+    case CommandKind::migrate:
+      return "migrate";
+    case CommandKind::map:
+      return "map";
+    case CommandKind::unmap:
+      return "unmap";
+    case CommandKind::marker:
+      return "marker";
+    case CommandKind::barrier:
+      break;
+  }
+  return "barrier";
+}
+
+[[nodiscard]] const char* direction_name(CommandKind kind, unsigned flags) {
+  switch (kind) {
+    case CommandKind::read:
+      return "device to host";
+    case CommandKind::write:
+      return "host to device";
+    case CommandKind::map:
+      return (flags & probe::opencl::kMapsForReading) != 0 ? "device to host" : "host to device";
+    case CommandKind::unmap:
+      return "host to device";
+    case CommandKind::migrate:
+      return (flags & probe::opencl::kToHost) != 0 ? "device to host" : "host to device";
+    default:
+      return "device to device";
+  }
+}
+
+[[nodiscard]] bool is_transfer(CommandKind kind) {
+  return kind == CommandKind::read || kind == CommandKind::write || kind == CommandKind::copy ||
+         kind == CommandKind::fill || kind == CommandKind::migrate;
+}
+[[nodiscard]] bool is_map(CommandKind kind) { return kind == CommandKind::map || kind == CommandKind::unmap; }
+[[nodiscard]] bool is_kernel(CommandKind kind) {
+  return kind == CommandKind::kernel || kind == CommandKind::native_kernel;
+}
+
+// From one of a command's times to a later one; 0 where the driver has them in another order.
+[[nodiscard]] std::int64_t between(std::uint64_t from, std::uint64_t to) {
+  return to > from ? static_cast<std::int64_t>(to - from) : 0;
+}
+
+}  // namespace
+
+void OpenclProcess::write_done() {
+  if (done_.empty()) return;
+  for (const Done& done : done_) {
+    const auto queue = queues_.find(done.command->record.queue);
+    if (queue == queues_.end() || queue->second.device == nullptr || done.times.queued == 0) continue;
+    queue->second.device->brackets.add(static_cast<std::int64_t>(done.times.queued), done.command->begin_ns,
+                                       done.command->end_ns);
+  }
+  session_.update_clocks(process_.clock->last_ns());
+  // Mostly they are in order already, and sorting them would take memory for as many again.
+  const auto earlier = [](const Done& a, const Done& b) { return a.times.start < b.times.start; };
+  if (!std::is_sorted(done_.begin(), done_.end(), earlier)) std::stable_sort(done_.begin(), done_.end(), earlier);
+  for (const Done& done : done_) {
+    write_command(done);
+    open_.erase(done.times.command);
+  }
+  done_.clear();
+}
+
+void OpenclProcess::write_command(const Done& done) {
+  const auto queue = queues_.find(done.command->record.queue);
+  if (queue == queues_.end()) {
+    ++malformed_;
+    return;
+  }
+  if (done.times.end == 0) {
+    ++without_times_;
+    return;
+  }
+  const auto start = static_cast<std::int64_t>(done.times.start);
+  const auto end = std::max(start, static_cast<std::int64_t>(done.times.end));
+  const CommandKind kind = done.command->record.kind;
+  if (is_kernel(kind)) {
+    write_kernel(done, queue->second, start, end);
+  } else if (is_transfer(kind) || is_map(kind)) {
+    write_transfer(done, queue->second, start, end);
+  } else {
+    write_sync(done, queue->second, start, end);
+  }
+  queue->second.last_end_ticks = std::max(queue->second.last_end_ticks, end);
+}
+
+void OpenclProcess::write_kernel(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
+  const Command& command = *done.command;
+  const auto known = kernels_.find(command.record.kernel);
+  const Kernel* kernel = known == kernels_.end() ? nullptr : &known->second;
+  if (kernel != nullptr && command.first_launch) write_first_launch(done, queue, *kernel);
+  const StringId name = kernel == nullptr ? writer_.intern(operation_name(command.record.kind)) : kernel->name_id;
+  Row row = writer_.begin_event(queue_track(queue, queue.kernels, "", "stream", session_.kernels, 0), start,
+                                end - start, name);
+  row.unsigned_integer(kKernelCommand, command_key(command.record.command));
+  if (command.global_id != 0) row.string(kKernelGlobal, command.global_id);
+  if (command.local_id != 0) row.string(kKernelLocal, command.local_id);
+  if (command.offset_id != 0) row.string(kKernelOffset, command.offset_id);
+  if (command.work_items != 0) row.integer(kKernelWorkItems, command.work_items);
+  if (command.work_groups != 0) row.integer(kKernelWorkGroups, command.work_groups);
+  if (command.arguments_id != 0) row.string(kKernelArguments, command.arguments_id);
+  if (kernel != nullptr && kernel->source_id != 0) row.string(kKernelSource, kernel->source_id);
+  if (kernel != nullptr && kernel->program_id != 0) row.string(kKernelProgram, kernel->program_id);
+  if (command.first_launch) row.boolean(kKernelFirst, true);
+  row.integer(kKernelQueued, between(done.times.queued, done.times.submit));
+  row.integer(kKernelSubmitted, between(done.times.submit, done.times.start));
+  const auto status = static_cast<std::int32_t>(done.times.head.value);
+  if (status != 0) row.string(kKernelStatus, writer_.intern(status_name(status)));
+}
+
+void OpenclProcess::write_transfer(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
+  const CommandRecord& record = done.command->record;
+  const TransferRecord& transfer = done.command->transfer;
+  const TrackNumber track = is_map(record.kind)
+                                ? queue_track(queue, queue.maps, " maps", "dma_queue", session_.maps, 2)
+                                : queue_track(queue, queue.transfers, " transfers", "dma_queue", session_.transfers, 1);
+  Row row = writer_.begin_event(track, start, end - start, writer_.intern(operation_name(record.kind)));
+  row.unsigned_integer(kTransferCommand, command_key(record.command));
+  row.string(kTransferDirection, writer_.intern(direction_name(record.kind, record.flags)));
+  if (record.kind != CommandKind::unmap) {
+    row.integer(kTransferBytes, static_cast<std::int64_t>(transfer.bytes));
+    if (end > start)
+      row.real(kTransferBandwidth, static_cast<double>(transfer.bytes) / static_cast<double>(end - start));
+  }
+  if (transfer.source != 0) {
+    row.string(kTransferFrom, done.command->source_id);
+    row.integer(kTransferFromOffset, static_cast<std::int64_t>(transfer.source_offset));
+  }
+  if (transfer.target != 0) {
+    row.string(kTransferTo, done.command->target_id);
+    row.integer(kTransferToOffset, static_cast<std::int64_t>(transfer.target_offset));
+  }
+  if ((record.flags & probe::opencl::kBlocking) != 0) row.boolean(kTransferBlocking, true);
+  row.integer(kTransferQueued, between(done.times.queued, done.times.submit));
+  row.integer(kTransferSubmitted, between(done.times.submit, done.times.start));
+  const auto status = static_cast<std::int32_t>(done.times.head.value);
+  if (status != 0) row.string(kTransferStatus, writer_.intern(status_name(status)));
+}
+
+void OpenclProcess::write_sync(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
+  const CommandRecord& record = done.command->record;
+  Row row = writer_.begin_event(queue_track(queue, queue.syncs, " markers", "sync", session_.syncs, 3), start,
+                                end - start, writer_.intern(operation_name(record.kind)));
+  row.unsigned_integer(kSyncCommand, command_key(record.command));
+  row.integer(kSyncQueued, between(done.times.queued, done.times.submit));
+  row.integer(kSyncSubmitted, between(done.times.submit, done.times.start));
+  const auto status = static_cast<std::int32_t>(done.times.head.value);
+  if (status != 0) row.string(kSyncStatus, writer_.intern(status_name(status)));
+}
+
+// Drivers compile for a kernel's first launch: within the call, before the command is queued, or while it waits to
+// begin though nothing is before it.
+void OpenclProcess::write_first_launch(const Done& done, const Queue& queue, const Kernel& kernel) {
+  if (queue.device == nullptr || done.times.queued == 0) return;
+  const auto queued = static_cast<std::int64_t>(done.times.queued);
+  const auto write = [&](std::int64_t begin_ns, std::int64_t end_ns) {
+    if (end_ns - begin_ns < kShortestCompileNs) return;
+    Row row = writer_.begin_event(host_track(builds_, "program builds", "build", session_.builds), begin_ns,
+                                  end_ns - begin_ns, writer_.intern(fmt::format("first launch of {}", kernel.name)));
+    row.string(kBuildStep, writer_.intern("first launch"));
+    row.string(kBuildKernel, kernel.name_id);
+    if (kernel.program_id != 0) row.string(kBuildProgram, kernel.program_id);
+    row.string(kBuildDevice, writer_.intern(queue.device->name));
+  };
+  const ClockMap& map = queue.device->map;
+  write(done.command->begin_ns, std::min(map.to_ns(queued), done.command->end_ns));
+  if (!queue.in_order && done.command->waits) return;  // it waits for others
+  const std::int64_t free = queue.in_order ? std::max(queued, queue.last_end_ticks) : queued;
+  write(map.to_ns(free), map.to_ns(static_cast<std::int64_t>(done.times.start)));
+}
+
+void OpenclProcess::write_memory() {
+  std::stable_sort(memory_events_.begin(), memory_events_.end(),
+                   [](const MemoryEvent& a, const MemoryEvent& b) { return a.ns < b.ns; });
+  for (const MemoryEvent& event : memory_events_) {
+    const auto found = allocations_.find(event.memory);
+    if (found == allocations_.end()) continue;  // it was made before the capture
+    const Allocation& allocation = found->second;
+    TrackNumber& track = allocation.device == nullptr ? shared_memory_ : allocation.device->memory;
+    if (track == kNone) {
+      track = writer_.add_track({.name = "memory",
+                                 .kind = "memory",
+                                 .device = allocation.device == nullptr ? "" : allocation.device->name,
+                                 .schema = session_.memory});
+    }
+    Row row = writer_.begin_event(track, event.ns, 0, writer_.intern(allocation.name));
+    row.unsigned_integer(kMemoryKey, memory_key(event.memory));
+    row.integer(kMemoryBytes, event.is_release ? -allocation.bytes : allocation.bytes);
+    row.string(kMemoryPool, writer_.intern(allocation.pool));
+    if (allocation.address != 0) row.unsigned_integer(kMemoryAddress, allocation.address);
+    if (!allocation.flags.empty()) row.string(kMemoryFlags, writer_.intern(allocation.flags));
+    if (!allocation.parent.empty()) row.string(kMemoryParent, writer_.intern(allocation.parent));
+    if (!event.is_release) continue;
+    memory_names_.erase(event.memory);
+    allocations_.erase(found);
+  }
+  memory_events_.clear();
+}
+
+}  // namespace accelscope::capture::opencl

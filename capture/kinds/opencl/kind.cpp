@@ -1,0 +1,141 @@
+#include "capture/kinds/opencl/kind.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <bit>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "capture/kinds/opencl/process.h"
+#include "capture/probe/host/files.h"
+#include "capture/probe/host/reader.h"
+#include "capture/request/options.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLayer = "libaccelscope_opencl.so";
+constexpr const char* kLayersVariable = "OPENCL_LAYERS";
+constexpr const char* kLoader = "libOpenCL.so.1";
+constexpr const char* kDriverFolder = "/etc/OpenCL/vendors";
+
+KindFacts declare_opencl() {
+  KindFacts facts;
+  facts.name = "opencl";
+  facts.title = "OpenCL";
+  facts.explanation =
+      "Any program that uses OpenCL, unmodified: kernels with sizes and arguments, transfers, maps, queues and what "
+      "waits for what, memory, program sources, builds with their logs.";
+  facts.takes_program = true;
+  facts.options = {
+      {"host-calls", OptionType::flag, "on", "Keeps the OpenCL calls of the host's threads, with what they launched."},
+      {"arguments", OptionType::flag, "on", "Keeps what each kernel is launched with; some 20 ns for each launch."},
+      {"sources", OptionType::flag, "on", "Keeps the source text of programs."},
+      {"buffer", OptionType::size, "4MiB",
+       "Memory for each thread of the program in which it tells what happens; a launch takes some 200 B."},
+      {"when-full",
+       OptionType::choice,
+       "wait",
+       "What a thread does whose buffer is full: wait for the agent, or drop what it has to tell, counted.",
+       {"wait", "drop"}},
+  };
+  return facts;
+}
+
+[[nodiscard]] bool file_holds(const std::string& path, std::string_view text) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return bytes.find(text) != std::string::npos;
+}
+
+// A loader that takes layers knows the variable's name. It is loaded, but no call is made: that would start the
+// drivers.
+[[nodiscard]] KindCheck check_loader() {
+  void* loader = ::dlopen(kLoader, RTLD_LAZY | RTLD_LOCAL);
+  if (loader == nullptr) {
+    return {false, fmt::format("{} is not there; install an OpenCL loader, on Debian the package ocl-icd-libopencl1",
+                               kLoader)};
+  }
+  Dl_info place{};
+  const void* symbol = ::dlsym(loader, "clGetPlatformIDs");
+  const bool found = symbol != nullptr && ::dladdr(symbol, &place) != 0;
+  const std::string path = found ? place.dli_fname : kLoader;
+  const bool takes_layers = found && file_holds(path, kLayersVariable);
+  ::dlclose(loader);
+  if (!takes_layers) {
+    return {false,
+            fmt::format("{} takes no layers; use the loader ocl-icd from 2.3, or that of Khronos from 2021", path)};
+  }
+  return {true, fmt::format("OpenCL loader that takes layers: {}", path)};
+}
+
+[[nodiscard]] KindCheck check_drivers() {
+  std::string names;
+  std::error_code failure;
+  for (const fs::directory_entry& entry : fs::directory_iterator(kDriverFolder, failure)) {
+    if (entry.path().extension() == ".icd") names += (names.empty() ? "" : ", ") + entry.path().stem().string();
+  }
+  if (!names.empty()) return {true, "OpenCL drivers: " + names};
+  // A program may bring its own.
+  return {true,
+          fmt::format("no OpenCL driver is registered in {}; programs find none unless they bring one", kDriverFolder)};
+}
+
+std::vector<KindCheck> check_opencl() { return {check_loader(), check_drivers()}; }
+
+Result<OptionReader> read_opencl_options(const KindChoice& choice) {
+  Result<OptionReader> options = OptionReader::read(declare_opencl(), choice);
+  if (!options) return options.error();
+  const std::uint64_t bytes = options->size("buffer");
+  if (bytes < probe::kMinRingBytes || bytes > probe::kMaxRingBytes) {
+    return Error{fmt::format("--buffer: {} bytes is out of range; write 128KiB to 256MiB", bytes)};
+  }
+  return options;
+}
+
+Result<std::string> describe_opencl(const CaptureRequest& request, const KindChoice& choice,
+                                    const std::string& /*work_folder*/) {
+  if (const Result<OptionReader> options = read_opencl_options(choice); !options) return options.error();
+  return std::string(request.program.empty() && request.script.empty() ? "OpenCL of programs that are started by hand"
+                                                                       : "OpenCL");
+}
+
+[[nodiscard]] std::string on_off(bool value) { return value ? "on" : "off"; }
+
+Result<void> run_opencl(const KindRun& run, EventSink& sink) {
+  const Result<OptionReader> options = read_opencl_options(run.choice);
+  if (!options) return options.error();
+  SessionWriter writer(sink);
+  opencl::OpenclSession session(writer, options->flag("host-calls"));
+  ProbeHandler handler;
+  for (const char* name : {"host-calls", "arguments", "sources"}) {
+    handler.settings.push_back(fmt::format("{}={}", name, on_off(options->flag(name))));
+  }
+  handler.ring_bytes = std::bit_ceil(options->size("buffer"));
+  handler.drop_when_full = options->text("when-full") == "drop";
+  handler.attach = [&session](const ProbeProcess& process) {
+    return std::make_unique<opencl::OpenclProcess>(process, session);
+  };
+  return read_probes(run, writer, sink, handler);
+}
+
+Result<std::vector<std::string>> environment_opencl(
+    const KindChoice& choice, const ProbeFiles& files,
+    const std::function<std::string(const std::string& name)>& inherited) {
+  if (const Result<OptionReader> options = read_opencl_options(choice); !options) return options.error();
+  const std::string others = inherited(kLayersVariable);
+  return std::vector<std::string>{
+      fmt::format("{}={}{}", kLayersVariable, others.empty() ? "" : others + ":", files.path(kLayer))};
+}
+
+}  // namespace
+
+CaptureKind opencl_kind() {
+  return {declare_opencl, check_opencl, describe_opencl, run_opencl, nullptr, environment_opencl};
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,390 @@
+#include "capture/kinds/opencl/process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "capture/kinds/opencl/schemas.h"
+
+namespace accelscope::capture::opencl {
+namespace {
+
+using probe::opencl::AllocationRecord;
+using probe::opencl::ArgumentRecord;
+using probe::opencl::CallRecord;
+using probe::opencl::CommandRecord;
+using probe::opencl::CompletionRecord;
+using probe::opencl::MemoryKind;
+using probe::opencl::RecordType;
+using probe::opencl::TransferRecord;
+
+constexpr unsigned kProcessShift = 44;                          // of keys: above the numbers of 8 T commands
+constexpr std::uint64_t kMemoryKeys = std::uint64_t{1} << 43U;  // of commands and of memory
+
+// The record with its head; false if it is too short.
+template <typename Record>
+[[nodiscard]] bool read_record(probe::RecordHead head, std::span<const std::uint64_t> words, Record& record) {
+  if ((words.size() + 1) * 8 < sizeof(Record)) return false;
+  record.head = head;
+  std::memcpy(reinterpret_cast<char*>(&record) + sizeof head, words.data(), sizeof(Record) - sizeof head);
+  return true;
+}
+
+[[nodiscard]] std::string sizes_text(std::span<const std::uint64_t> sizes) {
+  return std::all_of(sizes.begin(), sizes.end(), [](std::uint64_t size) { return size == 0; })
+             ? std::string()
+             : fmt::format("{}", fmt::join(sizes, " x "));
+}
+
+[[nodiscard]] const char* kind_name(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::image:
+      return "image";
+    case MemoryKind::pipe:
+      return "pipe";
+    case MemoryKind::sub_buffer:
+      return "view";
+    case MemoryKind::shared:
+      return "SVM";
+    case MemoryKind::buffer:
+    case MemoryKind::host_buffer:
+      break;
+  }
+  return "buffer";
+}
+
+[[nodiscard]] const char* pool_of(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::shared:
+      return "SVM";
+    case MemoryKind::sub_buffer:
+      return "views";
+    case MemoryKind::host_buffer:
+      return "host memory";
+    case MemoryKind::buffer:
+    case MemoryKind::image:
+    case MemoryKind::pipe:
+      break;
+  }
+  return "device memory";
+}
+
+}  // namespace
+
+OpenclProcess::OpenclProcess(const ProbeProcess& process, OpenclSession& session)
+    : process_(process),
+      session_(session),
+      writer_(session.writer),
+      process_index_(session.new_process()),
+      key_base_(process_index_ << kProcessShift),
+      title_(process.title()),
+      launch_(writer_.intern("launch")),
+      wait_list_(writer_.intern("wait list")) {}
+
+std::uint64_t OpenclProcess::memory_key(std::uint64_t memory) const noexcept {
+  return key_base_ | kMemoryKeys | memory;
+}
+
+void OpenclProcess::thread(const ProbeThread& thread) { threads_[thread.index].name = thread.name; }
+
+void OpenclProcess::thread_ended(const ProbeThread& /*thread*/, std::int64_t /*now_ns*/) {}
+
+void OpenclProcess::record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) {
+  switch (static_cast<RecordType>(head.type)) {
+    case RecordType::call:
+      if (CallRecord record{}; read_record(head, words, record)) return add_call(thread, record);
+      break;
+    case RecordType::command:
+      return add_command(thread, head, words);
+    case RecordType::completion:
+      if (CompletionRecord record{}; read_record(head, words, record)) return add_completion(record);
+      break;
+    case RecordType::allocation:
+      if (AllocationRecord record{}; read_record(head, words, record)) return add_allocation(record);
+      break;
+    case RecordType::release:
+      if (probe::opencl::ReleaseRecord record{}; read_record(head, words, record)) {
+        memory_events_.push_back({to_ns(record.ticks), record.memory, true});
+        return;
+      }
+      break;
+    case RecordType::calibration:
+      if (probe::opencl::CalibrationRecord record{}; read_record(head, words, record)) {
+        const auto device = devices_.find(head.value);
+        if (device == devices_.end()) break;
+        device->second->brackets.add(static_cast<std::int64_t>(record.device_ticks), to_ns(record.before_ticks),
+                                     to_ns(record.after_ticks));
+        return;
+      }
+      break;
+  }
+  ++malformed_;
+}
+
+void OpenclProcess::add_call(const ProbeThread& thread, const CallRecord& record) {
+  if (record.head.value >= probe::opencl::kCallNames.size()) {
+    ++malformed_;
+    return;
+  }
+  const std::int64_t begin_ns = to_ns(record.begin_ticks);
+  Row row =
+      writer_.begin_event(call_track(thread), begin_ns, std::max<std::int64_t>(0, to_ns(record.end_ticks) - begin_ns),
+                          call_name(record.head.value));
+  if (const auto queue = queues_.find(record.object); queue != queues_.end()) {
+    row.string(kCallQueue, queue->second.name_id);
+  }
+  if (record.result != 0) row.string(kCallResult, writer_.intern(status_name(record.result)));
+}
+
+void OpenclProcess::add_command(const ProbeThread& thread, probe::RecordHead head,
+                                std::span<const std::uint64_t> words) {
+  Command command;
+  CommandRecord& record = command.record;
+  const bool is_whole = read_record(head, words, record);
+  const std::size_t fixed = (sizeof(CommandRecord) - sizeof head) / 8;
+  const std::size_t sizes = std::size_t{3} * record.dimensions;
+  const std::size_t transfer = record.has_transfer != 0 ? sizeof(TransferRecord) / 8 : 0;
+  const std::size_t arguments = std::size_t{record.arguments} * sizeof(ArgumentRecord) / 8;
+  if (!is_whole || words.size() != fixed + sizes + transfer + record.waits + arguments ||
+      head.value >= probe::opencl::kCallNames.size()) {
+    ++malformed_;
+    return;
+  }
+  words = words.subspan(fixed);
+  command.begin_ns = to_ns(record.begin_ticks);
+  command.end_ns = std::max(command.begin_ns, to_ns(record.end_ticks));
+  command.waits = record.waits != 0;
+  if (transfer != 0) {
+    std::memcpy(&command.transfer, words.data() + sizes, sizeof(TransferRecord));
+    command.source_id = memory_id(command.transfer.source);
+    command.target_id = memory_id(command.transfer.target);
+  }
+  if (const auto kernel = kernels_.find(record.kernel); kernel != kernels_.end()) {
+    read_sizes(command, kernel->second, words.first(sizes));
+    read_arguments(command, kernel->second, words.last(arguments));
+    const auto queue = queues_.find(record.queue);
+    const SessionDevice* device = queue == queues_.end() ? nullptr : queue->second.device;
+    std::vector<const SessionDevice*>& launched_on = kernel->second.launched_on;
+    if (std::find(launched_on.begin(), launched_on.end(), device) == launched_on.end()) {
+      launched_on.push_back(device);
+      command.first_launch = true;
+    }
+  }
+  if ((record.flags & probe::opencl::kListsAreCut) != 0) ++cut_;
+  write_command_call(thread, head.value, command);
+  add_waits(command, words.subspan(sizes + transfer, record.waits));
+  const auto [place, is_new] = open_.emplace(record.command, command);
+  if (!is_new) ++malformed_;
+  for (auto* completions : {&early_, &early_before_}) {
+    const auto early = completions->find(record.command);
+    if (early == completions->end()) continue;
+    finish_command(place->second, early->second);
+    completions->erase(early);
+  }
+}
+
+void OpenclProcess::read_sizes(Command& command, Kernel& kernel, std::span<const std::uint64_t> sizes) {
+  if (!std::equal(sizes.begin(), sizes.end(), kernel.last_sizes.begin(), kernel.last_sizes.end())) {
+    const std::size_t dimensions = sizes.size() / 3;
+    const std::span<const std::uint64_t> global = sizes.first(dimensions);
+    const std::span<const std::uint64_t> local = sizes.subspan(dimensions, dimensions);
+    kernel.last_sizes.assign(sizes.begin(), sizes.end());
+    kernel.global_id = writer_.intern(sizes_text(global));
+    kernel.local_id = writer_.intern(sizes_text(local));
+    kernel.offset_id = writer_.intern(sizes_text(sizes.last(dimensions)));
+    std::uint64_t items = 1;
+    std::uint64_t groups = 1;
+    for (std::size_t i = 0; i < dimensions; ++i) {
+      items *= global[i];
+      groups *= local[i] == 0 ? 0 : (global[i] + local[i] - 1) / local[i];
+    }
+    kernel.work_items = static_cast<std::int64_t>(items);
+    kernel.work_groups = static_cast<std::int64_t>(groups);
+  }
+  command.global_id = kernel.global_id;
+  command.local_id = kernel.local_id;
+  command.offset_id = kernel.offset_id;
+  command.work_items = kernel.work_items;
+  command.work_groups = kernel.work_groups;
+}
+
+void OpenclProcess::read_arguments(Command& command, Kernel& kernel, std::span<const std::uint64_t> words) {
+  if (!std::equal(words.begin(), words.end(), kernel.last_arguments.begin(), kernel.last_arguments.end())) {
+    kernel.last_arguments.assign(words.begin(), words.end());
+    std::vector<ArgumentRecord> arguments(words.size_bytes() / sizeof(ArgumentRecord));
+    if (!arguments.empty()) std::memcpy(arguments.data(), words.data(), words.size_bytes());
+    kernel.arguments_id = writer_.intern(argument_text(arguments, kernel.arguments, memory_names_));
+  }
+  command.arguments_id = kernel.arguments_id;
+}
+
+void OpenclProcess::add_waits(const Command& command, std::span<const std::uint64_t> waits) {
+  if (waits.empty()) return;
+  for (const std::uint64_t wait : waits) {
+    write_flow(command_key(wait), command_key(command.record.command), wait_list_, command.begin_ns);
+  }
+}
+
+// Flows need no time of their own; theirs rises, so that they lie in one lane.
+void OpenclProcess::write_flow(std::uint64_t source, std::uint64_t target, StringId reason, std::int64_t ns) {
+  if (flows_ == kNone) flows_ = writer_.add_track({.name = "dependencies", .kind = "flow", .schema = session_.flows});
+  last_flow_ns_ = std::max(last_flow_ns_, ns);
+  Row row = writer_.begin_event(flows_, last_flow_ns_, 0, reason);
+  row.unsigned_integer(kFlowSource, source);
+  row.unsigned_integer(kFlowTarget, target);
+}
+
+void OpenclProcess::write_command_call(const ProbeThread& thread, std::uint32_t function, const Command& command) {
+  if (!session_.keeps_calls) return;
+  const CommandRecord& record = command.record;
+  Row row =
+      writer_.begin_event(call_track(thread), command.begin_ns, command.end_ns - command.begin_ns, call_name(function));
+  row.unsigned_integer(kCallCommand, call_key(record.command));
+  if (const auto queue = queues_.find(record.queue); queue != queues_.end()) {
+    row.string(kCallQueue, queue->second.name_id);
+  }
+  if (const auto kernel = kernels_.find(record.kernel); kernel != kernels_.end()) {
+    row.string(kCallSubject, kernel->second.name_id);
+  } else if (record.has_transfer != 0) {
+    const TransferRecord& transfer = command.transfer;
+    const StringId memory = transfer.target != 0 ? command.target_id : command.source_id;
+    if (memory != 0) row.string(kCallSubject, memory);
+    if (transfer.bytes != 0) row.integer(kCallBytes, static_cast<std::int64_t>(transfer.bytes));
+  }
+  write_flow(call_key(record.command), command_key(record.command), launch_, command.begin_ns);
+}
+
+void OpenclProcess::add_completion(const CompletionRecord& record) {
+  const auto open = open_.find(record.command);
+  if (open == open_.end()) {
+    early_[record.command] = record;
+  } else {
+    finish_command(open->second, record);
+  }
+}
+
+void OpenclProcess::finish_command(Command& command, const CompletionRecord& times) {
+  if (command.is_done) {
+    ++malformed_;
+    return;
+  }
+  command.is_done = true;
+  done_.push_back({&command, times});
+}
+
+void OpenclProcess::add_allocation(const AllocationRecord& record) {
+  const auto kind = static_cast<MemoryKind>(record.head.value);
+  Allocation& allocation = allocations_[record.memory];
+  allocation.name = fmt::format("{} {}", kind_name(kind), record.memory);
+  allocation.bytes = static_cast<std::int64_t>(record.bytes);
+  allocation.flags = memory_flags_text(record.flags);
+  allocation.parent = memory_name(record.parent);
+  allocation.pool = pool_of(kind);
+  allocation.address = record.address;
+  const auto device = devices_.find(record.device);
+  allocation.device = device == devices_.end() ? nullptr : device->second;
+  memory_names_[record.memory] = allocation.name;
+  memory_events_.push_back({to_ns(record.ticks), record.memory, false});
+}
+
+std::string OpenclProcess::memory_name(std::uint64_t memory) const {
+  const auto known = memory_names_.find(memory);
+  return known == memory_names_.end() ? std::string() : known->second;
+}
+
+StringId OpenclProcess::memory_id(std::uint64_t memory) {
+  const std::string name = memory_name(memory);
+  return name.empty() ? 0 : writer_.intern(name);
+}
+
+void OpenclProcess::forget_early() {
+  without_calls_ += early_before_.size();
+  early_before_ = std::move(early_);
+  early_.clear();
+}
+
+void OpenclProcess::read_until(std::int64_t now_ns) {
+  write_memory();
+  write_done();
+  forget_early();
+  session_.update_clocks(now_ns);
+}
+
+void OpenclProcess::ended(const ProbeEnd& end) {
+  read_until(end.end_ns);
+  forget_early();
+  if (!open_.empty() && end.dropped != 0) {
+    writer_.add_quality(
+        {"opencl_unfinished", open_.size(),
+         fmt::format("{}: commands whose times were dropped, or that had not ended; --buffer makes more "
+                     "room",
+                     title_),
+         Severity::warning});
+  } else if (!open_.empty()) {
+    writer_.add_quality({"opencl_unfinished", open_.size(),
+                         fmt::format("{}: commands had not ended when {} ended, so they have no times; wait for the "
+                                     "queues (clFinish) before the end to see them",
+                                     title_, end.by_capture ? "the capture" : "the program"),
+                         Severity::warning});
+  }
+  if (without_times_ != 0) {
+    writer_.add_quality({"opencl_without_times", without_times_,
+                         fmt::format("{}: commands of which the driver tells no times; they are missing in the queues' "
+                                     "rows",
+                                     title_),
+                         Severity::warning});
+  }
+  if (without_calls_ != 0) {
+    writer_.add_quality({"opencl_without_calls", without_calls_,
+                         fmt::format("{}: commands whose calls were dropped; --buffer makes more room", title_),
+                         Severity::warning});
+  }
+  if (cut_ != 0) {
+    writer_.add_quality({"opencl_long_lists", cut_,
+                         fmt::format("{}: commands with more dependencies or arguments than are kept", title_)});
+  }
+  if (malformed_ != 0) {
+    writer_.add_quality(
+        {"opencl_malformed", malformed_, fmt::format("{}: records that cannot be read", title_), Severity::error});
+  }
+}
+
+StringId OpenclProcess::call_name(std::uint32_t function) {
+  StringId& id = call_names_[function];
+  if (id == 0) id = writer_.intern(probe::opencl::kCallNames[function]);
+  return id;
+}
+
+TrackNumber OpenclProcess::call_track(const ProbeThread& thread) {
+  ThreadTrack& known = threads_[thread.index];
+  if (known.track != kNone) return known.track;
+  // Threads that nobody has named are called like the program.
+  const bool is_named = !known.name.empty() && !title_.starts_with(known.name);
+  const std::string name = is_named ? known.name : thread.id == process_.id ? "main" : std::to_string(thread.id);
+  known.track = writer_.add_track({.name = name + " runtime",
+                                   .kind = "host_thread",
+                                   .device = title_,
+                                   .schema = session_.calls,
+                                   .order = static_cast<std::int64_t>(thread.index)});
+  return known.track;
+}
+
+TrackNumber OpenclProcess::host_track(TrackNumber& track, const char* name, const char* kind, SchemaNumber schema) {
+  if (track == kNone) track = writer_.add_track({.name = name, .kind = kind, .device = title_, .schema = schema});
+  return track;
+}
+
+TrackNumber OpenclProcess::queue_track(Queue& queue, TrackNumber& track, const char* suffix, const char* kind,
+                                       SchemaNumber schema, std::int64_t order) {
+  if (track != kNone) return track;
+  Track made{.name = queue.name + suffix, .kind = kind, .schema = schema, .order = order};
+  if (queue.device != nullptr) {
+    made.device = queue.device->name;
+    made.clock = queue.device->clock.number;
+  }
+  track = writer_.add_track(std::move(made));
+  return track;
+}
+
+}  // namespace accelscope::capture::opencl

@@ -1,0 +1,176 @@
+// What the layer inside one process tells, as events: calls on the host's threads, commands on the tracks of their
+// queues, allocations, builds. A command is written when both its call and its times have come; they come from
+// different threads of the process and so in any order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory_resource>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "capture/kinds/opencl/argument_text.h"
+#include "capture/kinds/opencl/session.h"
+#include "capture/probe/host/reader.h"
+#include "capture/probe/opencl/bodies.h"
+#include "capture/probe/opencl/format.h"
+
+namespace accelscope::capture::opencl {
+
+class OpenclProcess final : public ProcessReader {
+ public:
+  OpenclProcess(const ProbeProcess& process, OpenclSession& session);
+
+  void thread(const ProbeThread& thread) override;
+  void define(std::uint32_t type, std::string_view body) override;
+  void record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override;
+  void thread_ended(const ProbeThread& thread, std::int64_t now_ns) override;
+  void ended(const ProbeEnd& end) override;
+  void read_until(std::int64_t now_ns) override;
+
+ private:
+  struct Queue {
+    std::string name;
+    StringId name_id = 0;
+    SessionDevice* device = nullptr;
+    bool in_order = true;
+    bool has_times = true;
+    TrackNumber kernels = kNone, transfers = kNone, maps = kNone, syncs = kNone;
+    std::int64_t last_end_ticks = 0;
+  };
+  struct Kernel {
+    std::string name;
+    StringId name_id = 0;
+    StringId program_id = 0;
+    StringId source_id = 0;  // 0: not known
+    std::vector<ArgumentName> arguments;
+    std::vector<const SessionDevice*> launched_on;
+    // Of the last launch: most are like the one before.
+    std::vector<std::uint64_t> last_sizes;
+    StringId global_id = 0, local_id = 0, offset_id = 0;
+    std::int64_t work_items = 0, work_groups = 0;
+    std::vector<std::uint64_t> last_arguments;
+    StringId arguments_id = 0;
+  };
+  struct Program {
+    std::string name;
+    std::string path;  // of its source; "": there is none
+    std::string source;
+  };
+  // A command whose call has come.
+  struct Command {
+    probe::opencl::CommandRecord record{};
+    probe::opencl::TransferRecord transfer{};
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    StringId global_id = 0, local_id = 0, offset_id = 0, arguments_id = 0;
+    StringId source_id = 0, target_id = 0;  // of transfers: memory, which may be gone when they are written
+    std::int64_t work_items = 0, work_groups = 0;
+    bool first_launch = false;
+    bool waits = false;    // for other commands
+    bool is_done = false;  // its times have come, and it is written with those of this turn
+  };
+  struct Done {
+    const Command* command = nullptr;  // in open_
+    probe::opencl::CompletionRecord times{};
+  };
+  struct MemoryEvent {
+    std::int64_t ns = 0;
+    std::uint64_t memory = 0;
+    bool is_release = false;
+  };
+  struct Allocation {
+    std::string name;
+    std::int64_t bytes = 0;
+    std::string flags;
+    std::string parent;
+    const char* pool = "";
+    std::uint64_t address = 0;
+    SessionDevice* device = nullptr;
+  };
+  struct ThreadTrack {
+    std::string name;
+    TrackNumber track = kNone;
+  };
+
+  void define_device(probe::opencl::BodyReader& body);
+  void define_queue(probe::opencl::BodyReader& body);
+  void define_program(probe::opencl::BodyReader& body);
+  void define_kernel(probe::opencl::BodyReader& body);
+  void define_build(probe::opencl::BodyReader& body);
+  void write_messages(const Program& program, const std::string& log, std::int64_t ns, std::int64_t& errors,
+                      std::int64_t& warnings);
+
+  void add_call(const ProbeThread& thread, const probe::opencl::CallRecord& record);
+  void add_command(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words);
+  void read_sizes(Command& command, Kernel& kernel, std::span<const std::uint64_t> sizes);
+  void read_arguments(Command& command, Kernel& kernel, std::span<const std::uint64_t> words);
+  void add_waits(const Command& command, std::span<const std::uint64_t> waits);
+  void write_command_call(const ProbeThread& thread, std::uint32_t function, const Command& command);
+  void finish_command(Command& command, const probe::opencl::CompletionRecord& times);
+  void add_completion(const probe::opencl::CompletionRecord& record);
+  void add_allocation(const probe::opencl::AllocationRecord& record);
+
+  void forget_early();
+  void write_done();
+  void write_command(const Done& done);
+  void write_kernel(const Done& done, Queue& queue, std::int64_t start, std::int64_t end);
+  void write_transfer(const Done& done, Queue& queue, std::int64_t start, std::int64_t end);
+  void write_sync(const Done& done, Queue& queue, std::int64_t start, std::int64_t end);
+  void write_first_launch(const Done& done, const Queue& queue, const Kernel& kernel);
+  void write_memory();
+  void write_flow(std::uint64_t source, std::uint64_t target, StringId reason, std::int64_t ns);
+
+  [[nodiscard]] StringId call_name(std::uint32_t function);
+  [[nodiscard]] TrackNumber call_track(const ProbeThread& thread);
+  [[nodiscard]] TrackNumber queue_track(Queue& queue, TrackNumber& track, const char* suffix, const char* kind,
+                                        SchemaNumber schema, std::int64_t order);
+  [[nodiscard]] TrackNumber host_track(TrackNumber& track, const char* name, const char* kind, SchemaNumber schema);
+  [[nodiscard]] std::string memory_name(std::uint64_t memory) const;
+  [[nodiscard]] StringId memory_id(std::uint64_t memory);  // 0: not known
+  // Numbers of commands and calls, told apart from those of other processes.
+  [[nodiscard]] std::uint64_t command_key(std::uint64_t command) const noexcept { return key_base_ | command << 1U; }
+  [[nodiscard]] std::uint64_t call_key(std::uint64_t command) const noexcept { return command_key(command) | 1U; }
+  [[nodiscard]] std::uint64_t memory_key(std::uint64_t memory) const noexcept;
+  [[nodiscard]] std::int64_t to_ns(std::uint64_t ticks) const { return process_.clock->to_ns(ticks); }
+
+  const ProbeProcess& process_;
+  OpenclSession& session_;
+  SessionWriter& writer_;
+  std::uint64_t process_index_;
+  std::uint64_t key_base_;
+  std::string title_;
+
+  std::map<std::uint32_t, SessionDevice*> devices_;
+  std::map<std::string, std::size_t> devices_of_name_;
+  std::map<std::uint32_t, Queue> queues_;
+  std::map<std::uint32_t, Program> programs_;
+  std::map<std::uint32_t, Kernel> kernels_;
+  std::map<std::uint64_t, Allocation> allocations_;
+  std::map<std::uint64_t, std::string> memory_names_;
+  std::map<std::uint32_t, ThreadTrack> threads_;
+  TrackNumber builds_ = kNone, errors_ = kNone, warnings_ = kNone, flows_ = kNone;
+  TrackNumber shared_memory_ = kNone;  // of contexts with several devices
+
+  std::pmr::unsynchronized_pool_resource pool_;                   // commands come and go by the hundred thousand
+  std::pmr::unordered_map<std::uint64_t, Command> open_{&pool_};  // by number
+  std::unordered_map<std::uint64_t, probe::opencl::CompletionRecord> early_;  // whose call has not come yet
+  // Those that stay so for a whole turn are of calls that found no room.
+  std::unordered_map<std::uint64_t, probe::opencl::CompletionRecord> early_before_;
+  std::uint64_t without_calls_ = 0;
+  std::vector<Done> done_;
+  std::vector<MemoryEvent> memory_events_;
+  std::array<StringId, probe::opencl::kCallNames.size()> call_names_{};  // 0: not used yet
+  StringId launch_ = 0, wait_list_ = 0;
+  std::int64_t last_flow_ns_ = 0;
+  std::uint64_t without_times_ = 0;
+  std::uint64_t malformed_ = 0;
+  std::uint64_t cut_ = 0;
+};
+
+}  // namespace accelscope::capture::opencl

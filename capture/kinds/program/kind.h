@@ -1,0 +1,10 @@
+// Any program: what it prints, line by line, and what it uses, as it happens.
+#pragma once
+
+#include "capture/request/kind.h"
+
+namespace accelscope::capture {
+
+[[nodiscard]] CaptureKind program_kind();
+
+}  // namespace accelscope::capture

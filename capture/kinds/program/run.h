@@ -1,0 +1,72 @@
+// One run of a program: started, read, sampled, stopped and reported. Reads no more than it can hand on: while the sink
+// blocks, the pipes fill and the program waits.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "capture/kinds/program/events.h"
+#include "capture/kinds/program/output_lines.h"
+#include "capture/kinds/program/process_tree.h"
+#include "capture/request/kind.h"
+#include "capture/system/supervised_child.h"
+
+namespace accelscope::capture {
+
+struct ProgramRunOptions {
+  bool lines = true;
+  bool counters = true;
+  std::chrono::nanoseconds sample_interval{};
+  int stop_signal = 0;
+  std::chrono::nanoseconds grace{};    // between the stop signal and SIGKILL
+  std::function<void()> on_each_turn;  // some 20 times a second while it runs
+};
+
+class ProgramRun {
+ public:
+  ProgramRun(const KindRun& run, EventSink& sink, ProgramRunOptions options)
+      : run_(run), sink_(sink), options_(options), writer_(sink) {}
+
+  // Fails if the program cannot be started or the sink failed; not if the program did.
+  Result<void> run(const ChildStart& start, ProgramFacts facts);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] std::int64_t since_origin(Clock::time_point time) const;
+  void set_facts(const ChildStart& start, const ProgramFacts& facts);
+  bool turn();  // false: it is over
+  void read(OutputStream stream);
+  void show_unfinished(Clock::time_point now);
+  void sample(Clock::time_point now);
+  void stop_in_order(Clock::time_point now);
+  [[nodiscard]] bool over(Clock::time_point now);
+  void report(const ChildEnd& end, const std::string& command);
+  void report_output();
+
+  const KindRun& run_;
+  EventSink& sink_;
+  ProgramRunOptions options_;
+  SessionWriter writer_;
+  std::unique_ptr<SupervisedChild> child_;
+  std::optional<ProgramEvents> events_;
+  std::optional<ProcessTree> tree_;
+  std::array<OutputLines, 2> lines_;
+  std::array<Clock::time_point, 2> read_at_{};
+  Clock::time_point begin_;
+  Clock::time_point flushed_at_;
+  Clock::time_point shown_at_;
+  Clock::time_point sample_at_;
+  std::optional<Clock::time_point> ended_at_;
+  std::optional<Clock::time_point> asked_at_;  // to end
+  std::uint64_t flushed_events_ = 0;
+  bool killed_ = false;
+  bool left_open_ = false;  // children hold the streams after the program's end
+  bool was_paused_ = true;  // the first sample only sets out from where the program is
+};
+
+}  // namespace accelscope::capture

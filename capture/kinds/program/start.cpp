@@ -1,0 +1,100 @@
+#include "capture/kinds/program/start.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "capture/system/shown_command.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+constexpr auto kShortestInterval = 1ms;
+constexpr const char* kScriptName = "accelscope-script.sh";
+
+}  // namespace
+
+std::string program_folder(const CaptureRequest& request, const std::string& work_folder) {
+  if (request.directory.empty()) return work_folder;
+  const fs::path sent = fs::path(work_folder) / request.directory;
+  std::error_code failure;
+  const bool was_sent =
+      !work_folder.empty() && fs::path(request.directory).is_relative() && fs::is_directory(sent, failure);
+  return was_sent ? sent.string() : request.directory;
+}
+
+ChildStart program_start(const CaptureRequest& request, const std::string& work_folder) {
+  ChildStart start;
+  start.directory = program_folder(request, work_folder);
+  start.environment = request.environment;
+  if (request.script.empty()) {
+    start.program = request.program;
+    start.arguments = request.arguments;
+  } else {
+    const std::string script = (fs::absolute(work_folder) / kScriptName).string();
+    start.program = "sh";
+    start.arguments = {script};
+    start.arguments.insert(start.arguments.end(), request.arguments.begin(), request.arguments.end());
+  }
+  return start;
+}
+
+Result<void> write_script(const std::string& text, const std::string& work_folder) {
+  const fs::path path = fs::path(work_folder) / kScriptName;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return Error{fmt::format("{}: the script cannot be written there", path.string())};
+  std::error_code failure;
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write, failure);
+  return {};
+}
+
+ProgramFacts facts_of(const CaptureRequest& request, const ChildStart& start) {
+  ProgramFacts facts;
+  facts.name = request.script.empty() ? fs::path(request.program).filename().string() : "script";
+  std::vector<std::string> argv = {start.program};
+  argv.insert(argv.end(), start.arguments.begin(), start.arguments.end());
+  facts.command = shown_command(argv);
+  std::error_code failure;
+  facts.directory = start.directory.empty() ? fs::current_path(failure).string()
+                                            : fs::absolute(start.directory, failure).lexically_normal().string();
+  return facts;
+}
+
+std::vector<KindOption> program_options() {
+  return {
+      {"lines", OptionType::flag, "on",
+       "Keeps every line that the program prints as an event, also while the capture is paused."},
+      {"counters", OptionType::flag, "on",
+       "Samples CPU time, memory, threads and processes of the program and its children; not while paused."},
+      {"sample-interval", OptionType::duration, "100ms",
+       "Time between two samples; reading them takes some 20 us for each process."},
+      {"stop-signal",
+       OptionType::choice,
+       "INT",
+       "What the program and its children are sent to end them when the capture is stopped.",
+       {"INT", "TERM"}},
+      {"grace", OptionType::duration, "5s", "Time that they then have before they are killed."},
+  };
+}
+
+Result<ProgramRunOptions> read_program_options(const OptionReader& given) {
+  ProgramRunOptions options;
+  options.lines = given.flag("lines");
+  options.counters = given.flag("counters");
+  options.sample_interval = given.duration("sample-interval");
+  options.stop_signal = given.text("stop-signal") == "TERM" ? SIGTERM : SIGINT;
+  options.grace = given.duration("grace");
+  if (options.counters && options.sample_interval < kShortestInterval) {
+    return Error{"--sample-interval: is shorter than 1ms; write 1ms or more, or --counters=off"};
+  }
+  return options;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,176 @@
+#include "capture/kinds/python/kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+
+#include "capture/kinds/python/process.h"
+#include "capture/kinds/python/session.h"
+#include "capture/probe/host/carried_files.h"
+#include "capture/probe/host/files.h"
+#include "capture/probe/host/reader.h"
+#include "capture/request/options.h"
+#include "capture/system/child_process.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr const char* kStartFolder = "python/accelscope/start";
+
+KindFacts declare_python() {
+  KindFacts facts;
+  facts.name = "python";
+  facts.title = "Python functions and lines";
+  facts.explanation =
+      "Runs a program in Python unmodified and shows what each of its threads called, when and from where; with the "
+      "package accelscope also signposts, regions and tests of pytest.";
+  facts.takes_program = true;
+  facts.options = {
+      {.name = "functions",
+       .type = OptionType::choice,
+       .default_value = "all",
+       .explanation = "All functions, or only what runs between Profiler().enable() and disable().",
+       .choices = {"all", "enabled"}},
+      {.name = "line-times",
+       .type = OptionType::flag,
+       .default_value = "off",
+       .explanation = "Every line that runs, with its time; the program runs several times slower."},
+      {.name = "c-functions",
+       .type = OptionType::flag,
+       .default_value = "on",
+       .explanation = "Also built-in functions and those of extensions; off halves the cost where they are many."},
+      {.name = "gc",
+       .type = OptionType::flag,
+       .default_value = "on",
+       .explanation = "Runs of the garbage collector; costs next to nothing."},
+      {.name = "only-modules",
+       .type = OptionType::text,
+       .default_value = "",
+       .explanation = "Names of modules, separated by commas: nothing else is shown."},
+      {.name = "skip-modules",
+       .type = OptionType::text,
+       .default_value = "",
+       .explanation = "Names of modules, separated by commas, that are not shown."},
+      {.name = "buffer",
+       .type = OptionType::size,
+       .default_value = "4MiB",
+       .explanation = "Memory of each thread for what the agent has not read yet."},
+      {.name = "when-full",
+       .type = OptionType::choice,
+       .default_value = "wait",
+       .explanation = "A thread whose memory is full waits for the agent, or drops events, which are counted.",
+       .choices = {"wait", "drop"}},
+  };
+  return facts;
+}
+
+[[nodiscard]] bool is_carried() {
+  const std::vector<CarriedFile> files = carried_files();
+  return std::any_of(files.begin(), files.end(),
+                     [](const CarriedFile& file) { return file.path == "python/accelscope/_accelscope.abi3.so"; });
+}
+
+// "3.11" of a program that is called python3.11 in the end; "": it is called otherwise.
+std::string named_version(const std::string& interpreter) {
+  constexpr std::string_view kName = "python";
+  std::error_code failure;
+  const std::string name = std::filesystem::canonical(interpreter, failure).filename().string();
+  if (failure || !name.starts_with("python3.")) return {};
+  const std::string version = name.substr(kName.size());
+  return version.find_first_not_of("0123456789", 2) == std::string::npos ? version : std::string();
+}
+
+// "3.11" or "3.11.2", "" if it does not say. It is started only where its name does not say so: every capture looks.
+std::string python_version_of(const std::string& interpreter) {
+  if (std::string named = named_version(interpreter); !named.empty()) return named;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const Result<ChildOutcome> asked =
+      run_child({interpreter, "-S", "-E", "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"},
+                [deadline] { return std::chrono::steady_clock::now() > deadline; });
+  if (!asked || asked->exit_code != 0) return {};
+  return asked->output.substr(0, asked->output.find('\n'));
+}
+
+[[nodiscard]] bool too_old(const std::string& version) {
+  constexpr int kOldestMinor = 9;
+  int minor = 0;
+  if (!version.starts_with("3.")) return true;
+  std::from_chars(version.data() + 2, version.data() + version.size(), minor);
+  return minor < kOldestMinor;
+}
+
+// An old python3 on PATH does not stand against a program that names another interpreter.
+std::vector<KindCheck> check_python() {
+  std::vector<KindCheck> checks;
+  if (!is_carried()) {
+    checks.push_back({false,
+                      "this agent was built without the headers of Python; install python3-dev where it is built, "
+                      "and build it again"});
+  }
+  const std::string found = find_program("python3");
+  if (found.empty()) {
+    checks.push_back({false, "python3 is not on PATH; install CPython 3.9 or later"});
+    return checks;
+  }
+  const std::string version = python_version_of(found);
+  if (too_old(version)) {
+    checks.push_back({true, fmt::format("{} is {}: too old; name an interpreter of 3.9 or later in the command", found,
+                                        version.empty() ? "not working" : version)});
+  } else {
+    checks.push_back({true, fmt::format("{} ({})", found, version)});
+  }
+  return checks;
+}
+
+Result<std::string> describe_python(const CaptureRequest& request, const KindChoice& choice, const std::string&) {
+  const Result<OptionReader> options = OptionReader::read(declare_python(), choice);
+  if (!options) return options.error();
+  std::string text = options->text("functions") == "enabled" ? "enabled regions in Python" : "functions in Python";
+  if (options->flag("line-times")) text += ", line by line";
+  if (request.program.empty() && request.script.empty()) text += "; waits for programs started with -m accelscope";
+  return text;
+}
+
+Result<std::vector<std::string>> environment_python(
+    const KindChoice&, const ProbeFiles& files, const std::function<std::string(const std::string& name)>& inherited) {
+  const std::string before = inherited("PYTHONPATH");
+  return std::vector<std::string>{"PYTHONPATH=" + files.path(kStartFolder) + (before.empty() ? "" : ":" + before)};
+}
+
+Result<void> run_python(const KindRun& run, EventSink& sink) {
+  const Result<OptionReader> options = OptionReader::read(declare_python(), run.choice);
+  if (!options) return options.error();
+  SessionWriter writer(sink);
+  python::PythonSession session(writer);
+  ProbeHandler handler;
+  for (const char* name : {"functions", "only-modules", "skip-modules"}) {
+    handler.settings.push_back(fmt::format("{}={}", name, options->text(name)));
+  }
+  for (const char* name : {"line-times", "c-functions", "gc"}) {
+    handler.settings.push_back(fmt::format("{}={}", name, options->flag(name) ? "on" : "off"));
+  }
+  handler.ring_bytes =
+      std::bit_ceil(std::clamp<std::uint64_t>(options->size("buffer"), probe::kMinRingBytes, probe::kMaxRingBytes));
+  handler.drop_when_full = options->text("when-full") == "drop";
+  handler.attach = [&session](const ProbeProcess& process) {
+    return std::make_unique<python::PythonProcess>(process, session);
+  };
+  const Result<void> done = read_probes(run, writer, sink, handler);
+  session.report();
+  return done;
+}
+
+}  // namespace
+
+CaptureKind python_kind() {
+  CaptureKind kind{declare_python, check_python, describe_python, run_python};
+  kind.environment = environment_python;
+  return kind;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,87 @@
+// One process of a profiled program in Python: what its collector tells (capture/probe/python/records.h)
+// becomes nested slices of its threads, signposts and tests.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "capture/kinds/python/session.h"
+#include "capture/kinds/python/stack.h"
+#include "capture/probe/host/reader.h"
+#include "capture/probe/python/records.h"
+
+namespace accelscope::capture::python {
+
+class PythonProcess final : public ProcessReader {
+ public:
+  PythonProcess(const ProbeProcess& process, PythonSession& session);
+
+  void thread(const ProbeThread& thread) override;
+  void define(std::uint32_t type, std::string_view body) override;
+  void record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override;
+  void thread_ended(const ProbeThread& thread, std::int64_t now_ns) override;
+  void ended(const ProbeEnd& end) override;
+  void read_until(std::int64_t now_ns) override;
+
+ private:
+  struct Code {
+    CodeNames names;
+    std::string path;  // "" : has no file
+  };
+  struct Text {
+    std::string first, second;
+    std::uint64_t number = 0;
+  };
+  struct OpenTest {
+    std::int64_t begin_ns = 0;
+    StringId id = 0;
+    StringId location = 0;
+  };
+
+  void define_code(std::string_view body);
+  void define_meta(std::string_view body);
+  [[nodiscard]] std::int64_t time_of(std::uint64_t ticks) const noexcept;
+  [[nodiscard]] CallStack* stack_of(const ProbeThread& thread);  // null: there were too many threads
+  [[nodiscard]] const Code* code_of(std::uint32_t number) const noexcept;
+  // False: the record is not what a collector writes.
+  [[nodiscard]] bool take_call(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words,
+                               std::int64_t now_ns);
+  [[nodiscard]] bool take_text(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words,
+                               std::int64_t now_ns);
+  void annotate(const ProbeThread& thread, const std::string& text);
+  void add_signpost(const ProbeThread& thread, std::uint32_t code_number, std::int64_t now_ns, const Text& text);
+  [[nodiscard]] CodeNames line_names(std::uint32_t number, std::uint32_t line);
+  [[nodiscard]] CodeNames collection_names(std::uint32_t generation);
+  [[nodiscard]] StringId location(const std::string& path, std::uint64_t line);
+  [[nodiscard]] TrackNumber extra_track(std::optional<TrackNumber>& track, const char* name, SchemaNumber schema,
+                                        std::int64_t order);
+  void begin_test(std::uint32_t phase, std::int64_t now_ns, const Text& text);
+  void end_test(std::uint32_t phase, std::int64_t now_ns, std::string_view outcome);
+
+  const ProbeProcess& process_;
+  PythonSession& session_;
+  std::string device_;
+  std::string library_;
+  std::string directory_;
+  std::vector<Code> codes_;
+  std::unordered_map<std::uint64_t, CodeNames> lines_;  // of code << 32 | line
+  struct Stack {
+    bool known = false;
+    std::unique_ptr<CallStack> calls;  // null: the thread has none, or there were too many threads
+  };
+  std::vector<Stack> stacks_;                  // by the thread's index
+  std::optional<std::int64_t> region_end_ns_;  // all other threads' calls end there
+  std::optional<TrackNumber> signposts_;
+  std::optional<TrackNumber> tests_;
+  std::array<std::optional<OpenTest>, 4> open_tests_;  // by TestPhase
+};
+
+}  // namespace accelscope::capture::python

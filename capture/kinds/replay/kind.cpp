@@ -1,0 +1,126 @@
+#include "capture/kinds/replay/kind.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "capture/request/options.h"
+#include "capture/sources/base/paced_sink.h"
+#include "capture/sources/base/source.h"
+#include "capture/sources/import_input.h"
+#include "capture/sources/input_parts.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+KindFacts declare_replay() {
+  KindFacts facts;
+  facts.name = "replay";
+  facts.title = "Replay of files";
+  facts.explanation = "Plays session files, or any files that can be imported, as if they were captured now.";
+  std::vector<std::string> formats;
+  for (const SourceFormat& format : source_formats()) formats.emplace_back(format.name);
+  facts.options = {
+      {.name = "file",
+       .type = OptionType::file,
+       .explanation = "A file, or a folder with the profiles of ranks; several are played one after another.",
+       .required = true,
+       .repeats = true},
+      {"speed", OptionType::rate, "max", "1.0: as it was captured; 2: twice as fast; max: as fast as possible."},
+      {"format", OptionType::choice, "", "The files' format, if their content does not tell.", formats},
+  };
+  return facts;
+}
+
+std::vector<KindCheck> check_replay() {
+  std::string names;
+  for (const SourceFormat& format : source_formats()) {
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", format.title, format.name);
+  }
+  return {{true, "can replay " + names}};
+}
+
+// What the viewer sent lies in the folder of the capture; everything else is a path on this host.
+std::vector<std::string> found_files(const OptionReader& options, const std::string& work_folder) {
+  std::vector<std::string> files = options.texts("file");
+  for (std::string& file : files) {
+    const fs::path sent = fs::path(work_folder) / file;
+    std::error_code failure;
+    if (!work_folder.empty() && fs::path(file).is_relative() && fs::exists(sent, failure)) file = sent.string();
+  }
+  return files;
+}
+
+std::string short_name(const std::string& path) {
+  const fs::path normal = fs::path(path).lexically_normal();
+  return normal.has_filename() ? normal.filename().string() : normal.parent_path().filename().string();
+}
+
+Result<std::string> describe_replay(const CaptureRequest& /*request*/, const KindChoice& choice,
+                                    const std::string& work_folder) {
+  const Result<OptionReader> options = OptionReader::read(declare_replay(), choice);
+  if (!options) return options.error();
+  std::string text;
+  for (const std::string& file : found_files(*options, work_folder)) {
+    const Result<InputParts> parts = find_input_parts(file, options->text("format"));
+    if (!parts) return parts.error();
+    const std::string what = parts->parts.size() == 1 ? std::string(parts->parts.front().format->title)
+                                                      : fmt::format("{} profiles", parts->parts.size());
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", short_name(file), what);
+  }
+  return text;
+}
+
+// Owns the sink that it paces, if that is not the capture's own.
+class PartSink final : public EventSink {
+ public:
+  PartSink(EventSink& target, double speed) : paced_(target, speed) {}
+  PartSink(std::unique_ptr<EventSink> target, double speed) : owned_(std::move(target)), paced_(*owned_, speed) {}
+
+  Result<void> define(const Definition& definition) override { return paced_.define(definition); }
+  Result<void> append(SealedChunk chunk) override { return paced_.append(std::move(chunk)); }
+  [[nodiscard]] bool cancelled() const override { return paced_.cancelled(); }
+  [[nodiscard]] bool paused() const override { return paced_.paused(); }
+
+ private:
+  std::unique_ptr<EventSink> owned_;
+  PacedSink paced_;
+};
+
+Result<void> run_replay(const KindRun& run, EventSink& sink) {
+  const Result<OptionReader> options = OptionReader::read(declare_replay(), run.choice);
+  if (!options) return options.error();
+  const double speed = options->rate("speed");
+  InputOptions input;
+  input.format = options->text("format");
+  bool first = true;
+  const MakeSink make_sink = [&]() -> std::unique_ptr<EventSink> {
+    if (std::exchange(first, false)) return std::make_unique<PartSink>(sink, speed);
+    return std::make_unique<PartSink>(run.open_scope(), speed);
+  };
+  Result<void> done = import_input(found_files(*options, run.work_folder), input, make_sink);
+  if (!done && sink.cancelled()) return {};  // what was played until then is a capture that was stopped
+  return done;
+}
+
+bool repeats(const KindChoice& choice) {
+  const Result<OptionReader> options = OptionReader::read(declare_replay(), choice);
+  std::error_code failure;
+  return options && options->texts("file").size() == 1 && fs::is_regular_file(options->texts("file").front(), failure);
+}
+
+}  // namespace
+
+CaptureKind replay_kind() {
+  return {.declare = declare_replay,
+          .check = check_replay,
+          .describe = describe_replay,
+          .run = run_replay,
+          .repeats = repeats,
+          .own_time = true};
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,10 @@
+// The simulated accelerator as a kind of capture: see capture/sim/output/simulator.h.
+#pragma once
+
+#include "capture/request/kind.h"
+
+namespace accelscope::capture {
+
+[[nodiscard]] CaptureKind simulate_kind();
+
+}  // namespace accelscope::capture

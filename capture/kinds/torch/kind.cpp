@@ -1,0 +1,214 @@
+#include "capture/kinds/torch/kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "capture/kinds/program/start.h"
+#include "capture/kinds/program/tool_traces.h"
+#include "capture/kinds/torch/driver.h"
+#include "capture/request/options.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+struct Switch {
+  const char* option;
+  const char* setting;
+  const char* explanation;
+};
+constexpr std::array kTorchSwitches = {
+    Switch{"shapes", "record_shapes", "Keeps the shapes of operators' inputs."},
+    Switch{"memory", "profile_memory", "Keeps every allocation and release of tensors."},
+    Switch{"stack", "with_stack", "Keeps the Python calls; the trace grows several times over."},
+    Switch{"modules", "with_modules", "Keeps the modules of TorchScript models that operators belong to."},
+    Switch{"flops", "with_flops", "Estimates the operations of matrix products and convolutions."},
+};
+
+KindFacts declare_torch() {
+  KindFacts facts;
+  facts.name = "torch";
+  facts.title = "PyTorch by torch.profiler";
+  facts.explanation =
+      "Runs a Python program under torch.profiler: operators, kernels and transfers of every device that PyTorch "
+      "knows. "
+      "The trace comes when the program has ended.";
+  facts.needs_program = true;
+  facts.options = {
+      {.name = "activities",
+       .type = OptionType::choice,
+       .explanation = "What is recorded; may be given several times, else all that there are.",
+       .choices = {"cpu", "cuda", "xpu"},
+       .repeats = true},
+      {"schedule", OptionType::text, "",
+       "Records only some steps of the optimizers: WAIT,WARMUP,ACTIVE or WAIT,WARMUP,ACTIVE,REPEAT, such as 2,1,3,1."},
+  };
+  for (const Switch& one : kTorchSwitches)
+    facts.options.push_back({one.option, OptionType::flag, "off", one.explanation});
+  for (KindOption& option : program_options()) facts.options.push_back(std::move(option));
+  return facts;
+}
+
+std::vector<KindCheck> check_torch() {
+  return {{true, "runs Python programs whose interpreter has PyTorch; which one that is, the program says"}};
+}
+
+// "2,1,3" or "2,1,3,1" as the arguments of torch.profiler.schedule.
+Result<std::string> schedule_json(std::string_view typed) {
+  constexpr std::array<std::string_view, 4> kNames = {"wait", "warmup", "active", "repeat"};
+  const Error wrong{fmt::format(
+      "--schedule: '{}' is no schedule; write WAIT,WARMUP,ACTIVE or WAIT,WARMUP,ACTIVE,REPEAT, such as 2,1,3", typed)};
+  std::string json;
+  std::size_t count = 0;
+  for (std::string_view rest = typed; count <= kNames.size(); ++count) {
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    if (error != std::errc() || count == kNames.size() || (count == 2 && value == 0)) return wrong;
+    json += fmt::format("{}\"{}\": {}", json.empty() ? "" : ", ", kNames[count], value);
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    if (rest.empty()) break;
+    if (rest.front() != ',') return wrong;
+    rest.remove_prefix(1);
+  }
+  if (count < 2) return wrong;
+  return "{" + json + "}";
+}
+
+struct Choice {
+  std::string settings;  // JSON for the driver
+  ProgramRunOptions program;
+};
+
+Result<Choice> read_choice(const KindChoice& choice) {
+  const Result<OptionReader> given = OptionReader::read(declare_torch(), choice);
+  if (!given) return given.error();
+  Result<ProgramRunOptions> program = read_program_options(*given);
+  if (!program) return program.error();
+  std::string schedule = "null";
+  if (given->has("schedule")) {
+    Result<std::string> read = schedule_json(given->text("schedule"));
+    if (!read) return read.error();
+    schedule = std::move(read).value();
+  }
+  std::string activities;
+  for (const std::string& name : given->texts("activities"))
+    activities += fmt::format("{}\"{}\"", activities.empty() ? "" : ", ", name);
+  std::string switches;
+  for (const Switch& one : kTorchSwitches)
+    switches += fmt::format(", \"{}\": {}", one.setting, given->flag(one.option));
+  return Choice{fmt::format("{{\"activities\": [{}], \"schedule\": {}{}}}", activities, schedule, switches),
+                std::move(program).value()};
+}
+
+// A Python interpreter with what it is to run: python3 [-X ...] SCRIPT | -m MODULE | -c CODE, or a script alone.
+struct PythonCommand {
+  std::string interpreter;
+  std::vector<std::string> options;  // of the interpreter
+  std::vector<std::string> words;    // what it runs, with its arguments
+};
+
+Result<PythonCommand> python_command(const ChildStart& start) {
+  const std::string name = fs::path(start.program).filename().string();
+  PythonCommand command{start.program, {}, start.arguments};
+  if (name.ends_with(".py")) {
+    command.interpreter = "python3";
+    command.words.insert(command.words.begin(), start.program);
+    return command;
+  }
+  if (!name.starts_with("python") && !name.starts_with("pypy")) {
+    return Error{fmt::format("{}: is no Python interpreter; write python3 SCRIPT, or python3 -m MODULE", name)};
+  }
+  std::vector<std::string>& words = command.words;
+  while (!words.empty() && words.front().starts_with("-") && words.front() != "-m" && words.front() != "-c") {
+    // Two of the options take a word of their own.
+    const std::size_t taken = words.front() == "-X" || words.front() == "-W" ? 2 : 1;
+    const auto end = words.begin() + static_cast<std::ptrdiff_t>(std::min(taken, words.size()));
+    command.options.insert(command.options.end(), words.begin(), end);
+    words.erase(words.begin(), end);
+  }
+  const bool needs_another = !words.empty() && (words.front() == "-m" || words.front() == "-c");
+  if (words.size() < (needs_another ? 2U : 1U)) {
+    return Error{fmt::format("{}: nothing is given that it runs; add a script, -m MODULE or -c CODE", name)};
+  }
+  return command;
+}
+
+Result<std::string> describe_torch(const CaptureRequest& request, const KindChoice& choice,
+                                   const std::string& work_folder) {
+  if (Result<Choice> read = read_choice(choice); !read) return read.error();
+  if (!request.script.empty()) {
+    return Error{"torch: a shell script cannot be run under torch.profiler; give the Python program after --"};
+  }
+  const ChildStart start = program_start(request, work_folder);
+  if (Result<std::string> found = find_start(start); !found) return found.error();
+  if (Result<PythonCommand> command = python_command(start); !command) return command.error();
+  return fmt::format("{} under torch.profiler", facts_of(request, start).command);
+}
+
+Result<std::string> prepare_folder(const std::string& work_folder) {
+  const fs::path folder = fs::absolute(work_folder) / "torch-profiler";
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  const fs::path driver = folder / "accelscope_torch.py";
+  std::ofstream file(driver, std::ios::binary | std::ios::trunc);
+  file << kTorchDriver;
+  file.close();
+  if (!file) return Error{fmt::format("{}: cannot be written there", driver.string())};
+  return folder.string();
+}
+
+ChildStart wrapped(ChildStart start, const PythonCommand& command, const Choice& choice, const std::string& folder) {
+  start.program = command.interpreter;
+  start.arguments = command.options;
+  start.arguments.insert(start.arguments.end(),
+                         {(fs::path(folder) / "accelscope_torch.py").string(), folder, choice.settings});
+  start.arguments.insert(start.arguments.end(), command.words.begin(), command.words.end());
+  return start;
+}
+
+Error no_traces(const std::string& folder, const std::string& interpreter) {
+  if (std::ifstream missing(fs::path(folder) / "no-torch.txt"); missing) {
+    const std::string why{std::istreambuf_iterator<char>(missing), {}};
+    return Error{fmt::format(
+        "{}: has no PyTorch ({}); install it there with '{} -m pip install torch', or name an interpreter that has it",
+        interpreter, why, interpreter)};
+  }
+  return Error{
+      "torch.profiler has left no trace: the program was killed or left without its interpreter's end (os._exit), or "
+      "its optimizers took fewer steps than --schedule waits for"};
+}
+
+Result<void> run_torch(const KindRun& run, EventSink& sink) {
+  const Result<Choice> choice = read_choice(run.choice);
+  if (!choice) return choice.error();
+  const ChildStart start = program_start(run.request, run.work_folder);
+  const Result<PythonCommand> command = python_command(start);
+  if (!command) return command.error();
+  const Result<std::string> folder = prepare_folder(run.work_folder);
+  if (!folder) return folder.error();
+  const auto now = [&run] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - run.origin).count();
+  };
+  ToolRun of{.folder = *folder, .begin_ns = now()};
+  if (Result<void> done = ProgramRun(run, sink, choice->program)
+                              .run(wrapped(start, *command, *choice, *folder), facts_of(run.request, start));
+      !done)
+    return done;
+  of.end_ns = now();
+  if (find_tool_traces(*folder).empty()) return tell_no_trace(no_traces(*folder, command->interpreter), sink);
+  return import_tool_traces(run, of, sink);
+}
+
+}  // namespace
+
+CaptureKind torch_kind() { return {declare_torch, check_torch, describe_torch, run_torch}; }
+
+}  // namespace accelscope::capture

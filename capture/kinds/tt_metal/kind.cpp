@@ -1,0 +1,109 @@
+#include "capture/kinds/tt_metal/kind.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "capture/kinds/tt_metal/log_watch.h"
+#include "capture/kinds/tt_metal/settings.h"
+#include "capture/request/options.h"
+
+namespace accelscope::capture {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kTtMetalTurn = 50ms;  // how long what was written may go unread
+
+KindFacts declare_tt_metal() {
+  KindFacts facts;
+  facts.name = "tt-metal";
+  facts.title = "Tenstorrent device log";
+  facts.explanation =
+      "Follows profile_log_device.csv while tt-metal writes it: zones of every core and RISC processor. A program of "
+      "the capture gets the profiler's environment; without one it waits for the log of a program started by hand.";
+  facts.takes_program = true;
+  facts.options = {
+      {"log", OptionType::file, "",
+       "The log, or the folder in which it appears; else it is found by TT_METAL_PROFILER_DIR or TT_METAL_HOME."},
+      {"old-rows",
+       OptionType::choice,
+       "auto",
+       "Whether rows that the log holds at the begin are kept; auto: only without a program.",
+       {"auto", "on", "off"}},
+  };
+  for (KindOption& option : tt_metal_options()) facts.options.push_back(std::move(option));
+  return facts;
+}
+
+std::vector<KindCheck> check_tt_metal() {
+  const std::vector<std::string> places = device_log_places(environment_of({}));
+  if (places.empty()) {
+    return {{true, "TT_METAL_HOME and TT_METAL_PROFILER_DIR are not set: name the device log with --log"}};
+  }
+  std::error_code failure;
+  for (const std::string& place : places) {
+    if (std::filesystem::exists(place, failure)) return {{true, fmt::format("follows {}", place)}};
+  }
+  return {{true, fmt::format("follows {} once it appears", places.front())}};
+}
+
+struct TtMetalChoice {
+  std::vector<std::string> places;
+  std::vector<std::string> source_roots;
+  bool skip_old_rows = false;
+};
+
+Result<TtMetalChoice> read_choice(const CaptureRequest& request, const KindChoice& choice) {
+  const Result<OptionReader> given = OptionReader::read(declare_tt_metal(), choice);
+  if (!given) return given.error();
+  if (Result<std::vector<std::string>> settings = tt_metal_environment(*given); !settings) return settings.error();
+  TtMetalChoice read;
+  read.places = given->has("log") ? device_log_places(given->text("log")) : device_log_places(environment_of(request));
+  if (read.places.empty()) {
+    return Error{
+        "tt-metal: neither TT_METAL_PROFILER_DIR nor TT_METAL_HOME says where the device log is written; set one of "
+        "them, or name the log with --log"};
+  }
+  read.source_roots = given->texts("source-root");
+  const bool runs_program = !request.program.empty() || !request.script.empty();
+  const std::string old_rows = given->text("old-rows");
+  read.skip_old_rows = old_rows == "off" || (old_rows == "auto" && runs_program);
+  return read;
+}
+
+Result<std::string> describe_tt_metal(const CaptureRequest& request, const KindChoice& choice,
+                                      const std::string& /*work_folder*/) {
+  const Result<TtMetalChoice> read = read_choice(request, choice);
+  if (!read) return read.error();
+  return fmt::format("device log {}", read->places.front());
+}
+
+Result<void> run_tt_metal(const KindRun& run, EventSink& sink) {
+  const Result<TtMetalChoice> choice = read_choice(run.request, run.choice);
+  if (!choice) return choice.error();
+  LogWatch watch(sink, {choice->places, choice->source_roots, choice->skip_old_rows, run.origin});
+  while (!sink.cancelled()) {
+    if (!watch.turn()) std::this_thread::sleep_for(kTtMetalTurn);
+  }
+  // What the program wrote at its very end.
+  if (Result<void> done = watch.finish(); !done) return done;
+  return watch.found_log() ? Result<void>() : Result<void>(no_log_appeared(choice->places.front()));
+}
+
+Result<std::vector<std::string>> environment_tt_metal(
+    const KindChoice& choice, const ProbeFiles& /*files*/,
+    const std::function<std::string(const std::string& name)>& /*inherited*/) {
+  const Result<OptionReader> given = OptionReader::read(declare_tt_metal(), choice);
+  if (!given) return given.error();
+  return tt_metal_environment(*given);
+}
+
+}  // namespace
+
+CaptureKind tt_metal_kind() {
+  return {declare_tt_metal, check_tt_metal, describe_tt_metal, run_tt_metal, nullptr, environment_tt_metal};
+}
+
+}  // namespace accelscope::capture

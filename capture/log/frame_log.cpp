@@ -1,0 +1,350 @@
+#include "capture/log/frame_log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "core/base/checksum.h"
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kFileMode = 0600;
+constexpr std::uint32_t kFactsMagic = 0x54434641;  // "AFCT"
+constexpr std::uint16_t kFactsVersion = 2;
+
+// All of both parts, one after the other.
+bool write_all(int file, ByteView first, ByteView second) {
+  while (!first.empty() || !second.empty()) {
+    const std::array<iovec, 2> parts = {iovec{const_cast<std::byte*>(first.data()), first.size()},
+                                        iovec{const_cast<std::byte*>(second.data()), second.size()}};
+    const ssize_t written = ::writev(file, parts.data(), static_cast<int>(parts.size()));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    const auto done = static_cast<std::size_t>(written);
+    const std::size_t of_first = std::min(done, first.size());
+    first = first.subspan(of_first);
+    second = second.subspan(done - of_first);
+  }
+  return true;
+}
+
+ByteView header_bytes(const Frame& frame) { return std::as_bytes(std::span(&frame.header, 1)); }
+
+// Another process sees the old file or the whole new one.
+Result<OpenFile> write_as_a_whole(const fs::path& path, ByteView bytes) {
+  const fs::path draft = path.string() + ".new";
+  OpenFile file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
+  if (!file || !write_all(file.descriptor(), bytes, {})) return file_error(draft, "written");
+  if (::fdatasync(file.descriptor()) != 0) return file_error(draft, "written");
+  if (::rename(draft.c_str(), path.c_str()) != 0) return file_error(path, "written");
+  return file;
+}
+
+fs::path facts_path(const fs::path& folder) { return folder / "facts"; }
+fs::path frame_log_lock_path(const fs::path& folder) { return folder / "lock"; }
+
+Result<OpenFile> frame_log_take_lock(const fs::path& folder) {
+  OpenFile lock(::open(frame_log_lock_path(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode));
+  if (!lock) return file_error(frame_log_lock_path(folder), "opened");
+  if (::flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return file_error(frame_log_lock_path(folder), "locked");
+  return Error{fmt::format("{}: is written by another process that still runs", folder.string())};
+}
+
+Result<void> make_folder(const fs::path& folder) {
+  std::error_code failure;
+  if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), failure);
+  if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return {};
+  return file_error(folder, "made");
+}
+
+}  // namespace
+
+FrameLog::FrameLog(fs::path folder, FrameLogOptions options, OpenFile lock)
+    : folder_(std::move(folder)), options_(std::move(options)), lock_(std::move(lock)) {}
+FrameLog::~FrameLog() = default;
+
+Result<std::unique_ptr<FrameLog>> FrameLog::create(const fs::path& folder, const FrameLogOptions& options) {
+  if (Result<void> made = make_folder(folder); !made) return made.error();
+  Result<OpenFile> lock = frame_log_take_lock(folder);
+  if (!lock) return lock.error();
+  if (!list_segments(folder).empty()) {
+    return Error{fmt::format("{}: holds frames of another capture; take another folder", folder.string())};
+  }
+  return std::unique_ptr<FrameLog>(new FrameLog(folder, options, std::move(lock).value()));
+}
+
+Result<std::unique_ptr<FrameLog>> FrameLog::open_existing(const fs::path& folder, const FrameLogOptions& options,
+                                                          FrameLogRecovery& found) {
+  Result<OpenFile> lock = frame_log_take_lock(folder);
+  if (!lock) return lock.error();
+  std::unique_ptr<FrameLog> log(new FrameLog(folder, options, std::move(lock).value()));
+  if (Result<void> done = log->recover(found); !done) return done.error();
+  return log;
+}
+
+Result<void> FrameLog::recover(FrameLogRecovery& found) {
+  const std::vector<std::uint32_t> numbers = list_segments(folder_);
+  for (const std::uint32_t number : numbers) {
+    Result<Segment> segment = scan(segment_path(folder_, number), number == numbers.back(), true, found);
+    if (!segment) return segment.error();
+    last_number_ = number;
+    segment.value().number = number;
+    damaged_ = damaged_ || segment->damaged;
+    last_sequence_ = std::max(last_sequence_, segment->last);
+    if (segment->bytes > 0) segments_.push_back(segment.value());
+  }
+  std::error_code missing;
+  if (!fs::exists(definitions_path(folder_), missing)) return {};
+  const Result<Segment> definitions = scan(definitions_path(folder_), true, true, found);
+  if (!definitions) return definitions.error();
+  definitions_bytes_ = definitions.value().bytes;
+  return {};
+}
+
+// `whole`: each frame is read, so that no header that only looks like one hides those behind it; else by headers alone.
+Result<FrameLog::Segment> FrameLog::scan(const fs::path& path, bool last, bool whole, FrameLogRecovery& found) {
+  const Result<SegmentReader> file = SegmentReader::open(path);
+  if (!file) return file.error();
+  const Result<std::uint64_t> size = file.value().size();
+  if (!size) return size.error();
+  Segment segment;
+  segment.bytes = size.value();
+  if (!file.value().check()) {
+    found.unreadable_bytes += size.value();
+    segment.damaged = true;
+    return segment;
+  }
+  std::uint64_t offset = kSegmentHeaderBytes;
+  while (offset < size.value()) {
+    const Result<std::optional<FramePlace>> next = file.value().find(offset);
+    std::optional<FramePlace> place = next ? next.value() : std::nullopt;
+    if (place && whole && !file.value().read(*place)) place.reset();
+    if (!place) {
+      const Result<std::optional<FramePlace>> after = file.value().salvage(offset + 1);
+      if (!after) return after.error();
+      const std::uint64_t until = after.value() ? after.value()->offset : size.value();
+      const bool cut = !after.value() && last && next;
+      (cut ? found.cut_bytes : found.unreadable_bytes) += until - offset;
+      segment.damaged = segment.damaged || !cut;
+      offset = until;
+      continue;
+    }
+    offset = place->end();
+    segment.events += file.value().events(*place);
+    if (place->header.sequence == 0) continue;
+    if (segment.first == 0) segment.first = place->header.sequence;
+    segment.last = std::max(segment.last, place->header.sequence);
+  }
+  return segment;
+}
+
+Result<void> FrameLog::begin_segment(std::uint64_t first_sequence) {
+  if (current_ && syncer_) request_sync();  // before the next file, or it would count as there
+  const SegmentHeader header = make_segment_header(first_sequence, options_.capture_id);
+  const fs::path path = segment_path(folder_, last_number_ + 1);
+  Result<OpenFile> file = write_as_a_whole(path, std::as_bytes(std::span(&header, 1)));
+  if (!file) return file.error();
+  current_ = std::move(file).value();
+  segments_.push_back({++last_number_, 0, 0, kSegmentHeaderBytes, 0});
+  return {};
+}
+
+Result<void> FrameLog::append(const Frame& frame) {
+  const std::uint64_t sequence = frame.header.sequence;
+  if (sequence != 0 && sequence <= last_sequence_) {
+    return Error{fmt::format("{}: frame {} comes after frame {}", folder_.string(), sequence, last_sequence_)};
+  }
+  const bool full = current_ && segments_.back().bytes > kSegmentHeaderBytes &&
+                    segments_.back().bytes + frame.wire_bytes() > options_.segment_bytes;
+  if (!current_ || full) {
+    const Result<void> begun = begin_segment(sequence != 0 ? sequence : last_sequence_ + 1);
+    if (!begun) return begun.error();
+  }
+  Segment& segment = segments_.back();
+  if (!write_all(current_.descriptor(), header_bytes(frame), frame.body)) {
+    const Error failure = file_error(segment_path(folder_, segment.number), "written");
+    // Half a frame must not stay before the next one.
+    if (::ftruncate(current_.descriptor(), static_cast<off_t>(segment.bytes)) != 0 ||
+        ::lseek(current_.descriptor(), static_cast<off_t>(segment.bytes), SEEK_SET) < 0) {
+      current_ = OpenFile();
+    }
+    return Error{failure.message + "; free some space there, or choose another folder"};
+  }
+  segment.bytes += frame.wire_bytes();
+  segment.events += events_in(frame);
+  if (sequence == 0) return {};
+  if (segment.first == 0) segment.first = sequence;
+  segment.last = last_sequence_ = sequence;
+  return {};
+}
+
+Result<void> FrameLog::release(std::uint64_t sequence) {
+  while (segments_.size() > 1 && segments_.front().last <= sequence) {
+    if (Result<void> kept = keep_definitions(segments_.front()); !kept) return kept;
+    const fs::path path = segment_path(folder_, segments_.front().number);
+    const bool gone = segments_.front().damaged
+                          ? ::rename(path.c_str(), fs::path(path).replace_extension(".damaged").c_str()) == 0
+                          : ::unlink(path.c_str()) == 0;
+    if (!gone && errno != ENOENT) return file_error(path, "removed");
+    segments_.erase(segments_.begin());
+  }
+  return {};
+}
+
+// Before the segment goes: a definition that is found twice does no harm, one that is missing would.
+Result<void> FrameLog::keep_definitions(const Segment& segment) {
+  const fs::path path = definitions_path(folder_);
+  if (definitions_bytes_ == 0) {
+    const SegmentHeader header = make_segment_header(1, options_.capture_id);
+    const Result<OpenFile> begun = write_as_a_whole(path, std::as_bytes(std::span(&header, 1)));
+    if (!begun) return begun.error();
+    definitions_bytes_ = kSegmentHeaderBytes;
+  }
+  const OpenFile kept(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  if (!kept) return file_error(path, "written");
+  const Result<SegmentReader> file = SegmentReader::open(segment_path(folder_, segment.number));
+  if (!file) return file.error();
+  for (std::uint64_t offset = kSegmentHeaderBytes;;) {
+    const Result<std::optional<FramePlace>> place = file.value().find(offset);
+    if (!place || !place.value()) return {};
+    offset = place.value()->end();
+    if (place.value()->header.type != FrameType::definition) continue;
+    const Result<Frame> frame = file.value().read(*place.value());
+    if (!frame) continue;
+    if (!write_all(kept.descriptor(), header_bytes(frame.value()), frame.value().body)) {
+      const Error failure = file_error(path, "written");
+      if (::ftruncate(kept.descriptor(), static_cast<off_t>(definitions_bytes_)) != 0) return file_error(path, "cut");
+      return failure;
+    }
+    definitions_bytes_ += frame.value().wire_bytes();
+  }
+}
+
+void FrameLog::request_sync() {
+  if (!syncer_) {
+    syncer_ = std::make_unique<DiskSync>(folder_);
+    for (const Segment& segment : segments_) {  // that another process wrote
+      if (current_ && segment.number == segments_.back().number) break;
+      const OpenFile file(::open(segment_path(folder_, segment.number).c_str(), O_RDONLY | O_CLOEXEC));
+      if (file) syncer_->request(file.descriptor(), segment.number, segment.last);
+    }
+  }
+  if (current_) syncer_->request(current_.descriptor(), segments_.back().number, last_sequence_);
+}
+
+Result<void> FrameLog::sync() {
+  request_sync();
+  syncer_->wait();
+  const std::string failure = syncer_->failure();
+  return failure.empty() ? Result<void>() : Result<void>(Error{fmt::format("{}: {}", folder_.string(), failure)});
+}
+
+std::uint64_t FrameLog::synced_sequence() const { return syncer_ ? syncer_->synced() : 0; }
+std::string FrameLog::sync_failure() const { return syncer_ ? syncer_->failure() : std::string(); }
+bool FrameLog::damaged() const noexcept { return damaged_; }
+
+std::uint64_t FrameLog::first_sequence() const noexcept {
+  const auto found =
+      std::find_if(segments_.begin(), segments_.end(), [](const Segment& segment) { return segment.first != 0; });
+  return found == segments_.end() ? 0 : found->first;
+}
+
+std::uint64_t FrameLog::events() const noexcept {
+  return std::accumulate(segments_.begin(), segments_.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const Segment& segment) { return sum + segment.events; });
+}
+
+std::uint64_t FrameLog::total_bytes() const noexcept {
+  return std::accumulate(segments_.begin(), segments_.end(), definitions_bytes_,
+                         [](std::uint64_t sum, const Segment& segment) { return sum + segment.bytes; });
+}
+
+Result<void> FrameLog::write_facts(const FrameLogFacts& facts) {
+  ByteWriter writer;
+  writer.number(kFactsMagic);
+  writer.number(kFactsVersion);
+  writer.text(facts.capture_id);
+  writer.text(facts.place);
+  writer.text(facts.name);
+  writer.text(facts.description);
+  writer.number(facts.begun_unix_ns);
+  writer.number(static_cast<std::uint8_t>(facts.state));
+  writer.number(facts.durable);
+  const Bytes released = encode(facts.released).body;
+  writer.number(static_cast<std::uint32_t>(released.size()));
+  writer.raw(released);
+  writer.number(facts.released_of_first_scope);
+  writer.number(static_cast<std::uint8_t>(facts.end ? 1 : 0));
+  if (facts.end) writer.raw(encode(*facts.end).body);
+  writer.number(checksum(writer.view()));
+  const Result<OpenFile> written = write_as_a_whole(facts_path(folder_), writer.view());
+  return written ? Result<void>() : written.error();
+}
+
+Result<FrameLogFacts> FrameLog::read_facts(const fs::path& folder) {
+  const fs::path path = facts_path(folder);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return file_error(path, "read");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const ByteView bytes = std::as_bytes(std::span(text));
+  const Error damaged{path.string() + ": is damaged, so that the capture cannot be named"};
+  if (bytes.size() < sizeof(std::uint64_t)) return damaged;
+  const ByteView checked = bytes.first(bytes.size() - sizeof(std::uint64_t));
+  if (ByteReader(bytes.subspan(checked.size())).number<std::uint64_t>() != checksum(checked)) return damaged;
+  ByteReader reader(checked);
+  if (reader.number<std::uint32_t>() != kFactsMagic || reader.number<std::uint16_t>() != kFactsVersion) return damaged;
+  FrameLogFacts facts;
+  facts.capture_id = reader.text();
+  facts.place = reader.text();
+  facts.name = reader.text();
+  facts.description = reader.text();
+  facts.begun_unix_ns = reader.number<std::uint64_t>();
+  facts.state = static_cast<CaptureState>(reader.number<std::uint8_t>());
+  facts.durable = reader.number<std::uint64_t>();
+  Result<StreamEnd> released = decode_end(reader.raw(reader.number<std::uint32_t>()));
+  if (!released) return damaged;
+  facts.released = std::move(released).value();
+  facts.released_of_first_scope = reader.number<std::uint64_t>();
+  if (reader.number<std::uint8_t>() != 0) {
+    Result<StreamEnd> end = decode_end(reader.raw(reader.remaining()));
+    if (!end) return damaged;
+    facts.end = std::move(end).value();
+  }
+  if (!reader.ok() || facts.state < CaptureState::running || facts.state > CaptureState::interrupted) return damaged;
+  return facts;
+}
+
+FrameLogContent FrameLog::survey(const fs::path& folder) {
+  FrameLogContent content;
+  FrameLogRecovery ignored;
+  for (const std::uint32_t number : list_segments(folder)) {
+    const Result<Segment> segment = scan(segment_path(folder, number), false, false, ignored);
+    if (!segment) continue;
+    content.bytes += segment.value().bytes;
+    content.events += segment.value().events;
+    content.last_sequence = std::max(content.last_sequence, segment.value().last);
+  }
+  return content;
+}
+
+bool FrameLog::in_use(const fs::path& folder) {
+  const OpenFile lock(::open(frame_log_lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC));
+  return lock && ::flock(lock.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,84 @@
+#include "capture/probe/host/places.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "capture/probe/host/files.h"
+#include "capture/request/kind.h"
+
+namespace accelscope::capture {
+namespace {
+
+// A listener and the folder that its socket lies in.
+struct HeldListener {
+  std::shared_ptr<PrivateFolder> folder;
+  std::unique_ptr<ProbeListener> listener;
+};
+
+// What the program has of the variable until now: from earlier kinds, from the request, from this process.
+std::string value_of(const std::string& name, const std::vector<std::string>& settings) {
+  const auto found = std::find_if(settings.rbegin(), settings.rend(),
+                                  [&](const std::string& setting) { return setting.starts_with(name + "="); });
+  return found == settings.rend() ? environment_value(name.c_str()) : found->substr(name.size() + 1);
+}
+
+struct Preparation {
+  const CaptureRequest& request;
+  std::optional<ProbeFiles> files;
+  std::shared_ptr<PrivateFolder> folder;  // null: the user's
+  std::string path;
+  ProbePlaces places;
+};
+
+Result<void> prepare_folder(Preparation& all) {
+  if (all.files) return {};
+  Result<ProbeFiles> files = ProbeFiles::lay_down();
+  if (!files) return files.error();
+  all.files = std::move(files).value();
+  if (all.request.program.empty() && all.request.script.empty()) {
+    Result<std::string> folder = ProbeListener::user_folder();
+    if (!folder) return folder.error();
+    all.path = *folder;
+    return {};
+  }
+  Result<PrivateFolder> folder = PrivateFolder::make("probes");
+  if (!folder) return folder.error();
+  all.folder = std::make_shared<PrivateFolder>(std::move(folder).value());
+  all.path = all.folder->path();
+  all.places.environment.push_back(std::string(probe::kFolderVariable) + "=" + all.path);
+  all.places.environment.push_back("ACCELSCOPE_AGENT=" + own_program());
+  return {};
+}
+
+Result<std::shared_ptr<ProbeListener>> prepare_kind(Preparation& all, const KindChoice& choice) {
+  const Result<const CaptureKind*> kind = find_kind(choice.name);
+  if (!kind) return kind.error();
+  if ((*kind)->environment == nullptr) return std::shared_ptr<ProbeListener>();
+  if (Result<void> ready = prepare_folder(all); !ready) return ready.error();
+  Result<std::vector<std::string>> settings = (*kind)->environment(choice, *all.files, [&all](const std::string& name) {
+    std::vector<std::string> known = all.request.environment;
+    known.insert(known.end(), all.places.environment.begin(), all.places.environment.end());
+    return value_of(name, known);
+  });
+  if (!settings) return settings.error();
+  all.places.environment.insert(all.places.environment.end(), settings->begin(), settings->end());
+  Result<std::unique_ptr<ProbeListener>> listener = ProbeListener::open(choice.name, all.path);
+  if (!listener) return listener.error();
+  const auto held = std::make_shared<HeldListener>(HeldListener{all.folder, std::move(listener).value()});
+  return std::shared_ptr<ProbeListener>(held, held->listener.get());
+}
+
+}  // namespace
+
+Result<ProbePlaces> open_probe_places(const CaptureRequest& request) {
+  Preparation all{request, {}, {}, {}, {}};
+  for (const KindChoice& choice : request.kinds) {
+    Result<std::shared_ptr<ProbeListener>> listener = prepare_kind(all, choice);
+    if (!listener) return listener.error();
+    all.places.listeners.push_back(std::move(listener).value());
+  }
+  return std::move(all.places);
+}
+
+}  // namespace accelscope::capture

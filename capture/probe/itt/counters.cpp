@@ -1,0 +1,248 @@
+#include <array>
+#include <cstdlib>
+#include <map>
+
+#include "capture/probe/itt/calls.h"
+#include "capture/probe/itt/metadata_text.h"
+
+namespace accelscope::probe::itt {
+namespace {
+
+[[nodiscard]] CounterType counter_type(MetadataType type) noexcept {
+  switch (type) {
+    case MetadataType::s64:
+    case MetadataType::s32:
+    case MetadataType::s16:
+      return CounterType::signed_integer;
+    case MetadataType::real:
+    case MetadataType::real_double:
+      return CounterType::real;
+    default:
+      return CounterType::unsigned_integer;
+  }
+}
+
+// The bits of a value of the counter's type, widened to 64.
+[[nodiscard]] std::uint64_t bits_of(MetadataType type, const char* at) noexcept {
+  switch (type) {
+    case MetadataType::u32:
+      return read_number<std::uint32_t>(at);
+    case MetadataType::s32:
+      return static_cast<std::uint64_t>(std::int64_t{read_number<std::int32_t>(at)});
+    case MetadataType::u16:
+      return read_number<std::uint16_t>(at);
+    case MetadataType::s16:
+      return static_cast<std::uint64_t>(std::int64_t{read_number<std::int16_t>(at)});
+    case MetadataType::real: {
+      const double wide = read_number<float>(at);
+      return read_number<std::uint64_t>(reinterpret_cast<const char*>(&wide));
+    }
+    default:
+      return read_number<std::uint64_t>(at);
+  }
+}
+
+// 0: not wanted.
+[[nodiscard]] std::uint32_t counter_id(std::string_view name, std::string_view domain, int type) noexcept {
+  Names& names = Names::instance();
+  const std::uint32_t domain_id = names.domain(domain);
+  if (domain_id == Names::kOffDomain) return 0;
+  return names.counter(domain_id, name, counter_type(static_cast<MetadataType>(type)));
+}
+
+// A handle is a record like those of the static part, with the counter's id in extra1.
+itt_counter_info* make_counter(std::string_view name, std::string_view domain, int type) noexcept {
+  const std::uint32_t id = counter_id(name, domain, type);
+  static auto& made = *make_lasting<std::map<std::uint32_t, itt_counter_info*>>();
+  const std::lock_guard lock(Names::instance().making());
+  itt_counter_info*& handle = made[id];
+  if (handle == nullptr) {
+    handle = make_lasting<itt_counter_info>();
+    handle->type = type;
+    handle->extra1 = static_cast<int>(id);
+  }
+  return handle;
+}
+
+itt_counter_info* counter_create(const char* name, const char* domain) noexcept {
+  return make_counter(view_of(name), view_of(domain), static_cast<int>(MetadataType::u64));
+}
+itt_counter_info* counter_create_typed(const char* name, const char* domain, int type) noexcept {
+  return make_counter(view_of(name), view_of(domain), type);
+}
+itt_counter_info* counter_create_v3(const itt_domain* domain, const char* name, int type) noexcept {
+  return make_counter(view_of(name), domain == nullptr ? "" : view_of(domain->name), type);
+}
+
+void set_at(const itt_counter_info* counter, std::uint64_t given_ticks, const void* value) noexcept {
+  if (counter == nullptr || counter->extra1 == 0 || value == nullptr) return;
+  ThreadRing* ring = Names::instance().ring();
+  if (ring == nullptr) return;
+  ring->put(ValueRecord{head_of<ValueRecord>(RecordType::counter_set, static_cast<std::uint32_t>(counter->extra1)),
+                        given_ticks != 0 ? given_ticks : now_ticks(),
+                        bits_of(static_cast<MetadataType>(counter->type), static_cast<const char*>(value))});
+}
+void counter_set_value(itt_counter_info* counter, void* value) noexcept { set_at(counter, 0, value); }
+void counter_set_value_ex(itt_counter_info* counter, itt_clock_domain* clock, unsigned long long timestamp,
+                          void* value) noexcept {
+  set_at(counter, ticks_of(clock, timestamp), value);
+}
+void add(const itt_counter_info* counter, std::uint64_t difference) noexcept {
+  if (counter == nullptr || counter->extra1 == 0) return;
+  put_value(Names::instance().ring(), RecordType::counter_add, static_cast<std::uint32_t>(counter->extra1), difference);
+}
+void counter_inc(itt_counter_info* counter) noexcept { add(counter, 1); }
+void counter_dec(itt_counter_info* counter) noexcept { add(counter, ~std::uint64_t{0}); }
+void counter_inc_delta(itt_counter_info* counter, unsigned long long value) noexcept { add(counter, value); }
+void counter_dec_delta(itt_counter_info* counter, unsigned long long value) noexcept { add(counter, 0 - value); }
+
+void add_named(const itt_domain* domain, itt_string_handle* handle, std::uint64_t difference) noexcept {
+  const std::uint32_t domain_id = domain_of(domain);
+  Name* name = name_of(handle);
+  if (domain_id == Names::kOffDomain || name == nullptr) return;
+  Names& names = Names::instance();
+  put_value(names.ring(), RecordType::counter_add, names.counter(domain_id, *name, CounterType::unsigned_integer),
+            difference);
+}
+void counter_inc_v3(const itt_domain* domain, itt_string_handle* name) noexcept { add_named(domain, name, 1); }
+void counter_dec_v3(const itt_domain* domain, itt_string_handle* name) noexcept {
+  add_named(domain, name, ~std::uint64_t{0});
+}
+void counter_inc_delta_v3(const itt_domain* domain, itt_string_handle* name, unsigned long long value) noexcept {
+  add_named(domain, name, value);
+}
+void counter_dec_delta_v3(const itt_domain* domain, itt_string_handle* name, unsigned long long value) noexcept {
+  add_named(domain, name, 0 - value);
+}
+
+// Events and marks have no domain; their numbers are sites.
+int named_site(const char* domain, std::string_view name) noexcept {
+  Names& names = Names::instance();
+  const std::uint32_t domain_id = names.domain(domain);
+  return domain_id == Names::kOffDomain ? 0 : static_cast<int>(names.site(domain_id, name, {}));
+}
+int event_create(const char* name, int length) noexcept {
+  std::string_view text = view_of(name);
+  if (length > 0) text = text.substr(0, static_cast<std::size_t>(length));
+  return named_site("event", text);
+}
+int event_start(int event) noexcept {
+  if (event > 0) {
+    put_at(Names::instance().ring(), RecordType::event_begin, static_cast<std::uint32_t>(event), now_ticks());
+  }
+  return 0;
+}
+int event_end(int event) noexcept {
+  if (event > 0) {
+    put_at(Names::instance().ring_for_end(), RecordType::event_end, static_cast<std::uint32_t>(event), now_ticks());
+  }
+  return 0;
+}
+int mark_create(const char* name) noexcept { return named_site("mark", view_of(name)); }
+int put_mark(int mark, const char* parameter, Scope scope) noexcept {
+  ThreadRing* ring = Names::instance().ring();
+  if (mark <= 0 || ring == nullptr) return 0;
+  ring->put(MarkerRecord{head_of<MarkerRecord>(RecordType::marker, static_cast<std::uint32_t>(mark)), now_ticks(),
+                         static_cast<std::uint64_t>(scope), Id{}});
+  const std::string_view text = view_of(parameter);
+  if (!text.empty()) put_message(ring, static_cast<std::uint32_t>(mark), 2, text.data(), text.size());
+  return 0;
+}
+int mark(int of_type, const char* parameter) noexcept { return put_mark(of_type, parameter, Scope::thread); }
+int mark_global(int of_type, const char* parameter) noexcept { return put_mark(of_type, parameter, Scope::global); }
+
+itt_histogram* histogram_create(const itt_domain* domain, const char* name, int x_type, int y_type) noexcept {
+  auto* histogram = make_lasting<itt_histogram>();
+  histogram->domain = domain;
+  const std::uint32_t domain_id = domain_of(domain);
+  histogram->extra1 =
+      domain_id == Names::kOffDomain ? 0 : static_cast<int>(Names::instance().site(domain_id, view_of(name), {}));
+  histogram->x_type = x_type;
+  histogram->y_type = y_type;
+  return histogram;
+}
+// Told as a message "name: x=y, x=y, ...".
+void histogram_submit(itt_histogram* histogram, std::size_t length, void* x_data, void* y_data) noexcept {
+  ThreadRing* ring = Names::instance().ring();
+  if (ring == nullptr || histogram == nullptr || histogram->extra1 == 0 || y_data == nullptr) return;
+  const auto x_type = static_cast<MetadataType>(histogram->x_type),
+             y_type = static_cast<MetadataType>(histogram->y_type);
+  std::string text;
+  for (std::size_t i = 0; i < length && text.size() < kMaxTextBytes; ++i) {
+    if (i > 0) text += ", ";
+    if (x_data == nullptr) {
+      text += std::to_string(i);
+    } else {
+      append_metadata_value(text, x_type, static_cast<const char*>(x_data) + i * bytes_of(x_type));
+    }
+    text += '=';
+    append_metadata_value(text, y_type, static_cast<const char*>(y_data) + i * bytes_of(y_type));
+  }
+  put_message(ring, static_cast<std::uint32_t>(histogram->extra1), 2, text.data(), text.size());
+}
+
+// A heap's handle is a site of the pool's name.
+void* heap_function_create(const char* name, const char* domain) noexcept {
+  Names& names = Names::instance();
+  const std::uint32_t domain_id = names.domain(view_of(domain));
+  if (domain_id == Names::kOffDomain) return nullptr;
+  return reinterpret_cast<void*>(std::uintptr_t{names.site(domain_id, view_of(name), {})});
+}
+void put_memory(void* heap, bool allocates, const void* address, std::size_t bytes) noexcept {
+  const auto site = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(heap));
+  ThreadRing* ring = Names::instance().ring_for_end();
+  if (site == 0 || ring == nullptr || address == nullptr) return;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (!allocates) return put_value(ring, RecordType::memory_free, site, at);
+  ring->put(TwoValuesRecord{head_of<TwoValuesRecord>(RecordType::memory_alloc, site), now_ticks(), at, bytes});
+}
+void heap_allocate_end(void* heap, void** address, std::size_t size, int) noexcept {
+  if (address != nullptr) put_memory(heap, true, *address, size);
+}
+void heap_free_begin(void* heap, void* address) noexcept { put_memory(heap, false, address, 0); }
+void heap_reallocate_end(void* heap, void* address, void** new_address, std::size_t size, int) noexcept {
+  put_memory(heap, false, address, 0);
+  if (new_address != nullptr) put_memory(heap, true, *new_address, size);
+}
+
+}  // namespace
+
+void adopt_counters(itt_global& part) noexcept {
+  for (itt_counter_info* counter = part.counter_list; counter != nullptr; counter = counter->next) {
+    counter->extra1 = static_cast<int>(counter_id(view_of(counter->name), view_of(counter->domain), counter->type));
+  }
+}
+
+std::span<const Call> counter_calls() noexcept {
+  static const std::array kCalls = {
+      Call{"counter_create", pointer_to(counter_create)},
+      Call{"counter_create_typed", pointer_to(counter_create_typed)},
+      Call{"counter_create_v3", pointer_to(counter_create_v3)},
+      Call{"counter_set_value", pointer_to(counter_set_value), &Wanted::counters},
+      Call{"counter_set_value_ex", pointer_to(counter_set_value_ex), &Wanted::counters},
+      Call{"counter_set_value_v3", pointer_to(counter_set_value), &Wanted::counters},
+      Call{"counter_inc", pointer_to(counter_inc), &Wanted::counters},
+      Call{"counter_dec", pointer_to(counter_dec), &Wanted::counters},
+      Call{"counter_inc_delta", pointer_to(counter_inc_delta), &Wanted::counters},
+      Call{"counter_dec_delta", pointer_to(counter_dec_delta), &Wanted::counters},
+      Call{"counter_inc_v3", pointer_to(counter_inc_v3), &Wanted::counters},
+      Call{"counter_dec_v3", pointer_to(counter_dec_v3), &Wanted::counters},
+      Call{"counter_inc_delta_v3", pointer_to(counter_inc_delta_v3), &Wanted::counters},
+      Call{"counter_dec_delta_v3", pointer_to(counter_dec_delta_v3), &Wanted::counters},
+      Call{"event_create", pointer_to(event_create), &Wanted::events},
+      Call{"event_start", pointer_to(event_start), &Wanted::events},
+      Call{"event_end", pointer_to(event_end), &Wanted::events},
+      Call{"mark_create", pointer_to(mark_create), &Wanted::events},
+      Call{"mark", pointer_to(mark), &Wanted::events},
+      Call{"mark_global", pointer_to(mark_global), &Wanted::events},
+      Call{"histogram_create", pointer_to(histogram_create), &Wanted::events},
+      Call{"histogram_submit", pointer_to(histogram_submit), &Wanted::events},
+      Call{"heap_function_create", pointer_to(heap_function_create), &Wanted::memory},
+      Call{"heap_allocate_end", pointer_to(heap_allocate_end), &Wanted::memory},
+      Call{"heap_free_begin", pointer_to(heap_free_begin), &Wanted::memory},
+      Call{"heap_reallocate_end", pointer_to(heap_reallocate_end), &Wanted::memory},
+  };
+  return kCalls;
+}
+
+}  // namespace accelscope::probe::itt

@@ -1,0 +1,281 @@
+#include "capture/sim/kernel/run_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "capture/sim/kernel/time_model.h"
+
+namespace accelscope::capture {
+namespace {
+
+using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+std::int64_t union_of(Intervals intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  std::int64_t sum = 0;
+  std::int64_t covered = INT64_MIN;
+  for (const auto& [start, end] : intervals) {
+    sum += std::max<std::int64_t>(0, end - std::max(start, covered));
+    covered = std::max(covered, end);
+  }
+  return sum;
+}
+
+double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+// Instructions that set up an execution rather than work for the model.
+bool is_setup(std::string_view opcode) {
+  constexpr std::string_view kSetup[] = {
+      "NOP",         "SET_ORDERING_MODE", "EVENT_SEMAPHORE", "EVENT_SEMAPHORE_RANGE_CLEAR",
+      "NOTIFY",      "COMPARE_BRANCH",    "DRAIN",           "WRITE",
+      "TENSOR_LOAD", "MODIFY_POOL_CONFIG"};
+  return std::find(std::begin(kSetup), std::end(kSetup), opcode) != std::end(kSetup);
+}
+
+}  // namespace
+
+void RunMetrics::add(const KernelTrace& trace) {
+  events_ += static_cast<std::int64_t>(trace.semaphores.size());
+  traces_ += static_cast<std::int64_t>(trace.instructions.size() + trace.packets.size() + trace.semaphores.size());
+  if (trace.pass == 1) {
+    for (const Tensor& tensor : trace.program->tensors) {
+      if (tensor.type == "IN") input_size_ += tensor.bytes;
+      if (tensor.type == "WEIGHT") weight_size_ += tensor.bytes;
+      if (tensor.type == "OUT") output_size_ += tensor.bytes;
+    }
+  }
+  add_instructions(trace);
+  add_moves(trace);
+  add_activity(trace);
+}
+
+void RunMetrics::add_instructions(const KernelTrace& trace) {
+  for (const InstructionRecord& record : trace.instructions) {
+    const Operation& operation = trace.program->operations[record.operation];
+    const OperationText& text = trace.program->texts[record.operation];
+    const std::string_view opcode = trace.program->names[operation.name];
+    EngineUse& use = engines_[static_cast<std::size_t>(engine_of(operation.unit))];
+    use.instructions += 1;
+    // As in real profiles: what a semaphore wait lasted counts for no engine.
+    if (opcode != "EVENT_SEMAPHORE") use.instruction_ns += record.duration;
+    last_ns_ = std::max(last_ns_, record.start + record.duration);
+    if (!is_setup(opcode)) {
+      if (first_work_ns_ < 0) first_work_ns_ = record.start;
+      last_work_ns_ = std::max(last_work_ns_, record.start + record.duration);
+    }
+    flops_ += 2 * text.elements;
+    transpose_flops_ += text.transpose ? 2 * text.elements : 0;
+    matmuls_ += text.elements != 0 ? 1 : 0;
+    if (opcode == "ACTIVATE") {
+      activations_ += 1;
+      activation_ns_ += record.duration;
+    }
+    sbuf_read_ += text.sbuf_read;
+    sbuf_write_ += text.sbuf_write;
+    psum_read_ += text.psum_read;
+    psum_write_ += text.psum_write;
+    if (text.psum_read != 0 && text.sbuf_write != 0) {
+      drains_ += 1;
+      drain_bytes_ += text.sbuf_write;
+    }
+    hbm_read_ += text.hbm_read;
+    hbm_write_ += text.hbm_write;
+    spill_save_ += text.spill_save;
+    spill_reload_ += text.spill_reload;
+    weight_bytes_ += text.weight_bytes;
+    input_bytes_ += text.input_bytes;
+    output_bytes_ += text.output_bytes;
+  }
+  for (const ActiveRecord& record : trace.active) {
+    engines_[static_cast<std::size_t>(record.engine)].active_ns += record.duration;
+  }
+}
+
+void RunMetrics::add_moves(const KernelTrace& trace) {
+  Intervals all;
+  Intervals dynamic;
+  Intervals fixed;
+  for (const PacketRecord& packet : trace.packets) {
+    const bool is_dynamic = trace.program->operations[packet.operation].queue == Queue::dynamic;
+    for (Dma* dma : {&all_, is_dynamic ? &dynamic_ : &static_}) {
+      dma->packets += 1;
+      dma->bytes += packet.bytes;
+    }
+    packet_ns_ += packet.duration;
+    all.emplace_back(packet.start, packet.start + packet.duration);
+    (is_dynamic ? dynamic : fixed).push_back(all.back());
+    last_ns_ = std::max(last_ns_, packet.start + packet.duration);
+  }
+  all_.active_ns += union_of(std::move(all));
+  dynamic_.active_ns += union_of(std::move(dynamic));
+  static_.active_ns += union_of(std::move(fixed));
+  for (const TransferRecord& record : trace.transfers) {
+    const Operation& operation = trace.program->operations[record.operation];
+    transfers_ += 1;
+    transfer_ns_ += record.duration;
+    transfer_bytes_ += operation.bytes;
+    if (trace.program->texts[record.operation].hbm_read != 0) {
+      TensorLoads& loads = loads_[trace.program->names[operation.name]];
+      loads.count += 1;
+      loads.bytes += operation.bytes;
+    }
+  }
+}
+
+void RunMetrics::add_activity(const KernelTrace& trace) {
+  Intervals active;
+  Intervals collectives;
+  for (const ActiveRecord& record : trace.active) active.emplace_back(record.start, record.start + record.duration);
+  for (const PacketRecord& packet : trace.packets) active.emplace_back(packet.start, packet.start + packet.duration);
+  for (const CollectiveRecord& record : trace.collectives) {
+    collectives.emplace_back(record.start, record.start + record.duration);
+    active.push_back(collectives.back());
+    cc_ops_ += 1;
+    cc_op_ns_ += record.duration;
+    last_ns_ = std::max(last_ns_, record.start + record.duration);
+  }
+  for (const CcStepRecord& record : trace.cc_steps) {
+    cc_steps_ += 1;
+    cc_step_ns_ += record.duration;
+  }
+  active_ns_ += union_of(std::move(active));
+  cc_active_ns_ += union_of(std::move(collectives));
+  for (const ThrottleRecord& record : trace.throttles) throttled_ns_ += record.duration;
+}
+
+std::int64_t RunMetrics::cycle_count() const noexcept {
+  return std::llround(static_cast<double>(last_ns_) * kCoreClockGhz);
+}
+
+LayerRecord RunMetrics::whole_graph() const {
+  LayerRecord record;
+  record.name = "/sg00";
+  record.end = last_ns_;
+  record.engines = engines_;
+  record.flops = flops_;
+  record.model_flops = flops_ - transpose_flops_;
+  return record;
+}
+
+std::vector<Metric> RunMetrics::summary() const {
+  std::vector<Metric> metrics;
+  const auto add = [&](std::string name, std::string_view group, double value, std::string_view unit) {
+    Metric metric;
+    metric.name = std::move(name);
+    metric.group = group;
+    metric.value = value;
+    metric.unit = unit;
+    metrics.push_back(std::move(metric));
+  };
+  const auto count = [&](std::string name, std::string_view group, std::int64_t value, std::string_view unit = "") {
+    add(std::move(name), group, static_cast<double>(value), unit);
+  };
+  const double total = seconds(last_ns_);
+  const auto time = [&](const std::string& name, std::string_view group, std::int64_t ns) {
+    add(name, group, seconds(ns), "s");
+    add(name + "_percent", group, share(seconds(ns), total), "share");
+  };
+  const double peak = 2.0 * static_cast<double>(kPeRows * kPeColumns) * kPeClockGhz * 1e9;
+  const double ratio = peak / kHbmBytesPerSecond;
+  const auto model_flops = static_cast<double>(flops_ - transpose_flops_);
+  const auto hbm_bytes = static_cast<double>(hbm_read_ + hbm_write_);
+
+  add("total_time", "overall_stats", total, "s");
+  add("total_exec_time", "overall_stats", seconds(first_work_ns_ < 0 ? 0 : last_work_ns_ - first_work_ns_), "s");
+  time("total_active_time", "overall_stats", active_ns_);
+  count("neuroncore_cycle_count", "overall_stats", cycle_count(), "cycles");
+  count("event_count", "overall_stats", events_);
+  count("trace_count", "overall_stats", traces_);
+  count("hardware_flops", "overall_stats", flops_, "flop");
+  count("transpose_flops", "overall_stats", transpose_flops_, "flop");
+  add("model_flops", "overall_stats", model_flops, "flop");
+  add("mm_arithmetic_intensity", "overall_stats", share(model_flops, hbm_bytes), "flop/B");
+  add("peak_flops_bandwidth_ratio", "overall_stats", ratio, "flop/B");
+
+  // MFU = model flops / (time * peak); HFU counts transposes too; the achievable MFU is what HBM traffic allows.
+  const double mfu = share(model_flops, total * peak);
+  const double achievable = share(share(model_flops, hbm_bytes), ratio);
+  for (const std::string_view kind : {"mfu_", "mfu_hlo_", "mfu_inst_"}) {
+    add(std::string(kind) + "estimated_percent", "tensor_engine", mfu, "share");
+    add(std::string(kind) + "max_achievable_estimated_percent", "tensor_engine", achievable, "share");
+  }
+  add("hfu_estimated_percent", "tensor_engine", share(static_cast<double>(flops_), total * peak), "share");
+  count("matmul_instruction_count", "tensor_engine", matmuls_);
+  for (std::size_t index = 0; index < kEngineCount; ++index) {
+    const std::string prefix = std::string(engine_key(static_cast<Engine>(index))) + "_engine";
+    count(prefix + "_instruction_count", prefix, engines_[index].instructions);
+    add(prefix + "_instruction_time", prefix, seconds(engines_[index].instruction_ns), "s");
+    time(prefix + "_active_time", prefix, engines_[index].active_ns);
+  }
+  count("activate_instruction_count", "scalar_engine", activations_);
+  add("activate_instruction_time", "scalar_engine", seconds(activation_ns_), "s");
+
+  constexpr std::string_view kMove = "data_movement";
+  time("dma_active_time", kMove, all_.active_ns);
+  count("dma_active_cycles", kMove, std::llround(static_cast<double>(all_.active_ns) * kCoreClockGhz), "cycles");
+  add("dma_packet_time", kMove, seconds(packet_ns_), "s");
+  count("dma_queue_count", kMove, static_cast<std::int64_t>(kQueueCount) * kDmaEngines);
+  count("dma_transfer_count", kMove, transfers_);
+  add("dma_transfer_time", kMove, seconds(transfer_ns_), "s");
+  count("dma_transfer_total_bytes", kMove, transfer_bytes_, "B");
+  add("dma_transfer_average_bytes", kMove, share(static_cast<double>(transfer_bytes_), static_cast<double>(transfers_)),
+      "B");
+  // MBU = bytes from and to HBM / (time * HBM bandwidth); at least the inputs and weights must be read once.
+  add("mbu_estimated_percent", kMove, share(hbm_bytes, total * kHbmBytesPerSecond), "share");
+  add("mbu_min_read_util_percent", kMove,
+      share(static_cast<double>(input_size_ + weight_size_), total * kHbmBytesPerSecond), "share");
+  const std::pair<std::string_view, std::int64_t> bytes[] = {
+      {"hbm_read_bytes", hbm_read_},
+      {"hbm_write_bytes", hbm_write_},
+      {"sbuf_read_bytes", sbuf_read_},
+      {"sbuf_write_bytes", sbuf_write_},
+      {"psum_read_bytes", psum_read_},
+      {"psum_write_bytes", psum_write_},
+      {"spill_save_bytes", spill_save_},
+      {"spill_reload_bytes", spill_reload_},
+      {"weight_queue_bytes", weight_bytes_},
+      {"input_queue_bytes", input_bytes_},
+      {"output_queue_bytes", output_bytes_},
+      {"psum_read_sbuf_write_bytes", drain_bytes_},
+      {"weight_size_bytes", weight_size_},
+      {"inputs_and_weights_size_bytes", input_size_ + weight_size_},
+      {"inputs_outputs_weights_size_bytes", input_size_ + weight_size_ + output_size_}};
+  for (const auto& [name, value] : bytes) count(std::string(name), kMove, value, "B");
+  count("psum_read_sbuf_write_count", kMove, drains_);
+
+  const auto part = [&](const std::string& prefix, std::string_view group, const Dma& dma) {
+    // Its share is that of the time in which any DMA was active, not of the whole run.
+    add(prefix + "_dma_active_time", group, seconds(dma.active_ns), "s");
+    add(prefix + "_dma_active_time_percent", group, share(seconds(dma.active_ns), seconds(all_.active_ns)), "share");
+    count(prefix + "_dma_packet_count", group, dma.packets);
+    add(prefix + "_dma_packet_percent", group,
+        share(static_cast<double>(dma.packets), static_cast<double>(all_.packets)), "share");
+    count(prefix + "_dma_size", group, dma.bytes, "B");
+    add(prefix + "_dma_size_percent", group, share(static_cast<double>(dma.bytes), static_cast<double>(all_.bytes)),
+        "share");
+  };
+  part("static", kMove, static_);
+  part("software_dynamic", "software_data_movement", dynamic_);
+  part("hardware_dynamic", "hardware_data_movement", {});
+
+  constexpr std::string_view kCollective = "cc_engine";
+  count("cc_op_count", kCollective, cc_ops_);
+  add("cc_op_time", kCollective, seconds(cc_op_ns_), "s");
+  time("cc_op_active_time", kCollective, cc_active_ns_);
+  count("cc_cores_instruction_count", kCollective, cc_steps_);
+  add("cc_cores_instruction_time", kCollective, seconds(cc_step_ns_), "s");
+
+  constexpr std::string_view kThrottling = "throttling_nc0";
+  count("throttle_active_nc0_time_ns", kThrottling, throttled_ns_, "ns");
+  const double throttled_share = share(seconds(throttled_ns_), total);
+  const double limit = static_cast<double>(kThrottleK) / static_cast<double>(kThrottleN);
+  add("throttle_activity_0_active_time_nc0_percent", kThrottling, throttled_share, "share");
+  add("throttle_activity_0_avg_util_limit_nc0_percent", kThrottling, limit, "share");
+  add("throttle_avg_util_limit_nc0_percent", kThrottling, 1 - (1 - limit) * throttled_share, "share");
+  return metrics;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,59 @@
+// The figures that a vendor's profile states about a whole run of one core, computed from its records with the
+// vendor's formulas (they are written beside each in run_metrics.cpp). Times in seconds, shares as fractions of one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "capture/sim/kernel/trace.h"
+#include "core/model/definitions.h"
+
+namespace accelscope::capture {
+
+struct TensorLoads {
+  std::int64_t count = 0;
+  std::int64_t bytes = 0;
+};
+
+class RunMetrics {
+ public:
+  void add(const KernelTrace& trace);
+
+  // Names and groups are those of the vendor's summary. Units: "s", "B", "share", "flop", "cycles" or "".
+  [[nodiscard]] std::vector<Metric> summary() const;
+
+  [[nodiscard]] std::int64_t last_ns() const noexcept { return last_ns_; }
+  [[nodiscard]] const std::map<std::string, TensorLoads>& loads() const noexcept { return loads_; }
+  [[nodiscard]] std::int64_t instructions(Engine engine) const noexcept {
+    return engines_[static_cast<std::size_t>(engine)].instructions;
+  }
+  [[nodiscard]] std::int64_t event_count() const noexcept { return events_; }
+  [[nodiscard]] std::int64_t trace_count() const noexcept { return traces_; }
+  [[nodiscard]] std::int64_t cycle_count() const noexcept;
+  [[nodiscard]] LayerRecord whole_graph() const;  // "/sg00"
+
+ private:
+  struct Dma {
+    std::int64_t packets = 0, bytes = 0, active_ns = 0;
+  };
+  void add_instructions(const KernelTrace& trace);
+  void add_moves(const KernelTrace& trace);
+  void add_activity(const KernelTrace& trace);
+
+  std::int64_t last_ns_ = 0, first_work_ns_ = -1, last_work_ns_ = 0;
+  std::int64_t events_ = 0, traces_ = 0;
+  std::array<EngineUse, kEngineCount> engines_ = {};
+  std::int64_t flops_ = 0, transpose_flops_ = 0, matmuls_ = 0, activations_ = 0, activation_ns_ = 0;
+  std::int64_t hbm_read_ = 0, hbm_write_ = 0, sbuf_read_ = 0, sbuf_write_ = 0, psum_read_ = 0, psum_write_ = 0;
+  std::int64_t drains_ = 0, drain_bytes_ = 0, spill_save_ = 0, spill_reload_ = 0;
+  std::int64_t weight_bytes_ = 0, input_bytes_ = 0, output_bytes_ = 0;
+  Dma all_, static_, dynamic_;
+  std::int64_t packet_ns_ = 0, transfers_ = 0, transfer_ns_ = 0, transfer_bytes_ = 0, active_ns_ = 0;
+  std::int64_t throttled_ns_ = 0, cc_ops_ = 0, cc_op_ns_ = 0, cc_steps_ = 0, cc_step_ns_ = 0;
+  std::int64_t cc_active_ns_ = 0;
+  std::int64_t input_size_ = 0, weight_size_ = 0, output_size_ = 0;
+  std::map<std::string, TensorLoads> loads_;
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,27 @@
+// What a run of the simulated accelerator is made of.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+namespace accelscope::capture {
+
+enum class Detail : std::uint8_t {
+  full,  // every table of a Neuron profile: see capture/sources/neuron/read/schemas.h
+  slim,  // one slice schema of six columns, made for rate: instructions, data packets and collectives
+};
+
+// The run ends after the first limit that is reached; with none given, after two kernels (full) or 100 (slim).
+struct SimulationOptions {
+  std::uint64_t seed = 1;
+  std::uint64_t events = 0;   // ends after the kernel (slim: after the operation) that reaches so many; 0: no limit
+  std::uint64_t kernels = 0;  // passes through the layer on each device; 0: no limit
+  double seconds = 0;         // wall clock; 0: no limit
+  std::uint32_t devices = 1;  // cores, each a rank of the collectives; 1 to 64
+  Detail detail = Detail::full;
+  bool resident_weights = false;  // the MLP keeps its weights in SBUF instead of reading them for every block of rows
+  // Paced by the wall clock, flushed every 100 ms; infinity: as fast as possible.
+  double rate_events_per_second = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace accelscope::capture

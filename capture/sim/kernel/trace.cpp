@@ -1,0 +1,229 @@
+#include "capture/sim/kernel/trace.h"
+
+#include <algorithm>
+
+#include "capture/sim/kernel/program_builder.h"
+
+namespace accelscope::capture {
+namespace {
+
+std::uint64_t mixed(std::uint64_t value) noexcept {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+  return value ^ (value >> 31);
+}
+
+constexpr std::array<unsigned, 4> kCcCores = {8, 9, 10, 11};
+
+}  // namespace
+
+std::string_view engine_key(Engine engine) noexcept {
+  constexpr std::string_view kEngineKeys[] = {"tensor", "vector", "scalar", "gpsimd", "sync"};
+  return kEngineKeys[static_cast<std::size_t>(engine)];
+}
+
+Engine engine_of(Unit unit) noexcept {
+  constexpr Engine kEngines[kUnitCount] = {Engine::tensor, Engine::tensor, Engine::vector, Engine::scalar,
+                                           Engine::gpsimd, Engine::sync,   Engine::scalar, Engine::sync};
+  return kEngines[static_cast<std::size_t>(unit)];
+}
+
+double PsumRecord::average() const noexcept {
+  std::int64_t sum = 0;
+  for (const std::int64_t bank_bytes : bytes) sum += bank_bytes;
+  return static_cast<double>(sum) / static_cast<double>(kPsumBankBytes * kPsumBanks);
+}
+
+std::uint64_t KernelTrace::id(std::uint32_t operation, std::uint32_t part) const noexcept {
+  const std::uint64_t pass_key = mixed(mixed(seed * 128 + device) + pass * 0x9e3779b97f4a7c15ULL);
+  return mixed(pass_key + ((std::uint64_t{part} << 32) | operation)) & INT64_MAX;
+}
+
+std::string KernelTrace::layer(std::uint32_t operation) const {
+  const std::uint16_t layer = program->texts[operation].layer;
+  if (layer == 0) return {};
+  return "layers." + std::to_string((pass - 1) % kModelLayers) + "/" + program->layers[layer];
+}
+
+std::uint64_t KernelTrace::event_count() const noexcept {
+  std::size_t flows = 0;
+  for (const InstructionRecord& record : instructions) {
+    if (program->operations[record.operation].kind == OperationKind::wait) continue;
+    flows += program->texts[record.operation].predecessors.size();
+  }
+  for (const CollectiveRecord& record : collectives) flows += program->texts[record.operation].predecessors.size();
+  return flows + transfers.size() + instructions.size() + transfers.size() + packets.size() + collectives.size() +
+         cc_steps.size() + semaphores.size() + pending.size() + 2 * throughput.size() + sbuf.size() + psum.size() +
+         utilization.size() + memory.size() + throttles.size() + errors.size() + active.size() + layers.size();
+}
+
+void KernelTrace::clear() {
+  instructions.clear();
+  transfers.clear();
+  packets.clear();
+  collectives.clear();
+  cc_steps.clear();
+  semaphores.clear();
+  pending.clear();
+  throughput.clear();
+  sbuf.clear();
+  psum.clear();
+  utilization.clear();
+  memory.clear();
+  throttles.clear();
+  errors.clear();
+  active.clear();
+  layers.clear();
+}
+
+// What an engine does before the first kernel: set up, then wait for the host to start the execution.
+KernelProgram build_startup() {
+  ProgramBuilder builder;
+  const auto add = [&](Unit unit, std::string_view opcode, std::int64_t ns, std::string operands) {
+    builder.instruction({.unit = unit, .opcode = opcode, .duration_ns = ns, .jitter_mask = 1},
+                        OperationText{.operands = std::move(operands)});
+  };
+  constexpr Unit kEngines[] = {Unit::tensor, Unit::vector, Unit::scalar, Unit::gpsimd, Unit::sync};
+  for (const Unit unit : kEngines) add(unit, "DRAIN", 7, " ");
+  for (const Unit unit : kEngines) add(unit, "WRITE", 64, " data=0x2,0x2 size=4,4 dst=0xffff026f038,0xffff024f038 ");
+  for (const Unit unit : kEngines) add(unit, "NOP", 16, "$E[4]==1- cycle=1 ");
+  add(Unit::gpsimd, "TENSOR_LOAD", 671, " addr=uint32@0x3c01f4000[1,0][2,1] data=$R[130],$R[131] ");
+  for (const Unit unit : kEngines) add(unit, "SET_ORDERING_MODE", 7, " ordering_mode=relaxed ");
+  for (const Unit unit : kEngines) add(unit, "EVENT_SEMAPHORE", 0, " setter=0 $S[2]==1 $S[2]++@complete ");
+  KernelProgram program = builder.finish();
+  for (Operation& operation : program.operations) {
+    if (program.names[operation.name] == "EVENT_SEMAPHORE") operation.kind = OperationKind::wait;
+  }
+  return program;
+}
+
+// Collects the times of one device.
+class TracedRun::Recorder {
+ public:
+  Recorder(KernelTrace& trace, CoreState& core) : trace_(trace), core_(core) {}
+
+  void instruction(std::uint32_t index, const Operation& operation, std::int64_t start, std::int64_t duration,
+                   std::int64_t wait) {
+    trace_.instructions.push_back({.operation = index, .start = start, .duration = duration, .wait = wait});
+    if ((operation.flags & kThrottled) && core_.throttling.begin == start + duration) {
+      trace_.throttles.push_back({core_.throttling.begin, kThrottleNs});
+    }
+  }
+  void packet(std::uint32_t index, const Operation& operation, unsigned engine, std::int64_t start,
+              std::int64_t duration) {
+    const std::int64_t end = start + duration;
+    trace_.packets.push_back({index, engine, false, start, duration, operation.bytes / kDmaEngines});
+    trace_.packets.push_back({index, engine, true, end, kSemaphorePacketNs, kSemaphorePacketBytes});
+  }
+  void transfer(std::uint32_t index, const Operation& operation, std::int64_t start, std::int64_t end) {
+    trace_.transfers.push_back({index, start, end - start, core_.starts[operation.after[0]]});
+  }
+  void collective(std::uint32_t index, const CollectiveTimes& times) {
+    const Operation& operation = trace_.program->operations[index];
+    const std::int64_t trigger = core_.starts[operation.after[0]];
+    trace_.collectives.push_back({index, times.start, times.end - times.start, times.arrival, trigger});
+    const std::int64_t steps = 2 * (kModelledRanks - 1);
+    for (const unsigned core : kCcCores) {
+      trace_.cc_steps.push_back({index, core, "BARRIER_WAIT", times.arrival, times.start - times.arrival, trigger});
+      const std::int64_t ring = times.end - times.start - kShortestWaitNs;
+      for (std::int64_t step = 0; step < steps; ++step) {
+        const std::int64_t from = times.start + ring * step / steps;
+        const std::int64_t until = times.start + ring * (step + 1) / steps;
+        trace_.cc_steps.push_back({index, core, "DMA_ADVANCE", from, until - from, trigger});
+      }
+      trace_.cc_steps.push_back({index, core, "TPB_TRIGGER", times.start + ring, kShortestWaitNs, trigger});
+    }
+  }
+
+ private:
+  KernelTrace& trace_;
+  CoreState& core_;
+};
+
+TracedRun::TracedRun(const SimulationOptions& options)
+    : options_(options), program_(build_demo_kernels(options.resident_weights)), startup_(build_startup()) {
+  if (options_.kernels == 0 && options_.events == 0 && options_.seconds <= 0) options_.kernels = 2;
+  traces_.resize(options_.devices);
+  totals_.resize(options_.devices);
+  for (std::uint32_t device = 0; device < options_.devices; ++device) {
+    cores_.emplace_back(program_, options_.seed * 64 + device);
+    traces_[device].device = device;
+    traces_[device].seed = options_.seed;
+  }
+}
+
+void TracedRun::run_startup() {
+  for (std::size_t device = 0; device < cores_.size(); ++device) {
+    CoreState core(startup_, options_.seed * 64 + device);
+    KernelTrace& trace = traces_[device];
+    trace.program = &startup_;
+    Recorder recorder(trace, core);
+    const auto count = static_cast<std::uint32_t>(startup_.operations.size());
+    const std::uint32_t waits = count - static_cast<std::uint32_t>(kEngineCount);
+    core.begin_kernel(0);
+    run_operations(core, startup_, 1, waits, recorder);
+    core.ends[kNoOperation] = kStartupNs;  // the host's signal
+    run_operations(core, startup_, waits, count, recorder);
+    trace.begin = 0;
+    trace.end = core.kernel_end();
+    trace.starts = core.starts;
+    trace.ends = core.ends;
+    cores_[device].begin_kernel(trace.end);
+  }
+}
+
+void TracedRun::run_kernels() {
+  std::int64_t begin = 0;
+  for (const CoreState& core : cores_) begin = std::max(begin, core.kernel_end());
+  begin += pass_ == 1 ? 0 : kBetweenKernelsNs;
+  std::vector<Recorder> recorders;
+  for (std::size_t device = 0; device < cores_.size(); ++device) {
+    cores_[device].begin_kernel(begin);
+    traces_[device].program = &program_;
+    recorders.emplace_back(traces_[device], cores_[device]);
+  }
+  const auto count = static_cast<std::uint32_t>(program_.operations.size());
+  std::vector<CollectiveTimes> times;
+  for (std::uint32_t from = 1; from < count;) {
+    std::uint32_t until = from;
+    while (until < count && program_.operations[until].kind != OperationKind::collective) ++until;
+    for (std::size_t device = 0; device < cores_.size(); ++device) {
+      run_operations(cores_[device], program_, from, until, recorders[device]);
+    }
+    if (until < count) {
+      run_collective(cores_, program_, until, times);
+      for (std::size_t device = 0; device < cores_.size(); ++device) recorders[device].collective(until, times[device]);
+    }
+    from = until + 1;
+  }
+  for (std::size_t device = 0; device < cores_.size(); ++device) {
+    KernelTrace& trace = traces_[device];
+    trace.begin = begin;
+    trace.end = cores_[device].kernel_end();
+    trace.starts = cores_[device].starts;
+    trace.ends = cores_[device].ends;
+  }
+}
+
+bool TracedRun::advance() {
+  const bool enough =
+      (options_.events != 0 && events_ >= options_.events) || (options_.kernels != 0 && pass_ > options_.kernels);
+  if (enough) return false;
+  for (KernelTrace& trace : traces_) {
+    trace.clear();
+    trace.pass = pass_;
+  }
+  if (pass_ == 0) {
+    run_startup();
+  } else {
+    run_kernels();
+  }
+  ++pass_;
+  for (std::size_t device = 0; device < traces_.size(); ++device) {
+    derive_records(traces_[device], totals_[device].bytes, totals_[device].hbm_bytes);
+    events_ += traces_[device].event_count();
+  }
+  return true;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,200 @@
+// One pass of a device through the kernels as a profile tells it: every instruction, packet, semaphore update,
+// counter sample ... with its time. TracedRun makes the passes one after the other; the session writer and the JSON
+// writer both read them, so that both describe the same events.
+//
+//   TracedRun run(options);
+//   while (run.advance()) {                       // pass by pass; pass 0 is the start-up
+//     for (const KernelTrace& trace : run.traces()) output.write(trace);   // one for each device
+//   }
+//
+// All times are ns since the session's start. Records of a kind are sorted by start.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/sim/kernel/program.h"
+#include "capture/sim/kernel/schedule.h"
+#include "capture/sim/kernel/simulation_options.h"
+
+namespace accelscope::capture {
+
+struct InstructionRecord {
+  std::uint32_t operation = 0;
+  std::int64_t start = 0, duration = 0, wait = 0;
+  std::int64_t triggered_start = -1;  // of the transfer or collective that it set off
+};
+
+struct TransferRecord {
+  std::uint32_t operation = 0;
+  std::int64_t start = 0, duration = 0;
+  std::int64_t trigger_start = 0;
+};
+
+struct PacketRecord {
+  std::uint32_t operation = 0;  // of the transfer
+  unsigned engine = 0;
+  bool semaphore = false;  // the 4 bytes that report the end of the data
+  std::int64_t start = 0, duration = 0, bytes = 0;
+};
+
+struct CollectiveRecord {
+  std::uint32_t operation = 0;
+  std::int64_t start = 0, duration = 0, arrival = 0, trigger_start = 0;
+};
+
+struct CcStepRecord {
+  std::uint32_t operation = 0;  // of the collective
+  unsigned core = 0;
+  std::string_view description;
+  std::int64_t start = 0, duration = 0, trigger_start = 0;
+};
+
+struct SemaphoreRecord {
+  int semaphore = 0;
+  std::string_view owner;
+  std::int64_t time = 0, value = 0;
+};
+
+struct CountRecord {
+  std::int64_t time = 0, value = 0;
+};
+
+struct ThroughputRecord {
+  std::int64_t time = 0, rate = 0, total = 0, hbm_rate = 0, hbm_total = 0;
+};
+
+struct SbufRecord {
+  std::int64_t time = 0, bytes = 0;
+  [[nodiscard]] double usage() const noexcept { return static_cast<double>(bytes) / static_cast<double>(kSbufBytes); }
+};
+
+struct PsumRecord {
+  std::int64_t time = 0;
+  std::array<std::int64_t, kPsumBanks> bytes = {};
+  [[nodiscard]] double bank(std::size_t index) const noexcept {
+    return static_cast<double>(bytes[index]) / static_cast<double>(kPsumBankBytes);
+  }
+  [[nodiscard]] double average() const noexcept;
+};
+
+struct UtilizationRecord {
+  std::int64_t time = 0;
+  double value = 0;
+};
+
+struct MemoryRecord {
+  std::int64_t time = 0, bytes = 0;  // released where negative
+  std::uint64_t address = 0;
+  std::uint16_t tensor = 0, site = 0;
+  Pool pool = Pool::sbuf;
+};
+
+struct ThrottleRecord {
+  std::int64_t start = 0, duration = 0;
+};
+
+struct ErrorRecord {
+  std::int64_t time = 0;
+  std::string_view description, type, metadata, metadata_hex;
+  int error_type_id = 0;
+  std::uint16_t site = 0;
+};
+
+// The five engines that a profile counts, in the order of its fields.
+enum class Engine : std::uint8_t { tensor, vector, scalar, gpsimd, sync };
+inline constexpr std::size_t kEngineCount = 5;
+[[nodiscard]] std::string_view engine_key(Engine engine) noexcept;  // "gpsimd"
+[[nodiscard]] Engine engine_of(Unit unit) noexcept;
+
+struct ActiveRecord {
+  Engine engine = Engine::tensor;
+  std::int64_t start = 0, duration = 0;
+};
+
+struct EngineUse {
+  std::int64_t instructions = 0, instruction_ns = 0, active_ns = 0;
+};
+
+struct LayerRecord {
+  std::string name;  // "/sg00/layers.3/mlp/up_proj"
+  std::uint32_t depth = 0;
+  std::int64_t start = 0, end = 0;
+  std::array<EngineUse, kEngineCount> engines = {};
+  std::int64_t flops = 0, model_flops = 0;
+};
+
+struct KernelTrace {
+  const KernelProgram* program = nullptr;
+  std::uint32_t device = 0;
+  std::uint64_t pass = 0;
+  std::uint64_t seed = 0;
+  std::int64_t begin = 0, end = 0;
+  std::vector<std::int64_t> starts, ends;  // by operation
+
+  std::vector<InstructionRecord> instructions;
+  std::vector<TransferRecord> transfers;
+  std::vector<PacketRecord> packets;
+  std::vector<CollectiveRecord> collectives;
+  std::vector<CcStepRecord> cc_steps;
+  std::vector<SemaphoreRecord> semaphores;
+  std::vector<CountRecord> pending;
+  std::vector<ThroughputRecord> throughput;
+  std::vector<SbufRecord> sbuf;
+  std::vector<PsumRecord> psum;
+  std::vector<UtilizationRecord> utilization;
+  std::vector<MemoryRecord> memory;
+  std::vector<ThrottleRecord> throttles;
+  std::vector<ErrorRecord> errors;
+  std::vector<ActiveRecord> active;
+  std::vector<LayerRecord> layers;
+
+  // The number that a profile gives the execution of an operation; part: 0, or 1 + packet.
+  [[nodiscard]] std::uint64_t id(std::uint32_t operation, std::uint32_t part = 0) const noexcept;
+  // "layers.3/mlp/up_proj", or "" outside a layer.
+  [[nodiscard]] std::string layer(std::uint32_t operation) const;
+  [[nodiscard]] std::uint64_t event_count() const noexcept;  // events of a session, flows included
+  void clear();
+};
+
+inline constexpr std::uint64_t kModelLayers = 32;  // passes are named layers.0 to layers.31, then again
+
+[[nodiscard]] KernelProgram build_startup();
+
+class TracedRun {
+ public:
+  explicit TracedRun(const SimulationOptions& options);
+
+  // Makes the next pass of every device. False when the run's limit is reached (the clock on the wall is the
+  // caller's business).
+  bool advance();
+  [[nodiscard]] std::span<const KernelTrace> traces() const noexcept { return traces_; }
+  [[nodiscard]] const KernelProgram& program() const noexcept { return program_; }
+  [[nodiscard]] const KernelProgram& startup() const noexcept { return startup_; }
+  [[nodiscard]] const SimulationOptions& options() const noexcept { return options_; }
+
+ private:
+  class Recorder;
+  struct Totals {
+    std::int64_t bytes = 0, hbm_bytes = 0;
+  };
+  void run_startup();
+  void run_kernels();
+
+  SimulationOptions options_;
+  KernelProgram program_;
+  KernelProgram startup_;
+  std::vector<CoreState> cores_;
+  std::vector<KernelTrace> traces_;  // of the pass under way, by device
+  std::vector<Totals> totals_;
+  std::uint64_t pass_ = 0;
+  std::uint64_t events_ = 0;
+};
+
+// Fills everything that follows from the times of the operations. `moved` are the bytes before this pass, and after.
+void derive_records(KernelTrace& trace, std::int64_t& moved, std::int64_t& moved_hbm);
+
+}  // namespace accelscope::capture

@@ -1,0 +1,77 @@
+// Writes the records of a trace as events of a session. list() names the records of a trace with their times, so
+// that the caller can bring those of all cores into one order; write() writes one.
+#pragma once
+
+#include <vector>
+
+#include "capture/sim/kernel/run_metrics.h"
+#include "capture/sim/kernel/trace.h"
+#include "capture/sim/output/session_tracks.h"
+
+namespace accelscope::capture {
+
+enum class RecordKind : std::uint8_t {
+  instruction,
+  transfer,
+  packet,
+  collective,
+  cc_step,
+  semaphore,
+  pending,
+  throughput,
+  sbuf,
+  psum,
+  utilization,
+  memory,
+  throttle,
+  error,
+  active,
+  layer,
+};
+
+struct SessionItem {
+  std::int64_t time = 0;
+  std::uint32_t device = 0;
+  std::uint32_t index = 0;
+  RecordKind kind = RecordKind::instruction;
+};
+
+class SessionEvents {
+ public:
+  SessionEvents(SessionWriter& writer, const SimulationOptions& options);
+
+  void list(const KernelTrace& trace, std::vector<SessionItem>& items) const;
+  void write(const KernelTrace& trace, const SessionItem& item);
+  // The tables, figures and facts that are known when the run is over.
+  void write_tables(const KernelProgram& program, const RunMetrics& metrics);
+
+ private:
+  // String ids of an operation's texts, made once per program.
+  struct OperationStrings {
+    StringId name = 0, location = 0, stack = 0, hlo = 0, activation = 0, type = 0, bir_name = 0, penguin = 0,
+             raw_hlo = 0, label = 0, engine = 0, compiler_opcode = 0, source = 0, dest = 0;
+  };
+  const std::vector<OperationStrings>& strings_of(const KernelProgram& program);
+  StringId layer_of(const KernelTrace& trace, std::uint32_t operation);
+
+  void write_instruction(const KernelTrace& trace, const InstructionRecord& record, const DeviceTracks& tracks);
+  void write_transfer(const KernelTrace& trace, const TransferRecord& record, const DeviceTracks& tracks);
+  void write_packet(const KernelTrace& trace, const PacketRecord& record, const DeviceTracks& tracks);
+  void write_collective(const KernelTrace& trace, const CollectiveRecord& record, const DeviceTracks& tracks);
+  void write_cc_step(const KernelTrace& trace, const CcStepRecord& record, const DeviceTracks& tracks);
+  void write_flows(const KernelTrace& trace, std::uint32_t operation, std::int64_t start, const DeviceTracks& tracks);
+  void write_counter(const KernelTrace& trace, const SessionItem& item, const DeviceTracks& tracks);
+  void write_memory(const KernelTrace& trace, const MemoryRecord& record, const DeviceTracks& tracks);
+  void write_error(const KernelTrace& trace, const ErrorRecord& record, const DeviceTracks& tracks);
+  void write_layer(const LayerRecord& record, const DeviceTracks& tracks);
+  void write_tensors(const KernelProgram& program, const RunMetrics& metrics);
+  void write_program_tables(const KernelProgram& program, const RunMetrics& metrics);
+
+  SessionWriter& writer_;
+  SessionTracks tracks_;
+  std::vector<DeviceTracks> devices_;
+  std::vector<std::pair<const KernelProgram*, std::vector<OperationStrings>>> strings_;
+  std::vector<StringId> layers_;  // by pass % kModelLayers and layer
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,63 @@
+#include "capture/sim/output/session_run.h"
+
+#include <algorithm>
+#include <string>
+
+#include "capture/sim/kernel/profile_text.h"
+#include "capture/sim/kernel/run_metrics.h"
+#include "capture/sim/output/pacer.h"
+#include "capture/sim/output/session_events.h"
+
+namespace accelscope::capture {
+namespace {
+
+class SessionRun {
+ public:
+  SessionRun(const SimulationOptions& options, EventSink& sink)
+      : run_(options),
+        sink_(sink),
+        writer_(sink),
+        events_(writer_, run_.options()),
+        pacer_(options.rate_events_per_second, options.seconds) {}
+
+  Result<void> run() {
+    while (!writer_.cancelled() && !pacer_.out_of_time() && run_.advance()) {
+      metrics_.add(run_.traces().front());
+      emit_pass();
+    }
+    events_.write_tables(run_.program(), metrics_);
+    return writer_.finish();
+  }
+
+ private:
+  // Each device's records, merged by time.
+  void emit_pass() {
+    items_.clear();
+    for (const KernelTrace& trace : run_.traces()) events_.list(trace, items_);
+    std::stable_sort(items_.begin(), items_.end(),
+                     [](const SessionItem& a, const SessionItem& b) { return a.time < b.time; });
+    constexpr std::size_t kBetweenLooks = 32;
+    for (std::size_t index = 0; index < items_.size(); ++index) {
+      events_.write(run_.traces()[items_[index].device], items_[index]);
+      if (index % kBetweenLooks != 0) continue;
+      pacer_.keep(
+          writer_.event_count(), [this] { writer_.flush(); }, [this] { return writer_.cancelled(); },
+          [this] { return sink_.paused(); });
+      if (writer_.cancelled() || (pacer_.limited() && pacer_.out_of_time())) return;
+    }
+  }
+
+  TracedRun run_;
+  EventSink& sink_;
+  SessionWriter writer_;
+  SessionEvents events_;
+  Pacer pacer_;
+  RunMetrics metrics_;
+  std::vector<SessionItem> items_;
+};
+
+}  // namespace
+
+Result<void> run_session(const SimulationOptions& options, EventSink& sink) { return SessionRun(options, sink).run(); }
+
+}  // namespace accelscope::capture

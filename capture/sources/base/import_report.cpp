@@ -1,0 +1,107 @@
+#include "capture/sources/base/import_report.h"
+
+#include <fmt/format.h>
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kImportReportMaxEntries = 512;  // a hostile file must not make the report grow without end
+
+[[nodiscard]] std::string in_table(const std::string& table) {
+  return table.empty() ? std::string("at the top level") : fmt::format("in table \"{}\"", table.substr(0, 80));
+}
+
+}  // namespace
+
+std::string hole_in_words(std::uint64_t first_byte) {
+  return fmt::format(
+      "bytes of zero stand where rows should be, the first at byte {}: that part of the file is damaged, or was never "
+      "written to its disk. The rows there are missing, how many cannot be told; copy the file again from where it was "
+      "made",
+      first_byte);
+}
+
+void ImportReport::note(std::string_view kind, std::string detail, Severity severity, std::uint64_t count) {
+  const auto key = std::pair{std::string(kind), detail};
+  const auto found = entries_.find(key);
+  if (found != entries_.end()) {
+    found->second.count += count;
+  } else if (entries_.size() < kImportReportMaxEntries) {
+    entries_.emplace(key, Entry{count, std::move(detail), severity});
+  } else {
+    Entry& rest = entries_[{"further_problems", ""}];
+    rest.count += count;
+    rest.detail = "more kinds of problems than are listed; the file is probably not what it claims to be";
+    rest.severity = Severity::warning;
+  }
+}
+
+void ImportReport::skipped_row(std::string_view table, std::string_view reason, std::uint64_t offset) {
+  const auto key = std::pair{std::string(table.substr(0, 80)), std::string(reason)};
+  const auto found = skipped_.find(key);
+  if (found != skipped_.end()) {
+    ++found->second.count;
+  } else if (skipped_.size() < kImportReportMaxEntries) {
+    skipped_.emplace(key, Skipped{1, offset});
+  } else {
+    ++skipped_[{"(further tables)", "for various reasons"}].count;
+  }
+}
+
+void ImportReport::add(const JsonProblem& problem) {
+  const std::string where = in_table(problem.table);
+  const std::uint64_t at = problem.first_offset;
+  switch (problem.kind) {
+    case JsonProblem::Kind::truncated:
+      note("truncated",
+           fmt::format("the file ends at byte {} in the middle of a value {}: the rest of that table is missing, and "
+                       "every table behind it; what came before was read. Export it again or copy it completely",
+                       at, where),
+           Severity::error);
+      break;
+    case JsonProblem::Kind::hole:
+      note("file_holes", hole_in_words(at), Severity::error, problem.count);
+      break;
+    case JsonProblem::Kind::unreadable:
+      note("unreadable", fmt::format("{} (byte {} of the text, {})", problem.what, at, where), Severity::error);
+      break;
+    case JsonProblem::Kind::stray_bytes:
+      note("stray_bytes",
+           fmt::format("bytes that are not JSON {}, the first at byte {}, were passed over; check the tool that wrote "
+                       "or edited the file",
+                       where, at),
+           Severity::warning, problem.count);
+      break;
+    case JsonProblem::Kind::trailing_bytes:
+      note("trailing_bytes",
+           fmt::format("bytes after the end of the document, from byte {} on, were ignored; if two files were joined, "
+                       "import them one by one",
+                       at),
+           Severity::warning, problem.count);
+      break;
+    case JsonProblem::Kind::oversize_row:
+      note("rows_skipped",
+           fmt::format("a single value {} that begins at byte {} is longer than 16 MiB; is a quote missing there?",
+                       where, at),
+           Severity::error, problem.count);
+      break;
+    case JsonProblem::Kind::deep_row:
+      note("rows_skipped", fmt::format("rows {} are nested too deeply, the first at byte {}", where, at),
+           Severity::warning, problem.count);
+      break;
+  }
+}
+
+void ImportReport::write(SessionWriter& writer) const {
+  for (const auto& [key, entry] : entries_) writer.add_quality({key.first, entry.count, entry.detail, entry.severity});
+  for (const auto& [key, skipped] : skipped_) {
+    writer.add_quality({"rows_skipped", skipped.count,
+                        fmt::format("{} were skipped: {} (the first at byte {})",
+                                    key.first.empty() ? std::string("rows at the top level")
+                                                      : fmt::format("rows of \"{}\"", key.first),
+                                    key.second, skipped.offset),
+                        Severity::warning});
+  }
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,41 @@
+// Gathers what an import skipped, mended or guessed, counted by kind and table, and writes it as quality entries at
+// the end: one sentence each, with what to try.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "capture/json/table_reader.h"
+#include "core/chunk/session_writer.h"
+
+namespace accelscope::capture {
+
+// Of a part of a file that was never written to its disk: it reads as zeros. Goes with their number.
+[[nodiscard]] std::string hole_in_words(std::uint64_t first_byte);
+
+class ImportReport {
+ public:
+  // The first detail of a kind is the one that is shown.
+  void note(std::string_view kind, std::string detail, Severity severity, std::uint64_t count = 1);
+  // A row that could not become an event. The offset is that of the first such row.
+  void skipped_row(std::string_view table, std::string_view reason, std::uint64_t offset);
+  void add(const JsonProblem& problem);
+  void write(SessionWriter& writer) const;
+
+ private:
+  struct Entry {
+    std::uint64_t count = 0;
+    std::string detail;
+    Severity severity = Severity::note;
+  };
+  struct Skipped {
+    std::uint64_t count = 0;
+    std::uint64_t offset = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Entry> entries_;                 // by kind and detail
+  std::map<std::pair<std::string, std::string>, Skipped, std::less<>> skipped_;  // by table and reason
+};
+
+}  // namespace accelscope::capture

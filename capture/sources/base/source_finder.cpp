@@ -1,0 +1,91 @@
+#include "capture/sources/base/source_finder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <system_error>
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxFilesVisited = 500'000;
+constexpr std::uintmax_t kMaxSourceBytes = 8U << 20;
+
+using FilesByName = std::map<std::string, std::vector<fs::path>>;
+
+// The files under the folders whose last part is wanted.
+[[nodiscard]] FilesByName index_files(const std::set<std::string>& names, const std::vector<std::string>& roots) {
+  FilesByName files;
+  for (const std::string& name : names) files[fs::path(name).filename().string()];
+  std::size_t visited = 0;
+  for (const std::string& root : roots) {
+    std::error_code failure;
+    fs::recursive_directory_iterator entry(root, fs::directory_options::skip_permission_denied, failure);
+    for (; !failure && entry != fs::recursive_directory_iterator() && ++visited < kMaxFilesVisited;
+         entry.increment(failure)) {
+      const auto found = files.find(entry->path().filename().string());
+      std::error_code ignored;  // an entry that cannot be looked at is not a source file
+      if (found != files.end() && entry->is_regular_file(ignored)) found->second.push_back(entry->path());
+    }
+  }
+  return files;
+}
+
+[[nodiscard]] std::size_t common_ending(const fs::path& a, const fs::path& b) {
+  std::vector<fs::path> a_parts(a.begin(), a.end());
+  std::vector<fs::path> b_parts(b.begin(), b.end());
+  const auto mismatch = std::mismatch(a_parts.rbegin(), a_parts.rend(), b_parts.rbegin(), b_parts.rend());
+  return static_cast<std::size_t>(mismatch.first - a_parts.rbegin());
+}
+
+[[nodiscard]] std::optional<std::string> read_file(const fs::path& path) {
+  std::error_code failure;
+  if (fs::file_size(path, failure) > kMaxSourceBytes || failure) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace
+
+FoundSources find_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots) {
+  FoundSources search;
+  const FilesByName files = roots.empty() ? FilesByName{} : index_files(names, roots);
+  for (const std::string& name : names) {
+    const auto found = files.find(fs::path(name).filename().string());
+    std::optional<std::string> content;
+    if (found != files.end() && !found->second.empty()) {
+      const auto& paths = found->second;
+      content = read_file(*std::max_element(paths.begin(), paths.end(), [&](const fs::path& a, const fs::path& b) {
+        return common_ending(a, name) < common_ending(b, name);
+      }));
+    }
+    if (content) {
+      search.files.push_back({name, std::move(*content)});
+    } else {
+      search.missing.push_back(name);
+    }
+  }
+  return search;
+}
+
+SourceSearch add_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
+                              SessionWriter& writer) {
+  FoundSources found = find_source_files(names, roots);
+  for (SourceFile& file : found.files) writer.add_source_file(std::move(file.path), std::move(file.content));
+  return {found.files.size(), std::move(found.missing)};
+}
+
+std::string_view file_of_location(std::string_view location) noexcept {
+  const std::size_t colon = location.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == location.size()) return {};
+  if (location.find_first_not_of("0123456789", colon + 1) != std::string_view::npos) return {};
+  return location.substr(0, colon);
+}
+
+}  // namespace accelscope::capture

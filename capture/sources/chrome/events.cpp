@@ -1,0 +1,226 @@
+// Single events: where they go and what is made of them beside.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "capture/json/json_cursor.h"
+#include "capture/sources/chrome/importer.h"
+
+namespace accelscope::capture {
+namespace {
+
+// Columns whose presence says that an event happened on a device.
+constexpr std::string_view kDeviceColumns[] = {"device", "stream", "correlation"};
+
+[[nodiscard]] bool tells_of_device(const Schema& schema, std::span<const BoundValue> values) noexcept {
+  return std::any_of(values.begin(), values.end(), [&](const BoundValue& value) {
+    const std::string& name = schema.columns[value.column].name;
+    return std::find(std::begin(kDeviceColumns), std::end(kDeviceColumns), name) != std::end(kDeviceColumns);
+  });
+}
+
+[[nodiscard]] std::optional<std::int64_t> integer_of(const Schema& schema, std::span<const BoundValue> values,
+                                                     std::string_view column) noexcept {
+  for (const BoundValue& value : values) {
+    if (schema.columns[value.column].name == column) return static_cast<std::int64_t>(value.value);
+  }
+  return std::nullopt;
+}
+
+// A whole number that is another one as a double: beyond 2^53.
+[[nodiscard]] bool is_rounded(const JsonField& field, double value) noexcept {
+  constexpr double kExact = 9007199254740992.0;
+  if (std::fabs(value) < kExact) return false;
+  if (const auto whole = to_int64(field)) {
+    return value >= 9223372036854775808.0 || static_cast<std::int64_t>(value) != *whole;
+  }
+  const auto wide = to_uint64(field);
+  return wide && (value >= 18446744073709551616.0 || static_cast<std::uint64_t>(value) != *wide);
+}
+
+// Of NVIDIA's, AMD's and Microsoft's libraries.
+[[nodiscard]] bool is_collective_kernel(std::string_view name) noexcept {
+  return name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("mscclKernel");
+}
+
+[[nodiscard]] bool is_thread_0(std::string_view key) {
+  static const std::string kThread0 = thread_key("0", "0");
+  return key == kThread0;
+}
+
+constexpr std::uint64_t kAsyncPrime = 0x9E3779B97F4A7C15U;
+
+}  // namespace
+
+void ChromeImporter::saw_time(std::int64_t begin, std::int64_t end) noexcept {
+  first_ns_ = any_time_ ? std::min(first_ns_, begin) : begin;
+  last_ns_ = any_time_ ? std::max(last_ns_, end) : end;
+  any_time_ = true;
+}
+
+const ChromeSchema& ChromeImporter::schema_of(ChromeTable table) {
+  const auto index = static_cast<std::size_t>(table);
+  ChromeSchema& schema = schemas_[index];
+  if (schema.schema == nullptr) {
+    schema.schema = &bindings_[index]->schema();
+    schema.number = writer_.add_schema(*schema.schema);
+  }
+  return schema;
+}
+
+const ChromeSchema& ChromeImporter::counter_schema() {
+  if (counters_.schema == nullptr) {
+    counter_schema_ = std::make_unique<Schema>();
+    counter_schema_->name = "counter";
+    counter_schema_->kind = EventKind::counter;
+    Column value;
+    value.name = "value";
+    value.type = ColumnType::float64;
+    value.role = Role::value;
+    value.required = true;
+    counter_schema_->columns.push_back(std::move(value));
+    counters_ = {writer_.add_schema(*counter_schema_), counter_schema_.get()};
+  }
+  return counters_;
+}
+
+void ChromeImporter::write_slice(const EventRecord& record, std::span<const BoundValue> values, std::string_view text,
+                                 bool asynchronous) {
+  std::int64_t duration = record.duration;
+  if (duration < 0) {
+    ++counts_.negative_durations;
+    duration = 0;
+  }
+  const ChromeSchema& schema = schema_of(record.table);
+  const TableBinding& binding = *bindings_[static_cast<std::size_t>(record.table)];
+  std::uint32_t track = asynchronous ? tracks_.of_async(record.thread, record.category, schema)
+                                     : tracks_.known(record.thread, record.table);
+  if (record.table == ChromeTable::kernel && is_collective_kernel(vocabulary_.strings.text(record.name))) {
+    track = tracks_.of_collective_kernels(record.thread, schema);
+  } else if (record.table == ChromeTable::python_function && is_thread_0(vocabulary_.threads.text(record.thread))) {
+    const auto id = integer_of(*schema.schema, values, "Python id");
+    const auto parent = integer_of(*schema.schema, values, "Python parent id");
+    const std::size_t slot = unknown_threads_.slot_of(id, parent, record.start, record.start + duration);
+    track = tracks_.of_unknown_thread(record.thread, slot, schema);
+  }
+  if (track == kNone) {
+    track = tracks_.of_thread(record.thread, record.table, schema, tells_of_device(*schema.schema, values));
+  }
+  with_category_.assign(values.begin(), values.end());
+  if (record.category != 0) with_category_.push_back({binding.category, 0, record.category});
+  saw_time(record.start, record.start + duration);
+  events_.write(track, record.start, duration, record.name, with_category_, text);
+  if (record.has_bind_id) flows_.add_bound(record, track, vocabulary_.strings.intern("flow").id);
+  any_on_device_ = any_on_device_ || rule_of(record.table).place != TablePlace::host_thread;
+  any_runtime_ = any_runtime_ || record.table == ChromeTable::runtime_call;
+}
+
+void ChromeImporter::write_kept(const KeptEvent& event, bool asynchronous) {
+  write_slice(event.record, event.values, event.text, asynchronous);
+}
+
+void ChromeImporter::write_instant(const EventRecord& record, std::span<const BoundValue> values,
+                                   std::string_view text) {
+  if (record.table == ChromeTable::memory) return write_memory(record, values, text);
+  const ChromeSchema& schema = schema_of(record.table);
+  with_category_.assign(values.begin(), values.end());
+  if (record.category != 0) {
+    with_category_.push_back({bindings_[static_cast<std::size_t>(record.table)]->category, 0, record.category});
+  }
+  saw_time(record.start, record.start);
+  const std::uint32_t track = tracks_.of_thread(record.thread, record.table, schema, false);
+  events_.write(track, record.start, 0, record.name, with_category_, text);
+  if (record.has_bind_id) {
+    EventRecord moment = record;
+    moment.duration = 0;
+    flows_.add_bound(moment, track, vocabulary_.strings.intern("flow").id);
+  }
+}
+
+void ChromeImporter::write_memory(const EventRecord& record, std::span<const BoundValue> values,
+                                  std::string_view text) {
+  const ChromeSchema& schema = schema_of(record.table);
+  const TableBinding& binding = *bindings_[static_cast<std::size_t>(record.table)];
+  std::string_view pool;
+  for (const BoundValue& value : values) {
+    if (value.column == binding.pool) pool = vocabulary_.strings.text(static_cast<StringId>(value.value));
+  }
+  saw_time(record.start, record.start);
+  any_memory_ = true;
+  any_memory_address_ = any_memory_address_ || integer_of(*schema.schema, values, "Addr").has_value();
+  events_.write(tracks_.of_pool(pool, schema), record.start, 0, record.name, values, text);
+  for (const std::string_view total : {"Total Allocated", "Total Reserved"}) {
+    if (const auto bytes = integer_of(*schema.schema, values, total)) {
+      write_sample(tracks_.of_pool_counter(pool, total, counter_schema()), record.start, static_cast<double>(*bytes));
+    }
+  }
+}
+
+void ChromeImporter::write_sample(std::uint32_t track, std::int64_t ns, double value) {
+  const BoundValue sample{0, 0, std::bit_cast<std::uint64_t>(value)};
+  saw_time(ns, ns);
+  events_.write(track, ns, 0, 0, std::span(&sample, 1), {});
+}
+
+// {"series": 1, "other": 2}: a track each.
+void ChromeImporter::write_counters(const EventRecord& record, std::string_view args) {
+  const std::string_view name = vocabulary_.strings.text(record.name);
+  JsonCursor cursor(args);
+  bool any = false;
+  if (cursor.enter('{')) {
+    while (cursor.next_element('{')) {
+      const std::string series(cursor.key());
+      if (!cursor.ok()) break;
+      const JsonField field = cursor.value();
+      const std::optional<double> value = to_double(field);
+      if (!cursor.ok() || !value) continue;
+      any = true;
+      if (is_rounded(field, *value)) ++counts_.rounded_counters;
+      std::string label = series.empty() || series == name || series == "value" ? std::string(name)
+                                                                                : fmt::format("{} {}", name, series);
+      if (record.has_id) {
+        label += record.id_is_text ? fmt::format(" [{}]", vocabulary_.strings.text(static_cast<StringId>(record.id)))
+                                   : fmt::format(" [{}]", static_cast<std::int64_t>(record.id));
+      }
+      // Counters belong to the process, whichever thread wrote them.
+      const std::string process = split_thread_key(vocabulary_.threads.text(record.thread)).pid;
+      const std::uint32_t owner = vocabulary_.threads.intern(thread_key(process, {})).id;
+      write_sample(tracks_.of_counter(owner, label, counter_schema()), record.start, *value);
+    }
+  }
+  if (!any) ++counts_.bad_counters;
+}
+
+// Events of one id are of one category and, where the id says "local", of one process.
+std::uint64_t ChromeImporter::async_key(const EventRecord& record) const {
+  std::uint64_t key = record.category;
+  key = key * kAsyncPrime + record.scope;
+  key = key * kAsyncPrime + record.id;
+  key = key * kAsyncPrime + (record.id_is_text ? 2 : record.has_id ? 1 : 0);
+  if (record.scope != 0 && vocabulary_.strings.text(record.scope) == "local") {
+    key = key * kAsyncPrime + std::hash<std::string>{}(split_thread_key(vocabulary_.threads.text(record.thread)).pid);
+  }
+  return key;
+}
+
+OpenEvents::Handlers ChromeImporter::joined(bool asynchronous) {
+  OpenEvents::Handlers handlers;
+  handlers.emit = [this, asynchronous](const KeptEvent& event) { write_kept(event, asynchronous); };
+  handlers.add_args = [this](KeptEvent& event, std::string_view args) {
+    end_batch_.clear();
+    binder_.begin_batch();
+    const TableBinding& binding = *bindings_[static_cast<std::size_t>(event.record.table)];
+    event.add_values(binder_.bind(binding, {}, args, {}, end_batch_), end_batch_);
+  };
+  handlers.without_begin = [this, asynchronous](const EventRecord& end) {
+    ++counts_.ends_without_begin;
+    EventRecord alone = end;
+    alone.duration = 0;
+    write_slice(alone, {}, {}, asynchronous);
+  };
+  return handlers;
+}
+
+}  // namespace accelscope::capture

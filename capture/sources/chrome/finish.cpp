@@ -1,0 +1,187 @@
+// What is done once all rows are read: flows, the clock, the tracks, the report.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/sources/chrome/importer.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::uint32_t kSourceColumn = 0;
+constexpr std::uint32_t kTargetColumn = 1;
+constexpr std::uint32_t kIdColumn = 2;
+constexpr std::uint32_t kIdTextColumn = 3;
+constexpr std::uint32_t kFlowCategoryColumn = 4;
+
+[[nodiscard]] Schema flow_schema() {
+  const auto column = [](const char* name, ColumnType type, const char* explanation, Role role) {
+    Column made;
+    made.name = name;
+    made.type = type;
+    made.group = "IDs";
+    made.explanation = explanation;
+    made.role = role;
+    return made;
+  };
+  Schema schema;
+  schema.name = "dependency";
+  schema.kind = EventKind::flow;
+  schema.name_column = "name";
+  schema.columns = {
+      column("source_event", ColumnType::uint64, "The event that had to come first.", Role::flow_source_event),
+      column("target_event", ColumnType::uint64, "The event that follows from it.", Role::flow_target_event),
+      column("id", ColumnType::int64, "The flow's id or correlation in the file.", Role::none),
+      column("id_text", ColumnType::string, "The flow's id, where it is no number.", Role::none),
+      column("cat", ColumnType::string, "The flow's category in the file.", Role::none)};
+  return schema;
+}
+
+[[nodiscard]] std::string meaning_of_phase(char phase) {
+  switch (phase) {
+    case 'P':
+      return "samples (\"P\")";
+    case 'N':
+    case 'O':
+    case 'D':
+      return "object life times";
+    case 'v':
+    case 'V':
+      return "memory dumps";
+    case 'c':
+      return "clock marks";
+    case '(':
+    case ')':
+      return "contexts";
+    default:
+      return "a phase that is not known";
+  }
+}
+
+}  // namespace
+
+Result<void> ChromeImporter::finish(const JsonTableReader& reader) {
+  stacks_.close_all(last_ns_);
+  async_.close_all(last_ns_);
+  if (Result<void> done = events_.finish(); !done) return done;
+  if (Result<void> done = write_flows(); !done) return done;
+  if (Result<void> done = writer_.finish(); !done) return done;
+
+  Clock clock;
+  clock.name = "trace";
+  if (any_time_) clock.anchors = {{first_ns_, 0}};
+  const ClockNumber number = writer_.add_clock(clock);
+  facts_.write(writer_, report_);
+  tracks_.for_each_label([&](const std::string& pid, const std::string& labels) {
+    writer_.set_meta(fmt::format("process.{}.labels", pid), labels);
+  });
+  writer_.set_meta("source_format", facts_.is_kineto() ? "PyTorch profiler trace (Chrome JSON)" : "Chrome JSON trace");
+  if (any_time_) {
+    writer_.set_meta("trace_begin_ns", std::to_string(first_ns_));
+    const std::int64_t base = facts_.base_ns().value_or(0);
+    if (base > 0 && first_ns_ >= 0 && base < kMaxTimeNs) {
+      writer_.set_meta("begin_unix_ns", std::to_string(base + first_ns_));
+    }
+  }
+  write_report(reader);
+  if (Result<void> done = writer_.status(); !done) return done;
+  if (Result<void> done = tracks_.define_all(sink_, writer_, number, facts_.is_kineto()); !done) return done;
+  if (Result<void> done = vocabulary_.strings.define_all(sink_); !done) return done;
+  if (Result<void> done = held_.release(); !done) {
+    return sink_.cancelled() ? Error{fmt::format("{}: the import was cancelled", path_)} : done;
+  }
+  return {};
+}
+
+Result<void> ChromeImporter::write_flows() {
+  const StringId launch = vocabulary_.strings.intern("launch").id;
+  Result<std::vector<BoundFlow>> flows = flows_.bind(tracks_.bound_tracks(), held_, launch);
+  if (!flows) return flows.error();
+  if (flows.value().empty()) return {};
+  flow_schema_ = std::make_unique<Schema>(flow_schema());
+  const ChromeSchema schema{writer_.add_schema(*flow_schema_), flow_schema_.get()};
+  const std::uint32_t track = tracks_.of_flows(schema);
+  for (const BoundFlow& flow : flows.value()) {
+    std::array<BoundValue, 4> values{BoundValue{kSourceColumn, 0, flow.source},
+                                     BoundValue{kTargetColumn, 0, flow.target},
+                                     BoundValue{flow.id_is_text ? kIdTextColumn : kIdColumn, 0, flow.id},
+                                     BoundValue{kFlowCategoryColumn, 0, flow.category}};
+    const std::size_t count = flow.category == 0 ? 3 : 4;
+    events_.write(track, flow.target_ns, 0, flow.name, std::span(values).first(count), {});
+  }
+  return {};
+}
+
+void ChromeImporter::write_report(const JsonTableReader& reader) {
+  for (const JsonProblem& problem : reader.problems()) report_.add(problem);
+  for (const auto& [phase, count] : counts_.unknown_phases) {
+    report_.note(
+        "unknown_phase",
+        fmt::format("events of phase \"{}\" ({}) were skipped: they are neither intervals, instants, counters "
+                    "nor flows",
+                    phase >= ' ' && phase <= '~' ? std::string(1, phase) : std::string("?"), meaning_of_phase(phase)),
+        Severity::warning, count);
+  }
+  const auto note = [&](std::uint64_t count, const char* kind, const char* detail, Severity severity) {
+    if (count > 0) report_.note(kind, detail, severity, count);
+  };
+  note(counts_.negative_durations, "negative_duration", "events end before they begin; they are shown with no duration",
+       Severity::warning);
+  note(counts_.missing_durations, "missing_duration",
+       "complete events (\"X\") without a duration are shown with none; they had probably not ended",
+       Severity::warning);
+  note(stacks_.left_open() + async_.left_open(), "begin_without_end",
+       "events begin but never end; they are shown up to the end of the trace", Severity::warning);
+  note(counts_.ends_without_begin, "end_without_begin",
+       "events end but never begin, probably because the capture started later; they are shown as moments",
+       Severity::warning);
+  note(stacks_.too_late() + async_.too_late(), "pairs_out_of_order",
+       "begins and ends of events come far behind later ones of their thread, so that some may be joined wrongly",
+       Severity::warning);
+  note(stacks_.mismatched_names(), "mismatched_end",
+       "an end (\"E\") names another event than any that is open; the innermost one was closed", Severity::note);
+  note(counts_.bad_counters, "bad_counter", "counter events (\"C\") without a number were skipped", Severity::warning);
+  note(counts_.rounded_counters, "rounded_counter",
+       "counters hold whole numbers beyond 2^53; they were rounded to the nearest of the 53 bits that a sample has",
+       Severity::note);
+  report_losses();
+  report_.write(writer_);
+}
+
+void ChromeImporter::report_losses() {
+  const auto note = [&](std::uint64_t count, const char* kind, const char* detail, Severity severity) {
+    if (count > 0) report_.note(kind, detail, severity, count);
+  };
+  note(flows_.counts().without_partner, "flow_without_partner",
+       "flow events have no begin or no end in the file, so there is no arrow for them; in profiler traces these are "
+       "calls that started nothing on a device, or work whose call was not recorded",
+       Severity::note);
+  note(flows_.counts().without_event, "flow_without_event",
+       "flows begin or end where no event of their thread lies, so there is no arrow for them", Severity::warning);
+  note(flows_.counts().doubled, "flow_begun_twice",
+       "flows (\"bind_id\") begin at a second event while they are under way; the first one counts", Severity::note);
+  note(counts_.flows_without_id, "flow_without_id", "flow events without an id were skipped", Severity::warning);
+  note(events_.without_lane(), "too_many_overlaps",
+       "events were left out because more than 1024 of one track, or more than 16,000 of all, lie over each other",
+       Severity::error);
+  note(tracks_.merged(), "too_many_tracks",
+       "events of threads or counters beyond the first 6,000 share rows called \"further ...\"", Severity::warning);
+  note(vocabulary_.strings.overflowing(), "names_over_limit",
+       "more different texts than can be kept apart; the later ones share one name", Severity::warning);
+  if (any_runtime_ && !any_on_device_) {
+    report_.note("nothing_on_device",
+                 "the trace has runtime calls but nothing that ran on a device: the profiler was not able to record "
+                 "the device; include "
+                 "ProfilerActivity.CUDA (or XPU) in `activities`, record more than one step, and let no other profiler "
+                 "hold the device",
+                 Severity::warning);
+  }
+  if (any_memory_ && !any_memory_address_) {
+    report_.note("memory_without_addresses",
+                 "memory events have no addresses, so releases are matched to allocations by size; profilers since "
+                 "2022 record them with profile_memory=True",
+                 Severity::note);
+  }
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,105 @@
+// One import of a Chrome JSON trace: windows of the file are read on several threads (window_pipeline), their events
+// are matched and written here, in the order of the file (track_events), and at the end flows find the events that
+// they join and the tracks get their names.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "capture/json/byte_source.h"
+#include "capture/sources/base/import_report.h"
+#include "capture/sources/base/source.h"
+#include "capture/sources/chrome/read/trace_facts.h"
+#include "capture/sources/chrome/read/window_pipeline.h"
+#include "capture/sources/chrome/write/flow_binder.h"
+#include "capture/sources/chrome/write/held_sink.h"
+#include "capture/sources/chrome/write/open_events.h"
+#include "capture/sources/chrome/write/track_events.h"
+#include "capture/sources/chrome/write/tracks.h"
+#include "capture/sources/chrome/write/unknown_threads.h"
+
+namespace accelscope::capture {
+
+class ChromeImporter {
+ public:
+  ChromeImporter(std::string path, const ImportOptions& options, EventSink& sink);
+
+  Result<void> run(std::unique_ptr<ByteSource> source, const JsonTableReader::Options& reader_options,
+                   unsigned threads);
+
+ private:
+  struct Counts {
+    std::uint64_t rows = 0;
+    std::uint64_t negative_durations = 0;
+    std::uint64_t missing_durations = 0;
+    std::uint64_t ends_without_begin = 0;
+    std::uint64_t flows_without_id = 0;
+    std::uint64_t bad_counters = 0;
+    std::uint64_t rounded_counters = 0;  // whole numbers that a double does not hold
+    std::map<char, std::uint64_t> unknown_phases;
+  };
+
+  // Reading: chrome/importer.cpp
+  [[nodiscard]] Result<void> check_document(const JsonTableReader& reader) const;
+  void take_batch(EventBatch& batch);
+  void make_bindings(const EventBatch& batch);
+  void bind_rest(EventBatch& batch);
+  void take_event(EventRecord& record, EventBatch& batch);
+
+  // Single events: chrome/events.cpp
+  void write_slice(const EventRecord& record, std::span<const BoundValue> values, std::string_view text,
+                   bool asynchronous);
+  void write_kept(const KeptEvent& event, bool asynchronous);
+  void write_instant(const EventRecord& record, std::span<const BoundValue> values, std::string_view text);
+  void write_memory(const EventRecord& record, std::span<const BoundValue> values, std::string_view text);
+  void write_counters(const EventRecord& record, std::string_view args);
+  void write_sample(std::uint32_t track, std::int64_t ns, double value);
+  [[nodiscard]] OpenEvents::Handlers joined(bool asynchronous);
+  [[nodiscard]] std::uint64_t async_key(const EventRecord& record) const;
+  void saw_time(std::int64_t begin, std::int64_t end) noexcept;
+  [[nodiscard]] const ChromeSchema& schema_of(ChromeTable table);
+  [[nodiscard]] const ChromeSchema& counter_schema();
+
+  // The end: chrome/finish.cpp
+  Result<void> finish(const JsonTableReader& reader);
+  Result<void> write_flows();
+  void write_report(const JsonTableReader& reader);
+  void report_losses();
+
+  std::string path_;
+  ImportOptions options_;
+  EventSink& sink_;
+  ChunkSpill spill_;
+  HeldSink held_;
+  SessionWriter writer_;
+  ChromeVocabulary vocabulary_;
+  LocalStrings strings_;
+  ArgsBinder binder_;
+  TrackEvents events_;
+  ChromeTracks tracks_;
+  OpenEvents stacks_;
+  OpenEvents async_;
+  UnknownThreads unknown_threads_;
+  FlowBinder flows_;
+  TraceFacts facts_;
+  ImportReport report_;
+  std::array<std::unique_ptr<TableBinding>, kChromeTableCount> bindings_;
+  std::array<ChromeSchema, kChromeTableCount> schemas_{};
+  std::unique_ptr<Schema> counter_schema_;
+  std::unique_ptr<Schema> flow_schema_;
+  ChromeSchema counters_;
+  std::vector<BoundValue> with_category_;
+  EventBatch end_batch_;  // the values of an end's args
+  std::int64_t first_ns_ = 0;
+  std::int64_t last_ns_ = 0;
+  bool any_time_ = false;
+  bool any_memory_address_ = false;
+  bool any_memory_ = false;
+  bool any_on_device_ = false;
+  bool any_runtime_ = false;
+  Counts counts_;
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,233 @@
+#include "capture/sources/chrome/read/args_binder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "capture/json/json_cursor.h"
+#include "core/base/checksum.h"
+#include "core/base/format.h"
+
+namespace accelscope::capture {
+namespace {
+
+// The value of a column in its stored form; false if the field has another type. Strings and texts are the caller's.
+[[nodiscard]] bool to_number(ColumnType type, const JsonField& field, std::uint64_t& value) noexcept {
+  switch (type) {
+    case ColumnType::int64:
+      if (const auto number = to_int64(field)) {
+        value = static_cast<std::uint64_t>(*number);
+        return true;
+      }
+      return false;
+    case ColumnType::uint64:
+      if (const auto number = to_uint64(field)) {
+        value = *number;
+        return true;
+      }
+      return false;
+    case ColumnType::float64:
+      if (const auto number = to_double(field)) {
+        value = std::bit_cast<std::uint64_t>(*number);
+        return true;
+      }
+      return false;
+    case ColumnType::boolean:
+      if (const auto truth = to_boolean(field)) {
+        value = *truth ? 1 : 0;
+        return true;
+      }
+      return false;
+    case ColumnType::string:
+    case ColumnType::text:
+      return false;
+  }
+  return false;
+}
+
+// The framework's numbers of kinds of devices; 0 is the host, the others are as its users call them.
+[[nodiscard]] std::string pool_name(std::int64_t type, std::int64_t device) {
+  constexpr std::int64_t kHost = 0;
+  constexpr std::int64_t kCuda = 1;
+  constexpr std::int64_t kHip = 6;
+  constexpr std::int64_t kXpu = 12;
+  if (type == kHost) return "CPU memory";
+  if (type == kCuda || type == kHip || type == kXpu) return fmt::format("gpu {} memory", device);
+  return fmt::format("device {} memory (type {})", device, type);
+}
+
+}  // namespace
+
+bool ArgsBinder::worth_a_lookup(Usefulness& use) const noexcept {
+  constexpr std::uint32_t kTrial = 2048;
+  constexpr std::uint32_t kPause = 32 * kTrial;
+  if (use.pause > 0) {
+    --use.pause;
+    return false;
+  }
+  if (++use.lookups == kTrial) {
+    if (use.hits < kTrial / 8) use.pause = kPause;
+    use.lookups = 0;
+    use.hits = 0;
+  }
+  return true;
+}
+
+ValueRange ArgsBinder::bind(const TableBinding& binding, std::string_view name, std::string_view args,
+                            std::span<const JsonField> beside, EventBatch& batch) {
+  Usefulness& use = use_[static_cast<std::size_t>(binding.table())];
+  const bool of_args_alone = binding.table() != ChromeTable::python_function;
+  const bool cached =
+      of_args_alone && beside.empty() && !args.empty() && args.size() <= kMaxCachedBytes && worth_a_lookup(use);
+  CacheEntry* entry = nullptr;
+  if (cached) {
+    entry = &cache_[checksum(std::as_bytes(std::span(args))) & (kCacheEntries - 1)];
+    if (entry->binding == &binding && entry->args == args) {
+      ++use.hits;
+      if (entry->batch_number != batch_number_) {
+        entry->batch_number = batch_number_;
+        entry->range.first = static_cast<std::uint32_t>(batch.values.size());
+        batch.values.insert(batch.values.end(), entry->values.begin(), entry->values.end());
+      }
+      return entry->range;
+    }
+  }
+  const std::size_t first = batch.values.size();
+  first_ = first;
+  const std::size_t text_before = batch.text.size();
+  rest_.clear();
+  next_guess_ = 0;
+  bind_object(binding, args, batch);
+  for (const JsonField& field : beside) bind_field(binding, field, batch);
+  if (binding.location != TableBinding::kNoColumn) add_location(binding, name, batch);
+  if (binding.pool != TableBinding::kNoColumn) add_pool(binding, batch);
+  if (!rest_.empty()) {
+    rest_ += '}';
+    const TextRange range = batch.add_text(rest_);
+    batch.values.push_back({binding.rest, range.size, range.first});
+  }
+  const ValueRange range{static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(batch.values.size() - first)};
+  // Texts lie in this batch, so that their values cannot be used again in another one.
+  if (entry != nullptr && batch.text.size() == text_before) {
+    entry->args = args;
+    entry->binding = &binding;
+    entry->values.assign(batch.values.begin() + static_cast<std::ptrdiff_t>(first), batch.values.end());
+    entry->batch_number = batch_number_;
+    entry->range = range;
+  }
+  return range;
+}
+
+void ArgsBinder::bind_object(const TableBinding& binding, std::string_view args, EventBatch& batch) {
+  JsonCursor cursor(args);
+  if (!cursor.enter('{')) return;
+  while (cursor.next_element('{')) {
+    const std::string_view key = cursor.key();
+    if (!cursor.ok()) break;
+    JsonField field = cursor.value();
+    if (!cursor.ok()) break;
+    field.key = key;
+    bind_field(binding, field, batch);
+  }
+  if (!cursor.ok()) ++batch.broken_args;
+}
+
+std::uint32_t ArgsBinder::column_of(const TableBinding& binding, std::string_view key) {
+  constexpr std::size_t kMostGuesses = 128;
+  if (next_guess_ == kMostGuesses) return binding.column_of(key).value_or(TableBinding::kNoColumn);
+  std::vector<Guess>& guesses = guesses_[static_cast<std::size_t>(binding.table())];
+  if (next_guess_ == guesses.size()) guesses.emplace_back();
+  Guess& guess = guesses[next_guess_++];
+  if (guess.key != key || key.empty())
+    guess = {std::string(key), binding.column_of(key).value_or(TableBinding::kNoColumn)};
+  return guess.column;
+}
+
+// Stacks get a line per frame; lists lose the blanks that some writers indent them with.
+std::string_view ArgsBinder::text_of(const JsonField& field, Role role) {
+  if (role == Role::stack) {
+    scratch_ = stack_lines(field.text);
+    return scratch_;
+  }
+  const bool nested = field.kind == JsonKind::array || field.kind == JsonKind::object;
+  if (!nested || field.text.find_first_of(" \n\t\r") == std::string_view::npos) return field.text;
+  scratch_.clear();
+  bool in_string = false;
+  for (std::size_t i = 0; i < field.text.size(); ++i) {
+    const char c = field.text[i];
+    if (in_string && c == '\\' && i + 1 < field.text.size()) {
+      scratch_ += c;
+      scratch_ += field.text[++i];
+      continue;
+    }
+    if (c == '"') in_string = !in_string;
+    const bool blank = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (in_string || !blank) scratch_ += c;
+  }
+  return scratch_;
+}
+
+void ArgsBinder::bind_field(const TableBinding& binding, const JsonField& field, EventBatch& batch) {
+  if (field.kind == JsonKind::null) return;
+  if (const std::uint32_t column = column_of(binding, field.key); column != TableBinding::kNoColumn) {
+    const Column& target = binding.schema().columns[column];
+    const std::string_view text = text_of(field, target.role);
+    if (target.type == ColumnType::string) {
+      if (target.role == Role::stack && text.empty()) return;
+      batch.values.push_back({column, 0, strings_.intern(text)});
+      return;
+    }
+    if (target.type == ColumnType::text) {
+      const TextRange range = batch.add_text(text);
+      const auto bound = std::find_if(batch.values.begin() + static_cast<std::ptrdiff_t>(first_), batch.values.end(),
+                                      [&](const BoundValue& value) { return value.column == column; });
+      if (bound != batch.values.end()) batch.values.erase(bound);  // a key that comes twice: the last one counts
+      batch.values.push_back({column, range.size, range.first});
+      return;
+    }
+    if (std::uint64_t value = 0; to_number(target.type, field, value)) {
+      batch.values.push_back({column, 0, value});
+      return;
+    }
+  }
+  rest_ += rest_.empty() ? '{' : ',';
+  append_json(rest_, field);
+}
+
+const BoundValue* ArgsBinder::value_of(const EventBatch& batch, std::uint32_t column) const noexcept {
+  for (std::size_t i = batch.values.size(); i > first_; --i) {
+    if (batch.values[i - 1].column == column) return &batch.values[i - 1];
+  }
+  return nullptr;
+}
+
+void ArgsBinder::add_location(const TableBinding& binding, std::string_view name, EventBatch& batch) {
+  if (binding.table() == ChromeTable::python_function) {
+    const auto place = parse_code_place(name);
+    if (!place) return;
+    scratch_.assign(place->file).append(":").append(place->line);
+  } else {
+    const BoundValue* file = value_of(batch, binding.file);
+    const BoundValue* line = value_of(batch, binding.line);
+    const std::vector<Column>& columns = binding.schema().columns;
+    if (file == nullptr || line == nullptr || columns[binding.file].type != ColumnType::string ||
+        columns[binding.line].type != ColumnType::int64) {
+      return;
+    }
+    scratch_ =
+        fmt::format("{}:{}", strings_.text(static_cast<StringId>(file->value)), static_cast<std::int64_t>(line->value));
+  }
+  batch.values.push_back({binding.location, 0, strings_.intern(scratch_)});
+}
+
+void ArgsBinder::add_pool(const TableBinding& binding, EventBatch& batch) {
+  const auto number = [&](std::uint32_t column) {
+    const BoundValue* value = value_of(batch, column);
+    return value == nullptr ? 0 : static_cast<std::int64_t>(value->value);
+  };
+  scratch_ = pool_name(number(binding.device_type), number(binding.device_id));
+  batch.values.push_back({binding.pool, 0, strings_.intern(scratch_)});
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,189 @@
+#include "capture/sources/chrome/read/table_binding.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <functional>
+
+#include "core/base/text.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kMaxColumns = 64;  // what is over goes into "args"
+constexpr std::size_t kMaxDistinct = 4096;
+constexpr std::string_view kCategoryColumn = "cat";
+constexpr std::string_view kRestColumn = "args";
+constexpr std::string_view kLocationColumn = "source_location";
+constexpr std::string_view kPoolColumn = "pool";
+constexpr std::array<std::string_view, 5> kFileKeys = {"file", "filename", "file_name", "src_file", "source_file"};
+constexpr std::array<std::string_view, 5> kLineKeys = {"line", "lineno", "line_number", "src_line", "source_line"};
+
+[[nodiscard]] bool is_one_of(std::span<const std::string_view> words, std::string_view word) noexcept {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+[[nodiscard]] bool is_own(std::string_view key) {
+  const std::string name = lower_case(key);
+  return name == kCategoryColumn || name == kRestColumn || name == kLocationColumn || name == kPoolColumn;
+}
+
+[[nodiscard]] Column own_column(std::string_view name, ColumnType type, std::string_view group,
+                                std::string_view explanation, Role role = Role::none) {
+  return {.name = std::string(name),
+          .type = type,
+          .unit = "",
+          .group = std::string(group),
+          .title = "",
+          .explanation = std::string(explanation),
+          .role = role};
+}
+
+[[nodiscard]] bool holds(const Schema& schema, std::string_view key) {
+  return std::any_of(schema.columns.begin(), schema.columns.end(),
+                     [&](const Column& column) { return lower_case(column.name) == lower_case(key); });
+}
+
+}  // namespace
+
+void ArgsInference::add(const JsonField& field) {
+  auto found = keys_.find(field.key);
+  if (found == keys_.end()) {
+    if (keys_.size() >= kMaxColumns || field.key.empty() || is_own(field.key)) return;
+    found = keys_.emplace(std::string(field.key), Seen{}).first;
+    order_.emplace_back(field.key);
+  }
+  Seen& seen = found->second;
+  switch (field.kind) {
+    case JsonKind::number:
+      if (to_int64(field)) {
+        ++seen.integers;
+      } else if (to_uint64(field)) {
+        ++seen.wide_integers;
+      } else {
+        ++seen.reals;
+      }
+      break;
+    case JsonKind::boolean:
+      ++seen.booleans;
+      break;
+    case JsonKind::string:
+    case JsonKind::array:
+    case JsonKind::object:
+      ++seen.texts;
+      if (seen.distinct.size() < kMaxDistinct) seen.distinct.insert(std::hash<std::string_view>{}(field.text));
+      break;
+    case JsonKind::null:
+    case JsonKind::not_finite:
+      break;
+  }
+}
+
+ColumnType ArgsInference::type_of(const Seen& seen) {
+  const std::uint64_t numbers = seen.integers + seen.wide_integers + seen.reals;
+  if (seen.texts > 0 || (seen.booleans > 0 && numbers > 0)) {
+    constexpr std::uint64_t kEnough = 64;
+    const bool mostly_unique =
+        seen.texts > kEnough && seen.distinct.size() * 2 > std::min<std::uint64_t>(seen.texts, kMaxDistinct);
+    return mostly_unique ? ColumnType::text : ColumnType::string;
+  }
+  if (seen.booleans > 0) return ColumnType::boolean;
+  if (seen.reals > 0) return ColumnType::float64;
+  if (seen.wide_integers > 0) return ColumnType::uint64;
+  return numbers > 0 ? ColumnType::int64 : ColumnType::string;
+}
+
+Schema ArgsInference::schema(ChromeTable table) const {
+  const ChromeTableRule& rule = rule_of(table);
+  Schema schema;
+  schema.name = rule.schema;
+  schema.kind = rule.kind;
+  schema.name_column = "name";
+  for (const std::string_view name : waiting_names(table)) schema.wait_names.emplace_back(name);
+  for (const ChromeColumn& known : known_columns(table)) {
+    schema.columns.push_back({.name = std::string(known.key),
+                              .type = known.type,
+                              .unit = std::string(known.unit),
+                              .group = std::string(known.group),
+                              .title = "",
+                              .explanation = std::string(known.explanation),
+                              .role = known.role});
+  }
+  bool has_file = false;
+  bool has_line = false;
+  for (const std::string& key : order_) {
+    if (holds(schema, key)) continue;
+    has_file = has_file || is_one_of(kFileKeys, key);
+    has_line = has_line || is_one_of(kLineKeys, key);
+    schema.columns.push_back(own_column(key, type_of(keys_.find(key)->second), "Arguments", ""));
+  }
+  schema.columns.push_back(own_column(kCategoryColumn, ColumnType::string, "", "The category in the file."));
+  if ((has_file && has_line) || table == ChromeTable::python_function) {
+    schema.columns.push_back(
+        own_column(kLocationColumn, ColumnType::string, "Source", "File and line.", Role::source_location));
+  }
+  if (table == ChromeTable::memory) {
+    schema.columns.push_back(own_column(kPoolColumn, ColumnType::string, "Memory", "The device's memory.", Role::pool));
+  }
+  schema.columns.push_back(own_column(kRestColumn, ColumnType::text, "Arguments",
+                                      "What came later than the first events' arguments, or is of another type."));
+  return schema;
+}
+
+TableBinding::TableBinding(ChromeTable table, Schema schema) : table_(table), schema_(std::move(schema)) {
+  for (std::uint32_t i = 0; i < schema_.columns.size(); ++i) {
+    const std::string& name = schema_.columns[i].name;
+    if (name == kCategoryColumn) {
+      category = i;
+    } else if (name == kRestColumn) {
+      rest = i;
+    } else if (name == kLocationColumn) {
+      location = i;
+    } else if (name == kPoolColumn) {
+      pool = i;
+    } else {
+      by_key_.emplace(name, i);
+      by_key_.emplace(lower_case(name), i);  // "external id" in 2021
+      if (is_one_of(kFileKeys, name) && file == kNoColumn) file = i;
+      if (is_one_of(kLineKeys, name) && line == kNoColumn) line = i;
+      if (name == "Device Type") device_type = i;
+      if (name == "Device Id") device_id = i;
+    }
+  }
+}
+
+std::optional<std::uint32_t> TableBinding::column_of(std::string_view key) const noexcept {
+  const auto found = by_key_.find(std::string(key));
+  if (found == by_key_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<CodePlace> parse_code_place(std::string_view text) noexcept {
+  const std::size_t colon = text.find("): ");
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::size_t open = text.rfind('(', colon);
+  if (open == std::string_view::npos || open == 0 || open + 1 == colon) return std::nullopt;
+  const std::string_view line = text.substr(open + 1, colon - open - 1);
+  if (line.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  constexpr std::string_view kSeparator = "): ";
+  return CodePlace{text.substr(0, open), line, text.substr(colon + kSeparator.size())};
+}
+
+std::string stack_lines(std::string_view call_stack) {
+  std::string lines;
+  while (!call_stack.empty()) {
+    const std::size_t end = call_stack.find(';');
+    const std::string_view frame = call_stack.substr(0, end);
+    call_stack.remove_prefix(end == std::string_view::npos ? call_stack.size() : end + 1);
+    if (frame.empty()) continue;
+    if (!lines.empty()) lines += '\n';
+    if (const auto place = parse_code_place(frame)) {
+      lines.append(place->function).append(" (").append(place->file).append(":").append(place->line).append(")");
+    } else {
+      lines += frame;
+    }
+  }
+  return lines;
+}
+
+}  // namespace accelscope::capture

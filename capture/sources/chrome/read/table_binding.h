@@ -1,0 +1,78 @@
+// How the "args" of a table's events become its columns: the known ones, those that the first events of the table
+// have beside them, and one column "args" that takes as JSON whatever does not fit. Immutable once made, so that
+// several threads bind with it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "capture/json/json_field.h"
+#include "capture/sources/chrome/read/tables.h"
+#include "core/model/schema.h"
+
+namespace accelscope::capture {
+
+// Reads types off the args of a table's first events.
+class ArgsInference {
+ public:
+  void add(const JsonField& field);
+  // What is known of the table, then what was seen, then the product's own columns.
+  [[nodiscard]] Schema schema(ChromeTable table) const;
+
+ private:
+  struct Seen {
+    std::uint64_t integers = 0;
+    std::uint64_t wide_integers = 0;  // fit only without a sign
+    std::uint64_t reals = 0;
+    std::uint64_t booleans = 0;
+    std::uint64_t texts = 0;  // nested values too
+    std::unordered_set<std::size_t> distinct;
+  };
+  [[nodiscard]] static ColumnType type_of(const Seen& seen);
+
+  std::vector<std::string> order_;
+  std::map<std::string, Seen, std::less<>> keys_;
+};
+
+class TableBinding {
+ public:
+  TableBinding(ChromeTable table, Schema schema);
+
+  [[nodiscard]] ChromeTable table() const noexcept { return table_; }
+  [[nodiscard]] const Schema& schema() const noexcept { return schema_; }
+  // Among the columns that args fill.
+  [[nodiscard]] std::optional<std::uint32_t> column_of(std::string_view key) const noexcept;
+
+  static constexpr std::uint32_t kNoColumn = ~0U;
+  std::uint32_t category = kNoColumn;
+  std::uint32_t rest = kNoColumn;      // JSON of what fits nowhere
+  std::uint32_t location = kNoColumn;  // "file.py:33", made from file and line or from the name
+  std::uint32_t file = kNoColumn;
+  std::uint32_t line = kNoColumn;
+  std::uint32_t pool = kNoColumn;  // of memory events, made from device_type and device_id
+  std::uint32_t device_type = kNoColumn;
+  std::uint32_t device_id = kNoColumn;
+
+ private:
+  ChromeTable table_;
+  Schema schema_;
+  std::unordered_map<std::string, std::uint32_t> by_key_;
+};
+
+// "file.py" and "33" of "dir/file.py(33): function".
+struct CodePlace {
+  std::string_view file;
+  std::string_view line;
+  std::string_view function;
+};
+[[nodiscard]] std::optional<CodePlace> parse_code_place(std::string_view text) noexcept;
+
+// "a.py(1): f;b.py(2): g" as "f (a.py:1)\ng (b.py:2)".
+[[nodiscard]] std::string stack_lines(std::string_view call_stack);
+
+}  // namespace accelscope::capture

@@ -1,0 +1,331 @@
+#include "capture/sources/chrome/write/flow_binder.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::string_view kFlowCorrelation = "correlation";
+constexpr std::string_view kFlowExternalId = "External id";
+
+[[nodiscard]] std::optional<std::size_t> number_column(const Schema& schema, std::string_view name) {
+  const std::optional<std::size_t> column = schema.find(name);
+  if (!column || schema.columns[*column].type != ColumnType::int64) return std::nullopt;
+  return column;
+}
+
+[[nodiscard]] bool is_of_device(ChromeTable table) noexcept {
+  const TablePlace place = rule_of(table).place;
+  return place == TablePlace::stream || place == TablePlace::dma_queue || place == TablePlace::annotation;
+}
+
+[[nodiscard]] std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
+  constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
+  hash ^= value + kPrime + (hash << 6) + (hash >> 2);
+  return hash * kPrime;
+}
+
+// Every chunk of a lane with the ordinal of its first event.
+template <typename Visit>
+Result<void> for_each_chunk(const HeldSink::HeldLane& lane, ChunkSpill& spill, Visit visit) {
+  std::uint64_t ordinal = 0;
+  for (const std::size_t index : lane.chunks) {
+    const Result<Bytes> bytes = spill.copy(index);
+    if (!bytes) return bytes.error();
+    const Result<ChunkView> chunk = ChunkView::parse(bytes.value());
+    if (!chunk) return chunk.error();
+    visit(chunk.value(), ordinal);
+    ordinal += chunk.value().count();
+  }
+  return {};
+}
+
+}  // namespace
+
+void FlowBinder::add(const EventRecord& record, bool launch) {
+  End end;
+  end.id = record.id;
+  end.key = mix(mix(mix(mix(record.category, record.name), record.scope), record.id), record.id_is_text ? 1 : 0);
+  end.ns = record.start;
+  end.thread = record.thread;
+  end.name = record.name;
+  end.category = record.category;
+  end.phase = record.phase;
+  end.encloses = record.phase != 'f' || record.binds_enclosing;
+  end.launch = launch && !record.id_is_text;
+  end.id_is_text = record.id_is_text;
+  ends_.push_back(end);
+}
+
+void FlowBinder::add_bound(const EventRecord& record, std::uint32_t events_track, StringId name) {
+  if (!record.flow_in && !record.flow_out) return;  // the event has an id that no flow uses
+  constexpr std::uint64_t kVersion2 = 0xB1DB1DB1DU;
+  End end;
+  end.id = record.bind_id;
+  end.id_is_text = record.bind_id_is_text;
+  end.key = mix(mix(kVersion2, record.bind_id), record.bind_id_is_text ? 1 : 0);
+  end.ns = record.start;
+  end.finish = record.start + std::max<std::int64_t>(0, record.duration);
+  end.thread = record.thread;
+  end.events_track = events_track;
+  end.name = name;
+  end.event_name = record.name;
+  end.category = record.category;
+  end.phase = !record.flow_in ? 's' : record.flow_out ? 't' : 'f';
+  end.exact = true;
+  ends_.push_back(end);
+}
+
+Result<std::vector<BoundFlow>> FlowBinder::bind(const Tracks& tracks, HeldSink& held, StringId launch_name) {
+  for (const End& end : ends_) {
+    if (!end.launch) continue;
+    launch_name = end.name;  // as the file calls them
+    break;
+  }
+  if (const Result<void> done = join_correlations(tracks, held, launch_name); !done) return done.error();
+  if (const Result<void> done = join_external_ids(tracks, held, launch_name); !done) return done.error();
+  std::erase_if(ends_, [&](const End& end) { return end.launch && joined_.contains(end.id); });
+  if (const Result<void> done = bind_ends(tracks, held); !done) return done.error();
+  join_ends();
+  std::stable_sort(flows_.begin(), flows_.end(),
+                   [](const BoundFlow& a, const BoundFlow& b) { return a.target_ns < b.target_ns; });
+  return std::move(flows_);
+}
+
+Result<void> FlowBinder::join_correlations(const Tracks& tracks, HeldSink& held, StringId launch_name) {
+  std::vector<Correlated> calls;
+  std::vector<Correlated> works;
+  StringId category = 0;
+  for (const End& end : ends_) {
+    if (end.launch) category = end.category;
+  }
+  for (const HeldSink::HeldLane& lane : held.lanes()) {
+    const auto track = tracks.find(lane.lane.track);
+    if (lane.dropped || track == tracks.end()) continue;
+    const std::optional<std::size_t> column = track->second.schema->find(kFlowCorrelation);
+    if (!column || track->second.schema->columns[*column].type != ColumnType::int64) continue;
+    std::vector<Correlated>& found = track->second.table == ChromeTable::runtime_call ? calls : works;
+    const Result<void> read = for_each_chunk(lane, held.spill(), [&](const ChunkView& chunk, std::uint64_t ordinal) {
+      for (std::uint32_t row = 0; row < chunk.count(); ++row) {
+        if (!chunk.has_value(*column, row)) continue;
+        const std::int64_t correlation = chunk.int64(*column, row);
+        if (correlation == 0) continue;  // the driver's "none"
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+        chunk.event_times(row, begin, end);
+        found.push_back(
+            {static_cast<std::uint64_t>(correlation), make_event_id(lane.lane.number, ordinal + row), begin});
+      }
+    });
+    if (!read) return read;
+  }
+  std::sort(calls.begin(), calls.end());
+  std::sort(works.begin(), works.end());
+  auto call = calls.begin();
+  for (const Correlated& work : works) {
+    while (call != calls.end() && call->correlation < work.correlation) ++call;
+    if (call == calls.end()) break;
+    if (call->correlation != work.correlation) continue;
+    flows_.push_back({call->event, work.event, call->ns, work.ns, launch_name, category, work.correlation, false});
+    joined_.insert(work.correlation);
+  }
+  return {};
+}
+
+// What no recorded call started: without calls of the driver in the file, and the device's side of annotations.
+Result<void> FlowBinder::join_external_ids(const Tracks& tracks, HeldSink& held, StringId launch_name) {
+  struct Origin {
+    EventId event = kNoEvent;
+    std::int64_t ns = 0;
+  };
+  std::vector<Work> works;
+  std::unordered_map<std::uint64_t, Origin> operators, annotations;
+  for (const HeldSink::HeldLane& lane : held.lanes()) {
+    const auto track = tracks.find(lane.lane.track);
+    if (lane.dropped || track == tracks.end()) continue;
+    const ChromeTable table = track->second.table;
+    const bool of_device = is_of_device(table);
+    if (!of_device && table != ChromeTable::cpu_op && table != ChromeTable::user_annotation) continue;
+    const auto external = number_column(*track->second.schema, kFlowExternalId);
+    const auto correlation = number_column(*track->second.schema, kFlowCorrelation);
+    if (!external) continue;
+    auto& origins = table == ChromeTable::cpu_op ? operators : annotations;
+    const Result<void> read = for_each_chunk(lane, held.spill(), [&](const ChunkView& chunk, std::uint64_t ordinal) {
+      for (std::uint32_t row = 0; row < chunk.count(); ++row) {
+        if (!chunk.has_value(*external, row) || chunk.int64(*external, row) == 0) continue;
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+        chunk.event_times(row, begin, end);
+        const auto id = static_cast<std::uint64_t>(chunk.int64(*external, row));
+        const EventId event = make_event_id(lane.lane.number, ordinal + row);
+        if (!of_device) {
+          origins.try_emplace(id, Origin{event, begin});
+          continue;
+        }
+        const bool correlated = correlation && chunk.has_value(*correlation, row);
+        const auto call = correlated ? static_cast<std::uint64_t>(chunk.int64(*correlation, row)) : 0;
+        if (joined_.contains(call) || call == id) continue;  // of 2022: this is no id of an operator
+        works.push_back({id, call, event, begin, table == ChromeTable::gpu_user_annotation});
+      }
+    });
+    if (!read) return read;
+  }
+  for (const Work& work : works) {
+    const auto& origins = work.annotation ? annotations : operators;
+    const auto origin = origins.find(work.external_id);
+    if (origin == origins.end() || origin->second.ns > work.ns) continue;
+    flows_.push_back(
+        {origin->second.event, work.event, origin->second.ns, work.ns, launch_name, 0, work.external_id, false});
+    if (work.correlation != 0) joined_.insert(work.correlation);
+  }
+  return {};
+}
+
+Result<void> FlowBinder::bind_ends(const Tracks& tracks, HeldSink& held) {
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_thread;
+  for (std::uint32_t i = 0; i < ends_.size(); ++i) by_thread[ends_[i].thread].push_back(i);
+  for (auto& [thread, indices] : by_thread) {
+    std::stable_sort(indices.begin(), indices.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return ends_[a].ns < ends_[b].ns; });
+  }
+  for (const HeldSink::HeldLane& lane : held.lanes()) {
+    const auto track = tracks.find(lane.lane.track);
+    if (lane.dropped || track == tracks.end()) continue;
+    const auto found = by_thread.find(track->second.thread);
+    if (found == by_thread.end()) continue;
+    LaneSweep sweep{found->second, 0};
+    const Result<void> read = for_each_chunk(lane, held.spill(), [&](const ChunkView& chunk, std::uint64_t ordinal) {
+      for (std::uint32_t row = 0; row < chunk.count(); ++row) {
+        std::int64_t begin = 0;
+        std::int64_t finish = 0;
+        chunk.event_times(row, begin, finish);
+        offer_event(sweep, track->second,
+                    {begin, finish, chunk.name(row), make_event_id(lane.lane.number, ordinal + row)});
+      }
+    });
+    if (!read) return read;
+  }
+  return {};
+}
+
+void FlowBinder::offer_event(LaneSweep& sweep, const BoundTrack& track, const Candidate& candidate) {
+  const auto& [begin, finish, name, event] = candidate;
+  for (; sweep.next < sweep.indices.size() && ends_[sweep.indices[sweep.next]].ns < begin; ++sweep.next) {
+    End& end = ends_[sweep.indices[sweep.next]];
+    if (!end.exact && !end.encloses && track.on_thread) offer(end, begin, finish, event);
+  }
+  for (std::size_t at = sweep.next; at < sweep.indices.size() && ends_[sweep.indices[at]].ns <= finish; ++at) {
+    End& end = ends_[sweep.indices[at]];
+    if (end.exact) {
+      const bool is_it =
+          end.ns == begin && end.finish == finish && end.event_name == name && end.events_track == track.events_track;
+      if (is_it && end.event == kNoEvent) {
+        end.event = event;
+        end.event_begin = begin;
+        end.event_end = finish;
+        return;  // two events that are alike have an end each
+      }
+    } else if (track.on_thread && (end.encloses || end.ns == begin)) {
+      offer(end, begin, finish, event);
+    }
+  }
+}
+
+// Keeps the better of two candidates. One that ends at the very time of the flow is the last choice.
+void FlowBinder::offer(End& end, std::int64_t begin, std::int64_t finish, EventId event) noexcept {
+  bool better = end.event == kNoEvent;
+  if (!better && end.encloses) {
+    const bool ends_here = finish == end.ns && begin < end.ns;
+    const bool known_ends_here = end.event_end == end.ns && end.event_begin < end.ns;
+    if (ends_here != known_ends_here) {
+      better = known_ends_here;
+    } else if (begin != end.event_begin) {
+      better = begin > end.event_begin;  // the innermost one began last
+    } else {
+      better = finish < end.event_end;
+    }
+  } else if (!better) {
+    better = begin != end.event_begin ? begin < end.event_begin : finish > end.event_end;
+  }
+  if (!better) return;
+  end.event = event;
+  end.event_begin = begin;
+  end.event_end = finish;
+}
+
+// A flow of version 2 stays open: several events may be where it leads to, each from where it was last.
+void FlowBinder::join_bound(const End*& open, const End& end) {
+  if (end.phase == 's') {
+    if (open != nullptr) {
+      ++counts_.doubled;
+    } else {
+      open = &end;
+    }
+    return;
+  }
+  if (open == nullptr) {
+    ++counts_.without_partner;
+  } else if (open->event == kNoEvent || end.event == kNoEvent) {
+    ++counts_.without_event;
+  } else {
+    flows_.push_back(
+        {open->event, end.event, open->event_begin, end.event_begin, end.name, end.category, end.id, end.id_is_text});
+  }
+  if (end.phase == 't') open = &end;
+}
+
+void FlowBinder::join_ends() {
+  std::stable_sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) {
+    if (a.key != b.key) return a.key < b.key;
+    if (a.ns != b.ns) return a.ns < b.ns;
+    const auto place = [](char phase) { return phase == 's' ? 0 : phase == 't' ? 1 : 2; };
+    return place(a.phase) < place(b.phase);
+  });
+  const End* open = nullptr;
+  bool joined = false;  // `open` leads somewhere
+  const auto give_up = [&] {
+    if (open != nullptr && !joined) ++counts_.without_partner;
+    open = nullptr;
+    joined = false;
+  };
+  for (const End& end : ends_) {
+    if (open != nullptr && open->key != end.key) give_up();
+    if (end.exact) {
+      joined = end.phase == 's' ? open != nullptr && joined : true;
+      join_bound(open, end);
+      continue;
+    }
+    if (end.phase == 's') {
+      give_up();
+      open = &end;
+      continue;
+    }
+    if (open == nullptr) {
+      ++counts_.without_partner;
+      if (end.phase == 't') {  // a chain whose begin is missing goes on from here
+        open = &end;
+        joined = true;
+      }
+      continue;
+    }
+    if (open->event == kNoEvent || end.event == kNoEvent) {
+      ++counts_.without_event;
+    } else {
+      flows_.push_back(
+          {open->event, end.event, open->event_begin, end.event_begin, end.name, end.category, end.id, end.id_is_text});
+    }
+    joined = true;
+    if (end.phase == 't') {
+      open = &end;
+    } else {
+      open = nullptr;
+      joined = false;
+    }
+  }
+  give_up();
+}
+
+}  // namespace accelscope::capture

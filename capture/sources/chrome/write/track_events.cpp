@@ -1,0 +1,207 @@
+#include "capture/sources/chrome/write/track_events.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kSortBatchBytes = 16U << 20;
+// Unpacked events of all tracks together. More tracks get more, so that their chunks do not become tiny.
+constexpr std::size_t kBufferBytes = 32U << 20;
+constexpr std::size_t kBufferBytesPerTrack = 16U << 10;
+constexpr std::size_t kMostLanesOfTrack = 1024;
+constexpr std::size_t kMostLanes = kMaxLocalNumber - 64;  // a writer has no more numbers
+
+void set_value(Row& row, ColumnType type, const BoundValue& value, std::string_view text) {
+  switch (type) {
+    case ColumnType::int64:
+      row.integer(value.column, static_cast<std::int64_t>(value.value));
+      break;
+    case ColumnType::uint64:
+    case ColumnType::boolean:
+    case ColumnType::string:
+      row.unsigned_integer(value.column, value.value);
+      break;
+    case ColumnType::float64:
+      row.real(value.column, std::bit_cast<double>(value.value));
+      break;
+    case ColumnType::text:
+      row.text(value.column, text.substr(value.value, value.size));
+      break;
+  }
+}
+
+void set_value(EventSorter& sorter, ColumnType type, const BoundValue& value, std::string_view text) {
+  switch (type) {
+    case ColumnType::int64:
+      sorter.set_int64(value.column, static_cast<std::int64_t>(value.value));
+      break;
+    case ColumnType::uint64:
+    case ColumnType::boolean:
+    case ColumnType::string:
+    case ColumnType::float64:  // bits
+      sorter.set_uint64(value.column, value.value);
+      break;
+    case ColumnType::text:
+      sorter.set_text(value.column, text.substr(value.value, value.size));
+      break;
+  }
+}
+
+void copy_value(Row& row, std::size_t column, ColumnType type, const SortedEvent& event) {
+  switch (type) {
+    case ColumnType::int64:
+      row.integer(column, event.int64(column));
+      break;
+    case ColumnType::uint64:
+    case ColumnType::boolean:
+    case ColumnType::string:
+      row.unsigned_integer(column, event.uint64(column));
+      break;
+    case ColumnType::float64:
+      row.real(column, event.float64(column));
+      break;
+    case ColumnType::text:
+      row.text(column, event.text(column));
+      break;
+  }
+}
+
+}  // namespace
+
+std::uint32_t TrackEvents::add_track(SchemaNumber number, const Schema& schema) {
+  TrackState track;
+  track.schema_number = number;
+  track.schema = &schema;
+  track.number = writer_.add_track({.schema = number});
+  tracks_.push_back(track);
+  return static_cast<std::uint32_t>(tracks_.size() - 1);
+}
+
+void TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
+                        std::span<const BoundValue> values, std::string_view text) {
+  TrackState& state = tracks_[track];
+  const std::vector<Column>& columns = state.schema->columns;
+  const bool late =
+      state.any && (start < state.last_start || (start == state.last_start && duration > state.last_duration));
+  if (late && !state.unordered) take_back(track);
+  state.any = true;
+  if (!state.unordered) {
+    state.last_start = start;
+    state.last_duration = duration;
+    const std::optional<std::uint32_t> lane = free_lane(state, start, duration);
+    if (!lane) return;
+    Row row = writer_.begin_event_at(state.number, *lane, start, duration, name);
+    for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
+    bound_buffers(3 + values.size());
+    return;
+  }
+  EventSorter& sorter = sorter_of(state);
+  sorter.begin();
+  for (const BoundValue& value : values) set_value(sorter, columns[value.column].type, value, text);
+  sorter.commit(track, start, duration, name);
+}
+
+std::optional<std::uint32_t> TrackEvents::free_lane(TrackState& track, std::int64_t start, std::int64_t duration) {
+  const auto lane =
+      std::find_if(track.lane_ends.begin(), track.lane_ends.end(), [&](std::int64_t end) { return end <= start; });
+  const auto depth = static_cast<std::uint32_t>(lane - track.lane_ends.begin());
+  if (lane != track.lane_ends.end()) {
+    *lane = start + duration;
+    return depth;
+  }
+  if (depth >= kMostLanesOfTrack || lane_count_ >= kMostLanes) {
+    ++without_lane_;
+    return std::nullopt;
+  }
+  ++lane_count_;
+  track.lane_ends.push_back(start + duration);
+  return depth;
+}
+
+void TrackEvents::bound_buffers(std::size_t added_words) {
+  buffered_words_ += added_words;
+  if (buffered_words_ * sizeof(std::uint64_t) < kBufferBytes + tracks_.size() * kBufferBytesPerTrack) return;
+  writer_.release_buffers();
+  buffered_words_ = 0;
+}
+
+EventSorter& TrackEvents::sorter_of(const TrackState& track) {
+  auto& sorter = sorters_[track.schema_number];
+  if (sorter == nullptr) {
+    sorter = std::make_unique<EventSorter>(*track.schema, held_.spill(), EventSorter::Options{kSortBatchBytes});
+  }
+  return *sorter;
+}
+
+void TrackEvents::take_back(std::uint32_t track) {
+  TrackState& state = tracks_[track];
+  state.unordered = true;
+  writer_.flush(state.number);
+  EventSorter& sorter = sorter_of(state);
+  for (std::size_t lane = 0; lane < held_.lanes().size(); ++lane) {
+    const HeldSink::HeldLane& held = held_.lanes()[lane];
+    if (held.lane.track != state.number || held.dropped) continue;
+    for (const std::size_t index : held.chunks) {
+      const Result<Bytes> bytes = held_.spill().take(index);
+      if (!bytes) return fail(bytes.error());
+      const Result<ChunkView> chunk = ChunkView::parse(bytes.value());
+      if (!chunk) return fail(chunk.error());
+      for (std::uint32_t row = 0; row < chunk.value().count(); ++row) {
+        add_to_sorter(track, sorter, chunk.value(), row);
+      }
+    }
+    held_.drop_lane(held.lane.number);
+  }
+}
+
+void TrackEvents::add_to_sorter(std::uint32_t track, EventSorter& sorter, const ChunkView& chunk, std::uint32_t row) {
+  const std::vector<Column>& columns = tracks_[track].schema->columns;
+  sorter.begin();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!chunk.has_value(i, row)) continue;
+    if (columns[i].type == ColumnType::text) {
+      sorter.set_text(i, chunk.text(i, row));
+    } else if (columns[i].type == ColumnType::float64) {
+      sorter.set_float64(i, chunk.float64(i, row));
+    } else {
+      sorter.set_uint64(i, chunk.stored(i, row));  // the stored form of integers is the sorter's own
+    }
+  }
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  chunk.event_times(row, begin, end);
+  sorter.commit(track, begin, end - begin, chunk.name(row));
+}
+
+Result<void> TrackEvents::finish() {
+  if (!status_) return status_;
+  for (TrackState& track : tracks_) {
+    if (!track.unordered) continue;
+    track.number = writer_.add_track({.schema = track.schema_number});
+    track.lane_ends.clear();
+  }
+  for (const auto& [schema, sorter] : sorters_) {
+    const std::vector<Column>& columns = sorter->schema().columns;
+    const Result<void> done = sorter->merge([&](const SortedEvent& event) {
+      TrackState& track = tracks_[event.track];
+      const std::optional<std::uint32_t> lane = free_lane(track, event.start, event.duration);
+      if (!lane) return !writer_.cancelled();
+      Row row = writer_.begin_event_at(track.number, *lane, event.start, event.duration, event.name);
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (event.has(i)) copy_value(row, i, columns[i].type, event);
+      }
+      return !writer_.cancelled();
+    });
+    if (!done) return done;
+  }
+  writer_.flush();
+  return writer_.status();
+}
+
+void TrackEvents::fail(const Error& error) {
+  if (status_) status_ = error;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,66 @@
+// Writes events in any order to tracks that end up sorted. As long as a track's events come sorted by start, the longer
+// of two first, they go straight to its chunks. The first one that comes too late makes the track unordered: what it
+// has is taken back and everything is sorted, with bounded memory, before it is written again.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "capture/sources/chrome/read/event_batch.h"
+#include "capture/sources/chrome/write/held_sink.h"
+#include "core/chunk/session_writer.h"
+
+namespace accelscope::capture {
+
+class TrackEvents {
+ public:
+  TrackEvents(SessionWriter& writer, HeldSink& held) : writer_(writer), held_(held) {}
+
+  // The schema's number comes from the writer; the schema must outlive this object.
+  [[nodiscard]] std::uint32_t add_track(SchemaNumber number, const Schema& schema);
+  // Texts among the values lie in `text`.
+  void write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
+             std::span<const BoundValue> values, std::string_view text);
+  // Sorts what has to be sorted; every track then has its number in the session.
+  Result<void> finish();
+
+  [[nodiscard]] TrackNumber number(std::uint32_t track) const noexcept { return tracks_[track].number; }
+  [[nodiscard]] const Schema& schema(std::uint32_t track) const noexcept { return *tracks_[track].schema; }
+  [[nodiscard]] std::size_t size() const noexcept { return tracks_.size(); }
+  // Events for which a session has no more sub-lanes: more overlap at one time than can be drawn.
+  [[nodiscard]] std::uint64_t without_lane() const noexcept { return without_lane_; }
+
+ private:
+  struct TrackState {
+    SchemaNumber schema_number = 0;
+    const Schema* schema = nullptr;
+    TrackNumber number = 0;
+    std::int64_t last_start = 0;
+    std::int64_t last_duration = 0;
+    bool any = false;
+    bool unordered = false;
+    std::vector<std::int64_t> lane_ends;  // of the last event in each sub-lane
+  };
+  // The topmost sub-lane that is free at that time; nothing if there is none and can be no further one.
+  [[nodiscard]] std::optional<std::uint32_t> free_lane(TrackState& track, std::int64_t start, std::int64_t duration);
+  void take_back(std::uint32_t track);
+  void bound_buffers(std::size_t added_words);
+  void add_to_sorter(std::uint32_t track, EventSorter& sorter, const ChunkView& chunk, std::uint32_t row);
+  [[nodiscard]] EventSorter& sorter_of(const TrackState& track);
+  void fail(const Error& error);
+
+  SessionWriter& writer_;
+  HeldSink& held_;
+  std::vector<TrackState> tracks_;
+  std::map<SchemaNumber, std::unique_ptr<EventSorter>> sorters_;
+  std::size_t lane_count_ = 0;
+  std::uint64_t without_lane_ = 0;
+  std::size_t buffered_words_ = 0;  // in chunks that are not sealed yet, about
+  Result<void> status_;
+};
+
+}  // namespace accelscope::capture

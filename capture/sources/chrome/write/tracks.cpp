@@ -1,0 +1,398 @@
+#include "capture/sources/chrome/write/tracks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "capture/json/json_cursor.h"
+#include "core/base/natural_order.h"
+
+namespace accelscope::capture {
+namespace {
+
+[[nodiscard]] bool chrome_tracks_is_number(std::string_view text) noexcept {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+[[nodiscard]] std::string device_kind(ChromeTable table) {
+  if (table == ChromeTable::mtia_event) return "mtia";
+  if (table == ChromeTable::hpu_op) return "hpu";
+  if (table == ChromeTable::device_event) return "device";
+  return "gpu";
+}
+
+[[nodiscard]] std::string_view kind_of(TablePlace place) noexcept {
+  switch (place) {
+    case TablePlace::host_thread:
+      return "host_thread";
+    case TablePlace::stream:
+      return "stream";
+    case TablePlace::dma_queue:
+      return "dma_queue";
+    case TablePlace::annotation:
+      return "layer";
+    case TablePlace::barrier:
+      return "barrier";
+    case TablePlace::collective:
+      return "collective";
+    case TablePlace::memory:
+      return "memory";
+  }
+  return "";
+}
+
+// "gpu 0" of "gpu 0 memory" and "gpu 0 memory Total Allocated"; the host's pool belongs to no device.
+[[nodiscard]] std::string device_of_pool(const std::string& pool) {
+  const std::size_t end = pool.find(" memory");
+  return pool.starts_with("CPU") || end == std::string::npos ? std::string{} : pool.substr(0, end);
+}
+
+// The one value of {"name": ...}, {"labels": ...} or {"sort_index": ...}.
+[[nodiscard]] std::optional<JsonField> only_value(JsonCursor& cursor) {
+  if (!cursor.enter('{') || !cursor.next_element('{')) return std::nullopt;
+  (void)cursor.key();
+  if (!cursor.ok()) return std::nullopt;
+  const JsonField value = cursor.value();
+  if (!cursor.ok()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::uint32_t ChromeTracks::add(Planned planned, const ChromeSchema& schema) {
+  planned.schema = schema.number;
+  planned.events_track = events_.add_track(schema.number, *schema.schema);
+  const std::uint32_t number = planned.events_track;
+  planned_.push_back(std::move(planned));
+  return number;
+}
+
+std::uint32_t ChromeTracks::of_thread(std::uint32_t thread, ChromeTable table, const ChromeSchema& schema,
+                                      bool on_device) {
+  const std::size_t place = std::size_t{thread} * kChromeTableCount + static_cast<std::size_t>(table);
+  if (place >= by_thread_.size()) by_thread_.resize(place + kChromeTableCount, kNone);
+  if (by_thread_[place] == kNone && planned_.size() >= kMostTracks) {
+    ++merged_;
+    return named(Sort::async, 0, "further threads " + std::string(rule_of(table).schema), schema);
+  }
+  if (by_thread_[place] == kNone) {
+    Planned planned;
+    planned.thread = thread;
+    planned.table = table;
+    planned.on_device = on_device;
+    by_thread_[place] = add(std::move(planned), schema);
+  }
+  return by_thread_[place];
+}
+
+std::uint32_t ChromeTracks::named(Sort sort, std::uint32_t thread, std::string_view name, const ChromeSchema& schema) {
+  const auto key = std::pair{thread, fmt::format("{} {}", static_cast<int>(sort), name)};
+  if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
+  if (planned_.size() >= kMostTracks && thread != 0) {
+    ++merged_;
+    return named(sort, 0, "further ones", schema);
+  }
+  Planned planned;
+  planned.sort = sort;
+  planned.thread = thread;
+  planned.name = name;
+  return by_name_[key] = add(std::move(planned), schema);
+}
+
+std::uint32_t ChromeTracks::of_collective_kernels(std::uint32_t thread, const ChromeSchema& schema) {
+  const auto key = std::pair{thread, std::string("collective kernels")};
+  if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
+  Planned planned;
+  planned.thread = thread;
+  planned.table = ChromeTable::kernel;
+  planned.on_device = true;
+  planned.collective = true;
+  return by_name_[key] = add(std::move(planned), schema);
+}
+
+std::uint32_t ChromeTracks::of_unknown_thread(std::uint32_t thread, std::size_t slot, const ChromeSchema& schema) {
+  const auto key = std::pair{thread, fmt::format("unknown thread {}", slot)};
+  if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
+  Planned planned;
+  planned.thread = thread;
+  planned.table = ChromeTable::python_function;
+  planned.slot = slot;
+  return by_name_[key] = add(std::move(planned), schema);
+}
+
+std::uint32_t ChromeTracks::of_async(std::uint32_t thread, StringId category, const ChromeSchema& schema) {
+  return named(Sort::async, thread, vocabulary_.strings.text(category), schema);
+}
+
+std::uint32_t ChromeTracks::of_counter(std::uint32_t thread, std::string_view name, const ChromeSchema& schema) {
+  return named(Sort::counter, thread, name, schema);
+}
+
+std::uint32_t ChromeTracks::of_pool(std::string_view pool, const ChromeSchema& schema) {
+  return named(Sort::pool, 0, pool, schema);
+}
+
+std::uint32_t ChromeTracks::of_pool_counter(std::string_view pool, std::string_view name, const ChromeSchema& schema) {
+  return named(Sort::pool_counter, 0, fmt::format("{} {}", pool, name), schema);
+}
+
+std::uint32_t ChromeTracks::of_flows(const ChromeSchema& schema) { return named(Sort::flow, 0, "flows", schema); }
+
+bool ChromeTracks::add_metadata(std::string_view name, std::uint32_t thread, std::string_view args) {
+  const bool of_process = name.starts_with("process_");
+  if (!of_process && !name.starts_with("thread_")) return false;
+  const std::string_view what = name.substr(of_process ? 8 : 7);
+  if (what != "name" && what != "labels" && what != "sort_index") return false;
+  const std::string_view key = vocabulary_.threads.text(thread);
+  Names& names = of_process ? processes_[split_thread_key(key).pid] : threads_[std::string(key)];
+  JsonCursor cursor(args);
+  const std::optional<JsonField> value = only_value(cursor);
+  if (!value) return true;
+  if (what == "name") {
+    names.name = value->text;
+  } else if (what == "labels") {
+    names.labels = value->text;
+  } else {
+    names.order = to_int64(*value);
+  }
+  return true;
+}
+
+ThreadName ChromeTracks::thread_name(std::uint32_t thread) const {
+  return split_thread_key(vocabulary_.threads.text(thread));
+}
+
+std::string ChromeTracks::process_label(const std::string& pid) const {
+  const auto known = processes_.find(pid);
+  if (known == processes_.end() || known->second.name.empty()) {
+    return chrome_tracks_is_number(pid) ? "process " + pid : pid;
+  }
+  return pid.empty() ? known->second.name : fmt::format("{} ({})", known->second.name, pid);
+}
+
+// The profiler's labels only say what kind of process it is ("CPU").
+std::string ChromeTracks::host_label(const std::string& pid, bool kineto) const {
+  const auto known = processes_.find(pid);
+  const bool labelled = !kineto && known != processes_.end() && !known->second.labels.empty();
+  return labelled ? fmt::format("{} {}", process_label(pid), known->second.labels) : process_label(pid);
+}
+
+std::string ChromeTracks::thread_label(const ThreadName& thread) const {
+  const auto known = threads_.find(thread_key(thread.pid, thread.tid));
+  if (known != threads_.end() && !known->second.name.empty()) return known->second.name;
+  return chrome_tracks_is_number(thread.tid) ? "thread " + thread.tid : thread.tid;
+}
+
+// "pt_autograd_0" of "thread 1262 (pt_autograd_0)". The name of the process again, or the interpreter's, is not a
+// thread's own.
+std::string ChromeTracks::own_name(const ThreadName& thread) const {
+  const std::string label = thread_label(thread);
+  const std::string before = "thread " + thread.tid + " (";
+  if (!label.starts_with(before) || !label.ends_with(')')) return {};
+  std::string name = label.substr(before.size(), label.size() - before.size() - 1);
+  const auto process = processes_.find(thread.pid);
+  const bool repeats = process != processes_.end() && process->second.name == name;
+  return repeats || name.starts_with("python") ? std::string{} : name;
+}
+
+void ChromeTracks::for_each_label(
+    const std::function<void(const std::string& pid, const std::string& labels)>& visit) const {
+  for (const auto& [pid, names] : processes_) {
+    if (!names.labels.empty()) visit(pid, names.labels);
+  }
+}
+
+bool ChromeTracks::is_device_track(const Planned& planned, bool kineto) const {
+  if (planned.sort != Sort::thread || rule_of(planned.table).place == TablePlace::host_thread) return false;
+  return kineto || planned.on_device;
+}
+
+void ChromeTracks::describe_on_device(const Planned& planned, Track& track) const {
+  const ChromeTableRule& rule = rule_of(planned.table);
+  const ThreadName thread = thread_name(planned.thread);
+  track.kind = kind_of(rule.place);
+  track.device =
+      chrome_tracks_is_number(thread.pid) ? fmt::format("{} {}", device_kind(planned.table), thread.pid) : thread.pid;
+  const auto known = threads_.find(thread_key(thread.pid, thread.tid));
+  const bool named = known != threads_.end() && !known->second.name.empty();
+  std::string stream = named ? known->second.name : thread.tid;
+  if (chrome_tracks_is_number(stream)) stream = "stream " + stream;
+  while (stream.ends_with(' ')) stream.pop_back();
+  track.name = rule.place == TablePlace::stream ? stream : fmt::format("{} {}", rule.label, stream);
+  if (planned.collective) {
+    track.kind = "collective";
+    track.name = "NCCL, " + stream;
+  }
+}
+
+std::string ChromeTracks::thread_title(const ThreadName& thread, bool kineto) const {
+  if (kineto && chrome_tracks_is_number(thread.tid) && thread.tid == thread.pid) return "Main thread";
+  const std::string label = thread_label(thread);
+  const std::string plain = "thread " + thread.tid;
+  if (!label.starts_with(plain)) return label;
+  const std::string name = own_name(thread);
+  // Threads that share a name have it from the program.
+  const auto shares = std::count_if(threads_.begin(), threads_.end(), [&](const auto& each) {
+    return split_thread_key(each.first).pid == thread.pid && each.second.name.ends_with(" (" + name + ")");
+  });
+  return name.empty() || shares > 1 ? plain : name;
+}
+
+std::string ChromeTracks::common_name(const Planned& planned, bool kineto) const {
+  if (planned.slot > 0) return "Other Python threads";
+  if (planned.sort != Sort::thread || is_device_track(planned, kineto)) return {};
+  const bool shared = std::any_of(planned_.begin(), planned_.end(), [&](const Planned& other) {
+    return other.sort == Sort::thread && other.thread == planned.thread && other.table != planned.table &&
+           other.slot == 0 && rule_of(other.table).place == TablePlace::host_thread;
+  });
+  return shared ? thread_title(thread_name(planned.thread), kineto) : std::string();
+}
+
+bool ChromeTracks::launches(std::uint32_t thread) const { return known(thread, ChromeTable::runtime_call) != kNone; }
+
+void ChromeTracks::describe_on_host(const Planned& planned, bool kineto, Track& track) const {
+  const ThreadName thread = thread_name(planned.thread);
+  track.kind = "host_thread";
+  // The profiler's own marks have names for pids ("Spans", "Traces", "").
+  track.host = kineto && !chrome_tracks_is_number(thread.pid) ? "profiler" : host_label(thread.pid, kineto);
+  if (planned.slot > 0) {
+    // Of the process that the other frames are of.
+    const auto known_thread = std::find_if(planned_.begin(), planned_.end(), [&](const Planned& other) {
+      return other.sort == Sort::thread && other.slot == 0 && other.thread != planned.thread &&
+             (other.table == ChromeTable::python_function || other.table == ChromeTable::cpu_op);
+    });
+    if (known_thread != planned_.end()) track.host = host_label(thread_name(known_thread->thread).pid, kineto);
+    track.name = fmt::format("Python thread {}", planned.slot);
+    return;
+  }
+  const std::string_view label = rule_of(planned.table).label;
+  const std::string common = common_name(planned, kineto);
+  const std::string own = thread_title(thread, kineto);
+  track.name = common.empty() ? own : fmt::format("{} {}", common, label);
+  if (track.name.empty()) track.name = "whole trace";
+}
+
+Track ChromeTracks::describe(const Planned& planned, bool kineto) const {
+  Track track;
+  track.number = events_.number(planned.events_track);
+  track.schema = planned.schema;
+  track.name = planned.name;
+  switch (planned.sort) {
+    case Sort::thread:
+      if (is_device_track(planned, kineto)) {
+        describe_on_device(planned, track);
+      } else {
+        describe_on_host(planned, kineto, track);
+      }
+      break;
+    case Sort::async:
+      track.kind = "host_thread";
+      track.host = host_label(thread_name(planned.thread).pid, kineto);
+      track.name = planned.name.empty() ? "asynchronous" : "asynchronous: " + planned.name;
+      break;
+    case Sort::counter:
+      track.kind = "counter";
+      track.host = host_label(thread_name(planned.thread).pid, kineto);
+      break;
+    case Sort::pool:
+      track.kind = "memory";
+      track.device = device_of_pool(planned.name);
+      break;
+    case Sort::pool_counter:
+      track.kind = "counter";
+      track.unit = "B";
+      track.device = device_of_pool(planned.name);
+      break;
+    case Sort::flow:
+      track.kind = "flow";
+      break;
+  }
+  return track;
+}
+
+std::vector<std::size_t> ChromeTracks::in_order(bool kineto) const {
+  struct Place {
+    std::int64_t process_order = 0;
+    std::string pid;
+    int rank = 0;  // of a profiler's trace: the main thread, others that launch, others
+    std::int64_t thread_order = 0;
+    std::string tid;
+    int table_order = 0;
+    std::string name;
+  };
+  const auto order_in = [](const std::unordered_map<std::string, Names>& names, const std::string& key) {
+    const auto known = names.find(key);
+    return known == names.end() ? 0 : known->second.order.value_or(0);
+  };
+  std::vector<Place> places;
+  for (const Planned& planned : planned_) {
+    const ThreadName thread = planned.thread == 0 ? ThreadName{} : thread_name(planned.thread);
+    const bool main = thread.pid == thread.tid;
+    const int rank = !kineto ? 0 : main ? 1 : planned.thread != 0 && launches(planned.thread) ? 2 : 3;
+    // Threads that the profiler does not know come after those that it does.
+    const std::int64_t process =
+        planned.slot > 0 ? std::numeric_limits<std::int64_t>::max() : order_in(processes_, thread.pid);
+    places.push_back({process, thread.pid, rank, order_in(threads_, thread_key(thread.pid, thread.tid)), thread.tid,
+                      rule_of(planned.table).order, planned.name});
+  }
+  const auto natural = [](const std::string& a, const std::string& b) {
+    return natural_less(a, b) ? -1 : natural_less(b, a) ? 1 : 0;
+  };
+  std::vector<std::size_t> order(planned_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+    const Place& a = places[left];
+    const Place& b = places[right];
+    if (a.process_order != b.process_order) return a.process_order < b.process_order;
+    if (const int pids = natural(a.pid, b.pid); pids != 0) return pids < 0;
+    if (a.rank != b.rank) return a.rank < b.rank;
+    if (a.thread_order != b.thread_order) return a.thread_order < b.thread_order;
+    if (const int tids = natural(a.tid, b.tid); tids != 0) return tids < 0;
+    if (a.table_order != b.table_order) return a.table_order < b.table_order;
+    return natural(a.name, b.name) < 0;
+  });
+  return order;
+}
+
+FlowBinder::Tracks ChromeTracks::bound_tracks() const {
+  FlowBinder::Tracks tracks;
+  for (const Planned& planned : planned_) {
+    const Schema& schema = events_.schema(planned.events_track);
+    tracks[events_.number(planned.events_track)] = {planned.thread, planned.table, &schema,
+                                                    schema.kind == EventKind::slice && planned.sort == Sort::thread,
+                                                    planned.events_track};
+  }
+  return tracks;
+}
+
+Result<void> ChromeTracks::define_all(EventSink& sink, SessionWriter& writer, ClockNumber clock, bool kineto) const {
+  std::int64_t place = 0;
+  std::unordered_map<std::uint32_t, TrackNumber> common;  // by thread
+  for (const std::size_t index : in_order(kineto)) {
+    const Planned& planned = planned_[index];
+    Track track = describe(planned, kineto);
+    if (std::string name = common_name(planned, kineto); !name.empty()) {
+      const auto [above, added] = common.try_emplace(planned.thread, kNone);
+      if (added) {
+        Track thread;
+        thread.number = above->second = writer.add_track({});
+        thread.name = std::move(name);
+        thread.kind = track.kind;
+        thread.host = track.host;
+        thread.order = place++;
+        if (Result<void> done = sink.define(thread); !done) return done;
+      }
+      track.parent = above->second;
+    }
+    track.clock = clock;
+    track.order = place++;
+    if (Result<void> done = sink.define(track); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace accelscope::capture

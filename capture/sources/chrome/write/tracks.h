@@ -1,0 +1,107 @@
+// The tracks of a Chrome JSON trace: one per thread and table, so that what a device did never lies on a host thread's
+// track even where both have the same pid and tid, and one per counter series, asynchronous category and memory pool.
+// Names come from metadata events, which may be anywhere in the file, so tracks are described at the end.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/sources/chrome/read/row_reader.h"
+#include "capture/sources/chrome/read/tables.h"
+#include "capture/sources/chrome/write/flow_binder.h"
+#include "capture/sources/chrome/write/track_events.h"
+
+namespace accelscope::capture {
+
+struct ChromeSchema {
+  SchemaNumber number = kNone;
+  const Schema* schema = nullptr;
+};
+
+class ChromeTracks {
+ public:
+  ChromeTracks(TrackEvents& events, const ChromeVocabulary& vocabulary) : events_(events), vocabulary_(vocabulary) {}
+
+  // Numbers are those of TrackEvents; kNone: no event of that thread and table has come yet.
+  [[nodiscard]] std::uint32_t known(std::uint32_t thread, ChromeTable table) const noexcept {
+    const std::size_t place = std::size_t{thread} * kChromeTableCount + static_cast<std::size_t>(table);
+    return place < by_thread_.size() ? by_thread_[place] : kNone;
+  }
+  // `on_device`: the first event tells of a device or stream.
+  [[nodiscard]] std::uint32_t of_thread(std::uint32_t thread, ChromeTable table, const ChromeSchema& schema,
+                                        bool on_device);
+  // Kernels of collectives have a row of their own beside the stream's.
+  [[nodiscard]] std::uint32_t of_collective_kernels(std::uint32_t thread, const ChromeSchema& schema);
+  // The profiler writes frames of threads that it does not know to one thread 0: `slot` tells them apart.
+  [[nodiscard]] std::uint32_t of_unknown_thread(std::uint32_t thread, std::size_t slot, const ChromeSchema& schema);
+  [[nodiscard]] std::uint32_t of_async(std::uint32_t thread, StringId category, const ChromeSchema& schema);
+  [[nodiscard]] std::uint32_t of_counter(std::uint32_t thread, std::string_view name, const ChromeSchema& schema);
+  [[nodiscard]] std::uint32_t of_pool(std::string_view pool, const ChromeSchema& schema);
+  [[nodiscard]] std::uint32_t of_pool_counter(std::string_view pool, std::string_view name, const ChromeSchema& schema);
+  [[nodiscard]] std::uint32_t of_flows(const ChromeSchema& schema);
+
+  // Events that share a track because there are too many threads or counters for one each.
+  [[nodiscard]] std::uint64_t merged() const noexcept { return merged_; }
+
+  // A metadata event; false if it is none about processes and threads.
+  [[nodiscard]] bool add_metadata(std::string_view name, std::uint32_t thread, std::string_view args);
+
+  [[nodiscard]] FlowBinder::Tracks bound_tracks() const;  // of all events of threads, asynchronous ones too
+  // What the file calls processes beside their names, by pid: "GPU 0", "tab title".
+  void for_each_label(const std::function<void(const std::string& pid, const std::string& labels)>& visit) const;
+  // Defines every track, in the order in which people look for them.
+  Result<void> define_all(EventSink& sink, SessionWriter& writer, ClockNumber clock, bool kineto) const;
+
+ private:
+  enum class Sort : std::uint8_t { thread, async, counter, pool, pool_counter, flow };
+  struct Planned {
+    Sort sort = Sort::thread;
+    std::uint32_t events_track = 0;
+    std::uint32_t thread = 0;
+    ChromeTable table = ChromeTable::event;
+    SchemaNumber schema = kNone;
+    std::string name;  // of all but a thread's
+    bool on_device = false;
+    bool collective = false;  // kernels of collectives
+    std::size_t slot = 0;     // from 1: a thread that the profiler does not know
+  };
+  struct Names {
+    std::string name;
+    std::string labels;
+    std::optional<std::int64_t> order;
+  };
+  // Half of what a writer can number: tracks out of order are written anew.
+  static constexpr std::size_t kMostTracks = 6000;
+  [[nodiscard]] std::uint32_t add(Planned planned, const ChromeSchema& schema);
+  [[nodiscard]] std::uint32_t named(Sort sort, std::uint32_t thread, std::string_view name, const ChromeSchema& schema);
+  [[nodiscard]] Track describe(const Planned& planned, bool kineto) const;
+  // Several rows of one thread lie below a track of its name; "" for others.
+  [[nodiscard]] std::string common_name(const Planned& planned, bool kineto) const;
+  [[nodiscard]] std::string thread_title(const ThreadName& thread, bool kineto) const;
+  [[nodiscard]] bool launches(std::uint32_t thread) const;
+  [[nodiscard]] bool is_device_track(const Planned& planned, bool kineto) const;
+  void describe_on_device(const Planned& planned, Track& track) const;
+  void describe_on_host(const Planned& planned, bool kineto, Track& track) const;
+  [[nodiscard]] std::string process_label(const std::string& pid) const;
+  [[nodiscard]] std::string host_label(const std::string& pid, bool kineto) const;
+  [[nodiscard]] std::string own_name(const ThreadName& thread) const;
+  [[nodiscard]] std::string thread_label(const ThreadName& thread) const;
+  [[nodiscard]] ThreadName thread_name(std::uint32_t thread) const;
+  [[nodiscard]] std::vector<std::size_t> in_order(bool kineto) const;
+
+  TrackEvents& events_;
+  const ChromeVocabulary& vocabulary_;
+  std::uint64_t merged_ = 0;
+  std::vector<Planned> planned_;
+  std::vector<std::uint32_t> by_thread_;  // thread * kChromeTableCount + table -> TrackEvents' number, kNone
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> by_name_;
+  std::unordered_map<std::string, Names> processes_;
+  std::unordered_map<std::string, Names> threads_;  // by thread_key
+};
+
+}  // namespace accelscope::capture

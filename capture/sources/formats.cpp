@@ -1,0 +1,89 @@
+#include "capture/sources/base/source.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "capture/sources/chrome/source.h"
+#include "capture/sources/neuron/ntff_source.h"
+#include "capture/sources/neuron/source.h"
+#include "capture/sources/other_formats.h"
+#include "capture/sources/session/source.h"
+#include "capture/sources/tracy_csv/source.h"
+#include "capture/sources/tt_metal/source.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::array kFormats = {
+    SourceFormat{"session", "Accelscope session", probe_session, replay_session},
+    SourceFormat{"neuron-json", "Neuron Profile JSON", probe_neuron_json, import_neuron_json},
+    SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", probe_ntff, import_ntff, true},
+    SourceFormat{"tt-device-log", "tt-metal device log", probe_device_log, import_device_log},
+    SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", probe_tracy_csv, import_tracy_csv},
+    SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", probe_chrome_json, import_chrome_json},
+};
+
+std::string known_names() {
+  std::string names;
+  for (const SourceFormat& format : kFormats) {
+    if (!names.empty()) names += ", ";
+    names += format.name;
+  }
+  return names;
+}
+
+Result<Bytes> read_first_bytes(const std::string& path) {
+  std::error_code failure;
+  if (std::filesystem::is_directory(path, failure)) return Bytes{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{fmt::format("{}: cannot be opened: {}; check the path", path, std::strerror(errno))};
+  Bytes bytes(kProbeBytes);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (bytes.empty()) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path)};
+  return bytes;
+}
+
+}  // namespace
+
+std::span<const SourceFormat> source_formats() { return kFormats; }
+
+Result<const SourceFormat*> find_format(std::string_view name) {
+  for (const SourceFormat& format : kFormats) {
+    if (format.name == name) return &format;
+  }
+  return Error{fmt::format("{}: no such format; known ones are {}", name, known_names())};
+}
+
+bool is_recognised(const SourceFormat& format, const std::string& path) {
+  const Result<Bytes> bytes = read_first_bytes(path);
+  return bytes && format.probe(*bytes, path) > 0;
+}
+
+Result<const SourceFormat*> guess_format(const std::string& path) {
+  const Result<Bytes> bytes = read_first_bytes(path);
+  if (!bytes) return bytes.error();
+  const SourceFormat* best = nullptr;
+  int best_confidence = 0;
+  for (const SourceFormat& format : kFormats) {
+    const int confidence = format.probe(bytes.value(), path);
+    if (confidence > best_confidence) {
+      best = &format;
+      best_confidence = confidence;
+    }
+  }
+  if (best == nullptr) {
+    if (const auto other = find_other_format(path)) return Error{refusal(path, *other)};
+    return Error{
+        fmt::format("{}: the format was not recognised; if it is one of {}, read it with accelscope import --format",
+                    path, known_names())};
+  }
+  return best;
+}
+
+}  // namespace accelscope::capture

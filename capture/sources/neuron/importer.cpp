@@ -1,0 +1,298 @@
+#include "capture/sources/neuron/importer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/json/json_cursor.h"
+#include "capture/json/window_prefetch.h"
+#include "capture/sources/neuron/read/inferred_schema.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kSortMemoryBytes = 192U << 20;  // packed runs beyond this go to a temporary file
+constexpr std::size_t kMaxInferredTables = 100;
+constexpr std::size_t kMaxTableNames = 10'000;
+// Times of ns since 1970 are 1.8e18; beyond this a number is no time, and sums of two could overflow.
+constexpr std::int64_t kMaxTicks = std::int64_t{1} << 61;
+
+struct ConsumedKeys {
+  NeuronTable table;
+  std::array<std::string_view, 4> keys;
+};
+constexpr ConsumedKeys kConsumed[] = {
+    {NeuronTable::instruction, {"predecessors"}}, {NeuronTable::dma, {"aggregated"}},
+    {NeuronTable::dma_transfer, {"aggregated"}},  {NeuronTable::sbuf_usage, {"type"}},
+    {NeuronTable::psum_usage, {"type"}},          {NeuronTable::memory, {"start_address", "end_address", "partition"}},
+};
+
+[[nodiscard]] std::span<const std::string_view> consumed_by(NeuronTable table) noexcept {
+  for (const ConsumedKeys& consumed : kConsumed) {
+    if (consumed.table != table) continue;
+    const auto last = std::find(consumed.keys.begin(), consumed.keys.end(), std::string_view{});
+    return {consumed.keys.begin(), last};
+  }
+  return {};
+}
+
+[[nodiscard]] bool is_truncation(const JsonProblem& problem) noexcept {
+  return problem.kind == JsonProblem::Kind::truncated;
+}
+
+[[nodiscard]] std::string_view value_of(std::span<const JsonField> fields, std::string_view key) noexcept {
+  for (const JsonField& field : fields) {
+    if (field.key == key) return field.text;
+  }
+  return {};
+}
+
+}  // namespace
+
+NeuronImporter::NeuronImporter(std::string path, const ImportOptions& options, EventSink& sink)
+    : path_(std::move(path)), options_(options), sink_(sink), writer_(sink), spill_(kSortMemoryBytes) {}
+
+Result<void> NeuronImporter::run(std::unique_ptr<ByteSource> source, const JsonTableReader::Options& reader_options) {
+  WindowPrefetch windows(JsonTableReader(std::move(source), reader_options));
+  JsonRowParser parser;
+  bool any = false;
+  while (const JsonWindow* window = windows.next()) {
+    if (writer_.cancelled()) return Error{fmt::format("{}: the import was cancelled", path_)};
+    begin_table(*window, parser);
+    any = true;
+    parser.parse(*window, *this);
+    if (options_.progress) options_.progress(windows.bytes_done(), windows.bytes_total());
+  }
+  const JsonTableReader& reader = windows.reader();
+  if (!reader.is_json()) {
+    const auto& problems = reader.problems();
+    const auto unreadable = std::find_if(problems.begin(), problems.end(), [](const JsonProblem& problem) {
+      return problem.kind == JsonProblem::Kind::unreadable;
+    });
+    if (unreadable != problems.end()) return Error{unreadable->what};
+    return Error{fmt::format("{}: {}; a profile is made with: neuron-profile view --output-format json", path_,
+                             reader.bytes_read() == 0 ? "the file is empty" : "this is not JSON")};
+  }
+  for (const JsonProblem& problem : reader.problems()) report_.add(problem);
+  if (!any && std::any_of(reader.problems().begin(), reader.problems().end(), is_truncation)) {
+    return Error{fmt::format("{}: the file ends at byte {} before the first row; copy it completely or export it again",
+                             path_, reader.bytes_read())};
+  }
+  if (!any) {
+    return Error{fmt::format(
+        "{}: holds no tables at all; a profile is made with: neuron-profile view --output-format json", path_)};
+  }
+  return finish();
+}
+
+void NeuronImporter::begin_table(const JsonWindow& window, JsonRowParser& parser) {
+  if (!window.first_of_table && window.table == current_.json_name && current_rows_ != nullptr) return;
+  for (const auto& table : tables_) {
+    // The batches of the table before are packed, so that few are in memory at a time; failures come up again later.
+    if (table != nullptr) (void)table->sorter().flush();
+  }
+  current_ = {};
+  current_.json_name = window.table;
+  current_.rule = find_table_rule(window.table);
+  current_.facts = current_.rule == nullptr && (is_fact_table(window.table) || is_summary_key(window.table));
+  current_.frames = StackFrames::is_frame_table(window.table);
+  if (row_counts_.size() < kMaxTableNames || row_counts_.contains(window.table)) {
+    current_rows_ = &row_counts_[window.table];
+  } else {
+    current_rows_ = &row_counts_["(further tables)"];
+  }
+  if (current_.rule == nullptr && !current_.facts && !window.rows.empty()) {
+    current_.inferred = inferred_table(window, parser);
+  }
+}
+
+ImportTable& NeuronImporter::table(NeuronTable table) {
+  auto& slot = tables_[static_cast<std::size_t>(table)];
+  if (slot == nullptr) {
+    Schema schema = neuron_schema(table);
+    add_extra_column(schema);
+    slot = std::make_unique<ImportTable>(std::move(schema), consumed_by(table), spill_, writer_);
+  }
+  return *slot;
+}
+
+ImportTable* NeuronImporter::inferred_table(const JsonWindow& window, JsonRowParser& parser) {
+  const auto found = inferred_.find(window.table);
+  if (found != inferred_.end()) return found->second.get();
+  if (inferred_.size() >= kMaxInferredTables) return nullptr;
+  SchemaInference inference;
+  parser.parse(window, inference);
+  Schema schema = inference.schema(window.table);
+  // Another table may have come to the same name in SQL.
+  const auto taken = [&](const std::string& name) {
+    const auto same = [&](const auto& table) { return table != nullptr && table->schema().name == name; };
+    return std::any_of(tables_.begin(), tables_.end(), same) ||
+           std::any_of(inferred_.begin(), inferred_.end(), [&](const auto& entry) { return same(entry.second); });
+  };
+  const std::string base = schema.name;
+  for (int suffix = 2; taken(schema.name); ++suffix) schema.name = fmt::format("{}_{}", base, suffix);
+  auto made = std::make_unique<ImportTable>(std::move(schema), std::span<const std::string_view>{}, spill_, writer_);
+  return inferred_.emplace(window.table, std::move(made)).first->second.get();
+}
+
+void NeuronImporter::on_row(std::span<const JsonField> fields, bool is_object, const RowPlace& place) {
+  ++*current_rows_;
+  if (current_.inferred != nullptr && !is_object) {
+    JsonField field = fields.front();
+    field.key = kValueKey;
+    import_row(*current_.inferred, std::span(&field, 1), place);
+    return;
+  }
+  if (!is_object) {
+    report_.skipped_row(current_.json_name, "a row is not an object", place.offset);
+    return;
+  }
+  if (current_.frames) frames_.add(current_.json_name, fields);
+  if (current_.facts) {
+    facts_.add(current_.json_name, fields);
+  } else if (current_.rule != nullptr) {
+    const NeuronTable kind = table_of_row(fields);
+    if (kind == NeuronTable::neff_header || kind == NeuronTable::model_info) facts_.add(current_.json_name, fields);
+    import_row(table(kind), fields, place);
+  } else if (current_.inferred != nullptr) {
+    import_row(*current_.inferred, fields, place);
+  } else {
+    report_.skipped_row("(further tables)", fmt::format("more than {} tables that are not known", kMaxInferredTables),
+                        place.offset);
+  }
+}
+
+void NeuronImporter::on_bad_row(std::string_view text, const RowPlace& place) {
+  ++*current_rows_;
+  report_.skipped_row(current_.json_name, fmt::format("not JSON, beginning with {}", mend_utf8(text.substr(0, 40))),
+                      place.offset);
+}
+
+void NeuronImporter::on_mended_row(const RowPlace& place) {
+  (void)place;
+  report_.note(
+      "rows_mended",
+      fmt::format("rows of \"{}\" hold bytes that are not UTF-8, stray commas or control characters and were read "
+                  "after mending; texts in them may differ",
+                  current_.json_name.substr(0, 80)),
+      Severity::note);
+}
+
+// Packets and transfers share one JSON table, and so do the two on-chip memories.
+NeuronTable NeuronImporter::table_of_row(std::span<const JsonField> fields) const noexcept {
+  const NeuronTable named = current_.rule->table;
+  if (named == NeuronTable::dma) {
+    const std::string_view aggregated = value_of(fields, "aggregated");
+    if (aggregated == "yes" || aggregated == "true") return NeuronTable::dma_transfer;
+  } else if (named == NeuronTable::sbuf_usage && value_of(fields, "type") == "psum") {
+    return NeuronTable::psum_usage;
+  }
+  return named;
+}
+
+void NeuronImporter::import_row(ImportTable& into, std::span<const JsonField> fields, const RowPlace& place) {
+  BoundRow row;
+  into.binding().bind(fields, into.sorter(), writer_, row);
+  const bool known = current_.rule != nullptr;
+  const NeuronTable kind = known ? table_of_row(fields) : NeuronTable::error;
+  if (!settle_times(into, row, place)) return;
+  place_ = known ? place_of(kind, row) : CorePlan::kWhole;
+  if (known && !look_at(kind, into, row, place)) return;
+  const std::uint32_t track =
+      known ? track_of(into, kind, row)
+            : into.track(plan_, "table", "", current_.json_name.empty() ? "rows" : current_.json_name, -1);
+  const StringId name = known ? name_of(kind, row) : writer_.intern(row.name);
+  into.sorter().commit(track, row.start.value_or(0), row.duration.value_or(0), name);
+}
+
+bool NeuronImporter::settle_times(const ImportTable& into, BoundRow& row, const RowPlace& place) {
+  if (!into.timed()) return true;
+  if (!row.start) {
+    report_.skipped_row(current_.json_name, "no time stamp", place.offset);
+    return false;
+  }
+  if (*row.start > kMaxTicks || *row.start < -kMaxTicks) {
+    report_.skipped_row(current_.json_name, "the time stamp is out of any range", place.offset);
+    return false;
+  }
+  if (!row.duration && row.end && *row.end <= kMaxTicks && *row.end >= -kMaxTicks) row.duration = *row.end - *row.start;
+  const bool has_extent = into.schema().kind == EventKind::slice || into.schema().kind == EventKind::memory;
+  if (!row.duration || !has_extent) row.duration = 0;
+  if (*row.duration < 0) {
+    ++counts_.negative_durations;
+    row.duration = 0;
+  }
+  if (*row.duration > kMaxTicks) {
+    report_.skipped_row(current_.json_name, "the duration is out of any range", place.offset);
+    return false;
+  }
+  first_ticks_ = std::min(first_ticks_, *row.start);
+  last_ticks_ = std::max(last_ticks_, *row.start + *row.duration);
+  return true;
+}
+
+std::int64_t NeuronImporter::place_of(NeuronTable kind, const BoundRow& row) {
+  CorePlan::Named named{row.integer(Captured::pcore_idx), row.text(Captured::subgraph), std::nullopt,
+                        row.text(Captured::device)};
+  switch (kind) {
+    case NeuronTable::model_info:
+      named.graph = row.name;
+      named.number = row.integer(Captured::nc_idx);
+      break;
+    case NeuronTable::neff_node:
+      named.graph = row.text(Captured::sg_name);
+      break;
+    case NeuronTable::nc_mem_usage:
+      named.number = row.integer(Captured::nc);
+      break;
+    case NeuronTable::trace_event:
+    case NeuronTable::host_memory:
+    case NeuronTable::cpu_util:
+      return named.device.empty() ? CorePlan::kWhole : cores_.place(named);  // of a host
+    default:
+      break;
+  }
+  if (named.graph.empty() && !named.core) {  // "/sg01/..."
+    std::string_view path = row.text(Captured::fully_qualified_subgraph);
+    if (path.starts_with('/')) path.remove_prefix(1);
+    named.graph = path.substr(0, path.find('/'));
+  }
+  return cores_.place(named);
+}
+
+std::uint32_t NeuronImporter::track_of(ImportTable& into, NeuronTable kind, const BoundRow& row) {
+  const TableRule& rule = *current_.rule;
+  std::string_view name;
+  if (rule.key != Captured::count_) name = row.text(rule.key);
+  if (kind == NeuronTable::instruction && name.empty()) name = row.text(Captured::subgroup);
+  if (kind == NeuronTable::trace_event) {
+    scratch_ = fmt::format("process {} thread {}", row.text(Captured::process_id), row.text(Captured::thread_id));
+    if (const std::string_view host = row.text(Captured::instance_id); !host.empty())
+      scratch_ += fmt::format(" · {}", host);
+    const std::uint32_t track = into.track(plan_, rule.track_kind, "", scratch_, -1);
+    plan_.set_host(track, std::string(row.text(Captured::instance_id)));
+    return track;
+  }
+  if (kind == NeuronTable::psum_usage) return into.track(plan_, rule.track_kind, "PSUM usage", "", place_);
+  if (name.empty() && rule.track_name.empty()) name = "unnamed";
+  const std::size_t tracks_before = plan_.size();
+  const std::uint32_t track = into.track(plan_, rule.track_kind, rule.track_name, name, place_);
+  if (kind == NeuronTable::dma && plan_.size() > tracks_before) {
+    // Packets of "queue-Q1-E0" lie below the transfers of "queue".
+    const std::size_t ring = name.rfind("-Q");
+    if (ring != std::string_view::npos && ring > 0) {
+      plan_.set_parent_name(track, table(NeuronTable::dma_transfer).number(), std::string(name.substr(0, ring)));
+    }
+  }
+  return track;
+}
+
+StringId NeuronImporter::name_of(NeuronTable kind, const BoundRow& row) {
+  if (kind == NeuronTable::throttle) {
+    const auto type = row.integer(Captured::type);
+    return writer_.intern(type ? neuron_throttle_kind(*type) : row.text(Captured::type));
+  }
+  return writer_.intern(row.name);
+}
+
+}  // namespace accelscope::capture

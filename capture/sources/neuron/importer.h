@@ -1,0 +1,132 @@
+// Imports one Neuron Profile JSON file: reads windows of rows, sends each row to its table, and at the end - when all
+// tables are known, for they come in any order - derives what the file lacks and writes everything sorted. Used by
+// import_neuron_json; one object per file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_set>
+
+#include "capture/json/row_parser.h"
+#include "capture/sources/base/import_report.h"
+#include "capture/sources/base/source.h"
+#include "capture/sources/neuron/read/core_plan.h"
+#include "capture/sources/neuron/read/profile_facts.h"
+#include "capture/sources/neuron/read/stack_frames.h"
+#include "capture/sources/neuron/read/table_rules.h"
+#include "capture/sources/neuron/write/derived_tracks.h"
+#include "capture/sources/neuron/write/import_table.h"
+
+namespace accelscope::capture {
+
+class NeuronImporter final : public JsonRowHandler {
+ public:
+  NeuronImporter(std::string path, const ImportOptions& options, EventSink& sink);
+
+  Result<void> run(std::unique_ptr<ByteSource> source, const JsonTableReader::Options& reader_options);
+
+  void on_row(std::span<const JsonField> fields, bool is_object, const RowPlace& place) override;
+  void on_bad_row(std::string_view text, const RowPlace& place) override;
+  void on_mended_row(const RowPlace& place) override;
+
+ private:
+  // Where the rows of the JSON table at hand go.
+  struct Current {
+    std::string json_name;
+    const TableRule* rule = nullptr;
+    ImportTable* inferred = nullptr;
+    bool facts = false;
+    bool frames = false;
+  };
+  struct Counts {
+    std::uint64_t instructions = 0;
+    std::uint64_t without_location = 0;
+    std::uint64_t packets = 0;
+    std::uint64_t undescribed_packets = 0;  // neither tensor nor ends are known
+    std::uint64_t duplicate_moves = 0;
+    std::uint64_t negative_durations = 0;
+  };
+  struct LastPending {
+    std::int64_t time = INT64_MIN;
+    std::int64_t value = 0;
+  };
+
+  // Reading.
+  void begin_table(const JsonWindow& window, JsonRowParser& parser);
+  [[nodiscard]] ImportTable& table(NeuronTable table);
+  [[nodiscard]] ImportTable* inferred_table(const JsonWindow& window, JsonRowParser& parser);
+  [[nodiscard]] NeuronTable table_of_row(std::span<const JsonField> fields) const noexcept;
+  void import_row(ImportTable& into, std::span<const JsonField> fields, const RowPlace& place);
+  [[nodiscard]] bool settle_times(const ImportTable& into, BoundRow& row, const RowPlace& place);
+  [[nodiscard]] std::uint32_t track_of(ImportTable& into, NeuronTable kind, const BoundRow& row);
+  [[nodiscard]] std::int64_t place_of(NeuronTable kind, const BoundRow& row);
+  [[nodiscard]] StringId name_of(NeuronTable kind, const BoundRow& row);
+  // What a table's rows mean beyond their columns. False: the row is not an event after all (a reason was counted).
+  [[nodiscard]] bool look_at(NeuronTable kind, ImportTable& into, BoundRow& row, const RowPlace& place);
+  void look_at_instruction(ImportTable& into, const BoundRow& row);
+  void look_at_move(ImportTable& into, const BoundRow& row, bool is_transfer);
+  void look_at_collective(ImportTable& into, const BoundRow& row);
+  void look_at_throttle(ImportTable& into, const BoundRow& row);
+  void look_at_usage(const BoundRow& row);
+  void look_at_allocation(ImportTable& into, const BoundRow& row);
+  void add_hbm_sample(const BoundRow& row);
+  void add_predecessors(const BoundRow& row, std::uint64_t id);
+  void remember_location(std::string_view location);
+
+  // Finishing.
+  Result<void> finish();
+  void settle_time_unit();
+  void derive_trigger_flows();
+  void derive_memory();
+  Result<void> write_tables();
+  [[nodiscard]] StringId stack_of(StringId frame_ids);
+  void report_quality();
+  void report_bindings();
+  void report_sources();
+
+  std::string path_;
+  const ImportOptions& options_;
+  EventSink& sink_;
+  SessionWriter writer_;
+  ChunkSpill spill_;
+  TrackPlan plan_;
+  CorePlan cores_;
+  ImportReport report_;
+  ProfileFacts facts_;
+  StackFrames frames_;
+  std::array<std::unique_ptr<ImportTable>, kNeuronTableCount> tables_;
+  std::map<std::string, std::unique_ptr<ImportTable>, std::less<>> inferred_;
+  std::map<std::string, std::uint64_t, std::less<>> row_counts_;
+  Current current_;
+  std::uint64_t* current_rows_ = nullptr;
+  std::int64_t place_ = CorePlan::kWhole;  // of the row at hand
+
+  static constexpr std::int64_t kMaxAllocationBytes = std::int64_t{1} << 50;
+  Counts counts_;
+  std::map<std::int64_t, LastPending> last_pending_;  // by place
+  TriggerLinks triggers_;
+  SpillLifetimes spills_;
+  struct StaticTensor {
+    std::string name;
+    std::string type;
+    std::int64_t bytes;
+  };
+  std::vector<StaticTensor> static_tensors_;
+  std::set<std::string> source_files_;
+  std::unordered_set<std::string> locations_;
+  std::map<std::int64_t, PeUtilization> utilization_;  // by physical core
+  std::unordered_map<StringId, StringId> stacks_;      // of lists of frame ids
+  std::unordered_map<StringId, std::string> stack_texts_;
+  std::string scratch_;
+
+  std::int64_t first_ticks_ = INT64_MAX;
+  std::int64_t last_ticks_ = INT64_MIN;  // of device tables
+  std::int64_t ticks_per_ns_ = 1;
+  ClockNumber clock_ = kNone;
+};
+
+}  // namespace accelscope::capture

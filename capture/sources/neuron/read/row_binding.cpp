@@ -1,0 +1,305 @@
+#include "capture/sources/neuron/read/row_binding.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+
+#include "capture/json/json_cursor.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::array<std::string_view, kCapturedCount> kCapturedKeys = {"id",
+                                                                        "label",
+                                                                        "subgroup",
+                                                                        "engine",
+                                                                        "pcore_idx",
+                                                                        "trigger",
+                                                                        "predecessors",
+                                                                        "elements",
+                                                                        "variable",
+                                                                        "queue_type",
+                                                                        "source",
+                                                                        "dest",
+                                                                        "duplicate",
+                                                                        "type",
+                                                                        "value",
+                                                                        "k",
+                                                                        "n",
+                                                                        "write_size",
+                                                                        "read_size",
+                                                                        "nki_source_location",
+                                                                        "bir_debug_info_source_location",
+                                                                        "hlo_attrs",
+                                                                        "core_idx",
+                                                                        "cpu_id",
+                                                                        "instance_id",
+                                                                        "process_id",
+                                                                        "thread_id",
+                                                                        "lnc_idx",
+                                                                        "engine_name",
+                                                                        "partition",
+                                                                        "start_address",
+                                                                        "end_address",
+                                                                        "tensor_name",
+                                                                        "hbm_transfer_rate",
+                                                                        "hbm_total_transfer_bytes",
+                                                                        "message",
+                                                                        "size",
+                                                                        "usage_avg",
+                                                                        "input_size",
+                                                                        "output_size",
+                                                                        "replica_group",
+                                                                        "algorithm_bandwidth",
+                                                                        "bus_bandwidth",
+                                                                        "stack_frame_ids",
+                                                                        "subgraph",
+                                                                        "fully_qualified_subgraph",
+                                                                        "sg_name",
+                                                                        "nc",
+                                                                        "nc_idx",
+                                                                        "device"};
+
+// Newer exports say the same under other names.
+struct Alias {
+  std::string_view newer;
+  std::string_view known;
+};
+constexpr Alias kAliases[] = {
+    {"evt_wait_time_ns", "evt_wait_time"},
+    {"scalar_activation_fn", "activation_fn"},
+    {"tensor_instruction_type", "instruction_type"},
+    {"tensor_elements", "elements"},
+    {"dma_trigger_start_ts", "trigger"},
+    {"timeline_track", "label"},
+    {"transfer_bytes", "transfer_size"},
+    {"read_bytes", "read_size"},
+    {"write_bytes", "write_size"},
+    {"throughput", "transfer_rate"},
+    {"queue_name", "subgroup"},
+    {"queue_idx", "dma_queue"},
+    {"engine_idx", "dma_engine"},
+    {"current_throughput", "transfer_rate"},
+    {"avg_util_percent", "usage_avg"},
+    {"trigger_start_ts", "cc_trigger"},
+};
+
+constexpr std::array<std::string_view, 2> kEndKeys = {"end", "end_ts"};
+[[nodiscard]] bool is_end_key(std::string_view key) noexcept {
+  return std::find(kEndKeys.begin(), kEndKeys.end(), key) != kEndKeys.end();
+}
+
+[[nodiscard]] Captured captured_by(std::string_view key) noexcept {
+  const auto found = std::find(kCapturedKeys.begin(), kCapturedKeys.end(), key);
+  return static_cast<Captured>(found - kCapturedKeys.begin());
+}
+
+// [["WEIGHT"]] -> WEIGHT, ["a","b"] -> a, b: how a list of words reads. Anything else stays JSON.
+[[nodiscard]] bool join_words(std::string_view json, std::string& out, int depth = 0) {
+  JsonCursor cursor(json);
+  if (depth > 2 || !cursor.enter('[')) return false;
+  while (cursor.next_element('[')) {
+    const JsonField item = cursor.value();
+    if (item.kind == JsonKind::array) {
+      if (!join_words(item.text, out, depth + 1)) return false;
+    } else if (item.kind == JsonKind::string) {
+      if (!out.empty()) out += ", ";
+      out += item.text;
+    } else {
+      return false;
+    }
+  }
+  return cursor.ok();
+}
+
+// What a string or text column shows for a value of any kind.
+[[nodiscard]] std::string_view shown_text(const JsonField& field, std::string& scratch) {
+  if (field.kind != JsonKind::array) return field.text;
+  scratch.clear();
+  return join_words(field.text, scratch) ? std::string_view(scratch) : field.text;
+}
+
+}  // namespace
+
+void add_extra_column(Schema& schema) {
+  schema.columns.push_back({.name = std::string(kExtraColumn),
+                            .type = ColumnType::text,
+                            .unit = "",
+                            .group = "Details",
+                            .title = "Further fields",
+                            .explanation = "Fields of the file that have no column of their own, as JSON."});
+}
+
+RowBinding::RowBinding(const Schema& schema, std::span<const std::string_view> consumed) : table_(1024) {
+  assert(!schema.columns.empty() && schema.columns.back().name == kExtraColumn);
+  extra_column_ = schema.columns.size() - 1;
+  const bool timed = schema.kind != EventKind::table;
+  for (std::size_t i = 0; i < extra_column_; ++i) {
+    const Column& column = schema.columns[i];
+    if (timed && is_end_key(column.name)) continue;  // an event's end first of all
+    add({column.name, Role::column, captured_by(column.name), static_cast<std::uint16_t>(i), column.type});
+  }
+  if (timed) {
+    for (const char* key : {"timestamp", "start_ts", "start"}) add({key, Role::start});
+    for (const std::string_view key : kEndKeys) add({std::string(key), Role::end});
+    for (const char* key : {"duration", "duration_ns"}) add({key, Role::duration});
+  }
+  add({schema.name_column, Role::name, captured_by(schema.name_column)});
+  for (const Alias& alias : kAliases) {
+    if (const Slot* known = find(alias.known); known != nullptr && known->role != Role::nothing) {
+      Slot slot = *known;
+      slot.key = alias.newer;
+      add(std::move(slot));
+    }
+  }
+  add({"device", Role::nothing, Captured::device});
+  for (const std::string_view key : consumed) add({std::string(key), Role::nothing, captured_by(key)});
+}
+
+RowBinding::Digest RowBinding::digest_of(std::string_view key) noexcept {
+  Digest digest;
+  if (key.size() >= sizeof digest.head) {
+    std::memcpy(&digest.head, key.data(), sizeof digest.head);
+    std::memcpy(&digest.tail, key.data() + key.size() - sizeof digest.tail, sizeof digest.tail);
+  } else {
+    for (const char c : key) digest.head = digest.head << 8 | static_cast<unsigned char>(c);
+  }
+  return digest;
+}
+
+std::size_t RowBinding::place_of(std::string_view key, const Digest& digest) const noexcept {
+  const std::uint64_t mixed = digest.head ^ std::rotl(digest.tail, 21) ^ key.size();
+  return static_cast<std::size_t>((mixed * 0x9e3779b97f4a7c15U) >> 40) % table_.size();
+}
+
+void RowBinding::add(Slot slot) {
+  if (slot.key.empty() || find(slot.key) != nullptr) return;
+  slot.digest = digest_of(slot.key);
+  std::size_t at = place_of(slot.key, slot.digest);
+  while (table_[at] != 0) at = (at + 1) % table_.size();
+  slots_.push_back(std::move(slot));
+  table_[at] = static_cast<std::uint16_t>(slots_.size());
+}
+
+const RowBinding::Slot* RowBinding::find(std::string_view key) const noexcept {
+  constexpr std::size_t kDigestedBytes = 2 * sizeof(std::uint64_t);
+  const Digest digest = digest_of(key);
+  for (std::size_t at = place_of(key, digest); table_[at] != 0; at = (at + 1) % table_.size()) {
+    const Slot& slot = slots_[table_[at] - 1U];
+    if (slot.key.size() != key.size() || slot.digest != digest) continue;
+    if (key.size() <= kDigestedBytes || slot.key == key) return &slot;
+  }
+  return nullptr;
+}
+
+void RowBinding::bind(std::span<const JsonField> fields, EventSorter& sorter, SessionWriter& writer, BoundRow& row) {
+  row = {};
+  extra_.clear();
+  sorter.begin();
+  for (const JsonField& field : fields) {
+    const Slot* slot = find(field.key);
+    if (slot != nullptr) {
+      bind_field(field, *slot, sorter, writer, row);
+      continue;
+    }
+    if (counts_.unknown_keys++ == 0) counts_.first_unknown_key = field.key;
+    keep(field);
+  }
+  if (!extra_.empty()) {
+    extra_ += '}';
+    sorter.set_text(extra_column_, extra_);
+  }
+}
+
+void RowBinding::bind_field(const JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer,
+                            BoundRow& row) {
+  if (slot.captured != Captured::count_) row.captured[static_cast<std::size_t>(slot.captured)] = &field;
+  if (field.kind == JsonKind::null) return;
+  if (field.kind == JsonKind::not_finite && slot.type != ColumnType::string && slot.type != ColumnType::text) {
+    ++counts_.not_finite;
+    return;
+  }
+  const auto time = [&](std::optional<std::int64_t>& out) {
+    if (out) ++counts_.duplicate_keys;
+    out = to_rounded_int64(field);
+    return out.has_value();
+  };
+  bool fits = true;
+  switch (slot.role) {
+    case Role::start:
+      fits = time(row.start);
+      break;
+    case Role::duration:
+      fits = time(row.duration);
+      break;
+    case Role::end:
+      fits = time(row.end);
+      break;
+    case Role::name:
+      if (!row.name.empty()) ++counts_.duplicate_keys;
+      row.name = field.text;
+      break;
+    case Role::column:
+      if (sorter.is_set(slot.column)) ++counts_.duplicate_keys;
+      fits = set_column(field, slot, sorter, writer, scratch_);
+      break;
+    case Role::nothing:
+    case Role::unknown:
+      break;
+  }
+  if (fits) return;
+  if (counts_.wrong_types++ == 0) counts_.first_wrong_type = field.key;
+  keep(field);
+}
+
+bool RowBinding::set_column(const JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer,
+                            std::string& scratch) {
+  switch (slot.type) {
+    case ColumnType::int64:
+      // An empty text in a column of numbers is how the vendor writes "none".
+      if (const auto value = to_int64(field)) {
+        sorter.set_int64(slot.column, *value);
+        return true;
+      }
+      return field.kind == JsonKind::string && field.text.empty();
+    case ColumnType::uint64:
+      if (const auto value = to_uint64(field)) {
+        sorter.set_uint64(slot.column, *value);
+        return true;
+      }
+      if (const auto value = to_int64(field)) {  // -1 for none
+        sorter.set_uint64(slot.column, static_cast<std::uint64_t>(*value));
+        return true;
+      }
+      return field.kind == JsonKind::string && field.text.empty();
+    case ColumnType::float64:
+      if (const auto value = to_double(field)) {
+        sorter.set_float64(slot.column, *value);
+        return true;
+      }
+      return field.kind == JsonKind::string && field.text.empty();
+    case ColumnType::boolean:
+      if (const auto value = to_boolean(field)) {
+        sorter.set_uint64(slot.column, *value ? 1 : 0);
+        return true;
+      }
+      return field.kind == JsonKind::string && field.text.empty();
+    case ColumnType::string:
+      if (const std::string_view text = shown_text(field, scratch); !text.empty()) {
+        sorter.set_string(slot.column, writer.intern(text));
+      }
+      return true;
+    case ColumnType::text:
+      if (const std::string_view text = shown_text(field, scratch); !text.empty()) sorter.set_text(slot.column, text);
+      return true;
+  }
+  return false;
+}
+
+void RowBinding::keep(const JsonField& field) {
+  extra_ += extra_.empty() ? '{' : ',';
+  append_json(extra_, field);
+}
+
+}  // namespace accelscope::capture

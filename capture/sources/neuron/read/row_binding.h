@@ -1,0 +1,157 @@
+// How the keys of one JSON table become the start, duration, name and columns of one schema. Built once per table
+// from the schema itself, so a column that the schema gains is read without further code. Values that do not fit
+// their column, and keys that the schema does not know, are kept as JSON in the schema's "extra" column.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/json/json_field.h"
+#include "capture/sources/base/event_sorter.h"
+#include "core/chunk/session_writer.h"
+
+namespace accelscope::capture {
+
+inline constexpr std::string_view kExtraColumn = "extra";
+
+// Adds the column for what the schema does not know.
+void add_extra_column(Schema& schema);
+
+// Fields that rules look at besides putting them into columns.
+enum class Captured : std::uint8_t {
+  id,
+  label,
+  subgroup,
+  engine,
+  pcore_idx,
+  trigger,
+  predecessors,
+  elements,
+  variable,
+  queue_type,
+  source,
+  dest,
+  duplicate,
+  type,
+  value,
+  k,
+  n,
+  write_size,
+  read_size,
+  nki_source_location,
+  bir_debug_info_source_location,
+  hlo_attrs,
+  core_idx,
+  cpu_id,
+  instance_id,
+  process_id,
+  thread_id,
+  lnc_idx,
+  engine_name,
+  partition,
+  start_address,
+  end_address,
+  tensor_name,
+  hbm_transfer_rate,
+  hbm_total_transfer_bytes,
+  message,
+  size,
+  usage_avg,
+  input_size,
+  output_size,
+  replica_group,
+  algorithm_bandwidth,
+  bus_bandwidth,
+  stack_frame_ids,
+  subgraph,
+  fully_qualified_subgraph,
+  sg_name,
+  nc,
+  nc_idx,
+  device,
+  count_,
+};
+inline constexpr std::size_t kCapturedCount = static_cast<std::size_t>(Captured::count_);
+
+// What one row says apart from its columns, which are in the sorter already. Views live as long as the row.
+struct BoundRow {
+  std::optional<std::int64_t> start;
+  std::optional<std::int64_t> duration;
+  std::optional<std::int64_t> end;
+  std::string_view name;
+  std::array<const JsonField*, kCapturedCount> captured{};
+
+  [[nodiscard]] const JsonField* get(Captured what) const noexcept { return captured[static_cast<std::size_t>(what)]; }
+  [[nodiscard]] std::string_view text(Captured what) const noexcept {
+    const JsonField* field = get(what);
+    return field == nullptr || field->kind == JsonKind::null ? std::string_view{} : field->text;
+  }
+  [[nodiscard]] std::optional<std::int64_t> integer(Captured what) const noexcept {
+    const JsonField* field = get(what);
+    return field == nullptr ? std::nullopt : to_int64(*field);
+  }
+};
+
+// Counted while binding, told to the user at the end.
+struct BindingCounts {
+  std::uint64_t unknown_keys = 0;    // values kept in "extra" because the schema has no such column
+  std::uint64_t wrong_types = 0;     // kept in "extra" because the value does not fit its column
+  std::uint64_t duplicate_keys = 0;  // the last one counts
+  std::uint64_t not_finite = 0;      // NaN and the like: no value
+  std::string first_unknown_key;
+  std::string first_wrong_type;
+};
+
+class RowBinding {
+ public:
+  // `consumed`: keys that are looked at through BoundRow::get and need no column. So is "device", which our own export
+  // of several devices adds to every row.
+  RowBinding(const Schema& schema, std::span<const std::string_view> consumed);
+
+  // Begins an event in the sorter and sets its columns.
+  void bind(std::span<const JsonField> fields, EventSorter& sorter, SessionWriter& writer, BoundRow& row);
+  [[nodiscard]] const BindingCounts& counts() const noexcept { return counts_; }
+  [[nodiscard]] std::size_t extra_column() const noexcept { return extra_column_; }
+
+ private:
+  enum class Role : std::uint8_t { unknown, start, duration, end, name, column, nothing };
+  // A key's first and last eight bytes: with its size they tell keys of up to sixteen bytes apart.
+  struct Digest {
+    std::uint64_t head = 0;
+    std::uint64_t tail = 0;
+    bool operator==(const Digest&) const = default;
+  };
+  struct Slot {
+    std::string key;
+    Role role = Role::unknown;
+    Captured captured = Captured::count_;
+    std::uint16_t column = 0;
+    ColumnType type = ColumnType::int64;
+    Digest digest;
+  };
+
+  [[nodiscard]] static Digest digest_of(std::string_view key) noexcept;
+  [[nodiscard]] std::size_t place_of(std::string_view key, const Digest& digest) const noexcept;
+  [[nodiscard]] const Slot* find(std::string_view key) const noexcept;
+  void add(Slot slot);
+  void bind_field(const JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer, BoundRow& row);
+  // False if the value does not fit.
+  [[nodiscard]] static bool set_column(const JsonField& field, const Slot& slot, EventSorter& sorter,
+                                       SessionWriter& writer, std::string& scratch);
+  void keep(const JsonField& field);
+
+  std::vector<Slot> slots_;
+  std::vector<std::uint16_t> table_;  // open addressing over slots_ + 1
+  std::size_t extra_column_ = 0;
+  std::string extra_;
+  std::string scratch_;
+  BindingCounts counts_;
+};
+
+}  // namespace accelscope::capture

@@ -1,0 +1,78 @@
+#include "capture/sources/neuron/read/table_rules.h"
+
+#include <algorithm>
+#include <array>
+
+namespace accelscope::capture {
+namespace {
+
+constexpr TableRule kTableRulesRules[] = {
+    {"instruction", NeuronTable::instruction, "engine", "", Captured::label},
+    {"Instruction", NeuronTable::instruction, "engine", "", Captured::label},
+    {"dma", NeuronTable::dma, "dma_queue", "", Captured::subgroup},
+    {"DmaPacket", NeuronTable::dma, "dma_queue", "", Captured::subgroup},
+    {"DmaPacketAggregated", NeuronTable::dma_transfer, "dma_queue", "", Captured::subgroup},
+    {"semaphore_update", NeuronTable::semaphore_update, "semaphore", "", Captured::id},
+    {"SemaphoreUpdate", NeuronTable::semaphore_update, "semaphore", "", Captured::id},
+    {"cc_ops", NeuronTable::cc_op, "collective", "Collectives"},
+    {"cc_op", NeuronTable::cc_op, "collective", "Collectives"},
+    {"CcOp", NeuronTable::cc_op, "collective", "Collectives"},
+    {"cc_instruction", NeuronTable::cc_instruction, "cc_core", "CC-core ", Captured::core_idx},
+    {"cc_instructions", NeuronTable::cc_instruction, "cc_core", "CC-core ", Captured::core_idx},
+    {"CcInstruction", NeuronTable::cc_instruction, "cc_core", "CC-core ", Captured::core_idx},
+    {"cc_stream", NeuronTable::cc_stream, "table", "Collective streams"},
+    {"CcStream", NeuronTable::cc_stream, "table", "Collective streams"},
+    {"pending_dma", NeuronTable::pending_dma, "counter", "Pending DMA"},
+    {"PendingDma", NeuronTable::pending_dma, "counter", "Pending DMA"},
+    {"dma_throughput", NeuronTable::dma_throughput, "counter", "DMA throughput"},
+    {"DmaUsage", NeuronTable::dma_throughput, "counter", "DMA throughput"},
+    {"instruction_usage", NeuronTable::sbuf_usage, "counter", "SBUF usage"},
+    {"SbufUsage", NeuronTable::sbuf_usage, "counter", "SBUF usage"},
+    {"PsumUsage", NeuronTable::psum_usage, "counter", "PSUM usage"},
+    {"ham", NeuronTable::throttle, "throttle", "Throttling"},
+    {"throttle", NeuronTable::throttle, "throttle", "Throttling"},
+    {"Throttle", NeuronTable::throttle, "throttle", "Throttling"},
+    {"active_time", NeuronTable::active_time, "table", "Active ", Captured::engine},
+    {"ActiveTime", NeuronTable::active_time, "table", "Active ", Captured::engine},
+    {"layer_summary", NeuronTable::layer_summary, "layer", "Layers"},
+    {"neff_node", NeuronTable::neff_node, "table", "Tensors"},
+    {"dma_queues_info", NeuronTable::dma_queues_info, "table", "DMA queues"},
+    {"nc_mem_usage", NeuronTable::nc_mem_usage, "table", "Device memory"},
+    {"neff_header", NeuronTable::neff_header, "table", "Program"},
+    {"model_info", NeuronTable::model_info, "table", "Model"},
+    {"warnings", NeuronTable::warnings, "table", "Warnings"},
+    {"error", NeuronTable::error, "error", "Errors"},
+    {"errors", NeuronTable::error, "error", "Errors"},
+    {"Error", NeuronTable::error, "error", "Errors"},
+    {"sbuf_allocation", NeuronTable::memory, "memory", "SBUF partition ", Captured::partition},
+    {"SbufAllocation", NeuronTable::memory, "memory", "SBUF partition ", Captured::partition},
+    {"core_barriers", NeuronTable::core_barrier, "barrier", "Barrier ", Captured::engine_name},
+    {"core_barrier", NeuronTable::core_barrier, "barrier", "Barrier ", Captured::engine_name},
+    {"CoreBarriers", NeuronTable::core_barrier, "barrier", "Barrier ", Captured::engine_name},
+    {"trace_events", NeuronTable::trace_event, "host_thread", "", Captured::thread_id},
+    {"mem_usage", NeuronTable::host_memory, "counter", "Host memory ", Captured::instance_id},
+    {"cpu_util", NeuronTable::cpu_util, "counter", "CPU ", Captured::cpu_id},
+};
+
+constexpr std::array<std::string_view, 6> kFactTables = {"metadata",       "profile_info",        "summary",
+                                                         "summary_groups", "summary_group_order", "terminology"};
+
+}  // namespace
+
+const TableRule* find_table_rule(std::string_view json_name) noexcept {
+  const auto* const found = std::find_if(std::begin(kTableRulesRules), std::end(kTableRulesRules),
+                                         [&](const TableRule& rule) { return rule.json_name == json_name; });
+  return found == std::end(kTableRulesRules) ? nullptr : found;
+}
+
+bool is_fact_table(std::string_view json_name) noexcept {
+  return std::find(kFactTables.begin(), kFactTables.end(), json_name) != kFactTables.end();
+}
+
+bool is_summary_key(std::string_view json_name) noexcept {
+  constexpr std::size_t kHashDigits = 40;
+  return json_name.size() == kHashDigits + 2 && json_name.starts_with("n_") &&
+         json_name.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,262 @@
+// What rows of a Neuron profile mean beyond their columns: dependencies, derived figures, and what the quality report
+// counts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/json/json_cursor.h"
+#include "capture/sources/base/source_finder.h"
+#include "capture/sources/neuron/importer.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kMaxLocations = 1'000'000;
+
+// Members of the first group: "[[0, 1, 2, 3], [4, 5, 6, 7]]" -> 4.
+[[nodiscard]] std::size_t group_size(std::string_view replica_group) noexcept {
+  const std::size_t end = replica_group.find(']');
+  const std::string_view group = replica_group.substr(0, end);
+  std::size_t members = 0;
+  bool in_number = false;
+  for (const char c : group) {
+    const bool digit = c >= '0' && c <= '9';
+    if (digit && !in_number) ++members;
+    in_number = digit;
+  }
+  return members;
+}
+
+// What a link carries for each byte of the result, by the usual accounting of collective benchmarks.
+[[nodiscard]] double bus_factor(std::string_view operation, std::size_t ranks) noexcept {
+  if (ranks < 2) return 1;
+  const double share = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+  const auto is = [&](std::string_view word) {
+    return std::search(operation.begin(), operation.end(), word.begin(), word.end(),
+                       [](char a, char b) { return (a | 0x20) == b; }) != operation.end();
+  };
+  if (is("allreduce") || is("all-reduce")) return 2 * share;
+  if (is("gather") || is("scatter") || is("alltoall") || is("all-to-all")) return share;
+  return 1;
+}
+
+}  // namespace
+
+bool NeuronImporter::look_at(NeuronTable kind, ImportTable& into, BoundRow& row, const RowPlace& place) {
+  switch (kind) {
+    case NeuronTable::instruction:
+      look_at_instruction(into, row);
+      break;
+    case NeuronTable::dma:
+      look_at_move(into, row, false);
+      break;
+    case NeuronTable::dma_transfer:
+      look_at_move(into, row, true);
+      break;
+    case NeuronTable::cc_op:
+      look_at_collective(into, row);
+      break;
+    case NeuronTable::throttle:
+      look_at_throttle(into, row);
+      break;
+    case NeuronTable::sbuf_usage:
+    case NeuronTable::psum_usage:
+      look_at_usage(row);
+      break;
+    case NeuronTable::dma_throughput:
+      add_hbm_sample(row);
+      break;
+    case NeuronTable::memory:
+      look_at_allocation(into, row);
+      break;
+    case NeuronTable::active_time:
+    case NeuronTable::layer_summary:
+      if (row.end) into.sorter().set_int64(into.column(kind == NeuronTable::active_time ? "end_ts" : "end"), *row.end);
+      break;
+    case NeuronTable::pending_dma:
+      if (const auto value = row.integer(Captured::value)) {
+        LastPending& last = last_pending_[place_];
+        if (*row.start >= last.time) last = {*row.start, *value};
+      }
+      break;
+    case NeuronTable::neff_node:
+      if (const auto size = row.integer(Captured::size); size && *size > 0 && !row.name.empty()) {
+        static_tensors_.push_back({std::string(row.name), std::string(row.text(Captured::type)), *size});
+      }
+      break;
+    case NeuronTable::warnings:
+      report_.note("vendor_warning", std::string(row.text(Captured::message)), Severity::warning);
+      break;
+    default:
+      break;
+  }
+  const Schema& schema = into.schema();
+  if (schema.kind == EventKind::counter && !into.sorter().is_set(0)) {
+    report_.skipped_row(current_.json_name, "no value", place.offset);
+    return false;
+  }
+  return true;
+}
+
+void NeuronImporter::look_at_instruction(ImportTable& into, const BoundRow& row) {
+  ++counts_.instructions;
+  static const std::size_t raw_flops = neuron_column(NeuronTable::instruction, "raw_flops");
+  const auto elements = row.integer(Captured::elements);
+  if (elements && *elements > 0 && *elements < (std::int64_t{1} << 61) && row.name.starts_with("MATMUL") &&
+      !into.sorter().is_set(raw_flops)) {
+    into.sorter().set_int64(raw_flops, 2 * *elements);
+  }
+  const std::string_view nki = row.text(Captured::nki_source_location);
+  const std::string_view bir = row.text(Captured::bir_debug_info_source_location);
+  if (nki.empty() && bir.empty()) {
+    ++counts_.without_location;
+  } else {
+    remember_location(nki);
+    remember_location(bir);
+  }
+  if (const JsonField* ids = row.get(Captured::stack_frame_ids); ids != nullptr && !ids->text.empty()) {
+    const StringId id = writer_.intern(ids->text);
+    if (!stack_texts_.contains(id)) stack_texts_.emplace(id, ids->text);
+  }
+  const JsonField* id_field = row.get(Captured::id);
+  const std::optional<std::uint64_t> id = id_field == nullptr ? std::nullopt : to_uint64(*id_field);
+  if (!id) return;
+  if (const auto triggered = row.integer(Captured::trigger)) triggers_.add_instruction(*row.start, *triggered, *id);
+  if (row.get(Captured::predecessors) != nullptr) add_predecessors(row, *id);
+}
+
+void NeuronImporter::add_predecessors(const BoundRow& row, std::uint64_t id) {
+  const JsonField& list = *row.get(Captured::predecessors);
+  if (list.kind == JsonKind::null) return;
+  ImportTable& flows = table(NeuronTable::flow);
+  static const std::size_t in_id = neuron_column(NeuronTable::flow, "in_id");
+  static const std::size_t out_id = neuron_column(NeuronTable::flow, "out_id");
+  const std::uint32_t track = flows.track(plan_, "flow", "", "Dependencies", -1);
+  JsonCursor cursor(list.text);
+  bool complete = list.kind == JsonKind::array && cursor.enter('[');
+  while (complete && cursor.next_element('[')) {
+    if (!cursor.enter('{')) {
+      complete = false;
+      break;
+    }
+    std::optional<std::uint64_t> predecessor;
+    std::string_view type;
+    while (cursor.next_element('{')) {
+      const std::string_view key = cursor.key();
+      if (!cursor.ok()) break;
+      const JsonField value = cursor.value();
+      if (key == "id") predecessor = to_uint64(value);
+      if (key == "type") type = value.text;
+    }
+    if (!predecessor) {
+      complete = false;
+      continue;
+    }
+    EventSorter& sorter = flows.sorter();
+    sorter.begin();
+    sorter.set_uint64(in_id, *predecessor);
+    sorter.set_uint64(out_id, id);
+    sorter.commit(track, *row.start, 0, writer_.intern(type));
+  }
+  if (!complete || !cursor.ok()) {
+    report_.note("dependencies_skipped", "lists of predecessors that could not be read; those arrows are missing",
+                 Severity::warning);
+  }
+}
+
+void NeuronImporter::remember_location(std::string_view location) {
+  if (location.empty() || locations_.size() >= kMaxLocations) return;
+  if (!locations_.emplace(location).second) return;
+  if (const std::string_view file = file_of_location(location); !file.empty()) source_files_.emplace(file);
+}
+
+void NeuronImporter::look_at_move(ImportTable& into, const BoundRow& row, bool is_transfer) {
+  (void)into;
+  if (const JsonField* duplicate = row.get(Captured::duplicate);
+      duplicate != nullptr && to_boolean(*duplicate) == true) {
+    ++counts_.duplicate_moves;
+  }
+  if (!is_transfer) {
+    ++counts_.packets;
+    const bool fetches_instructions = row.text(Captured::queue_type) == "instruction";
+    if (row.name == "unknown" && !fetches_instructions) ++counts_.undescribed_packets;
+    return;
+  }
+  const JsonField* id_field = row.get(Captured::id);
+  const std::optional<std::uint64_t> id = id_field == nullptr ? std::nullopt : to_uint64(*id_field);
+  if (const auto trigger = row.integer(Captured::trigger); trigger && id) {
+    triggers_.add_transfer(*row.start, *trigger, *id);
+  }
+  const auto touches_spill = [&](Captured end) { return row.text(end).find("VIRTUAL") != std::string_view::npos; };
+  const std::int64_t end = *row.start + *row.duration;
+  if (touches_spill(Captured::dest)) {
+    spills_.add(row.name, *row.start, end, row.integer(Captured::write_size).value_or(0), true);
+  }
+  if (touches_spill(Captured::source)) {
+    spills_.add(row.name, *row.start, end, row.integer(Captured::read_size).value_or(0), false);
+  }
+}
+
+void NeuronImporter::look_at_collective(ImportTable& into, const BoundRow& row) {
+  static const std::size_t algorithm = neuron_column(NeuronTable::cc_op, "algorithm_bandwidth");
+  static const std::size_t bus = neuron_column(NeuronTable::cc_op, "bus_bandwidth");
+  const std::int64_t bytes =
+      std::max(row.integer(Captured::input_size).value_or(0), row.integer(Captured::output_size).value_or(0));
+  if (*row.duration <= 0 || bytes <= 0) return;
+  // Algorithm bandwidth: the larger of input and output over the duration, in bytes per second.
+  const double bandwidth = static_cast<double>(bytes) / static_cast<double>(*row.duration) * 1e9;
+  if (!into.sorter().is_set(algorithm)) into.sorter().set_float64(algorithm, bandwidth);
+  if (!into.sorter().is_set(bus)) {
+    into.sorter().set_float64(bus, bandwidth * bus_factor(row.name, group_size(row.text(Captured::replica_group))));
+  }
+}
+
+void NeuronImporter::look_at_throttle(ImportTable& into, const BoundRow& row) {
+  static const std::size_t limit = neuron_column(NeuronTable::throttle, "util_limit");
+  const auto k = row.integer(Captured::k);
+  const auto n = row.integer(Captured::n);
+  if (k && n && *n > 0 && !into.sorter().is_set(limit)) {
+    into.sorter().set_float64(limit, static_cast<double>(*k) / static_cast<double>(*n));
+  }
+}
+
+void NeuronImporter::look_at_usage(const BoundRow& row) {
+  const std::string_view type = row.text(Captured::type);
+  if (type.empty() || type == "sb" || type == "sbuf" || type == "psum") return;
+  report_.note("usage_kind_unknown",
+               fmt::format("samples of on-chip memory of the kind \"{}\" are shown with those of the state buffer",
+                           type.substr(0, 40)),
+               Severity::note);
+}
+
+void NeuronImporter::look_at_allocation(ImportTable& into, const BoundRow& row) {
+  static const std::size_t bytes = neuron_column(NeuronTable::memory, "allocation_bytes");
+  static const std::size_t address = neuron_column(NeuronTable::memory, "address");
+  static const std::size_t tensor = neuron_column(NeuronTable::memory, "tensor");
+  static const std::size_t pool = neuron_column(NeuronTable::memory, "pool");
+  EventSorter& sorter = into.sorter();
+  const auto first = row.integer(Captured::start_address);
+  const auto last = row.integer(Captured::end_address);
+  if (first && last && *last >= *first && *last - *first < kMaxAllocationBytes) {
+    sorter.set_int64(bytes, *last - *first + 1);  // the end is inclusive
+    sorter.set_uint64(address, static_cast<std::uint64_t>(*first));
+  }
+  sorter.set_string(tensor, writer_.intern(row.name));
+  sorter.set_string(pool, writer_.intern(fmt::format("SBUF partition {}", row.text(Captured::partition))));
+}
+
+void NeuronImporter::add_hbm_sample(const BoundRow& row) {
+  static const std::size_t rate = neuron_column(NeuronTable::hbm_throughput, "hbm_transfer_rate");
+  static const std::size_t total = neuron_column(NeuronTable::hbm_throughput, "hbm_total_transfer_bytes");
+  const JsonField* rate_field = row.get(Captured::hbm_transfer_rate);
+  const std::optional<double> value = rate_field == nullptr ? std::nullopt : to_double(*rate_field);
+  if (!value) return;
+  ImportTable& hbm = table(NeuronTable::hbm_throughput);
+  EventSorter& sorter = hbm.sorter();
+  sorter.begin();
+  sorter.set_float64(rate, *value);
+  if (const auto moved = row.integer(Captured::hbm_total_transfer_bytes)) sorter.set_int64(total, *moved);
+  sorter.commit(hbm.track(plan_, "counter", "HBM throughput", "", place_), *row.start, 0, 0);
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,77 @@
+#include "capture/sources/neuron/source.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "capture/sources/base/async_sink.h"
+#include "capture/sources/neuron/importer.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr int kNeuronCertain = 90;  // the first table is one of the profile's
+constexpr int kNeuronLikely = 60;   // a table of the profile comes later, or the keys of its rows do
+
+[[nodiscard]] std::string first_key(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const auto skip_blanks = [&] {
+    while (!text.empty() && std::string_view(" \t\r\n").find(text.front()) != std::string_view::npos)
+      text.remove_prefix(1);
+  };
+  skip_blanks();
+  if (!text.starts_with('{')) return {};
+  text.remove_prefix(1);
+  skip_blanks();
+  if (!text.starts_with('"')) return {};
+  const std::size_t end = text.find('"', 1);
+  return end == std::string_view::npos ? std::string{} : std::string(text.substr(1, end - 1));
+}
+
+[[nodiscard]] int neuron_probe_text(std::string_view text) {
+  const std::string key = first_key(text);
+  if (key.empty()) return 0;
+  // "metadata" and "summary" alone are words that other formats use too.
+  constexpr std::array<std::string_view, 4> kCommon = {"metadata", "summary", "error", "errors"};
+  const bool common = std::find(kCommon.begin(), kCommon.end(), key) != kCommon.end();
+  const bool known =
+      find_table_rule(key) != nullptr || is_fact_table(key) || is_summary_key(key) || StackFrames::is_frame_table(key);
+  if (known && !common) return kNeuronCertain;
+  constexpr std::array<std::string_view, 12> kTelling = {
+      "\"instruction\":[",  "\"semaphore_update\":[", "\"dma_queues_info\":[", "\"neff_header\":[",
+      "\"pe_clock_freq\":", "\"last_hw_timestamp\":", "\"dma_throughput\":[",  "\"layer_summary\":[",
+      "\"trace_events\":[", "\"cpu_util\":[",         "\"neff_node\":[",       "\"total_active_time_percent\":"};
+  const bool telling = std::any_of(kTelling.begin(), kTelling.end(),
+                                   [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+  return telling ? kNeuronLikely : 0;
+}
+
+}  // namespace
+
+int probe_neuron_json(ByteView first_bytes, const std::string& path) {
+  const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
+  if (is_packed(text)) {
+    const std::vector<char> head = read_head(path, kProbeBytes);
+    return neuron_probe_text({head.data(), head.size()});
+  }
+  return neuron_probe_text(text);
+}
+
+Result<void> import_neuron_json(std::unique_ptr<ByteSource> bytes, const std::string& name,
+                                const ImportOptions& options, EventSink& sink) {
+  AsyncSink receiver(sink);
+  NeuronImporter importer(name, options, receiver);
+  const Result<void> done = importer.run(std::move(bytes), {});
+  if (!done) return done;
+  return receiver.finish();
+}
+
+Result<void> import_neuron_json(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
+  if (!source) return source.error();
+  return import_neuron_json(std::move(source.value()), path, options, sink);
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,110 @@
+#include "capture/sources/neuron/write/import_table.h"
+
+#include <algorithm>
+
+namespace accelscope::capture {
+
+ImportTable::ImportTable(Schema schema, std::span<const std::string_view> consumed, ChunkSpill& spill,
+                         SessionWriter& writer)
+    : spill_(spill),
+      sorter_(std::make_unique<EventSorter>(schema, spill, EventSorter::Options{})),
+      binding_(schema, consumed),
+      number_(writer.add_schema(std::move(schema))) {}
+
+std::size_t ImportTable::column(std::string_view name) const noexcept {
+  const auto& columns = schema().columns;
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
+  return found == columns.end() ? SIZE_MAX : static_cast<std::size_t>(found - columns.begin());
+}
+
+std::uint32_t ImportTable::track(TrackPlan& plan, std::string_view kind, std::string_view prefix, std::string_view name,
+                                 std::int64_t core) {
+  constexpr std::size_t kMostPlaces = 64;
+  if (last_place_ >= tracks_.size() || tracks_[last_place_].first != core) {
+    const auto of_place = [core](const auto& known) { return known.first == core; };
+    const auto found = std::find_if(tracks_.begin(), tracks_.end(), of_place);
+    last_place_ = static_cast<std::size_t>(found - tracks_.begin());
+    if (found == tracks_.end() && tracks_.size() < kMostPlaces) tracks_.emplace_back(core, TracksByName{});
+  }
+  TracksByName* const known = last_place_ < tracks_.size() ? &tracks_[last_place_].second : nullptr;
+  if (known != nullptr) {
+    if (const auto found = known->find(name); found != known->end()) return found->second;
+  }
+  const std::uint32_t number = plan.track(number_, kind, std::string(prefix).append(name), core);
+  const bool has_unit = schema().kind == EventKind::counter || schema().kind == EventKind::memory;
+  if (has_unit) plan.set_unit(number, schema().columns.front().unit);
+  if (!timed()) plan.set_untimed(number);
+  if (known != nullptr) known->emplace(name, number);
+  return number;
+}
+
+void ImportTable::copy_columns(const SortedEvent& event, Row& row, std::int64_t ticks_per_ns) const {
+  const auto& columns = schema().columns;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!event.has(i)) continue;
+    switch (columns[i].type) {
+      case ColumnType::int64:
+        row.integer(i, columns[i].unit == "ns" && ticks_per_ns != 1 ? event.int64(i) / ticks_per_ns : event.int64(i));
+        break;
+      case ColumnType::uint64:
+        row.unsigned_integer(i, event.uint64(i));
+        break;
+      case ColumnType::float64:
+        row.real(i, event.float64(i));
+        break;
+      case ColumnType::boolean:
+        row.boolean(i, event.uint64(i) != 0);
+        break;
+      case ColumnType::string:
+        row.string(i, static_cast<StringId>(event.uint64(i)));
+        break;
+      case ColumnType::text:
+        row.text(i, event.text(i));
+        break;
+    }
+  }
+}
+
+Result<void> ImportTable::join_tracks(const TrackPlan& plan) {
+  auto joined = std::make_unique<EventSorter>(schema(), spill_, EventSorter::Options{});
+  const auto& columns = schema().columns;
+  const Result<void> merged = sorter_->merge([&](const SortedEvent& event) {
+    joined->begin();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (!event.has(i)) continue;
+      if (columns[i].type == ColumnType::text) {
+        joined->set_text(i, event.text(i));
+      } else if (columns[i].type == ColumnType::float64) {
+        joined->set_float64(i, event.float64(i));
+      } else {
+        joined->set_uint64(i, event.uint64(i));  // as it is stored
+      }
+    }
+    joined->commit(plan.canonical(event.track), event.start, event.duration, event.name);
+    return true;
+  });
+  if (merged) sorter_ = std::move(joined);
+  return merged;
+}
+
+Result<void> ImportTable::write(const TrackPlan& plan, SessionWriter& writer, std::int64_t ticks_per_ns,
+                                const Visitor& visitor) {
+  if (plan.has_joined(number_)) {
+    if (Result<void> joined = join_tracks(plan); !joined) return joined;
+  }
+  std::uint32_t track = kNone;
+  const Result<void> merged = sorter_->merge([&](const SortedEvent& event) {
+    // A track that is done needs its buffers no longer: a profile may have hundreds.
+    if (event.track != track && track != kNone) writer.release_buffers();
+    track = event.track;
+    Row row = writer.begin_event(plan.written(event.track), event.start, event.duration, event.name);
+    copy_columns(event, row, ticks_per_ns);
+    if (visitor) visitor(event, row);
+    return !writer.cancelled();
+  });
+  if (!merged) return merged;
+  writer.release_buffers();
+  return writer.status();
+}
+
+}  // namespace accelscope::capture

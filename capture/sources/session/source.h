@@ -1,0 +1,12 @@
+// Replays a session file as if it were captured now: its definitions, then its chunks in order of time, byte for
+// byte. Takes sessions of one source; one that joins several is refused, since their strings have separate scopes.
+#pragma once
+
+#include "capture/sources/base/source.h"
+
+namespace accelscope::capture {
+
+[[nodiscard]] int probe_session(ByteView first_bytes, const std::string& path);
+Result<void> replay_session(const std::string& path, const ImportOptions& options, EventSink& sink);
+
+}  // namespace accelscope::capture

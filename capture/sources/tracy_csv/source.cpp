@@ -1,0 +1,383 @@
+#include "capture/sources/tracy_csv/source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/event_sorter.h"
+#include "capture/sources/base/import_report.h"
+#include "capture/sources/base/line_blocks.h"
+#include "capture/sources/base/source_finder.h"
+#include "capture/sources/tracy_csv/layout.h"
+#include "capture/sources/tracy_csv/schemas.h"
+#include "core/base/format.h"
+#include "core/chunk/session_writer.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kTracySortMemoryBytes = 192U << 20;  // packed events beyond this go to a temporary file
+constexpr std::uint32_t kMostTracks = 8'000;               // of threads and plots; further ones share one
+constexpr std::size_t kMessageNameChars = 60;
+constexpr std::size_t kLongestRow = 1U << 20;  // of a message that goes over several lines
+constexpr std::int64_t kLargestTime = std::int64_t{1} << 61;
+
+class TracyCsvImport {
+ public:
+  TracyCsvImport(std::string name, const ImportOptions& options, EventSink& sink)
+      : name_(std::move(name)), options_(options), writer_(sink), spill_(kTracySortMemoryBytes) {}
+  Result<void> run(std::unique_ptr<ByteSource> source);
+
+ private:
+  struct Lane {
+    std::string name;
+    TrackNumber track = kNone;
+  };
+  Result<void> read(LineBlocks& blocks, std::string_view first, std::vector<char>& buffer);
+  void take_line(std::string_view line);
+  void take_row();
+  void take_zone();
+  void take_plot_sample();
+  void take_message();
+  void take_statistics();
+  void fill_zone();
+  void skip(std::uint64_t& count);
+  [[nodiscard]] std::string_view cell(TracyColumn column) const;
+  [[nodiscard]] std::optional<std::int64_t> number(TracyColumn column) const;
+  [[nodiscard]] StringId source();
+  [[nodiscard]] std::uint32_t lane_of(std::map<std::string, std::uint32_t, std::less<>>& numbers,
+                                      std::vector<Lane>& lanes, std::string_view name) const;
+  Result<void> write_events();
+  Result<void> write_samples();
+  void write_report();
+  [[nodiscard]] Error cancelled() const { return Error{fmt::format("{}: the import was cancelled", name_)}; }
+
+  std::string name_;
+  const ImportOptions& options_;
+  SessionWriter writer_;
+  ChunkSpill spill_;
+  TracyLayout layout_;
+  std::optional<EventSorter> events_;
+  std::optional<EventSorter> samples_;
+  std::map<std::string, std::uint32_t, std::less<>> thread_numbers_;
+  std::map<std::string, std::uint32_t, std::less<>> plot_numbers_;
+  std::vector<Lane> threads_;
+  std::vector<Lane> plots_;
+  std::vector<std::string> cells_;
+  std::set<std::string> files_;
+  std::string row_;  // of a message whose lines have not all come
+  ClockNumber clock_ = kNone;
+  TrackNumber statistics_ = kNone;
+  std::uint64_t line_ = 0;
+  std::uint64_t rows_ = 0;
+  std::uint64_t not_rows_ = 0;
+  std::uint64_t bad_times_ = 0;
+  std::uint64_t first_skipped_ = 0;
+};
+
+Result<void> TracyCsvImport::run(std::unique_ptr<ByteSource> source) {
+  LineBlocks blocks(std::move(source));
+  std::vector<char> buffer;
+  const std::string_view first = blocks.next(buffer);
+  if (first.empty()) {
+    if (blocks.long_lines() > 0) return Error{name_ + ": its lines are too long for a table"};
+    return Error{blocks.failure().empty() ? fmt::format("{}: the file is empty; was its writer stopped early?", name_)
+                                          : blocks.failure()};
+  }
+  const std::size_t end = std::min(first.find('\n'), first.size());
+  Result<TracyLayout> layout = read_tracy_header(first.substr(0, end));
+  if (!layout) return Error{fmt::format("{}: {}; write the file by tracy-csvexport", name_, layout.message())};
+  layout_ = std::move(layout).value();
+  events_.emplace(tracy_schema(layout_), spill_, EventSorter::Options{});
+  samples_.emplace(tracy_plot_schema(), spill_, EventSorter::Options{});
+  clock_ = writer_.add_clock({.name = "Tracy", .anchors = {{0, 0}}});
+  line_ = 1;
+  if (Result<void> done = read(blocks, first.substr(std::min(end + 1, first.size())), buffer); !done) return done;
+  if (Result<void> done = write_events(); !done) return done;
+  if (Result<void> done = write_samples(); !done) return done;
+  if (!blocks.failure().empty()) writer_.add_quality({"unreadable", 1, blocks.failure(), Severity::error});
+  if (blocks.hole_bytes() > 0)
+    writer_.add_quality({"file_holes", blocks.hole_bytes(), hole_in_words(blocks.first_hole()), Severity::error});
+  not_rows_ += blocks.long_lines();
+  write_report();
+  return writer_.finish();
+}
+
+Result<void> TracyCsvImport::read(LineBlocks& blocks, std::string_view first, std::vector<char>& buffer) {
+  for (std::string_view text = first;;) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      ++line_;
+      take_line(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    if (writer_.cancelled()) return cancelled();
+    if (options_.progress) options_.progress(blocks.file_bytes_read(), blocks.file_bytes());
+    text = blocks.next(buffer);
+    if (text.empty()) break;
+  }
+  if (!row_.empty()) skip(not_rows_);
+  return {};
+}
+
+void TracyCsvImport::skip(std::uint64_t& count) {
+  if (not_rows_ + bad_times_ == 0) first_skipped_ = line_;
+  ++count;
+}
+
+void TracyCsvImport::take_line(std::string_view line) {
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  if (layout_.table != TracyTable::messages) {
+    if (line.find_first_not_of(" \t") == std::string_view::npos) return;
+    if (!split_tracy_row(line, layout_, cells_)) return skip(not_rows_);
+    return take_row();
+  }
+  // Messages may go over several lines; the last one ends with the time.
+  if (row_.empty() && line.find_first_not_of(" \t") == std::string_view::npos) return;
+  row_ += (row_.empty() ? "" : "\n") + std::string(line);
+  const std::size_t last = row_.rfind(layout_.separator);
+  std::int64_t time = 0;
+  if (last != std::string::npos && read_whole_number(std::string_view(row_).substr(last + 1), time)) {
+    cells_ = {row_.substr(0, last), row_.substr(last + 1)};
+    row_.clear();
+    return take_row();
+  }
+  if (row_.size() > kLongestRow) {
+    row_.clear();
+    skip(not_rows_);
+  }
+}
+
+void TracyCsvImport::take_row() {
+  ++rows_;
+  switch (layout_.table) {
+    case TracyTable::zones:
+      return cell(TracyColumn::duration).empty() ? take_plot_sample() : take_zone();
+    case TracyTable::gpu_zones:
+      return take_zone();
+    case TracyTable::messages:
+      return take_message();
+    case TracyTable::statistics:
+      return take_statistics();
+  }
+}
+
+std::string_view TracyCsvImport::cell(TracyColumn column) const {
+  const std::size_t place = layout_.place(column);
+  return place == TracyLayout::kAbsent ? std::string_view{} : std::string_view(cells_[place]);
+}
+
+std::optional<std::int64_t> TracyCsvImport::number(TracyColumn column) const {
+  std::int64_t value = 0;
+  if (!read_whole_number(cell(column), value) || value < 0 || value > kLargestTime) return std::nullopt;
+  return value;
+}
+
+StringId TracyCsvImport::source() {
+  const std::string file(cell(TracyColumn::file));
+  if (file.empty()) return 0;
+  files_.insert(file);
+  const std::string_view line = cell(TracyColumn::line);
+  return writer_.intern(line.empty() ? file : fmt::format("{}:{}", file, line));
+}
+
+std::uint32_t TracyCsvImport::lane_of(std::map<std::string, std::uint32_t, std::less<>>& numbers,
+                                      std::vector<Lane>& lanes, std::string_view name) const {
+  if (const auto found = numbers.find(name); found != numbers.end()) return found->second;
+  if (lanes.size() == kMostTracks) return kMostTracks - 1;
+  const auto number = static_cast<std::uint32_t>(lanes.size());
+  lanes.push_back({std::string(name), kNone});
+  numbers.emplace(name, number);
+  return number;
+}
+
+void TracyCsvImport::take_zone() {
+  const std::optional<std::int64_t> start = number(TracyColumn::start);
+  const std::optional<std::int64_t> duration = number(TracyColumn::duration);
+  if (!start || !duration) return skip(bad_times_);
+  events_->begin();
+  fill_zone();
+  const std::uint32_t thread = lane_of(thread_numbers_, threads_, cell(TracyColumn::thread));
+  events_->commit(thread, *start, *duration, writer_.intern(cells_[0]));
+}
+
+void TracyCsvImport::fill_zone() {
+  std::size_t column = 0;
+  if (const StringId where = source(); where != 0) events_->set_string(column, where);
+  ++column;
+  if (layout_.place(TracyColumn::thread) != TracyLayout::kAbsent) {
+    std::int64_t thread = 0;
+    if (read_whole_number(cell(TracyColumn::thread), thread)) events_->set_int64(column, thread);
+    ++column;
+  }
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (layout_.columns[i] != TracyColumn::other) continue;
+    if (!cells_[i].empty()) events_->set_text(column, cells_[i]);
+    ++column;
+  }
+}
+
+void TracyCsvImport::take_plot_sample() {
+  const std::optional<std::int64_t> start = number(TracyColumn::start);
+  double value = 0;
+  if (!start || !read_real_number(cells_.back(), value)) return skip(bad_times_);
+  samples_->begin();
+  samples_->set_float64(0, value);
+  samples_->commit(lane_of(plot_numbers_, plots_, cells_[0]), *start, 0, 0);
+}
+
+void TracyCsvImport::take_message() {
+  const std::optional<std::int64_t> start = number(TracyColumn::start);
+  if (!start) return skip(bad_times_);
+  events_->begin();
+  events_->set_text(0, cells_[0]);
+  const std::string_view head = std::string_view(cells_[0]).substr(0, 4 * kMessageNameChars);
+  events_->commit(lane_of(thread_numbers_, threads_, ""), *start, 0,
+                  writer_.intern(shorten_middle(head, kMessageNameChars)));
+}
+
+void TracyCsvImport::take_statistics() {
+  if (statistics_ == kNone) {
+    statistics_ = writer_.add_track({.name = "Statistics of zones",
+                                     .kind = "table",
+                                     .device = "Tracy",
+                                     .schema = writer_.add_schema(events_->schema())});
+  }
+  const StringId where = source();
+  Row row = writer_.begin_event(statistics_, 0, 0, writer_.intern(cells_[0]));
+  std::size_t column = 0;
+  if (where != 0) row.string(column, where);
+  const Schema& schema = events_->schema();
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (layout_.columns[i] != TracyColumn::other) continue;
+    ++column;
+    std::int64_t whole = 0;
+    double real = 0;
+    if (schema.columns[column].type == ColumnType::float64) {
+      if (read_real_number(cells_[i], real)) row.real(column, real);
+    } else if (read_whole_number(cells_[i], whole)) {
+      row.integer(column, whole);
+    }
+  }
+}
+
+Result<void> TracyCsvImport::write_events() {
+  if (events_->event_count() == 0) return {};
+  const Schema& schema = events_->schema();
+  const SchemaNumber number = writer_.add_schema(schema);
+  const bool messages = layout_.table == TracyTable::messages;
+  const Result<void> done = events_->merge([&](const SortedEvent& event) {
+    Lane& lane = threads_[event.track];
+    if (lane.track == kNone) {
+      const std::string name = messages                                 ? "Messages"
+                               : layout_.table == TracyTable::gpu_zones ? "GPU"
+                               : lane.name.empty()                      ? "Zones"
+                                                                        : "Thread " + lane.name;
+      lane.track = writer_.add_track({.name = name,
+                                      .kind = layout_.table == TracyTable::gpu_zones ? "stream" : "host_thread",
+                                      .device = "Tracy",
+                                      .schema = number,
+                                      .clock = clock_});
+    }
+    Row row = writer_.begin_event(lane.track, event.start, event.duration, event.name);
+    for (std::size_t i = 0; i < schema.columns.size(); ++i) {
+      if (!event.has(i)) continue;
+      if (schema.columns[i].type == ColumnType::text) {
+        row.text(i, event.text(i));
+      } else if (schema.columns[i].type == ColumnType::string) {
+        row.string(i, static_cast<StringId>(event.uint64(i)));
+      } else {
+        row.integer(i, event.int64(i));
+      }
+    }
+    return !writer_.cancelled();
+  });
+  if (!done) return done;
+  if (writer_.cancelled() && writer_.status()) return cancelled();
+  return writer_.status();
+}
+
+Result<void> TracyCsvImport::write_samples() {
+  if (samples_->event_count() == 0) return {};
+  const SchemaNumber number = writer_.add_schema(samples_->schema());
+  const Result<void> done = samples_->merge([&](const SortedEvent& event) {
+    Lane& lane = plots_[event.track];
+    if (lane.track == kNone) {
+      lane.track = writer_.add_track(
+          {.name = lane.name, .kind = "counter", .device = "Tracy", .schema = number, .clock = clock_});
+    }
+    writer_.sample(lane.track, event.start, event.float64(0));
+    return !writer_.cancelled();
+  });
+  if (!done) return done;
+  if (writer_.cancelled() && writer_.status()) return cancelled();
+  return writer_.status();
+}
+
+void TracyCsvImport::write_report() {
+  writer_.set_meta("source_format", "tracy-csvexport");
+  const std::uint64_t of_plots = samples_->event_count();
+  if (rows_ > of_plots)
+    writer_.set_meta("source.rows." + events_->schema().name, fmt::format("{}", rows_ - of_plots - bad_times_));
+  if (of_plots > 0) writer_.set_meta("source.rows.tracy_plot", fmt::format("{}", of_plots));
+  if (not_rows_ > 0) {
+    writer_.add_quality(
+        {"rows_skipped", not_rows_,
+         fmt::format("lines that fit the file's header in no way were skipped, the first is line {}; are "
+                     "there line ends in names or texts?",
+                     first_skipped_),
+         Severity::warning});
+  }
+  if (bad_times_ > 0) {
+    writer_.add_quality({"rows_skipped", bad_times_,
+                         fmt::format("rows whose time, duration or value is no number, or negative, were skipped, the "
+                                     "first in line {}; zones that had not ended look so",
+                                     first_skipped_),
+                         Severity::warning});
+  }
+  if (rows_ == 0) {
+    writer_.add_quality({"no_rows", 1,
+                         "the file has a header but no rows; was the filter of tracy-csvexport too narrow?",
+                         Severity::warning});
+  }
+  if (threads_.size() == kMostTracks || plots_.size() == kMostTracks) {
+    writer_.add_quality({"tracks_shared", 1,
+                         fmt::format("more than {} threads or plots; the later ones share a track", kMostTracks),
+                         Severity::warning});
+  }
+  const SourceSearch search = add_source_files(files_, options_.source_roots, writer_);
+  if (files_.empty() || search.missing.empty()) return;
+  writer_.add_quality({"source_files_missing", search.missing.size(),
+                       fmt::format("source files that the zones name were not found ({}{}); name the folder that holds "
+                                   "them with --source-root",
+                                   search.missing.front(), search.missing.size() > 1 ? ", ..." : ""),
+                       Severity::note});
+}
+
+}  // namespace
+
+int probe_tracy_csv(ByteView first_bytes, const std::string& path) {
+  const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
+  if (!is_packed(text)) return probe_tracy_csv_text(text);
+  const std::vector<char> head = read_head(path, kProbeBytes);
+  return probe_tracy_csv_text({head.data(), head.size()});
+}
+
+Result<void> import_tracy_csv(std::unique_ptr<ByteSource> bytes, const std::string& name, const ImportOptions& options,
+                              EventSink& sink) {
+  AsyncSink receiver(sink);
+  if (Result<void> done = TracyCsvImport(name, options, receiver).run(std::move(bytes)); !done) return done;
+  return receiver.finish();
+}
+
+Result<void> import_tracy_csv(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
+  if (!source) return source.error();
+  return import_tracy_csv(std::move(source.value()), path, options, sink);
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,344 @@
+#include "capture/sources/tt_metal/follower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <tuple>
+
+#include "capture/sources/base/line_blocks.h"
+#include "capture/sources/tt_metal/write/held_markers.h"
+#include "core/base/checksum.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kLateMemoryBytes = 64U << 20;  // packed markers that came late beyond this go to a file
+constexpr std::size_t kMostCutRows = 64;             // that are looked for in the file that was written anew
+
+[[nodiscard]] std::uint64_t hash_of(const LogRow& row) {
+  const std::array<std::uint64_t, 5> words = {
+      static_cast<std::uint64_t>(row.marker.time), row.marker.data, row.marker.extra,
+      (std::uint64_t{row.marker.site} << 32) | row.marker.context, row.processor};
+  const std::uint64_t hash = checksum(std::as_bytes(std::span(words)));
+  return hash == 0 ? 1 : hash;
+}
+
+[[nodiscard]] bool same_layout(const DeviceLogLayout& a, const DeviceLogLayout& b) {
+  const auto same_extra = [](const DeviceLogLayout::Extra& x, const DeviceLogLayout::Extra& y) {
+    return x.place == y.place && x.name == y.name;
+  };
+  return a.arch == b.arch && a.frequency_mhz == b.frequency_mhz && a.max_compute_cores == b.max_compute_cores &&
+         a.places == b.places && a.cell_count == b.cell_count &&
+         std::equal(a.extras.begin(), a.extras.end(), b.extras.begin(), b.extras.end(), same_extra);
+}
+
+// Nothing but blank lines and lines before the header: more is to come.
+[[nodiscard]] bool may_be_a_head(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos && !is_prologue_line(line)) return false;
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return true;
+}
+
+void add_counts(const DeviceLogCounts& of_reading, DeviceLogCounts& counts) {
+  counts.rows += of_reading.rows;
+  counts.problems.add(of_reading.problems, 0);
+  counts.long_lines += of_reading.long_lines;
+  counts.duplicates += of_reading.duplicates;
+  for (std::size_t i = 0; i < kLogTableCount; ++i) counts.table_rows[i] += of_reading.table_rows[i];
+}
+
+}  // namespace
+
+// One log: files with the same header whose cycles go on.
+struct DeviceLogFollower::Log {
+  Log(DeviceLogLayout of, SessionWriter& writer, const LiveLog& live)
+      : layout(std::move(of)), parser(layout, dictionary), events(layout, dictionary, writer, counts, live) {}
+  DeviceLogLayout layout;
+  DeviceLogDictionary dictionary;
+  DeviceLogRows parser;
+  DeviceLogCounts counts;  // of files before the one that is read
+  DeviceLogWriter events;
+  SeenRows seen;
+  ChunkSpill spill{kLateMemoryBytes};
+  std::vector<std::unique_ptr<HeldMarkers>> processors;  // by the dictionary's numbers
+  std::map<std::uint32_t, Chip> chips;
+};
+
+DeviceLogFollower::DeviceLogFollower(std::string name, SessionWriter& writer, std::vector<std::string> source_roots)
+    : name_(std::move(name)), writer_(writer), source_roots_(std::move(source_roots)) {}
+DeviceLogFollower::~DeviceLogFollower() = default;
+
+void DeviceLogFollower::begin_anew(std::uint64_t lost_bytes) {
+  // What is held back stays so: a file that repeats it may bring the rows between.
+  lost_bytes_ += lost_bytes;
+  if (cut_.in_a_line() && cut_rows_.size() < kMostCutRows) cut_rows_.push_back(cut_.take_rest());
+  (void)cut_.take_rest();
+  head_.clear();
+  failure_.clear();
+  has_layout_ = false;
+  is_unknown_ = log_ != nullptr;
+  lines_ = 0;
+  ++readings_;
+  ++reading_;
+}
+
+void DeviceLogFollower::feed(std::string_view bytes, std::int64_t now_ns, bool keep) {
+  now_ns_ = now_ns;
+  keep_ = keep;
+  cut_.feed(bytes, [this](std::string_view lines) { take_lines(lines, true); });
+  counts_.long_lines += cut_.take_long_lines();
+}
+
+void DeviceLogFollower::take_lines(std::string_view lines, bool complete) {
+  if (lines.empty() || !failure_.empty()) return;
+  if (complete) forget_found_row(lines);
+  if (!has_layout_ && !read_head(lines)) return;
+  if (!lines.empty()) take_rows(lines);
+}
+
+void DeviceLogFollower::forget_found_row(std::string_view lines) {
+  std::erase_if(cut_rows_, [&](const std::string& row) {
+    for (std::size_t at = lines.find(row); at != std::string_view::npos; at = lines.find(row, at + 1)) {
+      if (at == 0 || lines[at - 1] == '\n') return true;
+    }
+    return false;
+  });
+}
+
+// False while the header has not come. Leaves the rows.
+bool DeviceLogFollower::read_head(std::string_view& lines) {
+  const std::size_t known = head_.size();
+  head_ += lines;
+  Result<LogPrologue> prologue = read_prologue(head_);
+  if (!prologue) {
+    if (!may_be_a_head(head_)) failure_ = prologue.message();
+    return false;
+  }
+  has_layout_ = true;
+  lines_ = prologue->lines;
+  lines.remove_prefix(std::max(prologue->bytes, known) - known);
+  if (!log_ || !same_layout(log_->layout, prologue->layout)) begin_log(std::move(prologue.value().layout));
+  head_.clear();
+  return true;
+}
+
+void DeviceLogFollower::begin_log(DeviceLogLayout layout) {
+  if (log_) end_log();
+  is_unknown_ = false;
+  used_.label = ++log_count_ == 1 ? "" : fmt::format("log {} ", log_count_);
+  log_ = std::make_unique<Log>(std::move(layout), writer_, used_);
+}
+
+void DeviceLogFollower::take_rows(std::string_view lines) {
+  while (!lines.empty()) {
+    std::string_view some = lines.substr(0, LineBlocks::kBlockBytes);
+    if (some.size() < lines.size()) {
+      const std::size_t end = some.rfind('\n');
+      some = lines.substr(0, end == std::string_view::npos ? lines.find('\n') + 1 : end + 1);
+    }
+    log_->parser.parse(some, block_);
+    if (is_unknown_ && !block_.rows.empty() && is_another_log()) {
+      begin_log(DeviceLogLayout(log_->layout));
+      log_->parser.parse(some, block_);
+    }
+    count_lines();
+    const std::vector<LogRow> rows = new_rows();
+    place_chips(rows);
+    for (const LogRow& row : rows) hold(row);
+    lines.remove_prefix(some.size());
+  }
+}
+
+void DeviceLogFollower::count_lines() {
+  counts_.problems.add(block_.problems, lines_ + 1);
+  counts_.rows += block_.lines - block_.blank_lines;
+  rows_ += block_.rows.size();
+  lines_ += block_.lines;
+}
+
+// By its first rows: whether a file that was written anew repeats the log, goes on with it, or is another one.
+bool DeviceLogFollower::is_another_log() {
+  is_unknown_ = false;
+  bool repeats = false;
+  bool is_older = false;
+  for (const LogRow& row : block_.rows) {
+    repeats = repeats || log_->seen.knows(hash_of(row));
+    const HeldMarkers* const known =
+        row.processor < log_->processors.size() ? log_->processors[row.processor].get() : nullptr;
+    is_older = is_older || (known != nullptr && row.marker.time < known->last());
+  }
+  if (is_older && !repeats) return true;
+  // The file as it is now says how many rows there are, if it repeats what was there.
+  if (!repeats) add_counts(counts_, log_->counts);
+  counts_ = {};
+  return false;
+}
+
+std::vector<LogRow> DeviceLogFollower::new_rows() {
+  std::vector<LogRow> rows;
+  for (const LogRow& row : block_.rows) {
+    const SeenRows::Before before = log_->seen.add(hash_of(row), reading_);
+    const auto table = static_cast<std::size_t>(table_of(log_->dictionary.site(row.marker.site).kind));
+    ++counts_.table_rows[table];
+    if (before == SeenRows::Before::this_reading) {
+      ++counts_.duplicates;
+    } else if (before == SeenRows::Before::earlier_reading) {
+      ++repeated_;
+    } else if (keep_) {
+      rows.push_back(row);
+    } else {
+      ++left_out_;
+    }
+  }
+  return rows;
+}
+
+// The log does not say when a cycle was. It was before its row was written: the newest row so far, seen as soon after
+// its cycle as any, bounds the clock. What lay in the file before the capture began is drawn from its begin.
+void DeviceLogFollower::place(Chip& chip, const DeviceLogLayout& layout) const {
+  const double mhz = layout.frequency_mhz > 0 ? layout.frequency_mhz : 1000;
+  const double span_ns = static_cast<double>(chip.last - chip.first) * 1000 / mhz;
+  const std::int64_t at_first = std::max<std::int64_t>(now_ns_ - static_cast<std::int64_t>(span_ns), 0);
+  ClockAnchor& anchor = chip.clock.anchors.front();
+  const double to_anchor_ns = static_cast<double>(anchor.ticks - chip.first) * 1000 / mhz;
+  const std::int64_t ns = at_first + static_cast<std::int64_t>(to_anchor_ns);
+  if (chip.placed && ns >= anchor.ns) return;
+  anchor.ns = ns;
+}
+
+void DeviceLogFollower::place_chips(const std::vector<LogRow>& rows) {
+  std::map<std::uint32_t, bool> touched;
+  for (const LogRow& row : rows) {
+    const std::uint32_t number = log_->dictionary.processors()[row.processor].chip;
+    touched[number] = true;
+    const auto [place, is_new] = log_->chips.try_emplace(number);
+    Chip& chip = place->second;
+    if (is_new) chip.first = chip.last = row.marker.time;
+    chip.first = std::min(chip.first, row.marker.time);
+    chip.last = std::max(chip.last, row.marker.time);
+  }
+  for (const auto& [number, ignored] : touched) {
+    Chip& chip = log_->chips.at(number);
+    if (!chip.placed) chip.clock.anchors = {{.ticks = chip.first, .ns = 0}};
+    const std::int64_t before = chip.clock.anchors.front().ns;
+    place(chip, log_->layout);
+    if (!chip.placed) {
+      chip.clock = log_->events.begin_chip(number, chip.clock.anchors.front());
+      chip.placed = true;
+      ++log_->counts.chips;
+    } else if (chip.clock.anchors.front().ns != before) {
+      ++chip.clock.version;
+      writer_.update_clock(chip.clock);
+    }
+  }
+}
+
+void DeviceLogFollower::hold(const LogRow& row) {
+  if (row.processor >= log_->processors.size()) log_->processors.resize(row.processor + 1);
+  std::unique_ptr<HeldMarkers>& held = log_->processors[row.processor];
+  if (!held) {
+    const LogProcessor& processor = log_->dictionary.processors()[row.processor];
+    held = std::make_unique<HeldMarkers>(log_->events,
+                                         log_->events.begin(processor, log_->chips.at(processor.chip).clock.number));
+  }
+  const LogSite& site = log_->dictionary.site(row.marker.site);
+  if (site.kind == MarkerKind::zone_begin && site.rank == 0) held->hand_on_before(row.marker.time);
+  const Result<bool> in_time = held->add(row.marker, log_->spill);
+  if (!in_time) failure_ = in_time.message();
+  late_ += in_time && !*in_time ? 1 : 0;
+}
+
+void DeviceLogFollower::settle() {
+  if (!log_) return;
+  for (const std::unique_ptr<HeldMarkers>& held : log_->processors) {
+    if (held) held->hand_on_all();
+  }
+}
+
+void DeviceLogFollower::end_log() {
+  std::vector<HeldMarkers*> order;
+  for (const std::unique_ptr<HeldMarkers>& held : log_->processors) {
+    if (held) order.push_back(held.get());
+  }
+  std::sort(order.begin(), order.end(), [](const HeldMarkers* a, const HeldMarkers* b) {
+    const auto key = [](const LogProcessor& of) { return std::tie(of.chip, of.core_x, of.core_y, of.risc); };
+    return key(a->processor()) < key(b->processor());
+  });
+  for (HeldMarkers* held : order) {
+    if (const Result<void> done = held->finish(log_->spill); !done) failure_ = done.message();
+  }
+  add_counts(counts_, log_->counts);
+  counts_ = {};
+  log_->counts.names_left_out = log_->dictionary.left_out();
+  write_facts(log_->counts, log_->layout, writer_);
+  write_sources(log_->dictionary, source_roots_, writer_);
+  write_report(log_->counts, log_->layout, writer_);
+  if (log_->seen.not_remembered() > 0) {
+    writer_.add_quality({"rows_not_remembered", log_->seen.not_remembered(),
+                         "the log has more rows than are remembered while it is followed; if it was written anew, rows "
+                         "may be in the session twice: import the file instead",
+                         Severity::warning});
+  }
+  used_ = log_->events.used();
+}
+
+Result<void> DeviceLogFollower::finish() {
+  const std::string last = cut_.take_rest();
+  take_lines(last, false);
+  if (!log_) {
+    if (readings_ == 0) return Error{fmt::format("{}: there is no such file", name_)};
+    const Result<LogPrologue> prologue = read_prologue(head_);
+    return no_device_log(name_, !failure_.empty() ? failure_
+                                : prologue        ? std::string("it is empty")
+                                                  : prologue.message());
+  }
+  end_log();
+  report_following();
+  return writer_.status();
+}
+
+void DeviceLogFollower::report_following() {
+  const auto note = [&](std::string_view kind, std::uint64_t count, std::string detail, Severity severity) {
+    if (count > 0) writer_.add_quality({std::string(kind), count, std::move(detail), severity});
+  };
+  note("device_clock_estimated", log_->chips.size(),
+       "the log does not relate the chip's cycles to the host's time: its events are drawn as late as they can have "
+       "been, their rows being written after them; distances between events of a chip are exact",
+       Severity::note);
+  note("log_unreadable", failure_.empty() ? 0 : 1, fmt::format("{}: {}", name_, failure_), Severity::error);
+  note("log_written_anew", readings_ > 1 ? readings_ - 1 : 0,
+       fmt::format("{}: the file was written anew while it was followed; {} rows came again and count once", name_,
+                   repeated_),
+       Severity::note);
+  note("rows_lost", cut_rows_.size(),
+       fmt::format("{}: rows were cut off in their middle when the file was written anew, and did not come again",
+                   name_),
+       Severity::warning);
+  note(
+      "bytes_lost", lost_bytes_,
+      fmt::format("{}: bytes of the log were gone before they could be read, for the file was cut or replaced; let the "
+                  "capture write to a faster viewer or disk",
+                  name_),
+      Severity::warning);
+  note("rows_left_out", left_out_,
+       fmt::format("{}: rows that were there before the capture began, or came while it was paused, are not in the "
+                   "session",
+                   name_),
+       Severity::note);
+  note("rows_late", late_,
+       fmt::format("{}: rows came after later ones of their processor had been handed on; their zones lie below the "
+                   "others. Import the file for the exact nesting",
+                   name_),
+       Severity::warning);
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,101 @@
+// Understands a device log while it is written: zones are handed on as they end, in the way of the importer, whose
+// parser and writer this shares, so that the finished file gives the same events. Rows of a processor are held back
+// until its next run of the firmware begins, until as many wait as the importer sorts at once, or until settle().
+//
+// A file that is written anew may repeat rows, which count once; its other rows join those that are known. If it has
+// another header, or if its cycles begin anew, it is another log, with tracks of its own.
+//
+//   DeviceLogFollower follower("profile_log_device.csv", writer, {});
+//   follower.begin_anew(); follower.feed(bytes, now_ns); ... follower.settle(); ... follower.finish();
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capture/sources/tt_metal/read/cut_lines.h"
+#include "capture/sources/tt_metal/read/rows.h"
+#include "capture/sources/tt_metal/read/seen_rows.h"
+#include "capture/sources/tt_metal/write/writer.h"
+
+namespace accelscope::capture {
+
+class DeviceLogFollower {
+ public:
+  // `name` is what messages call the file.
+  DeviceLogFollower(std::string name, SessionWriter& writer, std::vector<std::string> source_roots);
+  ~DeviceLogFollower();
+  DeviceLogFollower(const DeviceLogFollower&) = delete;
+  DeviceLogFollower& operator=(const DeviceLogFollower&) = delete;
+
+  // What comes next is a file from its first byte: it has appeared, or was written anew. `lost_bytes`: of the one
+  // before that are known to have been there and were not fed.
+  void begin_anew(std::uint64_t lost_bytes = 0);
+  // The next bytes, cut anywhere; `now_ns` is the session's time at which they had been written. Without `keep` the
+  // rows are understood and left out.
+  void feed(std::string_view bytes, std::int64_t now_ns, bool keep = true);
+  // Hands on what is held back: whoever writes the file has paused between two rows.
+  void settle();
+  [[nodiscard]] bool in_a_row() const noexcept { return cut_.in_a_line(); }
+  // The file grows no more. Fails if there was none, or none that is a device log.
+  Result<void> finish();
+
+  [[nodiscard]] bool found_log() const noexcept { return log_ != nullptr; }
+  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }  // understood, of all readings
+
+ private:
+  struct Chip {
+    Clock clock;
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    bool placed = false;
+  };
+  struct Log;
+
+  void take_lines(std::string_view lines, bool complete);
+  [[nodiscard]] bool read_head(std::string_view& lines);
+  void take_rows(std::string_view lines);
+  [[nodiscard]] bool is_another_log();
+  void begin_log(DeviceLogLayout layout);
+  void end_log();
+  void count_lines();
+  [[nodiscard]] std::vector<LogRow> new_rows();
+  void place(Chip& chip, const DeviceLogLayout& layout) const;
+  void place_chips(const std::vector<LogRow>& rows);
+  void hold(const LogRow& row);
+  void forget_found_row(std::string_view lines);
+  void report_following();
+
+  std::string name_;
+  SessionWriter& writer_;
+  std::vector<std::string> source_roots_;
+  std::unique_ptr<Log> log_;
+  std::uint32_t log_count_ = 0;
+  LiveLog used_;
+
+  // Of the file as it is read now.
+  std::string head_;  // lines before the layout is known
+  CutLines cut_;
+  bool has_layout_ = false;
+  bool is_unknown_ = false;  // whether it goes on with the log that is known, or repeats it
+  std::uint16_t reading_ = 0;
+  std::uint64_t lines_ = 0;
+  DeviceLogCounts counts_;
+  std::int64_t now_ns_ = 0;
+  bool keep_ = true;
+
+  std::string failure_;  // why the file is no device log
+  std::uint64_t rows_ = 0;
+  std::uint64_t readings_ = 0;
+  std::uint64_t repeated_ = 0;
+  std::uint64_t left_out_ = 0;
+  std::uint64_t late_ = 0;
+  std::uint64_t lost_bytes_ = 0;
+  std::vector<std::string> cut_rows_;  // that a file written anew has cut off
+  LogRowBlock block_;
+};
+
+}  // namespace accelscope::capture

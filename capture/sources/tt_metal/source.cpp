@@ -1,0 +1,159 @@
+#include "capture/sources/tt_metal/source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "capture/sources/base/async_sink.h"
+#include "capture/sources/tt_metal/reader.h"
+#include "capture/sources/tt_metal/write/writer.h"
+
+namespace accelscope::capture {
+namespace {
+
+constexpr std::size_t kLogSortMemoryBytes = 192U << 20;  // packed markers beyond this go to a temporary file
+
+class DeviceLogImport {
+ public:
+  DeviceLogImport(std::string name, const ImportOptions& options, EventSink& sink)
+      : name_(std::move(name)), options_(options), writer_(sink), spill_(kLogSortMemoryBytes) {}
+
+  Result<void> run(std::unique_ptr<ByteSource> source);
+
+ private:
+  Result<void> read(LineBlocks blocks, std::string_view first, std::uint64_t lines);
+  Result<void> add(const LogRowBlock& block);
+  Result<void> write();
+  void progress(double share) const;
+  [[nodiscard]] Error cancelled() const { return Error{fmt::format("{}: the import was cancelled", name_)}; }
+
+  std::string name_;
+  const ImportOptions& options_;
+  SessionWriter writer_;
+  ChunkSpill spill_;
+  DeviceLogLayout layout_;
+  DeviceLogDictionary dictionary_;
+  std::vector<MarkerRuns> markers_;  // by processor
+  DeviceLogCounts counts_;
+  std::uint64_t bytes_total_ = 0;
+};
+
+Result<void> DeviceLogImport::run(std::unique_ptr<ByteSource> source) {
+  LineBlocks blocks(std::move(source));
+  std::vector<char> buffer;
+  const std::string_view first = blocks.next(buffer);
+  if (first.empty()) {
+    if (blocks.long_lines() > 0) return no_device_log(name_, "its lines are too long for a table");
+    return Error{blocks.failure().empty() ? fmt::format("{}: the file is empty; was its writer stopped early?", name_)
+                                          : blocks.failure()};
+  }
+  Result<LogPrologue> prologue = read_prologue(first);
+  if (!prologue) {
+    return no_device_log(name_, prologue.message());
+  }
+  layout_ = std::move(prologue.value().layout);
+  const Result<void> done = read(std::move(blocks), first.substr(prologue.value().bytes), prologue.value().lines);
+  if (!done) return done;
+  return write();
+}
+
+Result<void> DeviceLogImport::read(LineBlocks blocks, std::string_view first, std::uint64_t lines) {
+  DeviceLogReader reader(std::move(blocks), first, layout_, dictionary_);
+  bytes_total_ = reader.bytes_total();
+  while (const LogRowBlock* block = reader.next()) {
+    if (writer_.cancelled()) return cancelled();
+    counts_.problems.add(block->problems, lines + 1);
+    counts_.rows += block->lines - block->blank_lines;
+    lines += block->lines;
+    if (const Result<void> added = add(*block); !added) return added;
+    progress(0.5 * static_cast<double>(reader.bytes_done()) /
+             static_cast<double>(std::max(bytes_total_, std::uint64_t{1})));
+  }
+  counts_.long_lines = reader.blocks().long_lines();
+  counts_.unreadable = reader.blocks().failure();
+  counts_.hole_bytes = reader.blocks().hole_bytes();
+  counts_.first_hole = reader.blocks().first_hole();
+  return {};
+}
+
+Result<void> DeviceLogImport::add(const LogRowBlock& block) {
+  for (const LogRow& row : block.rows) {
+    if (row.processor >= markers_.size()) markers_.resize(row.processor + 1);
+    if (const Result<void> added = markers_[row.processor].add(row.marker, spill_); !added) return added;
+  }
+  return {};
+}
+
+Result<void> DeviceLogImport::write() {
+  std::uint64_t total = 0;
+  for (MarkerRuns& markers : markers_) {
+    total += markers.count();
+    if (const Result<void> packed = markers.finish(spill_); !packed) return packed;
+  }
+  const std::vector<LogProcessor>& processors = dictionary_.processors();
+  std::vector<std::size_t> order(markers_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto key = [&](const LogProcessor& of) { return std::tie(of.chip, of.core_x, of.core_y, of.risc); };
+    return key(processors[a]) < key(processors[b]);
+  });
+  DeviceLogWriter events(layout_, dictionary_, writer_, counts_);
+  events.expect(static_cast<std::uint32_t>(order.size()));
+  std::uint64_t done = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const LogProcessor& processor = processors[order[i]];
+    MarkerRuns& markers = markers_[order[i]];
+    if (markers.count() == 0) continue;
+    if (counts_.chips == 0 || processors[order[i - 1]].chip != processor.chip) {
+      std::int64_t first = markers.first_time();
+      for (std::size_t k = i; k < order.size() && processors[order[k]].chip == processor.chip; ++k)
+        first = std::min(first, markers_[order[k]].first_time());
+      (void)events.begin_chip(processor.chip, {.ticks = first, .ns = 0});
+      ++counts_.chips;
+    }
+    if (const Result<void> written = events.write(processor, markers, spill_); !written) return written;
+    if (const Result<void> status = writer_.status(); !status) return status;
+    if (writer_.cancelled()) return cancelled();
+    done += markers.count();
+    progress(0.5 + 0.5 * static_cast<double>(done) / static_cast<double>(total));
+  }
+  events.write_runs();
+  counts_.names_left_out = dictionary_.left_out();
+  write_facts(counts_, layout_, writer_);
+  write_sources(dictionary_, options_.source_roots, writer_);
+  write_report(counts_, layout_, writer_);
+  return writer_.finish();
+}
+
+void DeviceLogImport::progress(double share) const {
+  if (options_.progress)
+    options_.progress(static_cast<std::uint64_t>(share * static_cast<double>(bytes_total_)), bytes_total_);
+}
+
+}  // namespace
+
+int probe_device_log(ByteView first_bytes, const std::string& path) {
+  const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
+  if (!is_packed(text)) return probe_device_log_text(text);
+  const std::vector<char> head = read_head(path, kProbeBytes);
+  return probe_device_log_text({head.data(), head.size()});
+}
+
+Result<void> import_device_log(std::unique_ptr<ByteSource> bytes, const std::string& name, const ImportOptions& options,
+                               EventSink& sink) {
+  AsyncSink receiver(sink);
+  DeviceLogImport import(name, options, receiver);
+  const Result<void> done = import.run(std::move(bytes));
+  if (!done) return done;
+  return receiver.finish();
+}
+
+Result<void> import_device_log(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
+  if (!source) return source.error();
+  return import_device_log(std::move(source.value()), path, options, sink);
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,391 @@
+#include "capture/sources/tt_metal/write/writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "capture/sources/tt_metal/read/log_meta_data.h"
+
+namespace accelscope::capture {
+namespace {
+
+// TRISC_0 to TRISC_2 after the movers of data; processors that are not known come last, by name.
+[[nodiscard]] std::int64_t order_of(const LogProcessor& processor) {
+  constexpr std::array<std::string_view, 7> kRiscs = {"BRISC",   "NCRISC",  "TRISC", "TRISC_0",
+                                                      "TRISC_1", "TRISC_2", "ERISC"};
+  const auto known = std::find(kRiscs.begin(), kRiscs.end(), processor.risc);
+  const std::int64_t core = (std::int64_t{processor.core_x} << 16) | processor.core_y;
+  return core * 16 + (known - kRiscs.begin());
+}
+
+const std::array<LogColumns, kLogTableCount> kColumns = {LogColumns(LogTable::zone), LogColumns(LogTable::zone_total),
+                                                         LogColumns(LogTable::ts_data), LogColumns(LogTable::ts_event),
+                                                         LogColumns(LogTable::perf_counter)};
+
+[[nodiscard]] const LogColumns& columns_of(LogTable table) noexcept {
+  return kColumns[static_cast<std::size_t>(table)];
+}
+
+}  // namespace
+
+LogTable table_of(MarkerKind kind) noexcept {
+  switch (kind) {
+    case MarkerKind::zone_begin:
+    case MarkerKind::zone_end:
+      return LogTable::zone;
+    case MarkerKind::zone_total:
+      return LogTable::zone_total;
+    case MarkerKind::ts_data:
+      return LogTable::ts_data;
+    case MarkerKind::counter:
+      return LogTable::perf_counter;
+    case MarkerKind::ts_event:
+    case MarkerKind::other:
+      break;
+  }
+  return LogTable::ts_event;
+}
+
+DeviceLogWriter::DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogDictionary& dictionary,
+                                 SessionWriter& writer, DeviceLogCounts& counts)
+    : layout_(layout), dictionary_(dictionary), writer_(writer), counts_(counts) {
+  const auto& texts = dictionary.meta_data();
+  dispatch_ = std::any_of(texts.begin(), texts.end(), [](const std::string& text) {
+    return std::any_of(kDispatchKeys.begin(), kDispatchKeys.end(),
+                       [&](const DispatchKey& key) { return !meta_data_field(text, key.name).empty(); });
+  });
+  keeps_runs_ = true;
+  add_schemas();
+}
+
+DeviceLogWriter::DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogDictionary& dictionary,
+                                 SessionWriter& writer, DeviceLogCounts& counts, const LiveLog& live)
+    : layout_(layout),
+      dictionary_(dictionary),
+      writer_(writer),
+      counts_(counts),
+      label_(live.label),
+      dispatch_(layout.has(LogColumn::meta_data)),
+      track_count_(live.tracks),
+      lane_count_(live.lanes) {
+  add_schemas();
+}
+
+void DeviceLogWriter::add_schemas() {
+  LogTableColumns more;
+  more.dispatch = dispatch_;
+  for (const DeviceLogLayout::Extra& extra : layout_.extras) more.extras.push_back(extra.name);
+  for (std::size_t i = 0; i < kLogTableCount; ++i)
+    schemas_[i] = writer_.add_schema(device_log_schema(static_cast<LogTable>(i), more));
+}
+
+Clock DeviceLogWriter::begin_chip(std::uint32_t chip, ClockAnchor anchor) {
+  Clock clock;
+  clock.name = label_ + chip_name(chip);
+  if (layout_.frequency_mhz > 0) clock.ticks_per_ns = layout_.frequency_mhz / 1000;
+  clock.anchors = {anchor};
+  clock.number = clock_ = writer_.add_clock(clock);
+  return clock;
+}
+
+std::unique_ptr<DeviceLogWriter::Processor> DeviceLogWriter::begin(const LogProcessor& processor, ClockNumber clock) {
+  auto begun = std::make_unique<Processor>(
+      processor, dictionary_, [this](const MatchedZone& zone) { add_zone(zone); },
+      [this](const LogMarker& end) {
+        ++at_->lone_ends;
+        add_instant(end, LogTable::ts_event, true);
+      });
+  begun->clock = clock;
+  begun->risc = writer_.intern(processor.risc);
+  return begun;
+}
+
+Result<void> DeviceLogWriter::write(const LogProcessor& processor, MarkerRuns& markers, ChunkSpill& spill) {
+  if (processors_left_ > 0) --processors_left_;
+  const std::unique_ptr<Processor> to = begin(processor, clock_);
+  const std::int64_t last = markers.last_time();
+  constexpr std::uint32_t kCancelInterval = 4096;  // asking costs a lock
+  std::uint32_t until_asked = kCancelInterval;
+  const Result<void> merged = markers.merge(spill, [&](std::vector<LogMarker>& of_one_time) {
+    for (const LogMarker& marker : of_one_time)
+      ++counts_.table_rows[static_cast<std::size_t>(table_of(dictionary_.site(marker.site).kind))];
+    add(*to, of_one_time);
+    if (--until_asked > 0) return true;
+    until_asked = kCancelInterval;
+    return !writer_.cancelled();
+  });
+  end(*to, last);
+  for (const TrackState& track : to->tracks) seal(track);
+  for (const auto& [name, track] : to->counter_tracks) seal(track);
+  return merged;
+}
+
+void DeviceLogWriter::end(Processor& of, std::int64_t last_time) {
+  at_ = &of;
+  of.matcher.finish(last_time);
+  of.late.finish(last_time);
+  counts_.unfinished.add(of.facts, of.unfinished);
+  counts_.lone_ends.add(of.facts, of.lone_ends);
+  counts_.left_out.add(of.facts, of.left_out);
+}
+
+void DeviceLogWriter::seal(const TrackState& track) {
+  if (track.number != kNone) writer_.flush(track.number);
+}
+
+void DeviceLogWriter::add(Processor& to, std::vector<LogMarker>& of_one_time, bool late) {
+  at_ = &to;
+  if (of_one_time.size() > 1) {
+    std::sort(of_one_time.begin(), of_one_time.end(),
+              [&](const LogMarker& a, const LogMarker& b) { return canonical_order(a, b, dictionary_); });
+    const auto repeated = std::unique(of_one_time.begin(), of_one_time.end());
+    counts_.duplicates += static_cast<std::uint64_t>(of_one_time.end() - repeated);
+    of_one_time.erase(repeated, of_one_time.end());
+  }
+  zone_markers_.clear();
+  for (const LogMarker& marker : of_one_time) {
+    const MarkerKind kind = dictionary_.site(marker.site).kind;
+    if (kind == MarkerKind::zone_begin || kind == MarkerKind::zone_end) {
+      zone_markers_.push_back(marker);
+    } else {
+      add_event(marker);
+    }
+  }
+  if (!zone_markers_.empty()) (late ? to.late : to.matcher).add(zone_markers_);
+}
+
+void DeviceLogWriter::add_event(const LogMarker& marker) {
+  const MarkerKind kind = dictionary_.site(marker.site).kind;
+  if (kind == MarkerKind::other) ++counts_.unknown_types;
+  if (kind == MarkerKind::counter) return add_counter(marker);
+  add_instant(marker, table_of(kind), false);
+}
+
+TrackNumber DeviceLogWriter::add_track(std::string name, std::string kind, LogTable table, TrackNumber parent) {
+  if (track_count_ == kMostTracks) return kNone;
+  ++track_count_;
+  Track track;
+  track.parent = parent;
+  track.name = std::move(name);
+  track.kind = std::move(kind);
+  track.device = label_ + chip_name(at_->facts.chip);
+  track.schema = schemas_[static_cast<std::size_t>(table)];
+  track.clock = at_->clock;
+  track.order = order_of(at_->facts);
+  return writer_.add_track(std::move(track));
+}
+
+// What the rows of a core's processors lie below; none where tracks are short.
+TrackNumber DeviceLogWriter::core_track() {
+  const LogProcessor& of = at_->facts;
+  const auto [core, added] = cores_.try_emplace({of.chip, of.core_x, of.core_y}, kNone);
+  if (!added) return core->second;
+  // Those that are still to come need rows of zones and of markers more than a row above them.
+  constexpr std::uint64_t kRowsOfProcessor = 3;
+  if (track_count_ + kRowsOfProcessor * (processors_left_ + 1) >= kMostTracks) return kNone;
+  ++track_count_;
+  Track track;
+  track.name = fmt::format("core {},{}", of.core_x, of.core_y);
+  track.kind = "engine";
+  track.device = label_ + chip_name(of.chip);
+  track.order = order_of(of) / 16 * 16;
+  return core->second = writer_.add_track(std::move(track));
+}
+
+// The row of the zones; markers of other kinds lie in rows below it.
+DeviceLogWriter::TrackState& DeviceLogWriter::track_of(LogTable table) {
+  constexpr std::array<std::string_view, kLogTableCount> kSuffixes = {"", " totals", " data", " events", ""};
+  TrackState& track = at_->tracks[static_cast<std::size_t>(table)];
+  if (track.number != kNone) return track;
+  const TrackNumber parent = table == LogTable::zone ? core_track() : track_of(LogTable::zone).number;
+  track.number = add_track(fmt::format("{}{}", processor_name(at_->facts), kSuffixes[static_cast<std::size_t>(table)]),
+                           "engine", table, parent);
+  return track;
+}
+
+DeviceLogWriter::TrackState& DeviceLogWriter::counter_track(const LogSite& site) {
+  const auto [place, added] = at_->counter_tracks.try_emplace(site.name);
+  if (added)
+    place->second.number = add_track(fmt::format("{} {}", processor_name(at_->facts), site.name), "counter",
+                                     LogTable::perf_counter, kNone);
+  return place->second;
+}
+
+// The first lane of a processor's zones is kept free for it; all others go to those that come first.
+bool DeviceLogWriter::has_lane(TrackState& track, std::uint32_t depth) {
+  const std::uint32_t needed = depth + 1 > track.lanes ? depth + 1 - track.lanes : 0;
+  const TrackState& zones = at_->tracks[static_cast<std::size_t>(LogTable::zone)];
+  const bool is_kept_free = &track == &zones && depth == 0;
+  const std::uint32_t kept_free = is_kept_free ? 0 : processors_left_ + (zones.lanes == 0 && &track != &zones ? 1 : 0);
+  if (track.number == kNone || (needed > 0 && lane_count_ + needed + kept_free > kMostLanes)) {
+    ++at_->left_out;
+    return false;
+  }
+  lane_count_ += needed;
+  track.lanes += needed;
+  return true;
+}
+
+const DeviceLogWriter::SiteStrings& DeviceLogWriter::strings_of(std::uint32_t number) {
+  if (number >= site_strings_.size()) site_strings_.resize(dictionary_.sites().size());
+  SiteStrings& strings = site_strings_[number];
+  if (strings.known) return strings;
+  const LogSite& site = dictionary_.site(number);
+  strings.known = true;
+  strings.name = writer_.intern(site.name);
+  strings.type = writer_.intern(site.type);
+  if (!site.file.empty()) strings.source = writer_.intern(fmt::format("{}:{}", site.file, site.line));
+  return strings;
+}
+
+const DeviceLogWriter::MetaStrings& DeviceLogWriter::strings_of_meta_data(std::uint64_t number) {
+  if (number >= meta_strings_.size()) meta_strings_.resize(dictionary_.meta_data().size());
+  MetaStrings& strings = meta_strings_[number];
+  if (strings.known) return strings;
+  const std::string& text = dictionary_.meta_data(number);
+  strings.known = true;
+  strings.text = writer_.intern(text);
+  for (std::size_t i = 0; i < kDispatchKeys.size(); ++i)
+    strings.dispatch[i] = writer_.intern(meta_data_field(text, kDispatchKeys[i].name));
+  return strings;
+}
+
+void DeviceLogWriter::fill(Row& row, const LogColumns& at, const LogMarker& marker) {
+  const LogSite& site = dictionary_.site(marker.site);
+  row.integer(at[LogField::pcie_slot], at_->facts.chip);
+  row.integer(at[LogField::core_x], at_->facts.core_x);
+  row.integer(at[LogField::core_y], at_->facts.core_y);
+  row.string(at[LogField::risc], at_->risc);
+  row.integer(at[LogField::time_cycles], marker.time);
+  if (site.has_timer_id) row.unsigned_integer(at[LogField::timer_id], site.timer_id);
+  if (const StringId source = strings_of(marker.site).source; source != 0) row.string(at[LogField::source], source);
+  const LogContext& context = dictionary_.context(marker.context);
+  constexpr std::array<LogField, LogContext::kIds> kIdFields = {LogField::run_id, LogField::run_host_id,
+                                                                LogField::trace_id, LogField::trace_id_counter};
+  for (std::size_t id = 0; id < LogContext::kIds; ++id) {
+    if (context.has(id)) row.unsigned_integer(at[kIdFields[id]], context.ids[id]);
+  }
+  const std::size_t extras = at.further() + (dispatch_ ? kDispatchKeys.size() : 0);
+  for (std::size_t i = 0; i < context.extras.size(); ++i) {
+    if (!context.extras[i].empty()) row.string(extras + i, writer_.intern(context.extras[i]));
+  }
+}
+
+void DeviceLogWriter::fill_meta_data(Row& row, const LogColumns& at, std::uint64_t number) {
+  if (number == 0) return;
+  const MetaStrings& strings = strings_of_meta_data(number);
+  row.string(at[LogField::meta_data], strings.text);
+  if (!dispatch_) return;
+  for (std::size_t i = 0; i < kDispatchKeys.size(); ++i) {
+    if (strings.dispatch[i] == 0) continue;
+    const std::string_view text = meta_data_field(dictionary_.meta_data(number), kDispatchKeys[i].name);
+    std::uint64_t value = 0;
+    if (kDispatchKeys[i].type == ColumnType::string) {
+      row.string(at.further() + i, strings.dispatch[i]);
+    } else if (read_number(text, value) == NumberState::ok) {
+      row.unsigned_integer(at.further() + i, value);
+    }
+  }
+}
+
+void DeviceLogWriter::add_zone(const MatchedZone& zone) {
+  if (zone.end == nullptr) ++at_->unfinished;
+  if (keeps_runs_ && zone.depth == 0) add_to_run(zone);
+  TrackState& track = track_of(LogTable::zone);
+  if (!has_lane(track, zone.depth)) return;
+  const LogMarker& begin = *zone.begin;
+  const LogColumns& at = columns_of(LogTable::zone);
+  const std::int64_t cycles = zone.end_time - begin.time;
+  Row row = writer_.begin_event_at(track.number, zone.depth, begin.time, cycles, strings_of(begin.site).name);
+  fill(row, at, begin);
+  row.integer(at[LogField::own], cycles);
+  row.boolean(at[LogField::unfinished], zone.end == nullptr);
+  const LogMarker& end = zone.end == nullptr ? begin : *zone.end;
+  row.unsigned_integer(at[LogField::value], begin.data != 0 ? begin.data : end.data);
+  fill_meta_data(row, at, begin.extra);
+  if (end.extra != begin.extra) row.string(at[LogField::end_meta_data], strings_of_meta_data(end.extra).text);
+}
+
+void DeviceLogWriter::add_to_run(const MatchedZone& zone) {
+  const LogContext& context = dictionary_.context(zone.begin->context);
+  if (!context.has(LogContext::run_host_id) && !context.has(LogContext::run_id)) return;
+  RunKey key{at_->facts.chip, context.present, {}};
+  std::copy(std::begin(context.ids), std::end(context.ids), std::get<2>(key).begin());
+  const auto [place, added] = runs_.try_emplace(key);
+  Run& run = place->second;
+  if (added) {
+    run.chip = at_->facts.chip;
+    run.clock = at_->clock;
+    run.present = context.present;
+    run.ids = std::get<2>(key);
+    run.begin = zone.begin->time;
+    run.end = zone.end_time;
+  }
+  run.begin = std::min(run.begin, zone.begin->time);
+  run.end = std::max(run.end, zone.end_time);
+  const std::int64_t core = order_of(at_->facts) / 16;  // processors come core by core
+  if (core != run.last_core) ++run.cores;
+  run.last_core = core;
+}
+
+void DeviceLogWriter::write_runs() {
+  std::vector<const Run*> runs;
+  for (const auto& [key, run] : runs_) runs.push_back(&run);
+  std::sort(runs.begin(), runs.end(), [](const Run* a, const Run* b) {
+    return std::tie(a->chip, a->begin, a->end, a->ids) < std::tie(b->chip, b->begin, b->end, b->ids);
+  });
+  if (runs.empty() || std::uint64_t{track_count_} + runs.back()->chip >= kMostTracks) return;
+  const SchemaNumber schema = writer_.add_schema(run_schema());
+  TrackNumber track = kNone;
+  std::uint32_t chip = 0;
+  for (const Run* run : runs) {
+    if (track == kNone || run->chip != chip) {
+      chip = run->chip;
+      ++track_count_;
+      track = writer_.add_track(
+          {.name = "Runs", .kind = "layer", .device = label_ + chip_name(chip), .schema = schema, .clock = run->clock});
+    }
+    const auto has = [run](std::size_t id) { return (run->present >> id & 1) != 0; };
+    const std::size_t named_by = has(LogContext::run_host_id) ? LogContext::run_host_id : LogContext::run_id;
+    std::string name = fmt::format("run {}", run->ids[named_by]);
+    if (has(LogContext::trace_id_counter)) name += fmt::format(", replay {}", run->ids[LogContext::trace_id_counter]);
+    Row row = writer_.begin_event(track, run->begin, run->end - run->begin, writer_.intern(name));
+    for (std::size_t id = 0; id < LogContext::kIds; ++id) {
+      if (has(id)) row.unsigned_integer(id, run->ids[id]);
+    }
+    row.integer(LogContext::kIds, run->end - run->begin);
+    row.integer(LogContext::kIds + 1, run->cores);
+  }
+  runs_.clear();
+}
+
+void DeviceLogWriter::add_instant(const LogMarker& marker, LogTable table, bool lone_end) {
+  TrackState& track = track_of(table);
+  if (!has_lane(track, 0)) return;
+  const LogColumns& at = columns_of(table);
+  const SiteStrings& strings = strings_of(marker.site);
+  Row row = writer_.begin_event(track.number, marker.time, 0, strings.name);
+  fill(row, at, marker);
+  row.unsigned_integer(at[LogField::value], marker.data);
+  fill_meta_data(row, at, marker.extra);
+  if (table == LogTable::zone_total) {
+    const double mhz = layout_.frequency_mhz > 0 ? layout_.frequency_mhz : 1000;
+    row.integer(at[LogField::own], std::llround(std::min(static_cast<double>(marker.data) * 1000 / mhz, 9e18)));
+  } else if (table == LogTable::ts_event) {
+    row.string(at[LogField::own], strings.type);
+    row.boolean(at[LogField::unfinished], lone_end);
+  }
+}
+
+void DeviceLogWriter::add_counter(const LogMarker& marker) {
+  TrackState& track = counter_track(dictionary_.site(marker.site));
+  if (!has_lane(track, 0)) return;
+  const LogColumns& at = columns_of(LogTable::perf_counter);
+  Row row = writer_.begin_event(track.number, marker.time, 0, strings_of(marker.site).name);
+  fill(row, at, marker);
+  row.unsigned_integer(at[LogField::value], marker.data);
+  row.unsigned_integer(at[LogField::own], marker.extra);
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,146 @@
+// Writes the markers of a device log as tracks and events: of a whole log one processor after the other, so that only
+// one processor's chunks are open at a time; of a log that still grows for all of them as they come.
+//
+//   DeviceLogWriter events(layout, dictionary, writer, counts);       a whole log
+//   events.begin_chip(chip, {.ticks = first}); events.write(processor, markers, spill);
+//
+//   DeviceLogWriter events(layout, dictionary, writer, counts, live);  one that grows
+//   auto of_core = events.begin(processor, clock); events.add(*of_core, markers); ... events.end(*of_core, last_time);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "capture/sources/tt_metal/read/report.h"
+#include "capture/sources/tt_metal/read/schemas.h"
+#include "capture/sources/tt_metal/write/marker_runs.h"
+#include "capture/sources/tt_metal/write/zone_matcher.h"
+#include "core/chunk/session_writer.h"
+
+namespace accelscope::capture {
+
+struct LiveLog {
+  std::string label;         // before the names of its devices; "" for none
+  std::uint32_t tracks = 0;  // that the session has already
+  std::uint32_t lanes = 0;
+};
+
+class DeviceLogWriter {
+ public:
+  struct TrackState {
+    TrackNumber number = kNone;
+    std::uint32_t lanes = 0;
+  };
+  // The events of one processor.
+  struct Processor {
+    Processor(LogProcessor of, const DeviceLogDictionary& dictionary, const ZoneMatcher::OnZone& on_zone,
+              const ZoneMatcher::OnLoneEnd& on_lone_end)
+        : facts(std::move(of)), matcher(dictionary, on_zone, on_lone_end), late(dictionary, on_zone, on_lone_end) {}
+    LogProcessor facts;
+    ClockNumber clock = kNone;
+    StringId risc = 0;
+    ZoneMatcher matcher;
+    ZoneMatcher late;  // of markers that came after later ones had been written
+    std::array<TrackState, kLogTableCount> tracks;
+    std::map<std::string, TrackState, std::less<>> counter_tracks;
+    std::uint64_t unfinished = 0;
+    std::uint64_t lone_ends = 0;
+    std::uint64_t left_out = 0;
+  };
+
+  DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogDictionary& dictionary, SessionWriter& writer,
+                  DeviceLogCounts& counts);
+  // The columns of dispatch cores are there in any case: what the log will hold is not known yet.
+  DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogDictionary& dictionary, SessionWriter& writer,
+                  DeviceLogCounts& counts, const LiveLog& live);
+
+  // So many calls of write() will come: each of them finds a lane at least.
+  void expect(std::uint32_t processors) noexcept { processors_left_ = processors; }
+  // The clock of a chip, before its processors: where in the session one of its ticks lies.
+  Clock begin_chip(std::uint32_t chip, ClockAnchor anchor);
+  Result<void> write(const LogProcessor& processor, MarkerRuns& markers, ChunkSpill& spill);
+  // After the last write(): a row for each chip with the runs of programs, from their first to their last zone.
+  void write_runs();
+
+  [[nodiscard]] std::unique_ptr<Processor> begin(const LogProcessor& processor, ClockNumber clock);
+  // Markers of one time; the times never fall. Late ones, which came after later ones were added, make a second pass.
+  void add(Processor& to, std::vector<LogMarker>& of_one_time, bool late = false);
+  // Closes the zones that are open, and counts.
+  void end(Processor& of, std::int64_t last_time);
+  [[nodiscard]] LiveLog used() const { return {label_, track_count_, lane_count_}; }
+
+ private:
+  struct MetaStrings {
+    StringId text = 0;
+    std::array<StringId, kDispatchKeys.size()> dispatch{};
+    bool known = false;
+  };
+  struct SiteStrings {
+    StringId name = 0;
+    StringId source = 0;
+    StringId type = 0;
+    bool known = false;
+  };
+
+  // A run of a program on a chip.
+  struct Run {
+    std::uint32_t chip = 0;
+    ClockNumber clock = kNone;
+    std::array<std::uint64_t, LogContext::kIds> ids{};
+    std::uint8_t present = 0;
+    std::int64_t begin = 0, end = 0;  // ticks
+    std::int64_t cores = 0;
+    std::int64_t last_core = -1;  // that is counted
+  };
+  using RunKey = std::tuple<std::uint32_t, std::uint8_t, std::array<std::uint64_t, LogContext::kIds>>;
+
+  void add_schemas();
+  void add_to_run(const MatchedZone& zone);
+  [[nodiscard]] TrackNumber core_track();
+  [[nodiscard]] TrackState& track_of(LogTable table);
+  [[nodiscard]] TrackState& counter_track(const LogSite& site);
+  [[nodiscard]] TrackNumber add_track(std::string name, std::string kind, LogTable table, TrackNumber parent);
+  void seal(const TrackState& track);
+  [[nodiscard]] bool has_lane(TrackState& track, std::uint32_t depth);
+
+  void add_event(const LogMarker& marker);
+  void add_zone(const MatchedZone& zone);
+  void add_instant(const LogMarker& marker, LogTable table, bool lone_end);
+  void add_counter(const LogMarker& marker);
+  void fill(Row& row, const LogColumns& at, const LogMarker& marker);
+  void fill_meta_data(Row& row, const LogColumns& at, std::uint64_t number);
+  [[nodiscard]] const SiteStrings& strings_of(std::uint32_t site);
+  [[nodiscard]] const MetaStrings& strings_of_meta_data(std::uint64_t number);
+
+  static constexpr std::uint32_t kMostTracks = kMaxLocalNumber - 1;
+  static constexpr std::uint32_t kMostLanes = kMaxLocalNumber - 1;
+
+  const DeviceLogLayout& layout_;
+  const DeviceLogDictionary& dictionary_;
+  SessionWriter& writer_;
+  DeviceLogCounts& counts_;
+  std::array<SchemaNumber, kLogTableCount> schemas_{};
+  std::vector<SiteStrings> site_strings_;
+  std::vector<MetaStrings> meta_strings_;
+  std::string label_;
+  bool dispatch_ = false;
+  ClockNumber clock_ = kNone;
+  std::uint32_t track_count_ = 0;
+  std::uint32_t lane_count_ = 0;
+  std::uint32_t processors_left_ = 0;  // that have no lane yet
+
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, TrackNumber> cores_;  // by chip, x and y
+  bool keeps_runs_ = false;
+  std::map<RunKey, Run> runs_;
+  Processor* at_ = nullptr;  // whose markers are written
+  std::vector<LogMarker> zone_markers_;
+};
+
+[[nodiscard]] LogTable table_of(MarkerKind kind) noexcept;
+
+}  // namespace accelscope::capture

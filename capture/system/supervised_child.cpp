@@ -1,0 +1,289 @@
+#include "capture/system/supervised_child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "capture/system/end_notice.h"
+
+extern char** environ;
+
+namespace accelscope::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+// This process's environment with the settings in place of those of the same names.
+[[nodiscard]] std::vector<std::string> merged_environment(const std::vector<std::string>& settings) {
+  const auto name = [](std::string_view setting) { return setting.substr(0, setting.find('=')); };
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view inherited = *entry;
+    const bool replaced = std::any_of(settings.begin(), settings.end(),
+                                      [&](const std::string& setting) { return name(setting) == name(inherited); });
+    if (!replaced) merged.emplace_back(inherited);
+  }
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    const bool set_again = std::any_of(settings.begin() + static_cast<std::ptrdiff_t>(i) + 1, settings.end(),
+                                       [&](const std::string& later) { return name(later) == name(settings[i]); });
+    if (!set_again) merged.push_back(settings[i]);
+  }
+  return merged;
+}
+
+[[nodiscard]] std::string search_path(const std::vector<std::string>& environment) {
+  constexpr std::string_view kName = "PATH=";
+  for (const std::string& setting : environment) {
+    if (setting.starts_with(kName)) return setting.substr(kName.size());
+  }
+  return {};
+}
+
+[[nodiscard]] Result<std::string> check_executable(const fs::path& path, const std::string& shown) {
+  std::error_code failure;
+  if (!fs::exists(path, failure)) {
+    return Error{fmt::format("{}: no such program; check the path, or the folder in which it is to run", shown)};
+  }
+  if (fs::is_directory(path, failure)) return Error{fmt::format("{}: is a folder, not a program", shown)};
+  if (::access(path.c_str(), X_OK) != 0) {
+    return Error{fmt::format("{}: is not executable; chmod +x it, or name its interpreter first, such as python3 {}",
+                             shown, shown)};
+  }
+  return path.string();
+}
+
+[[nodiscard]] Result<std::string> find_on_path(const std::string& program, const std::string& folders,
+                                               const fs::path& directory) {
+  std::string not_executable;
+  for (std::size_t begin = 0; begin <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    const std::string folder = folders.substr(begin, end - begin);
+    const fs::path candidate = directory / (folder.empty() ? "." : folder) / program;
+    std::error_code failure;
+    if (fs::is_regular_file(candidate, failure)) {
+      if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+      not_executable = candidate.string();
+    }
+    begin = end + 1;
+  }
+  if (!not_executable.empty()) return check_executable(not_executable, not_executable);
+  return Error{fmt::format("{}: not found; PATH is {}", program, folders.empty() ? "not set" : folders)};
+}
+
+// Why a program that is there cannot be started.
+[[nodiscard]] std::string start_failure(const std::string& path, int code) {
+  if (code == ENOENT) {
+    return fmt::format("{}: cannot be started: the interpreter that its first line names does not exist", path);
+  }
+  if (code == ENOEXEC) {
+    return fmt::format(
+        "{}: is no program of this machine; a script needs a first line such as #!/bin/sh, or its "
+        "interpreter named first",
+        path);
+  }
+  return fmt::format("{}: cannot be started: {}", path, std::strerror(code));
+}
+
+[[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// What this process got from the one that started it and would hand on: none of the program's business. Whatever it
+// opens itself is closed in programs anyway.
+[[nodiscard]] std::vector<int> inherited_descriptors() {
+  std::vector<int> inherited;
+  std::error_code failure;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd", failure)) {
+    const int descriptor = std::atoi(entry.path().filename().c_str());
+    const int flags = ::fcntl(descriptor, F_GETFD);
+    if (descriptor > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0) inherited.push_back(descriptor);
+  }
+  return inherited;
+}
+
+// The attributes and file actions of a start, given back at the end.
+class SpawnSettings {
+ public:
+  SpawnSettings(int output, int errors, const std::string& directory) {
+    posix_spawn_file_actions_init(&actions_);
+    if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions_, directory.c_str());
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
+    for (const int descriptor : inherited_descriptors()) posix_spawn_file_actions_addclose(&actions_, descriptor);
+    posix_spawnattr_init(&attributes_);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes_, &signals);
+    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGCHLD, SIGXFSZ}) sigaddset(&signals, number);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+  [[nodiscard]] int spawn(pid_t& id, const std::string& path, char* const* arguments, char* const* environment) const {
+    return ::posix_spawn(&id, path.c_str(), &actions_, &attributes_, arguments, environment);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+struct Pipe {
+  Pipe() {
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) ends = {-1, -1};
+  }
+  ~Pipe() {
+    for (const int end : ends) {
+      if (end >= 0) ::close(end);
+    }
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  [[nodiscard]] int take_reader() {
+    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    return std::exchange(ends[0], -1);
+  }
+  std::array<int, 2> ends{-1, -1};
+};
+
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+[[nodiscard]] std::int64_t to_ns(const timeval& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * kNsPerSecond + static_cast<std::int64_t>(time.tv_usec) * 1'000;
+}
+
+}  // namespace
+
+Result<std::string> find_start(const ChildStart& start) {
+  std::error_code failure;
+  if (!start.directory.empty() && !fs::exists(start.directory, failure)) {
+    return Error{fmt::format("{}: no such folder for the program to run in", start.directory)};
+  }
+  if (!start.directory.empty() && !fs::is_directory(start.directory, failure)) {
+    return Error{fmt::format("{}: is no folder that the program could run in", start.directory)};
+  }
+  const fs::path directory = start.directory.empty() ? fs::current_path(failure) : fs::absolute(start.directory);
+  if (start.program.empty()) return Error{"no program is given"};
+  if (start.program.find('/') != std::string::npos) {
+    return check_executable(directory / start.program, start.program);
+  }
+  return find_on_path(start.program, search_path(merged_environment(start.environment)), directory);
+}
+
+Result<std::unique_ptr<SupervisedChild>> SupervisedChild::start(const ChildStart& start) {
+  const Result<std::string> path = find_start(start);
+  if (!path) return path.error();
+  Pipe output;
+  Pipe errors;
+  if (output.ends[0] < 0 || errors.ends[0] < 0) {
+    return Error{fmt::format("{}: cannot be started: {}", start.program, std::strerror(errno))};
+  }
+  std::vector<std::string> arguments = {start.program};
+  arguments.insert(arguments.end(), start.arguments.begin(), start.arguments.end());
+  std::vector<std::string> environment = merged_environment(start.environment);
+  const SpawnSettings settings(output.ends[1], errors.ends[1], start.directory);
+  pid_t id = -1;
+  const int code = settings.spawn(id, *path, pointers_to(arguments).data(), pointers_to(environment).data());
+  if (code != 0) return Error{start_failure(*path, code)};
+  return std::unique_ptr<SupervisedChild>(new SupervisedChild(id, {output.take_reader(), errors.take_reader()}));
+}
+
+SupervisedChild::SupervisedChild(int id, std::array<int, 2> pipes)
+    : id_(id), pipes_(pipes), end_notice_(open_end_notice(id)) {}
+
+SupervisedChild::~SupervisedChild() {
+  if (!finished_) {
+    signal_group(SIGKILL);
+    finish();
+  }
+  for (const int pipe : pipes_) {
+    if (pipe >= 0) ::close(pipe);
+  }
+  if (end_notice_ >= 0) ::close(end_notice_);
+}
+
+void SupervisedChild::wait(std::chrono::milliseconds at_most) {
+  std::array<pollfd, 3> waiting{};
+  nfds_t count = 0;
+  for (const int pipe : pipes_) {
+    if (pipe >= 0) waiting[count++] = {pipe, POLLIN, 0};
+  }
+  if (end_notice_ >= 0 && !ended_) waiting[count++] = {end_notice_, POLLIN, 0};
+  ::poll(waiting.data(), count, static_cast<int>(std::max<std::int64_t>(at_most.count(), 0)));
+}
+
+std::size_t SupervisedChild::read(OutputStream stream, std::span<char> buffer) {
+  int& pipe = pipes_[index(stream)];
+  if (pipe < 0) return 0;
+  const ssize_t got = ::read(pipe, buffer.data(), buffer.size());
+  if (got > 0) return static_cast<std::size_t>(got);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+  ::close(std::exchange(pipe, -1));
+  return 0;
+}
+
+// The program is not let go yet: until finish() its number, which is the group's too, cannot be given to another.
+bool SupervisedChild::ended() {
+  if (ended_) return true;
+  siginfo_t info{};
+  const int code = ::waitid(P_PID, static_cast<id_t>(id_), &info, WEXITED | WNOHANG | WNOWAIT);
+  ended_ = code == 0 ? info.si_pid != 0 : errno == ECHILD;
+  return ended_;
+}
+
+void SupervisedChild::signal_group(int number) const {
+  if (!finished_) ::kill(-id_, number);
+}
+
+ChildEnd SupervisedChild::finish() {
+  ChildEnd end;
+  int status = 0;
+  rusage usage{};
+  pid_t got = 0;
+  do {
+    got = ::wait4(id_, &status, 0, &usage);
+  } while (got < 0 && errno == EINTR);
+  ended_ = finished_ = true;
+  if (got != id_) return end;
+  if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + end.signal;
+  end.user_ns = to_ns(usage.ru_utime);
+  end.system_ns = to_ns(usage.ru_stime);
+  end.max_resident_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+  return end;
+}
+
+std::string signal_name(int number) {
+  constexpr std::pair<int, std::string_view> kNames[] = {
+      {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"},
+      {SIGABRT, "SIGABRT"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"},
+      {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"}, {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},
+      {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
+  for (const auto& [known, name] : kNames) {
+    if (known == number) return std::string(name);
+  }
+  return fmt::format("signal {}", number);
+}
+
+}  // namespace accelscope::capture

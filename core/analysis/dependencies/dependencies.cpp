@@ -1,0 +1,220 @@
+#include "core/analysis/dependencies/dependencies.h"
+
+#include <algorithm>
+#include <atomic>
+#include <unordered_map>
+
+#include "core/base/checksum.h"
+#include "core/scan/column_values.h"
+
+namespace accelscope {
+namespace {
+
+// A source's own id of an event. Equal keys of different sources are different events.
+struct Key {
+  std::uint32_t scope = 0;
+  std::uint64_t value = 0;  // the number, or the checksum of a text
+  bool operator==(const Key&) const = default;
+};
+struct KeyHash {
+  std::size_t operator()(const Key& key) const noexcept {
+    return std::hash<std::uint64_t>{}((key.value ^ std::uint64_t{key.scope} << 48) * 0x9E3779B97F4A7C15U);
+  }
+};
+
+// One end of a dependency: an event, or the key of one.
+struct End {
+  EventId event = kNoEvent;
+  Key key;
+};
+
+// The columns in which a schema names one end of its dependencies.
+struct EndColumns {
+  std::optional<std::size_t> key;
+  std::optional<std::size_t> event;
+  [[nodiscard]] bool any() const noexcept { return key || event; }
+};
+
+struct RawDependency {
+  End source;
+  End target;
+  EventId flow = kNoEvent;
+  StringId kind = 0;
+};
+
+std::optional<Key> key_at(const ScannedChunk& chunk, const StringPool& strings, std::optional<std::size_t> column,
+                          std::uint32_t row) {
+  if (!column || *column >= chunk.view.column_count() || !chunk.view.has_value(*column, row)) return std::nullopt;
+  const ColumnType type = chunk.lane.schema->columns[*column].type;
+  const std::uint32_t scope = scope_of(chunk.lane.number());
+  if (!is_text(type)) return Key{scope, static_cast<std::uint64_t>(*number_at(chunk.view, *column, type, row))};
+  const std::string_view text = text_at(chunk, strings, *column, type, row);
+  if (text.empty()) return std::nullopt;
+  return Key{scope, checksum(std::as_bytes(std::span(text)))};
+}
+
+// The end that a row names, if it names one.
+std::optional<End> end_at(const ScannedChunk& chunk, const StringPool& strings, const EndColumns& columns,
+                          std::uint32_t row) {
+  if (const auto key = key_at(chunk, strings, columns.key, row)) return End{kNoEvent, *key};
+  if (!columns.event) return std::nullopt;
+  const ColumnType type = chunk.lane.schema->columns[*columns.event].type;
+  const std::optional<std::int64_t> number = number_at(chunk.view, *columns.event, type, row);
+  if (!number || *number < 0) return std::nullopt;
+  const auto id = static_cast<EventId>(*number);
+  const LaneNumber lane = scoped_number(scope_of(chunk.lane.number()), local_of(lane_of(id)));
+  return End{make_event_id(lane, ordinal_of(id)), {}};
+}
+
+bool is_event(const Snapshot& snapshot, EventId id) noexcept {
+  if (id == kNoEvent) return false;
+  const LaneSnapshot* lane = snapshot.find_lane(lane_of(id));
+  return lane != nullptr && ordinal_of(id) < lane->event_count;
+}
+
+template <typename Body>
+void for_each_row(const ScannedChunk& chunk, Body&& body) {
+  for (std::uint32_t row = 0; row < chunk.view.count(); ++row) body(row);
+}
+
+void collect_chunk(const ScannedChunk& chunk, const StringPool& strings, std::vector<RawDependency>& found) {
+  const Schema& schema = *chunk.lane.schema;
+  const EndColumns source_columns{schema.find(Role::flow_source), schema.find(Role::flow_source_event)};
+  const EndColumns target_columns{schema.find(Role::flow_target), schema.find(Role::flow_target_event)};
+  const bool states_both = source_columns.any() && target_columns.any();
+  for_each_row(chunk, [&](std::uint32_t row) {
+    const EventId id = chunk.event_id(row);
+    const std::optional<End> source = end_at(chunk, strings, source_columns, row);
+    const std::optional<End> target = end_at(chunk, strings, target_columns, row);
+    if (states_both ? !source || !target : !source && !target) return;
+    RawDependency dependency;
+    dependency.source = source.value_or(End{id, {}});
+    dependency.target = target.value_or(End{id, {}});
+    dependency.flow = id;
+    dependency.kind = chunk.session_string(chunk.view.name(row));
+    found.push_back(dependency);
+  });
+}
+
+// Keys that are asked for, and the first event that has each.
+class KeyIndex {
+ public:
+  void want(const End& end) {
+    if (end.event == kNoEvent) places_.try_emplace(end.key, static_cast<std::uint32_t>(places_.size()));
+  }
+  void begin_filling() {
+    events_ = std::vector<std::atomic<EventId>>(places_.size());
+    clear();
+  }
+  [[nodiscard]] bool empty() const noexcept { return places_.empty(); }
+  // By several threads. The smallest id wins, so that the answer does not depend on them.
+  void offer(const Key& key, EventId event) noexcept {
+    const auto place = places_.find(key);
+    if (place == places_.end()) return;
+    std::atomic<EventId>& known = events_[place->second];
+    EventId current = known.load(std::memory_order_relaxed);
+    while (event < current && !known.compare_exchange_weak(current, event, std::memory_order_relaxed)) {
+    }
+  }
+  [[nodiscard]] EventId find(const End& end) const noexcept {
+    if (end.event != kNoEvent) return end.event;
+    return events_[places_.find(end.key)->second].load(std::memory_order_relaxed);
+  }
+
+ private:
+  void clear() noexcept {
+    for (std::atomic<EventId>& event : events_) event.store(kNoEvent, std::memory_order_relaxed);
+  }
+  std::unordered_map<Key, std::uint32_t, KeyHash> places_;
+  std::vector<std::atomic<EventId>> events_;
+};
+
+LaneIndices lanes_that_depend(const Snapshot& snapshot) {
+  LaneIndices lanes;
+  for (const Role role : {Role::flow_source, Role::flow_target, Role::flow_source_event, Role::flow_target_event}) {
+    const LaneIndices more = lanes_with_role(snapshot, role);
+    lanes.insert(lanes.end(), more.begin(), more.end());
+  }
+  std::sort(lanes.begin(), lanes.end());
+  lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
+  return lanes;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Dependencies>> Dependencies::build(const QueryContext& query) {
+  const Snapshot& snapshot = *query.snapshot;
+  std::vector<std::vector<RawDependency>> workers(query.pool.concurrency());
+  const Result<void> collected = scan_chunks(
+      query, lanes_that_depend(snapshot), {},
+      [&](const ScannedChunk& chunk, std::size_t worker) { collect_chunk(chunk, *snapshot.strings, workers[worker]); });
+  if (!collected) return collected.error();
+
+  KeyIndex index;
+  for (const auto& worker : workers) {
+    for (const RawDependency& dependency : worker) {
+      index.want(dependency.source);
+      index.want(dependency.target);
+    }
+  }
+  index.begin_filling();
+  LaneIndices keyed = lanes_with_role(snapshot, Role::key);
+  std::erase_if(keyed, [&](std::uint32_t lane) { return snapshot.lanes[lane].data->kind == EventKind::flow; });
+  if (index.empty()) keyed.clear();
+  const Result<void> filled = scan_chunks(query, keyed, {}, [&](const ScannedChunk& chunk, std::size_t) {
+    const std::optional<std::size_t> column = chunk.lane.schema->find(Role::key);
+    for_each_row(chunk, [&](std::uint32_t row) {
+      if (const auto key = key_at(chunk, *snapshot.strings, column, row)) index.offer(*key, chunk.event_id(row));
+    });
+  });
+  if (!filled) return filled.error();
+
+  auto result = std::make_shared<Dependencies>();
+  result->snapshot_version_ = snapshot.version;
+  for (const auto& worker : workers) {
+    for (const RawDependency& raw : worker) {
+      const Dependency dependency{index.find(raw.source), index.find(raw.target), raw.flow, raw.kind};
+      if (!is_event(snapshot, dependency.source) || !is_event(snapshot, dependency.target)) {
+        ++result->unresolved_;
+      } else {
+        result->by_target_.push_back(dependency);
+      }
+    }
+  }
+  std::vector<Dependency>& all = result->by_target_;
+  std::sort(all.begin(), all.end(), [](const Dependency& a, const Dependency& b) {
+    if (a.target != b.target) return a.target < b.target;
+    return a.source != b.source ? a.source < b.source : a.flow < b.flow;
+  });
+  result->by_source_.resize(all.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) result->by_source_[i] = i;
+  std::stable_sort(result->by_source_.begin(), result->by_source_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return all[a].source < all[b].source; });
+  return std::shared_ptr<const Dependencies>(result);
+}
+
+DependencyList Dependencies::predecessors(EventId event, std::size_t limit) const {
+  const auto first = std::lower_bound(by_target_.begin(), by_target_.end(), event,
+                                      [](const Dependency& d, EventId id) { return d.target < id; });
+  const auto last =
+      std::upper_bound(first, by_target_.end(), event, [](EventId id, const Dependency& d) { return id < d.target; });
+  DependencyList list;
+  list.total = static_cast<std::uint64_t>(last - first);
+  const auto shown = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(list.total, limit));
+  list.dependencies.assign(first, first + shown);
+  return list;
+}
+
+DependencyList Dependencies::successors(EventId event, std::size_t limit) const {
+  const auto first = std::lower_bound(by_source_.begin(), by_source_.end(), event,
+                                      [this](std::uint32_t i, EventId id) { return by_target_[i].source < id; });
+  const auto last = std::upper_bound(first, by_source_.end(), event,
+                                     [this](EventId id, std::uint32_t i) { return id < by_target_[i].source; });
+  DependencyList list;
+  list.total = static_cast<std::uint64_t>(last - first);
+  const auto shown = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(list.total, limit));
+  for (auto it = first; it != first + shown; ++it) list.dependencies.push_back(by_target_[*it]);
+  return list;
+}
+
+}  // namespace accelscope

@@ -1,0 +1,214 @@
+#include "core/analysis/figures/derived_counters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/analysis/neuron/device_facts.h"
+#include "core/analysis/neuron/facts/matmul_work.h"
+#include "core/analysis/time/time_cells.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/base/text.h"
+
+namespace accelscope {
+namespace {
+
+[[nodiscard]] bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// Neuron's own counter of this engine's use is named after its array of processing elements.
+[[nodiscard]] bool is_tensor_matrix(const std::string& name) { return name.starts_with("TensorMatrix"); }
+
+// The counters of use that a device's source recorded itself.
+struct Recorded {
+  bool device = false, mfu = false;
+  std::vector<std::string> names;  // in small letters
+
+  [[nodiscard]] bool has(const std::string& track) const {
+    const std::string name = lower_case(track);
+    return std::any_of(names.begin(), names.end(), [&](const std::string& each) {
+      return contains(each, name) || (is_tensor_matrix(track) && each.starts_with("pe "));
+    });
+  }
+};
+
+struct Device {
+  const Track* first = nullptr;
+  Recorded recorded;
+  std::vector<const TrackSnapshot*> engines, streams;
+  bool has_work = false;
+};
+
+void add_recorded(Recorded& recorded, const std::string& track_name) {
+  const std::string name = lower_case(track_name);
+  if (contains(name, "mfu")) recorded.mfu = true;
+  if (!contains(name, "util")) return;
+  recorded.names.push_back(name);
+  if (contains(name, "gpu") || contains(name, "device")) recorded.device = true;
+}
+
+[[nodiscard]] bool is_counter(const TrackSnapshot& track) {
+  return track.schema && track.schema->kind == EventKind::counter;
+}
+
+[[nodiscard]] bool has_events(const Snapshot& snapshot, const TrackSnapshot& track) {
+  return std::any_of(track.lanes.begin(), track.lanes.end(),
+                     [&](std::uint32_t lane) { return snapshot.lanes[lane].event_count > 0; });
+}
+
+// Engines and streams with events; counters of those that have none yet would only be empty.
+[[nodiscard]] std::map<std::size_t, Device> find_devices(const Snapshot& snapshot, const TrackDevices& labels) {
+  std::map<std::size_t, Device> devices;
+  for (std::size_t i = 0; i < snapshot.tracks.size(); ++i) {
+    const TrackSnapshot& track = snapshot.tracks[i];
+    Device& device = devices[labels.of_track(i)];
+    if (is_counter(track)) {
+      add_recorded(device.recorded, track.track->name);
+      continue;
+    }
+    const bool engine = track.track->kind == "engine";
+    if ((!engine && track.track->kind != "stream") || !has_events(snapshot, track)) continue;
+    if (track.schema && track.schema->kind != EventKind::slice) continue;
+    if (device.first == nullptr) device.first = track.track.get();
+    (engine ? device.engines : device.streams).push_back(&track);
+    device.has_work = device.has_work || (engine && neuron::MatmulWork::has_work(snapshot.lanes[track.lanes.front()]));
+  }
+  return devices;
+}
+
+class Lister {
+ public:
+  Lister(const Device& device, std::string label) : device_(device), label_(std::move(label)) {}
+
+  void run(double peak, std::vector<DerivedCounter>& counters) {
+    if (peak > 0 && device_.has_work && !device_.recorded.mfu) add_mfu(peak, counters);
+    const bool streams = device_.engines.empty();
+    const auto& tracks = streams ? device_.streams : device_.engines;
+    std::string parent;
+    if (!device_.recorded.device && tracks.size() > 1) {
+      DerivedCounter all = make(label_, "Utilisation");
+      all.join = streams ? DerivedCounter::Join::highest : DerivedCounter::Join::mean;
+      all.formula = streams ? "Share of the time in which the busiest of its streams is busy"
+                            : fmt::format("Mean of its {} engines' shares of busy time, waits left out", tracks.size());
+      for (const TrackSnapshot* track : tracks) all.tracks.push_back(track->lanes);
+      parent = all.key;
+      counters.push_back(std::move(all));
+    }
+    for (const TrackSnapshot* track : tracks) {
+      const std::string& name = track->track->name;
+      if (device_.recorded.has(name)) continue;
+      DerivedCounter one = make(fmt::format("{}:{}", label_, name), name + " utilisation");
+      one.parent = parent;
+      one.formula = fmt::format("Share of the time in which {} is busy, waits left out", name);
+      one.tracks = {track->lanes};
+      counters.push_back(std::move(one));
+    }
+  }
+
+ private:
+  [[nodiscard]] DerivedCounter make(const std::string& key, std::string name) const {
+    DerivedCounter counter;
+    counter.key = "derived:" + key;
+    counter.name = std::move(name);
+    counter.host = device_.first->host;
+    counter.device = device_.first->device;
+    return counter;
+  }
+
+  void add_mfu(double peak, std::vector<DerivedCounter>& counters) const {
+    DerivedCounter mfu = make(label_ + ":mfu", "MFU");
+    mfu.kind = DerivedCounter::Kind::mfu;
+    mfu.peak = peak;
+    mfu.formula = fmt::format(
+        "Floating point operations of matrix multiplications, transposes left out, over the {:.4g} Tflop/s that the "
+        "device can do",
+        peak * 1e-12);
+    for (const TrackSnapshot* track : device_.engines) mfu.tracks.push_back(track->lanes);
+    counters.push_back(std::move(mfu));
+  }
+
+  const Device& device_;
+  std::string label_;
+};
+
+}  // namespace
+
+std::vector<DerivedCounter> derived_counters(const Snapshot& snapshot) {
+  std::vector<DerivedCounter> counters;
+  const TrackDevices labels(snapshot);
+  for (const auto& [index, device] : find_devices(snapshot, labels)) {
+    if (device.first == nullptr) continue;
+    const std::string& label = labels.label(index);
+    Lister(device, label).run(device.has_work ? neuron::peak_flops(snapshot, label) : 0, counters);
+  }
+  return counters;
+}
+
+Result<std::shared_ptr<const LeafWork>> leaf_work(const QueryContext& query, const LeafWork* previous) {
+  const Snapshot& snapshot = *query.snapshot;
+  auto work = std::make_shared<LeafWork>();
+  if (previous != nullptr) work->lanes = previous->lanes;
+  work->snapshot_version = snapshot.version;
+  work->lanes.resize(snapshot.lanes.size());
+  std::vector<ChunkRequest> requests;
+  std::vector<std::size_t> first_new(snapshot.lanes.size());
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    const LaneSnapshot& lane = snapshot.lanes[i];
+    if (!neuron::MatmulWork::has_work(lane) || lane.chunk_count == 0) continue;
+    LeafWork::Lane& sums = work->lanes[i];
+    for (std::uint32_t chunk = sums.chunk_count; chunk < lane.chunk_count; ++chunk) requests.push_back({i, chunk, {}});
+    first_new[i] = sums.sums.empty() ? 0 : sums.sums.size() - 1;
+    sums.sums.resize(std::size_t{lane.tree.nodes[0]} + 1);
+    sums.chunk_count = lane.chunk_count;
+  }
+  // Each leaf's own amount first; chunks come in no particular order.
+  const auto scanned = scan_chunks(query, requests, [&](const ScannedChunk& chunk, std::size_t) {
+    neuron::MatmulWork amounts(chunk.lane, chunk.view, chunk.strings, *snapshot.strings);
+    std::vector<double>& sums = work->lanes[chunk.lane_index].sums;
+    for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
+      amounts.read(block);
+      double sum = 0;
+      for (std::uint32_t i = 0; i < chunk.view.block_size(block); ++i) sum += amounts[i];
+      sums[std::size_t{chunk.place.first_leaf} + block + 1] = sum;
+    }
+  });
+  if (!scanned) return scanned.error();
+  for (std::size_t i = 0; i < work->lanes.size(); ++i) {
+    std::vector<double>& sums = work->lanes[i].sums;
+    for (std::size_t leaf = first_new[i] + 1; leaf < sums.size(); ++leaf) sums[leaf] += sums[leaf - 1];
+  }
+  return std::shared_ptr<const LeafWork>(std::move(work));
+}
+
+Result<std::vector<float>> derived_values(const QueryContext& query, const DerivedCounter& counter,
+                                          const LeafWork* work, const TimeRange& range, std::size_t stretches) {
+  std::vector<float> values(stretches);
+  if (range.empty() || stretches == 0 || counter.tracks.empty()) return values;
+  const bool mfu = counter.kind == DerivedCounter::Kind::mfu;
+  const double stretch_ns = static_cast<double>(range.length_ns()) / static_cast<double>(stretches);
+  const double all = mfu ? counter.peak * stretch_ns * 1e-9 : stretch_ns;  // of one track in one stretch
+  std::vector<double> joined(stretches);
+  for (const LaneIndices& lanes : counter.tracks) {
+    std::vector<double> track(stretches);
+    for (const std::uint32_t lane : lanes) {
+      if (mfu && (work == nullptr || lane >= work->lanes.size() || work->lanes[lane].sums.empty())) continue;
+      std::vector<double> cells(stretches);
+      const Result<void> added =
+          mfu ? add_work(query, lane, work->lanes[lane].sums, range, cells) : add_busy_time(query, lane, range, cells);
+      if (!added) return added.error();
+      // Deeper lanes lie below the first; where lanes lie beside each other, the busiest speaks for the track.
+      for (std::size_t i = 0; i < stretches; ++i) track[i] = mfu ? track[i] + cells[i] : std::max(track[i], cells[i]);
+    }
+    const bool highest = counter.join == DerivedCounter::Join::highest;
+    for (std::size_t i = 0; i < stretches; ++i)
+      joined[i] = highest ? std::max(joined[i], track[i]) : joined[i] + track[i];
+  }
+  const bool mean = !mfu && counter.join == DerivedCounter::Join::mean;
+  const double whole = all * (mean ? static_cast<double>(counter.tracks.size()) : 1);
+  for (std::size_t i = 0; i < stretches; ++i) values[i] = static_cast<float>(std::clamp(joined[i] / whole, 0.0, 1.0));
+  return values;
+}
+
+}  // namespace accelscope

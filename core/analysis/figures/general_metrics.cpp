@@ -1,0 +1,297 @@
+#include "core/analysis/figures/general_metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+
+#include "core/analysis/memory/usage.h"
+#include "core/analysis/time/covered_time.h"
+#include "core/lod/range_statistics.h"
+#include "core/scan/column_values.h"
+#include "core/scan/event_mask.h"
+#include "core/scan/wait_names.h"
+#include "core/scan/window_scan.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::array<std::string_view, 9> kIdleKinds = {"layer",   "throttle", "barrier", "error", "semaphore",
+                                                        "counter", "memory",   "flow",    "table"};
+
+// The events of one table on one device.
+struct Group {
+  std::size_t device = 0;
+  std::string table;
+  LaneIndices lanes;
+  bool has_bytes = false, has_flops = false;
+
+  // From the lanes' trees: a lane's events do not overlap, so one lane covers the sum of its durations.
+  std::uint64_t event_count = 0;
+  std::int64_t lane_busy_ns = 0;
+  bool masked = false;  // the trees know nothing of that
+  [[nodiscard]] bool needs_scan() const noexcept { return masked || lanes.size() > 1 || has_bytes || has_flops; }
+};
+
+// What one worker found out about a group.
+struct GroupTally {
+  CoveredTime busy;
+  double bytes = 0, flops = 0;
+};
+
+class ChunkTally {
+ public:
+  ChunkTally(const ScannedChunk& chunk, const StringPool& strings)
+      : chunk_(chunk), schema_(*chunk.lane.schema), waits_(chunk.lane.schema.get(), strings) {
+    for (std::size_t i = 0; i < schema_.columns.size(); ++i) {
+      const Role role = schema_.columns[i].role;
+      if (is_text(schema_.columns[i].type)) continue;
+      if (role == Role::bytes || role == Role::flops) columns_.push_back({i, role == Role::flops, {}});
+    }
+  }
+
+  void run(const ScanWindow& window, const TimeRange& range, GroupTally& into) {
+    std::uint64_t names[kBlockEvents];
+    const ClockMap& clock = *chunk_.lane.clock;
+    chunk_.for_each_block([&](const ScannedBlock& block) {
+      chunk_.view.names(block.block, names);
+      for (Column& column : columns_) {
+        column.values.read(chunk_.view, column.index, schema_.columns[column.index].type, block.block);
+      }
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const std::int64_t begin = clock.to_ns(block.times.begins[i]);
+        const std::int64_t end = clock.to_ns(block.times.ends[i]);
+        if (!waits_.contains(chunk_.session_string(names[i]))) {
+          into.busy.add(std::max(begin, window.range.begin_ns), std::min(end, window.range.end_ns));
+        }
+        if (!window.owns(chunk_, block.times.begins[i])) continue;
+        for (const Column& column : columns_) {
+          const double amount = static_cast<double>(column.values[i]) * share_inside(range, begin, end);
+          (column.is_flops ? into.flops : into.bytes) += amount;
+        }
+      }
+    });
+  }
+
+ private:
+  struct Column {
+    std::size_t index;
+    bool is_flops;
+    NumberBlock values;
+  };
+  const ScannedChunk& chunk_;
+  const Schema& schema_;
+  WaitNames waits_;
+  std::vector<Column> columns_;
+};
+
+std::vector<Group> find_groups(const Snapshot& snapshot, const TrackDevices& devices) {
+  std::map<std::pair<std::size_t, std::string_view>, std::size_t> places;
+  std::vector<Group> groups;
+  for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+    const TrackSnapshot& track = snapshot.tracks[t];
+    if (!track.schema || track.schema->kind != EventKind::slice) continue;
+    if (std::find(kIdleKinds.begin(), kIdleKinds.end(), track.track->kind) != kIdleKinds.end()) continue;
+    const std::size_t device = devices.of_track(t);
+    const auto [place, is_new] = places.try_emplace({device, track.schema->name}, groups.size());
+    if (is_new) groups.push_back({.device = device, .table = track.schema->name, .lanes = {}});
+    Group& group = groups[place->second];
+    group.lanes.insert(group.lanes.end(), track.lanes.begin(), track.lanes.end());
+    group.has_bytes = group.has_bytes || track.schema->find(Role::bytes).has_value();
+    group.has_flops = group.has_flops || track.schema->find(Role::flops).has_value();
+  }
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.device < b.device; });
+  return groups;
+}
+
+// How many of a lane's events begin before the tick; reads one chunk.
+Result<std::uint64_t> events_before(const QueryContext& query, const LaneSnapshot& lane, std::int64_t ticks) {
+  const std::uint32_t chunks = chunks_before(lane, ticks);
+  if (chunks == 0) return std::uint64_t{0};
+  const Result<Bytes> bytes = query.store.read_chunk(lane, chunks - 1);
+  if (!bytes) return bytes.error();
+  const Result<ChunkView> view = ChunkView::parse(*bytes);
+  if (!view) return view.error();
+  return lane.chunk(chunks - 1).first_ordinal + rows_before(*view, ticks);
+}
+
+Result<std::uint64_t> count_events(const QueryContext& query, const TimeRange& range) {
+  std::uint64_t count = 0;
+  for (std::uint32_t i = 0; i < query.snapshot->lanes.size(); ++i) {
+    const LaneSnapshot& lane = query.snapshot->lanes[i];
+    if (lane.data->kind == EventKind::table || lane.event_count == 0) continue;
+    if (range == TimeRange{}) {
+      count += lane.event_count;
+    } else if (lane.data->kind == EventKind::counter) {
+      const TickRange ticks = tick_range(lane, range);
+      const auto first = events_before(query, lane, ticks.begin);
+      const auto last = events_before(query, lane, std::max(ticks.begin, ticks.end));
+      if (!first) return first.error();
+      if (!last) return last.error();
+      count += *last - *first;
+    } else {
+      const Result<LaneShare> share = lane_share(query.store, *query.snapshot, i, range);
+      if (!share) return share.error();
+      count += share->event_count;
+    }
+  }
+  return count;
+}
+
+std::uint64_t peak_in(const MemoryUsage& usage, std::uint32_t pool, const TimeRange& range) {
+  if (range == TimeRange{}) return usage.pools[pool].peak_bytes;
+  std::uint64_t peak = usage.used_at(pool, range.begin_ns);
+  for (const PoolStep& step : usage.pools[pool].steps) {
+    if (step.ns >= range.begin_ns && step.ns < range.end_ns) peak = std::max(peak, step.bytes);
+  }
+  return peak;
+}
+
+// "Device memory" -> "device_memory"
+std::string figure_name(std::string_view text) {
+  std::string name(text.empty() ? "memory" : text);
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c == ' ' || c == '-' || c == '/') c = '_';
+  }
+  return name;
+}
+
+class GeneralMetrics {
+ public:
+  GeneralMetrics(const QueryContext& query, const TrackDevices& devices, const TimeRange& range,
+                 const MemoryUsage* memory)
+      : query_(query),
+        devices_(devices),
+        range_(range),
+        memory_(memory),
+        groups_(find_groups(*query.snapshot, devices)) {}
+
+  Result<std::vector<SessionMetric>> run() {
+    const Snapshot& snapshot = *query_.snapshot;
+    const std::int64_t length = std::min(range_.end_ns, snapshot.end_ns) - std::max(range_.begin_ns, snapshot.begin_ns);
+    length_s_ = static_cast<double>(std::max<std::int64_t>(0, length)) * 1e-9;
+    if (snapshot.event_count == 0 || range_.empty()) return std::move(metrics_);
+    if (const Result<void> made = make_mask(); !made) return made.error();
+    const Result<std::uint64_t> count =
+        passing_ ? count_passing(snapshot, passing_.get()) : count_events(query_, range_);
+    if (!count) return count.error();
+    add("session_time", "s", length_s_, "");
+    metrics_.back().unfiltered = true;
+    add("session_event_count", "", static_cast<double>(*count), "");
+    if (const Result<void> added = add_memory(); !added) return added.error();
+    if (const Result<void> scanned = scan_groups(); !scanned) return scanned.error();
+    for (std::size_t i = 0; i < groups_.size(); ++i) add_group(i);
+    return std::move(metrics_);
+  }
+
+ private:
+  void add(std::string name, std::string_view unit, double value, const std::string& device) {
+    SessionMetric& metric = metrics_.emplace_back();
+    metric.name = std::move(name);
+    metric.unit = unit;
+    metric.value = value;
+    metric.device = device;
+  }
+
+  // The events of the range that pass the query's mask.
+  Result<void> make_mask() {
+    if (!query_.mask) return {};
+    EventFilter filter = query_.mask->filter();
+    if (range_ != TimeRange{}) filter.range = range_;
+    auto mask = filter_mask(query_, filter, query_.mask);
+    if (!mask) return mask.error();
+    passing_ = std::move(*mask);
+    for (Group& group : groups_) group.masked = true;
+    return {};
+  }
+
+  // Memory in use is a sum over all that came before, so it is of the session whatever passes.
+  Result<void> add_memory() {
+    if (lanes_of_kind(*query_.snapshot, EventKind::memory).empty()) return {};
+    std::shared_ptr<const MemoryUsage> made;
+    if (memory_ == nullptr) {
+      QueryContext unmasked = query_;
+      unmasked.mask = nullptr;
+      auto usage = memory_usage(unmasked);
+      if (!usage) return usage.error();
+      made = std::move(*usage);
+      memory_ = made.get();
+    }
+    for (std::uint32_t pool = 0; pool < memory_->pools.size(); ++pool) {
+      add(figure_name(memory_->pools[pool].name) + "_peak_bytes", "B",
+          static_cast<double>(peak_in(*memory_, pool, range_)), "");
+      metrics_.back().unfiltered = true;
+    }
+    return {};
+  }
+
+  Result<void> scan_groups() {
+    LaneIndices lanes;
+    std::vector<std::size_t> group_of_lane(query_.snapshot->lanes.size(), 0);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      Group& group = groups_[g];
+      for (const std::uint32_t lane : group.lanes) {
+        if (passing_) {
+          group.event_count += passing_->count(lane);
+        } else {
+          const Result<LaneShare> share = lane_share(query_.store, *query_.snapshot, lane, range_);
+          if (!share) return share.error();
+          group.event_count += share->event_count;
+          group.lane_busy_ns += share->busy_ns;
+        }
+        group_of_lane[lane] = g;
+        if (group.needs_scan()) lanes.push_back(lane);
+      }
+    }
+    tallies_.assign(query_.pool.concurrency(), std::vector<GroupTally>(groups_.size()));
+    return scan_windows(query_, lanes, range_,
+                        {.chunk =
+                             [&](const ScannedChunk& chunk, const ScanWindow& window, std::size_t worker) {
+                               ChunkTally(chunk, *query_.snapshot->strings)
+                                   .run(window, range_, tallies_[worker][group_of_lane[chunk.lane_index]]);
+                             },
+                         .end =
+                             [&](const ScanWindow&, std::size_t worker) {
+                               for (GroupTally& tally : tallies_[worker]) tally.busy.close_window();
+                             }});
+  }
+
+  void add_group(std::size_t index) {
+    const Group& group = groups_[index];
+    GroupTally all;
+    for (const std::vector<GroupTally>& worker : tallies_) {
+      all.busy.add(worker[index].busy);
+      all.bytes += worker[index].bytes;
+      all.flops += worker[index].flops;
+    }
+    const std::string& device = devices_.label(group.device);
+    const auto busy_ns = static_cast<double>(group.needs_scan() ? all.busy.length_ns() : group.lane_busy_ns);
+    add(group.table + "_busy_time", "s", busy_ns * 1e-9, device);
+    if (length_s_ > 0) add(group.table + "_busy_share", "share", busy_ns * 1e-9 / length_s_, device);
+    add(group.table + "_event_count", "", static_cast<double>(group.event_count), device);
+    if (group.has_bytes) add(group.table + "_moved_bytes", "B", all.bytes, device);
+    if (group.has_flops) add(group.table + "_work_flops", "flop", all.flops, device);
+  }
+
+  const QueryContext& query_;
+  const TrackDevices& devices_;
+  const TimeRange range_;
+  const MemoryUsage* memory_;
+  std::vector<Group> groups_;
+  std::shared_ptr<const EventMask> passing_;  // null: all events of the range
+  double length_s_ = 0;
+  std::vector<std::vector<GroupTally>> tallies_;  // by worker and group
+  std::vector<SessionMetric> metrics_;
+};
+
+}  // namespace
+
+Result<std::vector<SessionMetric>> general_metrics(const QueryContext& query, const TrackDevices& devices,
+                                                   const TimeRange& range, const MemoryUsage* memory) {
+  return GeneralMetrics(query, devices, range, memory).run();
+}
+
+}  // namespace accelscope

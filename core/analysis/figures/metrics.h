@@ -1,0 +1,60 @@
+// The figures of a session: what the vendor's file states beside what we compute from the events with the same
+// definition, so that neither has to be taken on trust. The figures of one vendor are made in core/analysis/<vendor>;
+// the general ones, from the roles that any schema may give its columns, in general_metrics.h.
+//
+//   const auto metrics = session_metrics(query);                     // whole session: ours beside the vendor's
+//   const auto visible = session_metrics(query, {begin_ns, end_ns});  // ours alone: the vendor's are for the run
+//
+// With a mask in the query they are of the events that pass it, ours alone too, but for those that say `unfiltered`.
+// In a range, events cut by its edges count as one event each, and share their time by what lies inside, their
+// bytes and FLOPs in proportion to it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/analysis/memory/usage.h"
+#include "core/scan/chunk_scan.h"
+
+namespace accelscope {
+
+// Exact formulas must agree this well, as a share of the vendor's figure; above the second a difference is marked.
+inline constexpr double kExactMargin = 0.001;
+inline constexpr double kNotableDifference = 0.01;
+
+struct SessionMetric {
+  std::string name;
+  std::string group;
+  std::string unit;             // "s", "share" (1 = all), "B", "flop", "cycles" ...
+  std::optional<double> value;  // ours
+  std::optional<double> vendor;
+  std::string vendor_text;       // where the vendor's figure is not a number
+  std::string device;            // "nc0"; empty: of the whole session
+  bool exact = true;             // false: the events do not hold all that the figure is made of
+  double margin = kExactMargin;  // how far ours may lie from the truth, as a share of it
+  bool unfiltered = false;       // not made of events: a mask does not change it
+  std::string how;               // one sentence: how we compute it; empty where we do not
+};
+
+// Those of the session, then of each device, by group in the order of the vendor's viewer; general figures last. Peaks
+// of memory come from `memory`, of the same snapshot, if the caller has it already.
+[[nodiscard]] Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, const TimeRange& range = {},
+                                                                 const MemoryUsage* memory = nullptr);
+
+// (ours - vendor) / vendor; empty where one is missing.
+[[nodiscard]] std::optional<double> relative_difference(const SessionMetric& metric) noexcept;
+
+enum class MetricCheck : std::uint8_t {
+  agrees,       // within the margin
+  differs,      // beyond it
+  only_ours,    // the file does not state it
+  only_vendor,  // the events do not tell
+};
+[[nodiscard]] MetricCheck check(const SessionMetric& metric) noexcept;
+[[nodiscard]] std::string_view name_of(MetricCheck check) noexcept;  // "only ours"
+// Both are there and lie more than kNotableDifference apart, whatever the margin.
+[[nodiscard]] bool is_flagged(const SessionMetric& metric) noexcept;
+
+}  // namespace accelscope

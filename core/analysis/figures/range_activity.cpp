@@ -1,0 +1,373 @@
+#include "core/analysis/figures/range_activity.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "core/analysis/selection/active_time.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/scan/event_mask.h"
+#include "core/scan/wait_names.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::size_t kMostKeptNames =
+    4096;  // of a piece that is kept: one with more is added up anew when it is asked for
+
+std::optional<Unit> unit_of(WorkKind kind) noexcept {
+  if (kind == WorkKind::compute) return Unit::compute;
+  if (kind == WorkKind::transfer) return Unit::transfer;
+  return kind == WorkKind::collective ? std::optional(Unit::collective) : std::nullopt;
+}
+
+// A device's part of a piece. Nothing is known of what lies outside of the piece.
+struct DevicePart {
+  std::array<std::int64_t, 1U << kUnits> times_ns{};
+  std::int64_t first_ns = 0, last_ns = 0;  // of its work
+  StringId last_name = 0;                  // that ends at last_ns
+  TimeRange gap{0, 0};
+  StringId before_gap = 0;
+  [[nodiscard]] bool any() const noexcept { return last_ns > first_ns; }
+};
+
+}  // namespace
+
+// What a stretch of time holds; pieces that follow each other are added up.
+struct ActivityIndex::Piece {
+  TimeRange range;
+  std::vector<DevicePart> devices;
+  CoveredTime active;
+  LongestGaps gaps;
+  std::int64_t working_ns = 0, transfer_ns = 0, host_ns = 0;
+  HostTimes host;
+  bool kept = true;
+
+  void append(const Piece& next) {
+    if (devices.size() < next.devices.size()) devices.resize(next.devices.size());
+    for (std::size_t i = 0; i < next.devices.size(); ++i) append(devices[i], next.devices[i]);
+    active.add(next.active);
+    gaps.append(next.gaps);
+    working_ns += next.working_ns;
+    transfer_ns += next.transfer_ns;
+    host_ns += next.host_ns;
+    host.add(next.host);
+  }
+
+ private:
+  static void append(DevicePart& part, const DevicePart& next) {
+    if (!next.any()) return;
+    for (std::size_t i = 0; i < part.times_ns.size(); ++i) part.times_ns[i] += next.times_ns[i];
+    const auto offer = [&](const TimeRange& gap, StringId before) {
+      if (gap.length_ns() > part.gap.length_ns()) part.gap = gap, part.before_gap = before;
+    };
+    if (part.any()) {
+      offer({part.last_ns, next.first_ns}, part.last_name);
+    } else {
+      part.first_ns = next.first_ns;
+    }
+    offer(next.gap, next.before_gap);
+    part.last_ns = next.last_ns;
+    part.last_name = next.last_name;
+  }
+};
+
+namespace {
+
+using ActivityPiece = ActivityIndex::Piece;
+
+// Gathers one window after another on one worker.
+class PieceGatherer {
+ public:
+  PieceGatherer(const Snapshot& snapshot, const WorkKinds& kinds, const TrackDevices& devices)
+      : snapshot_(snapshot), kinds_(kinds), devices_(devices), calls_(snapshot, kinds), work_(devices.count()) {}
+
+  // `passing`: of the host's events those whose time counts. The chunks of devices come with it as their mask.
+  void add(const ScannedChunk& chunk, const ScanWindow& window, const EventMask* passing) {
+    const WorkKind kind = kinds_.of_lane(chunk.lane_index);
+    if (kind == WorkKind::host) return calls_.add(chunk, passing);
+    const std::optional<Unit> unit = unit_of(kind);
+    if (!unit) return add_edges(chunk, window.range);
+    const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
+    const ClockMap& clock = *chunk.lane.clock;
+    std::vector<Work>& work = work_[devices_.of_lane(chunk.lane_index)];
+    std::uint64_t names[kBlockEvents];
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      chunk.view.names(block.block, names);
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const StringId name = chunk.session_string(names[i]);
+        const std::int64_t begin = std::max(clock.to_ns(block.times.begins[i]), window.range.begin_ns);
+        const std::int64_t end = std::min(clock.to_ns(block.times.ends[i]), window.range.end_ns);
+        if (begin >= end) continue;
+        if (waits.contains(name)) {
+          anything_.add(begin, end);
+          continue;
+        }
+        work.push_back({begin, end, name, *unit == Unit::compute && is_collective(name) ? Unit::collective : *unit});
+      }
+    });
+  }
+
+  ActivityPiece close(const TimeRange& range) {
+    ActivityPiece piece;
+    piece.range = range;
+    CoveredTime working, transfer, host;
+    piece.devices.resize(work_.size());
+    for (std::size_t d = 0; d < work_.size(); ++d) {
+      for (const Work& each : work_[d]) {
+        piece.active.add(each.begin_ns, each.end_ns);
+        (each.unit == Unit::transfer ? transfer : working).add(each.begin_ns, each.end_ns);
+      }
+      piece.devices[d] = part_of(work_[d]);
+      work_[d].clear();
+    }
+    calls_.close(range, piece.host, &host, &anything_);
+    anything_.add_open(piece.active);
+    anything_.add_open(host);
+    anything_.close_window(&piece.gaps);
+    for (CoveredTime* each : {&piece.active, &working, &transfer, &host}) each->close_window();
+    piece.working_ns = working.length_ns();
+    piece.transfer_ns = transfer.length_ns();
+    piece.host_ns = host.length_ns();
+    return piece;
+  }
+
+ private:
+  // What tells of others' work may span a gap, but begins and ends in none.
+  void add_edges(const ScannedChunk& chunk, const TimeRange& window) {
+    const ClockMap& clock = *chunk.lane.clock;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const std::int64_t begin = clock.to_ns(block.times.begins[i]);
+        const std::int64_t end = std::max(clock.to_ns(block.times.ends[i]), begin + 1);
+        if (begin >= window.begin_ns) anything_.add(begin, std::min(begin + 1, window.end_ns));
+        if (end <= window.end_ns) anything_.add(std::max(end - 1, window.begin_ns), end);
+      }
+    });
+  }
+
+  struct Work {
+    std::int64_t begin_ns, end_ns;
+    StringId name;
+    Unit unit;
+  };
+
+  [[nodiscard]] bool is_collective(StringId name) {
+    const auto [known, is_new] = collectives_.try_emplace(name, false);
+    if (is_new) known->second = names_collective(snapshot_.strings->text(name));
+    return known->second;
+  }
+
+  static DevicePart part_of(std::vector<Work>& work) {
+    DevicePart part;
+    if (work.empty()) return part;
+    std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) { return a.begin_ns < b.begin_ns; });
+    part.first_ns = part.last_ns = work.front().begin_ns;
+    std::array<std::int64_t, kUnits> until{};  // when what is under way of each unit ends
+    until.fill(part.first_ns);
+    std::int64_t reached = part.first_ns;
+    const auto advance = [&](std::int64_t to) {
+      while (reached < to) {
+        unsigned under_way = 0;
+        std::int64_t next = to;
+        for (std::size_t u = 0; u < kUnits; ++u) {
+          if (until[u] <= reached) continue;
+          under_way |= 1U << u;
+          next = std::min(next, until[u]);
+        }
+        if (under_way != 0) part.times_ns[under_way] += next - reached;
+        reached = next;
+      }
+    };
+    for (const Work& each : work) {
+      advance(each.begin_ns);
+      if (each.begin_ns - part.last_ns > part.gap.length_ns()) {
+        part.gap = {part.last_ns, each.begin_ns};
+        part.before_gap = part.last_name;
+      }
+      std::int64_t& end = until[static_cast<std::size_t>(each.unit)];
+      end = std::max(end, each.end_ns);
+      if (each.end_ns > part.last_ns) part.last_ns = each.end_ns, part.last_name = each.name;
+    }
+    advance(part.last_ns);
+    return part;
+  }
+
+  const Snapshot& snapshot_;
+  const WorkKinds& kinds_;
+  const TrackDevices& devices_;
+  HostCalls calls_;
+  CoveredTime anything_;                            // waits and the edges of other rows too
+  std::vector<std::vector<Work>> work_;             // by device
+  std::unordered_map<StringId, bool> collectives_;  // names on streams
+};
+
+// The lanes whose time is added up, and which of the devices they are of.
+struct ActivitySubject {
+  WorkKinds kinds;
+  TrackDevices devices;
+  LaneIndices device_lanes, host_lanes;
+  LaneIndices other_lanes;     // which do not work, but show that something happened
+  std::vector<bool> has_work;  // by device
+  bool has_engine = false;
+
+  ActivitySubject(const Snapshot& snapshot, const EventFilter& filter)
+      : kinds(snapshot), devices(snapshot), has_work(devices.count(), false) {
+    for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
+      const WorkKind kind = kinds.of_lane(lane);
+      if (is_device_work(kind)) has_work[devices.of_lane(lane)] = true;
+      if (snapshot.lanes[lane].event_count == 0 || !filter.has_track(snapshot.lanes[lane].track)) continue;
+      if (kind == WorkKind::host) host_lanes.push_back(lane);
+      if ((kind == WorkKind::none || kind == WorkKind::wait) && tells_of_a_moment(snapshot, snapshot.lanes[lane])) {
+        other_lanes.push_back(lane);
+      }
+    }
+    for (const std::uint32_t lane : active_lanes(snapshot, filter)) {
+      if (!is_device_work(kinds.of_lane(lane)) || snapshot.lanes[lane].event_count == 0) continue;
+      device_lanes.push_back(lane);
+      has_engine = has_engine || kinds.of_lane(lane) == WorkKind::compute;
+    }
+  }
+
+ private:
+  static bool tells_of_a_moment(const Snapshot& snapshot, const LaneSnapshot& lane) {
+    if (lane.data->kind == EventKind::counter) return false;  // sampled whether or not anything happens
+    const TrackSnapshot* track = snapshot.find_track(lane.track);
+    return track == nullptr || !is_of_profiler(*track->track);
+  }
+};
+
+Result<std::vector<ActivityPiece>> gather_pieces(const QueryContext& query, const ActivitySubject& subject,
+                                                 const TimeRange& range) {
+  std::vector<PieceGatherer> workers(query.pool.concurrency(),
+                                     PieceGatherer(*query.snapshot, subject.kinds, subject.devices));
+  std::vector<ActivityPiece> pieces;
+  std::mutex mutex;
+  QueryContext unmasked = query;
+  unmasked.mask = nullptr;
+  LaneIndices lanes = subject.device_lanes;
+  lanes.insert(lanes.end(), subject.host_lanes.begin(), subject.host_lanes.end());
+  lanes.insert(lanes.end(), subject.other_lanes.begin(), subject.other_lanes.end());
+  const auto chunk = [&](const ScannedChunk& scanned, const ScanWindow& window, std::size_t worker) {
+    if (!query.mask || subject.kinds.of_lane(scanned.lane_index) == WorkKind::host) {
+      return workers[worker].add(scanned, window, query.mask.get());
+    }
+    ScannedChunk masked = scanned;
+    masked.mask = query.mask.get();
+    workers[worker].add(masked, window, nullptr);
+  };
+  const auto end = [&](const ScanWindow& window, std::size_t worker) {
+    ActivityPiece piece = workers[worker].close(window.range);
+    const std::scoped_lock lock(mutex);
+    pieces.push_back(std::move(piece));
+  };
+  const Result<void> scanned = scan_windows(unmasked, lanes, range, {.chunk = chunk, .end = end});
+  if (!scanned) return scanned.error();
+  std::sort(pieces.begin(), pieces.end(),
+            [](const ActivityPiece& a, const ActivityPiece& b) { return a.range.begin_ns < b.range.begin_ns; });
+  return pieces;
+}
+
+}  // namespace
+
+std::int64_t DeviceActivity::active_ns() const noexcept {
+  std::int64_t sum = 0;
+  for (const std::int64_t each : times_ns) sum += each;
+  return sum;
+}
+
+std::int64_t DeviceActivity::active_ns(Unit unit) const noexcept {
+  std::int64_t sum = 0;
+  for (std::size_t set = 0; set < times_ns.size(); ++set) {
+    if ((set >> static_cast<unsigned>(unit) & 1U) != 0) sum += times_ns[set];
+  }
+  return sum;
+}
+
+std::int64_t DeviceActivity::working_ns() const noexcept { return active_ns() - alone_ns(Unit::transfer); }
+
+ActivityIndex::ActivityIndex() = default;
+ActivityIndex::~ActivityIndex() = default;
+
+Result<std::shared_ptr<const ActivityIndex>> ActivityIndex::build(const QueryContext& query) {
+  QueryContext whole = query;
+  whole.mask = nullptr;
+  const Snapshot& snapshot = *query.snapshot;
+  auto pieces = gather_pieces(whole, ActivitySubject(snapshot, {}), {snapshot.begin_ns, snapshot.end_ns});
+  if (!pieces) return pieces.error();
+  auto index = std::make_shared<ActivityIndex>();
+  index->version_ = snapshot.version;
+  index->pieces_ = std::move(*pieces);
+  for (ActivityPiece& piece : index->pieces_) {
+    if (piece.host.names.size() + piece.host.lines.size() <= kMostKeptNames) continue;
+    piece.host = {};
+    piece.kept = false;
+  }
+  return std::shared_ptr<const ActivityIndex>(std::move(index));
+}
+
+namespace {
+
+// From the pieces that lie in the range and, between and beside them, from the events.
+Result<ActivityPiece> sum_up_pieces(const QueryContext& query, const ActivitySubject& subject, const TimeRange& range,
+                                    const std::vector<ActivityPiece>* known) {
+  ActivityPiece all;
+  std::int64_t reached = range.begin_ns;
+  const auto read_to = [&](std::int64_t ns) -> Result<void> {
+    if (ns <= reached) return {};
+    const auto pieces = gather_pieces(query, subject, {reached, ns});
+    if (!pieces) return pieces.error();
+    for (const ActivityPiece& piece : *pieces) all.append(piece);
+    reached = ns;
+    return {};
+  };
+  for (std::size_t i = 0; known != nullptr && i < known->size(); ++i) {
+    const ActivityPiece& piece = (*known)[i];
+    if (!piece.kept || piece.range.begin_ns < range.begin_ns || piece.range.end_ns > range.end_ns) continue;
+    if (const Result<void> read = read_to(piece.range.begin_ns); !read) return read.error();
+    all.append(piece);
+    reached = piece.range.end_ns;
+  }
+  if (const Result<void> read = read_to(range.end_ns); !read) return read.error();
+  return all;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const RangeActivity>> range_activity(const QueryContext& query, const EventFilter& filter,
+                                                            const ActivityIndex* index) {
+  const Snapshot& snapshot = *query.snapshot;
+  const TimeRange wanted = filter.range.value_or(TimeRange{});
+  auto answer = std::make_shared<RangeActivity>();
+  answer->filter = filter;
+  answer->snapshot_version = snapshot.version;
+  answer->range = {std::max(wanted.begin_ns, snapshot.begin_ns), std::min(wanted.end_ns, snapshot.end_ns)};
+  const ActivitySubject subject(snapshot, filter);
+  ActivityPiece all;
+  if (!answer->range.empty()) {
+    const bool usable = index != nullptr && index->version_ == snapshot.version && !query.mask && filter.tracks.empty();
+    Result<ActivityPiece> sums = sum_up_pieces(query, subject, answer->range, usable ? &index->pieces_ : nullptr);
+    if (!sums) return sums.error();
+    all = std::move(*sums);
+  }
+  all.devices.resize(subject.devices.count());
+  for (std::size_t d = 0; d < subject.devices.count(); ++d) {
+    if (!subject.has_work[d]) continue;
+    const DevicePart& part = all.devices[d];
+    answer->devices.push_back({.device = subject.devices.label(d),
+                               .times_ns = part.times_ns,
+                               .stretch = {part.first_ns, part.last_ns},
+                               .gap = part.gap,
+                               .before_gap = part.before_gap});
+  }
+  const bool cut = has_cut_times(snapshot) && subject.has_engine;
+  answer->active_ns =
+      subject.device_lanes.empty() ? all.host_ns : std::min(active_ns(all.active, cut), answer->range.length_ns());
+  answer->working_ns = all.working_ns;
+  answer->transfer_ns = all.transfer_ns;
+  answer->host_ns = all.host_ns;
+  answer->gaps = all.gaps.by_time();
+  answer->host = std::move(all.host);
+  return std::shared_ptr<const RangeActivity>(std::move(answer));
+}
+
+}  // namespace accelscope

@@ -1,0 +1,314 @@
+// What verdict.h measures of a session; the words for it are in verdict.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/analysis/figures/verdict.h"
+#include "core/analysis/neuron/device_facts.h"
+#include "core/analysis/neuron/summary.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/lod/range_statistics.h"
+#include "core/names/name_forms.h"
+#include "core/scan/wait_names.h"
+
+namespace accelscope {
+namespace {
+
+// "GPU" of "gpu 0", "MTIA" of "mtia 17"; other devices by their own names.
+std::string kind_of_device(const std::string& label) {
+  const std::size_t space = label.find(' ');
+  const bool numbered = space != std::string::npos && space + 1 < label.size() && space <= 5 &&
+                        label.find_first_not_of("0123456789", space + 1) == std::string::npos;
+  if (!numbered) return label;
+  std::string kind = label.substr(0, space);
+  constexpr std::size_t kAbbreviation = 3;  // "gpu"; "chip" is a word
+  for (char& c : kind) c = kind.size() <= kAbbreviation && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return kind;
+}
+
+constexpr std::size_t kMostHostName = 64;  // characters of a name that is not shortened
+
+// As short as it can be said of one event alone.
+std::string short_name_of(std::string_view name) {
+  const NameForms forms = name_forms(name);
+  return forms.usual < forms.texts.size() ? forms.texts[forms.usual] : std::string(name);
+}
+
+std::string name_of_devices(const std::vector<DeviceActivity>& devices) {
+  if (devices.empty()) return "";
+  const std::string kind = kind_of_device(devices.front().device);
+  if (devices.size() == 1) return kind.empty() ? "device" : kind;
+  const bool alike = std::all_of(devices.begin(), devices.end(),
+                                 [&](const DeviceActivity& each) { return kind_of_device(each.device) == kind; });
+  return fmt::format("{} {}", devices.size(), alike && !kind.empty() ? kind + "s" : "devices");
+}
+
+class LoadMeasure {
+ public:
+  LoadMeasure(const QueryContext& query, const TimeRange& active, const ActivityIndex* index)
+      : query_(query), snapshot_(*query.snapshot), index_(index), range_(active), kinds_(snapshot_) {}
+
+  Result<SessionLoad> run() {
+    choose_kind();
+    if (load_.kind == SessionLoad::Kind::nothing || range_.empty()) return SessionLoad{};
+    const auto activity = in_range(range_);
+    if (!activity) return activity.error();
+    devices_ = (*activity)->devices;
+    std::erase_if(devices_, [](const DeviceActivity& each) { return each.stretch.empty(); });
+    load_.span_ns = range_.length_ns();
+    load_.active_ns = (*activity)->active_ns;
+    for (const TimeRange& gap : (*activity)->gaps) load_.empty_ns += gap.length_ns();
+    if (load_.kind == SessionLoad::Kind::host_only) return host_only(**activity);
+    if (devices_.empty()) return SessionLoad{};
+    load_.device = name_of_devices(devices_);
+    if (are_parts_of_one()) {
+      add_shares_of_parts((*activity)->active_ns);
+    } else {
+      add_shares();
+    }
+    const Result<void> busiest = load_.kind == SessionLoad::Kind::streams ? add_longest_name() : add_busiest_engine();
+    if (!busiest) return busiest.error();
+    if (const Result<void> gap = add_gap(); !gap) return gap.error();
+    if (load_.kind == SessionLoad::Kind::engines) {
+      if (const Result<void> ideal = add_ideal(); !ideal) return ideal.error();
+    }
+    return std::move(load_);
+  }
+
+ private:
+  Result<std::shared_ptr<const RangeActivity>> in_range(const TimeRange& range) {
+    EventFilter filter;
+    filter.range = range;
+    return range_activity(query_, filter, index_);
+  }
+
+  // Devices that a host feeds have streams; others run a program of their own.
+  void choose_kind() {
+    TimeRange host{INT64_MAX, INT64_MIN}, compute = host, device = host;
+    const auto include = [](TimeRange& stretch, const LaneSnapshot& lane) {
+      stretch.begin_ns = std::min(stretch.begin_ns, lane.clock->to_ns(lane.begin_ticks));
+      stretch.end_ns = std::max(stretch.end_ns, lane.clock->to_ns(lane.end_ticks));
+    };
+    bool engines = false, streams = false;
+    for (std::size_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      const LaneSnapshot& one = snapshot_.lanes[lane];
+      if (one.event_count == 0) continue;
+      const WorkKind kind = kinds_.of_lane(lane);
+      const TrackSnapshot* track = snapshot_.find_track(one.track);
+      if (kind == WorkKind::compute && track != nullptr) (track->track->kind == "stream" ? streams : engines) = true;
+      if (kind == WorkKind::host) include(host, one);
+      if (kind == WorkKind::compute || kind == WorkKind::collective) include(compute, one);
+      if (is_device_work(kind)) include(device, one);
+    }
+    if (!kinds_.any_device()) {
+      load_.kind = host.empty() ? SessionLoad::Kind::nothing : SessionLoad::Kind::host_only;
+      return;
+    }
+    load_.kind = streams || !engines ? SessionLoad::Kind::streams : SessionLoad::Kind::engines;
+    if (load_.kind == SessionLoad::Kind::streams && range_ == compute)
+      range_ = device;  // copies are work of a device too
+    // A few kernels at the end of a long run leave the device idle for all of it.
+    constexpr std::int64_t kMuchLonger = 2;
+    if (load_.kind == SessionLoad::Kind::streams && !host.empty() && !range_.empty() &&
+        host.length_ns() / kMuchLonger > range_.length_ns() && range_.length_ns() > 0) {
+      range_ = {std::min(host.begin_ns, range_.begin_ns), std::max(host.end_ns, range_.end_ns)};
+    }
+  }
+
+  Result<SessionLoad> host_only(const RangeActivity& activity) {
+    load_.active_ns = activity.host_ns;
+    std::int64_t most = 0;
+    for (const auto& [name, time] : activity.host.names) {
+      if (time.busy_ns <= most) continue;
+      most = time.busy_ns;
+      load_.busiest = short_name_of(snapshot_.strings->text(name));
+    }
+    const std::int64_t all = std::max<std::int64_t>(1, activity.host.busy_ns);
+    load_.busiest_share = static_cast<double>(most) / static_cast<double>(all);
+    return std::move(load_);
+  }
+
+  // Cores that one device is made of work on one program: what any of them does, it does.
+  [[nodiscard]] bool are_parts_of_one() {
+    const TrackDevices devices(snapshot_);
+    for (std::size_t device = 0; device < devices.count(); ++device) {
+      std::size_t found = 0;
+      for (const std::size_t part : devices.parts(device)) {
+        found +=
+            static_cast<std::size_t>(std::count_if(devices_.begin(), devices_.end(), [&](const DeviceActivity& each) {
+              return each.device == devices.label(part);
+            }));
+      }
+      joined_ = joined_ || (found > 0 && found == devices_.size());
+    }
+    return joined_;
+  }
+
+  void add_shares_of_parts(std::int64_t active_ns) {
+    load_.active_ns = active_ns;
+    mean_active_ns_ = static_cast<double>(std::max<std::int64_t>(1, active_ns));
+    for (const DeviceActivity& each : devices_) {
+      for (std::size_t u = 0; u < kUnits; ++u) {
+        const auto unit = static_cast<Unit>(u);
+        load_.shares[u] = std::max(load_.shares[u], static_cast<double>(each.active_ns(unit)) / mean_active_ns_);
+        load_.alone_shares[u] =
+            std::max(load_.alone_shares[u], static_cast<double>(each.alone_ns(unit)) / mean_active_ns_);
+      }
+    }
+  }
+
+  void add_shares() {
+    double active = 0;
+    for (const DeviceActivity& each : devices_) {
+      const double whole = static_cast<double>(std::max<std::int64_t>(1, each.active_ns()));
+      active += static_cast<double>(each.active_ns());
+      for (std::size_t u = 0; u < kUnits; ++u) {
+        const auto unit = static_cast<Unit>(u);
+        load_.shares[u] += static_cast<double>(each.active_ns(unit)) / whole / static_cast<double>(devices_.size());
+        load_.alone_shares[u] +=
+            static_cast<double>(each.alone_ns(unit)) / whole / static_cast<double>(devices_.size());
+      }
+    }
+    mean_active_ns_ = active / static_cast<double>(devices_.size());
+    load_.active_ns = static_cast<std::int64_t>(mean_active_ns_);
+  }
+
+  // Sub-lanes hold what overlaps, so the fullest stands for its engine.
+  Result<void> add_busiest_engine() {
+    const TrackDevices devices(snapshot_);
+    std::map<std::size_t, double> busiest;  // of each device
+    double most = -1;
+    for (std::size_t t = 0; t < snapshot_.tracks.size(); ++t) {
+      const TrackSnapshot& track = snapshot_.tracks[t];
+      if (work_kind_of(track) != WorkKind::compute) continue;
+      std::int64_t busy_ns = 0;
+      for (const std::uint32_t lane : track.lanes) {
+        const Result<LaneShare> share = lane_share(query_.store, snapshot_, lane, range_);
+        if (!share) return share.error();
+        busy_ns = std::max(busy_ns, share->busy_ns);
+      }
+      double& of_device = busiest[devices.of_track(t)];
+      of_device = std::max(of_device, static_cast<double>(busy_ns));
+      if (static_cast<double>(busy_ns) > most) load_.busiest = track.track->name;
+      most = std::max(most, static_cast<double>(busy_ns));
+    }
+    double sum = 0;
+    for (const auto& [device, busy_ns] : busiest) sum += busy_ns;
+    if (mean_active_ns_ > 0 && !busiest.empty()) {
+      const double busy_ns = joined_ ? most : sum / static_cast<double>(busiest.size());
+      load_.busiest_share = std::clamp(busy_ns / mean_active_ns_, 0.0, 1.0);
+    }
+    return {};
+  }
+
+  Result<void> add_longest_name() {
+    LaneIndices lanes;
+    for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      if (kinds_.of_lane(lane) == WorkKind::compute) lanes.push_back(lane);
+    }
+    QueryContext whole = query_;
+    whole.mask = nullptr;
+    const auto names = name_statistics(whole, lanes, range_);
+    if (!names) return names.error();
+    const auto longest = std::find_if(names->names.begin(), names->names.end(), [&](const NameStatistic& each) {
+      return std::none_of(lanes.begin(), lanes.end(), [&](std::uint32_t lane) {
+        return WaitNames(snapshot_.lanes[lane].schema.get(), *snapshot_.strings).contains(each.name);
+      });
+    });
+    if (longest == names->names.end()) return {};
+    load_.busiest = short_name_of(snapshot_.strings->text(longest->name));
+    const double all = mean_active_ns_ * static_cast<double>(devices_.size());
+    if (all > 0) load_.busiest_share = std::min(1.0, static_cast<double>(longest->time_ns) / all);
+    return {};
+  }
+
+  Result<void> add_gap() {
+    for (const DeviceActivity& each : devices_) {
+      const auto offer = [&](const TimeRange& gap, StringId before) {
+        if (gap.length_ns() <= load_.gap.length_ns()) return;
+        load_.gap = gap;
+        load_.before_gap = before == 0 ? "" : short_name_of(snapshot_.strings->text(before));
+      };
+      offer(each.gap, each.before_gap);
+      offer({range_.begin_ns, each.stretch.begin_ns}, 0);
+    }
+    if (load_.gap.empty() || !kinds_.any(WorkKind::host)) return {};
+    const auto inside = in_range(load_.gap);
+    if (!inside) return inside.error();
+    std::int64_t most = 0;
+    const auto choose = [&](const SelfTimes& times, std::int64_t SelfTime::*part, double least) {
+      for (const auto& [name, time] : times) {
+        const std::int64_t ns = time.*part;
+        if (ns <= most || static_cast<double>(ns) < least * static_cast<double>(load_.gap.length_ns())) continue;
+        most = ns;
+        const std::string_view text = snapshot_.strings->text(name);
+        load_.host_in_gap = text.size() <= kMostHostName ? std::string(text) : short_name_of(text);
+      }
+    };
+    // Threads that have nothing to do wait all the time: what works comes first.
+    constexpr double kMuch = 0.3, kSome = 0.05;
+    choose((*inside)->host.own_lines, &SelfTime::busy_ns, kMuch);
+    if (most == 0) choose((*inside)->host.names, &SelfTime::busy_ns, kSome);
+    if (most == 0) choose((*inside)->host.names, &SelfTime::wait_ns, kSome);
+    return {};
+  }
+
+  // max(operations / peak, bytes of device memory / bandwidth), of the slowest device.
+  Result<void> add_ideal() {
+    QueryContext whole = query_;
+    whole.mask = nullptr;
+    const TrackDevices devices(snapshot_);
+    const auto figures = neuron::summary(whole, devices, range_);
+    if (!figures) return figures.error();
+    std::set<std::string> parts;  // of devices that have figures as a whole
+    for (std::size_t device = 0; device < devices.count(); ++device) {
+      for (const std::size_t part : devices.parts(device)) parts.insert(devices.label(part));
+    }
+    double ideal_ns = 0, of_peak = 0;
+    std::size_t known = 0;
+    for (const neuron::DeviceFigures& each : *figures) {
+      const auto value = [&](std::string_view name) {
+        const auto found = each.figures.find(name);
+        return found == each.figures.end() ? 0.0 : found->second.value;
+      };
+      const double peak = neuron::peak_flops(snapshot_, each.device);
+      const double bandwidth = neuron::device_fact(snapshot_, each.device, {"hbm_ddr_bandwidth"}).value_or(0);
+      if (peak <= 0 || parts.contains(each.device)) continue;
+      const double compute_ns = (value("hardware_flops") - value("transpose_flops")) / peak * 1e9;
+      const double bytes = value("hbm_read_bytes") + value("hbm_write_bytes");
+      const double memory_ns = bandwidth > 0 ? bytes / bandwidth * 1e9 : 0;
+      ideal_ns = std::max({ideal_ns, compute_ns, memory_ns});
+      of_peak += compute_ns;
+      ++known;
+    }
+    if (known == 0 || mean_active_ns_ <= 0) return {};
+    if (of_peak > 0) load_.of_peak = of_peak / static_cast<double>(known) / mean_active_ns_;
+    if (ideal_ns > 0 && ideal_ns <= mean_active_ns_) load_.ideal_ns = ideal_ns;
+    return {};
+  }
+
+  const QueryContext& query_;
+  const Snapshot& snapshot_;
+  const ActivityIndex* index_;
+  TimeRange range_;
+  WorkKinds kinds_;
+  SessionLoad load_;
+  std::vector<DeviceActivity> devices_;
+  double mean_active_ns_ = 0;
+  bool joined_ = false;  // all devices are parts of one
+};
+
+}  // namespace
+
+double SessionLoad::idle_share() const noexcept {
+  if (span_ns <= 0) return 0;
+  return std::max(0.0, 1 - static_cast<double>(active_ns) / static_cast<double>(span_ns));
+}
+
+Result<SessionLoad> session_load(const QueryContext& query, const TimeRange& active, const ActivityIndex* index) {
+  return LoadMeasure(query, active, index).run();
+}
+
+}  // namespace accelscope

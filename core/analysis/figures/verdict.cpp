@@ -1,0 +1,248 @@
+#include "core/analysis/figures/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "core/analysis/dependencies/launched_time.h"
+#include "core/base/format.h"
+#include "core/base/text.h"
+
+namespace accelscope {
+namespace {
+
+constexpr double kIdlesMuch = 0.2, kAloneMuch = 0.3, kHalf = 0.5;
+
+std::string time_text(double ns) { return format_duration(ns); }
+std::string time_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
+
+std::string sentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+// Engines that wait are within a program of theirs; where nothing at all is under way nobody has given them one.
+bool host_bound(const SessionLoad& load) {
+  if (load.kind == SessionLoad::Kind::engines) {
+    return static_cast<double>(load.empty_ns) >= kHalf * static_cast<double>(load.span_ns) && load.span_ns > 0;
+  }
+  return load.kind == SessionLoad::Kind::streams && load.idle_share() >= kIdlesMuch;
+}
+
+std::string idle_bound(const SessionLoad& load) {
+  constexpr double kNearlyAll = 0.9995;  // that is written as 100 %, though there is work
+  const bool nearly = load.idle_share() >= kNearlyAll && load.active_ns > 0;
+  return fmt::format("{} idle {} of {}: host-bound", load.device, nearly ? ">99.9 %" : format_share(load.idle_share()),
+                     time_text(load.span_ns));
+}
+
+std::string idle_cause(const SessionLoad& load) {
+  if (load.gap.empty()) return "";
+  std::string text = "Largest gap " + time_text(load.gap.length_ns());
+  text += load.before_gap.empty() ? " before the first work" : " after " + load.before_gap;
+  if (!load.host_in_gap.empty()) text += ", host in " + load.host_in_gap;
+  return text;
+}
+
+std::string streams_bound(const SessionLoad& load) {
+  const std::string span = time_text(load.span_ns);
+  const std::string busy = fmt::format("{} busy {} of {}", load.device, format_share(1 - load.idle_share()), span);
+  const double communication = load.alone_shares[static_cast<std::size_t>(Unit::collective)];
+  const double copies = load.alone_shares[static_cast<std::size_t>(Unit::transfer)];
+  if (communication >= kAloneMuch && communication >= copies) {
+    return fmt::format("{}: bound by communication, alone for {}", busy, format_share(communication));
+  }
+  if (copies >= kAloneMuch) return fmt::format("{}: bound by copies, alone for {}", busy, format_share(copies));
+  return busy + ": bound by its kernels";
+}
+
+struct BoundUnit {
+  std::string name;
+  double share = 0;
+};
+
+// What is under way of a device of engines, the longest first.
+std::vector<BoundUnit> units_of(const SessionLoad& load) {
+  std::vector<BoundUnit> units = {{"DMA", load.share(Unit::transfer)},
+                                  {load.busiest, load.busiest_share},
+                                  {"collectives", load.share(Unit::collective)}};
+  std::erase_if(units, [](const BoundUnit& unit) { return unit.share <= 0 || unit.name.empty(); });
+  std::stable_sort(units.begin(), units.end(),
+                   [](const BoundUnit& a, const BoundUnit& b) { return a.share > b.share; });
+  return units;
+}
+
+std::string engines_bound(const SessionLoad& load) {
+  const std::vector<BoundUnit> units = units_of(load);
+  std::string bound = "latency-bound";
+  if (!units.empty() && units.front().share >= kHalf) {
+    bound = units.front().name + "-bound";
+    if (units.front().name == load.busiest) bound = "bound by " + load.busiest;
+    if (units.front().name == "collectives") bound = "bound by communication";
+  }
+  const std::string active = time_text(load.active_ns) + " of work";
+  std::string text = load.of_peak ? fmt::format("{} of peak: {}", format_share(*load.of_peak), bound) : bound;
+  text += load.ideal_ns ? fmt::format(", ideal {} for {}", time_text(*load.ideal_ns), active) : ", " + active;
+  return text;
+}
+
+std::string engines_cause(const SessionLoad& load) {
+  std::string text;
+  for (const BoundUnit& unit : units_of(load)) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", unit.name, format_share(unit.share));
+  }
+  if (!text.empty()) text += " of the work";
+  return text;
+}
+
+}  // namespace
+
+std::string bound_text(const SessionLoad& load) {
+  if (host_bound(load)) return sentence(idle_bound(load));
+  switch (load.kind) {
+    case SessionLoad::Kind::nothing:
+      return "Unknown: no work was recorded, capture engines, streams or threads";
+    case SessionLoad::Kind::host_only:
+      return fmt::format("Host-bound: no device work was recorded, threads work {} of {}", time_text(load.active_ns),
+                         time_text(load.span_ns));
+    case SessionLoad::Kind::streams:
+      return sentence(streams_bound(load));
+    case SessionLoad::Kind::engines:
+      return sentence(engines_bound(load));
+  }
+  return "";
+}
+
+std::string cause_text(const SessionLoad& load) {
+  if (host_bound(load)) return idle_cause(load);
+  const auto longest = [&](const char* what) {
+    if (load.busiest.empty() || load.busiest_share <= 0) return std::string();
+    return fmt::format("{} in {}, {}", what, load.busiest, format_share(load.busiest_share));
+  };
+  switch (load.kind) {
+    case SessionLoad::Kind::nothing:
+      return "";
+    case SessionLoad::Kind::host_only:
+      return longest("Longest");
+    case SessionLoad::Kind::streams:
+      return longest("Longest");
+    case SessionLoad::Kind::engines:
+      return engines_cause(load);
+  }
+  return "";
+}
+
+std::optional<WorstLine> worst_line(const SourceLines& lines, const SourceLines& own, const SourceLines& launched) {
+  const SourceLine* on_device = nullptr;
+  const auto cost = [](const SourceLine& line) { return std::pair(line.wait_ns, line.busy_ns); };
+  for (const SourceLine& line : lines.lines) {
+    if ((line.busy_ns == 0 && line.wait_ns == 0) || line.host_ns >= line.busy_ns + line.wait_ns) continue;
+    if (on_device == nullptr || cost(line) > cost(*on_device)) on_device = &line;
+  }
+  if (on_device != nullptr) {
+    const bool waits = on_device->wait_ns > 0;
+    return WorstLine{on_device->path, on_device->line, waits ? LineReason::waits : LineReason::works,
+                     waits ? on_device->wait_ns : on_device->busy_ns, 0};
+  }
+  std::map<std::pair<std::string_view, std::uint32_t>, WorstLine> on_host;
+  const auto of = [&](const SourceLine& line) -> WorstLine& {
+    return on_host.try_emplace({line.path, line.line}, WorstLine{line.path, line.line, LineReason::host, 0, 0})
+        .first->second;
+  };
+  for (const SourceLine& line : own.lines) of(line).ns += line.busy_ns;
+  for (const SourceLine& line : launched.lines) {
+    of(line).ns += line.busy_ns;
+    of(line).launched_ns += line.busy_ns;
+  }
+  const auto worst = std::max_element(on_host.begin(), on_host.end(),
+                                      [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
+  return worst == on_host.end() || worst->second.ns == 0 ? std::nullopt : std::optional(worst->second);
+}
+
+std::string line_text(const WorstLine& line) {
+  const std::string place = fmt::format("{}:{}", file_name(line.path), line.line);
+  const std::string time = time_text(line.ns);
+  switch (line.reason) {
+    case LineReason::waits:
+      return fmt::format("{} waits {}", place, time);
+    case LineReason::works:
+      return fmt::format("{} works {}", place, time);
+    case LineReason::host: {
+      if (line.launched_ns == 0) return fmt::format("{} works {} on the host", place, time);
+      std::string text = fmt::format("{} launches {} of device work", place, time_text(line.launched_ns));
+      if (line.ns > line.launched_ns) text += fmt::format(", {} of its own", time_text(line.ns - line.launched_ns));
+      return text;
+    }
+  }
+  return "";
+}
+
+std::string missing_text(const Snapshot& snapshot) {
+  const auto worst =
+      std::max_element(snapshot.quality.begin(), snapshot.quality.end(),
+                       [](const QualityEntry& a, const QualityEntry& b) { return a.severity < b.severity; });
+  if (worst == snapshot.quality.end()) return "";
+  return worst->count > 1 ? fmt::format("{} ({})", with_blanks(worst->kind), format_count(worst->count))
+                          : with_blanks(worst->kind);
+}
+
+std::string Verdict::text() const {
+  std::string all = bound;
+  if (!cause.empty()) all += "; " + cause;
+  if (worst) all += "; " + line_text(*worst);
+  if (!missing.empty()) all += "; data quality: " + missing;
+  return all;
+}
+
+namespace {
+
+// Lines of the user's own by the time in which they were the innermost ones.
+SourceLines own_lines(const HostTimes& host, const StringPool& strings) {
+  SourceLines lines;
+  std::map<std::pair<std::string_view, std::uint32_t>, SourceLine> by_line;
+  for (const auto& [location, time] : host.own_lines) {
+    std::string_view path;
+    std::uint32_t number = 0;
+    if (!parse_source_location(strings.text(location), path, number)) continue;
+    SourceLine& line = by_line[{path, number}];
+    line.path = path;
+    line.line = number;
+    line.busy_ns += time.busy_ns;
+    line.wait_ns += time.wait_ns;
+  }
+  for (auto& [place, line] : by_line) lines.lines.push_back(std::move(line));
+  return lines;
+}
+
+}  // namespace
+
+Result<Verdict> session_verdict(const QueryContext& query, const std::optional<TimeRange>& active,
+                                const SourceLines& lines, const ActivityIndex* index) {
+  const Result<SessionLoad> load = session_load(query, active.value_or(TimeRange{0, 0}), index);
+  if (!load) return load.error();
+  Verdict verdict;
+  verdict.bound = bound_text(*load);
+  verdict.cause = cause_text(*load);
+  if (host_bound(*load) && !load->gap.empty()) verdict.cause_range = load->gap;
+  const bool host_alone = std::all_of(lines.lines.begin(), lines.lines.end(), [](const SourceLine& line) {
+    return line.host_ns == line.busy_ns + line.wait_ns;
+  });
+  if (host_alone && !lines.lines.empty()) {
+    EventFilter filter;
+    filter.range = lines.range;
+    const auto activity = range_activity(query, filter, index);
+    if (!activity) return activity.error();
+    const auto launched = launched_time(query);
+    if (!launched) return launched.error();
+    verdict.worst = worst_line(lines, own_lines((*activity)->host, *query.snapshot->strings), **launched);
+  } else {
+    verdict.worst = worst_line(lines);
+  }
+  verdict.missing = missing_text(*query.snapshot);
+  return verdict;
+}
+
+}  // namespace accelscope

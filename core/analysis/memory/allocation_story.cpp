@@ -1,0 +1,214 @@
+#include "core/analysis/memory/allocation_story.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/analysis/neuron/facts/memory_operands.h"
+#include "core/analysis/time/covered_time.h"
+#include "core/scan/column_values.h"
+
+namespace accelscope {
+namespace {
+
+struct Use {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  EventId event = kNoEvent;
+  StringId name = 0;
+  bool written = false;
+};
+
+// Finds the uses in one chunk after the other, one finder per thread.
+class UseFinder {
+ public:
+  UseFinder(const Snapshot& snapshot, const MemoryUsage& usage, const Allocation& allocation)
+      : strings_(*snapshot.strings),
+        allocation_(allocation),
+        tensor_(usage.tensors[allocation.tensor]),
+        on_chip_(usage.pools[allocation.pool].base_name.starts_with(neuron::kStateBuffer)) {}
+
+  void add(const ScannedChunk& chunk) {
+    const Columns columns(*chunk.lane.schema);
+    std::uint64_t names[kBlockEvents];
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      chunk.view.names(block.block, names);
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const StringId name = chunk.session_string(names[i]);
+        const std::optional<bool> written = use_of(chunk, columns, block.first_row + i, name);
+        if (!written) continue;
+        uses.push_back({chunk.lane.clock->to_ns(block.times.begins[i]), chunk.lane.clock->to_ns(block.times.ends[i]),
+                        chunk.event_id(block.first_row + i), name, *written});
+      }
+    });
+  }
+
+  std::vector<Use> uses;
+  bool tells_reads = false;
+
+ private:
+  struct Columns {
+    explicit Columns(const Schema& schema)
+        : operands(schema.find(Role::operands)),
+          tensor(schema.find(Role::tensor)),
+          bytes(schema.find(Role::bytes)),
+          source(schema.find("source")),
+          dest(schema.find("dest")),
+          dest_offset(schema.find("dest_offset")) {}
+    std::optional<std::size_t> operands, tensor, bytes, source, dest, dest_offset;
+  };
+  [[nodiscard]] std::string_view text(const ScannedChunk& chunk, std::optional<std::size_t> column,
+                                      std::uint32_t row) const {
+    if (!column) return {};
+    return text_at(chunk, strings_, *column, chunk.lane.schema->columns[*column].type, row);
+  }
+  [[nodiscard]] bool holds(std::uint64_t address) const noexcept {
+    return allocation_.address && address >= *allocation_.address && address - *allocation_.address < allocation_.bytes;
+  }
+
+  // Whether the event writes (true) or reads (false) the allocation; nothing if it does neither.
+  std::optional<bool> use_of(const ScannedChunk& chunk, const Columns& columns, std::uint32_t row, StringId name) {
+    if (columns.operands && on_chip_ && allocation_.address) {
+      const std::string_view operands = text(chunk, columns.operands, row);
+      std::optional<bool> written;
+      neuron::visit_addresses(operands, [&](std::uint64_t address, bool writes) {
+        tells_reads = true;
+        if (holds(address)) written = written.value_or(true) && writes;
+      });
+      return written;
+    }
+    if (columns.tensor && text(chunk, columns.tensor, row) == tensor_) {
+      tells_reads = true;
+      return false;
+    }
+    if (!columns.bytes || strings_.text(name) != tensor_) return std::nullopt;
+    const std::string_view dest = text(chunk, columns.dest, row);
+    const std::string_view source = text(chunk, columns.source, row);
+    if (dest.empty() && source.empty()) return true;
+    const bool into_chip = dest == neuron::kStateBufferEnd;
+    if (!on_chip_) {
+      tells_reads = true;
+      return !into_chip;
+    }
+    const std::string_view offset = text(chunk, columns.dest_offset, row);
+    const std::size_t hex = offset.find("0x");
+    std::uint64_t address = 0;
+    if (into_chip && hex != std::string_view::npos && allocation_.address &&
+        std::from_chars(offset.data() + hex + 2, offset.data() + offset.size(), address, 16).ec == std::errc()) {
+      if (!holds(address)) return std::nullopt;  // of another tile of the tensor
+    }
+    return into_chip;
+  }
+
+  const StringPool& strings_;
+  const Allocation& allocation_;
+  const std::string& tensor_;
+  bool on_chip_;
+};
+
+// Lanes whose events may use it: of its device, topmost where tracks are nested (a transfer, not its packets).
+LaneIndices lanes_of(const Snapshot& snapshot, const std::string& device) {
+  LaneIndices lanes;
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    const LaneSnapshot& lane = snapshot.lanes[i];
+    const TrackSnapshot* track = snapshot.find_track(lane.track);
+    if (track == nullptr || lane.data->kind != EventKind::slice || track->track->device != device) continue;
+    const Schema& schema = *lane.schema;
+    const bool tells = schema.find(Role::operands) || schema.find(Role::tensor) || schema.find(Role::bytes);
+    if (tells && track->track->parent == kNone) lanes.push_back(i);
+  }
+  return lanes;
+}
+
+std::string writer_text(const Snapshot& snapshot, const Use& use) {
+  const LaneSnapshot* lane = snapshot.find_lane(lane_of(use.event));
+  const TrackSnapshot* track = lane != nullptr ? snapshot.find_track(lane->track) : nullptr;
+  if (track == nullptr) return std::string(snapshot.strings->text(use.name));
+  if (track->track->kind == "dma_queue") return "DMA " + track->track->name;
+  return std::string(snapshot.strings->text(use.name)) + " on " + track->track->name;
+}
+
+Result<std::optional<double>> repeat_factor(const QueryContext& query, const std::string& device,
+                                            const std::string& tensor) {
+  const Snapshot& snapshot = *query.snapshot;
+  LaneIndices lanes;
+  for (const std::uint32_t i : lanes_of_kind(snapshot, EventKind::table)) {
+    const TrackSnapshot* track = snapshot.find_track(snapshot.lanes[i].track);
+    const bool here = track != nullptr && (track->track->device == device || track->track->device.empty());
+    if (here && snapshot.lanes[i].schema->find(neuron::kRepeatFactorColumn)) lanes.push_back(i);
+  }
+  std::vector<std::optional<double>> found(query.pool.concurrency());
+  const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
+    const std::size_t column = *chunk.lane.schema->find(neuron::kRepeatFactorColumn);
+    std::uint64_t names[kBlockEvents];
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      chunk.view.names(block.block, names);
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const std::uint32_t row = block.first_row + i;
+        if (snapshot.strings->text(chunk.session_string(names[i])) != tensor) continue;
+        if (column >= chunk.view.column_count() || !chunk.view.has_value(column, row)) continue;
+        found[worker] = chunk.view.to_float64(column, chunk.view.stored(column, row));
+      }
+    });
+  });
+  if (!scanned) return scanned.error();
+  for (const std::optional<double>& value : found) {
+    if (value) return value;
+  }
+  return std::optional<double>();
+}
+
+void tell_reads(const Snapshot& snapshot, const std::vector<Use>& uses, AllocationStory& story) {
+  std::map<StringId, std::uint64_t> names;
+  for (const Use& use : uses) {
+    if (use.written) continue;
+    if (story.reads++ == 0) story.first_reader = use.event;
+    ++names[use.name];
+    if (story.ticks.size() < AllocationStory::kMostTicks) story.ticks.push_back({use.begin_ns, use.event});
+  }
+  const auto most =
+      std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != names.end()) story.reader_name = snapshot.strings->text(most->first);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const AllocationStory>> allocation_story(const QueryContext& query, const MemoryUsage& usage,
+                                                                std::uint32_t number) {
+  const Snapshot& snapshot = *query.snapshot;
+  const Allocation& allocation = usage.allocations[number];
+  const std::string& device = usage.pools[allocation.pool].device;
+  const TimeRange life{allocation.begin_ns,
+                       std::max(allocation.end_ns.value_or(snapshot.end_ns), allocation.begin_ns + 1)};
+  std::vector<UseFinder> finders(query.pool.concurrency(), UseFinder(snapshot, usage, allocation));
+  const Result<void> scanned =
+      scan_chunks(query, lanes_of(snapshot, device), life,
+                  [&](const ScannedChunk& chunk, std::size_t worker) { finders[worker].add(chunk); });
+  if (!scanned) return scanned.error();
+
+  auto story = std::make_shared<AllocationStory>();
+  std::vector<Use> uses;
+  for (const UseFinder& finder : finders) {
+    uses.insert(uses.end(), finder.uses.begin(), finder.uses.end());
+    story->reads_known = story->reads_known || finder.tells_reads;
+  }
+  std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
+    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.event < b.event;
+  });
+  const auto writer = std::find_if(uses.begin(), uses.end(), [](const Use& use) { return use.written; });
+  if (writer != uses.end()) {
+    story->writer = writer->event;
+    story->writer_text = writer_text(snapshot, *writer);
+  }
+  tell_reads(snapshot, uses, *story);
+  if (story->reads_known) {
+    CoveredTime busy;
+    for (const Use& use : uses) busy.add(std::max(use.begin_ns, life.begin_ns), std::min(use.end_ns, life.end_ns));
+    busy.close_window();
+    story->idle_share = 1 - static_cast<double>(busy.length_ns()) / static_cast<double>(life.length_ns());
+  }
+  auto factor = repeat_factor(query, device, usage.tensors[allocation.tensor]);
+  if (!factor) return factor.error();
+  story->repeat_factor = *factor;
+  return std::shared_ptr<const AllocationStory>(story);
+}
+
+}  // namespace accelscope

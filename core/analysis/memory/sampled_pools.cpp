@@ -1,0 +1,123 @@
+#include "core/analysis/memory/sampled_pools.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "core/scan/column_values.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::string_view kShareSuffix = " usage";
+constexpr std::array<std::string_view, 6> kUseWords = {"memory", "allocated", "reserved", "used", "usage", "heap"};
+
+bool names_use(std::string name) {
+  for (char& c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return std::any_of(kUseWords.begin(), kUseWords.end(),
+                     [&](std::string_view word) { return name.find(word) != std::string::npos; });
+}
+
+// A counter's lane that tells a pool's use.
+struct Gauge {
+  PoolUsage pool;
+  std::size_t column = 0;
+  double scale = 1;  // bytes of one unit
+};
+
+bool has_allocations(const MemoryUsage& usage, std::string_view device, std::string_view name) {
+  return std::any_of(usage.pools.begin(), usage.pools.end(), [&](const PoolUsage& pool) {
+    return pool.device == device && pool.base_name.starts_with(name) && pool.allocation_count > 0;
+  });
+}
+
+std::optional<Gauge> gauge_of(const Snapshot& snapshot, const LaneSnapshot& lane, const MemoryUsage& usage) {
+  const TrackSnapshot* track = snapshot.find_track(lane.track);
+  const std::optional<std::size_t> column = lane.schema->find(Role::value);
+  if (track == nullptr || !column || lane.data->kind != EventKind::counter || lane.event_count == 0) return {};
+  const std::string& name = track->track->name;
+  const std::string& device = track->track->device;
+  Gauge gauge;
+  gauge.column = *column;
+  gauge.pool.device = device;
+  gauge.pool.sampled = true;
+  if (track->track->unit == "B" && names_use(name)) {
+    gauge.pool.base_name = name;
+    gauge.pool.note = "sampled by the counter \"" + name + "\"";
+    return gauge;
+  }
+  if (lane.schema->columns[*column].unit != "share" || !name.ends_with(kShareSuffix)) return {};
+  gauge.pool.base_name = name.substr(0, name.size() - kShareSuffix.size());
+  gauge.pool.capacity_bytes = stated_capacity(snapshot, device, gauge.pool.base_name);
+  if (!gauge.pool.capacity_bytes || has_allocations(usage, device, gauge.pool.base_name)) return {};
+  gauge.scale = static_cast<double>(*gauge.pool.capacity_bytes);
+  gauge.pool.estimated = true;
+  gauge.pool.note = "estimated: samples of the share in use times the capacity";
+  return gauge;
+}
+
+std::optional<double> sample_at(const ScannedChunk& chunk, std::size_t column, std::uint32_t row) {
+  if (column >= chunk.view.column_count() || !chunk.view.has_value(column, row)) return std::nullopt;
+  const ColumnType type = chunk.lane.schema->columns[column].type;
+  const std::uint64_t stored = chunk.view.stored(column, row);
+  if (type == ColumnType::float64) return chunk.view.to_float64(column, stored);
+  return static_cast<double>(whole_number(chunk.view, column, type, stored));
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> stated_capacity(const Snapshot& snapshot, std::string_view device, std::string_view name) {
+  std::string_view text = snapshot.meta_value("capacity." + std::string(device) + " " + std::string(name));
+  if (text.empty()) text = snapshot.meta_value("capacity." + std::string(name));
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || bytes == 0) return std::nullopt;
+  return bytes;
+}
+
+Result<void> add_sampled_pools(const QueryContext& query, MemoryUsage& usage) {
+  const Snapshot& snapshot = *query.snapshot;
+  std::map<std::uint32_t, Gauge> gauges;  // by lane
+  LaneIndices lanes;
+  for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
+    if (auto gauge = gauge_of(snapshot, snapshot.lanes[lane], usage)) {
+      gauges.emplace(lane, std::move(*gauge));
+      lanes.push_back(lane);
+    }
+  }
+  std::mutex mutex;
+  const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t) {
+    std::vector<PoolStep> steps;
+    Gauge& gauge = gauges.at(chunk.lane_index);
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const auto value = sample_at(chunk, gauge.column, block.first_row + i);
+        if (!value || !(*value >= 0) || *value * gauge.scale > 9.2e18) continue;
+        steps.push_back({chunk.lane.clock->to_ns(block.times.begins[i]),
+                         static_cast<std::uint64_t>(std::llround(*value * gauge.scale))});
+      }
+    });
+    const std::scoped_lock lock(mutex);
+    gauge.pool.steps.insert(gauge.pool.steps.end(), steps.begin(), steps.end());
+  });
+  if (!scanned) return scanned.error();
+  for (auto& [lane, gauge] : gauges) {
+    PoolUsage& pool = gauge.pool;
+    std::stable_sort(pool.steps.begin(), pool.steps.end(),
+                     [](const PoolStep& a, const PoolStep& b) { return a.ns < b.ns; });
+    const auto peak = std::max_element(pool.steps.begin(), pool.steps.end(),
+                                       [](const PoolStep& a, const PoolStep& b) { return a.bytes < b.bytes; });
+    if (peak == pool.steps.end()) continue;
+    pool.peak_bytes = peak->bytes;
+    pool.peak_ns = peak->ns;
+    usage.sampled.push_back(std::move(pool));
+  }
+  return {};
+}
+
+}  // namespace accelscope

@@ -1,0 +1,260 @@
+#include "core/analysis/memory/usage.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "core/analysis/memory/sampled_pools.h"
+#include "core/scan/column_values.h"
+
+namespace accelscope {
+namespace {
+
+// An event of kind memory as it was read.
+struct MemoryEvent {
+  EventId id = kNoEvent;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t bytes = 0;  // < 0 releases
+  std::optional<std::uint64_t> address;
+  std::optional<std::uint64_t> key;
+  std::uint32_t pool = 0;
+  std::uint32_t tensor = 0;
+  std::uint32_t site = 0;
+};
+
+// Numbers texts in the order in which they come.
+class Names {
+ public:
+  std::uint32_t number(std::string_view text) {
+    const auto [entry, inserted] = numbers_.try_emplace(std::string(text), static_cast<std::uint32_t>(texts_.size()));
+    if (inserted) texts_.emplace_back(text);
+    return entry->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& texts() const noexcept { return texts_; }
+
+ private:
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+struct Collected {
+  std::vector<MemoryEvent> events;
+  Names pools;  // device, kSeparator, name
+  Names tensors;
+  Names sites;
+};
+
+constexpr char kSeparator = '\0';
+
+void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collected& collected) {
+  const Schema& schema = *chunk.lane.schema;
+  const StringPool& strings = *snapshot.strings;
+  const std::optional<std::size_t> allocation = schema.find(Role::allocation);
+  if (!allocation) return;
+  const TrackSnapshot* track = snapshot.find_track(chunk.lane.track);
+  const auto number = [&](Role role, std::uint32_t row) -> std::optional<std::uint64_t> {
+    const std::optional<std::size_t> column = schema.find(role);
+    if (!column) return std::nullopt;
+    const auto value = number_at(chunk.view, *column, schema.columns[*column].type, row);
+    return value ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
+  };
+  const auto text = [&](Role role, std::uint32_t row, std::string_view otherwise) {
+    const std::optional<std::size_t> column = schema.find(role);
+    const std::string_view found =
+        column ? text_at(chunk, strings, *column, schema.columns[*column].type, row) : std::string_view();
+    return found.empty() ? otherwise : found;
+  };
+  const std::string_view track_name = track != nullptr ? std::string_view(track->track->name) : std::string_view();
+  const std::string device = track != nullptr ? track->track->device : std::string();
+  std::uint64_t names[kBlockEvents];
+  chunk.for_each_block([&](const ScannedBlock& block) {
+    chunk.view.names(block.block, names);
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      const std::uint32_t row = block.first_row + i;
+      const auto bytes = number_at(chunk.view, *allocation, schema.columns[*allocation].type, row);
+      if (!bytes || *bytes == 0) continue;
+      MemoryEvent event;
+      event.id = chunk.event_id(row);
+      event.begin_ns = chunk.lane.clock->to_ns(block.times.begins[i]);
+      event.end_ns = chunk.lane.clock->to_ns(block.times.ends[i]);
+      event.bytes = *bytes;
+      event.address = number(Role::address, row);
+      event.key = number(Role::key, row);
+      event.pool = collected.pools.number(device + kSeparator + std::string(text(Role::pool, row, track_name)));
+      event.site = collected.sites.number(text(Role::source_location, row, {}));
+      event.tensor = collected.tensors.number(text(Role::tensor, row, strings.text(chunk.session_string(names[i]))));
+      collected.events.push_back(event);
+    }
+  });
+}
+
+struct Handle {
+  std::uint64_t kind;  // keys of one scope, or addresses of one pool, or sizes of one tensor in one pool
+  std::uint64_t value;
+  bool operator==(const Handle&) const = default;
+};
+struct HandleHash {
+  std::size_t operator()(const Handle& handle) const noexcept {
+    return std::hash<std::uint64_t>{}(handle.value * 0x9E3779B97F4A7C15U ^ handle.kind);
+  }
+};
+
+// Goes through the events in the order of time and finds for every release what it releases.
+class Matcher {
+ public:
+  explicit Matcher(MemoryUsage& usage) : usage_(usage) {}
+
+  void add(const MemoryEvent& event) {
+    if (event.bytes > 0) {
+      allocate(event);
+    } else if (!release(event)) {
+      ++usage_.unmatched_releases;
+    }
+  }
+
+ private:
+  static Handle by_key(const MemoryEvent& event) { return {scope_of(lane_of(event.id)), *event.key}; }
+  static Handle by_address(const MemoryEvent& event) { return {std::uint64_t{event.pool} << 32, *event.address}; }
+  static Handle by_size(const MemoryEvent& event) {
+    return {std::uint64_t{event.pool} << 32 | event.tensor,
+            static_cast<std::uint64_t>(event.bytes > 0 ? event.bytes : -event.bytes)};
+  }
+  [[nodiscard]] bool alive(std::uint32_t index) const { return !usage_.allocations[index].end_ns.has_value(); }
+
+  void allocate(const MemoryEvent& event) {
+    const auto index = static_cast<std::uint32_t>(usage_.allocations.size());
+    usage_.allocations.push_back({event.id, kNoEvent, event.pool, event.tensor, event.address,
+                                  static_cast<std::uint64_t>(event.bytes), event.begin_ns, std::nullopt, event.site});
+    if (event.end_ns > event.begin_ns) {
+      usage_.allocations.back().end_ns = event.end_ns;
+      return;
+    }
+    if (event.key) keys_[by_key(event)] = index;
+    if (event.address) {
+      const auto [place, inserted] = addresses_.try_emplace(by_address(event), index);
+      if (!inserted && alive(place->second)) {
+        usage_.allocations[place->second].end_ns = event.begin_ns;
+        ++usage_.implied_releases;
+      }
+      place->second = index;
+    }
+    sizes_[by_size(event)].push_back(index);
+  }
+
+  bool release(const MemoryEvent& event) {
+    if (event.key && end(keys_, by_key(event), event)) return true;
+    if (event.address) return end(addresses_, by_address(event), event);
+    const auto found = sizes_.find(by_size(event));
+    if (found == sizes_.end()) return false;
+    while (!found->second.empty()) {
+      const std::uint32_t index = found->second.back();
+      found->second.pop_back();
+      if (alive(index)) return end(index, event);
+    }
+    return false;
+  }
+  bool end(std::unordered_map<Handle, std::uint32_t, HandleHash>& handles, const Handle& handle,
+           const MemoryEvent& event) {
+    const auto found = handles.find(handle);
+    if (found == handles.end() || !alive(found->second)) return false;
+    const std::uint32_t index = found->second;
+    handles.erase(found);
+    return end(index, event);
+  }
+  bool end(std::uint32_t index, const MemoryEvent& event) {
+    usage_.allocations[index].end_ns = event.begin_ns;
+    usage_.allocations[index].release = event.id;
+    return true;
+  }
+
+  MemoryUsage& usage_;
+  std::unordered_map<Handle, std::uint32_t, HandleHash> keys_;
+  std::unordered_map<Handle, std::uint32_t, HandleHash> addresses_;
+  std::unordered_map<Handle, std::vector<std::uint32_t>, HandleHash> sizes_;
+};
+
+// Pools of several devices are told apart by the device in front of their name; their capacity is what the session
+// states for the one or for all of that name.
+void name_pools(const Snapshot& snapshot, MemoryUsage& usage) {
+  for (std::vector<PoolUsage>* pools : {&usage.pools, &usage.sampled}) {
+    for (PoolUsage& pool : *pools) {
+      const bool several = std::any_of(pools->begin(), pools->end(), [&](const PoolUsage& other) {
+        return other.base_name == pool.base_name && other.device != pool.device;
+      });
+      pool.name = several && !pool.device.empty() ? pool.device + " " + pool.base_name : pool.base_name;
+      if (!pool.capacity_bytes) pool.capacity_bytes = stated_capacity(snapshot, pool.device, pool.base_name);
+    }
+  }
+}
+
+// Allocations with a duration are the source's own guess where it says so.
+void note_estimates(const Snapshot& snapshot, MemoryUsage& usage) {
+  const auto note = std::find_if(snapshot.quality.begin(), snapshot.quality.end(),
+                                 [](const QualityEntry& entry) { return entry.kind == "memory_estimated"; });
+  if (note == snapshot.quality.end()) return;
+  std::vector<char> stated(usage.pools.size(), 0);
+  for (const Allocation& allocation : usage.allocations) {
+    if (allocation.address || allocation.release != kNoEvent || !allocation.end_ns) stated[allocation.pool] = 1;
+  }
+  for (std::size_t i = 0; i < usage.pools.size(); ++i) {
+    if (stated[i] != 0) continue;
+    usage.pools[i].estimated = true;
+    usage.pools[i].note = note->detail;
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& query) {
+  const Snapshot& snapshot = *query.snapshot;
+  LaneIndices lanes = lanes_with_role(snapshot, Role::allocation);
+  std::erase_if(lanes, [&](std::uint32_t lane) { return snapshot.lanes[lane].data->kind != EventKind::memory; });
+  std::vector<Collected> workers(query.pool.concurrency());
+  const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
+    collect_chunk(chunk, snapshot, workers[worker]);
+  });
+  if (!scanned) return scanned.error();
+
+  std::vector<MemoryEvent> events;
+  std::vector<const Collected*> names_of;  // by event: in whose numbers it speaks
+  auto usage = std::make_shared<MemoryUsage>();
+  usage->snapshot_version = snapshot.version;
+  for (Collected& worker : workers) {
+    events.insert(events.end(), worker.events.begin(), worker.events.end());
+    names_of.insert(names_of.end(), worker.events.size(), &worker);
+  }
+  std::vector<std::uint32_t> order(events.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return events[a].begin_ns != events[b].begin_ns ? events[a].begin_ns < events[b].begin_ns
+                                                    : events[a].id < events[b].id;
+  });
+  // Numbered anew in the order of time, so that the answer does not depend on the threads.
+  Names pools;
+  Names tensors;
+  Names sites;
+  Matcher matcher(*usage);
+  for (const std::uint32_t index : order) {
+    MemoryEvent event = events[index];
+    const Collected& names = *names_of[index];
+    event.pool = pools.number(names.pools.texts()[event.pool]);
+    event.tensor = tensors.number(names.tensors.texts()[event.tensor]);
+    event.site = sites.number(names.sites.texts()[event.site]);
+    matcher.add(event);
+  }
+  usage->tensors = tensors.texts();
+  usage->sites = sites.texts();
+  for (const std::string& text : pools.texts()) {
+    PoolUsage& pool = usage->pools.emplace_back();
+    const std::size_t separator = text.find(kSeparator);
+    pool.device = text.substr(0, separator);
+    pool.base_name = text.substr(separator + 1);
+  }
+  usage->index();
+  note_estimates(snapshot, *usage);
+  if (Result<void> sampled = add_sampled_pools(query, *usage); !sampled) return sampled.error();
+  name_pools(snapshot, *usage);
+  return std::shared_ptr<const MemoryUsage>(usage);
+}
+
+}  // namespace accelscope

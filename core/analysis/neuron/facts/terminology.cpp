@@ -1,0 +1,61 @@
+#include "core/analysis/neuron/facts/terminology.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace accelscope::neuron {
+namespace {
+
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool same_letters(std::string_view a, std::string_view b) noexcept {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+// What the placeholders of a family stand for, in order of their places.
+using Words = std::vector<std::pair<std::string_view, std::string_view>>;  // "<engine>" -> "tensor"
+
+bool match(std::string_view pattern, std::string_view name, Words* words) {
+  const std::size_t open = pattern.find('<');
+  if (open == std::string_view::npos) return same_letters(pattern, name);
+  if (name.size() <= open || !same_letters(pattern.substr(0, open), name.substr(0, open))) return false;
+  const std::size_t close = pattern.find('>', open);
+  const std::string_view rest = pattern.substr(close + 1);
+  for (std::size_t length = 1; open + length <= name.size(); ++length) {
+    if (!match(rest, name.substr(open + length), words)) continue;
+    if (words != nullptr) words->emplace_back(pattern.substr(open, close + 1 - open), name.substr(open, length));
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const Term* find_term(std::string_view metric) {
+  const Term* family = nullptr;
+  for (const Term& term : terms()) {
+    if (!match(term.name, metric, nullptr)) continue;
+    if (term.name.find('<') == std::string_view::npos) return &term;
+    if (family == nullptr) family = &term;
+  }
+  return family;
+}
+
+std::string metric_group(std::string_view metric) {
+  const Term* term = find_term(metric);
+  if (term == nullptr) return "overall_stats";
+  std::string group(term->group);
+  const std::size_t open = group.find('<');
+  if (open == std::string::npos) return group;
+  const std::string placeholder = group.substr(open, group.find('>', open) + 1 - open);
+  Words words;
+  if (!match(term->name, metric, &words)) return group;
+  for (const auto& [name, word] : words) {
+    if (name == placeholder) return group.replace(open, placeholder.size(), word);
+  }
+  return group;
+}
+
+}  // namespace accelscope::neuron

@@ -1,0 +1,443 @@
+#include "core/analysis/selection/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "core/analysis/selection/summary_bins.h"
+#include "core/model/source_location.h"
+#include "core/scan/event_mask.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::array<std::string_view, 5> kCommentaries = {"layer", "throttle", "barrier", "error", "semaphore"};
+
+// A sum over lanes of different clocks. Doubles hold sums of whole ns exactly up to 104 days.
+struct Sum {
+  std::uint32_t key = 0;
+  std::uint64_t count = 0;
+  double busy_ns = 0;
+  std::uint64_t amount = 0;
+  void add(const Sum& other) noexcept {
+    count += other.count;
+    busy_ns += other.busy_ns;
+    amount = capped_sum(amount, other.amount);
+  }
+};
+
+class SumTable {
+ public:
+  void add(const Sum& sum) {
+    if (places_.size() <= sum.key) places_.resize(std::size_t{sum.key} + 1, 0);
+    std::uint32_t& place = places_[sum.key];
+    if (place == 0) {
+      sums_.push_back({.key = sum.key});
+      place = static_cast<std::uint32_t>(sums_.size());
+    }
+    sums_[place - 1].add(sum);
+  }
+  [[nodiscard]] const std::vector<Sum>& sums() const noexcept { return sums_; }
+
+ private:
+  std::vector<std::uint32_t> places_;  // by key, index into sums_, + 1
+  std::vector<Sum> sums_;
+};
+
+struct TrackSum {
+  std::uint64_t count = 0, bytes = 0;
+  double busy_ns = 0, wait_ns = 0;
+};
+
+using TextSums = std::unordered_map<std::string, Sum>;
+
+// The lanes that are summarised, and which of them hold work.
+struct Lanes {
+  LaneIndices indices;
+  std::vector<char> works;           // by index into Snapshot::lanes
+  std::vector<std::size_t> tracks;   // likewise, index into Snapshot::tracks
+  std::vector<std::size_t> kind_of;  // likewise, index into kinds
+  struct Kind {
+    std::string field;  // behind the names
+    WorkKind work = WorkKind::none;
+    bool repeats = false;
+    std::shared_ptr<const Schema> schema;  // one that says which names wait
+    bool operator==(const Kind& other) const {
+      return field == other.field && work == other.work && repeats == other.repeats;
+    }
+  };
+  std::vector<Kind> kinds;   // of names
+  std::vector<char> nested;  // by lane: calls within calls
+
+  Lanes(const Snapshot& snapshot, const EventFilter& filter)
+      : works(snapshot.lanes.size(), 0),
+        tracks(snapshot.lanes.size(), snapshot.tracks.size()),
+        kind_of(snapshot.lanes.size(), 0),
+        nested(snapshot.lanes.size(), 0) {
+    const WorkKinds work(snapshot);
+    bool any_works = false;
+    for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+      const TrackSnapshot& track = snapshot.tracks[t];
+      if (!filter.has_track(track.track->number)) continue;
+      const bool marks = track.track->kind == "host_thread" && work_kind_of(track) == WorkKind::none;
+      for (const std::uint32_t lane : track.lanes) {
+        if (!takes_part_in_summaries(snapshot.lanes[lane].data->kind)) continue;
+        indices.push_back(lane);
+        const bool instants = snapshot.lanes[lane].data->kind == EventKind::instant;
+        const bool commentary = is_commentary(track.track->kind) || (marks && !instants) ||
+                                snapshot.lanes[lane].data->kind == EventKind::memory;
+        works[lane] = commentary ? 0 : 1;
+        tracks[lane] = t;
+        kind_of[lane] = place_of({std::string(kind_of_names(snapshot.lanes[lane].schema.get())), work.of_lane(lane),
+                                  !work.covers_time(lane), snapshot.lanes[lane].schema});
+        nested[lane] = work.of_lane(lane) == WorkKind::host ? 1 : 0;
+        any_works = any_works || !commentary;
+      }
+    }
+    if (!any_works) std::fill(works.begin(), works.end(), 1);
+  }
+
+ private:
+  // The vendor's field behind the names; one called "name" says nothing, the table does.
+  static std::string_view kind_of_names(const Schema* schema) {
+    if (schema == nullptr) return "";
+    return schema->name_column.empty() || schema->name_column == "name" ? schema->name : schema->name_column;
+  }
+  std::size_t place_of(Kind kind) {
+    const auto found = std::find(kinds.begin(), kinds.end(), kind);
+    if (found != kinds.end()) return static_cast<std::size_t>(found - kinds.begin());
+    kinds.push_back(std::move(kind));
+    return kinds.size() - 1;
+  }
+};
+
+// What one worker added up.
+struct Sums {
+  std::uint64_t events = 0, waited_ns = 0, bytes = 0, flops = 0;
+  double busy_ns = 0, wait_ns = 0;
+  std::array<SumTable, kSummaryTables> tables;  // but names, which are by kind
+  std::vector<SumTable> names;                  // by index into Lanes::kinds
+  std::array<TextSums, 2> texts;                // lines, layers
+  std::vector<TrackSum> lanes;                  // by index
+  SummaryTally tally;                           // for chunks that are decoded
+
+  void add(const SummaryStretch& stretch, std::uint32_t lane, double ns_per_tick, const Lanes& all) {
+    const SummaryTotals& totals = stretch.totals;
+    events += totals.events;
+    TrackSum& of_lane = lanes[lane];
+    const double busy = ns_per_tick * static_cast<double>(totals.busy_ticks);
+    const double wait = ns_per_tick * static_cast<double>(totals.wait_ticks);
+    of_lane.count += totals.events;
+    of_lane.bytes = capped_sum(of_lane.bytes, totals.bytes);
+    of_lane.busy_ns += busy;
+    of_lane.wait_ns += wait;
+    if (all.works[lane] == 0) return;
+    if (all.nested[lane] == 0) busy_ns += busy;
+    wait_ns += wait;
+    waited_ns = capped_sum(waited_ns, totals.waited_ns);
+    bytes = capped_sum(bytes, totals.bytes);
+    flops = capped_sum(flops, totals.flops);
+    for (std::size_t i = 0; i < kSummaryTables; ++i) {
+      const auto which = static_cast<SummaryTable>(i);
+      SumTable& table = which == SummaryTable::names ? names[all.kind_of[lane]] : tables[i];
+      for (const SummaryEntry& entry : stretch.of(which)) {
+        table.add({entry.key, entry.count, ns_per_tick * static_cast<double>(entry.busy_ticks), entry.amount});
+      }
+    }
+  }
+  void take_tally(std::uint32_t lane, double ns_per_tick, const Lanes& all) {
+    const auto take_texts = [&](const SummaryTally::Texts& from, TextSums& to) {
+      for (const auto& [text, entry] : from) {
+        to[text].add({0, entry.count, ns_per_tick * static_cast<double>(entry.busy_ticks), entry.amount});
+      }
+    };
+    if (all.works[lane] != 0) take_texts(tally.line_texts(), texts[0]), take_texts(tally.layer_texts(), texts[1]);
+    tally.clear_texts();
+    add(tally.take(), lane, ns_per_tick, all);
+  }
+  void add(const Sums& other) {
+    events += other.events;
+    waited_ns = capped_sum(waited_ns, other.waited_ns);
+    bytes = capped_sum(bytes, other.bytes);
+    flops = capped_sum(flops, other.flops);
+    busy_ns += other.busy_ns;
+    wait_ns += other.wait_ns;
+    for (std::size_t i = 0; i < kSummaryTables; ++i) {
+      for (const Sum& sum : other.tables[i].sums()) tables[i].add(sum);
+    }
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      for (const Sum& sum : other.names[i].sums()) names[i].add(sum);
+    }
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      for (const auto& [text, sum] : other.texts[i]) texts[i][text].add(sum);
+    }
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      lanes[i].count += other.lanes[i].count;
+      lanes[i].bytes = capped_sum(lanes[i].bytes, other.lanes[i].bytes);
+      lanes[i].busy_ns += other.lanes[i].busy_ns;
+      lanes[i].wait_ns += other.lanes[i].wait_ns;
+    }
+  }
+};
+
+// Which parts of the lanes come from the index and which are decoded.
+struct Plan {
+  struct Kept {
+    const SummaryStretch* stretch;
+    std::uint32_t lane;
+    double ns_per_tick;
+  };
+  std::vector<Kept> kept;
+  std::vector<ChunkRequest> chunks;
+  std::vector<std::uint32_t> parts;  // beside chunks, a bit for each part to decode
+};
+static_assert(kMaxChunkEvents / (kBlockEvents * SummaryIndex::kBlocksPerPart) <= 32);
+constexpr std::uint32_t kAllParts = ~std::uint32_t{0};
+
+class LanePlanner {
+ public:
+  LanePlanner(const LaneSnapshot& lane, std::uint32_t lane_index, const TickRange& range,
+              const SummaryIndex::Lane* known, Plan& plan)
+      : lane_(lane), lane_index_(lane_index), range_(range), known_(known), plan_(plan) {}
+
+  void run() {
+    const ChunkSpan span = chunks_in(lane_, range_);
+    for (std::uint32_t chunk = span.first; chunk < span.last;) chunk += take(chunk);
+  }
+
+ private:
+  // Plans one chunk or one group, and says how many chunks that were.
+  std::uint32_t take(std::uint32_t chunk) {
+    const std::uint32_t group = chunk / SummaryIndex::kChunksPerGroup;
+    const bool at_group = chunk % SummaryIndex::kChunksPerGroup == 0;
+    if (at_group && known_ != nullptr && group < known_->groups.size() && known_->groups[group]) {
+      const std::int64_t end = lane_.chunk(chunk + SummaryIndex::kChunksPerGroup - 1).end_ticks;
+      if (range_.covers(lane_.chunk(chunk).begin_ticks, end)) {
+        keep(*known_->groups[group], lane_.chunk(chunk).begin_ticks, end);
+        return SummaryIndex::kChunksPerGroup;
+      }
+    }
+    const SummaryIndex::Chunk* parts =
+        known_ != nullptr && chunk < known_->chunks.size() ? known_->chunks[chunk].get() : nullptr;
+    std::uint32_t decode = parts == nullptr ? kAllParts : 0;
+    for (std::size_t p = 0; parts != nullptr && p < parts->parts.size(); ++p) {
+      const SummaryIndex::Part& part = parts->parts[p];
+      if (part.begin_ticks >= range_.end || part.end_ticks < range_.begin) continue;
+      if (part.sums.kept && range_.covers(part.begin_ticks, part.end_ticks)) {
+        keep(part.sums, part.begin_ticks, part.end_ticks);
+      } else {
+        decode |= std::uint32_t{1} << p;
+      }
+    }
+    if (decode != 0) {
+      plan_.chunks.push_back({lane_index_, chunk, range_});
+      plan_.parts.push_back(decode);
+    }
+    return 1;
+  }
+  void keep(const SummaryStretch& stretch, std::int64_t begin, std::int64_t end) {
+    plan_.kept.push_back({&stretch, lane_index_, mean_ns_per_tick(*lane_.clock, begin, end)});
+  }
+
+  const LaneSnapshot& lane_;
+  std::uint32_t lane_index_;
+  TickRange range_;
+  const SummaryIndex::Lane* known_;
+  Plan& plan_;
+};
+
+std::int64_t whole_ns(double ns) noexcept { return std::llround(std::max(0.0, ns)); }
+
+// The longest ones in front, the rest dropped.
+SummaryRows longest(std::vector<SummaryRow> rows) {
+  SummaryRows result;
+  result.distinct = rows.size();
+  const auto longer = [](const SummaryRow& a, const SummaryRow& b) {
+    if (a.busy_ns != b.busy_ns) return a.busy_ns > b.busy_ns;
+    return a.count != b.count ? a.count > b.count : a.text < b.text;
+  };
+  const auto head = rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), SummaryRows::kMost));
+  std::partial_sort(rows.begin(), head, rows.end(), longer);
+  rows.erase(head, rows.end());
+  result.rows = std::move(rows);
+  return result;
+}
+
+// A million names are not made into text only to be dropped: the longest by time are chosen first.
+std::vector<Sum> longest_sums(std::vector<Sum> sums) {
+  if (sums.size() <= SummaryRows::kMost) return sums;
+  const auto head = sums.begin() + static_cast<std::ptrdiff_t>(SummaryRows::kMost);
+  std::nth_element(sums.begin(), head, sums.end(), [](const Sum& a, const Sum& b) {
+    if (a.busy_ns != b.busy_ns) return a.busy_ns > b.busy_ns;
+    return a.count != b.count ? a.count > b.count : a.key < b.key;
+  });
+  sums.erase(head, sums.end());
+  return sums;
+}
+
+SummaryRows name_rows(const std::vector<SumTable>& tables, const std::vector<Lanes::Kind>& kinds,
+                      const StringPool& strings) {
+  std::vector<SummaryRow> rows;
+  std::uint64_t distinct = 0;
+  for (std::size_t kind = 0; kind < tables.size(); ++kind) {
+    distinct += tables[kind].sums().size();
+    const WaitNames waits(kinds[kind].schema.get(), strings);
+    for (const Sum& sum : longest_sums(tables[kind].sums())) {
+      rows.push_back({std::string(strings.text(sum.key)), kinds[kind].field, sum.count, whole_ns(sum.busy_ns),
+                      sum.amount, 0, kinds[kind].work, waits.contains(sum.key), kinds[kind].repeats});
+    }
+  }
+  SummaryRows result = longest(std::move(rows));
+  result.distinct = distinct;
+  return result;
+}
+
+// Layers, and lines without their columns. What has no text is left out.
+SummaryRows text_rows(const SumTable& table, const TextSums& texts, const StringPool& strings, bool are_lines) {
+  constexpr std::int64_t kNoLine = -1;
+  std::map<std::pair<std::string_view, std::int64_t>, Sum> merged;
+  const auto add = [&](std::string_view text, const Sum& sum) {
+    std::string_view path;
+    std::uint32_t line = 0;
+    if (are_lines && parse_source_location(text, path, line)) {
+      merged[{path, line}].add(sum);
+    } else if (!text.empty()) {
+      merged[{text, kNoLine}].add(sum);
+    }
+  };
+  for (const Sum& sum : table.sums()) add(strings.text(sum.key), sum);
+  for (const auto& [text, sum] : texts) add(text, sum);
+  std::vector<SummaryRow> rows;
+  rows.reserve(merged.size());
+  for (const auto& [place, sum] : merged) {
+    std::string text(place.first);
+    if (place.second != kNoLine) text += ":" + std::to_string(place.second);
+    rows.push_back({std::move(text), "", sum.count, whole_ns(sum.busy_ns), are_lines ? sum.amount : 0,
+                    are_lines ? 0 : sum.amount, WorkKind::none, false, false});
+  }
+  return longest(std::move(rows));
+}
+
+std::vector<SummaryBin> bins(const SumTable& table, bool are_sizes) {
+  std::vector<Sum> sums = table.sums();
+  std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.key < b.key; });
+  std::vector<SummaryBin> result;
+  const auto begin = [&](std::uint32_t bin) {
+    return are_sizes ? size_bin_begin(bin) : static_cast<std::uint64_t>(duration_bin_begin(bin));
+  };
+  for (const Sum& sum : sums) {
+    const bool last = are_sizes && sum.key == 64;
+    result.push_back(
+        {begin(sum.key), last ? ~std::uint64_t{0} : begin(sum.key + 1), sum.count, whole_ns(sum.busy_ns), sum.amount});
+  }
+  return result;
+}
+
+std::vector<SummaryTrack> track_rows(const Snapshot& snapshot, const Lanes& lanes, const Sums& sums) {
+  std::vector<TrackSum> tracks(snapshot.tracks.size());
+  for (const std::uint32_t lane : lanes.indices) {
+    TrackSum& track = tracks[lanes.tracks[lane]];
+    track.count += sums.lanes[lane].count;
+    track.bytes = capped_sum(track.bytes, sums.lanes[lane].bytes);
+    if (lanes.nested[lane] != 0) {  // deeper calls lie within those above: the fullest lane stands for all
+      track.busy_ns = std::max(track.busy_ns, sums.lanes[lane].busy_ns);
+      track.wait_ns = std::max(track.wait_ns, sums.lanes[lane].wait_ns);
+      continue;
+    }
+    track.busy_ns += sums.lanes[lane].busy_ns;
+    track.wait_ns += sums.lanes[lane].wait_ns;
+  }
+  std::vector<SummaryTrack> rows;
+  for (std::size_t t = 0; t < tracks.size(); ++t) {
+    if (tracks[t].count == 0) continue;
+    rows.push_back({snapshot.tracks[t].track->number, tracks[t].count, whole_ns(tracks[t].busy_ns),
+                    whole_ns(tracks[t].wait_ns), tracks[t].bytes});
+  }
+  return rows;
+}
+
+void collect(const Sums& sums, const Snapshot& snapshot, const Lanes& lanes, SelectionSummary& summary) {
+  const auto table = [&](SummaryTable which) -> const SumTable& {
+    return sums.tables[static_cast<std::size_t>(which)];
+  };
+  summary.event_count = sums.events;
+  summary.busy_ns = whole_ns(sums.busy_ns);
+  summary.wait_ns = whole_ns(sums.wait_ns);
+  summary.waited_ns = static_cast<std::int64_t>(std::min<std::uint64_t>(sums.waited_ns, INT64_MAX));
+  summary.bytes = sums.bytes;
+  summary.flops = sums.flops;
+  summary.names = name_rows(sums.names, lanes.kinds, *snapshot.strings);
+  summary.lines = text_rows(table(SummaryTable::lines), sums.texts[0], *snapshot.strings, true);
+  summary.layers = text_rows(table(SummaryTable::layers), sums.texts[1], *snapshot.strings, false);
+  summary.sizes = bins(table(SummaryTable::sizes), true);
+  summary.durations = bins(table(SummaryTable::durations), false);
+  summary.tracks = track_rows(snapshot, lanes, sums);
+}
+
+}  // namespace
+
+LaneIndices working_lanes(const Snapshot& snapshot, const EventFilter& filter) {
+  const Lanes all(snapshot, filter);
+  LaneIndices working;
+  for (const std::uint32_t lane : all.indices) {
+    if (all.works[lane] != 0) working.push_back(lane);
+  }
+  return working;
+}
+
+bool is_commentary(std::string_view track_kind) noexcept {
+  return std::find(kCommentaries.begin(), kCommentaries.end(), track_kind) != kCommentaries.end();
+}
+
+Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryContext& query, const EventFilter& filter,
+                                                                  const SummaryIndex* index) {
+  const Snapshot& snapshot = *query.snapshot;
+  const TimeRange range = filter.range.value_or(TimeRange{});
+  auto summary = std::make_shared<SelectionSummary>();
+  summary->filter = filter;
+  summary->snapshot_version = snapshot.version;
+  summary->range = {std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)};
+  summary->scanned = index == nullptr || query.mask != nullptr;
+  const Lanes lanes(snapshot, filter);
+  Plan plan;
+  for (const std::uint32_t i : lanes.indices) {
+    const LaneSnapshot& lane = snapshot.lanes[i];
+    const SummaryIndex::Lane* known = summary->scanned ? nullptr : index->lane(i, lane.number());
+    if (query.mask && query.mask->count(i) == 0) continue;
+    LanePlanner(lane, i, tick_range(lane, range), known, plan).run();
+  }
+  summary->decoded_chunks = plan.chunks.size();
+  std::vector<Sums> workers(query.pool.concurrency());
+  for (Sums& sums : workers) {
+    sums.lanes.resize(snapshot.lanes.size());
+    sums.names.resize(lanes.kinds.size());
+  }
+  constexpr std::size_t kAtOnce = 32;
+  query.pool.for_each((plan.kept.size() + kAtOnce - 1) / kAtOnce, query.control,
+                      [&](std::size_t part, std::size_t worker) {
+                        const std::size_t end = std::min(plan.kept.size(), (part + 1) * kAtOnce);
+                        for (std::size_t i = part * kAtOnce; i < end; ++i) {
+                          const Plan::Kept& kept = plan.kept[i];
+                          workers[worker].add(*kept.stretch, kept.lane, kept.ns_per_tick, lanes);
+                        }
+                      });
+  const Result<void> scanned = scan_chunks(query, plan.chunks, [&](const ScannedChunk& chunk, std::size_t worker) {
+    Sums& sums = workers[worker];
+    const std::uint32_t parts = plan.parts[chunk.request];
+    for (std::uint32_t p = 0; parts != kAllParts && p < 32; ++p) {
+      if ((parts >> p & 1) == 0) continue;
+      const std::uint32_t first = p * SummaryIndex::kBlocksPerPart;
+      sums.tally.add(chunk, *snapshot.strings, first, first + SummaryIndex::kBlocksPerPart);
+    }
+    if (parts == kAllParts) sums.tally.add(chunk, *snapshot.strings);
+    sums.take_tally(chunk.lane_index, chunk.ns_per_tick, lanes);
+  });
+  if (!scanned) return scanned.error();
+  for (std::size_t worker = 1; worker < workers.size(); ++worker) workers[0].add(workers[worker]);
+  collect(workers[0], snapshot, lanes, *summary);
+  return std::shared_ptr<const SelectionSummary>(std::move(summary));
+}
+
+}  // namespace accelscope

@@ -1,0 +1,89 @@
+// What a box, a set of events or the whole session holds: how many events, their time, bytes and FLOPs, by name, by
+// source line, by layer and by track, and histograms of transfer sizes and durations.
+//
+//   const auto summary = selection_summary(query, filter, index.get());
+//
+// Whole parts of lanes come from the SummaryIndex, only the edges of the range are decoded. Without an index, and
+// where the query has a mask (the filter's terms), every event of the range is looked at. Events are clipped to the
+// range: one cut by an edge counts as one, its bytes and FLOPs in proportion to the time inside, as in metrics.h. In
+// the histograms it stands by its whole size and duration. Lanes of counters, flows and tables take no part.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/analysis/selection/summary_index.h"
+#include "core/analysis/time/work_kind.h"
+#include "core/scan/event_filter.h"
+
+namespace accelscope {
+
+struct SummaryRow {
+  std::string text;  // a name, "file.py:33", a layer's path
+  std::string kind;  // of names: what they are to their vendor: "opcode", "variable", or the table they come from
+  std::uint64_t count = 0;
+  // Clipped; of names that wait: what they waited. Of a host's calls it holds the calls within them: range_activity.h
+  // has their self time.
+  std::int64_t busy_ns = 0;
+  std::uint64_t bytes = 0;         // of names and lines
+  std::uint64_t flops = 0;         // of layers
+  WorkKind work = WorkKind::none;  // of names: what their tracks are
+  bool waits = false;              // of names: they mean waiting
+  bool repeats = false;            // of names: other rows have the same time in more detail (WorkKinds::covers_time)
+};
+
+struct SummaryRows {
+  static constexpr std::size_t kMost = 4096;
+  std::vector<SummaryRow> rows;  // longest time first; at most kMost
+  std::uint64_t distinct = 0;    // how many there are
+};
+
+struct SummaryBin {
+  std::uint64_t begin = 0;  // in bytes or ns; the bin holds what is at least this
+  std::uint64_t end = 0;    // and below this
+  std::uint64_t count = 0;
+  std::int64_t busy_ns = 0;
+  std::uint64_t bytes = 0;  // of sizes
+};
+
+struct SummaryTrack {
+  TrackNumber track = 0;
+  std::uint64_t count = 0;
+  std::int64_t busy_ns = 0;
+  std::int64_t wait_ns = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct SelectionSummary {
+  EventFilter filter;
+  std::uint64_t snapshot_version = 0;
+  TimeRange range;  // the filter's, no further than the session's events go
+  std::uint64_t event_count = 0;
+  std::int64_t busy_ns = 0;    // sum over the lanes, but for those of a host, whose calls lie within each other
+  std::int64_t wait_ns = 0;    // of events whose names mean waiting
+  std::int64_t waited_ns = 0;  // before the others began
+  std::uint64_t bytes = 0;
+  std::uint64_t flops = 0;
+  SummaryRows names, lines, layers;          // a name that is of two kinds has two rows
+  std::vector<SummaryTrack> tracks;          // those with events, as in the snapshot
+  std::vector<SummaryBin> sizes, durations;  // those with events, smallest first
+  std::uint64_t decoded_chunks = 0;
+  bool scanned = false;  // every event was looked at, not the index
+};
+
+// Tracks that only tell about others' work (layers, throttling, semaphores, errors, a program's annotations ...) and
+// allocations, which last but do not work, count in event_count and `tracks`; their time, bytes and FLOPs are in no
+// sum, unless the filter names nothing but such tracks. Rejects nothing: the filter's terms are met by the query's
+// mask.
+[[nodiscard]] Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryContext& query,
+                                                                                const EventFilter& filter,
+                                                                                const SummaryIndex* index = nullptr);
+
+// The lanes whose time is in the sums: without commentary, unless the filter names nothing else.
+[[nodiscard]] LaneIndices working_lanes(const Snapshot& snapshot, const EventFilter& filter);
+
+// Tracks of this kind only tell about others' work.
+[[nodiscard]] bool is_commentary(std::string_view track_kind) noexcept;
+
+}  // namespace accelscope

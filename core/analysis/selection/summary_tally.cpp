@@ -1,0 +1,218 @@
+#include "core/analysis/selection/summary_tally.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/selection/summary_bins.h"
+
+namespace accelscope {
+namespace {
+
+// The sum of columns of one role in one block, and which events have any.
+class AmountBlock {
+ public:
+  void read(const ChunkView& view, const Schema& schema, const std::vector<std::size_t>& columns, std::uint32_t block) {
+    valid_ = 0;
+    for (const std::size_t column : columns) {
+      if (column >= view.column_count()) continue;
+      const std::uint64_t valid = view.validity(column, block);
+      if (valid == 0) continue;
+      if (valid_ == 0) sums_.fill(0);
+      valid_ |= valid;
+      numbers_.read(view, column, schema.columns[column].type, block);
+      for (std::uint32_t i = 0; i < kBlockEvents; ++i) {
+        sums_[i] = capped_sum(sums_[i], static_cast<std::uint64_t>(std::max<std::int64_t>(numbers_[i], 0)));
+      }
+    }
+  }
+  [[nodiscard]] bool any() const noexcept { return valid_ != 0; }
+  [[nodiscard]] bool has(std::uint32_t i) const noexcept { return (valid_ >> i & 1) != 0; }
+  [[nodiscard]] std::uint64_t operator[](std::uint32_t i) const noexcept { return has(i) ? sums_[i] : 0; }
+
+ private:
+  NumberBlock numbers_;
+  std::array<std::uint64_t, kBlockEvents> sums_{};
+  std::uint64_t valid_ = 0;
+};
+
+std::uint64_t part_of(std::uint64_t amount, std::uint64_t shared, std::uint64_t duration) noexcept {
+  if (shared == duration || amount == 0) return amount;
+  const double part = static_cast<double>(amount) * (static_cast<double>(shared) / static_cast<double>(duration));
+  return std::min(amount, static_cast<std::uint64_t>(std::nearbyint(part)));
+}
+
+}  // namespace
+
+void SummaryTotals::add(const SummaryTotals& other) noexcept {
+  events += other.events;
+  busy_ticks += other.busy_ticks;
+  wait_ticks += other.wait_ticks;
+  waited_ns = capped_sum(waited_ns, other.waited_ns);
+  bytes = capped_sum(bytes, other.bytes);
+  flops = capped_sum(flops, other.flops);
+}
+
+SummaryColumns::SummaryColumns(const Schema* schema) {
+  if (schema == nullptr) return;
+  for (std::size_t i = 0; i < schema->columns.size(); ++i) {
+    const Column& column = schema->columns[i];
+    if (is_text(column.type)) {
+      if (column.role == Role::source_location && !line) line = Text{i, column.type};
+      if (column.role == Role::layer && !layer) layer = Text{i, column.type};
+    } else {
+      if (column.role == Role::bytes) bytes.push_back(i);
+      if (column.role == Role::flops) flops.push_back(i);
+      if (column.role == Role::wait_ns) waits.push_back(i);
+    }
+  }
+}
+
+// The columns of one block; with a mask a block comes once for each run of events.
+struct SummaryTally::Values {
+  std::optional<std::uint32_t> block;
+  std::uint64_t with_line = 0, with_layer = 0;  // bits of events
+  AmountBlock bytes, flops, waited;
+  std::uint64_t names[kBlockEvents];
+  std::uint64_t lines[kBlockEvents];
+  std::uint64_t layers[kBlockEvents];
+  // Of the events that lie in the range, clipped to it:
+  std::uint64_t shared[kBlockEvents];     // ticks
+  std::uint64_t busy[kBlockEvents];       // likewise, 0 of events that wait
+  std::uint64_t moved[kBlockEvents];      // bytes
+  std::uint64_t worked[kBlockEvents];     // FLOPs
+  std::int64_t lengths_ns[kBlockEvents];  // not clipped
+  bool waits[kBlockEvents];
+  void read(const ScannedChunk& chunk, const SummaryColumns& columns, std::uint32_t index);
+  void clip(const ScannedChunk& chunk, const ScannedBlock& events, const WaitNames& wait_names);
+};
+
+void SummaryTally::add(const ScannedChunk& chunk, const StringPool& strings, std::uint32_t first_block,
+                       std::uint32_t last_block) {
+  const Schema* schema = chunk.lane.schema.get();
+  SummaryColumns columns(schema);
+  const std::size_t count = chunk.view.column_count();
+  if (columns.line && columns.line->column >= count) columns.line.reset();
+  if (columns.layer && columns.layer->column >= count) columns.layer.reset();
+  const WaitNames waits(schema, strings);
+  Values values;
+  chunk.for_each_block([&](const ScannedBlock& block) {
+    if (block.block >= first_block && block.block < last_block) add_block(chunk, block, columns, waits, values);
+  });
+}
+
+void SummaryTally::Values::read(const ScannedChunk& chunk, const SummaryColumns& columns, std::uint32_t index) {
+  if (block == index) return;
+  block = index;
+  const ChunkView& view = chunk.view;
+  view.names(index, names);
+  for (std::uint32_t i = 0; i < view.block_size(index); ++i) names[i] = chunk.session_string(names[i]);
+  if (chunk.lane.schema) {
+    bytes.read(view, *chunk.lane.schema, columns.bytes, index);
+    flops.read(view, *chunk.lane.schema, columns.flops, index);
+    waited.read(view, *chunk.lane.schema, columns.waits, index);
+  }
+  with_line = columns.line ? view.validity(columns.line->column, index) : 0;
+  with_layer = columns.layer ? view.validity(columns.layer->column, index) : 0;
+  if (with_line != 0) view.values(columns.line->column, index, lines);
+  if (with_layer != 0) view.values(columns.layer->column, index, layers);
+}
+
+void SummaryTally::Values::clip(const ScannedChunk& chunk, const ScannedBlock& events, const WaitNames& wait_names) {
+  const ClockMap& clock = *chunk.lane.clock;
+  const bool ticks_are_ns = clock.is_affine() && clock.ns_per_tick() == 1.0;
+  for (std::uint32_t i = events.first; i < events.last; ++i) {
+    const std::int64_t begin = events.times.begins[i];
+    const std::int64_t end = events.times.ends[i];
+    const auto duration = static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin);
+    shared[i] = chunk.range.shared(begin, end);
+    moved[i] = part_of(bytes[i], shared[i], duration);
+    worked[i] = part_of(flops[i], shared[i], duration);
+    waits[i] = wait_names.contains(static_cast<StringId>(names[i]));
+    busy[i] = waits[i] ? 0 : shared[i];
+    lengths_ns[i] = ticks_are_ns ? static_cast<std::int64_t>(duration) : clock.to_ns(end) - clock.to_ns(begin);
+  }
+}
+
+// One loop per table: each fills the caches with its own sums only.
+void SummaryTally::add_block(const ScannedChunk& chunk, const ScannedBlock& block, const SummaryColumns& columns,
+                             const WaitNames& waits, Values& values) {
+  values.read(chunk, columns, block.block);
+  values.clip(chunk, block, waits);
+  SummaryTotals totals;
+  totals.events = block.last - block.first;
+  for (std::uint32_t i = block.first; i < block.last; ++i) {
+    totals.busy_ticks += values.busy[i];
+    totals.wait_ticks += values.shared[i] - values.busy[i];
+    if (!values.waits[i]) totals.waited_ns = capped_sum(totals.waited_ns, values.waited[i]);
+    totals.bytes = capped_sum(totals.bytes, values.moved[i]);
+    totals.flops = capped_sum(totals.flops, values.worked[i]);
+  }
+  totals_.add(totals);
+  Table& names = table(SummaryTable::names);
+  for (std::uint32_t i = block.first; i < block.last; ++i) {
+    names.add(static_cast<std::uint32_t>(values.names[i]), 1, values.shared[i], values.moved[i]);
+  }
+  Table& durations = table(SummaryTable::durations);
+  for (std::uint32_t i = block.first; i < block.last; ++i) {
+    durations.add(duration_bin(values.lengths_ns[i]), 1, values.shared[i], 0);
+  }
+  Table& sizes = table(SummaryTable::sizes);
+  for (std::uint32_t i = block.first; values.bytes.any() && i < block.last; ++i) {
+    if (values.bytes.has(i)) sizes.add(size_bin(values.bytes[i]), 1, values.shared[i], values.moved[i]);
+  }
+  for (std::uint32_t i = block.first; values.with_line != 0 && i < block.last; ++i) {
+    if ((values.with_line >> i & 1) == 0) continue;
+    add_text(0, chunk, *columns.line, block.first_row + i, values.lines[i], values.busy[i], values.moved[i]);
+  }
+  for (std::uint32_t i = block.first; values.with_layer != 0 && i < block.last; ++i) {
+    if ((values.with_layer >> i & 1) == 0) continue;
+    add_text(1, chunk, *columns.layer, block.first_row + i, values.layers[i], values.busy[i], values.worked[i]);
+  }
+}
+
+void SummaryTally::add_text(std::size_t which, const ScannedChunk& chunk, const SummaryColumns::Text& column,
+                            std::uint32_t row, std::uint64_t stored, std::uint64_t busy_ticks, std::uint64_t amount) {
+  if (column.type == ColumnType::string) {
+    table(which == 0 ? SummaryTable::lines : SummaryTable::layers)
+        .add(chunk.session_string(stored), 1, busy_ticks, amount);
+    return;
+  }
+  TextEntry& entry = texts_[which][std::string(chunk.view.text(column.column, row))];
+  ++entry.count;
+  entry.busy_ticks += busy_ticks;
+  entry.amount = capped_sum(entry.amount, amount);
+}
+
+void SummaryTally::add(const SummaryStretch& stretch) {
+  totals_.add(stretch.totals);
+  for (std::size_t i = 0; i < kSummaryTables; ++i) {
+    for (const SummaryEntry& entry : stretch.of(static_cast<SummaryTable>(i))) {
+      tables_[i].add(entry.key, entry.count, entry.busy_ticks, entry.amount);
+    }
+  }
+}
+
+SummaryStretch SummaryTally::take() {
+  SummaryStretch stretch;
+  stretch.totals = totals_;
+  stretch.kept = true;
+  totals_ = {};
+  std::size_t size = 0;
+  for (const Table& table : tables_) size += table.entries.size();
+  stretch.entries.reserve(size);
+  for (std::size_t i = 0; i < kSummaryTables; ++i) {
+    for (const SummaryEntry& entry : tables_[i].entries) {
+      stretch.entries.push_back(entry);
+      tables_[i].places[entry.key] = 0;
+    }
+    tables_[i].entries.clear();
+    stretch.offsets[i + 1] = static_cast<std::uint32_t>(stretch.entries.size());
+  }
+  return stretch;
+}
+
+void SummaryTally::clear_texts() {
+  for (Texts& texts : texts_) texts.clear();
+}
+
+}  // namespace accelscope

@@ -1,0 +1,118 @@
+// Adds events of one lane up for summaries: what a stretch of a lane holds, in ticks, by name, source line, layer, size
+// of transfer and duration. SummaryIndex keeps such stretches, selection_summary adds them up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/scan/chunk_scan.h"
+#include "core/scan/column_values.h"
+#include "core/scan/wait_names.h"
+
+namespace accelscope {
+
+// Sums of numbers that a file may have made up must not wrap.
+[[nodiscard]] constexpr std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b) noexcept {
+  std::uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
+}
+
+// What the entries of a table are by: session-wide string ids of the first three, bins of the others (summary_bins.h).
+enum class SummaryTable : std::uint8_t { names, lines, layers, sizes, durations };
+inline constexpr std::size_t kSummaryTables = 5;
+
+struct SummaryEntry {
+  std::uint32_t key = 0;
+  std::uint32_t count = 0;
+  std::uint64_t busy_ticks = 0;  // of lines and layers without the events that wait
+  std::uint64_t amount = 0;      // bytes, but FLOPs of layers and 0 of durations
+};
+
+struct SummaryTotals {
+  std::uint64_t events = 0;
+  std::uint64_t busy_ticks = 0;
+  std::uint64_t wait_ticks = 0;  // of events whose names mean waiting
+  std::uint64_t waited_ns = 0;   // before the others began (Role::wait_ns)
+  std::uint64_t bytes = 0;
+  std::uint64_t flops = 0;
+  void add(const SummaryTotals& other) noexcept;
+};
+
+// The sums of a stretch of a lane; the entries of one table lie together.
+struct SummaryStretch {
+  SummaryTotals totals;
+  std::array<std::uint32_t, kSummaryTables + 1> offsets{};
+  std::vector<SummaryEntry> entries;
+  bool kept = false;  // false: it has no entries because there would be too many
+
+  [[nodiscard]] std::span<const SummaryEntry> of(SummaryTable table) const noexcept {
+    const auto index = static_cast<std::size_t>(table);
+    return std::span(entries).subspan(offsets[index], offsets[index + 1] - offsets[index]);
+  }
+};
+
+// Which columns of a schema matter to summaries.
+struct SummaryColumns {
+  explicit SummaryColumns(const Schema* schema);
+  struct Text {
+    std::size_t column = 0;
+    ColumnType type = ColumnType::string;
+  };
+  std::optional<Text> line, layer;
+  std::vector<std::size_t> bytes, flops, waits;
+};
+
+class SummaryTally {
+ public:
+  // Events of the chunk that lie in its range, clipped to it: one cut by an edge counts as one, its bytes and FLOPs in
+  // proportion to the time inside. Of the blocks only those of [first_block, last_block).
+  void add(const ScannedChunk& chunk, const StringPool& strings, std::uint32_t first_block = 0,
+           std::uint32_t last_block = ~std::uint32_t{0});
+  void add(const SummaryStretch& stretch);
+  // Events whose line or layer is in a text column cannot be kept by number.
+  struct TextEntry {
+    std::uint64_t count = 0, busy_ticks = 0, amount = 0;
+  };
+  using Texts = std::unordered_map<std::string, TextEntry>;
+  [[nodiscard]] const Texts& line_texts() const noexcept { return texts_[0]; }
+  [[nodiscard]] const Texts& layer_texts() const noexcept { return texts_[1]; }
+  [[nodiscard]] bool has_texts() const noexcept { return !texts_[0].empty() || !texts_[1].empty(); }
+  // What was added, and forgets it but for the texts, which clear_texts() does.
+  [[nodiscard]] SummaryStretch take();
+  void clear_texts();
+
+ private:
+  // Entries by key, found through an array over all keys.
+  struct Table {
+    std::vector<std::uint32_t> places;  // index into entries, + 1
+    std::vector<SummaryEntry> entries;
+    void add(std::uint32_t key, std::uint32_t count, std::uint64_t busy_ticks, std::uint64_t amount) {
+      if (places.size() <= key) places.resize(std::size_t{key} + 1, 0);
+      std::uint32_t& place = places[key];
+      if (place == 0) {
+        entries.push_back({.key = key});
+        place = static_cast<std::uint32_t>(entries.size());
+      }
+      SummaryEntry& entry = entries[place - 1];
+      entry.count += count;
+      entry.busy_ticks += busy_ticks;
+      entry.amount = capped_sum(entry.amount, amount);
+    }
+  };
+  struct Values;
+  void add_block(const ScannedChunk& chunk, const ScannedBlock& block, const SummaryColumns& columns,
+                 const WaitNames& waits, Values& values);
+  void add_text(std::size_t which, const ScannedChunk& chunk, const SummaryColumns::Text& column, std::uint32_t row,
+                std::uint64_t stored, std::uint64_t busy_ticks, std::uint64_t amount);
+  [[nodiscard]] Table& table(SummaryTable table) noexcept { return tables_[static_cast<std::size_t>(table)]; }
+
+  SummaryTotals totals_;
+  std::array<Table, kSummaryTables> tables_;
+  std::array<Texts, 2> texts_;
+};
+
+}  // namespace accelscope

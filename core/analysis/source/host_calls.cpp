@@ -1,0 +1,138 @@
+#include "core/analysis/source/host_calls.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "core/analysis/source/own_code.h"
+#include "core/analysis/source/source_lines.h"
+#include "core/scan/event_mask.h"
+#include "core/scan/wait_names.h"
+
+namespace accelscope {
+
+void HostTimes::add(const HostTimes& other) {
+  for (const auto& [name, time] : other.names) names[name].add(time);
+  for (const auto& [line, time] : other.lines) lines[line].add(time);
+  for (const auto& [line, time] : other.own_lines) own_lines[line].add(time);
+  busy_ns += other.busy_ns;
+  wait_ns += other.wait_ns;
+}
+
+HostCalls::HostCalls(const Snapshot& snapshot, const WorkKinds& kinds)
+    : snapshot_(snapshot), kinds_(kinds), threads_(kinds.thread_count()) {}
+
+bool HostCalls::is_own(StringId line) {
+  const auto [known, is_new] = own_.try_emplace(line, false);
+  if (!is_new) return known->second;
+  std::string_view path;
+  std::uint32_t number = 0;
+  known->second = parse_source_location(snapshot_.strings->text(line), path, number) && !is_framework_path(path);
+  return known->second;
+}
+
+const HostCalls::Known& HostCalls::known_of(StringId name) {
+  const auto [known, is_new] = known_.try_emplace(name);
+  if (is_new) {
+    const std::string_view text = snapshot_.strings->text(name);
+    known->second = {is_waiting_call(text), is_mark(text)};
+  }
+  return known->second;
+}
+
+void HostCalls::add(const ScannedChunk& chunk, const EventMask* passing) {
+  const Schema& schema = *chunk.lane.schema;
+  auto location = schema.find(Role::source_location);
+  if (location && (*location >= chunk.view.column_count() || schema.columns[*location].type != ColumnType::string)) {
+    location.reset();
+  }
+  const WaitNames waits(&schema, *snapshot_.strings);
+  const ClockMap& clock = *chunk.lane.clock;
+  std::vector<Call>& calls = threads_[kinds_.thread_of_lane(chunk.lane_index)];
+  const std::int64_t rank = kinds_.rank_of_lane(chunk.lane_index);
+  std::uint64_t names[kBlockEvents];
+  std::uint64_t lines[kBlockEvents];
+  chunk.for_each_block([&](const ScannedBlock& block) {
+    chunk.view.names(block.block, names);
+    const std::uint64_t placed = location ? chunk.view.validity(*location, block.block) : 0;
+    if (placed != 0) chunk.view.values(*location, block.block, lines);
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      Call call;
+      call.begin_ns = clock.to_ns(block.times.begins[i]);
+      call.end_ns = clock.to_ns(block.times.ends[i]);
+      if (call.end_ns <= call.begin_ns) continue;
+      call.rank = rank;
+      call.name = chunk.session_string(names[i]);
+      const Known& known = known_of(call.name);
+      if (known.marks) continue;
+      call.waits = known.waits || waits.contains(call.name);
+      if ((placed >> i & 1) != 0) {
+        call.line = chunk.session_string(lines[i]);
+        call.own = call.line != 0 && is_own(call.line);
+      }
+      const std::uint64_t ordinal = chunk.place.first_ordinal + block.first_row + i;
+      call.counts = passing == nullptr || passing->passes(chunk.lane, chunk.lane_index, ordinal);
+      calls.push_back(call);
+    }
+  });
+}
+
+void HostCalls::close(const TimeRange& range, HostTimes& into, CoveredTime* busy, CoveredTime* waiting) {
+  for (std::vector<Call>& calls : threads_) {
+    run(calls, range, into, busy, waiting);
+    calls.clear();
+  }
+}
+
+// A call with what is told of the time in which it is the innermost one: the lines are its callers' where it has none.
+struct HostCalls::Open {
+  const Call* call;
+  const Call* with_line;  // null: none of its callers has any
+  const Call* with_own_line;
+};
+
+void HostCalls::run(std::vector<Call>& calls, const TimeRange& range, HostTimes& into, CoveredTime* busy,
+                    CoveredTime* waiting) {
+  std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
+    return std::tie(a.begin_ns, b.end_ns, a.rank) < std::tie(b.begin_ns, a.end_ns, b.rank);
+  });
+  std::vector<Open> open;
+  std::int64_t reached = range.begin_ns;
+  // The innermost call has worked, or waited, until then.
+  const auto advance = [&](std::int64_t to) {
+    const std::int64_t until = std::min(to, range.end_ns);
+    if (until <= reached) return;
+    const auto& [innermost, with_line, with_own_line] = open.back();
+    const Call& call = *innermost;
+    const SelfTime time = call.waits ? SelfTime{0, until - reached} : SelfTime{until - reached, 0};
+    if (with_line != nullptr && with_line->counts) into.lines[with_line->line].add(time);
+    if (with_own_line != nullptr && with_own_line->counts) into.own_lines[with_own_line->line].add(time);
+    if (call.counts) {
+      into.names[call.name].add(time);
+      into.busy_ns += time.busy_ns;
+      into.wait_ns += time.wait_ns;
+      if (CoveredTime* covered = call.waits ? waiting : busy; covered != nullptr) covered->add(reached, until);
+    }
+    reached = until;
+  };
+  const auto end_until = [&](std::int64_t ns) {
+    while (!open.empty() && open.back().call->end_ns <= ns) {
+      advance(open.back().call->end_ns);
+      open.pop_back();
+    }
+    if (!open.empty()) advance(ns);
+    reached = std::max(reached, ns);
+  };
+  for (const Call& call : calls) {
+    if (call.begin_ns >= range.end_ns) break;
+    end_until(call.begin_ns);
+    Open next{&call, call.line != 0 ? &call : nullptr, call.own ? &call : nullptr};
+    if (!open.empty()) {
+      if (next.with_line == nullptr) next.with_line = open.back().with_line;
+      if (next.with_own_line == nullptr) next.with_own_line = open.back().with_own_line;
+    }
+    open.push_back(next);
+  }
+  end_until(range.end_ns);
+}
+
+}  // namespace accelscope

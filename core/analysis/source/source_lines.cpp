@@ -1,0 +1,334 @@
+#include "core/analysis/source/source_lines.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <unordered_map>
+
+#include "core/analysis/source/host_calls.h"
+#include "core/scan/column_values.h"
+#include "core/scan/wait_names.h"
+
+namespace accelscope {
+namespace {
+
+struct Cost {
+  std::uint64_t event_count = 0;
+  double busy_ns = 0;
+  double wait_ns = 0;
+  std::uint64_t bytes = 0;
+  double host_ns = 0;
+
+  void add(const Cost& other) noexcept {
+    event_count += other.event_count;
+    busy_ns += other.busy_ns;
+    wait_ns += other.wait_ns;
+    bytes += other.bytes;
+    host_ns += other.host_ns;
+  }
+};
+
+// The costs by location that one thread found. Locations in the dictionary are found by their number.
+struct CostsByLocation {
+  std::vector<std::uint32_t> place_of_string;  // session string id -> index into costs, + 1
+  std::vector<std::pair<StringId, Cost>> costs;
+  std::unordered_map<std::string, Cost> of_texts;
+
+  Cost& of(StringId location) {
+    if (place_of_string.size() <= location) place_of_string.resize(location + 1, 0);
+    std::uint32_t& place = place_of_string[location];
+    if (place == 0) {
+      costs.emplace_back(location, Cost{});
+      place = static_cast<std::uint32_t>(costs.size());
+    }
+    return costs[place - 1].second;
+  }
+};
+
+// Which columns of a schema matter here.
+struct Columns {
+  std::size_t location = 0;
+  ColumnType location_type = ColumnType::string;
+  std::optional<std::size_t> wait;
+  std::vector<std::size_t> bytes;
+
+  static std::optional<Columns> of(const Schema& schema) {
+    const std::optional<std::size_t> location = schema.find(Role::source_location);
+    if (!location || !is_text(schema.columns[*location].type)) return std::nullopt;
+    Columns columns;
+    columns.location = *location;
+    columns.location_type = schema.columns[*location].type;
+    for (std::size_t i = 0; i < schema.columns.size(); ++i) {
+      if (is_text(schema.columns[i].type)) continue;
+      if (schema.columns[i].role == Role::wait_ns) columns.wait = i;
+      if (schema.columns[i].role == Role::bytes) columns.bytes.push_back(i);
+    }
+    return columns;
+  }
+};
+
+// Of a host's calls the time comes from HostCalls: they lie within each other.
+void add_chunk(const ScannedChunk& chunk, const StringPool& strings, bool on_host, CostsByLocation& costs) {
+  const Schema& schema = *chunk.lane.schema;
+  const std::optional<Columns> columns = Columns::of(schema);
+  if (!columns || columns->location >= chunk.view.column_count()) return;
+  const bool nested = on_host && columns->location_type == ColumnType::string;
+  const WaitNames waits(&schema, strings);
+  std::uint64_t names[kBlockEvents];
+  std::uint64_t locations[kBlockEvents];
+  NumberBlock waited;
+  std::vector<NumberBlock> moved(columns->bytes.size());
+  chunk.for_each_block([&](const ScannedBlock& block) {
+    const std::uint64_t valid = chunk.view.validity(columns->location, block.block);
+    if (valid == 0) return;
+    chunk.view.names(block.block, names);
+    chunk.view.values(columns->location, block.block, locations);
+    if (columns->wait) waited.read(chunk.view, *columns->wait, schema.columns[*columns->wait].type, block.block);
+    for (std::size_t k = 0; k < moved.size(); ++k) {
+      moved[k].read(chunk.view, columns->bytes[k], schema.columns[columns->bytes[k]].type, block.block);
+    }
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      if ((valid >> i & 1) == 0) continue;
+      const std::uint32_t row = block.first_row + i;
+      Cost& cost = columns->location_type == ColumnType::text
+                       ? costs.of_texts[std::string(chunk.view.text(columns->location, row))]
+                       : costs.of(chunk.session_string(locations[i]));
+      ++cost.event_count;
+      const double time_ns =
+          nested
+              ? 0
+              : chunk.ns_per_tick * static_cast<double>(chunk.range.shared(block.times.begins[i], block.times.ends[i]));
+      const bool waiting = waits.contains(chunk.session_string(names[i]));
+      const double before_ns = waiting ? 0 : static_cast<double>(std::max<std::int64_t>(waited[i], 0));
+      (waiting ? cost.wait_ns : cost.busy_ns) += time_ns;
+      cost.wait_ns += before_ns;
+      if (on_host) cost.host_ns += time_ns + before_ns;
+      for (const NumberBlock& bytes : moved) {
+        cost.bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(bytes[i], 0));
+      }
+    }
+  });
+}
+
+bool line_before(const SourceLine& a, const SourceLine& b) noexcept {
+  return a.path != b.path ? a.path < b.path : a.line < b.line;
+}
+
+SourceLines collect(const std::vector<CostsByLocation>& workers, const StringPool& strings) {
+  SourceLines result;
+  std::map<std::pair<std::string_view, std::uint32_t>, Cost> by_line;
+  const auto add = [&](std::string_view location, const Cost& cost) {
+    std::string_view path;
+    std::uint32_t line = 0;
+    if (parse_source_location(location, path, line)) {
+      by_line[{path, line}].add(cost);
+    } else if (!location.empty()) {
+      result.unplaced += cost.event_count;
+    }
+  };
+  for (const CostsByLocation& worker : workers) {
+    for (const auto& [id, cost] : worker.costs) add(strings.text(id), cost);
+    for (const auto& [text, cost] : worker.of_texts) add(text, cost);
+  }
+  result.lines.reserve(by_line.size());
+  for (const auto& [place, cost] : by_line) {
+    result.lines.push_back({std::string(place.first), place.second, cost.event_count, std::llround(cost.busy_ns),
+                            std::llround(cost.wait_ns), cost.bytes, std::llround(cost.host_ns)});
+  }
+  return result;
+}
+
+// The self time of the lines of a host's threads.
+Result<void> add_host_times(const QueryContext& query, const TimeRange& range, CostsByLocation& costs) {
+  const Snapshot& snapshot = *query.snapshot;
+  const WorkKinds kinds(snapshot);
+  LaneIndices lanes;
+  bool has_lines = false;
+  for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
+    if (kinds.of_lane(lane) != WorkKind::host || snapshot.lanes[lane].event_count == 0) continue;
+    lanes.push_back(lane);
+    has_lines = has_lines || snapshot.lanes[lane].schema->find(Role::source_location).has_value();
+  }
+  if (!has_lines) return {};
+  const TimeRange clipped{std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)};
+  std::vector<HostCalls> calls(query.pool.concurrency(), HostCalls(snapshot, kinds));
+  std::vector<HostTimes> times(calls.size());
+  QueryContext unmasked = query;
+  unmasked.mask = nullptr;
+  const auto chunk = [&](const ScannedChunk& scanned, const ScanWindow&, std::size_t worker) {
+    calls[worker].add(scanned, query.mask.get());
+  };
+  const auto end = [&](const ScanWindow& window, std::size_t worker) {
+    calls[worker].close(window.range, times[worker]);
+  };
+  const Result<void> scanned = scan_windows(unmasked, lanes, clipped, {.chunk = chunk, .end = end});
+  if (!scanned) return scanned;
+  for (const HostTimes& each : times) {
+    for (const auto& [location, time] : each.lines) {
+      Cost& cost = costs.of(location);
+      cost.busy_ns += static_cast<double>(time.busy_ns);
+      cost.wait_ns += static_cast<double>(time.wait_ns);
+      cost.host_ns += static_cast<double>(time.busy_ns + time.wait_ns);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::span<const SourceLine> SourceLines::of_file(std::string_view path) const noexcept {
+  const auto first = std::lower_bound(lines.begin(), lines.end(), path,
+                                      [](const SourceLine& line, std::string_view p) { return line.path < p; });
+  const auto last = std::upper_bound(first, lines.end(), path,
+                                     [](std::string_view p, const SourceLine& line) { return p < line.path; });
+  return {first, last};
+}
+
+const SourceLine* SourceLines::find(std::string_view path, std::uint32_t line) const noexcept {
+  const std::span<const SourceLine> file = of_file(path);
+  const auto found = std::lower_bound(file.begin(), file.end(), line,
+                                      [](const SourceLine& a, std::uint32_t wanted) { return a.line < wanted; });
+  return found != file.end() && found->line == line ? &*found : nullptr;
+}
+
+Result<std::shared_ptr<const SourceLines>> source_lines(const QueryContext& query, const TimeRange& range) {
+  const Snapshot& snapshot = *query.snapshot;
+  std::vector<CostsByLocation> workers(query.pool.concurrency());
+  const Result<void> scanned = scan_chunks(query, lanes_with_role(snapshot, Role::source_location), range,
+                                           [&](const ScannedChunk& chunk, std::size_t worker) {
+                                             const TrackSnapshot* track = snapshot.find_track(chunk.lane.track);
+                                             const bool on_host =
+                                                 track != nullptr && work_kind_of(*track) == WorkKind::host;
+                                             add_chunk(chunk, *snapshot.strings, on_host, workers[worker]);
+                                           });
+  if (!scanned) return scanned.error();
+  if (const Result<void> added = add_host_times(query, range, workers[0]); !added) return added.error();
+  auto result = std::make_shared<SourceLines>(collect(workers, *snapshot.strings));
+  std::sort(result->lines.begin(), result->lines.end(), line_before);
+  result->snapshot_version = snapshot.version;
+  result->range = range;
+  return std::shared_ptr<const SourceLines>(result);
+}
+
+namespace {
+
+// Which events of a block name one line.
+class LineTest {
+ public:
+  LineTest(const Snapshot& snapshot, std::string_view path, std::uint32_t line)
+      : snapshot_(snapshot), path_(path), line_(line) {}
+
+  std::uint64_t operator()(const ScannedChunk& chunk, const ScannedBlock& block) {
+    if (chunk.lane.schema.get() != schema_) {
+      schema_ = chunk.lane.schema.get();
+      columns_ = Columns::of(*schema_);
+    }
+    if (!columns_ || columns_->location >= chunk.view.column_count()) return 0;
+    const std::uint64_t valid = chunk.view.validity(columns_->location, block.block);
+    if (valid == 0) return 0;
+    std::uint64_t locations[kBlockEvents];
+    const bool of_text = columns_->location_type == ColumnType::text;
+    if (!of_text) chunk.view.values(columns_->location, block.block, locations);
+    std::uint64_t bits = 0;
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      if ((valid >> i & 1) == 0) continue;
+      const bool here = of_text ? names_it(chunk.view.text(columns_->location, block.first_row + i))
+                                : is_known(chunk.session_string(locations[i]));
+      bits |= std::uint64_t{here} << i;
+    }
+    return bits;
+  }
+
+ private:
+  [[nodiscard]] bool names_it(std::string_view location) const {
+    std::string_view path;
+    std::uint32_t line = 0;
+    return parse_source_location(location, path, line) && line == line_ && path == path_;
+  }
+  bool is_known(StringId location) {
+    const auto [entry, is_new] = known_.try_emplace(location, false);
+    if (is_new) entry->second = names_it(snapshot_.strings->text(location));
+    return entry->second;
+  }
+
+  const Snapshot& snapshot_;
+  std::string_view path_;
+  std::uint32_t line_ = 0;
+  const Schema* schema_ = nullptr;
+  std::optional<Columns> columns_;
+  std::unordered_map<StringId, bool> known_;
+};
+
+}  // namespace
+
+Result<LineEvents> events_of_line(const QueryContext& query, std::string_view path, std::uint32_t line,
+                                  const TimeRange& range, std::size_t limit) {
+  struct Found {
+    explicit Found(LineTest&& of_line) : test(std::move(of_line)) {}
+    LineTest test;
+    std::vector<std::pair<std::int64_t, EventId>> first;  // a heap, the latest on top
+    std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
+    std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
+  };
+  const Snapshot& snapshot = *query.snapshot;
+  std::vector<Found> workers;
+  for (std::size_t i = 0; i < query.pool.concurrency(); ++i) workers.emplace_back(LineTest(snapshot, path, line));
+  auto mask = mask_where(query, lanes_with_role(snapshot, Role::source_location), range,
+                         [&](const ScannedChunk& chunk, const ScannedBlock& block, std::size_t worker) {
+                           Found& found = workers[worker];
+                           const std::uint64_t bits = found.test(chunk, block);
+                           for (std::uint64_t left = bits; left != 0; left &= left - 1) {
+                             const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
+                             const std::int64_t begin_ns = chunk.lane.clock->to_ns(block.times.begins[i]);
+                             found.begin_ns = std::min(found.begin_ns, begin_ns);
+                             found.end_ns = std::max(found.end_ns, chunk.lane.clock->to_ns(block.times.ends[i]));
+                             found.first.emplace_back(begin_ns, chunk.event_id(block.first_row + i));
+                             std::push_heap(found.first.begin(), found.first.end());
+                             if (found.first.size() > limit) {
+                               std::pop_heap(found.first.begin(), found.first.end());
+                               found.first.pop_back();
+                             }
+                           }
+                           return bits;
+                         });
+  if (!mask) return mask.error();
+  LineEvents events;
+  events.mask = std::move(*mask);
+  events.total = events.mask->total();
+  std::vector<std::pair<std::int64_t, EventId>> all;
+  std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
+  for (const Found& found : workers) {
+    begin_ns = std::min(begin_ns, found.begin_ns);
+    end_ns = std::max(end_ns, found.end_ns);
+    all.insert(all.end(), found.first.begin(), found.first.end());
+  }
+  if (events.total > 0) events.stretch = {begin_ns, end_ns};
+  std::sort(all.begin(), all.end());
+  all.resize(std::min(all.size(), limit));
+  for (const auto& [ns, id] : all) events.events.push_back(id);
+  return events;
+}
+
+Result<std::shared_ptr<const SourceLines>> SourceLineCache::get(const QueryContext& query, const TimeRange& range) {
+  {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(answers_, [&](const auto& answer) { return answer->snapshot_version != query.snapshot->version; });
+    const auto found =
+        std::find_if(answers_.begin(), answers_.end(), [&](const auto& answer) { return answer->range == range; });
+    if (found != answers_.end()) {
+      std::rotate(found, found + 1, answers_.end());
+      return answers_.back();
+    }
+  }
+  Result<std::shared_ptr<const SourceLines>> answer = source_lines(query, range);
+  if (!answer) return answer;
+  const std::scoped_lock lock(mutex_);
+  if (answers_.size() >= kKept) answers_.erase(answers_.begin());
+  answers_.push_back(*answer);
+  return answer;
+}
+
+}  // namespace accelscope

@@ -1,0 +1,64 @@
+// The time that at least one of many intervals of session time covers. Intervals are gathered window by window
+// (core/scan/window_scan.h), so that only one window's are held at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "core/analysis/time/longest_gaps.h"
+
+namespace accelscope {
+
+class CoveredTime {
+ public:
+  // Joins the one added before it where they touch, so that a lane's back-to-back events cost one entry.
+  void add(std::int64_t begin, std::int64_t end) {
+    if (begin >= end) return;
+    if (!parts_.empty() && parts_.back().second >= begin && parts_.back().first <= begin) {
+      parts_.back().second = std::max(parts_.back().second, end);
+    } else {
+      parts_.emplace_back(begin, end);
+    }
+  }
+
+  // What was added to the other one since its last window.
+  void add_open(const CoveredTime& other) { parts_.insert(parts_.end(), other.parts_.begin(), other.parts_.end()); }
+
+  // Sums up what was added since the last call and forgets it. What comes later must not overlap it.
+  void close_window(LongestGaps* gaps = nullptr) {
+    std::sort(parts_.begin(), parts_.end());
+    std::int64_t reached = 0;
+    bool any = false;
+    for (const auto& [begin, end] : parts_) {
+      if (gaps != nullptr) gaps->add(begin, end);
+      if (!any || begin > reached) {
+        ++stretches_;
+        length_ns_ += end - begin;
+        reached = end;
+      } else if (end > reached) {
+        length_ns_ += end - reached;
+        reached = end;
+      }
+      any = true;
+    }
+    parts_.clear();
+  }
+
+  // Of closed windows only. Another one's closed windows must not overlap this one's.
+  void add(const CoveredTime& other) noexcept {
+    length_ns_ += other.length_ns_;
+    stretches_ += other.stretches_;
+  }
+  [[nodiscard]] std::int64_t length_ns() const noexcept { return length_ns_; }
+  // Gapless stretches it consists of; one that reaches over an edge of a window counts in both.
+  [[nodiscard]] std::uint64_t stretches() const noexcept { return stretches_; }
+
+ private:
+  std::vector<std::pair<std::int64_t, std::int64_t>> parts_;
+  std::int64_t length_ns_ = 0;
+  std::uint64_t stretches_ = 0;
+};
+
+}  // namespace accelscope

@@ -1,0 +1,151 @@
+#include "core/analysis/time/executors.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <string_view>
+
+#include "core/base/natural_order.h"
+
+namespace accelscope {
+namespace {
+
+// Rows of the timeline that say something about others' work.
+constexpr std::array<std::string_view, 9> kNoExecutors = {"table",   "layer",     "throttle", "barrier", "flow",
+                                                          "counter", "semaphore", "memory",   "error"};
+
+struct Tally {
+  std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
+  std::int64_t begin_ticks = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end_ticks = std::numeric_limits<std::int64_t>::min();
+  std::uint64_t records = 0;
+  std::uint64_t updates = 0;
+  bool one_clock = true;
+  const ClockMap* clock = nullptr;
+
+  void add(const LaneSnapshot& lane) {
+    if (lane.event_count == 0) return;
+    begin_ns = std::min(begin_ns, lane.clock->to_ns(lane.begin_ticks));
+    end_ns = std::max(end_ns, lane.clock->to_ns(lane.end_ticks));
+    begin_ticks = std::min(begin_ticks, lane.begin_ticks);
+    end_ticks = std::max(end_ticks, lane.end_ticks);
+    records += lane.event_count;
+    one_clock = one_clock && (clock == nullptr || clock == lane.clock.get());
+    clock = lane.clock.get();
+  }
+};
+
+struct ExecutorsDevice {
+  std::vector<std::pair<std::string, Tally>> executors;  // in the order of the tracks
+  Tally all;
+  std::uint64_t errors = 0;
+  bool has_semaphores = false;
+
+  Tally& executor(const std::string& name) {
+    const auto found = std::find_if(executors.begin(), executors.end(), [&](const auto& e) { return e.first == name; });
+    return found != executors.end() ? found->second : executors.emplace_back(name, Tally{}).second;
+  }
+};
+
+// The rings of a queue, "queue-Q1-E0", are one executor.
+[[nodiscard]] std::string executor_of(const Track& track) {
+  const std::size_t ring = track.kind == "dma_queue" ? track.name.rfind("-Q") : std::string::npos;
+  return ring == std::string::npos || ring == 0 ? track.name : track.name.substr(0, ring);
+}
+
+// "Tensor" of the semaphore "S[5] (Tensor)".
+[[nodiscard]] std::string_view owner_of(std::string_view semaphore) {
+  const std::size_t open = semaphore.rfind('(');
+  if (open == std::string_view::npos || !semaphore.ends_with(')')) return {};
+  return semaphore.substr(open + 1, semaphore.size() - open - 2);
+}
+
+[[nodiscard]] std::string node_of(const Track& track) {
+  if (track.host.empty() || track.device.empty()) return track.host + track.device;
+  return track.host + " " + track.device;
+}
+
+[[nodiscard]] std::map<std::string, ExecutorsDevice> tally_devices(const Snapshot& snapshot) {
+  std::map<std::string, ExecutorsDevice> devices;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    if (track.schema == nullptr) continue;
+    const EventKind kind = track.schema->kind;
+    ExecutorsDevice& device = devices[node_of(*track.track)];
+    if (track.track->kind == "error") {
+      for (const std::uint32_t lane : track.lanes) device.errors += snapshot.lanes[lane].event_count;
+    }
+    if (track.track->kind == "semaphore") device.has_semaphores = true;
+    const bool works = kind == EventKind::slice &&
+                       std::find(kNoExecutors.begin(), kNoExecutors.end(), track.track->kind) == kNoExecutors.end();
+    if (!works) continue;
+    for (const std::uint32_t lane : track.lanes) {
+      if (snapshot.lanes[lane].event_count == 0) continue;
+      device.executor(executor_of(*track.track)).add(snapshot.lanes[lane]);
+      device.all.add(snapshot.lanes[lane]);
+    }
+  }
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    if (track.track->kind != "semaphore") continue;
+    ExecutorsDevice& device = devices[node_of(*track.track)];
+    for (const std::uint32_t lane : track.lanes) {
+      const std::uint64_t updates = snapshot.lanes[lane].event_count;
+      device.all.updates += updates;
+      for (auto& [name, tally] : device.executors) {
+        if (name == owner_of(track.track->name)) tally.updates += updates;
+      }
+    }
+  }
+  return devices;
+}
+
+[[nodiscard]] Executor row_of(const std::string& node, const std::string& executor, const std::string& name,
+                              const Tally& tally, const ExecutorsDevice& device) {
+  Executor row;
+  row.node = node;
+  row.executor = executor;
+  row.name = name;
+  row.exec_time_ns = tally.end_ns - tally.begin_ns;
+  if (tally.one_clock) row.cycles = tally.end_ticks - tally.begin_ticks;
+  row.trace = tally.records;
+  row.events = device.has_semaphores ? tally.updates : tally.records;
+  return row;
+}
+
+// Each physical core of a logical one runs a graph of its own.
+[[nodiscard]] std::string graph_name(const Snapshot& snapshot, const std::string& node) {
+  const std::string_view own = snapshot.meta_value("model_info." + node + ".sg_name");
+  if (!own.empty()) return std::string(own);
+  for (const char* key : {"model_info.sg_name", "profile_info.neff_name", "name"}) {
+    if (const std::string_view value = snapshot.meta_value(key); !value.empty()) return std::string(value);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Executor> executors(const Snapshot& snapshot) {
+  const std::map<std::string, ExecutorsDevice> devices = tally_devices(snapshot);
+  std::vector<const std::pair<const std::string, ExecutorsDevice>*> order;
+  for (const auto& device : devices) order.push_back(&device);
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return natural_less(a->first, b->first); });
+  std::vector<Executor> rows;
+  for (const auto* entry : order) {
+    const ExecutorsDevice& device = entry->second;
+    if (device.executors.empty()) continue;
+    const std::string name = graph_name(snapshot, entry->first);
+    for (const auto& [executor, tally] : device.executors) {
+      rows.push_back(row_of(entry->first, executor, name, tally, device));
+    }
+    if (device.executors.size() > 1 || device.errors > 0) {
+      rows.push_back(row_of(entry->first, "all", name, device.all, device));
+      rows.back().errors = device.errors;
+    } else {
+      rows.back().errors = 0;
+    }
+  }
+  return rows;
+}
+
+}  // namespace accelscope

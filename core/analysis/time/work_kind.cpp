@@ -1,0 +1,84 @@
+#include "core/analysis/time/work_kind.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/analysis/neuron/facts/setup_names.h"
+#include "core/analysis/time/host_threads.h"
+#include "core/analysis/time/track_devices.h"
+
+namespace accelscope {
+namespace {
+
+struct KindOfTrack {
+  std::string_view kind;
+  WorkKind work;
+};
+constexpr std::array<KindOfTrack, 7> kKinds = {{{"engine", WorkKind::compute},
+                                                {"stream", WorkKind::compute},
+                                                {"dma_queue", WorkKind::transfer},
+                                                {"collective", WorkKind::collective},
+                                                {"cc_core", WorkKind::collective},
+                                                {"barrier", WorkKind::wait},
+                                                {"host_thread", WorkKind::host}}};
+
+// Tables on a host's threads that name stretches of a program or tell of the profiler: nothing works because of them.
+constexpr std::array<std::string_view, 3> kMarks = {"user_annotation", "overhead", "trace_span"};
+constexpr std::string_view kProfilerHost = "profiler";  // as sources call it
+
+}  // namespace
+
+WorkKind work_kind_of(const TrackSnapshot& track) noexcept {
+  if (!track.schema || track.schema->kind != EventKind::slice) return WorkKind::none;
+  const auto* found = std::find_if(kKinds.begin(), kKinds.end(),
+                                   [&](const KindOfTrack& each) { return each.kind == track.track->kind; });
+  if (found == kKinds.end()) return WorkKind::none;
+  if (found->work != WorkKind::host) return found->work;
+  const bool marks = std::find(kMarks.begin(), kMarks.end(), track.schema->name) != kMarks.end();
+  return marks || is_of_profiler(*track.track) ? WorkKind::none : WorkKind::host;
+}
+
+bool is_of_profiler(const Track& track) noexcept { return track.host == kProfilerHost; }
+
+bool names_collective(std::string_view name) noexcept {
+  if (name.starts_with("void ")) name.remove_prefix(5);
+  return name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("oneccl");
+}
+
+WorkKinds::WorkKinds(const Snapshot& snapshot)
+    : kinds_(snapshot.lanes.size(), WorkKind::none),
+      covers_(snapshot.lanes.size(), true),
+      threads_(snapshot.lanes.size(), 0),
+      ranks_(snapshot.lanes.size(), 0) {
+  const TrackDevices devices(snapshot);
+  const HostThreads host_threads(snapshot);
+  thread_count_ = host_threads.count();
+  std::set<std::pair<std::size_t, std::string_view>> tables;  // with events, of each device
+  for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+    const TrackSnapshot& track = snapshot.tracks[t];
+    const WorkKind kind = work_kind_of(track);
+    for (const std::uint32_t lane : track.lanes) {
+      kinds_[lane] = kind;
+      if (snapshot.lanes[lane].event_count == 0) continue;
+      any_[static_cast<std::size_t>(kind)] = true;
+      if (kind != WorkKind::none) tables.emplace(devices.of_track(t), track.schema->name);
+    }
+    const auto thread = kind == WorkKind::host ? host_threads.of_track(track.track->number) : std::nullopt;
+    if (!thread) continue;
+    for (const std::uint32_t lane : track.lanes) {
+      threads_[lane] = *thread;
+      ranks_[lane] = track.track->order * 4096 + snapshot.lanes[lane].data->lane.depth;
+    }
+  }
+  for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+    const TrackSnapshot& track = snapshot.tracks[t];
+    if (!track.schema) continue;
+    for (const neuron::DetailedTable& each : neuron::kDetailedTables) {
+      if (track.schema->name != each.table || !tables.contains({devices.of_track(t), each.detail})) continue;
+      for (const std::uint32_t lane : track.lanes) covers_[lane] = false;
+    }
+  }
+}
+
+}  // namespace accelscope

@@ -1,0 +1,58 @@
+// What the events of a track are to summaries and verdicts, so that one kind of time is never added to another: what a
+// device works, what it moves, what it waits for, what its host does.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "core/scan/chunk_scan.h"
+
+namespace accelscope {
+
+enum class WorkKind : std::uint8_t {
+  none,        // tells of others' work (layers, throttling, annotations, a profiler's own rows), or has no time
+  compute,     // engines and streams
+  transfer,    // DMA queues and copies
+  collective,  // work that several devices do together
+  wait,        // a device waits
+  host,        // threads of a host, whose calls lie within calls
+};
+inline constexpr std::size_t kWorkKindCount = 6;
+
+[[nodiscard]] WorkKind work_kind_of(const TrackSnapshot& track) noexcept;
+// A row that a source keeps of itself spans the whole capture, whatever happened in it.
+[[nodiscard]] bool is_of_profiler(const Track& track) noexcept;
+[[nodiscard]] constexpr bool is_device_work(WorkKind kind) noexcept {
+  return kind == WorkKind::compute || kind == WorkKind::transfer || kind == WorkKind::collective;
+}
+
+// Kernels on a stream that do it too: "ncclDevKernel_AllReduce_Sum_bf16_RING_LL".
+[[nodiscard]] bool names_collective(std::string_view name) noexcept;
+
+// Those of all lanes of a snapshot, and which of a host's threads each lane is of.
+class WorkKinds {
+ public:
+  explicit WorkKinds(const Snapshot& snapshot);
+
+  [[nodiscard]] WorkKind of_lane(std::size_t lane) const noexcept { return kinds_[lane]; }
+  // False where the same time lies on other tracks of the device in more detail: a transfer's packets cover it.
+  [[nodiscard]] bool covers_time(std::size_t lane) const noexcept { return covers_[lane]; }
+  [[nodiscard]] bool any(WorkKind kind) const noexcept { return any_[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] bool any_device() const noexcept {
+    return any(WorkKind::compute) || any(WorkKind::transfer) || any(WorkKind::collective);
+  }
+  // Of lanes of a host: see HostThreads.
+  [[nodiscard]] std::size_t thread_of_lane(std::size_t lane) const noexcept { return threads_[lane]; }
+  [[nodiscard]] std::size_t thread_count() const noexcept { return thread_count_; }
+  [[nodiscard]] std::int64_t rank_of_lane(std::size_t lane) const noexcept { return ranks_[lane]; }  // outer rows first
+
+ private:
+  std::vector<WorkKind> kinds_;
+  std::vector<bool> covers_;
+  std::vector<std::size_t> threads_;
+  std::vector<std::int64_t> ranks_;
+  std::size_t thread_count_ = 0;
+  bool any_[kWorkKindCount] = {};
+};
+
+}  // namespace accelscope

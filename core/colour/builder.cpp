@@ -1,0 +1,299 @@
+#include "core/colour/builder.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace accelscope {
+namespace {
+
+constexpr std::uint8_t kNoValue = 15;  // as LaneColours has it
+
+using Weights = std::array<std::uint64_t, 16>;  // by code
+
+[[nodiscard]] std::uint32_t mean(const std::array<std::uint32_t, 16>& colours, const Weights& weights) {
+  double red = 0, green = 0, blue = 0, all = 0;
+  for (std::size_t code = 0; code < colours.size(); ++code) {
+    const auto weight = static_cast<double>(weights[code]);
+    red += weight * (colours[code] >> 16 & 0xff);
+    green += weight * (colours[code] >> 8 & 0xff);
+    blue += weight * (colours[code] & 0xff);
+    all += weight;
+  }
+  if (all <= 0) return 0;
+  const auto channel = [all](double sum) { return static_cast<std::uint32_t>(std::lround(sum / all)); };
+  return channel(red) << 16 | channel(green) << 8 | channel(blue);
+}
+
+[[nodiscard]] bool any(const Weights& weights) {
+  return std::any_of(weights.begin(), weights.end(), [](std::uint64_t weight) { return weight > 0; });
+}
+
+// The mean of a block's colours by duration, as the tree of the names has it: waits count where nothing else covers
+// time, and where nothing at all does, each event counts once.
+[[nodiscard]] std::uint32_t block_colour(const std::array<std::uint32_t, 16>& colours, const ScannedBlock& block,
+                                         const std::array<std::uint8_t, kBlockEvents>& codes, std::uint64_t waits) {
+  Weights busy{}, waiting{};
+  for (std::uint32_t i = block.first; i < block.last; ++i) {
+    const auto ticks =
+        static_cast<std::uint64_t>(block.times.ends[i]) - static_cast<std::uint64_t>(block.times.begins[i]);
+    ((waits >> i & 1) != 0 ? waiting : busy)[codes[i]] += ticks;
+  }
+  if (!any(busy) && !any(waiting)) {
+    for (std::uint32_t i = block.first; i < block.last; ++i) ++((waits >> i & 1) != 0 ? waiting : busy)[codes[i]];
+  }
+  return mean(colours, any(busy) ? busy : waiting);
+}
+
+[[nodiscard]] bool has_slices(EventKind kind) {
+  return kind == EventKind::slice || kind == EventKind::instant || kind == EventKind::memory;
+}
+
+}  // namespace
+
+ColourBuilder::ColourBuilder(const QueryContext& query, const ColourChoice& choice, const EventColours* previous)
+    : query_(query), snapshot_(*query.snapshot), previous_(previous), result_(std::make_shared<EventColours>()) {
+  result_->choice_ = choice;
+  result_->snapshot_version_ = snapshot_.version;
+  result_->lanes_.resize(snapshot_.lanes.size());
+}
+
+Result<std::shared_ptr<const EventColours>> ColourBuilder::run() {
+  for (const auto& [table, column] : result_->choice_) add_table(table, column);
+  add_lanes();
+  if (const Result<void> measured = measure(); !measured) return measured.error();
+  place_steps();
+  if (const Result<void> painted = paint(); !painted) return painted.error();
+  for (LaneWork& work : lanes_) {
+    if (work.colours) fold(*work.colours, snapshot_.lanes[work.lane]);
+    result_->lanes_[work.lane] = work.colours ? work.colours : work.previous;
+  }
+  for (std::size_t table = 0; table < sums_.size(); ++table) {
+    ColourTable legend_of = legend(table);
+    result_->tables_[table] = std::move(legend_of);
+    result_->sums_.push_back(sums_[table]);
+  }
+  return std::shared_ptr<const EventColours>(std::move(result_));
+}
+
+void ColourBuilder::add_table(const std::string& table, const std::string& column) {
+  const bool known = std::any_of(snapshot_.schemas.begin(), snapshot_.schemas.end(),
+                                 [&](const auto& schema) { return schema->name == table && has_slices(schema->kind); });
+  if (!known) return;
+  ColourTable& entry = result_->tables_.emplace_back();
+  entry.table = table;
+  entry.column = column;
+  auto sums = std::make_shared<Sums>();
+  bool goes_on = false;
+  for (std::size_t i = 0; previous_ != nullptr && i < previous_->tables_.size(); ++i) {
+    if (previous_->tables_[i].table != table || previous_->tables_[i].column != column) continue;
+    *sums = *previous_->sums_[i];
+    goes_on = true;
+  }
+  sums_.push_back(std::move(sums));
+  goes_on_.push_back(goes_on);
+}
+
+void ColourBuilder::add_lanes() {
+  for (std::uint32_t i = 0; i < snapshot_.lanes.size(); ++i) {
+    const LaneSnapshot& lane = snapshot_.lanes[i];
+    if (lane.schema == nullptr || !has_slices(lane.data->kind)) continue;
+    for (std::size_t table = 0; table < sums_.size(); ++table) {
+      if (result_->tables_[table].table != lane.schema->name) continue;
+      LaneWork work;
+      work.lane = i;
+      work.table = table;
+      choose_source(work, *lane.schema);
+      work.waits = WaitNames(lane.schema.get(), *snapshot_.strings);
+      if (goes_on_[table] && i < previous_->lanes_.size()) work.previous = previous_->lanes_[i];
+      lanes_.push_back(std::move(work));
+    }
+  }
+}
+
+// The first schema of a table that has the column says what its values are; another that differs has no value.
+void ColourBuilder::choose_source(LaneWork& work, const Schema& schema) const {
+  const std::string& wanted = result_->tables_[work.table].column;
+  ColourSource source = ColourSource::none;
+  Sums& sums = *sums_[work.table];
+  std::string unit;
+  if (const auto column = schema.find(wanted)) {
+    work.column = *column;
+    work.type = schema.columns[*column].type;
+    unit = schema.columns[*column].unit;
+    source = work.type == ColumnType::string ? ColourSource::string
+             : work.type == ColumnType::text ? ColourSource::text
+                                             : ColourSource::number;
+  } else if (wanted == "name") {
+    source = ColourSource::name;
+  } else if (wanted == "duration") {
+    source = ColourSource::duration;
+    unit = "ns";
+  }
+  if (sums.source == ColourSource::none && source != ColourSource::none) {
+    sums.source = source;
+    sums.unit = unit;
+    const bool whole = work.type == ColumnType::int64 || work.type == ColumnType::uint64;
+    sums.may_be_ids = source == ColourSource::number && whole && unit.empty();
+    sums.boolean = work.type == ColumnType::boolean;
+    sums.kind = {.whole = work.type != ColumnType::float64, .binary = unit == "B"};
+  }
+  if (source == sums.source) work.source = source;
+}
+
+std::vector<ChunkRequest> ColourBuilder::new_chunks(const LaneWork& work) const {
+  std::vector<ChunkRequest> requests;
+  const std::uint32_t first = work.previous ? work.previous->chunk_count_ : 0;
+  for (std::uint32_t chunk = first; chunk < snapshot_.lanes[work.lane].chunk_count; ++chunk) {
+    requests.push_back({work.lane, chunk, {}});
+  }
+  return requests;
+}
+
+Result<void> ColourBuilder::measure() {
+  std::vector<ChunkRequest> requests;
+  std::vector<std::size_t> work_of;  // by request
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    if (!is_number(lanes_[i].source)) continue;
+    const std::vector<ChunkRequest> chunks = new_chunks(lanes_[i]);
+    requests.insert(requests.end(), chunks.begin(), chunks.end());
+    work_of.resize(requests.size(), i);
+  }
+  if (requests.empty()) return {};
+  std::vector<std::vector<std::unique_ptr<MeasuredNumbers>>> found(query_.pool.concurrency());
+  for (auto& tables : found) tables.resize(sums_.size());
+  QueryContext unmasked = query_;
+  unmasked.mask = nullptr;
+  const Result<void> scanned = scan_chunks(unmasked, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
+    const LaneWork& work = lanes_[work_of[chunk.request]];
+    std::unique_ptr<MeasuredNumbers>& numbers = found[worker][work.table];
+    if (!numbers) numbers = std::make_unique<MeasuredNumbers>();
+    measure_chunk(chunk, work, *numbers);
+  });
+  if (!scanned) return scanned.error();
+  for (const auto& tables : found) {
+    for (std::size_t table = 0; table < tables.size(); ++table) {
+      if (tables[table]) sums_[table]->numbers_met.merge(*tables[table]);
+    }
+  }
+  return {};
+}
+
+void ColourBuilder::place_steps() {
+  for (std::size_t table = 0; table < sums_.size(); ++table) {
+    Sums& sums = *sums_[table];
+    if (!is_number(sums.source)) continue;
+    std::vector<double> cuts = scale_cuts(sums.numbers_met.histogram, sums.kind);
+    const bool ids = sums.may_be_ids && sums.numbers_met.few();
+    if (ids) cuts.clear();
+    if (cuts == sums.cuts && ids == sums.as_ids) continue;
+    sums.cuts = std::move(cuts);
+    sums.as_ids = ids;
+    sums.forget_values();
+    for (LaneWork& work : lanes_) {
+      if (work.table == table) work.previous.reset();
+    }
+  }
+}
+
+void ColourBuilder::prepare(LaneWork& work) {
+  const LaneSnapshot& lane = snapshot_.lanes[work.lane];
+  if (work.previous && work.previous->chunk_count_ == lane.chunk_count) return;
+  work.colours = work.previous ? std::make_shared<LaneColours>(*work.previous) : std::make_shared<LaneColours>();
+  LaneColours& colours = *work.colours;
+  const Sums& sums = *sums_[work.table];
+  colours.colours_ = colours_of_codes(sums);
+  std::size_t leaves = 0;
+  if (lane.chunk_count > 0) {
+    const ChunkPlace& last = lane.chunk(lane.chunk_count - 1);
+    leaves = last.first_leaf + (last.count + kBlockEvents - 1) / kBlockEvents;
+  }
+  colours.codes_.resize(leaves * LaneColours::kWordsPerLeaf, ~std::uint64_t{0});
+  if (colours.nodes_.empty()) colours.nodes_.emplace_back();
+  colours.nodes_[0].resize(leaves, kNoValueColour);
+  colours.chunk_count_ = lane.chunk_count;
+}
+
+Result<void> ColourBuilder::paint() {
+  std::vector<ChunkRequest> requests;
+  std::vector<std::size_t> work_of;
+  bool strings = false;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    const std::vector<ChunkRequest> chunks = new_chunks(lanes_[i]);
+    prepare(lanes_[i]);
+    requests.insert(requests.end(), chunks.begin(), chunks.end());
+    work_of.resize(requests.size(), i);
+    strings = strings || lanes_[i].source == ColourSource::name || lanes_[i].source == ColourSource::string;
+  }
+  if (requests.empty()) return {};
+  if (strings) {
+    const StringPool& pool = *snapshot_.strings;
+    slots_.resize(pool.size());
+    for (StringId id = 0; id < slots_.size(); ++id) slots_[id] = pool.text(id).empty() ? kNoValue : pool.slot(id);
+  }
+  std::vector<ChunkSums> sums(query_.pool.concurrency());
+  QueryContext unmasked = query_;
+  unmasked.mask = nullptr;
+  return scan_chunks(unmasked, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
+    LaneWork& work = lanes_[work_of[chunk.request]];
+    paint_chunk(chunk, work, sums[worker]);
+    merge(chunk, work, sums[worker]);
+  });
+}
+
+void ColourBuilder::paint_chunk(const ScannedChunk& chunk, LaneWork& work, ChunkSums& sums) {
+  LaneColours& colours = *work.colours;
+  const bool may_wait = !chunk.lane.schema->wait_names.empty();
+  const bool by_string = work.source == ColourSource::name || work.source == ColourSource::string;
+  const bool ids = sums_[work.table]->as_ids;
+  std::array<std::uint64_t, kBlockEvents> names;
+  Block read;
+  chunk.for_each_block([&](const ScannedBlock& block) {
+    read_codes(chunk, block, work, read);
+    std::uint64_t waits = 0;
+    if (may_wait) {
+      chunk.view.names(block.block, names.data());
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        waits |= std::uint64_t{work.waits.contains(chunk.session_string(names[i]))} << i;
+      }
+    }
+    const std::size_t leaf = chunk.place.first_leaf + block.block;
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      const std::uint32_t shift = i % LaneColours::kCodesPerWord * LaneColours::kCodeBits;
+      std::uint64_t& word = colours.codes_[leaf * LaneColours::kWordsPerLeaf + i / LaneColours::kCodesPerWord];
+      word = (word & ~(std::uint64_t{kNoValue} << shift)) | std::uint64_t{read.codes[i]} << shift;
+      const auto ticks =
+          static_cast<std::uint64_t>(block.times.ends[i]) - static_cast<std::uint64_t>(block.times.begins[i]);
+      ChunkSums::Ticks* sum = &sums.codes[read.codes[i]];
+      if (by_string && read.codes[i] != kNoValue) {
+        if (read.values[i] >= sums.strings.size()) sums.strings.resize(read.values[i] + 1);
+        sum = &sums.strings[read.values[i]];
+        if (sum->events == 0) sums.touched.push_back(read.values[i]);
+      } else if (ids && read.codes[i] != kNoValue) {
+        sum = &sums.numbers[static_cast<std::int64_t>(read.values[i])];
+      } else if (work.source == ColourSource::text && read.codes[i] != kNoValue) {
+        sum = &sums.texts[std::string(chunk.view.text(work.column, block.first_row + i))];
+      }
+      ++sum->events;
+      sum->ticks += ticks;
+    }
+    colours.nodes_[0][leaf] = block_colour(colours.colours_, block, read.codes, waits);
+  });
+}
+
+// As the tree of the names folds its own colours, with these in their place.
+void ColourBuilder::fold(LaneColours& colours, const LaneSnapshot& lane) {
+  for (std::size_t level = 1; level < kTreeLevels && lane.tree.nodes[level] > 0; ++level) {
+    if (colours.nodes_.size() <= level) colours.nodes_.emplace_back();
+    std::vector<std::uint32_t>& nodes = colours.nodes_[level];
+    for (std::size_t i = nodes.size(); i < lane.tree.nodes[level]; ++i) {
+      std::array<SliceNode, kTreeFanout> children;
+      for (std::size_t child = 0; child < kTreeFanout; ++child) {
+        children[child] = lane.data->slices.node(level - 1, i * kTreeFanout + child);
+        children[child].colour = colours.nodes_[level - 1][i * kTreeFanout + child];
+      }
+      nodes.push_back(accelscope::merge(children.data(), kTreeFanout).colour);
+    }
+  }
+}
+
+}  // namespace accelscope

@@ -1,0 +1,296 @@
+#include "core/lod/lane_window.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "core/lod/window_decoder.h"
+#include "core/scan/worker_pool.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::size_t kDetails = 2;
+
+// What the requests of one frame refer to; kept alive by whoever works on one of them.
+struct FrameSource {
+  std::shared_ptr<const Store> store;
+  std::shared_ptr<const Snapshot> snapshot;
+};
+
+struct Request {
+  const LaneSnapshot* lane = nullptr;  // of the frame's snapshot
+  std::uint32_t window = 0;
+  WindowDetail detail = WindowDetail::micro;
+};
+
+// Names a window across snapshots.
+struct WindowName {
+  LaneNumber lane = 0;
+  const LaneData* data = nullptr;
+  std::uint32_t window = 0;
+  WindowDetail detail = WindowDetail::micro;
+};
+
+struct Finished {
+  WindowName name;
+  std::unique_ptr<const LaneWindow> result;  // null: could not be read
+  std::string error;
+};
+
+}  // namespace
+
+std::size_t LaneWindow::memory_bytes() const noexcept {
+  return sizeof(LaneWindow) + nodes.capacity() * sizeof(SliceNode) + weights.capacity() * sizeof(MicroWeights) +
+         counter_nodes.capacity() * sizeof(CounterNode) + events.capacity() * sizeof(WindowEvent) +
+         samples.capacity() * sizeof(WindowSample);
+}
+
+// The windows of one lane, by their place in it.
+class LaneWindows::Table final : public LaneDetail {
+ public:
+  struct Slot {
+    std::unique_ptr<const LaneWindow> window;
+    std::uint64_t used = 0;       // frame in which it was last asked for
+    std::uint64_t requested = 0;  // the same, while it is missing or too short
+    bool underway = false;        // a worker has it
+    bool failed = false;
+  };
+
+  const LaneWindow* find(std::uint32_t leaf, WindowDetail detail) override {
+    const std::uint32_t window = leaf / kWindowLeaves;
+    std::vector<Slot>& slots = slots_[static_cast<std::size_t>(detail)];
+    if (window >= slots.size()) slots.resize(window + 1);
+    Slot& slot = slots[window];
+    slot.used = frame;
+    if (holds(slot, leaf)) return slot.window.get();
+    if (slot.requested != frame && !slot.failed) {
+      slot.requested = frame;
+      if (!slot.underway) missing.push_back({window, detail});
+    }
+    return nullptr;
+  }
+
+  const LaneWindow* ready(std::uint32_t leaf, WindowDetail detail) const override {
+    const std::uint32_t window = leaf / kWindowLeaves;
+    const std::vector<Slot>& slots = slots_[static_cast<std::size_t>(detail)];
+    return window < slots.size() && holds(slots[window], leaf) ? slots[window].window.get() : nullptr;
+  }
+
+  bool lost(std::uint32_t leaf, WindowDetail detail) const override {
+    const std::uint32_t window = leaf / kWindowLeaves;
+    const std::vector<Slot>& slots = slots_[static_cast<std::size_t>(detail)];
+    return window < slots.size() && slots[window].failed;
+  }
+
+  struct Missing {
+    std::uint32_t window;
+    WindowDetail detail;
+  };
+  [[nodiscard]] std::vector<Slot>& slots(WindowDetail detail) { return slots_[static_cast<std::size_t>(detail)]; }
+  [[nodiscard]] Slot* slot(const WindowName& name) {
+    std::vector<Slot>& slots = slots_[static_cast<std::size_t>(name.detail)];
+    return data == name.data && name.window < slots.size() ? &slots[name.window] : nullptr;
+  }
+
+  const LaneData* data = nullptr;
+  const LaneSnapshot* lane = nullptr;
+  std::uint64_t frame = 0;
+  std::vector<Missing> missing;  // of this frame
+
+ private:
+  [[nodiscard]] static bool holds(const Slot& slot, std::uint32_t leaf) {
+    return slot.window && leaf < slot.window->first_leaf + slot.window->leaf_count;
+  }
+  std::array<std::vector<Slot>, kDetails> slots_;
+};
+
+struct LaneWindows::Workers {
+  explicit Workers(unsigned count) {
+    for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
+  }
+  ~Workers() {
+    {
+      const std::scoped_lock lock(mutex);
+      stopping = true;
+      queue.clear();
+    }
+    changed.notify_all();
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  void work() {
+    std::shared_ptr<const FrameSource> current;
+    WindowDecoder decoder(
+        [&current](const LaneSnapshot& lane, std::uint32_t chunk) { return current->store->read_chunk(lane, chunk); });
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [this] { return stopping || head < queue.size(); });
+      if (stopping) return;
+      const std::vector<Request> run = take_run();
+      current = source;
+      lock.unlock();
+      std::vector<Finished> results;
+      for (const Request& request : run) results.push_back(decode(decoder, *current, request));
+      lock.lock();
+      underway -= run.size();
+      for (Finished& result : results) finished.push_back(std::move(result));
+      settled.notify_all();
+    }
+  }
+
+  // Neighbours in the queue mostly share a chunk, so a worker takes several at once.
+  std::vector<Request> take_run() {
+    constexpr std::size_t kRun = 16;
+    std::vector<Request> run;
+    const LaneSnapshot* lane = queue[head].lane;
+    while (head < queue.size() && run.size() < kRun && queue[head].lane == lane) run.push_back(queue[head++]);
+    underway += run.size();
+    for (const Request& request : run) taken.push_back(name_of(request));
+    return run;
+  }
+
+  static WindowName name_of(const Request& request) {
+    return {request.lane->number(), request.lane->data.get(), request.window, request.detail};
+  }
+
+  static Result<LaneWindow> decoded(WindowDecoder& decoder, const FrameSource& from, const Request& request) {
+    try {
+      return decoder.decode(*request.lane, *from.snapshot->strings, request.window * kWindowLeaves, request.detail);
+    } catch (const std::bad_alloc&) {
+      return out_of_memory_error();
+    }
+  }
+
+  static Finished decode(WindowDecoder& decoder, const FrameSource& from, const Request& request) {
+    Finished result{name_of(request), nullptr, {}};
+    Result<LaneWindow> window = decoded(decoder, from, request);
+    if (window) {
+      result.result = std::make_unique<const LaneWindow>(std::move(window).value());
+    } else {
+      result.error = window.message();
+    }
+    return result;
+  }
+
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  mutable std::condition_variable settled;
+  std::shared_ptr<const FrameSource> source;  // of what is queued
+  std::vector<Request> queue;
+  std::size_t head = 0;           // first of the queue that nobody has taken
+  std::vector<WindowName> taken;  // since the UI thread last looked
+  std::vector<Finished> finished;
+  std::size_t underway = 0;
+  std::string last_error;
+  bool stopping = false;
+  std::vector<std::thread> threads;
+};
+
+LaneWindows::LaneWindows(std::size_t memory_budget, unsigned workers)
+    : memory_budget_(memory_budget), workers_(std::make_unique<Workers>(std::max(workers, 1U))) {}
+
+LaneWindows::~LaneWindows() = default;
+
+void LaneWindows::begin_frame(std::shared_ptr<const Store> store, std::shared_ptr<const Snapshot> snapshot) {
+  ++frame_;
+  if (store_ != store) {
+    tables_.clear();
+    memory_bytes_ = 0;
+  }
+  store_ = std::move(store);
+  snapshot_ = std::move(snapshot);
+  const auto find_slot = [this](const WindowName& name) {
+    const auto table = tables_.find(name.lane);
+    return table == tables_.end() ? nullptr : table->second->slot(name);
+  };
+  std::vector<Finished> finished;
+  std::vector<WindowName> taken;
+  {
+    const std::scoped_lock lock(workers_->mutex);
+    finished.swap(workers_->finished);
+    taken.swap(workers_->taken);
+    for (const Finished& result : finished) {
+      if (!result.error.empty()) workers_->last_error = result.error;
+    }
+  }
+  for (const WindowName& name : taken) {
+    if (Table::Slot* slot = find_slot(name)) slot->underway = true;
+  }
+  for (Finished& result : finished) {
+    Table::Slot* slot = find_slot(result.name);
+    if (slot == nullptr) continue;
+    slot->underway = false;
+    slot->failed = result.result == nullptr;
+    if (slot->window) memory_bytes_ -= slot->window->memory_bytes();
+    if (result.result) memory_bytes_ += result.result->memory_bytes();
+    slot->window = std::move(result.result);
+  }
+}
+
+LaneDetail& LaneWindows::lane(const LaneSnapshot& lane) {
+  std::unique_ptr<Table>& table = tables_[lane.number()];
+  if (!table) table = std::make_unique<Table>();
+  table->data = lane.data.get();
+  table->lane = &lane;
+  table->frame = frame_;
+  return *table;
+}
+
+void LaneWindows::end_frame() {
+  std::vector<Request> queue;
+  for (auto& [number, table] : tables_) {
+    for (const Table::Missing& missing : table->missing) queue.push_back({table->lane, missing.window, missing.detail});
+    table->missing.clear();
+  }
+  auto source = std::make_shared<const FrameSource>(FrameSource{store_, snapshot_});
+  const bool any = !queue.empty();
+  {
+    // A window that a worker took since begin_frame() may be queued again; reading it twice does no harm.
+    const std::scoped_lock lock(workers_->mutex);
+    workers_->queue.swap(queue);
+    workers_->source.swap(source);
+    workers_->head = 0;
+  }
+  if (any) workers_->changed.notify_all();
+  if (memory_bytes_ > memory_budget_) evict();
+}
+
+// Least recently used first, down to three quarters of the budget, never what this frame has drawn.
+void LaneWindows::evict() {
+  std::vector<std::pair<std::uint64_t, Table::Slot*>> loaded;
+  for (auto& [number, table] : tables_) {
+    for (const WindowDetail detail : {WindowDetail::micro, WindowDetail::events}) {
+      for (Table::Slot& slot : table->slots(detail)) {
+        if (slot.window && slot.used != frame_) loaded.emplace_back(slot.used, &slot);
+      }
+    }
+  }
+  std::sort(loaded.begin(), loaded.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [used, slot] : loaded) {
+    if (memory_bytes_ <= memory_budget_ / 4 * 3) return;
+    memory_bytes_ -= slot->window->memory_bytes();
+    slot->window.reset();
+  }
+}
+
+bool LaneWindows::pending() const {
+  const std::scoped_lock lock(workers_->mutex);
+  return workers_->head < workers_->queue.size() || workers_->underway > 0 || !workers_->finished.empty();
+}
+
+void LaneWindows::wait_until_settled() const {
+  std::unique_lock lock(workers_->mutex);
+  workers_->settled.wait(lock, [this] { return workers_->head >= workers_->queue.size() && workers_->underway == 0; });
+}
+
+std::size_t LaneWindows::memory_bytes() const noexcept { return memory_bytes_; }
+
+std::string LaneWindows::last_error() const {
+  const std::scoped_lock lock(workers_->mutex);
+  return workers_->last_error;
+}
+
+}  // namespace accelscope

@@ -1,0 +1,188 @@
+#include "core/scan/chunk_scan.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "core/scan/event_mask.h"
+#include "core/scan/event_matcher.h"
+
+namespace accelscope {
+namespace {
+
+template <typename Accept>
+LaneIndices select_lanes(const Snapshot& snapshot, Accept accept) {
+  LaneIndices lanes;
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    if (accept(snapshot.lanes[i])) lanes.push_back(i);
+  }
+  return lanes;
+}
+
+double ticks_between(std::int64_t begin, std::int64_t end) noexcept {
+  return static_cast<double>(static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin));
+}
+
+}  // namespace
+
+StringMap::StringMap(std::vector<StringId> ids) : ids_(std::move(ids)) {
+  for (std::size_t i = 0; same_ && i < ids_.size(); ++i) same_ = ids_[i] == i;
+}
+
+LaneIndices all_lanes(const Snapshot& snapshot) {
+  return select_lanes(snapshot, [](const LaneSnapshot&) { return true; });
+}
+
+LaneIndices lanes_of_kind(const Snapshot& snapshot, EventKind kind) {
+  return select_lanes(snapshot, [kind](const LaneSnapshot& lane) { return lane.data->kind == kind; });
+}
+
+LaneIndices lanes_of_track(const Snapshot& snapshot, TrackNumber track) {
+  const TrackSnapshot* found = snapshot.find_track(track);
+  return found == nullptr ? LaneIndices{} : found->lanes;
+}
+
+LaneIndices lanes_with_role(const Snapshot& snapshot, Role role) {
+  return select_lanes(snapshot,
+                      [role](const LaneSnapshot& lane) { return lane.schema && lane.schema->find(role).has_value(); });
+}
+
+TickRange tick_range(const LaneSnapshot& lane, const TimeRange& range) noexcept {
+  constexpr TimeRange kAll;
+  TickRange ticks;
+  if (range.begin_ns != kAll.begin_ns) ticks.begin = lane.clock->to_ticks(range.begin_ns);
+  if (range.end_ns != kAll.end_ns) ticks.end = lane.clock->to_ticks(range.end_ns);
+  return ticks;
+}
+
+double mean_ns_per_tick(const ClockMap& clock, std::int64_t begin_ticks, std::int64_t end_ticks) noexcept {
+  if (clock.is_affine()) return clock.ns_per_tick();
+  // A stretch of a few ticks says nothing about the rate once it is rounded to ns: widen it.
+  constexpr std::int64_t kWide = 1'000'000;
+  if (ticks_between(begin_ticks, end_ticks) < static_cast<double>(kWide)) {
+    begin_ticks -= kWide / 2;
+    end_ticks += kWide / 2;
+  }
+  return ticks_between(clock.to_ns(begin_ticks), clock.to_ns(end_ticks)) / ticks_between(begin_ticks, end_ticks);
+}
+
+ChunkSpan chunks_in(const LaneSnapshot& lane, const TickRange& range) noexcept {
+  if (range.empty() || lane.chunk_count == 0) return {};
+  ChunkSpan span;
+  span.first = lane.first_chunk_ending_after(range.begin);
+  span.last = std::max(span.first, chunks_before(lane, range.end));
+  return span;
+}
+
+std::uint32_t rows_before(const ChunkView& view, std::int64_t ticks) noexcept {
+  BlockTimes times;
+  std::uint32_t low = 0;
+  std::uint32_t high = view.block_count();
+  while (low < high) {  // blocks that begin before the tick
+    const std::uint32_t middle = low + (high - low) / 2;
+    view.times(middle, times);
+    if (times.begins[0] < ticks) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  if (low == 0) return 0;
+  const std::uint32_t block = low - 1;
+  view.times(block, times);
+  const auto* begin = times.begins.data();
+  const auto* end = begin + view.block_size(block);
+  return block * kBlockEvents + static_cast<std::uint32_t>(std::lower_bound(begin, end, ticks) - begin);
+}
+
+std::uint32_t chunks_before(const LaneSnapshot& lane, std::int64_t ticks) noexcept {
+  std::uint32_t low = 0;
+  std::uint32_t high = lane.chunk_count;
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    if (lane.chunk(middle).begin_ticks < ticks) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+std::uint32_t ScannedChunk::first_block() const noexcept {
+  // The event before the first one that begins in the range may reach into it.
+  const std::uint32_t rows = rows_before(view, range.begin);
+  return rows == 0 ? 0 : (rows - 1) / kBlockEvents;
+}
+
+std::uint64_t ScannedChunk::passing(const ScannedBlock& block) const noexcept {
+  return mask->bits(lane_index, place.first_leaf + block.block) & bits_between(block.first, block.last);
+}
+
+bool ScannedChunk::narrow(ScannedBlock& block) const noexcept {
+  const BlockTimes& times = block.times;
+  if (times.begins[0] >= range.end) return false;
+  while (block.first < block.last && !range.holds(times.begins[block.first], times.ends[block.first])) ++block.first;
+  while (block.last > block.first && !range.holds(times.begins[block.last - 1], times.ends[block.last - 1])) {
+    --block.last;
+  }
+  return true;
+}
+
+Result<void> scan_chunks(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
+                         const ChunkBody& body) {
+  std::vector<ChunkRequest> requests;
+  for (const std::uint32_t lane_index : lanes) {
+    const LaneSnapshot& lane = query.snapshot->lanes[lane_index];
+    const TickRange ticks = tick_range(lane, range);
+    const ChunkSpan span = chunks_in(lane, ticks);
+    if (query.mask && query.mask->count(lane_index) == 0) continue;
+    for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) requests.push_back({lane_index, chunk, ticks});
+  }
+  return scan_chunks(query, requests, body);
+}
+
+Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkRequest>& requests, const ChunkBody& body) {
+  const Snapshot& snapshot = *query.snapshot;
+  std::map<std::uint32_t, StringMap> strings;  // by scope
+  for (const ChunkRequest& request : requests) {
+    const std::uint32_t scope = scope_of(snapshot.lanes[request.lane].number());
+    if (!strings.contains(scope)) strings.emplace(scope, StringMap(snapshot.strings->scope_map(scope)));
+  }
+  query.control.add_total(requests.size());
+  std::mutex failure_mutex;
+  std::optional<Error> failure;
+  std::atomic<bool> failed{false};
+  const auto fail = [&](const Error& error) {
+    const std::scoped_lock lock(failure_mutex);
+    if (!failure) failure = error;
+    failed.store(true, std::memory_order_relaxed);
+  };
+  query.pool.for_each(requests.size(), query.control, [&](std::size_t index, std::size_t worker) {
+    if (failed.load(std::memory_order_relaxed)) return;
+    const ChunkRequest& request = requests[index];
+    const LaneSnapshot& lane = snapshot.lanes[request.lane];
+    const Result<Bytes> bytes = query.store.read_chunk(lane, request.chunk);
+    const ChunkPlace& place = lane.chunk(request.chunk);
+    const auto give_up = [&](const Error& error) {
+      if (query.report == nullptr) return fail(error);
+      query.report->skip(place.count, error.message);
+      query.control.add_done(1);
+    };
+    if (!bytes) return give_up(bytes.error());
+    const Result<ChunkView> view = ChunkView::parse(*bytes);
+    if (!view) return give_up(view.error());
+    body(ScannedChunk{lane, request.lane, request.chunk, place, *view, request.range, index,
+                      strings.find(scope_of(lane.number()))->second,
+                      mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks), query.mask.get()},
+         worker);
+    query.control.add_done(1);
+  });
+  if (failure) return *failure;
+  if (query.control.cancelled()) return cancelled_error();
+  return {};
+}
+
+}  // namespace accelscope

@@ -1,0 +1,149 @@
+// The one loop over event values: every chunk of some lanes that overlaps a range, read once, spread over the
+// pool, cancellable, with progress (in chunks). Statistics, search, source lines, memory and dependencies are
+// bodies of this loop. It decodes nothing by itself except the edges of the range.
+//
+//   scan_chunks(query, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {
+//     chunk.for_each_block([&](const ScannedBlock& block) { ... block.times.begins[i] ... });
+//   });
+#pragma once
+
+#include <bit>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/chunk/chunk_view.h"
+#include "core/scan/scan_report.h"
+#include "core/scan/time_range.h"
+#include "core/scan/worker_pool.h"
+#include "core/store/store.h"
+
+namespace accelscope {
+
+class EventMask;  // core/scan/event_mask.h
+
+// What a query runs on. Copies are cheap; the store and the pool must outlive it.
+struct QueryContext {
+  const Store& store;
+  std::shared_ptr<const Snapshot> snapshot;
+  WorkerPool& pool;
+  TaskControl& control;
+  ScanReport* report = nullptr;  // given: unreadable chunks are skipped and counted there, else they fail the query
+  // Given: only events that pass it are met. Its lanes are those of the snapshot or of an earlier one of the store.
+  std::shared_ptr<const EventMask> mask = nullptr;
+};
+
+using LaneIndices = std::vector<std::uint32_t>;  // indices into Snapshot::lanes
+
+[[nodiscard]] LaneIndices all_lanes(const Snapshot& snapshot);
+[[nodiscard]] LaneIndices lanes_of_kind(const Snapshot& snapshot, EventKind kind);
+[[nodiscard]] LaneIndices lanes_of_track(const Snapshot& snapshot, TrackNumber track);
+[[nodiscard]] LaneIndices lanes_with_role(const Snapshot& snapshot, Role role);
+
+// Ticks of the lane that lie in the range.
+[[nodiscard]] TickRange tick_range(const LaneSnapshot& lane, const TimeRange& range) noexcept;
+// The strings of one scope: local id -> session-wide id. Most sessions have one source and so the same ids, which
+// saves a look-up per value.
+class StringMap {
+ public:
+  StringMap() = default;
+  explicit StringMap(std::vector<StringId> ids);
+  [[nodiscard]] StringId operator[](std::uint64_t local) const noexcept {
+    if (local >= ids_.size()) return 0;
+    return same_ ? static_cast<StringId>(local) : ids_[local];
+  }
+
+ private:
+  std::vector<StringId> ids_;
+  bool same_ = true;
+};
+
+// Mean rate over a stretch; exact for a clock of one rate.
+[[nodiscard]] double mean_ns_per_tick(const ClockMap& clock, std::int64_t begin_ticks, std::int64_t end_ticks) noexcept;
+// Chunks of the lane that hold an event of the range: [first, last).
+struct ChunkSpan {
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+};
+[[nodiscard]] ChunkSpan chunks_in(const LaneSnapshot& lane, const TickRange& range) noexcept;
+
+// How many chunks of the lane, and events of a chunk, begin before the tick.
+[[nodiscard]] std::uint32_t chunks_before(const LaneSnapshot& lane, std::int64_t ticks) noexcept;
+[[nodiscard]] std::uint32_t rows_before(const ChunkView& view, std::int64_t ticks) noexcept;
+
+// Events [first, last) of a block, with their times in ticks.
+struct ScannedBlock {
+  std::uint32_t block = 0;
+  std::uint32_t first_row = 0;  // of the block in its chunk
+  std::uint32_t first = 0;
+  std::uint32_t last = 0;
+  BlockTimes times;
+};
+
+struct ScannedChunk {
+  const LaneSnapshot& lane;
+  std::uint32_t lane_index;
+  std::uint32_t chunk_index;
+  const ChunkPlace& place;
+  const ChunkView& view;
+  TickRange range;
+  std::size_t request;  // index of the ChunkRequest that it answers
+  const StringMap& strings;
+  double ns_per_tick;     // mean over the chunk
+  const EventMask* mask;  // null: every event passes
+
+  [[nodiscard]] EventId event_id(std::uint32_t row) const noexcept {
+    return make_event_id(lane.number(), place.first_ordinal + row);
+  }
+  [[nodiscard]] StringId session_string(std::uint64_t local) const noexcept { return strings[local]; }
+  // Blocks that hold an event of the range, in order. With a mask a block comes once for each run of events that pass.
+  template <typename Body>
+  void for_each_block(Body&& body) const {
+    ScannedBlock block;
+    const bool whole = range.covers(place.begin_ticks, place.end_ticks);
+    for (std::uint32_t b = whole ? 0 : first_block(); b < view.block_count(); ++b) {
+      view.times(b, block.times);
+      block.block = b;
+      block.first_row = b * kBlockEvents;
+      block.first = 0;
+      block.last = view.block_size(b);
+      if (!whole && !narrow(block)) break;
+      if (block.first >= block.last) continue;
+      if (mask == nullptr) {
+        body(static_cast<const ScannedBlock&>(block));
+        continue;
+      }
+      const std::uint32_t end = block.last;
+      for (std::uint64_t left = passing(block); left != 0;) {
+        block.first = static_cast<std::uint32_t>(std::countr_zero(left));
+        block.last = block.first + static_cast<std::uint32_t>(std::countr_one(left >> block.first));
+        body(static_cast<const ScannedBlock&>(block));
+        left = block.last >= end ? 0 : left >> block.last << block.last;
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t first_block() const noexcept;
+  [[nodiscard]] std::uint64_t passing(const ScannedBlock& block) const noexcept;
+  [[nodiscard]] bool narrow(ScannedBlock& block) const noexcept;  // false: all further events begin after the range
+};
+
+using ChunkBody = std::function<void(const ScannedChunk& chunk, std::size_t worker)>;
+
+// One chunk of a scan, by index into the snapshot's lanes and the lane's chunks, and what of it is wanted.
+struct ChunkRequest {
+  std::uint32_t lane = 0;
+  std::uint32_t chunk = 0;
+  TickRange range;
+};
+
+// The body runs on several threads at once; `worker` is below pool.concurrency() and may index per-thread state.
+// Chunks of a lane come in no particular order. Fails with the first unreadable chunk, unless
+// the query has a ScanReport, or when cancelled.
+[[nodiscard]] Result<void> scan_chunks(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
+                                       const ChunkBody& body);
+[[nodiscard]] Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkRequest>& requests,
+                                       const ChunkBody& body);
+
+}  // namespace accelscope

@@ -1,0 +1,184 @@
+#include "core/scan/event_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/base/format.h"
+#include "core/scan/chunk_scan.h"
+#include "core/scan/wait_names.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::size_t kKeptChunks = 16;
+
+EventId event_id(const LaneSnapshot& lane, std::uint32_t chunk, std::uint32_t row) noexcept {
+  return make_event_id(lane.number(), lane.chunk(chunk).first_ordinal + row);
+}
+
+FieldValue read_field(const ChunkView& view, std::size_t column, std::uint32_t row, ColumnType type,
+                      const StringPool& strings, std::uint32_t scope) {
+  if (column >= view.column_count() || !view.has_value(column, row)) return {};
+  switch (type) {
+    case ColumnType::int64:
+      return view.int64(column, row);
+    case ColumnType::uint64:
+      return view.uint64(column, row);
+    case ColumnType::float64:
+      return view.float64(column, row);
+    case ColumnType::boolean:
+      return view.uint64(column, row) != 0;
+    case ColumnType::string:
+      return std::string(strings.text(strings.session_id(scope, static_cast<std::uint32_t>(view.uint64(column, row)))));
+    case ColumnType::text:
+      return std::string(view.text(column, row));
+  }
+  return {};
+}
+
+Error no_event(EventId id) {
+  return Error{fmt::format("event {}: this session has no such event; it may belong to another session", id)};
+}
+
+}  // namespace
+
+EventReader::EventReader(const Store& store, std::shared_ptr<const Snapshot> snapshot)
+    : store_(store), snapshot_(std::move(snapshot)) {}
+
+Result<std::shared_ptr<const LoadedChunk>> EventReader::chunk(const LaneSnapshot& lane, std::uint32_t chunk_index) {
+  const auto found = std::find_if(cache_.begin(), cache_.end(), [&](const Cached& cached) {
+    return cached.lane == lane.data.get() && cached.chunk == chunk_index;
+  });
+  if (found != cache_.end()) {
+    std::rotate(found, found + 1, cache_.end());
+    return cache_.back().loaded;
+  }
+  Result<Bytes> bytes = store_.read_chunk(lane, chunk_index);
+  if (!bytes) return bytes.error();
+  auto loaded = std::make_shared<LoadedChunk>();
+  loaded->bytes = std::move(bytes).value();
+  Result<ChunkView> view = ChunkView::parse(loaded->bytes);
+  if (!view) return view.error();
+  loaded->view = std::move(view).value();
+  if (cache_.size() >= kKeptChunks) cache_.erase(cache_.begin());
+  cache_.push_back({lane.data.get(), chunk_index, loaded});
+  return std::shared_ptr<const LoadedChunk>(loaded);
+}
+
+Result<EventRecord> EventReader::read(EventId id) {
+  const LaneSnapshot* lane = id == kNoEvent ? nullptr : snapshot_->find_lane(lane_of(id));
+  if (lane == nullptr) return no_event(id);
+  const std::uint32_t chunk_index = lane->chunk_of_ordinal(ordinal_of(id));
+  if (chunk_index >= lane->chunk_count) return no_event(id);
+  const Result<std::shared_ptr<const LoadedChunk>> loaded = chunk(*lane, chunk_index);
+  if (!loaded) return loaded.error();
+  const ChunkView& view = (*loaded)->view;
+  const auto row = static_cast<std::uint32_t>(ordinal_of(id) - lane->chunk(chunk_index).first_ordinal);
+  if (row >= view.count()) return no_event(id);
+
+  const StringPool& strings = *snapshot_->strings;
+  const std::uint32_t scope = scope_of(lane->number());
+  EventRecord record;
+  record.id = id;
+  record.lane = lane;
+  view.event_times(row, record.begin_ticks, record.end_ticks);
+  record.begin_ns = lane->clock->to_ns(record.begin_ticks);
+  record.end_ns = lane->clock->to_ns(record.end_ticks);
+  record.name = strings.session_id(scope, view.name(row));
+  record.name_text = strings.text(record.name);
+  record.waits = WaitNames(lane->schema.get(), strings).contains(record.name);
+  if (lane->schema) {
+    record.fields.reserve(lane->schema->columns.size());
+    for (std::size_t i = 0; i < lane->schema->columns.size(); ++i) {
+      record.fields.push_back(read_field(view, i, row, lane->schema->columns[i].type, strings, scope));
+    }
+  }
+  return record;
+}
+
+Result<std::optional<EventId>> EventReader::first_from(const LaneSnapshot& lane, std::int64_t ns) {
+  const std::int64_t ticks = lane.clock->to_ticks(ns);
+  const std::uint32_t chunks = chunks_before(lane, ticks);
+  if (chunks > 0) {
+    const auto loaded = chunk(lane, chunks - 1);
+    if (!loaded) return loaded.error();
+    const std::uint32_t row = rows_before((*loaded)->view, ticks);
+    if (row < (*loaded)->view.count()) return std::optional(event_id(lane, chunks - 1, row));
+  }
+  if (chunks < lane.chunk_count) return std::optional(event_id(lane, chunks, 0));
+  return std::optional<EventId>();
+}
+
+Result<std::optional<EventId>> EventReader::last_before(const LaneSnapshot& lane, std::int64_t ns) {
+  const std::int64_t ticks = lane.clock->to_ticks(ns);
+  const std::uint32_t chunks = chunks_before(lane, ticks);
+  if (chunks == 0) return std::optional<EventId>();
+  const auto loaded = chunk(lane, chunks - 1);
+  if (!loaded) return loaded.error();
+  return std::optional(event_id(lane, chunks - 1, rows_before((*loaded)->view, ticks) - 1));
+}
+
+Result<std::optional<EventId>> EventReader::event_at(const LaneSnapshot& lane, std::int64_t ns, std::int64_t slack_ns) {
+  const auto times_of = [&](EventId id, std::int64_t& begin_ns, std::int64_t& end_ns) -> Result<void> {
+    const std::uint32_t chunk_index = lane.chunk_of_ordinal(ordinal_of(id));
+    const auto loaded = chunk(lane, chunk_index);
+    if (!loaded) return loaded.error();
+    const auto row = static_cast<std::uint32_t>(ordinal_of(id) - lane.chunk(chunk_index).first_ordinal);
+    (*loaded)->view.event_times(row, begin_ns, end_ns);
+    begin_ns = lane.clock->to_ns(begin_ns);
+    end_ns = lane.clock->to_ns(end_ns);
+    return {};
+  };
+  std::optional<EventId> nearest;
+  std::int64_t distance = slack_ns;
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  const auto before = last_before(lane, ns + 1);
+  if (!before) return before.error();
+  if (*before) {
+    if (const Result<void> read = times_of(**before, begin_ns, end_ns); !read) return read.error();
+    if (ns < end_ns || ns == begin_ns) return *before;
+    const std::int64_t from_last = ns - std::max(begin_ns, end_ns - 1);  // the end itself is not covered
+    if (from_last <= distance) {
+      nearest = *before;
+      distance = from_last;
+    }
+  }
+  const auto after = first_from(lane, ns + 1);
+  if (!after) return after.error();
+  if (*after) {
+    if (const Result<void> read = times_of(**after, begin_ns, end_ns); !read) return read.error();
+    if (begin_ns - ns <= distance && (!nearest || begin_ns - ns < distance)) nearest = *after;
+  }
+  return nearest;
+}
+
+std::string field_text(const Column& column, const FieldValue& value) {
+  const auto with_unit = [&](std::string text) {
+    if (!column.unit.empty()) text += " " + column.unit;
+    return text;
+  };
+  struct Writer {
+    const Column& column;
+    const decltype(with_unit)& unit;
+    // Ids are copied and searched for, never added up: no commas.
+    [[nodiscard]] bool plain() const { return column.role == Role::key || column.group == "IDs"; }
+    std::string operator()(std::monostate) const { return "–"; }
+    std::string operator()(std::int64_t number) const {
+      if (plain()) return fmt::format("{}", number);
+      return unit(number < 0 ? format_signed(number) : format_count(static_cast<std::uint64_t>(number)));
+    }
+    std::string operator()(std::uint64_t number) const {
+      if (column.role == Role::address) return fmt::format("{:#x}", number);
+      if (plain()) return fmt::format("{}", number);
+      return unit(format_count(number));
+    }
+    std::string operator()(double number) const { return unit(format_number(number)); }
+    std::string operator()(bool yes) const { return yes ? "yes" : "no"; }
+    std::string operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Writer{column, with_unit}, value);
+}
+
+}  // namespace accelscope

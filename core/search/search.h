@@ -1,0 +1,88 @@
+// Finds events by name and by field.
+//
+//   auto query = parse_search("/mat(mul|vec)/ bytes>=1MiB");     // errors say which part is wrong
+//   auto search = EventSearch::run(context, *query, lanes);      // counts the hits, on the pool
+//   search->total();  search->hits_of_lane(i);  search->next(reader, position);  search->list(context, range, 1000);
+//
+// Terms stand side by side and must all hold:
+//   word  "some words"     the name contains it, upper and lower case alike
+//   /expression/           RE2 in the name; /expression/i for upper and lower case alike
+//   file.py:33             the event's source location ends with it
+//   column=value  != < <= > >=     a field of the schema, or name, duration, start; numbers, sizes (1MiB), times (5us)
+//   column~text            it contains the text; column~/expression/ as above. bytes, flops, layer: of any source
+//   lane="stream 7"        its lane is called so, or "gpu 0 stream 7"; lane~stream, device=, host= likewise
+// An event whose schema lacks a named column, or that has no value in it, is no hit. With a mask in the context only
+// events that pass it are hits.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/scan/chunk_scan.h"
+#include "core/scan/event_reader.h"
+
+namespace accelscope {
+
+enum class Compare : std::uint8_t { equal, unequal, less, less_equal, greater, greater_equal, contains, matches };
+
+struct SearchTerm {
+  std::string column;  // empty: the name
+  Compare compare = Compare::contains;
+  std::string value;
+  bool ignore_case = false;
+  bool source_location = false;  // the value is "file:line"
+};
+
+struct SearchQuery {
+  std::string text;
+  std::vector<SearchTerm> terms;
+};
+
+// An empty text is a query without terms, which every event matches.
+[[nodiscard]] Result<SearchQuery> parse_search(std::string_view text);
+
+// Where a hit lies among all hits: by begin, then lane, then ordinal.
+struct SearchPosition {
+  std::int64_t begin_ns = 0;
+  EventId event = kNoEvent;
+  auto operator<=>(const SearchPosition&) const = default;
+};
+
+class EventSearch {
+ public:
+  // Fails if an expression or a value is wrong, a column is in no schema, or when cancelled.
+  [[nodiscard]] static Result<EventSearch> run(const QueryContext& context, const SearchQuery& query,
+                                               const LaneIndices& lanes);
+  EventSearch(EventSearch&&) noexcept;
+  EventSearch& operator=(EventSearch&&) noexcept;
+  ~EventSearch();
+
+  [[nodiscard]] std::uint64_t total() const noexcept;
+  [[nodiscard]] std::uint64_t hits_of_lane(std::uint32_t lane_index) const noexcept;
+  // Whether the query's conditions on the name hold; drawing dims the names for which they do not.
+  [[nodiscard]] bool matches_name(StringId name) const noexcept;
+  [[nodiscard]] bool names_only() const noexcept;  // the query asks for nothing but the name
+
+  // The next hit after / the last before a position; the reader must read the snapshot that was searched.
+  // {ns, kNoEvent} is after all that begin at ns; {ns, 0} is before them.
+  [[nodiscard]] Result<std::optional<SearchPosition>> next(EventReader& reader, SearchPosition from) const;
+  [[nodiscard]] Result<std::optional<SearchPosition>> previous(EventReader& reader, SearchPosition from) const;
+  // How many hits lie before a position, and whether it is one itself: "3 of 1,234".
+  struct Rank {
+    std::uint64_t before = 0;
+    bool is_hit = false;
+  };
+  [[nodiscard]] Result<Rank> rank(const QueryContext& context, SearchPosition position) const;
+  // The first `limit` hits of the range in order.
+  [[nodiscard]] Result<std::vector<SearchPosition>> list(const QueryContext& context, const TimeRange& range,
+                                                         std::size_t limit) const;
+
+ private:
+  struct Implementation;
+  explicit EventSearch(std::unique_ptr<Implementation> implementation);
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace accelscope

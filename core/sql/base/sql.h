@@ -1,0 +1,99 @@
+// Read-only SQL over one snapshot: a private SQLite connection whose virtual tables read the snapshot's index and
+// chunks. It stores nothing and sees nothing but the session; only SELECT is let through.
+//
+//   SqlSession sql(store, snapshot, pool);
+//   Result<SqlResult> result = sql.run("SELECT name, sum(dur_ns) FROM slice GROUP BY name", limits, control);
+//
+// Conditions on time, duration, track, id, name and on number and dictionary columns are answered inside the scan,
+// where whole chunks and blocks are skipped by their statistics. Integers are exact. Unsigned values of 2^63 and more,
+// which SQLite has no integer for, come as decimal text, in results and in conditions. One run at a time per session.
+//
+// Simple questions about the events of one table are answered by loops over chunks instead of row by row, with the same
+// cells, types and titles: count, sum, total, avg, min, max with or without GROUP BY columns; DISTINCT columns; plain
+// columns of the rows that a WHERE leaves; ORDER BY numbers LIMIT up to 10,000. WHERE may hold comparisons of columns,
+// ts_ns + dur_ns and end_ns - ts_ns with constants (=, <>, <, BETWEEN, IN, LIKE, GLOB, REGEXP, IS NULL) joined by AND;
+// aggregates may JOIN track ON track_id. HAVING, ORDER BY and expressions around aggregates are as free as ever. What
+// goes row by row, a hundred times slower, are OR, subqueries and calculations inside an aggregate: ask for
+// sum(dur_ns) / 1e6, not sum(dur_ns / 1e6), and let a window be ts_ns < b AND ts_ns + dur_ns > a.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "core/scan/worker_pool.h"
+#include "core/store/store.h"
+
+namespace accelscope {
+
+class EventMask;  // core/scan/event_mask.h
+
+struct SqlBlob {
+  std::string bytes;
+  bool operator==(const SqlBlob&) const = default;
+};
+using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string, SqlBlob>;  // monostate: NULL
+
+struct SqlLimits {
+  std::uint64_t max_rows = 1'000'000;
+  std::uint64_t max_bytes = std::uint64_t{512} << 20;  // of the values kept in a SqlResult
+};
+
+struct SqlResult {
+  std::vector<std::string> columns;
+  std::vector<SqlValue> cells;  // row by row
+  bool truncated = false;       // a limit was reached: there are more rows
+  // Of chunks that could not be read: their rows are missing. The note says so in a sentence, "" if nothing is missing.
+  std::uint64_t skipped_events = 0;
+  std::string note;
+
+  [[nodiscard]] std::size_t row_count() const noexcept { return columns.empty() ? 0 : cells.size() / columns.size(); }
+  [[nodiscard]] const SqlValue& at(std::size_t row, std::size_t column) const {
+    return cells[row * columns.size() + column];
+  }
+};
+
+// What a table offers, for completion and for a list of the tables.
+struct SqlTable {
+  std::string name;
+  std::vector<std::string> columns;
+  std::vector<std::string> hidden_columns;  // may be named, but SELECT * leaves them out
+  std::uint64_t row_estimate = 0;
+};
+
+// Takes the rows of a result as they come. Returning false ends the run without an error.
+class SqlRowVisitor {
+ public:
+  virtual ~SqlRowVisitor() = default;
+  virtual bool columns(const std::vector<std::string>& names) = 0;
+  virtual bool row(const std::vector<SqlValue>& values) = 0;
+};
+
+class SqlSession {
+ public:
+  // mask: given, the tables hold the events that pass it, and what is made of those (core/scan/event_mask.h,
+  // filter_mask). Tracks, markers, sources, meta and quality are those of the session either way.
+  SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
+             std::shared_ptr<const EventMask> mask = nullptr);
+  ~SqlSession();
+  SqlSession(const SqlSession&) = delete;
+  SqlSession& operator=(const SqlSession&) = delete;
+
+  // Done and total of the control count chunks. A cancelled run fails with cancelled_error().
+  [[nodiscard]] Result<SqlResult> run(std::string_view sql, const SqlLimits& limits, TaskControl& control);
+  [[nodiscard]] Result<void> visit(std::string_view sql, SqlRowVisitor& visitor, TaskControl& control);
+  [[nodiscard]] std::string note() const;  // of the last run: see SqlResult
+  [[nodiscard]] const std::vector<SqlTable>& tables() const noexcept;
+  // Off: every query goes row by row through SQLite. The answers are the same.
+  void set_native(bool on) noexcept;
+  [[nodiscard]] std::uint64_t native_answers() const noexcept;  // runs that needed no row-by-row scan so far
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> impl_;
+};
+
+}  // namespace accelscope

@@ -1,0 +1,354 @@
+#include "core/sql/planned/reader.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "core/base/text.h"
+#include "core/sql/planned/condition.h"
+#include "core/sql/planned/scope.h"
+#include "core/sql/planned/statement.h"
+
+namespace accelscope::sql {
+namespace {
+
+constexpr std::uint64_t kMaxTop = 10'000;  // rows kept for ORDER BY ... LIMIT
+
+constexpr std::array<std::string_view, 30> kScalarFunctions{
+    "abs",   "round",  "printf",    "format",  "coalesce", "ifnull", "nullif", "iif",    "length",  "lower",
+    "upper", "substr", "substring", "replace", "trim",     "ltrim",  "rtrim",  "instr",  "typeof",  "hex",
+    "quote", "min",    "max",       "sign",    "char",     "like",   "glob",   "regexp", "unicode", "cast"};
+
+struct AggregateName {
+  std::string_view name;
+  AggregateKind kind;
+};
+constexpr std::array<AggregateName, 6> kAggregates{{{"count", AggregateKind::count},
+                                                    {"sum", AggregateKind::sum},
+                                                    {"total", AggregateKind::total},
+                                                    {"avg", AggregateKind::average},
+                                                    {"min", AggregateKind::min},
+                                                    {"max", AggregateKind::max}}};
+
+// A stretch of the statement and what takes its place.
+struct Edit {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string text;
+};
+
+class QueryReader {
+ public:
+  using Item = NativeStatement::Item;
+
+  QueryReader(std::string_view sql, const NativeTables& tables, NativeStatement statement)
+      : sql_(sql),
+        tables_(tables),
+        statement_(std::move(statement)),
+        tokens_(statement_.tokens()),
+        scope_(tokens_, tables, query_) {}
+
+  std::optional<NativeQuery> read() {
+    using S = NativeStatement;
+    if (!scope_.read_from(statement_.begin(S::kFrom), statement_.end(S::kFrom))) return std::nullopt;
+    if (statement_.has(S::kWhere)) {
+      NativeConditionReader conditions(sql_, tokens_, tables_, scope_, query_);
+      if (!conditions.read(statement_.begin(S::kWhere), statement_.end(S::kWhere))) return std::nullopt;
+    }
+    if (statement_.has(S::kLimit) && !statement_.read_limit(query_.limit, query_.offset)) return std::nullopt;
+    const bool aggregates = has_aggregate(S::kSelect) || has_aggregate(S::kHaving) || has_aggregate(S::kOrder);
+    bool understood = false;
+    if (statement_.has(S::kGroup) || aggregates || statement_.distinct()) {
+      understood = read_groups(aggregates);
+    } else if (!statement_.has(S::kHaving)) {
+      understood = read_rows() || read_top();
+    }
+    if (!understood) return std::nullopt;
+    if (query_.shape != NativeQuery::Shape::rows) write_rest();
+    return std::move(query_);
+  }
+
+ private:
+  // min and max of several values are no aggregates.
+  [[nodiscard]] const AggregateName* aggregate_at(std::size_t at, std::size_t end) const {
+    if (at + 2 >= end || tokens_[at].kind != TokenKind::word || !tokens_[at + 1].is_mark("(")) return nullptr;
+    const auto found = std::find_if(kAggregates.begin(), kAggregates.end(),
+                                    [&](const AggregateName& name) { return name.name == tokens_[at].text; });
+    if (found == kAggregates.end()) return nullptr;
+    return statement_.part_ends(at + 2, statement_.closing(at + 1, end)).size() > 1 ? nullptr : &*found;
+  }
+  [[nodiscard]] bool has_aggregate(NativeStatement::Clause clause) const {
+    if (!statement_.has(clause)) return false;
+    const std::size_t end = statement_.end(clause);
+    for (std::size_t i = statement_.begin(clause); i < end; ++i) {
+      if (aggregate_at(i, end) != nullptr) return true;
+    }
+    return false;
+  }
+
+  bool read_aggregate(std::size_t& at, std::size_t end) {
+    const AggregateName* name = aggregate_at(at, end);
+    const std::size_t close = statement_.closing(at + 1, end);
+    const std::size_t first = at + 2;
+    AggregateCall call{name->kind, 0};
+    const bool no_argument =
+        close == first ||
+        (close == first + 1 && (tokens_[first].is_mark("*") || tokens_[first].kind == TokenKind::number));
+    if (no_argument) {
+      if (call.kind != AggregateKind::count) return false;
+      call.kind = AggregateKind::rows;
+    } else {
+      const auto operand = scope_.operand(first, close);
+      if (!operand || operand->next != close) return false;
+      call.input = operand->input;
+      const ValueKind kind = query_.inputs[call.input].kind;
+      const bool adds =
+          call.kind != AggregateKind::count && call.kind != AggregateKind::min && call.kind != AggregateKind::max;
+      if (adds && (kind == ValueKind::string || kind == ValueKind::text)) return false;
+      if (call.kind != AggregateKind::count && kind == ValueKind::text) return false;
+    }
+    const auto known = std::find(query_.aggregates.begin(), query_.aggregates.end(), call);
+    const auto number = static_cast<std::size_t>(known - query_.aggregates.begin());
+    if (known == query_.aggregates.end()) query_.aggregates.push_back(call);
+    // The sign takes away the affinity that a column has and a call has not.
+    edits_.push_back({tokens_[at].begin, tokens_[close].end, "(+" + made_aggregate(number) + ")"});
+    at = close + 1;
+    return true;
+  }
+
+  enum class Columns : std::uint8_t { keys_only, become_keys, any };
+
+  // Puts the columns of the made table into an expression.
+  bool rewrite(std::size_t begin, std::size_t end, Columns columns, bool aliases) {
+    for (std::size_t at = begin; at < end;) {
+      const Token& token = tokens_[at];
+      if (token.kind == TokenKind::mark && (token.text == "." || token.text == ";")) return false;
+      if (!token.is_name()) {
+        ++at;
+        continue;
+      }
+      const bool keyword = token.kind == TokenKind::word && contains(kExpressionWords, token.text);
+      if (keyword && scope_.names_column(token)) return false;
+      if (aggregate_at(at, end) != nullptr) {
+        if (!read_aggregate(at, end)) return false;
+      } else if (keyword) {
+        ++at;
+      } else if (at + 1 < end && tokens_[at + 1].is_mark("(")) {
+        if (token.kind != TokenKind::word || !contains(kScalarFunctions, token.text)) return false;
+        ++at;
+      } else if (const auto column = scope_.column(at, end)) {
+        if (!use_column(column->input, columns)) return false;
+        edits_.push_back({tokens_[at].begin, tokens_[column->next - 1].end, "\"" + made_input(column->input) + "\""});
+        at = column->next;
+      } else if (aliases && is_plain_alias(token)) {
+        ++at;
+      } else {
+        return false;
+      }
+    }
+    return true;
+  }
+  // In an expression a column goes before an alias of the same name.
+  [[nodiscard]] bool is_plain_alias(const Token& token) const {
+    return statement_.item_of_alias(token) != nullptr && !scope_.names_column(token) &&
+           !lower_case(token.text).starts_with(kMadePrefix);
+  }
+  bool use_column(std::size_t input, Columns columns) {
+    if (columns == Columns::any) return true;
+    if (std::find(query_.keys.begin(), query_.keys.end(), input) != query_.keys.end()) return true;
+    if (columns == Columns::keys_only || !can_be_key(query_.inputs[input])) return false;
+    query_.keys.push_back(input);
+    return true;
+  }
+  // Groups are few: times and ids are better sorted by SQLite, which goes on in a file.
+  static bool can_be_key(const Input& input) {
+    if (input.kind == ValueKind::real || input.kind == ValueKind::text) return false;
+    return input.of_track ||
+           (input.field != EventField::id && input.field != EventField::ts_ns && input.field != EventField::end_ns);
+  }
+
+  [[nodiscard]] std::optional<std::size_t> plain_column(std::size_t begin, std::size_t end) {
+    const auto column = scope_.column(begin, end);
+    if (!column || column->next != end) return std::nullopt;
+    return column->input;
+  }
+  bool read_keys() {
+    std::size_t begin = statement_.begin(NativeStatement::kGroup);
+    for (const std::size_t end : statement_.part_ends(begin, statement_.end(NativeStatement::kGroup))) {
+      if (end <= begin) return false;
+      std::optional<std::size_t> key = plain_column(begin, end);
+      if (!key && end == begin + 1) {
+        const Item* item = statement_.item_of_position(tokens_[begin]);
+        if (item == nullptr && !scope_.names_column(tokens_[begin])) item = statement_.item_of_alias(tokens_[begin]);
+        if (item != nullptr) key = plain_column(item->begin, item->end);
+      }
+      if (!key || !use_column(*key, Columns::become_keys)) return false;
+      begin = end + 1;
+    }
+    return true;
+  }
+
+  bool read_groups(bool aggregates) {
+    query_.shape = NativeQuery::Shape::groups;
+    using S = NativeStatement;
+    const bool group_by = statement_.has(S::kGroup);
+    query_.grouped = group_by || !aggregates;
+    if (!query_.grouped && statement_.has(S::kHaving)) return false;
+    if (group_by && !read_keys()) return false;
+    // DISTINCT alone: the columns that the items read make the groups.
+    const Columns columns = group_by || aggregates ? Columns::keys_only : Columns::become_keys;
+    for (const Item& item : statement_.items()) {
+      if (!rewrite(item.begin, item.end, columns, false)) return false;
+    }
+    if (statement_.has(S::kHaving)) {
+      const Token& keyword = tokens_[statement_.start(S::kHaving)];
+      edits_.push_back({keyword.begin, keyword.end, "WHERE"});
+      if (!rewrite(statement_.begin(S::kHaving), statement_.end(S::kHaving), Columns::keys_only, true)) return false;
+    }
+    if (statement_.has(S::kOrder) && !rewrite_order(Columns::keys_only)) return false;
+    return !query_.keys.empty() || !query_.aggregates.empty();
+  }
+
+  // ASC and DESC left out.
+  [[nodiscard]] std::size_t order_term_end(std::size_t begin, std::size_t end, bool& descending) const {
+    descending = tokens_[end - 1].is_word("desc");
+    return end - begin > 1 && (descending || tokens_[end - 1].is_word("asc")) ? end - 1 : end;
+  }
+  bool rewrite_order(Columns columns) {
+    std::size_t begin = statement_.begin(NativeStatement::kOrder);
+    for (const std::size_t end : statement_.part_ends(begin, statement_.end(NativeStatement::kOrder))) {
+      if (end <= begin) return false;
+      bool descending = false;
+      const std::size_t stop = order_term_end(begin, end, descending);
+      // A term that is nothing but an alias means the item, whatever columns there are.
+      const bool alias = stop == begin + 1 && statement_.item_of_alias(tokens_[begin]) != nullptr;
+      if (!alias && !rewrite(begin, end, columns, true)) return false;
+      begin = end + 1;
+    }
+    return true;
+  }
+
+  bool read_rows() {
+    query_.shape = NativeQuery::Shape::rows;
+    if (query_.joins_tracks) return false;
+    std::vector<std::size_t> outputs;
+    for (const Item& item : statement_.items()) {
+      if (item.end == item.begin + 1 && tokens_[item.begin].is_mark("*")) {
+        const auto all = scope_.all_columns();
+        if (!all) return false;
+        outputs.insert(outputs.end(), all->begin(), all->end());
+      } else if (const auto column = plain_column(item.begin, item.end)) {
+        outputs.push_back(*column);
+      } else {
+        return false;
+      }
+    }
+    if (statement_.has(NativeStatement::kOrder) && !ordered_by_id()) return false;
+    query_.outputs = std::move(outputs);
+    return true;
+  }
+  bool ordered_by_id() {
+    return read_order() && query_.order.size() == 1 && !query_.order[0].descending &&
+           query_.inputs[query_.order[0].input].field == EventField::id;
+  }
+
+  bool read_order() {
+    query_.order.clear();
+    std::size_t begin = statement_.begin(NativeStatement::kOrder);
+    for (const std::size_t end : statement_.part_ends(begin, statement_.end(NativeStatement::kOrder))) {
+      if (end <= begin) return false;
+      OrderTerm term;
+      const std::size_t stop = order_term_end(begin, end, term.descending);
+      std::optional<std::size_t> input;
+      const Item* item = stop == begin + 1 ? statement_.item_of_alias(tokens_[begin]) : nullptr;
+      if (item == nullptr && stop == begin + 1) item = statement_.item_of_position(tokens_[begin]);
+      if (item != nullptr) {
+        input = plain_column(item->begin, item->end);
+      } else {
+        input = plain_column(begin, stop);
+      }
+      if (!input) return false;
+      term.input = *input;
+      query_.order.push_back(term);
+      begin = end + 1;
+    }
+    return true;
+  }
+
+  bool read_top() {
+    query_.shape = NativeQuery::Shape::top;
+    if (query_.joins_tracks || !statement_.has(NativeStatement::kOrder) || !statement_.has(NativeStatement::kLimit))
+      return false;
+    if (query_.offset + query_.limit > kMaxTop) return false;
+    if (!read_order() || query_.order.size() > NativeQuery::kMaxOrderTerms) return false;
+    // The tables give rows in the order of time as they are asked for.
+    if (query_.order.size() == 1 && !query_.order[0].descending &&
+        query_.inputs[query_.order[0].input].field == EventField::ts_ns)
+      return false;
+    for (const OrderTerm& term : query_.order) {
+      const ValueKind kind = query_.inputs[term.input].kind;
+      if (kind != ValueKind::integer && kind != ValueKind::real) return false;
+    }
+    for (const Item& item : statement_.items()) {
+      if (item.end == item.begin + 1 && tokens_[item.begin].is_mark("*")) {
+        if (!expand_star(tokens_[item.begin])) return false;
+      } else if (!rewrite(item.begin, item.end, Columns::any, false)) {
+        return false;
+      }
+    }
+    return rewrite_order(Columns::any);
+  }
+  bool expand_star(const Token& star) {
+    const auto all = scope_.all_columns();
+    if (!all) return false;
+    Edit edit{star.begin, star.end, ""};
+    for (const std::size_t input : *all) edit.text += (edit.text.empty() ? " " : ", ") + made_input(input);
+    edits_.push_back(edit);
+    return true;
+  }
+
+  // The statement over the made table.
+  void write_rest() {
+    const auto cut = [&](NativeStatement::Clause clause, std::string text) {
+      if (!statement_.has(clause)) return;
+      edits_.push_back(
+          {tokens_[statement_.start(clause)].begin, tokens_[statement_.end(clause) - 1].end, std::move(text)});
+    };
+    cut(NativeStatement::kFrom, "FROM " + std::string(kMadeTable));
+    cut(NativeStatement::kWhere, "");
+    cut(NativeStatement::kGroup, "");
+    std::sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+    std::size_t at = 0;
+    for (const Edit& edit : edits_) {
+      query_.sql += sql_.substr(at, edit.begin - at);
+      query_.sql += edit.text;
+      at = edit.end;
+    }
+    query_.sql += sql_.substr(at, tokens_.back().end - at);
+  }
+
+  std::string_view sql_;
+  const NativeTables& tables_;
+  NativeStatement statement_;
+  const std::vector<Token>& tokens_;
+  NativeQuery query_;
+  NativeScope scope_;
+  std::vector<Edit> edits_;
+};
+
+}  // namespace
+
+Constant::Constant(sqlite3_value* copied) : value_(copied, sqlite3_value_free) {}
+
+std::string Constant::text() const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value()));
+  return text == nullptr ? std::string() : std::string(text, static_cast<std::size_t>(sqlite3_value_bytes(value())));
+}
+
+std::optional<NativeQuery> read_native_query(std::string_view sql, const NativeTables& tables) {
+  auto statement = NativeStatement::read(sql);
+  if (!statement) return std::nullopt;
+  return QueryReader(sql, tables, std::move(*statement)).read();
+}
+
+}  // namespace accelscope::sql

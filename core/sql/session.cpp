@@ -1,0 +1,363 @@
+#include "core/sql/base/sql.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/sql/base/functions.h"
+#include "core/sql/base/hint.h"
+#include "core/sql/end_column.h"
+#include "core/sql/planned/groups.h"
+#include "core/sql/planned/reader.h"
+#include "core/sql/planned/rows.h"
+#include "core/sql/tables/tables.h"
+
+namespace accelscope {
+namespace {
+
+using sql::Context;
+
+constexpr int kStepsBetweenChecks = 20'000;  // of SQLite's virtual machine: well below a millisecond
+
+// Queries read the session's tables and compute; everything else is refused.
+int authorise(void*, int action, const char*, const char* detail, const char*, const char*) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return detail != nullptr && sqlite3_stricmp(detail, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+int check_progress(void* context) { return static_cast<Context*>(context)->cancelled() ? 1 : 0; }
+
+// One look-up for type and value, which may only be asked together because no other thread has this connection.
+SqlValue cell(sqlite3_stmt* statement, int column) {
+  sqlite3_value* value = sqlite3_column_value(statement, column);
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+      return static_cast<std::int64_t>(sqlite3_value_int64(value));
+    case SQLITE_FLOAT:
+      return sqlite3_value_double(value);
+    case SQLITE_TEXT: {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+      return std::string(text == nullptr ? "" : text, static_cast<std::size_t>(sqlite3_value_bytes(value)));
+    }
+    case SQLITE_BLOB: {
+      const auto* bytes = static_cast<const char*>(sqlite3_value_blob(value));
+      const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
+      return SqlBlob{bytes == nullptr ? std::string() : std::string(bytes, size)};
+    }
+    default:
+      return std::monostate();
+  }
+}
+
+// Collects rows until a limit is reached.
+class ResultCollector final : public SqlRowVisitor {
+ public:
+  ResultCollector(SqlResult& result, const SqlLimits& limits) : result_(result), limits_(limits) {}
+  bool columns(const std::vector<std::string>& names) override {
+    result_.columns = names;
+    return true;
+  }
+  bool row(const std::vector<SqlValue>& values) override {
+    if (result_.row_count() >= limits_.max_rows || bytes_ > limits_.max_bytes) {
+      result_.truncated = true;
+      return false;
+    }
+    for (const SqlValue& value : values) {
+      bytes_ += sizeof value;
+      if (const auto* text = std::get_if<std::string>(&value)) bytes_ += text->size();
+      if (const auto* blob = std::get_if<SqlBlob>(&value)) bytes_ += blob->bytes.size();
+      result_.cells.push_back(value);
+    }
+    return true;
+  }
+
+ private:
+  SqlResult& result_;
+  const SqlLimits& limits_;
+  std::uint64_t bytes_ = 0;
+};
+
+struct StatementDeleter {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using PreparedStatement = std::unique_ptr<sqlite3_stmt, StatementDeleter>;
+
+std::vector<std::string> column_names(sqlite3_stmt* statement) {
+  std::vector<std::string> names;
+  for (int i = 0; i < sqlite3_column_count(statement); ++i) names.emplace_back(sqlite3_column_name(statement, i));
+  return names;
+}
+
+bool only_blanks(std::string_view text) { return text.find_first_not_of(" \t\r\n;") == std::string_view::npos; }
+
+}  // namespace
+
+struct SqlSession::Implementation {
+  Implementation(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
+                 std::shared_ptr<const EventMask> mask)
+      : context{.store = store, .snapshot = std::move(snapshot), .pool = pool, .mask = std::move(mask)} {}
+  ~Implementation() { sqlite3_close(database); }
+
+  void open();
+  // Only create() makes tables: what it passes is in range.
+  static std::size_t table_number(std::span<const char* const> arguments) {
+    return std::strtoul(arguments.front(), nullptr, 10);
+  }
+  bool create(const std::string& table, std::string_view module, std::size_t index);
+  void list_tables();
+  Error error_of(std::string_view sql);
+  Result<PreparedStatement> prepare(std::string_view sql);
+  PreparedStatement improved(PreparedStatement statement, std::string_view sql);
+  Result<void> step_through(sqlite3_stmt* statement, std::string_view sql, SqlRowVisitor& visitor);
+  sql::Constant evaluate(std::string_view expression);
+  Result<bool> answer_natively(std::string_view sql, std::size_t columns, SqlRowVisitor& visitor);
+  Result<bool> query_made_table(const sql::NativeQuery& query, std::shared_ptr<const sql::Rows> rows,
+                                std::size_t columns, SqlRowVisitor& visitor);
+
+  Context context;
+  std::vector<sql::RowTableSpec> row_specs;
+  std::vector<sql::EventTableSpec> event_specs;
+  std::vector<SqlTable> tables;
+  sqlite3* database = nullptr;
+  std::string open_failure;
+  bool native = true;
+  std::uint64_t native_answers = 0;
+};
+
+void SqlSession::Implementation::open() {
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
+  if (sqlite3_open_v2(":memory:", &database, kFlags, nullptr) != SQLITE_OK) {
+    open_failure = "SQLite could not open a connection";
+    return;
+  }
+  // Sorting keeps this much in memory and goes on in a temporary file, however many rows there are.
+  sqlite3_exec(database, "PRAGMA cache_size = -131072", nullptr, nullptr, nullptr);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 256 << 20);
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+  row_specs = sql::row_tables(*context.snapshot);
+  event_specs = sql::event_tables(*context.snapshot, row_specs);
+  list_tables();
+  row_specs.push_back({.name = std::string(sql::kMadeTable), .changes = true});  // filled and created when it is used
+  sql::register_functions(database);
+  sql::register_tables(database, "accelscope_events", [this](auto arguments) {
+    return sql::make_event_table(context, event_specs[table_number(arguments)]);
+  });
+  sql::register_tables(database, "accelscope_rows", [this](auto arguments) {
+    return sql::make_row_table(context, row_specs[table_number(arguments)]);
+  });
+  bool created = true;
+  for (std::size_t i = 0; i < event_specs.size(); ++i)
+    created = created && create(event_specs[i].name, "accelscope_events", i);
+  for (std::size_t i = 0; i + 1 < row_specs.size(); ++i)
+    created = created && create(row_specs[i].name, "accelscope_rows", i);
+  sqlite3_set_authorizer(database, authorise, nullptr);
+  sqlite3_progress_handler(database, kStepsBetweenChecks, check_progress, &context);
+}
+
+bool SqlSession::Implementation::create(const std::string& table, std::string_view module, std::size_t index) {
+  const std::string statement =
+      fmt::format("CREATE VIRTUAL TABLE {} USING {}({})", sql::quoted_name(table), module, index);
+  if (sqlite3_exec(database, statement.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return true;
+  open_failure = fmt::format("the table {} cannot be made: {}", table, sqlite3_errmsg(database));
+  return false;
+}
+
+void SqlSession::Implementation::list_tables() {
+  for (const sql::EventTableSpec& spec : event_specs) {
+    SqlTable& table = tables.emplace_back();
+    table.name = spec.name;
+    table.row_estimate = spec.event_count;
+    for (const sql::EventColumn& column : spec.columns) {
+      if (column.expression) continue;
+      (column.hidden ? table.hidden_columns : table.columns).push_back(column.name);
+    }
+  }
+  for (const sql::RowTableSpec& spec : row_specs) {
+    SqlTable& table = tables.emplace_back();
+    table.name = spec.name;
+    table.row_estimate = spec.row_estimate;
+    for (const sql::RowColumn& column : spec.columns) table.columns.push_back(column.name);
+  }
+}
+
+// SQLite's message, with what can be tried where that is plain.
+Error SqlSession::Implementation::error_of(std::string_view sql) {
+  if (context.cancelled()) return cancelled_error();
+  if (!context.failure.empty()) return Error{std::exchange(context.failure, {})};
+  const int code = sqlite3_errcode(database);
+  std::string message = sqlite3_errmsg(database);
+  if (code == SQLITE_AUTH || message.ends_with("may not be modified"))
+    return Error{"only SELECT is allowed: a session is read-only to SQL"};
+  message += sql::hint_for(message, sql, tables);
+  return Error{std::move(message)};
+}
+
+Result<PreparedStatement> SqlSession::Implementation::prepare(std::string_view sql) {
+  if (!open_failure.empty()) return Error{open_failure};
+  if (only_blanks(sql)) return Error{"the query is empty; try SELECT * FROM slice LIMIT 10"};
+  if (sql.size() > 1'000'000) return Error{"the query is longer than 1,000,000 characters"};
+  const char* rest = nullptr;
+  sqlite3_stmt* raw = nullptr;
+  const int code = sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &raw, &rest);
+  PreparedStatement statement(raw);
+  if (code != SQLITE_OK) return error_of(sql);
+  if (!statement) return Error{"the query holds nothing but a comment"};
+  if (!only_blanks(sql.substr(static_cast<std::size_t>(rest - sql.data())))) {
+    sqlite3_stmt* second = nullptr;
+    const auto left = static_cast<int>(sql.data() + sql.size() - rest);
+    const int second_code = sqlite3_prepare_v2(database, rest, left, &second, nullptr);
+    const PreparedStatement other(second);
+    if (second_code != SQLITE_OK || other) return Error{"one statement at a time: there is more after the first ';'"};
+  }
+  if (sqlite3_stmt_readonly(statement.get()) == 0 || sqlite3_column_count(statement.get()) == 0) {
+    return Error{"only SELECT is allowed: a session is read-only to SQL"};
+  }
+  return statement;
+}
+
+// The statement that gives the same rows with conditions that the tables can answer; the statement itself if that
+// is as good.
+PreparedStatement SqlSession::Implementation::improved(PreparedStatement statement, std::string_view sql) {
+  const std::string rewritten = sql::with_end_column(sql, event_specs);
+  if (rewritten.empty()) return statement;
+  sqlite3_stmt* better = nullptr;
+  sqlite3_prepare_v2(database, rewritten.c_str(), -1, &better, nullptr);
+  return better == nullptr ? std::move(statement) : PreparedStatement(better);
+}
+
+Result<void> SqlSession::Implementation::step_through(sqlite3_stmt* statement, std::string_view sql,
+                                                      SqlRowVisitor& visitor) {
+  const int count = sqlite3_column_count(statement);
+  std::vector<SqlValue> values(static_cast<std::size_t>(count));
+  while (true) {
+    const int code = sqlite3_step(statement);
+    if (code == SQLITE_DONE) return {};
+    if (code != SQLITE_ROW) return error_of(sql);
+    for (int i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = cell(statement, i);
+    if (!visitor.row(values)) return {};
+  }
+}
+
+sql::Constant SqlSession::Implementation::evaluate(std::string_view expression) {
+  const std::string sql = fmt::format("SELECT {}", expression);
+  sqlite3_stmt* raw = nullptr;
+  sqlite3_prepare_v2(database, sql.c_str(), -1, &raw, nullptr);
+  const PreparedStatement statement(raw);
+  const bool one = statement && sqlite3_column_count(raw) == 1 && sqlite3_step(raw) == SQLITE_ROW;
+  return sql::Constant(one ? sqlite3_value_dup(sqlite3_column_value(raw, 0)) : nullptr);
+}
+
+// False if the query is not simple enough, or only SQLite can answer it exactly.
+Result<bool> SqlSession::Implementation::answer_natively(std::string_view sql, std::size_t columns,
+                                                         SqlRowVisitor& visitor) {
+  const auto is_track = [](const sql::RowTableSpec& spec) { return spec.name == "track"; };
+  const auto track = std::find_if(row_specs.begin(), row_specs.end(), is_track);
+  const sql::NativeTables readable{event_specs, *track,
+                                   [this](std::string_view expression) { return evaluate(expression); }};
+  const auto query = sql::read_native_query(sql, readable);
+  if (!query) return false;
+  using Shape = sql::NativeQuery::Shape;
+  if (query->shape == Shape::rows) {
+    const Result<void> done = sql::native_rows(context, *query, visitor);
+    if (!done) return done.error();
+    return true;
+  }
+  Result<std::shared_ptr<const sql::Rows>> rows =
+      query->shape == Shape::top ? sql::native_top(context, *query) : sql::native_groups(context, *query);
+  if (context.cancelled()) return cancelled_error();
+  if (!rows || *rows == nullptr) return false;
+  return query_made_table(*query, std::move(*rows), columns, visitor);
+}
+
+// Lets SQLite do what is left: expressions over the aggregates, HAVING, ORDER BY, LIMIT.
+Result<bool> SqlSession::Implementation::query_made_table(const sql::NativeQuery& query,
+                                                          std::shared_ptr<const sql::Rows> rows, std::size_t columns,
+                                                          SqlRowVisitor& visitor) {
+  sql::RowTableSpec& spec = row_specs.back();
+  spec.columns.clear();
+  const auto add_input = [&](std::size_t i) { spec.columns.push_back({sql::made_input(i), query.inputs[i].type}); };
+  if (query.shape == sql::NativeQuery::Shape::top) {
+    for (std::size_t i = 0; i < query.inputs.size(); ++i) add_input(i);
+  }
+  for (const std::size_t key : query.keys) add_input(key);
+  for (std::size_t i = 0; i < query.aggregates.size(); ++i) spec.columns.push_back({sql::made_aggregate(i), ""});
+  spec.row_estimate = rows->size();
+  spec.make = [&rows](Context&) { return Result<std::shared_ptr<const sql::Rows>>(rows); };
+  sqlite3_set_authorizer(database, nullptr, nullptr);
+  const bool created = create(spec.name, "accelscope_rows", row_specs.size() - 1);
+  sqlite3_set_authorizer(database, authorise, nullptr);
+  if (!created) return Error{std::exchange(open_failure, {})};
+
+  Result<bool> answered = [&]() -> Result<bool> {
+    sqlite3_stmt* raw = nullptr;
+    const int code = sqlite3_prepare_v2(database, query.sql.data(), static_cast<int>(query.sql.size()), &raw, nullptr);
+    const PreparedStatement statement(raw);
+    if (code != SQLITE_OK || static_cast<std::size_t>(sqlite3_column_count(raw)) != columns) return false;
+    const Result<void> done = step_through(raw, query.sql, visitor);
+    if (!done) return done.error();
+    return true;
+  }();
+  sqlite3_set_authorizer(database, nullptr, nullptr);
+  sqlite3_exec(database, fmt::format("DROP TABLE {}", spec.name).c_str(), nullptr, nullptr, nullptr);
+  sqlite3_set_authorizer(database, authorise, nullptr);
+  spec.make = nullptr;
+  return answered;
+}
+
+SqlSession::SqlSession(const Store& store, std::shared_ptr<const Snapshot> snapshot, WorkerPool& pool,
+                       std::shared_ptr<const EventMask> mask)
+    : impl_(std::make_unique<Implementation>(store, std::move(snapshot), pool, std::move(mask))) {
+  impl_->open();
+}
+SqlSession::~SqlSession() = default;
+
+Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, TaskControl& control) {
+  impl_->context.control = &control;
+  impl_->context.failure.clear();
+  impl_->context.report.clear();
+  Result<void> done = [&]() -> Result<void> {
+    Result<PreparedStatement> statement = impl_->prepare(sql);
+    if (!statement) return statement.error();
+    const std::vector<std::string> names = column_names(statement->get());
+    if (!visitor.columns(names)) return {};
+    if (impl_->native) {
+      const Result<bool> answered = impl_->answer_natively(sql, names.size(), visitor);
+      if (!answered) return answered.error();
+      if (*answered) {
+        ++impl_->native_answers;
+        return {};
+      }
+      impl_->context.report.clear();
+    }
+    const PreparedStatement run = impl_->improved(std::move(*statement), sql);
+    return impl_->step_through(run.get(), sql, visitor);
+  }();
+  impl_->context.control = nullptr;
+  return done;
+}
+
+Result<SqlResult> SqlSession::run(std::string_view sql, const SqlLimits& limits, TaskControl& control) {
+  SqlResult result;
+  ResultCollector collector(result, limits);
+  const Result<void> done = visit(sql, collector, control);
+  if (!done) return done.error();
+  result.skipped_events = impl_->context.report.skipped_events();
+  result.note = impl_->context.report.sentence();
+  return result;
+}
+
+void SqlSession::set_native(bool on) noexcept { impl_->native = on; }
+std::uint64_t SqlSession::native_answers() const noexcept { return impl_->native_answers; }
+std::string SqlSession::note() const { return impl_->context.report.sentence(); }
+
+const std::vector<SqlTable>& SqlSession::tables() const noexcept { return impl_->tables; }
+
+}  // namespace accelscope

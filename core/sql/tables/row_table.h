@@ -1,0 +1,62 @@
+// The virtual table over rows that are not events: tracks, markers, metrics, resolved flows, paired allocations. A
+// table is a list of columns and a function that makes its rows, which runs when the table is first read.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/sql/base/context.h"
+#include "core/sql/base/sql.h"
+#include "core/sql/tables/virtual_table.h"
+
+namespace accelscope::sql {
+
+class Rows {
+ public:
+  Rows() = default;
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+  virtual ~Rows() = default;
+  [[nodiscard]] virtual std::size_t size() const = 0;
+  virtual void result(sqlite3_context* context, std::size_t row, std::size_t column) const = 0;
+  // Of a column that the table declares as a key.
+  [[nodiscard]] virtual std::int64_t key(std::size_t row, std::size_t column) const = 0;
+};
+
+// Rows that lie ready as values.
+class ValueRows final : public Rows {
+ public:
+  explicit ValueRows(std::size_t columns) : columns_(columns) {}
+  void add(std::vector<SqlValue> row) {
+    for (SqlValue& value : row) cells_.push_back(std::move(value));
+  }
+  [[nodiscard]] std::size_t size() const override { return cells_.size() / columns_; }
+  void result(sqlite3_context* context, std::size_t row, std::size_t column) const override;
+  [[nodiscard]] std::int64_t key(std::size_t row, std::size_t column) const override;
+
+ private:
+  std::size_t columns_;
+  std::vector<SqlValue> cells_;
+};
+
+struct RowColumn {
+  std::string name;
+  std::string type;  // SQL type
+  bool key = false;  // an integer that rows are often looked up by: equality is answered by an index
+};
+
+struct RowTableSpec {
+  std::string name;
+  std::vector<RowColumn> columns;
+  std::uint64_t row_estimate = 0;
+  std::function<Result<std::shared_ptr<const Rows>>(Context&)> make;
+  bool changes = false;  // made anew for every run (markers); else once per session
+};
+
+// The specification must outlive the table.
+[[nodiscard]] std::unique_ptr<VirtualTable> make_row_table(Context& context, const RowTableSpec& spec);
+
+}  // namespace accelscope::sql

@@ -1,0 +1,62 @@
+// The three shells that drive one FrameClient: a window on a desktop, a picture without any display, and nothing at
+// all for tests (render/shell/null_shell.h). A client draws a whole frame when asked and knows no window.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "render/base/picture.h"
+#include "render/base/ui.h"
+
+namespace accelscope::render {
+
+class FrameClient {
+ public:
+  FrameClient() = default;
+  FrameClient(const FrameClient&) = delete;
+  FrameClient& operator=(const FrameClient&) = delete;
+  virtual ~FrameClient() = default;
+
+  // Draws everything. Called inside a borderless ImGui window that fills the screen.
+  virtual void frame(Ui& ui) = 0;
+
+  virtual void files_dropped(const std::vector<std::string>& paths) { (void)paths; }
+  // The user or the system wants the window gone. False keeps it open, for instance to ask about unsaved work.
+  [[nodiscard]] virtual bool close_requested() { return true; }
+  // The client itself wants to end (after Ctrl+Q and the answers to its questions).
+  [[nodiscard]] virtual bool wants_to_quit() const { return false; }
+  // Frames are wanted without input: a capture is live, a progress bar runs.
+  [[nodiscard]] virtual bool animates() const { return false; }
+  // Nothing is loading any more: a picture taken now is the final one.
+  [[nodiscard]] virtual bool settled() const { return true; }
+  // The shell hands over a function that wakes it from any thread, so that finished work shows at once.
+  virtual void set_wake(std::function<void()> wake) { (void)wake; }
+};
+
+struct WindowOptions {
+  std::string title = "Accelscope";
+  int width = 1600;  // units at 100 %
+  int height = 900;
+  float scale = 0;  // 0: the monitor's content scale
+  ThemeKind theme = ThemeKind::dark;
+  std::vector<Picture> icons;  // the same icon at several sizes
+};
+
+// Opens a window and runs until the client wants to quit, the window is closed, or SIGTERM or SIGINT arrives. A second
+// signal ends at once.
+[[nodiscard]] Result<void> run_in_window(FrameClient& client, const WindowOptions& options);
+
+struct OffscreenOptions {
+  int width = 1600;  // pixels of the picture
+  int height = 900;
+  float scale = 1;
+  ThemeKind theme = ThemeKind::dark;
+  double give_up_after = 60;  // seconds to wait for the client to settle
+};
+
+// Renders frames without a display until the client has settled, and returns the last one. Needs EGL, no window system.
+[[nodiscard]] Result<Picture> render_offscreen(FrameClient& client, const OffscreenOptions& options);
+
+}  // namespace accelscope::render

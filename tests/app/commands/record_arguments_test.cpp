@@ -1,0 +1,77 @@
+#include "app/terminal/record_arguments.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "capture/command_line/options.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+
+namespace {
+
+capture::CapturePlan parsed(std::vector<std::string> words) {
+  REQUIRE(words.size() > 2);
+  words.erase(words.begin(), words.begin() + 2);  // the program and "record"
+  command_line::OptionSet options("", "accelscope record");
+  RecordArguments arguments;
+  arguments.declare(options);
+  std::string output;
+  options.add_option("-o", output, "");
+  const Result<std::string> shown = options.parse(words);
+  REQUIRE_MESSAGE(shown.ok(), shown.message());
+  CHECK(output == "mlp.accel");
+  const auto plan = arguments.plan(output);
+  REQUIRE_MESSAGE(plan.ok(), plan.message());
+  return *plan;
+}
+
+void check_round_trip(const capture::CapturePlan& plan) {
+  const std::vector<std::string> words = capture::record_command(plan, "mlp.accel");
+  const capture::CapturePlan back = parsed(words);
+  CHECK(back.places == plan.places);
+  CHECK(back.mode == plan.mode);
+  CHECK(back.capture_id == plan.capture_id);
+  CHECK(back.request == plan.request);
+  CHECK(back.send == plan.send);
+  CHECK(back.results_folder == plan.results_folder);
+  CHECK(back.token_file == plan.token_file);
+  CHECK(back.ssh_config_file == plan.ssh_config_file);
+}
+
+}  // namespace
+
+TEST_CASE("the command that a form shows for its plan makes the same plan when it is typed") {
+  capture::CapturePlan plan;
+  plan.places = {"ssh://ubuntu@trn1-07:2222", "local", "tls://10.0.0.7:7420"};
+  plan.token_file = "/home/u/my token";
+  plan.ssh_config_file = "ssh.conf";
+  plan.request.name = "mlp 3";
+  plan.request.kinds = {{"program", {}}, {"simulate", {{"devices", "2"}}}};
+  plan.request.program = "python3";
+  plan.request.arguments = {"train.py", "--kind", "-o", "it's $HOME \"quoted\"", ""};
+  plan.request.directory = "/tmp/a b";
+  plan.request.environment = {"A=1", "B=x y=z", "EMPTY="};
+  plan.request.paused = true;
+  plan.request.duration_seconds = 2.5;
+  plan.request.results = {"out/*.npy", "log.txt"};
+  plan.results_folder = "results here";
+  plan.send = {"train.py", "data folder"};
+  check_round_trip(plan);
+}
+
+TEST_CASE("watching, taking up and scripts survive the way through a command line") {
+  capture::CapturePlan plan;
+  plan.places = {"127.0.0.1:7420"};
+  check_round_trip(plan);
+  plan.mode = capture::StartMode::watch;
+  check_round_trip(plan);
+  plan.mode = capture::StartMode::take_up;
+  plan.capture_id = "4711";
+  check_round_trip(plan);
+  plan.mode = capture::StartMode::begin;
+  plan.capture_id.clear();
+  plan.request.script = "#!/bin/sh\nset -e\n./run \"$1\"\n";
+  check_round_trip(plan);
+}

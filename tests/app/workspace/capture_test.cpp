@@ -1,0 +1,228 @@
+// Captures in the workspace without sockets: what broke and was mended, what is kept for recovery and when it goes,
+// several agents in one session, questions, and what former runs left behind.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "app/workspace/workspace.h"
+#include "tests/support/fake_capture.h"
+#include "tests/support/small_session.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using capture::CapturePhase;
+
+namespace {
+
+struct Live {
+  explicit Live(const std::string& state_directory = "")
+      : workspace({.state_directory = state_directory, .services = fake.services()}) {}
+  void connect(const ConfigurationName& from = {}) {
+    capture::CapturePlan plan;
+    plan.places = {"trn1-07:7420"};
+    plan.request.name = "mlp";
+    workspace.connect(plan, from);
+    fake.change([](capture::CaptureStatus& status) { status.agents[0].host = "trn1-07"; });
+    fake.set_phase(CapturePhase::streaming);
+    fake.make_events(10);
+    update();
+  }
+  void update() { workspace.update(now_s += 0.5); }
+  template <typename Condition>
+  void until(Condition condition) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (!condition()) {
+      update();
+      REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+      std::this_thread::yield();
+    }
+  }
+  test::FakeCapture fake;
+  Workspace workspace;
+  double now_s = 0;
+};
+
+}  // namespace
+
+TEST_CASE("capture: a break is told once, and its mending takes its place") {
+  Live live;
+  live.connect();
+  live.fake.set_phase(CapturePhase::reconnecting, "connection reset by peer");
+  live.update();
+  live.update();
+  REQUIRE(live.workspace.notices().size() == 1);
+  CHECK(live.workspace.notices()[0].severity == Severity::warning);
+  CHECK(live.workspace.notices()[0].text.find("trn1-07") != std::string::npos);
+  CHECK(live.workspace.notices()[0].text.find("connection reset by peer") != std::string::npos);
+  CHECK(live.workspace.tab(0).live == LiveState::recording);  // it is not over
+  live.fake.set_phase(CapturePhase::streaming);
+  live.update();
+  REQUIRE(live.workspace.notices().size() == 1);
+  CHECK(live.workspace.notices()[0].severity == Severity::note);
+  CHECK(live.workspace.notices()[0].text.find("nothing was lost") != std::string::npos);
+}
+
+TEST_CASE("capture: what was dropped while it was broken is counted in the notice") {
+  Live live;
+  live.connect();
+  live.fake.set_phase(CapturePhase::reconnecting, "timed out");
+  live.update();
+  live.fake.set_phase(CapturePhase::streaming);
+  live.fake.change(
+      [](capture::CaptureStatus& status) { status.agents[0].lost_events = status.agents[0].dropped_events = 1'204; });
+  live.update();
+  CHECK(live.workspace.notices()[0].text.find("1,204 events are lost") != std::string::npos);
+}
+
+TEST_CASE("capture: recovery goes when all is in a file, and not while more may come") {
+  const test::TemporaryFolder folder;
+  Live live;
+  live.connect();
+  live.workspace.save(0, folder.file("a.accel"));
+  live.until([&] { return !live.workspace.saving(0); });
+  CHECK_FALSE(live.fake.was("saved"));
+  CHECK(live.workspace.tab(0).modified);
+  live.fake.make_events(10);
+  live.fake.set_phase(CapturePhase::ended);
+  live.update();
+  live.workspace.save(0, folder.file("a.accel"));
+  live.until([&] { return !live.workspace.saving(0); });
+  CHECK(live.fake.was("saved"));
+  CHECK_FALSE(live.workspace.tab(0).modified);
+  live.workspace.close(0);
+  CHECK(live.workspace.tab_count() == 0);
+  CHECK_FALSE(live.fake.was("discard"));
+}
+
+TEST_CASE("capture: closing asks, and only discarding drops what is kept for recovery") {
+  Live live;
+  live.connect();
+  live.workspace.close(0);
+  REQUIRE(live.workspace.question() == 0);
+  live.workspace.answer(Workspace::Answer::cancel);
+  CHECK_FALSE(live.fake.was("discard"));
+  live.workspace.close(0);
+  live.workspace.answer(Workspace::Answer::discard);
+  CHECK(live.fake.was("discard"));
+  CHECK(live.workspace.tab_count() == 0);
+}
+
+TEST_CASE("capture: the viewer's end without an answer keeps what can be recovered") {
+  test::FakeCapture fake;
+  {
+    Workspace workspace({.services = fake.services()});
+    workspace.connect("a:1");
+    fake.set_phase(CapturePhase::streaming);
+    fake.make_events(10);
+    workspace.update(1);
+  }
+  CHECK_FALSE(fake.was("discard"));
+  CHECK_FALSE(fake.was("saved"));
+}
+
+TEST_CASE("capture: several agents feed one tab, and one that is there is not added again") {
+  Live live;
+  live.workspace.connect("a:1,b:1");
+  REQUIRE(live.workspace.tab_count() == 1);
+  CHECK(live.fake.seen().plans[0].places == std::vector<std::string>{"a:1", "b:1"});
+  live.fake.set_phase(CapturePhase::streaming);
+  live.fake.make_events(1);
+  live.update();
+  live.workspace.add_agents(0, {"c:1", "a:1"});
+  CHECK(live.fake.was("add c:1"));
+  CHECK_FALSE(live.fake.was("add a:1"));
+  CHECK(live.workspace.notices().size() == 1);
+  live.workspace.remove_agent(0, "b:1");
+  CHECK(live.fake.was("leave b:1"));
+  live.workspace.pause_capture(0, true);
+  live.workspace.pause_capture(0, false);
+  CHECK(live.fake.was("pause"));
+  CHECK(live.fake.was("resume"));
+}
+
+TEST_CASE("capture: one agent of several that fails is told, and the others go on") {
+  Live live;
+  live.workspace.connect("a:1,b:1");
+  live.fake.set_phase(CapturePhase::streaming);
+  live.fake.make_events(1);
+  live.fake.change([](capture::CaptureStatus& status) {
+    status.agents[1].phase = CapturePhase::failed;
+    status.agents[1].message = "b:1: nobody listens there";
+  });
+  live.update();
+  live.update();
+  REQUIRE(live.workspace.notices().size() == 1);
+  CHECK(live.workspace.notices()[0].text == "b:1: nobody listens there");
+  CHECK(live.workspace.is_live(0));
+}
+
+TEST_CASE("capture: questions reach the user and answers the capture they belong to") {
+  Live live;
+  live.connect();
+  CHECK_FALSE(live.workspace.capture_question());
+  live.fake.ask({.id = 7, .kind = capture::CaptureQuestion::Kind::secret, .place = "p", .title = "t", .text = "pass"});
+  const auto asked = live.workspace.capture_question();
+  REQUIRE(asked.has_value());
+  live.workspace.answer_capture(*asked, "secret");
+  CHECK(live.fake.seen().answers.at(7) == "secret");
+  CHECK_FALSE(live.workspace.capture_question());
+}
+
+TEST_CASE("capture: a session remembers the configuration and project that it was made with") {
+  const test::TemporaryFolder folder;
+  const ConfigurationName from{"mlp", "trn1"};
+  {
+    Live live(folder.file("state"));
+    live.connect(from);
+    CHECK(live.workspace.tab(0).configuration == "trn1");
+    CHECK(live.workspace.configurations().last_used() == from);
+    live.fake.set_phase(CapturePhase::ended);
+    live.update();
+    live.workspace.save(0, folder.file("a.accel"));
+    live.until([&] { return !live.workspace.saving(0); });
+  }
+  Live again(folder.file("state"));
+  REQUIRE(again.workspace.recent().list().size() == 1);
+  CHECK(again.workspace.recent().list()[0].project == "mlp");
+  CHECK(again.workspace.recent().projects() == std::vector<std::string>{"mlp"});
+  CHECK(again.workspace.recent().matching("", "other").empty());
+  again.workspace.open(folder.file("a.accel"));
+  again.until([&] { return again.workspace.tab_count() == 1; });
+  CHECK(again.workspace.tab(0).project == "mlp");
+  CHECK(again.workspace.tab(0).configuration == "trn1");
+}
+
+TEST_CASE("recovery: what was left behind is listed, taken up as a live tab with changes, or discarded for good") {
+  const test::TemporaryFolder folder;
+  test::FakeCapture fake;
+  for (const char* name : {"one", "two"}) {
+    capture::Recoverable left{.folder = folder.file(name), .plan = {}, .title = name, .events = 25};
+    left.plan.places = {"trn1-07:7420"};
+    fake.left.push_back(left);
+  }
+  Workspace workspace({.state_directory = folder.path(), .services = fake.services()});
+  const auto begin = std::chrono::steady_clock::now();
+  const auto until = [&](auto condition) {
+    while (!condition()) {
+      workspace.update(1);
+      REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
+      std::this_thread::yield();
+    }
+  };
+  until([&] { return workspace.recoverable().size() == 2; });
+  workspace.recover(0);
+  CHECK(workspace.recoverable().size() == 1);
+  until([&] { return workspace.tab_count() == 1; });
+  fake.set_phase(CapturePhase::streaming);
+  workspace.update(2);
+  workspace.update(3);
+  CHECK(workspace.tab(0).title == "one");
+  CHECK(workspace.tab(0).snapshot->event_count == 25);
+  CHECK(workspace.tab(0).modified);
+  CHECK(workspace.is_live(0));
+  CHECK(fake.seen().recovered == std::vector<std::string>{folder.file("one")});
+  workspace.discard_recoverable(0);
+  CHECK(workspace.recoverable().empty());
+  CHECK(fake.seen().discarded == std::vector<std::string>{folder.file("two")});
+}

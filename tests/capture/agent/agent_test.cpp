@@ -1,0 +1,302 @@
+// What an agent does for its viewers, good and bad ones.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <future>
+
+#include "capture/agent/viewers/agent.h"
+#include "capture/wire/capture_messages.h"
+#include "tests/capture/recording_sink.h"
+#include "tests/capture/wire/wire_support.h"
+
+namespace accelscope::capture {
+namespace {
+
+// A source that says when it has begun and when it has returned, and writes until it is told to stop.
+struct WatchedSource {
+  std::promise<void> begun;
+  std::promise<Result<void>> ended;
+  std::atomic<std::uint64_t> chunks{0};
+
+  SourceFunction function() {
+    return [this](EventSink& sink) {
+      begun.set_value();
+      struct Counting final : EventSink {
+        Counting(EventSink& inner_sink, std::atomic<std::uint64_t>& count) : inner(inner_sink), chunks(count) {}
+        Result<void> define(const Definition& definition) override { return inner.define(definition); }
+        Result<void> append(SealedChunk chunk) override {
+          Result<void> done = inner.append(std::move(chunk));
+          chunks.fetch_add(done.ok() ? 1 : 0);
+          return done;
+        }
+        [[nodiscard]] bool cancelled() const override { return inner.cancelled(); }
+        EventSink& inner;
+        std::atomic<std::uint64_t>& chunks;
+      } counting(sink, chunks);
+      Result<void> result = endless_source()(counting);
+      ended.set_value(result);
+      return result;
+    };
+  }
+};
+
+template <typename T>
+T await(std::future<T> future) {
+  REQUIRE(future.wait_for(kPatience) == std::future_status::ready);
+  return future.get();
+}
+
+RawPeer greeted_viewer(const Address& address, const Hello& hello = viewer_hello()) {
+  RawPeer peer = RawPeer::connect_to(address);
+  peer.send(encode(hello));
+  return peer;
+}
+
+// What the next viewer sees once the agent has let go of the one before.
+AgentStatus next_viewer(const Address& address) {
+  AgentStatus status;
+  do {
+    RecordingSink sink;
+    TestConnection connection(connection_to(address), sink);
+    REQUIRE(connection.wait_for(kPatience));
+    status = connection.status();
+  } while (contains(status.message, "serves another viewer") || contains(status.message, "that broke off"));
+  return status;
+}
+
+TEST_CASE("stopping from the viewer ends the source, and all it made arrives") {
+  RunningAgent agent(endless_source(), {.once = true});
+  RecordingSink sink;
+  TestConnection connection(connection_to(agent.address()), sink);
+  while (connection.status().events == 0 && !connection.done()) std::this_thread::yield();
+  connection.stop();
+  REQUIRE(connection.wait_for(kPatience));
+  const AgentStatus status = connection.status();
+  CHECK(status.phase == CapturePhase::ended);
+  CHECK(status.outcome == Outcome::stopped);
+  CHECK(status.lost_events == 0);
+  CHECK(status.events == sink.event_count);
+  CHECK(contains(status.message, "stopped by the viewer"));
+  CHECK(agent.join().ok());
+}
+
+TEST_CASE("stopping the agent ends the capture in order, and all it made arrives") {
+  RunningAgent agent(endless_source());
+  RecordingSink sink;
+  TestConnection connection(connection_to(agent.address()), sink);
+  while (connection.status().events == 0 && !connection.done()) std::this_thread::yield();
+  agent.stop();
+  REQUIRE(connection.wait_for(kPatience));
+  CHECK(connection.status().phase == CapturePhase::ended);
+  CHECK(connection.status().outcome == Outcome::stopped);
+  CHECK(connection.status().lost_events == 0);
+  CHECK(contains(connection.status().message, "the agent was stopped"));
+  CHECK(agent.join().ok());
+}
+
+TEST_CASE("a source that fails tells the viewer why, and what came is kept") {
+  RunningAgent agent(
+      [](EventSink& sink) -> Result<void> {
+        if (Result<void> done = write_stream({.events = 500, .lanes = 1}, sink); !done) return done;
+        return Error{"device 3 fell off the bus; reset it"};
+      },
+      {.once = true});
+  RecordingSink sink;
+  TestConnection connection(connection_to(agent.address()), sink);
+  REQUIRE(connection.wait_for(kPatience));
+  CHECK(connection.status().phase == CapturePhase::failed);
+  CHECK(contains(connection.status().message, "device 3 fell off the bus"));
+  CHECK(sink.event_count == 500);
+  CHECK_FALSE(agent.join().ok());
+}
+
+TEST_CASE("a source that throws is an error, not the end of the agent") {
+  RunningAgent agent([](EventSink&) -> Result<void> { throw std::runtime_error("no such driver"); }, {.once = true});
+  RecordingSink sink;
+  TestConnection connection(connection_to(agent.address()), sink);
+  REQUIRE(connection.wait_for(kPatience));
+  CHECK(contains(connection.status().message, "no such driver"));
+}
+
+TEST_CASE("a second viewer is told that the agent is busy and with whom, and later it is served") {
+  WatchedSource source;
+  RunningAgent agent([&source, runs = std::make_shared<int>(0)](EventSink& sink) {
+    return (*runs)++ == 0 ? source.function()(sink) : write_stream({.events = 10, .lanes = 1}, sink);
+  });
+  RecordingSink first_sink;
+  TestConnection first(connection_to(agent.address()), first_sink);
+  await(source.begun.get_future());
+  {
+    RecordingSink sink;
+    TestConnection second(connection_to(agent.address()), sink);
+    REQUIRE(second.wait_for(kPatience));
+    CHECK(second.status().phase == CapturePhase::failed);
+    CHECK(contains(second.status().message, "serves another viewer"));
+    CHECK(contains(second.status().message, "accelscope 9.9.9"));
+  }
+  first.stop();
+  REQUIRE(first.wait_for(kPatience));
+  CHECK(first.status().phase == CapturePhase::ended);
+  first.close();
+  const AgentStatus third = next_viewer(agent.address());
+  CHECK(third.phase == CapturePhase::ended);
+  CHECK(third.events == 10);
+}
+
+TEST_CASE("a viewer that never reads cannot make the agent keep more than its buffer, and is given up") {
+  WatchedSource source;
+  AgentOptions options;
+  options.once = true;
+  options.outbox.buffer_bytes = 4U << 20;
+  options.orphan_limit = std::chrono::milliseconds(50);
+  options.limits = quick_limits();
+  options.limits.stall = std::chrono::milliseconds(400);
+  RunningAgent agent(source.function(), options);
+  RawPeer peer = greeted_viewer(agent.address());
+  peer.send(encode(Start{}));
+  // Heartbeats go on, but nothing is read: the window fills, the source waits, and the agent notices.
+  std::future<Result<void>> ended = source.ended.get_future();
+  const Frame heartbeat = make_frame(FrameType::heartbeat, {});
+  const auto patience_ends = std::chrono::steady_clock::now() + kPatience;
+  while (ended.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
+    REQUIRE(std::chrono::steady_clock::now() < patience_ends);
+    peer.send(heartbeat);
+  }
+  (void)ended.get();
+  const std::vector<Frame> frames = frames_of({.events = 16'384, .lanes = 1});
+  CHECK(source.chunks.load() <=
+        options.outbox.buffer_bytes / frames.back().wire_bytes() + 2);  // and the one it was held back with
+  const Result<void> outcome = agent.join();
+  REQUIRE_FALSE(outcome.ok());
+  CHECK(contains(outcome.message(), "before the capture was delivered"));
+}
+
+TEST_CASE("a viewer that reads but never acknowledges holds the source at the window") {
+  WatchedSource source;
+  AgentOptions options;
+  options.window_bytes = 1U << 20;
+  options.outbox.buffer_bytes = 2U << 20;
+  RunningAgent agent(source.function(), options);
+  RawPeer peer = greeted_viewer(agent.address());
+  peer.send(encode(Start{}));
+  std::uint64_t bytes = 0;
+  std::uint64_t last = 0;
+  std::uint64_t queued = 0;
+  // The progress report comes when the source has waited for a second.
+  while (auto frame = peer.receive()) {
+    if (frame->header.sequence != 0) {
+      bytes += frame->wire_bytes();
+      last = frame->header.sequence;
+    }
+    if (frame->header.type != FrameType::progress) continue;
+    queued = decode_progress(frame->body).value().queued_bytes;
+    break;
+  }
+  CHECK(bytes <= options.window_bytes);
+  CHECK(queued <= options.outbox.buffer_bytes);
+  peer.send(encode_received({last}));
+  const auto next = peer.receive(FrameType::chunk);
+  REQUIRE(next);
+  CHECK(next->header.sequence == last + 1);
+}
+
+TEST_CASE("a window smaller than a chunk still lets one chunk through at a time") {
+  RunningAgent agent(synthetic_source({.events = 100'000, .lanes = 2}));
+  RecordingSink sink;
+  ConnectionOptions options = connection_to(agent.address());
+  options.window_bytes = 100;
+  TestConnection connection(options, sink);
+  REQUIRE(connection.wait_for(kPatience));
+  CHECK(connection.status().phase == CapturePhase::ended);
+  CHECK(sink.event_count == 100'000);
+}
+
+TEST_CASE("a viewer of another major version learns which side to update") {
+  RunningAgent agent(synthetic_source({}));
+  for (const auto& [major, side] : {std::pair<std::uint16_t, std::string>{kProtocolMajor + 1, "accelscope-agent"},
+                                    std::pair<std::uint16_t, std::string>{kProtocolMajor - 1, "accelscope"}}) {
+    Hello hello = viewer_hello();
+    hello.major = major;
+    RawPeer peer = greeted_viewer(agent.address(), hello);
+    const auto error = peer.receive(FrameType::error);
+    REQUIRE(error);
+    const ErrorMessage message = decode_error(error->body).value();
+    CHECK(message.code == ErrorCode::version);
+    CHECK(message.text.ends_with("; update " + side));
+  }
+}
+
+TEST_CASE("garbage, floods, early and impossible frames end a connection, and the agent serves the next viewer") {
+  AgentOptions options;
+  options.limits = quick_limits();
+  options.limits.farewell = std::chrono::milliseconds(200);
+  RunningAgent agent(synthetic_source({.events = 10, .lanes = 1}), options);
+  {
+    RawPeer garbage = RawPeer::connect_to(agent.address());
+    garbage.send(std::as_bytes(std::span("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n")));
+    CHECK_FALSE(garbage.receive(FrameType::start));
+    RawPeer early = RawPeer::connect_to(agent.address());
+    early.send(encode(Start{}));
+    CHECK_FALSE(early.receive(FrameType::chunk));
+    RawPeer twice = greeted_viewer(agent.address());
+    twice.send(encode(viewer_hello()));
+    CHECK(twice.receive(FrameType::error));
+  }
+  CHECK(next_viewer(agent.address()).events == 10);
+  {
+    RawPeer liar = greeted_viewer(agent.address());
+    liar.send(encode(Start{}));
+    liar.send(encode_received({1'000'000}));
+    CHECK(liar.receive(FrameType::error));
+  }
+  CHECK(next_viewer(agent.address()).events == 10);
+  {
+    RawPeer flood = greeted_viewer(agent.address());
+    const Frame heartbeat = make_frame(FrameType::heartbeat, {});
+    Bytes many;
+    for (int i = 0; i < 20'000; ++i) {
+      const auto bytes = std::as_bytes(std::span(&heartbeat.header, 1));
+      many.insert(many.end(), bytes.begin(), bytes.end());
+    }
+    while (flood.send(ByteView(many))) {
+    }
+  }
+  const AgentStatus status = next_viewer(agent.address());
+  CHECK(status.phase == CapturePhase::ended);
+  CHECK(status.events == 10);
+  CHECK(contains(agent.log(), "not the start of a frame"));
+  CHECK(contains(agent.log(), "began with a start frame"));
+  CHECK(contains(agent.log(), "which it cannot have"));
+  CHECK(contains(agent.log(), "floods this side"));
+}
+
+TEST_CASE("a viewer that dies and does not come back frees the source, with a log line that counts what was lost") {
+  WatchedSource source;
+  AgentOptions options;
+  options.once = true;
+  options.orphan_limit = std::chrono::milliseconds(50);
+  RunningAgent agent(source.function(), options);
+  {
+    RawPeer peer = greeted_viewer(agent.address());
+    peer.send(encode(Start{}));
+    await(source.begun.get_future());
+    REQUIRE(peer.receive(FrameType::chunk));
+  }
+  (void)await(source.ended.get_future());
+  CHECK_FALSE(agent.join().ok());
+  CHECK(contains(agent.log(), "frames were not acknowledged"));
+}
+
+TEST_CASE("an agent asked for anything but loopback, or for a port in use, says why it cannot") {
+  RunningAgent agent(synthetic_source({}));
+  AgentOptions options;
+  options.listen = agent.address();
+  const Result<std::unique_ptr<Agent>> second = Agent::listen(options, synthetic_source({}));
+  REQUIRE_FALSE(second.ok());
+  CHECK(contains(second.message(), agent.address().text()));
+  CHECK(contains(second.message(), "is another agent running?"));
+}
+
+}  // namespace
+}  // namespace accelscope::capture

@@ -1,0 +1,168 @@
+// An agent that wants a token, over real connections: who gets in, who does not, and what its log says of them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "capture/agent/viewers/agent.h"
+#include "capture/security/viewer_proof.h"
+#include "capture/wire/capture_messages.h"
+#include "tests/capture/wire/link_support.h"
+
+namespace accelscope::capture {
+namespace {
+
+const std::string kRight = "the-right-token-of-this-agent";
+const std::string kWrong = "some-other-token-altogether";
+
+AgentOptions guarded(const std::shared_ptr<const AgentIdentity>& identity) {
+  AgentOptions options;
+  options.secrets.identity = identity;
+  options.secrets.token = Token::parse(kRight).value();
+  options.limits = quick_limits();
+  return options;
+}
+
+SourceFunction short_source() { return synthetic_source({.events = 10, .lanes = 1}); }
+
+Connector trusting(const Address& address, const AgentIdentity& identity) {
+  return tcp_connector(address, {.trusted = identity.fingerprint});
+}
+
+Address with_tls(Address address) {
+  address.tls = true;
+  return address;
+}
+
+// A viewer's side up to the welcome, on a connection that is there.
+struct Greeted {
+  Hello agent;
+  ViewerProof proof;
+};
+
+Greeted greet(LinkPeer& viewer, ViewerProof proof) {
+  Hello hello = viewer_hello();
+  hello.nonce = proof.nonce();
+  viewer.link().send(encode(hello));
+  const auto answer = viewer.receive();
+  REQUIRE(answer);
+  return {decode_hello(answer->body).value(), std::move(proof)};
+}
+
+ViewerProof proof_with(const std::string& token) { return ViewerProof::begin(Token::parse(token).value()).value(); }
+
+// The agent's answer to this viewer: a welcome or an error.
+Frame knock(TestWire& wire, const Connector& connector, const std::string& token) {
+  const Result<LinkPeer*> viewer = wire.connect(connector, false);
+  REQUIRE_MESSAGE(viewer.ok(), viewer.message());
+  Greeted greeted = greet(*viewer.value(), proof_with(token));
+  const auto& wanted = greeted.agent.capabilities;
+  CHECK(std::find(wanted.begin(), wanted.end(), "token") != wanted.end());
+  const std::string mac = greeted.proof.prove(greeted.agent.nonce, viewer.value()->link().channel_binding()).value();
+  viewer.value()->link().send(encode(ProofMessage{mac}));
+  const auto answer = viewer.value()->receive();
+  REQUIRE(answer);
+  if (answer->header.type == FrameType::welcome) {
+    CHECK(greeted.proof.check_welcome(decode_welcome(answer->body).value().mac).ok());
+  }
+  return *answer;
+}
+
+TEST_CASE("over TLS and over plain loopback the right token gets in, and a wrong one is refused and never logged") {
+  const auto identity = new_identity();
+  RunningAgent agent(short_source(), guarded(identity));
+  TestWire wire;
+  const Connector encrypted = trusting(with_tls(agent.address()), *identity);
+  const Connector plain = tcp_connector(agent.address(), {});
+  for (const Connector& connector : {encrypted, plain}) {
+    CHECK(knock(wire, connector, kRight).header.type == FrameType::welcome);
+    const Frame refused = knock(wire, connector, kWrong);
+    REQUIRE(refused.header.type == FrameType::error);
+    CHECK(decode_error(refused.body).value().code == ErrorCode::refused);
+    CHECK(contains(decode_error(refused.body).value().text, "token is not this agent's"));
+  }
+  for (int i = 0; i < 9; ++i) (void)knock(wire, plain, kWrong);
+  // The owner, from the same address, is not shut out with those who guess.
+  CHECK(knock(wire, plain, kRight).header.type == FrameType::welcome);
+  CHECK(contains(agent.log(), "token is not this agent's"));
+  for (const std::string& secret : {kRight, kWrong, identity->key_pem}) CHECK_FALSE(contains(agent.log(), secret));
+}
+
+TEST_CASE("who says nothing of a token, or asks for things before it is let in, gets nothing and is told what to do") {
+  RunningAgent agent(short_source(), guarded(new_identity()));
+  for (const Frame& request : {encode(Start{}), encode(Fetch{}), encode(ClockReport{}), encode(Discard{})}) {
+    RawPeer viewer = RawPeer::connect_to(agent.address());
+    Hello hello = viewer_hello();
+    hello.nonce = proof_with(kRight).nonce();
+    viewer.send(encode(hello));
+    viewer.send(request);
+    const auto answer = viewer.receive(FrameType::error);
+    REQUIRE(answer);
+    CHECK(contains(decode_error(answer->body).value().text, "wants a token"));
+    CHECK_FALSE(viewer.receive());
+  }
+  CHECK_FALSE(contains(agent.log(), "connected"));
+}
+
+TEST_CASE("a viewer that never proves its token cannot keep a connection for good") {
+  AgentOptions options = guarded(new_identity());
+  options.limits.hello = std::chrono::milliseconds(50);
+  options.limits.farewell = std::chrono::milliseconds(50);
+  RunningAgent agent(short_source(), options);
+  TestWire wire;
+  const Result<LinkPeer*> viewer = wire.connect(tcp_connector(agent.address(), {}), false);
+  REQUIRE(viewer.ok());
+  (void)greet(*viewer.value(), proof_with(kRight));  // its heartbeats go on
+  const auto answer = viewer.value()->receive();
+  REQUIRE(answer);
+  CHECK(contains(decode_error(answer->body).value().text, "has not proved that it knows the token"));
+  (void)viewer.value()->wait_closed();
+}
+
+TEST_CASE("somebody in between, whose certificate the user trusted by mistake, cannot use the viewer's proof") {
+  const auto identity = new_identity();
+  const auto forged = new_identity();
+  RunningAgent agent(short_source(), guarded(identity));
+  TestWire between({.identity = forged});
+  const Result<LinkPeer*> viewer = between.connect(trusting(between.address(true), *forged), false);
+  REQUIRE_MESSAGE(viewer.ok(), viewer.message());
+  ViewerProof proof = proof_with(kRight);
+  Hello hello = viewer_hello();
+  hello.nonce = proof.nonce();
+  viewer.value()->link().send(encode(hello));
+  // The frames of both sides are passed on as they are, over two TLS connections.
+  LinkPeer* near = &between.accepted();
+  auto passed = near->receive();
+  if (!passed) {  // the connection on which the certificate was seen for the first time
+    near = &between.accepted();
+    passed = near->receive();
+  }
+  REQUIRE(passed);
+  const Result<LinkPeer*> far = between.connect(trusting(with_tls(agent.address()), *identity), false);
+  REQUIRE(far.ok());
+  far.value()->link().send(*passed);
+  const auto agent_hello_frame = far.value()->receive();
+  REQUIRE(agent_hello_frame);
+  near->link().send(*agent_hello_frame);
+  const auto seen = viewer.value()->receive();
+  REQUIRE(seen);
+  const std::string mac =
+      proof.prove(decode_hello(seen->body).value().nonce, viewer.value()->link().channel_binding()).value();
+  far.value()->link().send(encode(ProofMessage{mac}));
+  const auto answer = far.value()->receive();
+  REQUIRE(answer);
+  CHECK(answer->header.type == FrameType::error);
+  CHECK(contains(agent.log(), "token is not this agent's"));
+}
+
+TEST_CASE("an agent that others could use without a token does not start") {
+  AgentOptions options;
+  options.may_run = true;
+  CHECK(contains(Agent::listen(options, short_source()).message(), "needs a token"));
+  options.may_run = false;
+  options.listen = {"192.0.2.1", 0};
+  options.secrets.identity = new_identity();
+  CHECK(contains(Agent::listen(options, short_source()).message(), "needs a token"));
+}
+
+}  // namespace
+}  // namespace accelscope::capture

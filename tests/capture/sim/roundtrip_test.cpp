@@ -1,0 +1,115 @@
+#include <doctest/doctest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <random>
+
+#include "capture/sim/output/neuron_json_writer.h"
+#include "capture/sim/output/simulator.h"
+#include "capture/sources/base/source.h"
+#include "core/store/snapshot.h"
+#include "core/store/store.h"
+#include "tests/capture/recording_sink.h"
+
+using namespace accelscope;
+using namespace accelscope::capture;
+
+namespace {
+
+struct Totals {
+  std::uint64_t events = 0;
+  std::int64_t starts = 0;
+  std::int64_t durations = 0;
+  bool operator==(const Totals&) const = default;
+};
+
+std::map<std::string, Totals> totals_by_schema(const RecordingSink& sink) {
+  std::map<std::string, Totals> totals;
+  for (const RecordedEvent& event : sink.events()) {
+    Totals& each = totals[sink.schema_of(event).name];
+    each.events += 1;
+    each.starts += event.start;
+    each.durations += event.end - event.start;
+  }
+  return totals;
+}
+
+}  // namespace
+
+TEST_CASE("a simulated Neuron JSON file imports into the events that the simulation makes") {
+  const SimulationOptions options{.seed = 21, .kernels = 2};
+  RecordingSink simulated;
+  REQUIRE(simulate(options, simulated).ok());
+
+  const std::string path =
+      (std::filesystem::temp_directory_path() / (std::to_string(std::random_device{}()) + "accelscope_sim_import.json"))
+          .string();
+  REQUIRE(write_neuron_json(options, path).ok());
+  const Result<const SourceFormat*> format = guess_format(path);
+  REQUIRE(format.ok());
+  CHECK((*format)->name == "neuron-json");
+  RecordingSink imported;
+  const Result<void> done = (*format)->run(path, {}, imported);
+  std::remove(path.c_str());
+  REQUIRE(done.ok());
+
+  const std::map<std::string, Totals> expected = totals_by_schema(simulated);
+  const std::map<std::string, Totals> found = totals_by_schema(imported);
+  for (const char* schema : {"instruction", "dma", "dma_transfer", "semaphore_update", "cc_op", "cc_instruction",
+                             "pending_dma", "dma_throughput", "sbuf_usage", "psum_usage", "throttle", "active_time",
+                             "layer_summary", "error", "nc_mem_usage", "dma_queues_info"}) {
+    CAPTURE(schema);
+    REQUIRE(found.count(schema) == 1);
+    CHECK(found.at(schema).events == expected.at(schema).events);
+    CHECK(found.at(schema).starts == expected.at(schema).starts);
+    CHECK(found.at(schema).durations == expected.at(schema).durations);
+  }
+  for (const QualityEntry& entry : imported.qualities) {
+    CAPTURE(entry.kind);
+    CAPTURE(entry.detail);
+    CHECK(entry.severity != Severity::error);
+  }
+}
+
+TEST_CASE("a store takes all that the simulation makes, in either detail") {
+  for (const Detail detail : {Detail::full, Detail::slim}) {
+    const SimulationOptions options{.seed = 9, .kernels = 3, .devices = 2, .detail = detail};
+    RecordingSink counted;
+    REQUIRE(simulate(options, counted).ok());
+    Result<std::unique_ptr<Store>> store = Store::create();
+    REQUIRE(store.ok());
+    StoreSink sink(**store);
+    const Result<void> done = simulate(options, sink);
+    CAPTURE(done.ok() ? "" : done.message());
+    REQUIRE(done.ok());
+    CHECK((*store)->snapshot()->event_count == counted.event_count);
+  }
+}
+
+TEST_CASE("a rate keeps the simulation to the clock on the wall") {
+  for (const Detail detail : {Detail::full, Detail::slim}) {
+    RecordingSink sink;
+    const auto begin = std::chrono::steady_clock::now();
+    REQUIRE(simulate({.events = 20'000, .detail = detail, .rate_events_per_second = 100'000}, sink).ok());
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    CHECK(sink.event_count >= 20'000);
+    CHECK(taken.count() > 0.15);
+    // Flushed while it goes on, so that a viewer sees it grow.
+    std::map<LaneNumber, int> chunks;
+    int most = 0;
+    for (const SealedChunk& chunk : sink.chunks) most = std::max(most, ++chunks[chunk.lane]);
+    CHECK(most > 1);
+  }
+}
+
+TEST_CASE("a simulation ends by its seconds, whatever is left to do") {
+  for (const Detail detail : {Detail::full, Detail::slim}) {
+    RecordingSink sink;
+    const auto begin = std::chrono::steady_clock::now();
+    REQUIRE(simulate({.seconds = 0.1, .detail = detail, .rate_events_per_second = 1000}, sink).ok());
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    CHECK(taken.count() < 5);
+    CHECK(sink.event_count > 0);
+  }
+}

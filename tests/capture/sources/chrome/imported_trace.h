@@ -1,0 +1,28 @@
+// A Chrome JSON trace imported into a store in memory, and small traces put together from rows.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "capture/sources/chrome/source.h"
+#include "tests/capture/sources/neuron/imported.h"
+
+namespace accelscope::capture {
+
+inline Imported imported_trace(std::string_view json, const ChromeReading& reading = {}) {
+  return Imported::by([&](EventSink& sink) {
+    return import_chrome_json(ByteSource::from_memory(json), "test.json", {}, sink, reading);
+  });
+}
+
+// The message of an import that fails.
+inline std::string failure_of_trace(std::string_view json) {
+  std::unique_ptr<Store> store = std::move(Store::create().value());
+  StoreSink sink(*store);
+  const Result<void> done = import_chrome_json(ByteSource::from_memory(json), "test.json", {}, sink);
+  return done.ok() ? std::string{} : done.message();
+}
+
+inline std::string trace_of(const std::string& rows) { return "{\"traceEvents\":[" + rows + "]}"; }
+
+}  // namespace accelscope::capture

@@ -1,0 +1,113 @@
+// Files of other tools are named, not guessed at, and a format that is forced upon a file must fit it.
+#include "capture/sources/other_formats.h"
+
+#include <doctest/doctest.h>
+#include <sqlite3.h>
+
+#include <fstream>
+#include <string>
+
+#include "capture/sources/base/source.h"
+#include "capture/sources/import_input.h"
+#include "core/store/other_database.h"
+#include "core/store/store.h"
+#include "tests/capture/client/client_support.h"
+
+namespace accelscope::capture {
+namespace {
+
+void make_database(const std::filesystem::path& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
+  CHECK(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+}
+
+std::string written(const TestFolder& folder, const std::string& name, const std::string& content) {
+  const std::string path = (folder.path / name).string();
+  std::ofstream(path, std::ios::binary) << content;
+  return path;
+}
+
+Result<void> import_as(const std::string& path, const std::string& format) {
+  const auto store = empty_store();
+  InputOptions options;
+  options.format = format;
+  return import_input({path}, options, [&] { return std::make_unique<StoreSink>(*store); });
+}
+
+TEST_CASE("databases of other tools are named, and a session is never taken for one") {
+  const TestFolder folder;
+  const auto named = [&](const char* name, const std::string& sql) {
+    const std::filesystem::path path = folder.path / name;
+    make_database(path, sql);
+    const auto format = find_other_format(path.string());
+    REQUIRE(format);
+    const auto guessed = guess_format(path.string());
+    CHECK_FALSE(guessed.ok());
+    CHECK(contains(guessed.message(), format->title));
+    return format->title;
+  };
+  CHECK(named("a.sqlite", "CREATE TABLE StringIds(id); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(a)") ==
+        "an Nsight Systems export (SQLite)");
+  CHECK(named("b.db", "CREATE TABLE rocpd_info_node_00(id)") == "a ROCm profile (rocpd)");
+  CHECK(named("c.rpd", "CREATE TABLE rocpd_api(id)") == "an RPD trace (ROCm)");
+  CHECK(named("d.db", "CREATE TABLE bookmarks(id)") == "an SQLite database of another program");
+  const std::string session = (folder.path / "s.accel").string();
+  REQUIRE(empty_store()->save(session, [](auto, auto) { return true; }).ok());
+  CHECK_FALSE(tables_of_other_database(session));
+  CHECK_FALSE(find_other_format(session));
+}
+
+TEST_CASE("texts and binary files of other tools are named with what to do") {
+  const TestFolder folder;
+  const auto title = [&](const char* name, const std::string& content) {
+    const auto format = find_other_format(written(folder, name, content));
+    return format ? format->title : "";
+  };
+  CHECK(title("ops.csv", "OP CODE,OP TYPE,GLOBAL CALL COUNT\n") == "an operations report of tt-metal");
+  CHECK(title("noc.json", "[\n\n {\"proc\":\"BRISC\", \"noc\":\"NOC_0\"}]") == "a NoC trace of tt-metal");
+  CHECK(title("r.json", "{\"rocprofiler-sdk-tool\":[{}]}") == "a result of rocprofv3 (JSON)");
+  CHECK(title("u.txt", "\n=== Device Timing Summary ===\n") == "a summary of unitrace");
+  CHECK(title("t.csv", "name,start_tsc.TSC,end_tsc,pid,tid\n") == "a table of tasks for VTune");
+  CHECK(title("m.pickle", std::string("\x80\x04\x95\x00\x00}\x94(\x8c\x08segments\x94", 20)) ==
+        "a memory snapshot of PyTorch");
+  CHECK(title("x.pb", std::string("\x0a\x0f\x12\x0d/device:TPU:0", 17)) == "an XLA profile (XPlane)");
+  CHECK(title("p", std::string("\x0a\x02\x50\x01\x0a\x02\x50\x01", 8)) == "a Perfetto trace (protobuf)");
+  CHECK(title("a.nsys-rep", "anything") == "an Nsight Systems report");
+  CHECK(title("page.json", "<!DOCTYPE html><html>") == "a web page");
+  CHECK(title("notes.txt", "nothing of the kind") == "");
+  CHECK(contains(refusal("a.csv", {"a table", "do that"}), "a.csv: this is a table, which is not read here; do that"));
+}
+
+TEST_CASE("a format that is forced upon a file fails if nothing in it has a name") {
+  const TestFolder folder;
+  const std::string noc = written(folder, "noc.json",
+                                  "[{\"proc\":\"BRISC\",\"noc\":\"NOC_0\",\"sx\":1,\"timestamp\":5},"
+                                  "{\"proc\":\"BRISC\",\"noc\":\"NOC_0\",\"sx\":1,\"timestamp\":9}]");
+  for (const char* format : {"neuron-json", "chrome-json", "tt-device-log", "tracy-csv", "session"}) {
+    CAPTURE(format);
+    const Result<void> done = import_as(noc, format);
+    REQUIRE_FALSE(done.ok());
+    CHECK(contains(done.message(), noc));
+    CHECK_FALSE(contains(done.message(), "the file is empty"));
+    CHECK_MESSAGE(contains(done.message(), "a NoC trace of tt-metal"), done.message());
+  }
+  const std::string chrome = written(
+      folder, "t.json", "{\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":2}]}");
+  CHECK(import_as(chrome, "chrome-json").ok());
+  CHECK(contains(import_as(chrome, "tt-device-log").message(), "it looks like chrome-json: leave --format out"));
+}
+
+TEST_CASE("a packed file with one line longer than a block is not called empty") {
+  const TestFolder folder;
+  const std::string path = written(folder, "long.csv", std::string(600U << 10, 'x'));
+  for (const char* format : {"tt-device-log", "tracy-csv"}) {
+    const Result<void> done = import_as(path, format);
+    REQUIRE_FALSE(done.ok());
+    CHECK(contains(done.message(), "its lines are too long"));
+  }
+}
+
+}  // namespace
+}  // namespace accelscope::capture

@@ -1,0 +1,223 @@
+#include "core/analysis/figures/verdict.h"
+
+#include <doctest/doctest.h>
+
+#include "core/chunk/session_writer.h"
+#include "core/scan/chunk_scan.h"
+#include "core/store/store.h"
+
+using namespace accelscope;
+
+namespace {
+
+SessionLoad streams(double busy) {
+  SessionLoad load;
+  load.kind = SessionLoad::Kind::streams;
+  load.device = "GPU";
+  load.span_ns = 1'000'000;
+  load.active_ns = static_cast<std::int64_t>(busy * 1e6);
+  load.busiest = "gemm";
+  load.busiest_share = 0.43;
+  return load;
+}
+
+SessionLoad engines(double dma, double busiest, double collectives = 0) {
+  SessionLoad load;
+  load.kind = SessionLoad::Kind::engines;
+  load.device = "nc0";
+  load.span_ns = 400'000;
+  load.active_ns = 300'000;
+  load.shares = {busiest, dma, collectives};
+  load.busiest = "Tensor";
+  load.busiest_share = busiest;
+  return load;
+}
+
+// A session written by hand: tracks of any kind and the stretches in which they work or wait.
+class HandMade {
+ public:
+  HandMade() { schema_ = writer_.add_schema({.name = "work", .wait_names = {"WAIT"}}); }
+  TrackNumber track(const char* name, const char* kind, const char* device = "nc0") {
+    return writer_.add_track({.name = name, .kind = kind, .device = device, .schema = schema_});
+  }
+  void add(TrackNumber track, std::int64_t begin, std::int64_t end, const char* name = "COPY") {
+    writer_.begin_event(track, begin, end - begin, writer_.intern(name));
+  }
+  void lacks(const char* kind, std::uint64_t count, Severity severity) {
+    writer_.add_quality({kind, count, "what to try", severity});
+  }
+  SessionLoad load(const TimeRange& active) {
+    REQUIRE(writer_.finish().ok());
+    const auto measured = session_load({*store_, store_->snapshot(), pool_, control_}, active);
+    REQUIRE(measured.ok());
+    return *measured;
+  }
+  Verdict verdict(const std::optional<TimeRange>& active, const SourceLines& lines) {
+    REQUIRE(writer_.finish().ok());
+    const auto made = session_verdict({*store_, store_->snapshot(), pool_, control_}, active, lines);
+    REQUIRE(made.ok());
+    return *made;
+  }
+
+ private:
+  std::unique_ptr<Store> store_ = Store::create().value();
+  StoreSink sink_{*store_};
+  SessionWriter writer_{sink_};
+  WorkerPool pool_{2};
+  TaskControl control_;
+  SchemaNumber schema_ = 0;
+};
+
+SourceLine line(const char* path, std::uint32_t number, std::int64_t busy_ns, std::int64_t wait_ns) {
+  return {.path = path, .line = number, .event_count = 1, .busy_ns = busy_ns, .wait_ns = wait_ns};
+}
+
+}  // namespace
+
+TEST_CASE("verdict: a device that idles is bound by its host, and its longest gap says where to look") {
+  SessionLoad load = streams(0.51);
+  load.gap = {100, 95'000'100};
+  load.before_gap = "vectorized_elementwise_kernel";
+  CHECK(bound_text(load) == "GPU idle 49.0 % of 1 ms: host-bound");
+  CHECK(cause_text(load) == "Largest gap 95 ms after vectorized_elementwise_kernel");
+  load.host_in_gap = "DataLoader.__next__";
+  CHECK(cause_text(load) == "Largest gap 95 ms after vectorized_elementwise_kernel, host in DataLoader.__next__");
+  load.before_gap = "";
+  CHECK(cause_text(load) == "Largest gap 95 ms before the first work, host in DataLoader.__next__");
+}
+
+TEST_CASE("verdict: a device that is kept busy is bound by what it does, alone or most") {
+  SessionLoad load = streams(0.95);
+  CHECK(bound_text(load) == "GPU busy 95.0 % of 1 ms: bound by its kernels");
+  CHECK(cause_text(load) == "Longest in gemm, 43.0 %");
+  load.alone_shares[static_cast<std::size_t>(Unit::collective)] = 0.4;
+  CHECK(bound_text(load) == "GPU busy 95.0 % of 1 ms: bound by communication, alone for 40.0 %");
+  load.alone_shares[static_cast<std::size_t>(Unit::transfer)] = 0.5;
+  CHECK(bound_text(load) == "GPU busy 95.0 % of 1 ms: bound by copies, alone for 50.0 %");
+}
+
+TEST_CASE("verdict: of engines the unit that is under way most bounds them, beside the peak and the ideal") {
+  SessionLoad load = engines(0.98, 0.44);
+  CHECK(bound_text(load) == "DMA-bound, 300 µs of work");
+  CHECK(cause_text(load) == "DMA 98.0 %, Tensor 44.0 % of the work");
+  load.of_peak = 0.07;
+  load.ideal_ns = 21'000;
+  CHECK(bound_text(load) == "7.0 % of peak: DMA-bound, ideal 21 µs for 300 µs of work");
+  CHECK(bound_text(engines(0.5, 0.9)) == "Bound by Tensor, 300 µs of work");
+  CHECK(bound_text(engines(0.1, 0.2, 0.7)) == "Bound by communication, 300 µs of work");
+  CHECK(bound_text(engines(0.38, 0.31)) == "Latency-bound, 300 µs of work");
+  CHECK(cause_text(engines(0.38, 0.31)) == "DMA 38.0 %, Tensor 31.0 % of the work");
+}
+
+TEST_CASE("verdict: it commits whatever was recorded, and says what is missing where nothing was") {
+  for (int percent = 0; percent <= 100; ++percent) {
+    const double share = percent / 100.0;
+    for (const SessionLoad& load : {streams(share), engines(share, 1 - share), engines(share / 3, share / 4)}) {
+      CHECK(bound_text(load).find("ound") != std::string::npos);  // "host-bound", "Bound by ..."
+    }
+  }
+  SessionLoad host;
+  host.kind = SessionLoad::Kind::host_only;
+  host.span_ns = 2'000'000;
+  host.active_ns = 1'500'000;
+  CHECK(bound_text(host) == "Host-bound: no device work was recorded, threads work 1.5 ms of 2 ms");
+  CHECK(bound_text({}) == "Unknown: no work was recorded, capture engines, streams or threads");
+}
+
+TEST_CASE("verdict: a stream that idles between its kernels is measured so, with what the host did meanwhile") {
+  HandMade session;
+  const TrackNumber stream = session.track("stream 7", "stream", "gpu 0");
+  const TrackNumber thread = session.track("11 python", "host_thread", "");
+  session.add(stream, 0, 1'000, "void at::native::gemm<float>(float*)");
+  session.add(stream, 9'000, 10'000, "softmax");
+  session.add(thread, 0, 10'000, "main");
+  session.add(thread, 2'000, 8'500, "load_batch");
+  const SessionLoad load = session.load({0, 10'000});
+  CHECK(load.kind == SessionLoad::Kind::streams);
+  CHECK(load.device == "GPU");
+  CHECK(load.idle_share() == doctest::Approx(0.8));
+  CHECK(load.gap == TimeRange{1'000, 9'000});
+  CHECK(load.before_gap == "gemm");
+  CHECK(load.host_in_gap == "load_batch");
+}
+
+TEST_CASE("verdict: queues that take turns cover the time together, and each device counts alike") {
+  HandMade session;
+  const TrackNumber first = session.track("q0", "dma_queue");
+  const TrackNumber second = session.track("q1", "dma_queue");
+  const TrackNumber engine = session.track("Tensor", "engine");
+  session.add(first, 0, 500);
+  session.add(second, 400, 1'000);  // overlaps the first
+  session.add(engine, 0, 250);
+  session.add(engine, 250, 1'000, "WAIT");
+  session.add(first, 1'500, 9'000);  // outside of the stretch
+  const SessionLoad load = session.load({0, 1'000});
+  CHECK(load.kind == SessionLoad::Kind::engines);
+  CHECK(load.active_ns == 1'000);
+  CHECK(load.share(Unit::transfer) == doctest::Approx(1.0));
+  CHECK(load.share(Unit::compute) == doctest::Approx(0.25));
+  CHECK(load.busiest == "Tensor");
+  CHECK(load.busiest_share == doctest::Approx(0.25));
+}
+
+TEST_CASE("verdict: engines without a program most of the time are bound by their host, engines that wait are not") {
+  HandMade session;
+  const TrackNumber engine = session.track("core 1,1 BRISC", "engine");
+  session.add(engine, 0, 100);
+  session.add(engine, 900'000, 900'100);
+  session.add(engine, 1'000'000, 1'000'100);
+  const SessionLoad load = session.load({0, 1'000'100});
+  CHECK(load.kind == SessionLoad::Kind::engines);
+  CHECK(load.gap == TimeRange{100, 900'000});
+  CHECK(bound_text(load).ends_with(": host-bound"));
+  CHECK(cause_text(load).starts_with("Largest gap 899.9 µs after "));
+  HandMade waiting;
+  const TrackNumber other = waiting.track("Tensor", "engine");
+  waiting.add(other, 0, 100);
+  waiting.add(other, 100, 1'000'000, "WAIT");
+  waiting.add(other, 1'000'000, 1'000'100);
+  CHECK(bound_text(waiting.load({0, 1'000'100})).find("host-bound") == std::string::npos);
+}
+
+TEST_CASE("verdict: the worst line waits longest, else works longest, and idle lines are none") {
+  SourceLines lines;
+  CHECK_FALSE(worst_line(lines).has_value());
+  lines.lines = {line("a.py", 1, 0, 0)};
+  CHECK_FALSE(worst_line(lines).has_value());
+  lines.lines = {line("dir/mlp.py", 12, 900, 0), line("dir/mlp.py", 33, 10, 0)};
+  CHECK(line_text(*worst_line(lines)) == "mlp.py:12 works 900 ns");
+  lines.lines.push_back(line("dir/mlp.py", 40, 5, 344'000));
+  CHECK(line_text(*worst_line(lines)) == "mlp.py:40 waits 344 µs");
+}
+
+TEST_CASE("verdict: a line of the host costs its own time and what it launched, and only where none is of the device") {
+  SourceLines lines, own, launched;
+  SourceLine host = line("train.py", 7, 5'000'000, 0);
+  host.host_ns = 5'000'000;
+  lines.lines = {host, line("mlp.py", 12, 900, 0)};
+  CHECK(line_text(*worst_line(lines)) == "mlp.py:12 works 900 ns");
+  lines.lines = {host};
+  own.lines = {line("train.py", 7, 3'000, 0), line("train.py", 9, 1'500, 0)};
+  CHECK(line_text(*worst_line(lines, own)) == "train.py:7 works 3 µs on the host");
+  launched.lines = {line("train.py", 3, 100, 0), line("train.py", 9, 2'000, 0)};
+  CHECK(line_text(*worst_line(lines, own, launched)) == "train.py:9 launches 2 µs of device work, 1.5 µs of its own");
+  CHECK(worst_line(lines, own, launched)->ns == 3'500);
+}
+
+TEST_CASE("verdict: it ends with the gravest gap in the data, and says nothing of complete ones") {
+  SourceLines lines;
+  lines.lines = {line("mlp.py", 33, 0, 344'000)};
+  HandMade session;
+  session.add(session.track("stream 7", "stream", "gpu 0"), 0, 2'000);
+  session.lacks("clock_estimated", 1, Severity::note);
+  session.lacks("rows_skipped", 1'204, Severity::error);
+  session.lacks("stacks_missing", 1, Severity::warning);
+  const Verdict verdict = session.verdict(TimeRange{0, 2'000}, lines);
+  CHECK(verdict.missing == "rows skipped (1,204)");
+  CHECK(verdict.text() ==
+        "GPU busy 100.0 % of 2 µs: bound by its kernels; Longest in COPY, 100.0 %; mlp.py:33 waits 344 µs; "
+        "data quality: rows skipped (1,204)");
+  HandMade empty;
+  const Verdict nothing = empty.verdict(std::nullopt, {});
+  CHECK(nothing.text() == "Unknown: no work was recorded, capture engines, streams or threads");
+}

@@ -1,0 +1,109 @@
+// A viewer that nobody touches: what it owes the user comes all the same, and then it draws nothing.
+#include <algorithm>
+
+#include "app/timeline/state.h"
+#include "tests/gui/viewer.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using namespace accelscope::test;
+using render::Key;
+using render::Point;
+
+namespace {
+
+// The pointer on the first MATMUL of the small session.
+Point on_first_matmul(OpenViewer& viewer) {
+  viewer.tab().show({900, 2'100});
+  viewer.shell.frame(3);
+  REQUIRE(viewer.shell.settle());
+  const render::Rect canvas = *viewer.shell.find("timeline.canvas");
+  for (const DrawnRow& row : viewer.tab().timeline->drawn_rows) {
+    if (viewer.tab().timeline->rows[row.row].label != "Tensor") continue;
+    const ViewRange& view = viewer.tab().view;
+    const double share = (1'050 - view.begin_ns) / view.span_ns();
+    return {canvas.x0 + static_cast<float>(share) * canvas.width(), row.rect.centre().y};
+  }
+  FAIL("no lane Tensor");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("rest: the card of an event comes when the pointer rests on it and nothing else happens") {
+  OpenViewer viewer;
+  const Point at = on_first_matmul(viewer);
+  const auto card_is_seen = [&] {
+    const auto& texts = viewer.shell.ui().texts();
+    return std::any_of(texts.begin(), texts.end(), [](const auto& shown) { return shown.text == "Duration"; });
+  };
+  viewer.shell.move({5, 5});
+  REQUIRE(viewer.shell.rest_until([&] { return viewer.shell.rest(5) == 0; }));
+  CHECK_FALSE(card_is_seen());
+  viewer.shell.move(at);
+  (void)viewer.shell.rest(1);
+  CHECK(card_is_seen());
+}
+
+TEST_CASE("rest: an open session draws no frame while nothing happens") {
+  OpenViewer viewer;
+  viewer.shell.move({5, 5});
+  REQUIRE(viewer.shell.rest_until([&] { return viewer.shell.rest(5) == 0; }));
+  CHECK(viewer.shell.rest(600) == 0);
+}
+
+TEST_CASE("rest: the start page draws no frame while nothing happens") {
+  Viewer viewer;
+  REQUIRE(viewer.shell.rest_until([&] { return viewer.shell.rest(5) == 0; }));
+  CHECK(viewer.shell.rest(600) == 0);
+}
+
+TEST_CASE("rest: what a worker has found out is shown though nobody moves the mouse") {
+  const TemporaryFolder folder;
+  const std::string path = save_small_session(folder.path());
+  Viewer viewer;
+  viewer.app.open(path);
+  REQUIRE(viewer.shell.rest_until([&] { return viewer.app.workspace().tab_count() == 1; }));
+  CHECK(viewer.shell.rest_until([&] {
+    return !viewer.shell.shows("Looking for what bounds it") && viewer.shell.find("verdict.bound") != nullptr;
+  }));
+}
+
+TEST_CASE("menus: the keys that are typed into an open menu do nothing to what lies below") {
+  OpenViewer viewer;
+  REQUIRE(viewer.shell.click("bottom.menu"));
+  REQUIRE(viewer.shell.shows("Move to the right"));
+  const ViewRange before = viewer.tab().view;
+  for (const Key key : {Key::l, Key::a, Key::y, Key::e, Key::r, Key::w, Key::m}) viewer.shell.key(key);
+  CHECK(viewer.tab().view == before);
+  CHECK(viewer.tab().markers.empty());
+  CHECK_FALSE(viewer.shell.ui().typing());  // no field was opened
+  CHECK(viewer.shell.shows("Move to the right"));
+  viewer.shell.key(Key::escape);
+  CHECK_FALSE(viewer.shell.shows("Move to the right"));
+}
+
+TEST_CASE("dialogs: Esc closes one at once, also out of its field") {
+  OpenViewer viewer;
+  for (const std::string name : {"go_to_time", "keys", "connect", "go_to_link"}) {
+    CAPTURE(name);
+    viewer.run(name.c_str());
+    REQUIRE(viewer.shell.find(name + ".close") != nullptr);
+    if (name == "keys") REQUIRE(viewer.shell.click("keys.filter"));
+    viewer.shell.type("1");
+    viewer.shell.key(Key::escape);
+    viewer.shell.frame(2);
+    CHECK(viewer.shell.find(name + ".close") == nullptr);
+  }
+}
+
+TEST_CASE("start page: on a laptop its doors have whole names") {
+  Viewer viewer;
+  viewer.shell.resize(1280, 720, 1);
+  viewer.shell.frame(3);
+  for (const char* whole : {"Open a file or folder", "Connect to a device", "Try the demo",
+                            "Simulated; needs no hardware", "A session, or any known trace"}) {
+    CAPTURE(whole);
+    CHECK(viewer.shell.shows(whole));
+  }
+}

@@ -138,6 +138,15 @@ def types(path):
             stack.append(("other", ""))
 
 
+def nameless(paths):
+    """Capture is too large for one namespace: each of its folders has its own."""
+    for path in paths:
+        if path.startswith("capture/") and path.endswith((".h", ".cpp")):
+            with open(path, encoding="utf-8") as file:
+                if re.search(r"^namespace accelscope::capture \{", file.read(), re.M):
+                    yield f"{path}: namespace accelscope::capture without the name of its folder"
+
+
 def types_of_one_name(paths):
     where = collections.defaultdict(set)
     for path in paths:
@@ -153,7 +162,7 @@ def types_of_one_name(paths):
 
 def main():
     paths = [path for path in files() if os.path.exists(path)]
-    offences = [*wrong_includes(paths), *crowded(paths), *silent_rooms(paths), *types_of_one_name(paths)]
+    offences = [*wrong_includes(paths), *crowded(paths), *silent_rooms(paths), *nameless(paths), *types_of_one_name(paths)]
     for offence in offences:
         print(offence)
     print(f"{len(paths)} files, {len(offences)} offences against the plan of the house")

@@ -6,10 +6,11 @@
 #include "capture/system/standard_streams.h"
 
 int main(int argc, char** argv) {
-  accelscope::capture::open_closed_streams();
-  accelscope::capture::ignore_file_size_signal();
+  accelscope::capture::system::open_closed_streams();
+  accelscope::capture::system::ignore_file_size_signal();
   // ssh starts this program again, with nothing but its question, to have it put to the user.
-  if (accelscope::capture::asked_by_ssh()) return accelscope::capture::answer_ssh(argc > 1 ? argv[1] : "");
+  if (accelscope::capture::reach::asked_by_ssh())
+    return accelscope::capture::reach::answer_ssh(argc > 1 ? argv[1] : "");
   std::ios::sync_with_stdio(false);
   return accelscope::app::run_program(
       {argv + 1, argv + argc},

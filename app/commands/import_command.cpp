@@ -29,7 +29,7 @@ struct ImportCommand {
 
 std::string format_names() {
   std::string names;
-  for (const capture::SourceFormat& format : capture::source_formats()) {
+  for (const capture::sources::SourceFormat& format : capture::sources::source_formats()) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", format.name);
   }
   return names;

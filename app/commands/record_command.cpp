@@ -26,29 +26,29 @@ namespace accelscope::app {
 namespace {
 
 struct RecordCommand {
-  capture::RecordOptions options;
+  capture::client::RecordOptions options;
   RecordArguments arguments;
   std::string memory_budget;
   bool force = false;
 
   int run(const CommandRun& run) const;
   [[nodiscard]] Result<std::string> output_name() const;
-  int record(capture::RecordOptions record_options, const std::string& name, const CommandRun& run) const;
+  int record(capture::client::RecordOptions record_options, const std::string& name, const CommandRun& run) const;
 };
 
 // Where the output is the result's, in JSON or as a session, what the program prints is beside it.
-bool show_text(const capture::ProgramText& text, bool output_is_taken, const CommandRun& run) {
+bool show_text(const capture::client::ProgramText& text, bool output_is_taken, const CommandRun& run) {
   if (run.shows_progress()) run.streams.err << kEraseLine << std::flush;
   std::ostream& stream = text.is_error || output_is_taken ? run.streams.err : run.streams.out;
   stream << text.text << std::flush;
   return stream.good();
 }
 
-std::string recording_line(const capture::CaptureStatus& status) {
+std::string recording_line(const capture::client::CaptureStatus& status) {
   std::uint64_t bytes = 0;
   std::uint64_t waiting = 0;
   double seconds = 0;
-  for (const capture::AgentStatus& agent : status.agents) {
+  for (const capture::client::AgentStatus& agent : status.agents) {
     bytes += agent.bytes;
     waiting += agent.waiting_bytes;
     seconds = std::max(seconds, agent.streaming_seconds);
@@ -60,35 +60,35 @@ std::string recording_line(const capture::CaptureStatus& status) {
   return line;
 }
 
-std::string progress_line(const capture::CaptureStatus& status, std::optional<double> saved) {
+std::string progress_line(const capture::client::CaptureStatus& status, std::optional<double> saved) {
   if (saved) return fmt::format("Saving  {:.0f} %", *saved * 100);
   switch (status.phase) {
-    case capture::CapturePhase::preparing:
-      for (const capture::AgentStatus& agent : status.agents) {
+    case capture::client::CapturePhase::preparing:
+      for (const capture::client::AgentStatus& agent : status.agents) {
         if (!agent.step.empty()) return fmt::format("{}: {}", agent.place, agent.step);
       }
       return "Connecting";
-    case capture::CapturePhase::reconnecting:
+    case capture::client::CapturePhase::reconnecting:
       return fmt::format("Reconnecting  {}  {}", status.message, recording_line(status));
-    case capture::CapturePhase::streaming:
+    case capture::client::CapturePhase::streaming:
       if (!status.message.empty()) return fmt::format("Recording  {}  {}", recording_line(status), status.message);
       return "Recording  " + recording_line(status);
-    case capture::CapturePhase::paused:
+    case capture::client::CapturePhase::paused:
       return "Paused  " + recording_line(status);
-    case capture::CapturePhase::stopping:
+    case capture::client::CapturePhase::stopping:
       return "Stopping  " + recording_line(status);
     default:
       return "Recording  " + recording_line(status);
   }
 }
 
-std::string peers_of(const capture::RecordReport& report) {
+std::string peers_of(const capture::client::RecordReport& report) {
   std::string peers;
-  for (const capture::AgentStatus& agent : report.agents) peers += (peers.empty() ? "" : ", ") + agent.peer;
+  for (const capture::client::AgentStatus& agent : report.agents) peers += (peers.empty() ? "" : ", ") + agent.peer;
   return peers;
 }
 
-void print_report(const CommandRun& run, const capture::RecordReport& report) {
+void print_report(const CommandRun& run, const capture::client::RecordReport& report) {
   if (run.json) {
     run.streams.out << fmt::format(
         "{{\"output\": {}, \"peer\": {}, \"events\": {}, \"chunks\": {}, \"wire_bytes\": {}, \"lost_events\": {}, "
@@ -112,16 +112,16 @@ void print_report(const CommandRun& run, const capture::RecordReport& report) {
 }
 
 // On the terminal; what is secret is typed without being seen.
-std::optional<std::string> ask_on_terminal(const capture::CaptureQuestion& question) {
+std::optional<std::string> ask_on_terminal(const capture::client::CaptureQuestion& question) {
   std::cerr << kEraseLine << question.title << '\n' << question.text << '\n';
-  if (question.kind == capture::CaptureQuestion::Kind::secret) {
+  if (question.kind == capture::client::CaptureQuestion::Kind::secret) {
     char* typed = ::getpass("> ");
     return typed == nullptr ? std::nullopt : std::optional<std::string>(typed);
   }
-  std::cerr << (question.kind == capture::CaptureQuestion::Kind::yes_no ? "[y/n] " : "> ") << std::flush;
+  std::cerr << (question.kind == capture::client::CaptureQuestion::Kind::yes_no ? "[y/n] " : "> ") << std::flush;
   std::string line;
   if (!std::getline(std::cin, line)) return {};
-  if (question.kind == capture::CaptureQuestion::Kind::text) return line;
+  if (question.kind == capture::client::CaptureQuestion::Kind::text) return line;
   return line == "y" || line == "yes" ? std::optional<std::string>("yes") : std::nullopt;
 }
 
@@ -130,9 +130,9 @@ Result<std::string> RecordCommand::output_name() const {
   if (!options.output_path.empty()) return options.output_path;
   const auto plan = arguments.plan("");
   if (!plan) return plan.error();
-  const capture::CaptureRequest& request = plan->request;
+  const capture::request::CaptureRequest& request = plan->request;
   const bool named = !request.name.empty() || !request.program.empty() || !request.script.empty();
-  if (named || !request.kinds.empty() || plan->places.empty()) return capture::session_file_name(request);
+  if (named || !request.kinds.empty() || plan->places.empty()) return capture::request::session_file_name(request);
   std::string place = plan->places.front();
   if (const std::size_t host = place.find("//"); host != std::string::npos) place.erase(0, host + 2);
   for (char& c : place) c = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.' ? c : '_';
@@ -144,11 +144,11 @@ int RecordCommand::run(const CommandRun& run) const {
   if (!name) return run.fail_usage("record", name.message());
   if (run.json && *name == kStandardStream) return run.fail_usage("record", "-o - and --json both write to the output");
   std::error_code error;
-  const bool left = std::filesystem::exists(capture::recovery_folder_of(*name), error);
+  const bool left = std::filesystem::exists(capture::client::recovery_folder_of(*name), error);
   if (auto may = may_write(*name, force || left, {}); !may) return run.fail(may.message());
   const auto target = FileTarget::open(*name, run);
   if (!target) return run.fail(target.message());
-  capture::RecordOptions record_options = options;
+  capture::client::RecordOptions record_options = options;
   record_options.output_path = target->path();
   record_options.version = ACCELSCOPE_VERSION;
   const auto planned = arguments.plan(*name);
@@ -156,9 +156,10 @@ int RecordCommand::run(const CommandRun& run) const {
   record_options.plan = *planned;
   record_options.plan.replaces_results = force;
   // A program that is given is run, as accelscope-agent run does.
-  capture::CaptureRequest& request = record_options.plan.request;
+  capture::request::CaptureRequest& request = record_options.plan.request;
   const bool runs = !request.program.empty() || !request.script.empty();
-  if (runs && request.kinds.empty() && planned->mode == capture::StartMode::begin) request.kinds = {{"program", {}}};
+  if (runs && request.kinds.empty() && planned->mode == capture::wire::StartMode::begin)
+    request.kinds = {{"program", {}}};
   record_options.store.memory_budget_bytes = default_memory_budget();
   if (!memory_budget.empty()) {
     const auto budget = parse_size(memory_budget);
@@ -168,13 +169,13 @@ int RecordCommand::run(const CommandRun& run) const {
   const bool terminal = run.streams.err_is_terminal && is_terminal(stdin);
   record_options.ask_on_terminal = terminal;
   if (terminal) record_options.answer = ask_on_terminal;
-  record_options.on_recovery = [&run](const capture::Recoverable& recoverable) {
+  record_options.on_recovery = [&run](const capture::client::Recoverable& recoverable) {
     run.say(fmt::format("{}: takes up the recording that was interrupted, {} events of {} so far", recoverable.folder,
                         format_count(recoverable.events), recoverable.title));
   };
   if (!run.quiet) {
     const bool output_is_taken = run.json || *name == kStandardStream;
-    record_options.printed = [&run, output_is_taken](const capture::ProgramText& text) {
+    record_options.printed = [&run, output_is_taken](const capture::client::ProgramText& text) {
       return show_text(text, output_is_taken, run);
     };
   }
@@ -183,17 +184,18 @@ int RecordCommand::run(const CommandRun& run) const {
   return given || status == kExitFailed ? status : run.fail(given.message());
 }
 
-int RecordCommand::record(capture::RecordOptions record_options, const std::string& name, const CommandRun& run) const {
-  const capture::IgnoredBrokenPipe no_signal;  // a reader that leaves does not end the capture
+int RecordCommand::record(capture::client::RecordOptions record_options, const std::string& name,
+                          const CommandRun& run) const {
+  const capture::system::IgnoredBrokenPipe no_signal;  // a reader that leaves does not end the capture
   const Interruptible interruptible;
   bool stopping = false;  // a save that has begun is not given up for the interruption that led to it
-  record_options.progress = [&](const capture::CaptureStatus& status, std::optional<double> saved) {
+  record_options.progress = [&](const capture::client::CaptureStatus& status, std::optional<double> saved) {
     if (run.shows_progress()) run.streams.err << kEraseLine << progress_line(status, saved) << std::flush;
     if (saved) return true;
     stopping = stopping || interruptible.interrupted();
     return !stopping;
   };
-  auto report = capture::record(record_options);
+  auto report = capture::client::record(record_options);
   if (run.shows_progress()) run.streams.err << kEraseLine << std::flush;
   if (!report) return run.fail(report.message());
   if (report->path == record_options.output_path) report->path = name;
@@ -209,7 +211,7 @@ int RecordCommand::record(capture::RecordOptions record_options, const std::stri
 }  // namespace
 
 std::string help_on_kind(const std::string& kind) {
-  return capture::kind_help("accelscope record PLACE", kind, capture::declared_kinds());
+  return capture::request::kind_help("accelscope record PLACE", kind, capture::request::declared_kinds());
 }
 
 CommandAction declare_record(command_line::OptionSet& options) {
@@ -223,7 +225,7 @@ CommandAction declare_record(command_line::OptionSet& options) {
       "--memory-budget", command->memory_budget,
       "Memory, such as 4GiB, after which the capture goes on in a temporary file; else half of this machine's");
   options.add_flag("--force", command->force, "Replace the output file");
-  options.set_footer(capture::kinds_footer("accelscope record", capture::declared_kinds()) +
+  options.set_footer(capture::request::kinds_footer("accelscope record", capture::request::declared_kinds()) +
                      "\nWhat the program prints is shown, and its exit status is this command's. With local it runs in "
                      "this folder;\nelsewhere, and with --send, in that of the files that are sent.\n\nExamples:\n" +
                      "  accelscope record local -o bench.accel -- python3 bench.py\n"

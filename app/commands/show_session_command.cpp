@@ -92,9 +92,9 @@ std::optional<Result<std::vector<Executor>>> read_listing(const std::string& pat
   std::string text(std::size_t{64} << 10, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-  if (!capture::is_session_listing(text)) return std::nullopt;
+  if (!capture::sources::neuron::is_session_listing(text)) return std::nullopt;
   text.append(std::istreambuf_iterator<char>(file), {});
-  auto rows = capture::read_session_listing(text);
+  auto rows = capture::sources::neuron::read_session_listing(text);
   if (!rows) return Error{fmt::format("{}: {}", path, rows.message())};
   return rows;
 }

@@ -21,7 +21,7 @@ struct SimulateCommand {
   std::string format = "session";
   bool slim = false;
   bool force = false;
-  capture::SimulationOptions simulation;
+  capture::sim::SimulationOptions simulation;
 
   struct Written {
     std::uint64_t events = 0;
@@ -57,7 +57,7 @@ Result<SimulateCommand::Written> SimulateCommand::write_session(const std::strin
   const Result<void> done = with_progress("Simulating", run, [&](JobControl& control) -> Result<void> {
     control.set_unit(JobUnit::events);
     CountingSink sink(**store, control, simulation.events);
-    Result<void> simulated = capture::simulate(simulation, sink);
+    Result<void> simulated = capture::sim::simulate(simulation, sink);
     if (simulated.ok() && control.cancelled()) return Error{path + ": the simulation was cancelled"};
     return simulated;
   });
@@ -83,7 +83,7 @@ int SimulateCommand::run(const CommandRun& run) const {
     session = *written;
   } else {
     const Result<void> done = with_progress("Simulating into " + name, run, [&](JobControl& control) {
-      return capture::write_neuron_json(simulation, target->path(), [&control] { return control.cancelled(); });
+      return capture::sim::write_neuron_json(simulation, target->path(), [&control] { return control.cancelled(); });
     });
     if (!done) return run.fail(done.message());
   }
@@ -119,7 +119,7 @@ CommandAction declare_simulate(command_line::OptionSet& options) {
   options.add_flag("--force", command->force, "Replace a file that -o does not name");
   options.add_flag("--slim", command->slim, "One schema of six columns instead of everything a profile holds");
   return [command](const CommandRun& run) {
-    if (command->slim) command->simulation.detail = capture::Detail::slim;
+    if (command->slim) command->simulation.detail = capture::sim::Detail::slim;
     return command->run(run);
   };
 }

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr const char* kDefaultName = "ntff.json";
 
 // The vendor's name for the conversion of one of several profiles.
-std::string name_of_part(const capture::InputPart& part) {
+std::string name_of_part(const capture::sources::InputPart& part) {
   for (const auto& [label, name] : {std::pair{"rank ", "profile_rank_"}, {"model ", "device_profile_model_"}}) {
     if (!part.label.starts_with(label)) continue;
     std::string rest = part.label.substr(std::string_view(label).size());
@@ -81,7 +81,7 @@ Result<void> view_one(const JsonViewRequest& request, const std::string& input, 
 
 int view_folder(const JsonViewRequest& request, const CommandRun& run) {
   const std::string& folder = request.inputs.front();
-  const auto found = capture::find_input_parts(folder, request.input_options.format);
+  const auto found = capture::sources::find_input_parts(folder, request.input_options.format);
   if (!found) return run.fail(found.message());
   std::error_code error;
   const bool into_folder = request.output_file.empty() || fs::is_directory(request.output_file, error);
@@ -93,7 +93,7 @@ int view_folder(const JsonViewRequest& request, const CommandRun& run) {
   }
   int code = kExitDone;
   for (const std::string& why : found->unreadable) code = run.fail(why);
-  for (const capture::InputPart& part : found->parts) {
+  for (const capture::sources::InputPart& part : found->parts) {
     const std::string output =
         into_folder ? (fs::path(request.output_file) / name_of_part(part)).string() : request.output_file;
     if (auto done = view_one(request, part.path, output, run); !done) code = run.fail(done.message());

@@ -36,7 +36,7 @@ void ConnectForm::show(const Configuration& configuration) {
 }
 
 void ConnectForm::show_place(const std::string& places) {
-  capture::CapturePlan plan = plan_of(form_, facts_);
+  capture::client::CapturePlan plan = plan_of(form_, facts_);
   plan.places.clear();
   for (std::size_t begin = 0; begin <= places.size();) {
     const std::size_t end = std::min(places.find(',', begin), places.size());
@@ -58,18 +58,18 @@ void ConnectForm::prepare(Ui& ui) {
   const bool agent_has_kinds = facts_.welcome && !facts_.welcome->kinds.empty();
   const bool fixed = facts_.welcome && !facts_.welcome->fixed.empty();
   facts_.kinds = agent_has_kinds ? facts_.welcome->kinds
-                 : fixed         ? std::vector<capture::KindFacts>{}
+                 : fixed         ? std::vector<capture::request::KindFacts>{}
                                  : workspace_.known_kinds();
   if (!kinds_chosen_) {
     form_.kinds.clear();
     const auto usable = std::find_if(facts_.kinds.begin(), facts_.kinds.end(),
-                                     [](const capture::KindFacts& kind) { return kind.usable(); });
+                                     [](const capture::request::KindFacts& kind) { return kind.usable(); });
     if (!fixed && usable != facts_.kinds.end()) form_.kinds.push_back({usable->name, {}});
   }
   const bool held = facts_.welcome && std::any_of(facts_.welcome->captures.begin(), facts_.welcome->captures.end(),
                                                   [&](const auto& offer) { return offer.id == form_.capture_id; });
   if (facts_.welcome && !held) {
-    form_.mode = capture::StartMode::begin;
+    form_.mode = capture::wire::StartMode::begin;
     form_.capture_id.clear();
   }
   problems_ = check_form(form_, facts_);
@@ -91,7 +91,7 @@ bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<
     ScrollArea scroll(ui, id("scroll"), {area.x0 - beyond, area.y0, area.x1 + beyond, area.y1}, content);
     FormLayout layout(ui, {area.x0, scroll.content().y0, area.x1, scroll.content().y1});
     draw_where(layout);
-    if (form_.mode == capture::StartMode::begin) {
+    if (form_.mode == capture::wire::StartMode::begin) {
       draw_what(layout);
       draw_how(layout);
     }
@@ -113,8 +113,8 @@ bool ConnectForm::draw(Ui& ui, const Rect& head, Rect area, const std::function<
 
 void ConnectForm::draw_command(FormLayout& layout, const std::function<void(std::string)>& say) {
   Ui& ui = layout.ui();
-  const capture::CapturePlan plan = plan_of(form_, facts_);
-  const std::vector<std::string> words = capture::record_command(plan, file_of_title(title_of_plan(plan)));
+  const capture::client::CapturePlan plan = plan_of(form_, facts_);
+  const std::vector<std::string> words = capture::client::record_command(plan, file_of_title(title_of_plan(plan)));
   const float padding = ui.px(12);
   const float copy_room = ui.px(size::kSmallControl + 8);
   const float whole = layout.strip(0).width();
@@ -151,10 +151,10 @@ void ConnectForm::draw_foot(Ui& ui, Rect foot) {
   Rect row = foot.middle(ui.px(size::kControl + 2));
   const bool ready = problems_.empty();
   const std::string why = ready ? std::string() : problems_.front().text;
-  const bool begins = form_.mode == capture::StartMode::begin;
-  const ButtonOptions start_options{.label = begins                                    ? "Start"
-                                             : form_.mode == capture::StartMode::watch ? "Watch"
-                                                                                       : "Take up",
+  const bool begins = form_.mode == capture::wire::StartMode::begin;
+  const ButtonOptions start_options{.label = begins                                          ? "Start"
+                                             : form_.mode == capture::wire::StartMode::watch ? "Watch"
+                                                                                             : "Take up",
                                     .icon = begins ? icon::kPlay : icon::kEye,
                                     .kind = ButtonKind::primary,
                                     .disabled = !ready,

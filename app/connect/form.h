@@ -56,9 +56,9 @@ class ConnectForm {
 
   void draw_how(FormLayout& layout);
   void draw_kind(FormLayout& layout, std::size_t index);
-  void draw_options(FormLayout& layout, std::size_t index, const capture::KindFacts& kind);
-  void draw_option(FormLayout& layout, std::size_t index, const capture::KindOption& option);
-  void draw_checks(FormLayout& layout, const capture::KindFacts& kind);
+  void draw_options(FormLayout& layout, std::size_t index, const capture::request::KindFacts& kind);
+  void draw_option(FormLayout& layout, std::size_t index, const capture::request::KindOption& option);
+  void draw_checks(FormLayout& layout, const capture::request::KindFacts& kind);
   void draw_limits(FormLayout& layout);
 
   void draw_command(FormLayout& layout, const std::function<void(std::string)>& say);

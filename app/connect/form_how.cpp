@@ -37,15 +37,15 @@ std::string option_words(const std::string& name) {
   return words;
 }
 
-std::string_view example_of(capture::OptionType type) {
+std::string_view example_of(capture::request::OptionType type) {
   switch (type) {
-    case capture::OptionType::duration:
+    case capture::request::OptionType::duration:
       return "100ms";
-    case capture::OptionType::size:
+    case capture::request::OptionType::size:
       return "64MiB";
-    case capture::OptionType::rate:
+    case capture::request::OptionType::rate:
       return "200k";
-    case capture::OptionType::file:
+    case capture::request::OptionType::file:
       return "on the host, or a file that is sent";
     default:
       return "not set";
@@ -53,9 +53,11 @@ std::string_view example_of(capture::OptionType type) {
 }
 
 // Paths, names and lists of them.
-bool is_long(const capture::KindOption& option) { return option.type == capture::OptionType::file || option.repeats; }
+bool is_long(const capture::request::KindOption& option) {
+  return option.type == capture::request::OptionType::file || option.repeats;
+}
 
-std::string title_of(const capture::KindFacts& kind) { return kind.title.empty() ? kind.name : kind.title; }
+std::string title_of(const capture::request::KindFacts& kind) { return kind.title.empty() ? kind.name : kind.title; }
 
 }  // namespace
 
@@ -72,9 +74,10 @@ void ConnectForm::draw_how(FormLayout& layout) {
     if (form_.kinds.size() != before) return;  // one was taken out
   }
   Ui& ui = layout.ui();
-  const auto unused = std::find_if(facts_.kinds.begin(), facts_.kinds.end(), [&](const capture::KindFacts& kind) {
-    return std::none_of(form_.kinds.begin(), form_.kinds.end(), [&](const auto& k) { return k.name == kind.name; });
-  });
+  const auto unused =
+      std::find_if(facts_.kinds.begin(), facts_.kinds.end(), [&](const capture::request::KindFacts& kind) {
+        return std::none_of(form_.kinds.begin(), form_.kinds.end(), [&](const auto& k) { return k.name == kind.name; });
+      });
   if (!form_.kinds.empty() && unused != facts_.kinds.end()) {
     const ButtonOptions more{.label = "Capture another kind too",
                              .icon = icon::kPlus,
@@ -93,9 +96,9 @@ void ConnectForm::draw_kind(FormLayout& layout, std::size_t index) {
   Ui& ui = layout.ui();
   const std::string name = "kind" + (index == 0 ? "" : "." + std::to_string(index));
   std::vector<std::string> titles;
-  std::vector<const capture::KindFacts*> kinds;
+  std::vector<const capture::request::KindFacts*> kinds;
   int chosen = -1;
-  for (const capture::KindFacts& kind : facts_.kinds) {
+  for (const capture::request::KindFacts& kind : facts_.kinds) {
     const bool taken = std::any_of(form_.kinds.begin(), form_.kinds.end(), [&](const auto& k) {
       return k.name == kind.name && k.name != form_.kinds[index].name;
     });
@@ -118,34 +121,35 @@ void ConnectForm::draw_kind(FormLayout& layout, std::size_t index) {
     kinds_chosen_ = true;
   }
   if (const FormProblem* wrong = problem(FormField::kind, index)) layout.hint(wrong->text, Colour::error);
-  const capture::KindFacts* facts = facts_.find(form_.kinds[index].name);
+  const capture::request::KindFacts* facts = facts_.find(form_.kinds[index].name);
   if (facts == nullptr) return;
   if (!facts->explanation.empty()) layout.hint(facts->explanation);
   draw_checks(layout, *facts);
   draw_options(layout, index, *facts);
-  for (const std::string& warning : capture::kind_warnings(form_.kinds[index])) {  // below what is typed, which stays
+  for (const std::string& warning :
+       capture::request::kind_warnings(form_.kinds[index])) {  // below what is typed, which stays
     layout.banner(BannerKind::warning, warning);
   }
 }
 
-void ConnectForm::draw_checks(FormLayout& layout, const capture::KindFacts& kind) {
+void ConnectForm::draw_checks(FormLayout& layout, const capture::request::KindFacts& kind) {
   std::string found;
-  for (const capture::KindCheck& check : kind.checks) {
+  for (const capture::request::KindCheck& check : kind.checks) {
     if (!check.ok) layout.banner(BannerKind::warning, check.text);
     if (check.ok) found += (found.empty() ? "" : "; ") + check.text;
   }
   if (!found.empty()) layout.hint("Found: " + found);
 }
 
-void ConnectForm::draw_options(FormLayout& layout, std::size_t index, const capture::KindFacts& kind) {
-  for (const capture::KindOption& option : kind.options) draw_option(layout, index, option);
+void ConnectForm::draw_options(FormLayout& layout, std::size_t index, const capture::request::KindFacts& kind) {
+  for (const capture::request::KindOption& option : kind.options) draw_option(layout, index, option);
 }
 
-void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const capture::KindOption& option) {
+void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const capture::request::KindOption& option) {
   Ui& ui = layout.ui();
-  capture::KindChoice& choice = form_.kinds[index];
+  capture::request::KindChoice& choice = form_.kinds[index];
   const std::string name = id("option." + option.name);
-  const bool flag = option.type == capture::OptionType::flag;
+  const bool flag = option.type == capture::request::OptionType::flag;
   const std::string label = option_words(option.name);
   const float line = ui.px(kHintLine);
   const float control = flag              ? checkbox_width(ui, label)
@@ -168,7 +172,7 @@ void ConnectForm::draw_option(FormLayout& layout, std::size_t index, const captu
     checkbox(ui, name, place, label, on);
     value = on ? "on" : "off";
     if (before.empty() && !on) value.clear();
-  } else if (option.type == capture::OptionType::choice) {
+  } else if (option.type == capture::request::OptionType::choice) {
     const auto found = std::find(option.choices.begin(), option.choices.end(), value);
     int chosen = found == option.choices.end() ? -1 : static_cast<int>(found - option.choices.begin());
     if (dropdown(ui, name, place, option.choices, chosen)) value = option.choices[static_cast<std::size_t>(chosen)];

@@ -31,11 +31,11 @@ constexpr std::array<std::string_view, kWhereCount> kHints = {
     "The host with the device. The agent is started there if it does not run.",
 };
 
-std::string offer_text(const capture::CaptureOffer& offer) {
+std::string offer_text(const capture::wire::CaptureOffer& offer) {
   std::string text = offer.name.empty() ? offer.description : offer.name;
-  if (offer.state == capture::CaptureState::paused) text += ", paused";
-  if (offer.state == capture::CaptureState::ended) text += ", ended";
-  if (offer.state == capture::CaptureState::interrupted) text += ", interrupted";
+  if (offer.state == capture::wire::CaptureState::paused) text += ", paused";
+  if (offer.state == capture::wire::CaptureState::ended) text += ", ended";
+  if (offer.state == capture::wire::CaptureState::interrupted) text += ", interrupted";
   text += ", " + format_count(offer.events) + " events";
   return offer.controller.empty() ? text : text + ", controlled by " + offer.controller;
 }
@@ -132,13 +132,13 @@ void ConnectForm::draw_verdicts(FormLayout& layout) {
 void ConnectForm::draw_captures(FormLayout& layout) {
   if (!facts_.welcome || facts_.welcome->captures.empty()) return;
   std::vector<std::string> items = {"A new capture"};
-  std::vector<std::pair<capture::StartMode, std::string>> choices = {{capture::StartMode::begin, ""}};
-  for (const capture::CaptureOffer& offer : facts_.welcome->captures) {
+  std::vector<std::pair<capture::wire::StartMode, std::string>> choices = {{capture::wire::StartMode::begin, ""}};
+  for (const capture::wire::CaptureOffer& offer : facts_.welcome->captures) {
     items.push_back("Watch " + offer_text(offer));
-    choices.emplace_back(capture::StartMode::watch, offer.id);
+    choices.emplace_back(capture::wire::StartMode::watch, offer.id);
     if (!offer.controller.empty()) continue;
     items.push_back("Take up " + offer_text(offer));
-    choices.emplace_back(capture::StartMode::take_up, offer.id);
+    choices.emplace_back(capture::wire::StartMode::take_up, offer.id);
   }
   int chosen = 0;
   for (std::size_t i = 0; i < choices.size(); ++i) {

@@ -12,7 +12,7 @@ namespace accelscope::app {
 struct PlaceProbe::Shared {
   std::atomic<bool> cancelled = false;
   std::atomic<bool> finished = false;
-  std::optional<Result<capture::Reached>> result;  // written before finished
+  std::optional<Result<capture::client::Reached>> result;  // written before finished
 };
 
 PlaceProbe::PlaceProbe(Reach reach, std::function<void()> wake) : reach_(std::move(reach)), wake_(std::move(wake)) {}
@@ -91,7 +91,7 @@ void PlaceProbe::take_answers(double now_s) {
   for (std::size_t i = runs_.size(); i-- > 0;) {
     if (!runs_[i].shared->finished) continue;
     runs_[i].thread.join();
-    Result<capture::Reached>& result = *runs_[i].shared->result;
+    Result<capture::client::Reached>& result = *runs_[i].shared->result;
     for (PlaceVerdict& verdict : verdicts_) {
       if (verdict.place != runs_[i].place) continue;
       if (result) {
@@ -124,17 +124,17 @@ void PlaceProbe::reap() {
   }
 }
 
-std::string describe_reached(const capture::Reached& reached) {
+std::string describe_reached(const capture::client::Reached& reached) {
   std::string program = reached.peer;  // "127.0.0.1:7420 (accelscope-agent 0.1.0)"
   if (const std::size_t open = program.find('('); open != std::string::npos && program.ends_with(')')) {
     program = program.substr(open + 1, program.size() - open - 2);
   }
   std::string text = "Reached in " + format_duration(std::round(reached.milliseconds) * 1e6) + ". " + program;
-  const capture::Welcome& welcome = reached.welcome;
+  const capture::wire::Welcome& welcome = reached.welcome;
   if (!welcome.host.empty()) text += " on " + welcome.host;
   if (!welcome.system.empty()) text += ", " + welcome.system;
   std::string offers = welcome.fixed;
-  for (const capture::KindFacts& kind : welcome.kinds) {
+  for (const capture::request::KindFacts& kind : welcome.kinds) {
     if (welcome.fixed.empty()) offers += (offers.empty() ? "" : ", ") + kind.name;
   }
   return offers.empty() ? text : text + "; " + offers;

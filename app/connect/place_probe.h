@@ -29,13 +29,13 @@ struct PlaceVerdict {
   std::string place;
   State state = State::unknown;
   std::string text;  // a sentence for the user
-  std::optional<capture::Reached> reached;
+  std::optional<capture::client::Reached> reached;
 };
 
 class PlaceProbe {
  public:
-  using Reach = std::function<Result<capture::Reached>(const std::string& place, const std::string& token_file,
-                                                       const std::function<bool()>& cancelled)>;
+  using Reach = std::function<Result<capture::client::Reached>(const std::string& place, const std::string& token_file,
+                                                               const std::function<bool()>& cancelled)>;
   static constexpr double kPause = 0.35;  // seconds without a key before a place is tried
   static constexpr double kAgain = 3;     // seconds after which a failed place is tried again
 
@@ -75,6 +75,6 @@ class PlaceProbe {
 };
 
 // "Reached in 41 ms. accelscope-agent 0.1.0 on trn1-07, Linux x86_64; program, simulate, replay"
-[[nodiscard]] std::string describe_reached(const capture::Reached& reached);
+[[nodiscard]] std::string describe_reached(const capture::client::Reached& reached);
 
 }  // namespace accelscope::app

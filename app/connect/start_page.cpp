@@ -107,7 +107,7 @@ void StartPage::draw_recoverable(Ui& ui, Workspace& workspace, Rect& area) {
   std::optional<std::size_t> recovered;
   std::optional<std::size_t> discarded;
   for (std::size_t i = 0; i < workspace.recoverable().size(); ++i) {
-    const capture::Recoverable& left = workspace.recoverable()[i];
+    const capture::client::Recoverable& left = workspace.recoverable()[i];
     const Rect row = area.cut_top(ui.px(kLeftRow));
     area.cut_top(ui.px(6));
     fill(ui, row, ui.colour(Colour::warning_bg), size::kControlRadius);
@@ -140,7 +140,7 @@ void StartPage::draw_recoverable(Ui& ui, Workspace& workspace, Rect& area) {
 }
 
 // The figures first: what is long may be cut.
-std::string recoverable_text(const capture::Recoverable& left) {
+std::string recoverable_text(const capture::client::Recoverable& left) {
   std::string places;
   for (const std::string& place : left.plan.places) places += (places.empty() ? "" : ", ") + place;
   const std::string events = left.events > 0 ? format_count(left.events) + " events, " : std::string();

@@ -44,6 +44,6 @@ class StartPage {
 };
 
 // "mlp_fwd from trn1-07:7420, 3,210,448 events, 96.1 MiB"
-[[nodiscard]] std::string recoverable_text(const capture::Recoverable& left);
+[[nodiscard]] std::string recoverable_text(const capture::client::Recoverable& left);
 
 }  // namespace accelscope::app

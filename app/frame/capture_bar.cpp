@@ -12,7 +12,7 @@
 namespace accelscope::app {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
-using capture::CapturePhase;
+using capture::client::CapturePhase;
 
 namespace {
 
@@ -57,7 +57,7 @@ float lines_height(Ui& ui, const AgentLine& line, float value_width) {
 }
 
 // One agent; returns the height. Draws nothing when `draws` is not set.
-float agent_part(AppState& state, Ui& ui, Rect area, const capture::AgentStatus& agent, bool draws) {
+float agent_part(AppState& state, Ui& ui, Rect area, const capture::client::AgentStatus& agent, bool draws) {
   const float label_width = ui.px(150);
   const float value_width = area.width() - label_width;
   const float top = area.y0;
@@ -89,10 +89,10 @@ float agent_part(AppState& state, Ui& ui, Rect area, const capture::AgentStatus&
 }
 
 void draw_agents(AppState& state, Ui& ui, const Rect& anchor) {
-  const std::vector<capture::AgentStatus>& agents = state.tab()->capture.agents;
+  const std::vector<capture::client::AgentStatus>& agents = state.tab()->capture.agents;
   const float inner = ui.px(kCardWidth - 2 * kCardPadding);
   float height = 2 * ui.px(kCardPadding);
-  for (const capture::AgentStatus& agent : agents) {
+  for (const capture::client::AgentStatus& agent : agents) {
     height += agent_part(state, ui, {0, 0, inner, 1e6F}, agent, false) + ui.px(10);
   }
   Popover card(ui, kAgents, anchor, kCardWidth, std::min(height / ui.scale(), kMostCard));
@@ -103,7 +103,7 @@ void draw_agents(AppState& state, Ui& ui, const Rect& anchor) {
   Rect rest = scroll.content();
   rest.x1 = scroll.visible().x1;
   bool first = true;
-  for (const capture::AgentStatus& agent : agents) {
+  for (const capture::client::AgentStatus& agent : agents) {
     if (!std::exchange(first, false))
       horizontal_line(ui, rest.x0, rest.x1, rest.y0 - ui.px(5), ui.colour(Colour::line2));
     rest.cut_top(agent_part(state, ui, rest, agent, true) + ui.px(10));

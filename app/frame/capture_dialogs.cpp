@@ -14,7 +14,7 @@
 namespace accelscope::app {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
-using capture::CaptureQuestion;
+using capture::client::CaptureQuestion;
 
 namespace {
 
@@ -43,7 +43,7 @@ void text_part(AppState& state, FormLayout& layout, const std::string& text, boo
   std::size_t boxes = 0;
   for (const std::string& line : lines_of(text)) {
     const std::string shown = line.substr(std::min(line.find_first_not_of(' '), line.size()));
-    if (capture::is_fingerprint(shown)) {
+    if (capture::security::is_fingerprint(shown)) {
       const float inner = layout.strip(0).width() - ui.px(52);
       // As wide as it is, in as many lines as it needs.
       const auto letters = static_cast<std::size_t>(inner / text_width(ui, TextStyle::mono, "0"));

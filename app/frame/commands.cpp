@@ -26,8 +26,9 @@ bool is_recording(const AppState& state) {
 
 bool can_pause(const AppState& state) {
   if (!is_recording(state)) return false;
-  const capture::CaptureStatus& status = state.tab()->capture;
-  const bool runs = status.phase == capture::CapturePhase::streaming || status.phase == capture::CapturePhase::paused;
+  const capture::client::CaptureStatus& status = state.tab()->capture;
+  const bool runs =
+      status.phase == capture::client::CapturePhase::streaming || status.phase == capture::client::CapturePhase::paused;
   return runs && watching_text(status).empty();
 }
 
@@ -147,20 +148,21 @@ void add_record_commands(AppState& state) {
       {.id = "demo", .title = "Start the demo (simulated accelerator)", .menu = MenuId::record, .run = [&state] {
          state.workspace.start_demo();
        }});
-  commands.add(
-      {.id = "pause",
-       .title = "Pause or resume the capture",
-       .menu = MenuId::record,
-       .key = "Ctrl+Shift+E",
-       .run =
-           [&state] {
-             const bool paused = state.tab()->capture.phase == capture::CapturePhase::paused;
-             state.workspace.pause_capture(*state.workspace.active_index(), !paused);
-           },
-       .enabled = [&state] { return can_pause(state); },
-       .checked =
-           [&state] { return is_recording(state) && state.tab()->capture.phase == capture::CapturePhase::paused; },
-       .separator_before = true});
+  commands.add({.id = "pause",
+                .title = "Pause or resume the capture",
+                .menu = MenuId::record,
+                .key = "Ctrl+Shift+E",
+                .run =
+                    [&state] {
+                      const bool paused = state.tab()->capture.phase == capture::client::CapturePhase::paused;
+                      state.workspace.pause_capture(*state.workspace.active_index(), !paused);
+                    },
+                .enabled = [&state] { return can_pause(state); },
+                .checked =
+                    [&state] {
+                      return is_recording(state) && state.tab()->capture.phase == capture::client::CapturePhase::paused;
+                    },
+                .separator_before = true});
   commands.add({.id = "stop",
                 .title = "Stop the capture",
                 .menu = MenuId::record,

@@ -22,7 +22,7 @@ std::string quoted(const ConfigurationName& name) {
 
 // Where the values of keys that are plain texts or lists of texts lie.
 struct PlanKeys {
-  explicit PlanKeys(capture::CapturePlan& plan)
+  explicit PlanKeys(capture::client::CapturePlan& plan)
       : texts{{{"capture", &plan.capture_id},
                {"results-folder", &plan.results_folder},
                {"token-file", &plan.token_file},
@@ -42,8 +42,8 @@ struct PlanKeys {
 
 }  // namespace
 
-TextRecord plan_fields(const capture::CapturePlan& plan) {
-  capture::CapturePlan copy = plan;
+TextRecord plan_fields(const capture::client::CapturePlan& plan) {
+  capture::client::CapturePlan copy = plan;
   const PlanKeys keys(copy);
   TextRecord fields;
   const auto put = [&](std::string_view key, const std::string& value) {
@@ -55,18 +55,18 @@ TextRecord plan_fields(const capture::CapturePlan& plan) {
   for (const auto& [key, text] : keys.texts) {
     if (!text->empty()) put(key, *text);
   }
-  if (plan.mode != capture::StartMode::begin) put("mode", std::to_string(static_cast<int>(plan.mode)));
+  if (plan.mode != capture::wire::StartMode::begin) put("mode", std::to_string(static_cast<int>(plan.mode)));
   if (plan.request.paused) put("paused", "on");
   if (plan.request.duration_seconds > 0) put("seconds", shortest(plan.request.duration_seconds));
-  for (const capture::KindChoice& kind : plan.request.kinds) {
+  for (const capture::request::KindChoice& kind : plan.request.kinds) {
     put("kind", kind.name);
-    for (const capture::OptionSetting& option : kind.options) put("option", option.name + "=" + option.value);
+    for (const capture::request::OptionSetting& option : kind.options) put("option", option.name + "=" + option.value);
   }
   return fields;
 }
 
-capture::CapturePlan plan_from_fields(const TextRecord& fields) {
-  capture::CapturePlan plan;
+capture::client::CapturePlan plan_from_fields(const TextRecord& fields) {
+  capture::client::CapturePlan plan;
   const PlanKeys keys(plan);
   for (const std::string& field : fields) {
     const std::size_t equals = field.find('=');
@@ -79,8 +79,8 @@ capture::CapturePlan plan_from_fields(const TextRecord& fields) {
     for (const auto& [name, list] : keys.lists) {
       if (name == key) list->push_back(value);
     }
-    if (key == "mode" && value == "2") plan.mode = capture::StartMode::take_up;
-    if (key == "mode" && value == "3") plan.mode = capture::StartMode::watch;
+    if (key == "mode" && value == "2") plan.mode = capture::wire::StartMode::take_up;
+    if (key == "mode" && value == "3") plan.mode = capture::wire::StartMode::watch;
     if (key == "paused") plan.request.paused = value == "on";
     if (key == "seconds") {
       double seconds = 0;

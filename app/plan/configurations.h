@@ -21,7 +21,7 @@ struct ConfigurationName {
 
 struct Configuration {
   ConfigurationName name;
-  capture::CapturePlan plan;
+  capture::client::CapturePlan plan;
 };
 
 class Configurations {
@@ -54,7 +54,7 @@ class Configurations {
 };
 
 // A plan as "key=value" fields, and back; unknown keys are skipped.
-[[nodiscard]] TextRecord plan_fields(const capture::CapturePlan& plan);
-[[nodiscard]] capture::CapturePlan plan_from_fields(const TextRecord& fields);
+[[nodiscard]] TextRecord plan_fields(const capture::client::CapturePlan& plan);
+[[nodiscard]] capture::client::CapturePlan plan_from_fields(const TextRecord& fields);
 
 }  // namespace accelscope::app

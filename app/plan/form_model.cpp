@@ -91,13 +91,13 @@ void check_how(const CaptureForm& form, const FormFacts& facts, std::vector<Form
   const bool fixed = facts.welcome && !facts.welcome->fixed.empty();
   if (form.kinds.empty() && !fixed && facts.welcome) problems.push_back({FormField::kind, "Choose what to capture."});
   for (std::size_t i = 0; i < form.kinds.size(); ++i) {
-    const capture::KindFacts* kind = facts.find(form.kinds[i].name);
+    const capture::request::KindFacts* kind = facts.find(form.kinds[i].name);
     if (kind == nullptr) {
       const std::string host = facts.welcome ? facts.welcome->host : std::string("this program");
       problems.push_back({FormField::kind, form.kinds[i].name + ": " + host + " has no such kind of capture.", i});
       continue;
     }
-    for (const capture::KindOption& option : kind->options) {
+    for (const capture::request::KindOption& option : kind->options) {
       std::string problem = option_problem(option, option_value(form.kinds[i], option));
       if (!problem.empty()) problems.push_back({FormField::option, std::move(problem), i, option.name});
     }
@@ -109,18 +109,19 @@ void check_how(const CaptureForm& form, const FormFacts& facts, std::vector<Form
   }
 }
 
-bool repeats(const FormFacts& facts, const capture::KindChoice& choice, const std::string& name) {
-  const capture::KindFacts* kind = facts.find(choice.name);
+bool repeats(const FormFacts& facts, const capture::request::KindChoice& choice, const std::string& name) {
+  const capture::request::KindFacts* kind = facts.find(choice.name);
   return kind != nullptr && std::any_of(kind->options.begin(), kind->options.end(),
                                         [&](const auto& option) { return option.name == name && option.repeats; });
 }
 
 // What is given several times is typed in one line, and is a setting for each word in the plan.
-std::vector<capture::KindChoice> choices_of(const std::vector<capture::KindChoice>& typed, const FormFacts& facts) {
-  std::vector<capture::KindChoice> choices;
-  for (const capture::KindChoice& choice : typed) {
+std::vector<capture::request::KindChoice> choices_of(const std::vector<capture::request::KindChoice>& typed,
+                                                     const FormFacts& facts) {
+  std::vector<capture::request::KindChoice> choices;
+  for (const capture::request::KindChoice& choice : typed) {
     choices.push_back({choice.name, {}});
-    for (const capture::OptionSetting& setting : choice.options) {
+    for (const capture::request::OptionSetting& setting : choice.options) {
       if (!repeats(facts, choice, setting.name)) {
         choices.back().options.push_back(setting);
         continue;
@@ -133,15 +134,15 @@ std::vector<capture::KindChoice> choices_of(const std::vector<capture::KindChoic
   return choices;
 }
 
-std::vector<capture::KindChoice> typed_choices(const std::vector<capture::KindChoice>& choices,
-                                               const FormFacts& facts) {
-  std::vector<capture::KindChoice> typed;
-  for (const capture::KindChoice& choice : choices) {
+std::vector<capture::request::KindChoice> typed_choices(const std::vector<capture::request::KindChoice>& choices,
+                                                        const FormFacts& facts) {
+  std::vector<capture::request::KindChoice> typed;
+  for (const capture::request::KindChoice& choice : choices) {
     typed.push_back({choice.name, {}});
-    std::vector<capture::OptionSetting>& options = typed.back().options;
-    for (const capture::OptionSetting& setting : choice.options) {
+    std::vector<capture::request::OptionSetting>& options = typed.back().options;
+    for (const capture::request::OptionSetting& setting : choice.options) {
       const bool words = repeats(facts, choice, setting.name);
-      const std::string value = words ? capture::shell_quote(setting.value) : setting.value;
+      const std::string value = words ? capture::system::shell_quote(setting.value) : setting.value;
       const auto same =
           std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.name == setting.name; });
       if (same == options.end()) {
@@ -162,7 +163,7 @@ std::string seconds_text(double seconds) {
 
 }  // namespace
 
-const capture::KindFacts* FormFacts::find(std::string_view kind) const noexcept {
+const capture::request::KindFacts* FormFacts::find(std::string_view kind) const noexcept {
   const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& facts) { return facts.name == kind; });
   return found == kinds.end() ? nullptr : &*found;
 }
@@ -179,10 +180,10 @@ std::vector<std::string> places_of(const CaptureForm& form) {
 }
 
 Result<void> check_place(const std::string& place) {
-  auto parsed = capture::parse_place(place);
+  auto parsed = capture::reach::parse_place(place);
   if (!parsed) return parsed.error();
-  if (parsed->kind != capture::Place::Kind::address) return {};
-  auto address = capture::parse_address(parsed->address);
+  if (parsed->kind != capture::reach::Place::Kind::address) return {};
+  auto address = capture::system::parse_address(parsed->address);
   if (!address) return address.error();
   if (address->port == 0) return Error{place + ": port 0 is for listening only; type the port that the agent printed"};
   return {};
@@ -190,9 +191,9 @@ Result<void> check_place(const std::string& place) {
 
 ProgramUse program_use(const CaptureForm& form, const FormFacts& facts) {
   ProgramUse use = ProgramUse::none;
-  if (form.mode != capture::StartMode::begin) return use;
-  for (const capture::KindChoice& choice : form.kinds) {
-    const capture::KindFacts* kind = facts.find(choice.name);
+  if (form.mode != capture::wire::StartMode::begin) return use;
+  for (const capture::request::KindChoice& choice : form.kinds) {
+    const capture::request::KindFacts* kind = facts.find(choice.name);
     if (kind == nullptr) continue;
     if (kind->needs_program) return ProgramUse::needed;
     if (kind->takes_program) use = ProgramUse::possible;
@@ -203,23 +204,23 @@ ProgramUse program_use(const CaptureForm& form, const FormFacts& facts) {
 std::vector<FormProblem> check_form(const CaptureForm& form, const FormFacts& facts) {
   std::vector<FormProblem> problems;
   check_where(form, problems);
-  if (form.mode != capture::StartMode::begin) return problems;
+  if (form.mode != capture::wire::StartMode::begin) return problems;
   check_what(form, facts, problems);
   check_how(form, facts, problems);
   return problems;
 }
 
-capture::CapturePlan plan_of(const CaptureForm& form, const FormFacts& facts, bool paused) {
-  capture::CapturePlan plan;
+capture::client::CapturePlan plan_of(const CaptureForm& form, const FormFacts& facts, bool paused) {
+  capture::client::CapturePlan plan;
   plan.places = places_of(form);
   plan.mode = form.mode;
   if (form.where == Where::agent) plan.token_file = trimmed(form.token_file);
   if (form.where == Where::ssh) plan.ssh_config_file = trimmed(form.ssh_config_file);
-  if (form.mode != capture::StartMode::begin) {
+  if (form.mode != capture::wire::StartMode::begin) {
     plan.capture_id = form.capture_id;
     return plan;
   }
-  capture::CaptureRequest& request = plan.request;
+  capture::request::CaptureRequest& request = plan.request;
   request.name = trimmed(form.name);
   request.kinds = choices_of(form.kinds, facts);
   request.paused = paused;
@@ -241,7 +242,7 @@ capture::CapturePlan plan_of(const CaptureForm& form, const FormFacts& facts, bo
   return plan;
 }
 
-CaptureForm form_of(const capture::CapturePlan& plan, const FormFacts& facts) {
+CaptureForm form_of(const capture::client::CapturePlan& plan, const FormFacts& facts) {
   CaptureForm form;
   std::vector<std::string> addresses;
   std::vector<std::string> hosts;
@@ -259,18 +260,18 @@ CaptureForm form_of(const capture::CapturePlan& plan, const FormFacts& facts) {
   form.ssh_config_file = plan.ssh_config_file;
   form.mode = plan.mode;
   form.capture_id = plan.capture_id;
-  const capture::CaptureRequest& request = plan.request;
+  const capture::request::CaptureRequest& request = plan.request;
   form.uses_script = !request.script.empty();
   form.script = request.script;
   if (!request.program.empty()) {
     std::vector<std::string> words = {request.program};
     words.insert(words.end(), request.arguments.begin(), request.arguments.end());
-    form.program = capture::shell_command(words);
+    form.program = capture::system::shell_command(words);
   }
   form.directory = request.directory;
   form.environment = request.environment;
-  form.send = capture::shell_command(plan.send);
-  form.results = capture::shell_command(request.results);
+  form.send = capture::system::shell_command(plan.send);
+  form.results = capture::system::shell_command(request.results);
   form.results_folder = plan.results_folder;
   form.kinds = typed_choices(request.kinds, facts);
   form.name = request.name;
@@ -278,19 +279,20 @@ CaptureForm form_of(const capture::CapturePlan& plan, const FormFacts& facts) {
   return form;
 }
 
-std::string option_value(const capture::KindChoice& choice, const capture::KindOption& option) {
-  for (const capture::OptionSetting& setting : choice.options) {
+std::string option_value(const capture::request::KindChoice& choice, const capture::request::KindOption& option) {
+  for (const capture::request::OptionSetting& setting : choice.options) {
     if (setting.name == option.name) return setting.value;
   }
   return option.default_value;
 }
 
-void set_option(capture::KindChoice& choice, const capture::KindOption& option, std::string value) {
-  std::erase_if(choice.options, [&](const capture::OptionSetting& setting) { return setting.name == option.name; });
+void set_option(capture::request::KindChoice& choice, const capture::request::KindOption& option, std::string value) {
+  std::erase_if(choice.options,
+                [&](const capture::request::OptionSetting& setting) { return setting.name == option.name; });
   if (value != option.default_value) choice.options.push_back({option.name, std::move(value)});
 }
 
-std::string option_problem(const capture::KindOption& option, const std::string& value) {
+std::string option_problem(const capture::request::KindOption& option, const std::string& value) {
   if (value.empty()) return option.required ? "--" + option.name + " must be given" : "";
   std::vector<std::string> values = {value};
   if (option.repeats) {
@@ -299,7 +301,7 @@ std::string option_problem(const capture::KindOption& option, const std::string&
     values = std::move(split->words);
   }
   for (const std::string& one : values) {
-    if (auto parsed = capture::parse_option(option, one); !parsed) return parsed.message();
+    if (auto parsed = capture::request::parse_option(option, one); !parsed) return parsed.message();
   }
   return "";
 }
@@ -332,7 +334,7 @@ std::string file_of_title(std::string title) {
   return (title.empty() ? "session" : title) + ".accel";
 }
 
-std::string title_of_plan(const capture::CapturePlan& plan) {
+std::string title_of_plan(const capture::client::CapturePlan& plan) {
   if (!plan.request.name.empty()) return plan.request.name;
   if (!plan.request.program.empty()) {
     // The script says more than its interpreter.

@@ -24,7 +24,7 @@ struct CaptureForm {
   std::string ssh_hosts;                  // "ubuntu@trn1-07", with or without ssh://
   std::string token_file;
   std::string ssh_config_file;
-  capture::StartMode mode = capture::StartMode::begin;
+  capture::wire::StartMode mode = capture::wire::StartMode::begin;
   std::string capture_id;  // to take up or watch
 
   bool uses_script = false;
@@ -37,7 +37,7 @@ struct CaptureForm {
   std::string results_folder;
 
   // Only options that differ from their default, each once; what may be given several times is a line of words.
-  std::vector<capture::KindChoice> kinds;
+  std::vector<capture::request::KindChoice> kinds;
   std::string name;
   std::string stop_after;  // "60 s", "2 min"; a bare number is seconds
   bool operator==(const CaptureForm&) const = default;
@@ -45,9 +45,9 @@ struct CaptureForm {
 
 // What is said of the form by the agent, or by this program while no agent has answered.
 struct FormFacts {
-  std::vector<capture::KindFacts> kinds;
-  std::optional<capture::Welcome> welcome;
-  [[nodiscard]] const capture::KindFacts* find(std::string_view kind) const noexcept;
+  std::vector<capture::request::KindFacts> kinds;
+  std::optional<capture::wire::Welcome> welcome;
+  [[nodiscard]] const capture::request::KindFacts* find(std::string_view kind) const noexcept;
 };
 
 enum class FormField : std::uint8_t {
@@ -87,21 +87,23 @@ enum class ProgramUse : std::uint8_t { none, possible, needed };
 
 // What is left out of the form (a program for a kind that needs none) is left out of the plan. Words that cannot be
 // split are left out too: check_form() names them.
-[[nodiscard]] capture::CapturePlan plan_of(const CaptureForm& form, const FormFacts& facts, bool paused = false);
-[[nodiscard]] CaptureForm form_of(const capture::CapturePlan& plan, const FormFacts& facts);
+[[nodiscard]] capture::client::CapturePlan plan_of(const CaptureForm& form, const FormFacts& facts,
+                                                   bool paused = false);
+[[nodiscard]] CaptureForm form_of(const capture::client::CapturePlan& plan, const FormFacts& facts);
 
 // The value that is shown and used for an option: what was typed, else the default.
-[[nodiscard]] std::string option_value(const capture::KindChoice& choice, const capture::KindOption& option);
+[[nodiscard]] std::string option_value(const capture::request::KindChoice& choice,
+                                       const capture::request::KindOption& option);
 // Forgets a value that is the default.
-void set_option(capture::KindChoice& choice, const capture::KindOption& option, std::string value);
+void set_option(capture::request::KindChoice& choice, const capture::request::KindOption& option, std::string value);
 // Nothing when the value, as typed, is good; else why not.
-[[nodiscard]] std::string option_problem(const capture::KindOption& option, const std::string& value);
+[[nodiscard]] std::string option_problem(const capture::request::KindOption& option, const std::string& value);
 
 // "60", "60 s", "1.5 min", "2 h", "500 ms"; seconds.
 [[nodiscard]] Result<double> parse_seconds(std::string_view text);
 
 // The name of the session that Start makes: the capture's, else the program's, else the place's.
-[[nodiscard]] std::string title_of_plan(const capture::CapturePlan& plan);
+[[nodiscard]] std::string title_of_plan(const capture::client::CapturePlan& plan);
 // "trn1-07_7420.accel": a name for its file.
 [[nodiscard]] std::string file_of_title(std::string title);
 

@@ -67,10 +67,10 @@ std::vector<std::string> wrap_command(const std::vector<std::string>& words, std
   std::vector<std::string> pieces;  // an option with its value, or a word
   bool options_over = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    std::string piece = capture::shell_quote(words[i]);
+    std::string piece = capture::system::shell_quote(words[i]);
     options_over = options_over || words[i] == "--";
     const bool option = !options_over && words[i].starts_with('-') && i + 1 < words.size();
-    if (option && !words[i + 1].starts_with('-')) piece += " " + capture::shell_quote(words[++i]);
+    if (option && !words[i + 1].starts_with('-')) piece += " " + capture::system::shell_quote(words[++i]);
     pieces.push_back(std::move(piece));
   }
   constexpr std::size_t kContinuation = 2;  // " \"

@@ -80,8 +80,8 @@ struct SessionTab {
   std::shared_ptr<TimelineState> timeline;  // what only the timeline remembers: scroll, what is collapsed
 
   LiveState live = LiveState::none;
-  capture::CaptureStatus capture;  // of this frame; empty when the session was opened from a file
-  double capture_seconds = 0;      // since the capture began; stands still once it is over
+  capture::client::CaptureStatus capture;  // of this frame; empty when the session was opened from a file
+  double capture_seconds = 0;              // since the capture began; stands still once it is over
   double events_per_second = 0;
   std::string project, configuration;  // that it was captured with, by name
   std::string last_error;

@@ -10,12 +10,13 @@
 
 namespace accelscope::app {
 
-Result<capture::CapturePlan> RecordArguments::plan(const std::string& output_path) const {
-  capture::CapturePlan plan = plan_;
-  plan.places = capture::split_names(places_);
-  if (watch_) plan.mode = capture::StartMode::watch;
-  if (take_up_) plan.mode = capture::StartMode::take_up;
-  Result<std::vector<capture::KindChoice>> chosen = kind_options_.choices(capture::split_names(kinds_));
+Result<capture::client::CapturePlan> RecordArguments::plan(const std::string& output_path) const {
+  capture::client::CapturePlan plan = plan_;
+  plan.places = capture::request::split_names(places_);
+  if (watch_) plan.mode = capture::wire::StartMode::watch;
+  if (take_up_) plan.mode = capture::wire::StartMode::take_up;
+  Result<std::vector<capture::request::KindChoice>> chosen =
+      kind_options_.choices(capture::request::split_names(kinds_));
   if (!chosen) return chosen.error();
   plan.request.kinds = std::move(*chosen);
   if (!program_.empty()) {
@@ -36,9 +37,9 @@ Result<capture::CapturePlan> RecordArguments::plan(const std::string& output_pat
 }
 
 void RecordArguments::declare_request(command_line::OptionSet& options) {
-  capture::CaptureRequest& request = plan_.request;
+  capture::request::CaptureRequest& request = plan_.request;
   options.add_option("--kind", kinds_, "What to capture, such as program,simulate");
-  kind_options_.declare(options, capture::declared_kinds(), capture::KindOptions::Help::left_out);
+  kind_options_.declare(options, capture::request::declared_kinds(), capture::request::KindOptions::Help::left_out);
   options.add_option("--name", request.name, "Of the capture");
   options.add_flag("--paused", request.paused, "Begin paused");
   options.add_option("--duration", request.duration_seconds, "Stop after so many seconds").positive();

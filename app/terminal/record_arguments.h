@@ -18,13 +18,13 @@ namespace accelscope::app {
 class RecordArguments {
  public:
   void declare(command_line::OptionSet& options);  // lives until after the parse
-  [[nodiscard]] Result<capture::CapturePlan> plan(const std::string& output_path) const;
+  [[nodiscard]] Result<capture::client::CapturePlan> plan(const std::string& output_path) const;
 
  private:
   void declare_request(command_line::OptionSet& options);
 
-  capture::CapturePlan plan_;
-  capture::KindOptions kind_options_;
+  capture::client::CapturePlan plan_;
+  capture::request::KindOptions kind_options_;
   std::string places_;
   std::string kinds_;
   std::string script_file_;

@@ -32,7 +32,7 @@ void say_what_is_missing(const Snapshot& snapshot, const InputPaths& inputs, con
   for (const QualityEntry& entry : snapshot.quality) {
     if (entry.severity != Severity::error || count++ >= kSaid) continue;
     const std::string number = entry.count > 1 ? format_count(entry.count) + " " : "";
-    (void)run.fail(fmt::format("{}: {}{}", input, number, capture::printable(inputs.shown(entry.detail), 2000)));
+    (void)run.fail(fmt::format("{}: {}{}", input, number, capture::wire::printable(inputs.shown(entry.detail), 2000)));
   }
   if (count > kSaid)
     (void)run.fail(

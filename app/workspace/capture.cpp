@@ -10,7 +10,7 @@
 
 namespace accelscope::app {
 
-using capture::CapturePhase;
+using capture::client::CapturePhase;
 
 namespace {
 
@@ -35,12 +35,14 @@ LiveState live_state(CapturePhase phase) {
   return LiveState::failed;
 }
 
-std::string shown_host(const capture::AgentStatus& agent) { return agent.host.empty() ? agent.place : agent.host; }
+std::string shown_host(const capture::client::AgentStatus& agent) {
+  return agent.host.empty() ? agent.place : agent.host;
+}
 
 }  // namespace
 
-capture::CaptureSessionOptions Workspace::session_options() const {
-  capture::CaptureSessionOptions options;
+capture::client::CaptureSessionOptions Workspace::session_options() const {
+  capture::client::CaptureSessionOptions options;
   options.version = ACCELSCOPE_VERSION;
   options.description = "Accelscope viewer";
   if (!options_.state_directory.empty()) {
@@ -58,7 +60,7 @@ SessionTab& Workspace::adopt_live(std::unique_ptr<LiveLink> link, std::shared_pt
   return *tab.session;
 }
 
-void Workspace::connect(const capture::CapturePlan& plan, const ConfigurationName& from) {
+void Workspace::connect(const capture::client::CapturePlan& plan, const ConfigurationName& from) {
   auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
   if (!store) return notify(Severity::error, store.message());
   std::shared_ptr<Store> shared = std::move(*store);
@@ -78,7 +80,7 @@ void Workspace::connect(const std::string& places) {
   CaptureForm form;
   form.where = Where::agent;
   form.agent_hosts = places;
-  const capture::CapturePlan plan = plan_of(form, {});
+  const capture::client::CapturePlan plan = plan_of(form, {});
   for (const std::string& place : plan.places) {
     if (auto good = check_place(place); !good) return notify(Severity::error, good.message());
   }
@@ -133,7 +135,7 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   if (session.live == LiveState::failed && before != LiveState::failed) {
     notify(Severity::error, session.capture.message);
   }
-  for (const capture::AgentStatus& agent : session.capture.agents) {
+  for (const capture::client::AgentStatus& agent : session.capture.agents) {
     session.capture_seconds = std::max(session.capture_seconds, agent.streaming_seconds);
   }
 
@@ -191,7 +193,7 @@ void Workspace::follow_newest(OpenTab& tab) {
 
 // One notice per agent: what broke, and in its place when it was mended, or that it was given up.
 void Workspace::tell_of_breaks(OpenTab& tab, double now_s) {
-  for (const capture::AgentStatus& agent : tab.session->capture.agents) {
+  for (const capture::client::AgentStatus& agent : tab.session->capture.agents) {
     const std::string host = shown_host(agent);
     const std::string subject = tab.session->title + " " + agent.place;
     const auto known = tab.broken.find(agent.place);
@@ -235,7 +237,7 @@ void Workspace::answer_capture(const CaptureAsks& asked, const std::optional<std
 void Workspace::look_for_recoverable() {
   const std::string folder = session_options().recovery_directory;
   if (folder.empty() || !options_.services.find_recoverable) return;
-  found_recoverable_ = std::make_shared<std::vector<capture::Recoverable>>();
+  found_recoverable_ = std::make_shared<std::vector<capture::client::Recoverable>>();
   auto work = [find = options_.services.find_recoverable, folder, found = found_recoverable_](JobControl&) {
     *found = find(folder);
     return Result<void>{};

@@ -15,29 +15,31 @@ constexpr double kDemoSeconds = 60;              // unless the user stops it bef
 
 class SessionLink final : public LiveLink {
  public:
-  explicit SessionLink(std::unique_ptr<capture::CaptureSession> session) : session_(std::move(session)) {}
+  explicit SessionLink(std::unique_ptr<capture::client::CaptureSession> session) : session_(std::move(session)) {}
 
-  [[nodiscard]] capture::CaptureStatus status() const override { return session_->status(); }
+  [[nodiscard]] capture::client::CaptureStatus status() const override { return session_->status(); }
   void add(const std::string& place) override { session_->add(place); }
   void leave(const std::string& place) override { session_->leave(place); }
   void pause() override { session_->pause(); }
   void resume() override { session_->resume(); }
   void stop() override { session_->stop(); }
-  [[nodiscard]] std::optional<capture::CaptureQuestion> question() const override { return session_->question(); }
+  [[nodiscard]] std::optional<capture::client::CaptureQuestion> question() const override {
+    return session_->question();
+  }
   void answer(std::uint64_t id, const std::optional<std::string>& answer) override { session_->answer(id, answer); }
   void saved() override { session_->saved(); }
   void discard() override { session_->discard(); }
 
  private:
-  std::unique_ptr<capture::CaptureSession> session_;
+  std::unique_ptr<capture::client::CaptureSession> session_;
 };
 
-Result<std::unique_ptr<LiveLink>> link_of(Result<std::unique_ptr<capture::CaptureSession>> session) {
+Result<std::unique_ptr<LiveLink>> link_of(Result<std::unique_ptr<capture::client::CaptureSession>> session) {
   if (!session) return session.error();
   return std::unique_ptr<LiveLink>(std::make_unique<SessionLink>(std::move(session).value()));
 }
 
-capture::CaptureSessionOptions with_version(capture::CaptureSessionOptions options) {
+capture::client::CaptureSessionOptions with_version(capture::client::CaptureSessionOptions options) {
   options.version = ACCELSCOPE_VERSION;
   if (options.description.empty()) options.description = "Accelscope viewer";
   return options;
@@ -46,12 +48,13 @@ capture::CaptureSessionOptions with_version(capture::CaptureSessionOptions optio
 // A link to an agent in this process.
 class DemoLink final : public LiveLink {
  public:
-  explicit DemoLink(std::unique_ptr<capture::Agent> agent)
+  explicit DemoLink(std::unique_ptr<capture::agent::Agent> agent)
       : agent_(std::move(agent)), serving_([this] { served_ = agent_->run(); }) {}
-  Result<void> begin(std::shared_ptr<Store> store, const capture::CaptureSessionOptions& options) {
-    capture::CapturePlan plan;
+  Result<void> begin(std::shared_ptr<Store> store, const capture::client::CaptureSessionOptions& options) {
+    capture::client::CapturePlan plan;
     plan.places = {agent_->address().text()};
-    auto link = link_of(capture::CaptureSession::begin(std::move(plan), std::move(store), with_version(options)));
+    auto link =
+        link_of(capture::client::CaptureSession::begin(std::move(plan), std::move(store), with_version(options)));
     if (!link) return link.error();
     link_ = std::move(*link);
     return {};
@@ -64,19 +67,19 @@ class DemoLink final : public LiveLink {
   DemoLink(const DemoLink&) = delete;
   DemoLink& operator=(const DemoLink&) = delete;
 
-  [[nodiscard]] capture::CaptureStatus status() const override { return link_->status(); }
+  [[nodiscard]] capture::client::CaptureStatus status() const override { return link_->status(); }
   void add(const std::string& place) override { link_->add(place); }
   void leave(const std::string& place) override { link_->leave(place); }
   void pause() override { link_->pause(); }
   void resume() override { link_->resume(); }
   void stop() override { link_->stop(); }
-  [[nodiscard]] std::optional<capture::CaptureQuestion> question() const override { return link_->question(); }
+  [[nodiscard]] std::optional<capture::client::CaptureQuestion> question() const override { return link_->question(); }
   void answer(std::uint64_t id, const std::optional<std::string>& answer) override { link_->answer(id, answer); }
   void saved() override { link_->saved(); }
   void discard() override { link_->discard(); }
 
  private:
-  std::unique_ptr<capture::Agent> agent_;
+  std::unique_ptr<capture::agent::Agent> agent_;
   Result<void> served_;  // what failed here fails the link too
   std::thread serving_;
   std::unique_ptr<LiveLink> link_;
@@ -86,36 +89,36 @@ class DemoLink final : public LiveLink {
 
 CaptureServices real_capture_services() {
   CaptureServices services;
-  services.begin = [](const capture::CapturePlan& plan, std::shared_ptr<Store> store,
-                      const capture::CaptureSessionOptions& options) {
-    return link_of(capture::CaptureSession::begin(plan, std::move(store), with_version(options)));
+  services.begin = [](const capture::client::CapturePlan& plan, std::shared_ptr<Store> store,
+                      const capture::client::CaptureSessionOptions& options) {
+    return link_of(capture::client::CaptureSession::begin(plan, std::move(store), with_version(options)));
   };
-  services.recover = [](const capture::Recoverable& left, std::shared_ptr<Store> store,
-                        const capture::CaptureSessionOptions& options) {
-    return link_of(capture::CaptureSession::recover(left, std::move(store), with_version(options)));
+  services.recover = [](const capture::client::Recoverable& left, std::shared_ptr<Store> store,
+                        const capture::client::CaptureSessionOptions& options) {
+    return link_of(capture::client::CaptureSession::recover(left, std::move(store), with_version(options)));
   };
   services.reach = [](const std::string& place, const std::string& token_file, const std::function<bool()>& cancelled) {
-    return capture::reach(place, token_file, {}, cancelled);
+    return capture::client::reach(place, token_file, {}, cancelled);
   };
-  services.find_recoverable = capture::find_recoverable;
-  services.discard = capture::discard_recoverable;
-  services.kinds = capture::declared_kinds;
+  services.find_recoverable = capture::client::find_recoverable;
+  services.discard = capture::client::discard_recoverable;
+  services.kinds = capture::request::declared_kinds;
   return services;
 }
 
 Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store,
-                                                 const capture::CaptureSessionOptions& session_options) {
-  capture::AgentOptions options;
+                                                 const capture::client::CaptureSessionOptions& session_options) {
+  capture::agent::AgentOptions options;
   options.listen.port = 0;
   options.version = ACCELSCOPE_VERSION;
   options.description = "simulated accelerator";
   options.own_time = true;
-  auto agent = capture::Agent::listen(std::move(options), [](EventSink& sink) {
-    capture::SimulationOptions simulation;
+  auto agent = capture::agent::Agent::listen(std::move(options), [](EventSink& sink) {
+    capture::sim::SimulationOptions simulation;
     simulation.seed = kDemoSeed;
     simulation.seconds = kDemoSeconds;
     simulation.rate_events_per_second = kDemoEventsPerSecond;
-    return capture::simulate(simulation, sink);
+    return capture::sim::simulate(simulation, sink);
   });
   if (!agent) return agent.error();
   auto link = std::make_unique<DemoLink>(std::move(*agent));

@@ -22,39 +22,40 @@ class LiveLink {
   LiveLink& operator=(const LiveLink&) = delete;
   virtual ~LiveLink() = default;  // hangs up; the recovery folder stays
 
-  [[nodiscard]] virtual capture::CaptureStatus status() const = 0;
+  [[nodiscard]] virtual capture::client::CaptureStatus status() const = 0;
   virtual void add(const std::string& place) = 0;
   virtual void leave(const std::string& place) = 0;
   virtual void pause() = 0;
   virtual void resume() = 0;
   virtual void stop() = 0;  // asks for the orderly end: all sealed data still arrives
-  [[nodiscard]] virtual std::optional<capture::CaptureQuestion> question() const = 0;
+  [[nodiscard]] virtual std::optional<capture::client::CaptureQuestion> question() const = 0;
   virtual void answer(std::uint64_t id, const std::optional<std::string>& answer) = 0;
   virtual void saved() = 0;
   virtual void discard() = 0;
 };
 
 struct CaptureServices {
-  std::function<Result<std::unique_ptr<LiveLink>>(const capture::CapturePlan&, std::shared_ptr<Store>,
-                                                  const capture::CaptureSessionOptions&)>
+  std::function<Result<std::unique_ptr<LiveLink>>(const capture::client::CapturePlan&, std::shared_ptr<Store>,
+                                                  const capture::client::CaptureSessionOptions&)>
       begin;
   // Waits until the folder is read.
-  std::function<Result<std::unique_ptr<LiveLink>>(const capture::Recoverable&, std::shared_ptr<Store>,
-                                                  const capture::CaptureSessionOptions&)>
+  std::function<Result<std::unique_ptr<LiveLink>>(const capture::client::Recoverable&, std::shared_ptr<Store>,
+                                                  const capture::client::CaptureSessionOptions&)>
       recover;
   // Waits; any thread.
-  std::function<Result<capture::Reached>(const std::string& place, const std::string& token_file,
-                                         const std::function<bool()>& cancelled)>
+  std::function<Result<capture::client::Reached>(const std::string& place, const std::string& token_file,
+                                                 const std::function<bool()>& cancelled)>
       reach;
-  std::function<std::vector<capture::Recoverable>(const std::string& recovery_directory)> find_recoverable;
-  std::function<Result<void>(const capture::Recoverable&)> discard;
-  std::function<std::vector<capture::KindFacts>()> kinds;  // that this program knows: what a form offers at first
+  std::function<std::vector<capture::client::Recoverable>(const std::string& recovery_directory)> find_recoverable;
+  std::function<Result<void>(const capture::client::Recoverable&)> discard;
+  std::function<std::vector<capture::request::KindFacts>()>
+      kinds;  // that this program knows: what a form offers at first
 };
 
 [[nodiscard]] CaptureServices real_capture_services();
 
 // Starts an agent with the simulated accelerator in this process and connects to it over TCP.
 [[nodiscard]] Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store,
-                                                               const capture::CaptureSessionOptions& options);
+                                                               const capture::client::CaptureSessionOptions& options);
 
 }  // namespace accelscope::app

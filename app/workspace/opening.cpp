@@ -87,14 +87,14 @@ Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSe
   if (!store) return store.error();
   OpenedSession session;
   session.store = std::move(*store);
-  capture::InputOptions input;
+  capture::sources::InputOptions input;
   input.format = options.format;
   input.import.source_roots = options.source_roots;
   input.import.neff = options.neff;
   input.import.converter_options = options.converter_options;
   input.import.progress = [&control](std::uint64_t done, std::uint64_t total) { control.report(done, total); };
-  const Result<void> done =
-      capture::import_input(paths, input, [&] { return std::make_unique<ImportSink>(*session.store, control); });
+  const Result<void> done = capture::sources::import_input(
+      paths, input, [&] { return std::make_unique<ImportSink>(*session.store, control); });
   if (!done) return done.error();
   name_session(session, paths.front());  // not modified: what was imported still lies in its file
   return session;
@@ -106,7 +106,8 @@ Result<OpenedSession> open_frames(const std::string& path, const JobControl& con
   if (!store) return store.error();
   OpenedSession session;
   session.store = std::move(*store);
-  const Result<void> done = capture::import_frames(path, *session.store, [&control] { return !control.cancelled(); });
+  const Result<void> done =
+      capture::ingest::import_frames(path, *session.store, [&control] { return !control.cancelled(); });
   if (!done) return done.error();
   session.modified = true;  // folders of frames are cleared away; a session file stays
   name_session(session, path);
@@ -122,8 +123,9 @@ std::optional<Result<OpenedSession>> open_session_file(const std::string& path) 
   }
   if (begins_like_session(path)) {
     if (!tables_of_other_database(path)) return open_in_place(path);
-    const auto other = capture::find_other_format(path);
-    return Error{capture::refusal(path, other.value_or(capture::OtherFormat{"a database of another program", ""}))};
+    const auto other = capture::sources::find_other_format(path);
+    return Error{capture::sources::refusal(
+        path, other.value_or(capture::sources::OtherFormat{"a database of another program", ""}))};
   }
   if (fs::path(path).extension() != kSessionSuffix) return std::nullopt;
   return salvage(path, path + ": this is not a session file, or its beginning is damaged");
@@ -146,7 +148,7 @@ Result<OpenedSession> load_session(const std::vector<std::string>& paths, const 
   }
   if (paths.size() == 1 && options.format.empty()) {
     if (auto session = open_session_file(paths.front())) return std::move(*session);
-    if (capture::holds_frames(paths.front())) return open_frames(paths.front(), control);
+    if (capture::ingest::holds_frames(paths.front())) return open_frames(paths.front(), control);
   }
   return import(paths, options, control);
 }

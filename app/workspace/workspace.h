@@ -71,7 +71,7 @@ class Workspace {
   // Opening; all return at once. A path that is open already comes to the front.
   void open(const std::string& path);
   // from: the configuration that the plan comes from, which the session is tagged with.
-  void connect(const capture::CapturePlan& plan, const ConfigurationName& from = {});
+  void connect(const capture::client::CapturePlan& plan, const ConfigurationName& from = {});
   void connect(const std::string& places);  // "127.0.0.1:7420", several with commas: whatever they were started for
   void start_demo();
   SessionTab& adopt(OpenedSession session);  // made elsewhere: tests, other commands
@@ -88,13 +88,13 @@ class Workspace {
   // What a capture wants to know of the user, of any tab: the first that asks.
   struct CaptureAsks {
     std::size_t tab = 0;
-    capture::CaptureQuestion question;
+    capture::client::CaptureQuestion question;
   };
   [[nodiscard]] std::optional<CaptureAsks> capture_question() const;
   void answer_capture(const CaptureAsks& asked, const std::optional<std::string>& answer);
 
   // What former runs left behind; looked for off the UI thread when the workspace is made.
-  [[nodiscard]] const std::vector<capture::Recoverable>& recoverable() const noexcept { return recoverable_; }
+  [[nodiscard]] const std::vector<capture::client::Recoverable>& recoverable() const noexcept { return recoverable_; }
   void recover(std::size_t index);
   void discard_recoverable(std::size_t index);
 
@@ -130,7 +130,7 @@ class Workspace {
   [[nodiscard]] Configurations& configurations() noexcept { return configurations_; }
   [[nodiscard]] const CaptureServices& services() const noexcept { return options_.services; }
   [[nodiscard]] const std::function<void()>& wake() const noexcept { return options_.wake; }
-  [[nodiscard]] const std::vector<capture::KindFacts>& known_kinds() const noexcept { return known_kinds_; }
+  [[nodiscard]] const std::vector<capture::request::KindFacts>& known_kinds() const noexcept { return known_kinds_; }
   void write_settings();
 
  private:
@@ -172,7 +172,7 @@ class Workspace {
     std::shared_ptr<Store> store;
   };
   struct Recovering {
-    capture::Recoverable left;
+    capture::client::Recoverable left;
     std::unique_ptr<BackgroundJob> job;
     std::shared_ptr<Recovered> result;
   };
@@ -184,7 +184,7 @@ class Workspace {
   void tell_of_breaks(OpenTab& tab, double now_s);
   static void follow_newest(OpenTab& tab);
   static void fit_first_view(OpenTab& tab);
-  [[nodiscard]] capture::CaptureSessionOptions session_options() const;
+  [[nodiscard]] capture::client::CaptureSessionOptions session_options() const;
   void look_for_recoverable();
   void take_recovered();
   void remember(const OpenTab& tab, const std::string& path);
@@ -196,9 +196,9 @@ class Workspace {
   RecentSessions recent_;
   Settings settings_;
   Configurations configurations_;
-  std::vector<capture::KindFacts> known_kinds_;
-  std::vector<capture::Recoverable> recoverable_;
-  std::shared_ptr<std::vector<capture::Recoverable>> found_recoverable_;  // of the job that looks for them
+  std::vector<capture::request::KindFacts> known_kinds_;
+  std::vector<capture::client::Recoverable> recoverable_;
+  std::shared_ptr<std::vector<capture::client::Recoverable>> found_recoverable_;  // of the job that looks for them
   std::unique_ptr<BackgroundJob> looking_;
   std::vector<Recovering> recovering_;
   std::vector<std::unique_ptr<OpenTab>> tabs_;

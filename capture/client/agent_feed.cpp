@@ -8,7 +8,7 @@
 
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 namespace {
 
 constexpr double kLargeResidual = 1e6;  // ns; the eye compares hosts at about a millisecond
@@ -16,17 +16,17 @@ constexpr std::uintmax_t kReserve = 64U << 20;
 
 }  // namespace
 
-Frame encode_clock_pair(const ClockPair& pair) {
+wire::Frame encode_clock_pair(const ClockPair& pair) {
   ByteWriter writer;
-  writer.raw(encode(ClockReport{pair.ns, pair.ticks}).body);
+  writer.raw(wire::encode(wire::ClockReport{pair.ns, pair.ticks}).body);
   writer.number(pair.uncertainty_ns);
-  return make_frame(FrameType::clock, writer.take());
+  return wire::make_frame(wire::FrameType::clock, writer.take());
 }
 
 Result<ClockPair> decode_clock_pair(ByteView body) {
-  const Result<ClockReport> report = decode_clock(body);
+  const Result<wire::ClockReport> report = wire::decode_clock(body);
   if (!report) return report.error();
-  ByteReader rest(body.subspan(std::min(body.size(), encode(report.value()).body.size())));
+  ByteReader rest(body.subspan(std::min(body.size(), wire::encode(report.value()).body.size())));
   const ClockPair pair{report.value().agent_ns, report.value().viewer_ns, rest.number<std::int64_t>()};
   if (!rest.ok()) return Error{"a reading of clocks that is cut short"};
   return pair;
@@ -41,7 +41,7 @@ std::string HostNames::name(const std::string& host, const std::string& place) {
   return has_port ? fmt::format("{}:{}", host, port) : fmt::format("{} ({})", host, place);
 }
 
-AgentFeed::AgentFeed(SinkProvider& sinks, AgentFeedOptions options)
+AgentFeed::AgentFeed(ingest::SinkProvider& sinks, AgentFeedOptions options)
     : sinks_(sinks), options_(std::move(options)), clock_(options_.clock, options_.reference), ingest_(*this) {
   facts_.place = options_.place;
 }
@@ -49,23 +49,24 @@ AgentFeed::AgentFeed(SinkProvider& sinks, AgentFeedOptions options)
 EventSink& AgentFeed::sink(std::uint32_t scope) {
   EventSink& inner = sinks_.sink(scope);
   if (options_.reference && !options_.names_host) return inner;
-  std::unique_ptr<HostClockSink>& found = scopes_[scope];
+  std::unique_ptr<ingest::HostClockSink>& found = scopes_[scope];
   if (!found) {
-    found = std::make_unique<HostClockSink>(inner, host(), options_.reference);
+    found = std::make_unique<ingest::HostClockSink>(inner, host(), options_.reference);
     if (!map_.empty()) found->start_with(map_, clock_.fit().residual_ns());
   }
   return *found;
 }
 
-Result<void> AgentFeed::begin(const Started& started, const std::string& host_name) {
+Result<void> AgentFeed::begin(const wire::Started& started, const std::string& host_name) {
   host_ = options_.hosts ? options_.hosts->name(host_name, options_.place) : host_name;
   facts_.capture_id = started.capture_id;
   facts_.name = started.name;
   facts_.description = started.description;
   facts_.begun_unix_ns = started.begun_unix_ns;
-  facts_.state = CaptureState::running;
+  facts_.state = wire::CaptureState::running;
   if (log_ || options_.folder.empty()) return write_facts();
-  Result<std::unique_ptr<FrameLog>> log = FrameLog::create(options_.folder, {.capture_id = started.capture_id});
+  Result<std::unique_ptr<log::FrameLog>> log =
+      log::FrameLog::create(options_.folder, {.capture_id = started.capture_id});
   if (!log) return lose_log(log.error());
   log_ = std::move(log).value();
   return write_facts();
@@ -86,7 +87,7 @@ Result<void> AgentFeed::lose_log(const Error& why) {
                Severity::warning});
 }
 
-Result<void> AgentFeed::log(const Frame& frame) {
+Result<void> AgentFeed::log(const wire::Frame& frame) {
   if (!log_) return {};
   // After damage in the file the agent may send what the file already counts.
   if (frame.header.sequence != 0 && frame.header.sequence <= log_->last_sequence()) return {};
@@ -98,24 +99,24 @@ std::uint64_t AgentFeed::durable() const noexcept {
   return log_ ? std::min(log_->synced_sequence(), ingest_.last_sequence()) : 0;
 }
 
-Result<void> AgentFeed::take(Frame frame) {
+Result<void> AgentFeed::take(wire::Frame frame) {
   if (frame.header.sequence == ingest_.last_sequence() + 1) {
     if (Result<void> kept = log(frame); !kept) return kept;
   }
   return ingest_.take(std::move(frame));
 }
 
-Result<void> AgentFeed::take(const Gap& gap) {
+Result<void> AgentFeed::take(const wire::Gap& gap) {
   if (Result<void> taken = ingest_.take(gap); !taken) return taken;
-  return log(encode(gap));
+  return log(wire::encode(gap));
 }
 
-Result<std::string> AgentFeed::finish(const StreamEnd& end) {
+Result<std::string> AgentFeed::finish(const wire::StreamEnd& end) {
   if (Result<void> told = tick(true); !told) return told.error();
   if (!facts_.end) {
     facts_.end = end;
-    facts_.state = CaptureState::ended;
-    if (Result<void> kept = log(encode(end)); !kept) return kept.error();
+    facts_.state = wire::CaptureState::ended;
+    if (Result<void> kept = log(wire::encode(end)); !kept) return kept.error();
     if (Result<void> kept = write_facts(); !kept) return kept.error();
     if (const Result<void> synced = log_ ? log_->sync() : Result<void>(); !synced) {
       if (Result<void> lost = lose_log(synced.error()); !lost) return lost.error();
@@ -167,16 +168,16 @@ Result<void> AgentFeed::tick(bool last) {
 }
 
 Result<void> AgentFeed::replay() {
-  const Result<FrameLogFacts> facts = FrameLog::read_facts(options_.folder);
+  const Result<log::FrameLogFacts> facts = log::FrameLog::read_facts(options_.folder);
   if (facts) facts_ = facts.value();
   facts_.end.reset();  // it comes with the frames
-  FrameLogRecovery found;
-  Result<std::unique_ptr<FrameLog>> log =
-      FrameLog::open_existing(options_.folder, {.capture_id = facts_.capture_id}, found);
+  log::FrameLogRecovery found;
+  Result<std::unique_ptr<log::FrameLog>> log =
+      log::FrameLog::open_existing(options_.folder, {.capture_id = facts_.capture_id}, found);
   if (!log) return log.error();
-  FrameLogReader reader(options_.folder, 0);
+  log::FrameLogReader reader(options_.folder, 0);
   while (true) {
-    Result<std::optional<Frame>> frame = reader.next();
+    Result<std::optional<wire::Frame>> frame = reader.next();
     if (!frame) return frame.error();
     if (!frame.value()) break;
     if (Result<void> taken = replay_frame(std::move(*frame.value()), reader); !taken) return taken;
@@ -187,7 +188,7 @@ Result<void> AgentFeed::replay() {
   if (Result<void> told = tick(true); !told) return told;
   if (reader.damaged_places() > 0) {
     Result<void> noted =
-        note({kDamagedFrames, reader.damaged_places(),
+        note({wire::kDamagedFrames, reader.damaged_places(),
               "places of the recovery files cannot be read; what lies around them is here: " + reader.damage(),
               Severity::error});
     if (!noted) return noted;
@@ -199,21 +200,22 @@ Result<void> AgentFeed::replay() {
                Severity::note});
 }
 
-Result<void> AgentFeed::replay_frame(Frame frame, const FrameLogReader& reader) {
+Result<void> AgentFeed::replay_frame(wire::Frame frame, const log::FrameLogReader& reader) {
   switch (frame.header.type) {
-    case FrameType::definition:
-    case FrameType::chunk:
+    case wire::FrameType::definition:
+    case wire::FrameType::chunk:
       return replay_data(std::move(frame), reader);
-    case FrameType::gap:
-      if (const Result<Gap> gap = decode_gap(frame.body); gap && gap.value().last > ingest_.last_sequence()) {
+    case wire::FrameType::gap:
+      if (const Result<wire::Gap> gap = wire::decode_gap(frame.body);
+          gap && gap.value().last > ingest_.last_sequence()) {
         return ingest_.take(gap.value());
       }
       return {};
-    case FrameType::clock:
+    case wire::FrameType::clock:
       if (const Result<ClockPair> pair = decode_clock_pair(frame.body); pair) clock_.add(pair.value());
       return {};
-    case FrameType::end:
-      if (const Result<StreamEnd> end = decode_end(frame.body); end) {
+    case wire::FrameType::end:
+      if (const Result<wire::StreamEnd> end = wire::decode_end(frame.body); end) {
         facts_.end = end.value();
         const Result<std::string> compared = ingest_.finish(end.value());
         if (!compared) return compared.error();
@@ -225,16 +227,16 @@ Result<void> AgentFeed::replay_frame(Frame frame, const FrameLogReader& reader) 
 }
 
 // What is damaged is left out; what depends on it, too.
-Result<void> AgentFeed::replay_data(Frame frame, const FrameLogReader& reader) {
+Result<void> AgentFeed::replay_data(wire::Frame frame, const log::FrameLogReader& reader) {
   const std::uint64_t sequence = frame.header.sequence;
   const std::uint64_t expected = ingest_.last_sequence() + 1;
   if (sequence > expected) {
     const std::string reason = reader.damage().empty() ? "missing in the recovery file" : reader.damage();
-    if (Result<void> skipped = ingest_.take(Gap{expected, sequence - 1, 0, reason}); !skipped) return skipped;
+    if (Result<void> skipped = ingest_.take(wire::Gap{expected, sequence - 1, 0, reason}); !skipped) return skipped;
   }
-  const std::uint32_t events = events_in(frame);
+  const std::uint32_t events = log::events_in(frame);
   const Result<void> taken = ingest_.take(std::move(frame));
-  return taken ? Result<void>() : ingest_.take(Gap{sequence, sequence, events, taken.message()});
+  return taken ? Result<void>() : ingest_.take(wire::Gap{sequence, sequence, events, taken.message()});
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -16,7 +16,7 @@
 #include "capture/ingest/stream_ingest.h"
 #include "capture/log/frame_log.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 // The hosts of a session: two agents on one host, or hosts of one name, are told apart by their places.
 class HostNames {
@@ -32,59 +32,59 @@ class HostNames {
 struct AgentFeedOptions {
   std::string place;
   std::shared_ptr<HostNames> hosts;  // none: the name is taken as it is
-  std::shared_ptr<SessionClock> clock;
+  std::shared_ptr<ingest::SessionClock> clock;
   bool reference = true;         // the session's time is this agent's
   bool names_host = false;       // on tracks: there are several hosts
   std::filesystem::path folder;  // of the recovery file; "": none is kept
 };
 
-class AgentFeed final : public SinkProvider {
+class AgentFeed final : public ingest::SinkProvider {
  public:
   // The sinks are asked for with the scopes of the wire.
-  AgentFeed(SinkProvider& sinks, AgentFeedOptions options);
+  AgentFeed(ingest::SinkProvider& sinks, AgentFeedOptions options);
 
   // Reads what a former process left in the folder, and goes on there. Damage is counted in the quality report.
   Result<void> replay();
 
-  Result<void> begin(const Started& started, const std::string& host);  // also when a capture was taken up again
-  Result<void> take(Frame frame);
-  Result<void> take(const Gap& gap);
-  Result<std::string> finish(const StreamEnd& end);  // see StreamIngest::finish()
+  Result<void> begin(const wire::Started& started, const std::string& host);  // also when a capture was taken up again
+  Result<void> take(wire::Frame frame);
+  Result<void> take(const wire::Gap& gap);
+  Result<std::string> finish(const wire::StreamEnd& end);  // see StreamIngest::finish()
   Result<void> add_clock(const ClockPair& pair);
   Result<void> tick(bool last = false);  // tells the store what is known better of the clock
   Result<void> note(const QualityEntry& entry) { return sink(0).define(entry); }
 
   EventSink& sink(std::uint32_t scope) override;
 
-  [[nodiscard]] const StreamIngest& counts() const noexcept { return ingest_; }
+  [[nodiscard]] const ingest::StreamIngest& counts() const noexcept { return ingest_; }
   [[nodiscard]] std::uint64_t durable() const noexcept;  // highest number in the recovery file that is on the disk
   [[nodiscard]] const std::string& unsafe() const noexcept { return unsafe_; }  // why no more is kept there; "": it is
-  [[nodiscard]] const HostClock& clock() const noexcept { return clock_; }
-  [[nodiscard]] const FrameLogFacts& facts() const noexcept { return facts_; }
+  [[nodiscard]] const ingest::HostClock& clock() const noexcept { return clock_; }
+  [[nodiscard]] const log::FrameLogFacts& facts() const noexcept { return facts_; }
 
  private:
-  Result<void> log(const Frame& frame);
+  Result<void> log(const wire::Frame& frame);
   Result<void> write_facts();
   Result<void> lose_log(const Error& why);
   Result<void> keep_log_safe();
-  Result<void> replay_frame(Frame frame, const FrameLogReader& reader);
-  Result<void> replay_data(Frame frame, const FrameLogReader& reader);
+  Result<void> replay_frame(wire::Frame frame, const log::FrameLogReader& reader);
+  Result<void> replay_data(wire::Frame frame, const log::FrameLogReader& reader);
   [[nodiscard]] std::string host() const { return host_.empty() ? options_.place : host_; }
 
-  SinkProvider& sinks_;
+  ingest::SinkProvider& sinks_;
   AgentFeedOptions options_;
-  HostClock clock_;
-  StreamIngest ingest_;
-  std::map<std::uint32_t, std::unique_ptr<HostClockSink>> scopes_;
-  std::unique_ptr<FrameLog> log_;
-  FrameLogFacts facts_;
+  ingest::HostClock clock_;
+  ingest::StreamIngest ingest_;
+  std::map<std::uint32_t, std::unique_ptr<ingest::HostClockSink>> scopes_;
+  std::unique_ptr<log::FrameLog> log_;
+  log::FrameLogFacts facts_;
   std::string unsafe_;
   std::string host_;
   std::vector<ClockAnchor> map_;  // host ns -> session ns, as the store has it
 };
 
 // A reading of clocks as it is kept in a recovery file.
-[[nodiscard]] Frame encode_clock_pair(const ClockPair& pair);
+[[nodiscard]] wire::Frame encode_clock_pair(const ClockPair& pair);
 [[nodiscard]] Result<ClockPair> decode_clock_pair(ByteView body);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

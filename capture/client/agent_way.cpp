@@ -14,19 +14,19 @@
 #include "capture/security/known_agents.h"
 #include "capture/security/private_files.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 namespace {
 
 // An agent that somebody else has started.
 class AddressWay final : public AgentWay {
  public:
-  AddressWay(Address address, QuestionDesk& desk, AgentWayOptions options)
+  AddressWay(system::Address address, QuestionDesk& desk, AgentWayOptions options)
       : address_(std::move(address)), desk_(desk), options_(std::move(options)) {}
 
-  Connector connector() override {
-    TlsClientOptions tls;
-    if (const Result<std::string> path = known_agents_path(); path) tls.known_agents_path = path.value();
-    tls.decide = [this](const SeenCertificate& seen, const std::function<void(bool)>& decided) {
+  wire::Connector connector() override {
+    wire::TlsClientOptions tls;
+    if (const Result<std::string> path = security::known_agents_path(); path) tls.known_agents_path = path.value();
+    tls.decide = [this](const wire::SeenCertificate& seen, const std::function<void(bool)>& decided) {
       if (options_.accept_new_agents) return decided(true);
       CaptureQuestion question;
       question.kind = CaptureQuestion::Kind::yes_no;
@@ -40,38 +40,38 @@ class AddressWay final : public AgentWay {
       question.no = "Do not connect";
       desk_.ask(std::move(question), [decided](const std::optional<std::string>& answer) { decided(bool(answer)); });
     };
-    return tcp_connector(address_, std::move(tls));
+    return wire::tcp_connector(address_, std::move(tls));
   }
 
-  Result<std::optional<Token>> token() override {
+  Result<std::optional<security::Token>> token() override {
     if (!options_.token_file.empty()) {
-      Result<Token> token = load_token(options_.token_file);
+      Result<security::Token> token = security::load_token(options_.token_file);
       if (!token) return token.error();
       return std::optional(std::move(token).value());
     }
     // This user's own agent, if it is one on this machine; the token of another would only be a wrong one.
-    if (!is_loopback(address_)) return std::optional<Token>();
-    const Result<std::string> folder = private_folder();
-    return folder ? find_token(folder.value()) : Result<std::optional<Token>>(std::nullopt);
+    if (!system::is_loopback(address_)) return std::optional<security::Token>();
+    const Result<std::string> folder = security::private_folder();
+    return folder ? security::find_token(folder.value()) : Result<std::optional<security::Token>>(std::nullopt);
   }
 
   [[nodiscard]] bool must_prove() const override { return !options_.token_file.empty(); }
   void finish() override {}
 
  private:
-  Address address_;
+  system::Address address_;
   QuestionDesk& desk_;
   AgentWayOptions options_;
 };
 
 // What ssh asks becomes a question of the session.
-class DeskPrompter final : public Prompter {
+class DeskPrompter final : public reach::Prompter {
  public:
   DeskPrompter(QuestionDesk& desk, std::string place, std::function<void(const std::string&)> on_notice)
       : desk_(desk), place_(std::move(place)), on_notice_(std::move(on_notice)) {}
 
-  std::optional<std::string> ask(const Prompt& prompt) override {
-    if (prompt.kind == Prompt::Kind::notice) {
+  std::optional<std::string> ask(const reach::Prompt& prompt) override {
+    if (prompt.kind == reach::Prompt::Kind::notice) {
       if (on_notice_) on_notice_(prompt.text);
       return {};
     }
@@ -79,7 +79,8 @@ class DeskPrompter final : public Prompter {
     question.place = place_;
     question.title = prompt.attempt > 1 ? fmt::format("{}: that was not accepted; once more", place_) : place_;
     question.text = prompt.text;
-    question.kind = prompt.kind == Prompt::Kind::secret ? CaptureQuestion::Kind::secret : CaptureQuestion::Kind::yes_no;
+    question.kind =
+        prompt.kind == reach::Prompt::Kind::secret ? CaptureQuestion::Kind::secret : CaptureQuestion::Kind::yes_no;
     return desk_.ask_and_wait(std::move(question));
   }
   void cancel() override { desk_.withdraw(place_); }
@@ -91,17 +92,18 @@ class DeskPrompter final : public Prompter {
 };
 
 // An agent that is started for the session. Its thread does what may take long, one thing after another.
-class HostWay final : public AgentWay, private HostProgress {
+class HostWay final : public AgentWay, private reach::HostProgress {
  public:
-  HostWay(const Place& place, QuestionDesk& desk, AgentWayOptions options)
+  HostWay(const reach::Place& place, QuestionDesk& desk, AgentWayOptions options)
       : options_(std::move(options)), desk_(desk), prompter_(desk, place.text(), options_.on_step) {
-    HostOptions host;
+    reach::HostOptions host;
     host.version = ACCELSCOPE_VERSION;
     if (!options_.folder.empty()) host.resume = read_running_agent(options_.folder);
     if (!options_.ask_on_terminal) host.prompter = &prompter_;
     host.ask_on_terminal = options_.ask_on_terminal;
     host.ssh_config_file = options_.ssh_config_file;
-    host_ = place.kind == Place::Kind::local ? make_local_host(std::move(host)) : make_ssh_host(place, std::move(host));
+    host_ = place.kind == reach::Place::Kind::local ? reach::make_local_host(std::move(host))
+                                                    : reach::make_ssh_host(place, std::move(host));
     thread_ = std::thread([this] { work(); });
   }
 
@@ -117,19 +119,19 @@ class HostWay final : public AgentWay, private HostProgress {
     thread_.join();
   }
 
-  Connector connector() override {
-    return [this](Loop& loop, const LinkLimits& limits, LinkCallback callback) {
+  wire::Connector connector() override {
+    return [this](wire::Loop& loop, const wire::LinkLimits& limits, wire::LinkCallback callback) {
       post([this, &loop, door = loop.door(), limits, callback = std::move(callback)]() mutable {
-        auto stream = std::make_shared<Result<Descriptor>>(open());
+        auto stream = std::make_shared<Result<system::Descriptor>>(open());
         door->post([&loop, stream, limits, name = host_->name(), callback = std::move(callback)] {
           if (!*stream) return callback(stream->error());
-          adopt(loop, stream->value().release(), name, limits, callback);
+          wire::adopt(loop, stream->value().release(), name, limits, callback);
         });
       });
     };
   }
 
-  Result<std::optional<Token>> token() override {
+  Result<std::optional<security::Token>> token() override {
     const std::lock_guard lock(mutex_);
     return token_;
   }
@@ -171,11 +173,11 @@ class HostWay final : public AgentWay, private HostProgress {
     }
   }
 
-  Result<Descriptor> open() {
+  Result<system::Descriptor> open() {
     if (!prepared_) {
       if (Result<void> ready = host_->prepare(*this); !ready) return ready.error();
       prepared_ = true;
-      Result<Token> token = Token::parse(host_->token());
+      Result<security::Token> token = security::Token::parse(host_->token());
       if (!token) return token.error();
       {
         const std::lock_guard lock(mutex_);
@@ -191,14 +193,14 @@ class HostWay final : public AgentWay, private HostProgress {
   AgentWayOptions options_;
   QuestionDesk& desk_;
   DeskPrompter prompter_;
-  std::unique_ptr<AgentHost> host_;
+  std::unique_ptr<reach::AgentHost> host_;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> finishing_{false};
   bool prepared_ = false;  // of the thread
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::function<void()>> jobs_;
-  std::optional<Token> token_;
+  std::optional<security::Token> token_;
   bool ending_ = false;
   std::thread thread_;
 };
@@ -206,12 +208,12 @@ class HostWay final : public AgentWay, private HostProgress {
 }  // namespace
 
 Result<std::unique_ptr<AgentWay>> make_agent_way(const std::string& text, QuestionDesk& desk, AgentWayOptions options) {
-  const Result<Place> place = parse_place(text);
+  const Result<reach::Place> place = reach::parse_place(text);
   if (!place) return place.error();
-  if (place.value().kind != Place::Kind::address) {
+  if (place.value().kind != reach::Place::Kind::address) {
     return std::unique_ptr<AgentWay>(std::make_unique<HostWay>(place.value(), desk, std::move(options)));
   }
-  const Result<Address> address = parse_address(place.value().address);
+  const Result<system::Address> address = system::parse_address(place.value().address);
   if (!address) return address.error();
   if (address.value().port == 0) {
     return Error{text + ": port 0 is for listening only; type the port that the agent printed"};
@@ -219,4 +221,4 @@ Result<std::unique_ptr<AgentWay>> make_agent_way(const std::string& text, Questi
   return std::unique_ptr<AgentWay>(std::make_unique<AddressWay>(address.value(), desk, std::move(options)));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -13,7 +13,7 @@
 #include "capture/wire/connector.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 struct AgentWayOptions {
   std::string token_file;       // "": the usual places
@@ -32,9 +32,9 @@ class AgentWay {
   virtual ~AgentWay() = default;
 
   // The connector must not be used after this object has gone.
-  [[nodiscard]] virtual Connector connector() = 0;
+  [[nodiscard]] virtual wire::Connector connector() = 0;
   // The secret of the agent, if one is known by now. Quick.
-  [[nodiscard]] virtual Result<std::optional<Token>> token() = 0;
+  [[nodiscard]] virtual Result<std::optional<security::Token>> token() = 0;
   // The token is meant for this agent alone: one that does not ask for it is not the one that is meant.
   [[nodiscard]] virtual bool must_prove() const = 0;
   // The agent is not needed any more: one that was started here ends. Returns at once.
@@ -45,4 +45,4 @@ class AgentWay {
 [[nodiscard]] Result<std::unique_ptr<AgentWay>> make_agent_way(const std::string& place, QuestionDesk& desk,
                                                                AgentWayOptions options);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -7,13 +7,13 @@
 #include "capture/request/request.h"
 #include "capture/wire/capture_messages.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 struct CapturePlan {
   std::vector<std::string> places;  // "local", "HOST:PORT", "tls://HOST:PORT", "ssh://USER@HOST:PORT": one agent each
-  StartMode mode = StartMode::begin;
+  wire::StartMode mode = wire::StartMode::begin;
   std::string capture_id;  // to take up or watch; "": the agent's running one
-  CaptureRequest request;
+  request::CaptureRequest request;
   std::vector<std::string> send;  // local files and folders that go to the agent before it starts
   std::string results_folder;     // where request.results are brought to; "": beside the session
   bool replaces_results = false;  // files that are there already
@@ -25,4 +25,4 @@ struct CapturePlan {
 // that have their default value are left out.
 [[nodiscard]] std::vector<std::string> record_command(const CapturePlan& plan, const std::string& output_path);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -17,7 +17,7 @@
 #include "capture/reach/place.h"
 #include "capture/system/host_identity.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 namespace {
 
 using std::chrono::milliseconds;
@@ -42,7 +42,7 @@ class StepText {
 // One agent of the session. Without a connection it is over: it could not be begun, or had ended before.
 struct CapturedAgent {
   CapturedAgent(Store& store, const AgentFeedOptions& options) : scopes(store), output(scopes), feed(output, options) {}
-  StoreScopes scopes;
+  ingest::StoreScopes scopes;
   ProgramOutput output;
   AgentFeed feed;
   std::unique_ptr<AgentWay> way;           // outlives the connection that uses it
@@ -69,9 +69,9 @@ std::string title_of(const CapturePlan& plan) {
 
 // A program on this computer runs where its user is, not in a folder of the agent's own. Where files are sent, it runs
 // beside them, as it would elsewhere.
-void name_directory(CaptureRequest& request, const std::string& place, const std::vector<std::string>& sent) {
-  const Result<Place> parsed = parse_place(place);
-  if (!parsed || parsed->kind != Place::Kind::local || !sent.empty()) return;
+void name_directory(request::CaptureRequest& request, const std::string& place, const std::vector<std::string>& sent) {
+  const Result<reach::Place> parsed = reach::parse_place(place);
+  if (!parsed || parsed->kind != reach::Place::Kind::local || !sent.empty()) return;
   std::error_code failure;
   const std::filesystem::path here = std::filesystem::current_path(failure);
   if (failure) return;
@@ -115,7 +115,7 @@ struct CaptureSession::Implementation {
   Result<void> begin_agent(const std::string& place);
   Result<void> recover_agent(const std::filesystem::path& agent_folder);
   [[nodiscard]] AgentFeedOptions feed_options(const std::string& place, const std::filesystem::path& agent_folder);
-  Result<void> connect(const std::shared_ptr<CapturedAgent>& agent, const std::string& place, const Start& start,
+  Result<void> connect(const std::shared_ptr<CapturedAgent>& agent, const std::string& place, const wire::Start& start,
                        const std::filesystem::path& agent_folder);
   void keep(std::shared_ptr<CapturedAgent> agent);
   void remove_folder();
@@ -127,8 +127,8 @@ struct CaptureSession::Implementation {
   std::shared_ptr<Store> store;
   CaptureSessionOptions options;
   QuestionDesk desk;
-  std::string viewer_id = random_id();
-  std::shared_ptr<SessionClock> clock = std::make_shared<SessionClock>();
+  std::string viewer_id = system::random_id();
+  std::shared_ptr<ingest::SessionClock> clock = std::make_shared<ingest::SessionClock>();
   std::shared_ptr<HostNames> hosts = std::make_shared<HostNames>();
   std::unique_ptr<RecoveryFolder> folder;
   mutable std::mutex mutex;
@@ -183,12 +183,12 @@ std::vector<std::shared_ptr<CapturedAgent>> CaptureSession::Implementation::all(
 Result<void> CaptureSession::Implementation::begin_agent(const std::string& place) {
   const std::filesystem::path agent_folder = folder ? folder->new_agent() : std::filesystem::path();
   const auto agent = std::make_shared<CapturedAgent>(*store, feed_options(place, agent_folder));
-  Start start;
+  wire::Start start;
   start.mode = plan.mode;
   start.capture_id = plan.capture_id;
   start.request = plan.request;
   // The name of this wish: asked again after a break, it begins nothing twice.
-  if (start.mode == StartMode::begin) {
+  if (start.mode == wire::StartMode::begin) {
     start.capture_id = fmt::format("{}-{}", viewer_id, all().size() + 1);
     name_directory(start.request, place, plan.send);
   }
@@ -196,7 +196,7 @@ Result<void> CaptureSession::Implementation::begin_agent(const std::string& plac
 }
 
 Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<CapturedAgent>& agent,
-                                                     const std::string& place, const Start& start,
+                                                     const std::string& place, const wire::Start& start,
                                                      const std::filesystem::path& agent_folder) {
   if (options.keeps_output) agent->output.keep();
   const std::weak_ptr<CapturedAgent> weak = agent;
@@ -245,9 +245,9 @@ void CaptureSession::Implementation::ask_token(const std::string& place, const s
   desk.ask(std::move(question), [agent](const std::optional<std::string>& answer) {
     const auto it = agent.lock();
     if (!it) return;
-    std::optional<Token> token;
+    std::optional<security::Token> token;
     if (answer) {
-      if (Result<Token> parsed = Token::parse(*answer); parsed) token = std::move(parsed).value();
+      if (Result<security::Token> parsed = security::Token::parse(*answer); parsed) token = std::move(parsed).value();
     }
     it->connection->set_token(std::move(token));
   });
@@ -255,10 +255,10 @@ void CaptureSession::Implementation::ask_token(const std::string& place, const s
 
 // What came is read first. If there was more, it is fetched where the agent still has it.
 Result<void> CaptureSession::Implementation::recover_agent(const std::filesystem::path& agent_folder) {
-  const Result<FrameLogFacts> facts = FrameLog::read_facts(agent_folder);
+  const Result<log::FrameLogFacts> facts = log::FrameLog::read_facts(agent_folder);
   const std::string place = facts ? facts.value().place : agent_folder.filename().string();
   const auto agent = std::make_shared<CapturedAgent>(*store, feed_options(place, agent_folder));
-  if (!list_segments(agent_folder).empty()) {
+  if (!log::list_segments(agent_folder).empty()) {
     if (Result<void> read = agent->feed.replay(); !read) return read;
   }
   AgentStatus& status = agent->without;
@@ -278,8 +278,8 @@ Result<void> CaptureSession::Implementation::recover_agent(const std::filesystem
     keep(agent);
     return {};
   }
-  Start start;
-  start.mode = plan.mode == StartMode::watch ? StartMode::watch : StartMode::take_up;
+  wire::Start start;
+  start.mode = plan.mode == wire::StartMode::watch ? wire::StartMode::watch : wire::StartMode::take_up;
   start.capture_id = status.capture_id;
   start.request.results = plan.request.results;
   return connect(agent, place, start, agent_folder);
@@ -433,7 +433,7 @@ Result<Recoverable> read_recoverable(const std::string& folder) {
   if (RecoveryFolder::in_use(folder)) return Error{folder + ": belongs to a capture that is still running"};
   Recoverable left{folder, std::move(kept->plan), std::move(kept->title), kept->begun_unix_s, 0, 0};
   for (const std::filesystem::path& agent : list_agent_folders(folder)) {
-    const FrameLogContent content = FrameLog::survey(agent);
+    const log::FrameLogContent content = log::FrameLog::survey(agent);
     left.bytes += content.bytes;
     left.events += content.events;
   }
@@ -445,4 +445,4 @@ Result<void> discard_recoverable(const Recoverable& left) {
   return folder ? (*folder)->remove() : folder.error();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -24,7 +24,7 @@
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 struct CaptureSessionOptions {
   std::string version;             // of this program
@@ -38,7 +38,7 @@ struct CaptureSessionOptions {
   bool ask_on_terminal = false;               // ssh asks on the terminal of this process
   bool accept_new_agents = false;             // trusts certificates that were never seen, without asking
   bool keeps_output = false;                  // of programs, for take_output()
-  LinkLimits limits;
+  wire::LinkLimits limits;
 };
 
 // What a former run of the viewer left behind.
@@ -98,9 +98,9 @@ class CaptureSession {
 struct Reached {
   double milliseconds = 0;
   std::string peer;
-  Welcome welcome;
+  wire::Welcome welcome;
 };
-[[nodiscard]] Result<Reached> reach(const std::string& place, const std::string& token_file, const LinkLimits& limits,
-                                    const std::function<bool()>& cancelled);
+[[nodiscard]] Result<Reached> reach(const std::string& place, const std::string& token_file,
+                                    const wire::LinkLimits& limits, const std::function<bool()>& cancelled);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

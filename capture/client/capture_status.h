@@ -8,7 +8,7 @@
 
 #include "capture/wire/messages.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 enum class CapturePhase : std::uint8_t {
   preparing,     // reaching the host: ssh, copying the agent, connecting, asking
@@ -45,7 +45,7 @@ struct AgentStatus {
   double events_per_second = 0;
   double bytes_per_second = 0;
   double streaming_seconds = 0;
-  Outcome outcome = Outcome::complete;
+  wire::Outcome outcome = wire::Outcome::complete;
   std::optional<double> clock_residual_ns;  // of the fit of this host's clock; nothing for the reference
   std::optional<double> round_trip_ns;      // best so far
   std::uint64_t results_files = 0;          // brought back
@@ -62,4 +62,4 @@ struct CaptureStatus {
   [[nodiscard]] bool over() const noexcept { return phase == CapturePhase::ended || phase == CapturePhase::failed; }
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -8,7 +8,7 @@
 #include "capture/client/connection_implementation.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 namespace {
 
 using std::chrono::milliseconds;
@@ -32,7 +32,7 @@ Connection::Implementation::Implementation(ConnectionOptions connection_options,
   if (!options.now_ns) {
     options.now_ns = [] { return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1); };
   }
-  if (options.start.mode == StartMode::take_up) {
+  if (options.start.mode == wire::StartMode::take_up) {
     options.start.after_sequence = feed.counts().last_sequence();
     stream_end = feed.facts().end;
   }
@@ -43,12 +43,12 @@ Connection::Implementation::Implementation(ConnectionOptions connection_options,
 
 void Connection::Implementation::connect() {
   step = Step::connecting;
-  options.connector(loop, options.limits, [this, number = ++attempt](Result<std::unique_ptr<Link>> connected) {
+  options.connector(loop, options.limits, [this, number = ++attempt](Result<std::unique_ptr<wire::Link>> connected) {
     if (number == attempt && !over()) on_connected(std::move(connected));
   });
 }
 
-void Connection::Implementation::on_connected(Result<std::unique_ptr<Link>> connected) {
+void Connection::Implementation::on_connected(Result<std::unique_ptr<wire::Link>> connected) {
   if (!connected) return on_break(connected.message());
   if (Result<void> ready = begin_proof(); !ready) return fail(fmt::format("{}: {}", options.place, ready.message()));
   link = std::move(connected).value();
@@ -59,13 +59,13 @@ void Connection::Implementation::on_connected(Result<std::unique_ptr<Link>> conn
     link_closed = false;
   }
   link->start(*handler);
-  link->send(encode(hello()));
+  link->send(wire::encode(hello()));
   publish();
 }
 
-Hello Connection::Implementation::hello() const {
-  Hello own;
-  own.role = PeerRole::viewer;
+wire::Hello Connection::Implementation::hello() const {
+  wire::Hello own;
+  own.role = wire::PeerRole::viewer;
   own.program = "accelscope";
   own.program_version = options.version;
   own.session_id = options.viewer_id;
@@ -77,21 +77,21 @@ Hello Connection::Implementation::hello() const {
 }
 
 Result<void> Connection::Implementation::begin_proof() {
-  std::optional<Token> token = told_token;
+  std::optional<security::Token> token = told_token;
   if (!token && options.token) {
-    Result<std::optional<Token>> known = options.token();
+    Result<std::optional<security::Token>> known = options.token();
     if (!known) return known.error();
     token = std::move(known).value();
   }
   token_known = token.has_value();
-  Result<ViewerProof> begun = ViewerProof::begin(std::move(token));
+  Result<security::ViewerProof> begun = security::ViewerProof::begin(std::move(token));
   if (!begun) return begun.error();
   proof = std::move(begun).value();
   return {};
 }
 
 // The agent is not kept waiting while the user looks for the token: the connection is made anew with it.
-bool Connection::Implementation::prove(const Hello& agent) {
+bool Connection::Implementation::prove(const wire::Hello& agent) {
   const auto& wanted = agent.capabilities;
   if (std::find(wanted.begin(), wanted.end(), "token") == wanted.end()) {
     const bool given = told_token || (token_known && options.must_prove);
@@ -110,7 +110,7 @@ bool Connection::Implementation::prove(const Hello& agent) {
   }
   Result<std::string> mac = proof->prove(agent.nonce, link->channel_binding());
   if (mac) {
-    link->send(encode(ProofMessage{std::move(mac).value()}));
+    link->send(wire::encode(wire::ProofMessage{std::move(mac).value()}));
     return true;
   }
   fail(fmt::format("{}: {}", peer, mac.message()));
@@ -120,71 +120,73 @@ bool Connection::Implementation::prove(const Hello& agent) {
 
 // Files, programs, scripts and variables are for an agent that has proved itself only.
 bool Connection::Implementation::sends_what_is_private() const {
-  const CaptureRequest& request = options.start.request;
-  return options.start.mode == StartMode::begin &&
+  const request::CaptureRequest& request = options.start.request;
+  return options.start.mode == wire::StartMode::begin &&
          (!options.send.empty() || !request.program.empty() || !request.script.empty() || !request.environment.empty());
 }
 
-void Connection::Implementation::on_token(std::optional<Token> token) {
+void Connection::Implementation::on_token(std::optional<security::Token> token) {
   if (over()) return;
   if (!token) return fail(fmt::format("{}: the agent wants a token; name the file it is in with --token-file", peer));
   told_token = std::move(token);
   connect();
 }
 
-void Connection::Implementation::on_frame(Frame frame) {
+void Connection::Implementation::on_frame(wire::Frame frame) {
   const auto take = [this](const auto& message, const auto& act) {
-    if (!message) return give_up(ErrorCode::protocol, "sent " + message.message());
+    if (!message) return give_up(wire::ErrorCode::protocol, "sent " + message.message());
     act(message.value());
   };
   switch (frame.header.type) {
-    case FrameType::error:
-      return take(decode_error(frame.body), [this](const ErrorMessage& error) { on_error(error); });
-    case FrameType::hello:
+    case wire::FrameType::error:
+      return take(wire::decode_error(frame.body), [this](const wire::ErrorMessage& error) { on_error(error); });
+    case wire::FrameType::hello:
       if (step != Step::greeting) break;
-      return take(decode_hello(frame.body), [this](const Hello& agent) { on_hello(agent); });
-    case FrameType::welcome:
+      return take(wire::decode_hello(frame.body), [this](const wire::Hello& agent) { on_hello(agent); });
+    case wire::FrameType::welcome:
       if (step != Step::welcoming) break;
-      return take(decode_welcome(frame.body), [this](const Welcome& welcome) { on_welcome(welcome); });
-    case FrameType::started:
+      return take(wire::decode_welcome(frame.body), [this](const wire::Welcome& welcome) { on_welcome(welcome); });
+    case wire::FrameType::started:
       if (step != Step::starting) break;
-      return take(decode_started(frame.body), [this](const Started& message) { on_started(message); });
+      return take(wire::decode_started(frame.body), [this](const wire::Started& message) { on_started(message); });
     default:
       if (on_stream_frame(frame)) return;
   }
   if (over()) return;
-  give_up(ErrorCode::protocol, fmt::format("sent a {} frame where none belongs", frame_type_name(frame.header.type)));
+  give_up(wire::ErrorCode::protocol,
+          fmt::format("sent a {} frame where none belongs", wire::frame_type_name(frame.header.type)));
 }
 
-void Connection::Implementation::on_hello(const Hello& agent) {
-  peer = fmt::format("{} ({} {})", options.place, printable(agent.program, 64), printable(agent.program_version, 64));
-  if (Result<void> versions = check_versions(hello(), agent); !versions) {
+void Connection::Implementation::on_hello(const wire::Hello& agent) {
+  peer = fmt::format("{} ({} {})", options.place, wire::printable(agent.program, 64),
+                     wire::printable(agent.program_version, 64));
+  if (Result<void> versions = wire::check_versions(hello(), agent); !versions) {
     fail(fmt::format("{}: {}", peer, versions.message()));
-    link->send(encode(ErrorMessage{ErrorCode::version, versions.message()}));
+    link->send(wire::encode(wire::ErrorMessage{wire::ErrorCode::version, versions.message()}));
     return hang_up();
   }
-  if (agent.role != PeerRole::agent) {
-    return give_up(ErrorCode::protocol, "is not an agent; connect to the address that accelscope-agent prints");
+  if (agent.role != wire::PeerRole::agent) {
+    return give_up(wire::ErrorCode::protocol, "is not an agent; connect to the address that accelscope-agent prints");
   }
   if (!prove(agent)) return;
   link->trust();  // its welcome is longer; whether it is genuine is known then
   step = Step::welcoming;
   {
     const std::lock_guard lock(mutex);
-    if (shared.description.empty()) shared.description = printable(agent.description);
+    if (shared.description.empty()) shared.description = wire::printable(agent.description);
   }
   publish();
 }
 
-void Connection::Implementation::on_welcome(const Welcome& welcome) {
+void Connection::Implementation::on_welcome(const wire::Welcome& welcome) {
   if (const Result<void> genuine = proof->check_welcome(welcome.mac); !genuine) {
     fail(fmt::format("{}: {}", peer, genuine.message()));
     return hang_up();
   }
-  host = printable(welcome.host, 256);
-  const bool first = !began() && options.start.mode == StartMode::begin;
+  host = wire::printable(welcome.host, 256);
+  const bool first = !began() && options.start.mode == wire::StartMode::begin;
   if (!first || options.send.empty()) return send_start();
-  FileList list = list_files(options.send, std::filesystem::path());
+  log::FileList list = log::list_files(options.send, std::filesystem::path());
   if (!list.missing.empty()) {
     fail(fmt::format("{}: there is no such file to send to {}; mend --send", list.missing.front(), options.place));
     return hang_up();
@@ -198,13 +200,13 @@ void Connection::Implementation::on_welcome(const Welcome& welcome) {
 void Connection::Implementation::send_files() {
   if (step != Step::sending) return;
   while (link->queued_bytes() < kFilesAhead) {
-    const Result<std::optional<FilePiece>> piece = sender->next();
+    const Result<std::optional<wire::FilePiece>> piece = sender->next();
     if (!piece) {
       fail(piece.message());
       return hang_up();
     }
     if (!piece.value()) return send_start();
-    link->send(encode(*piece.value()));
+    link->send(wire::encode(*piece.value()));
   }
   publish();
   loop.after(kFilesPause, [this, number = attempt] {
@@ -213,25 +215,26 @@ void Connection::Implementation::send_files() {
 }
 
 // Whoever decodes it must get what was meant: texts that are too long for the wire would be cut.
-Result<Frame> Connection::Implementation::start_frame() const {
-  Start start = options.start;
+Result<wire::Frame> Connection::Implementation::start_frame() const {
+  wire::Start start = options.start;
   if (began()) {
-    start = {.mode = controls ? StartMode::take_up : StartMode::watch, .capture_id = capture_id, .request = {}};
+    start = {
+        .mode = controls ? wire::StartMode::take_up : wire::StartMode::watch, .capture_id = capture_id, .request = {}};
     start.after_sequence = feed.counts().last_sequence();
   }
   const Error too_large{
       fmt::format("{}: what is asked for is too large to send; shorten the script, the arguments or the environment, "
                   "or put them into a file and send that",
                   options.place)};
-  Frame frame = encode(start);
-  if (frame.body.size() > find_frame_type(FrameType::start)->max_length) return too_large;
-  const Result<Start> understood = decode_start(frame.body);
+  wire::Frame frame = wire::encode(start);
+  if (frame.body.size() > find_frame_type(wire::FrameType::start)->max_length) return too_large;
+  const Result<wire::Start> understood = wire::decode_start(frame.body);
   if (!understood || understood.value() != start) return too_large;
   return frame;
 }
 
 void Connection::Implementation::send_start() {
-  Result<Frame> frame = start_frame();
+  Result<wire::Frame> frame = start_frame();
   if (!frame) {
     fail(frame.message());
     return hang_up();
@@ -241,11 +244,11 @@ void Connection::Implementation::send_start() {
   publish();
 }
 
-void Connection::Implementation::on_error(const ErrorMessage& error) {
-  const std::string text = printable(error.text);
+void Connection::Implementation::on_error(const wire::ErrorMessage& error) {
+  const std::string text = wire::printable(error.text);
   // The agent may not know yet that our last connection is dead.
   // Nor, on a busy host, that the viewer before us has just left.
-  if (error.code == ErrorCode::busy) {
+  if (error.code == wire::ErrorCode::busy) {
     const auto now = std::chrono::steady_clock::now();
     if (began() || now - busy_since.value_or(now) < kBusyPatience) {
       busy_since = busy_since.value_or(now);
@@ -256,7 +259,7 @@ void Connection::Implementation::on_error(const ErrorMessage& error) {
   hang_up();
 }
 
-void Connection::Implementation::on_closed(Closed how, const std::string& text) {
+void Connection::Implementation::on_closed(wire::Closed how, const std::string& text) {
   {
     const std::lock_guard lock(mutex);
     link_closed = true;
@@ -264,8 +267,8 @@ void Connection::Implementation::on_closed(Closed how, const std::string& text) 
   }
   if (over()) return;
   // What breaks the rules before anything has begun is no agent, and will be none when it is tried again.
-  if (how == Closed::given_up && !began()) return fail_after_breaks(text);
-  on_break(how == Closed::finished ? "was closed" : text);
+  if (how == wire::Closed::given_up && !began()) return fail_after_breaks(text);
+  on_break(how == wire::Closed::finished ? "was closed" : text);
 }
 
 void Connection::Implementation::fail_after_breaks(const std::string& what) {
@@ -301,7 +304,8 @@ void Connection::Implementation::drop_link() {
   joined = false;
   if (!link) return;
   bytes_before += link->received_bytes();
-  loop.post([old = std::shared_ptr<Link>(std::move(link)), its = std::shared_ptr<Handler>(std::move(handler))] {});
+  loop.post(
+      [old = std::shared_ptr<wire::Link>(std::move(link)), its = std::shared_ptr<Handler>(std::move(handler))] {});
 }
 
 std::string Connection::Implementation::kept_events() const {
@@ -310,9 +314,9 @@ std::string Connection::Implementation::kept_events() const {
 }
 
 // This side finds fault with the agent: tells it and closes.
-void Connection::Implementation::give_up(ErrorCode code, const std::string& what) {
+void Connection::Implementation::give_up(wire::ErrorCode code, const std::string& what) {
   fail(fmt::format("{}: the agent {}{}", peer, what, kept_events()));
-  if (link) link->send(encode(ErrorMessage{code, "the agent " + what}));
+  if (link) link->send(wire::encode(wire::ErrorMessage{code, "the agent " + what}));
   hang_up();
 }
 
@@ -382,7 +386,7 @@ bool Connection::wait_for(milliseconds limit) const {
   });
 }
 
-void Connection::set_token(std::optional<Token> token) {
+void Connection::set_token(std::optional<security::Token> token) {
   impl_->loop.post([impl = impl_.get(), token = std::move(token)] { impl->on_token(token); });
 }
 
@@ -418,7 +422,7 @@ void Connection::saved() {
     const std::uint64_t last = impl->feed.counts().last_sequence();
     if (!impl->joined || impl->acknowledged < last) return;
     impl->acknowledged_durable = last;
-    impl->link->send(encode_durable({last}));
+    impl->link->send(wire::encode_durable({last}));
     impl->say_done();
   });
 }
@@ -426,7 +430,7 @@ void Connection::saved() {
 void Connection::discard() {
   impl_->loop.post([impl = impl_.get()] {
     if (!impl->joined || !impl->controls) return;
-    impl->link->send(encode(Discard{impl->capture_id}));
+    impl->link->send(wire::encode(wire::Discard{impl->capture_id}));
   });
 }
 
@@ -436,4 +440,4 @@ void Connection::close() {
   impl_->changed.wait_for(lock, kLastWords, [this] { return impl_->link_closed; });
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

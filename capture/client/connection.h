@@ -28,15 +28,15 @@
 #include "capture/wire/capture_messages.h"
 #include "capture/wire/connector.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 struct ConnectionOptions {
-  Connector connector;
+  wire::Connector connector;
   std::string place;        // as the user named it, for messages
   std::string version;      // of this program
   std::string description;  // for the agent's log: who looks
   std::string viewer_id;    // of this program's run: lets the agent tell a viewer that comes back from another one
-  Start start;              // the first of all; later ones take up what it began
+  wire::Start start;        // the first of all; later ones take up what it began
   std::vector<std::string> send;                 // files and folders that go to the agent before it starts
   std::filesystem::path results_folder;          // where start.request.results go
   bool replaces_results = false;                 // files that are there already; else they are left, and named
@@ -45,9 +45,9 @@ struct ConnectionOptions {
   std::chrono::milliseconds begin_limit{5'000};  // the same before the capture has begun: somebody waits for it
   std::chrono::milliseconds stop_limit{30'000};  // after stop(), without anything coming
   bool stay_after_end = true;  // keeps the connection for saved() and discard(); else it is closed at the end
-  LinkLimits limits;
+  wire::LinkLimits limits;
   // The agent's secret, if one is known; asked for at each connection. Quick. None: no secret is known.
-  std::function<Result<std::optional<Token>>()> token;
+  std::function<Result<std::optional<security::Token>>()> token;
   // The token was given for this very agent: one that asks for none is another one, and is sent nothing.
   bool must_prove = false;
   std::function<void()> ask_token;       // the agent wants one: set_token() is called later; none: that is an error
@@ -70,15 +70,15 @@ class Connection {
   void pause();
   void resume();
   void stop();
-  void leave();                                // stops what we control, and hangs up on what we watch
-  void set_token(std::optional<Token> token);  // after ask_token; nothing: the user knows none
-  void saved();                                // everything that came is in a session file
-  void discard();                              // nobody wants the capture any more
-  void close();                                // waits until what was said is sent
+  void leave();                                          // stops what we control, and hangs up on what we watch
+  void set_token(std::optional<security::Token> token);  // after ask_token; nothing: the user knows none
+  void saved();                                          // everything that came is in a session file
+  void discard();                                        // nobody wants the capture any more
+  void close();                                          // waits until what was said is sent
 
  private:
   struct Implementation;
   std::unique_ptr<Implementation> impl_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -14,7 +14,7 @@
 #include "capture/security/viewer_proof.h"
 #include "capture/wire/messages.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
@@ -23,15 +23,15 @@ struct Connection::Implementation {
   enum class Step : std::uint8_t { connecting, greeting, welcoming, sending, starting, streaming, fetching, over };
 
   // Of one link. What a link still says after it was given up is not heard.
-  struct Handler final : LinkHandler {
+  struct Handler final : wire::LinkHandler {
     Handler(Implementation& owner, std::uint64_t number) : connection(owner), attempt(number) {}
-    void on_frame(Frame frame) override {
+    void on_frame(wire::Frame frame) override {
       if (attempt == connection.attempt) connection.on_frame(std::move(frame));
     }
     void on_tick() override {
       if (attempt == connection.attempt) connection.on_tick();
     }
-    void on_closed(Closed how, const std::string& text) override {
+    void on_closed(wire::Closed how, const std::string& text) override {
       if (attempt == connection.attempt) connection.on_closed(how, text);
     }
     Implementation& connection;
@@ -41,32 +41,32 @@ struct Connection::Implementation {
   Implementation(ConnectionOptions connection_options, AgentFeed& agent_feed);
 
   void connect();
-  void on_connected(Result<std::unique_ptr<Link>> connected);
-  void on_closed(Closed how, const std::string& text);
+  void on_connected(Result<std::unique_ptr<wire::Link>> connected);
+  void on_closed(wire::Closed how, const std::string& text);
   void on_break(const std::string& what);
   void fail_after_breaks(const std::string& what);
   void drop_link();
-  void on_frame(Frame frame);
-  void on_hello(const Hello& agent);
-  void on_welcome(const Welcome& welcome);
-  void on_token(std::optional<Token> token);
+  void on_frame(wire::Frame frame);
+  void on_hello(const wire::Hello& agent);
+  void on_welcome(const wire::Welcome& welcome);
+  void on_token(std::optional<security::Token> token);
   [[nodiscard]] Result<void> begin_proof();
   [[nodiscard]] bool sends_what_is_private() const;
-  [[nodiscard]] bool prove(const Hello& agent);  // false: not now, or not at all
+  [[nodiscard]] bool prove(const wire::Hello& agent);  // false: not now, or not at all
   void send_files();
   void send_start();
-  void on_error(const ErrorMessage& error);
-  [[nodiscard]] Hello hello() const;
-  [[nodiscard]] Result<Frame> start_frame() const;
+  void on_error(const wire::ErrorMessage& error);
+  [[nodiscard]] wire::Hello hello() const;
+  [[nodiscard]] Result<wire::Frame> start_frame() const;
 
-  void on_started(const Started& message);
-  bool on_stream_frame(Frame& frame);  // false: it does not belong here
-  void on_data(Frame frame);
-  void on_gap(const Gap& gap);
-  void on_state(const StateReport& report);
-  void on_clock(const ClockReport& report);
-  void on_end(const StreamEnd& end);
-  void on_file(const FilePiece& piece);
+  void on_started(const wire::Started& message);
+  bool on_stream_frame(wire::Frame& frame);  // false: it does not belong here
+  void on_data(wire::Frame frame);
+  void on_gap(const wire::Gap& gap);
+  void on_state(const wire::StateReport& report);
+  void on_clock(const wire::ClockReport& report);
+  void on_end(const wire::StreamEnd& end);
+  void on_file(const wire::FilePiece& piece);
   void conclude(const std::string& message);
   void say_done();
   void acknowledge();
@@ -79,7 +79,7 @@ struct Connection::Implementation {
   void publish();
   void end(CapturePhase how, const std::string& message);
   void fail(const std::string& message);
-  void give_up(ErrorCode code, const std::string& what);
+  void give_up(wire::ErrorCode code, const std::string& what);
   void hang_up();
   [[nodiscard]] CapturePhase phase() const;
   [[nodiscard]] std::string kept_events() const;
@@ -88,10 +88,10 @@ struct Connection::Implementation {
 
   ConnectionOptions options;
   AgentFeed& feed;
-  Loop loop;
+  wire::Loop loop;
 
   // Of the loop's thread.
-  std::unique_ptr<Link> link;
+  std::unique_ptr<wire::Link> link;
   std::unique_ptr<Handler> handler;
   std::uint64_t attempt = 0;
   Step step = Step::connecting;
@@ -102,8 +102,8 @@ struct Connection::Implementation {
   bool joined = false;     // this link has brought `started`: not before does the agent hear of the capture's frames
   bool controls = false;
   bool paused = false;
-  std::optional<ViewerProof> proof;  // of this link
-  std::optional<Token> told_token;   // by the user
+  std::optional<security::ViewerProof> proof;  // of this link
+  std::optional<security::Token> told_token;   // by the user
   bool token_known = false;
   bool token_asked = false;
   std::optional<std::chrono::steady_clock::time_point> busy_since;  // the agent, before the capture has begun
@@ -121,9 +121,9 @@ struct Connection::Implementation {
   std::uint64_t acknowledged = 0;
   std::uint64_t acknowledged_durable = 0;
   std::optional<SteadyTime> started;
-  std::optional<FileSender> sender;
-  std::unique_ptr<FileReceiver> receiver;
-  std::optional<StreamEnd> stream_end;
+  std::optional<log::FileSender> sender;
+  std::unique_ptr<log::FileReceiver> receiver;
+  std::optional<wire::StreamEnd> stream_end;
   std::string end_message;
   std::deque<std::int64_t> clock_asked;  // when, by the viewer's clock
   std::uint64_t clock_questions = 0;
@@ -138,4 +138,4 @@ struct Connection::Implementation {
   std::thread thread;  // last: everything else is there when it begins
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -6,7 +6,7 @@
 #include "capture/client/connection_implementation.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 namespace {
 
 using std::chrono::milliseconds;
@@ -18,13 +18,13 @@ constexpr std::size_t kOpenQuestions = 8;
 
 }  // namespace
 
-void Connection::Implementation::on_started(const Started& message) {
+void Connection::Implementation::on_started(const wire::Started& message) {
   const bool again = began();
   if (!again) note_progress();  // breaks until now are forgotten
   if (again && message.capture_id != capture_id) {
-    return give_up(ErrorCode::protocol, "began another capture than the one that was asked for");
+    return give_up(wire::ErrorCode::protocol, "began another capture than the one that was asked for");
   }
-  capture_id = printable(message.capture_id, 256);
+  capture_id = wire::printable(message.capture_id, 256);
   controls = message.controls;
   step = Step::streaming;
   joined = true;
@@ -32,13 +32,13 @@ void Connection::Implementation::on_started(const Started& message) {
   acknowledged_durable = 0;
   clock_asked.clear();
   if (!started) started = std::chrono::steady_clock::now();
-  if (Result<void> begun = feed.begin(message, host); !begun) return give_up(ErrorCode::store, begun.message());
+  if (Result<void> begun = feed.begin(message, host); !begun) return give_up(wire::ErrorCode::store, begun.message());
   {
     const std::lock_guard lock(mutex);
     shared.host = host;
     shared.capture_id = capture_id;
-    shared.name = printable(message.name, 256);
-    if (!message.description.empty()) shared.description = printable(message.description);
+    shared.name = wire::printable(message.name, 256);
+    if (!message.description.empty()) shared.description = wire::printable(message.description);
     if (again) ++shared.reconnects;
   }
   publish();
@@ -46,10 +46,10 @@ void Connection::Implementation::on_started(const Started& message) {
   apply_wishes();
 }
 
-bool Connection::Implementation::on_stream_frame(Frame& frame) {
+bool Connection::Implementation::on_stream_frame(wire::Frame& frame) {
   const auto take = [this](const auto& message, const auto& act) {
     if (!message) {
-      give_up(ErrorCode::protocol, "sent " + message.message());
+      give_up(wire::ErrorCode::protocol, "sent " + message.message());
     } else {
       act(message.value());
     }
@@ -57,31 +57,31 @@ bool Connection::Implementation::on_stream_frame(Frame& frame) {
   };
   const bool streams = step == Step::streaming;
   switch (frame.header.type) {
-    case FrameType::chunk:
-    case FrameType::definition:
+    case wire::FrameType::chunk:
+    case wire::FrameType::definition:
       if (streams) on_data(std::move(frame));
       return streams;
-    case FrameType::gap:
-      return streams && take(decode_gap(frame.body), [this](const Gap& gap) { on_gap(gap); });
-    case FrameType::end:
-      return streams && take(decode_end(frame.body), [this](const StreamEnd& message) { on_end(message); });
-    case FrameType::progress:
-      return take(decode_progress(frame.body), [this](const ProgressReport& report) {
+    case wire::FrameType::gap:
+      return streams && take(wire::decode_gap(frame.body), [this](const wire::Gap& gap) { on_gap(gap); });
+    case wire::FrameType::end:
+      return streams && take(wire::decode_end(frame.body), [this](const wire::StreamEnd& message) { on_end(message); });
+    case wire::FrameType::progress:
+      return take(wire::decode_progress(frame.body), [this](const wire::ProgressReport& report) {
         const std::lock_guard lock(mutex);
         shared.waiting_bytes = report.queued_bytes;
-        if (!report.text.empty()) shared.description = printable(report.text);
+        if (!report.text.empty()) shared.description = wire::printable(report.text);
       });
-    case FrameType::state:
-      return take(decode_state(frame.body), [this](const StateReport& report) { on_state(report); });
-    case FrameType::clock:
-      return take(decode_clock(frame.body), [this](const ClockReport& report) { on_clock(report); });
-    case FrameType::file:
+    case wire::FrameType::state:
+      return take(wire::decode_state(frame.body), [this](const wire::StateReport& report) { on_state(report); });
+    case wire::FrameType::clock:
+      return take(wire::decode_clock(frame.body), [this](const wire::ClockReport& report) { on_clock(report); });
+    case wire::FrameType::file:
       return step == Step::fetching &&
-             take(decode_file(frame.body), [this](const FilePiece& piece) { on_file(piece); });
-    case FrameType::fetched:
-      return step == Step::fetching && take(decode_fetched(frame.body), [this](const Fetched& all) {
+             take(wire::decode_file(frame.body), [this](const wire::FilePiece& piece) { on_file(piece); });
+    case wire::FrameType::fetched:
+      return step == Step::fetching && take(wire::decode_fetched(frame.body), [this](const wire::Fetched& all) {
                const std::string own = receiver ? receiver->problems() : "";
-               const std::string told = printable(all.message);
+               const std::string told = wire::printable(all.message);
                conclude(told + (told.empty() || own.empty() ? "" : "; ") + own);
              });
     default:
@@ -89,16 +89,16 @@ bool Connection::Implementation::on_stream_frame(Frame& frame) {
   }
 }
 
-void Connection::Implementation::on_data(Frame frame) {
+void Connection::Implementation::on_data(wire::Frame frame) {
   unacknowledged_bytes += frame.wire_bytes();
   const std::uint64_t before = feed.counts().last_sequence();
-  if (Result<void> taken = feed.take(std::move(frame)); !taken) return give_up(ErrorCode::store, taken.message());
+  if (Result<void> taken = feed.take(std::move(frame)); !taken) return give_up(wire::ErrorCode::store, taken.message());
   if (feed.counts().last_sequence() > before) note_progress();
   if (unacknowledged_bytes >= std::min(kAcknowledgeEvery, options.window_bytes / 8)) acknowledge();
 }
 
-void Connection::Implementation::on_gap(const Gap& gap) {
-  if (Result<void> taken = feed.take(gap); !taken) return give_up(ErrorCode::protocol, taken.message());
+void Connection::Implementation::on_gap(const wire::Gap& gap) {
+  if (Result<void> taken = feed.take(gap); !taken) return give_up(wire::ErrorCode::protocol, taken.message());
   note_progress();
 }
 
@@ -116,20 +116,20 @@ void Connection::Implementation::acknowledge() {
   if (!joined) return;
   if (const std::uint64_t last = feed.counts().last_sequence(); acknowledged < last) {
     acknowledged = last;
-    link->send(encode_received({last}));
+    link->send(wire::encode_received({last}));
   }
   if (const std::uint64_t durable = std::min(feed.durable(), acknowledged); acknowledged_durable < durable) {
     acknowledged_durable = durable;
-    link->send(encode_durable({durable}));
+    link->send(wire::encode_durable({durable}));
   }
 }
 
-void Connection::Implementation::on_state(const StateReport& report) {
-  paused = report.state == CaptureState::paused;
+void Connection::Implementation::on_state(const wire::StateReport& report) {
+  paused = report.state == wire::CaptureState::paused;
   dropped_told = std::max(dropped_told, report.dropped_events);
   {
     const std::lock_guard lock(mutex);
-    shared.controller = printable(report.controller, 256);
+    shared.controller = wire::printable(report.controller, 256);
     shared.watchers = report.watchers;
   }
   publish();
@@ -140,11 +140,11 @@ void Connection::Implementation::ask_clock() {
   clock_asked.push_back(options.now_ns());
   while (clock_asked.size() > kOpenQuestions) clock_asked.pop_front();
   ++clock_questions;
-  link->send(encode(ClockReport{clock_asked.back(), -1}));
+  link->send(wire::encode(wire::ClockReport{clock_asked.back(), -1}));
 }
 
 // The agent read its clock somewhere between the question and the answer.
-void Connection::Implementation::on_clock(const ClockReport& report) {
+void Connection::Implementation::on_clock(const wire::ClockReport& report) {
   const auto asked = std::find(clock_asked.begin(), clock_asked.end(), report.viewer_ns);
   if (asked == clock_asked.end()) return;
   clock_asked.erase(clock_asked.begin(), asked + 1);
@@ -153,17 +153,17 @@ void Connection::Implementation::on_clock(const ClockReport& report) {
   const ClockPair pair{report.agent_ns, report.viewer_ns + round_trip / 2, (round_trip + 1) / 2};
   Result<void> added = feed.add_clock(pair);
   if (added) added = feed.tick();
-  if (!added) return give_up(ErrorCode::store, added.message());
+  if (!added) return give_up(wire::ErrorCode::store, added.message());
   publish();
 }
 
-void Connection::Implementation::on_end(const StreamEnd& message) {
+void Connection::Implementation::on_end(const wire::StreamEnd& message) {
   note_progress();
   if (!stream_end) {  // else only the files are still to be brought
     stream_end = message;
     const Result<std::string> missing = feed.finish(message);
-    if (!missing) return give_up(ErrorCode::store, missing.message());
-    end_message = printable(message.text);
+    if (!missing) return give_up(wire::ErrorCode::store, missing.message());
+    end_message = wire::printable(message.text);
     if (!missing.value().empty()) end_message = fmt::format("{}: {}", peer, missing.value());
   }
   acknowledged_durable = 0;  // said once more: before its end the agent could not know that this was all
@@ -174,14 +174,14 @@ void Connection::Implementation::on_end(const StreamEnd& message) {
   if (receiver) {
     receiver->start_over();
   } else {
-    receiver = std::make_unique<FileReceiver>(
-        options.results_folder, FileReceiverOptions{.asked = results, .replaces = options.replaces_results});
+    receiver = std::make_unique<log::FileReceiver>(
+        options.results_folder, log::FileReceiverOptions{.asked = results, .replaces = options.replaces_results});
   }
-  link->send(encode(Fetch{capture_id, results}));
+  link->send(wire::encode(wire::Fetch{capture_id, results}));
   publish();
 }
 
-void Connection::Implementation::on_file(const FilePiece& piece) {
+void Connection::Implementation::on_file(const wire::FilePiece& piece) {
   note_progress();
   if (Result<void> taken = receiver->take(piece); !taken) {
     return conclude("the results could not be written: " + taken.message());
@@ -195,7 +195,7 @@ void Connection::Implementation::conclude(const std::string& message) {
   std::string text = end_message;
   if (!message.empty()) text += (text.empty() ? "" : "; ") + message;
   receiver.reset();
-  if (stream_end->outcome == Outcome::failed) {
+  if (stream_end->outcome == wire::Outcome::failed) {
     fail(fmt::format("{}: the capture failed: {}{}", peer, text, kept_events()));
   } else {
     end(CapturePhase::ended, text);
@@ -208,7 +208,7 @@ void Connection::Implementation::conclude(const std::string& message) {
 
 // The agent need not keep the capture any longer.
 void Connection::Implementation::say_done() {
-  if (joined && controls && over()) link->send(encode(Discard{capture_id}));
+  if (joined && controls && over()) link->send(wire::encode(wire::Discard{capture_id}));
 }
 
 void Connection::Implementation::on_tick() {
@@ -220,21 +220,21 @@ void Connection::Implementation::on_tick() {
     clock_wait = milliseconds(0);
     ask_clock();
   }
-  if (Result<void> told = feed.tick(); !told) return give_up(ErrorCode::store, told.message());
+  if (Result<void> told = feed.tick(); !told) return give_up(wire::ErrorCode::store, told.message());
   if (!wants_stop) return;
   stopping_for += options.limits.tick;
   if (stopping_for > options.stop_limit) {
-    give_up(ErrorCode::refused, fmt::format("has not ended the capture within {} s of being asked",
-                                            std::chrono::duration<double>(options.stop_limit).count()));
+    give_up(wire::ErrorCode::refused, fmt::format("has not ended the capture within {} s of being asked",
+                                                  std::chrono::duration<double>(options.stop_limit).count()));
   }
 }
 
 // What the user wants is said once there is somebody to hear it, and again after a break.
 void Connection::Implementation::apply_wishes() {
   if (step != Step::streaming || !controls) return;
-  if (wants_stop) return link->send(encode(Stop{stop_reason}));
+  if (wants_stop) return link->send(wire::encode(wire::Stop{stop_reason}));
   if (!wants_pause) return;
-  link->send(*wants_pause ? encode_pause({}) : encode_resume({}));
+  link->send(*wants_pause ? wire::encode_pause({}) : wire::encode_resume({}));
 }
 
 void Connection::Implementation::ask_to_stop(const std::string& reason) {
@@ -254,7 +254,7 @@ void Connection::Implementation::ask_to_stop(const std::string& reason) {
 }
 
 void Connection::Implementation::publish() {
-  const StreamIngest& counts = feed.counts();
+  const ingest::StreamIngest& counts = feed.counts();
   const std::lock_guard lock(mutex);
   shared.peer = peer;
   shared.phase = phase();
@@ -273,7 +273,7 @@ void Connection::Implementation::publish() {
   if (started && !over()) {
     shared.streaming_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - *started).count();
   }
-  const HostClock& clock = feed.clock();
+  const ingest::HostClock& clock = feed.clock();
   if (!clock.fit().empty()) {
     shared.round_trip_ns = 2.0 * static_cast<double>(clock.fit().best_uncertainty_ns());
     if (!clock.reference()) shared.clock_residual_ns = clock.fit().residual_ns();
@@ -281,4 +281,4 @@ void Connection::Implementation::publish() {
   changed.notify_all();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -8,13 +8,13 @@
 #include "capture/kinds/program/events.h"
 #include "core/chunk/chunk_view.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 namespace {
 
 // A program that was run several times has a label before all but its first.
 [[nodiscard]] bool is_exit_status(std::string_view key) {
-  if (!key.ends_with(kExitStatusFact)) return false;
-  const std::size_t before = key.size() - kExitStatusFact.size();
+  if (!key.ends_with(kinds::program::kExitStatusFact)) return false;
+  const std::size_t before = key.size() - kinds::program::kExitStatusFact.size();
   return before == 0 || key[before - 1] == '.';
 }
 
@@ -28,7 +28,7 @@ class ProgramOutput::Scope final : public EventSink {
   Result<void> define(const Definition& definition) override {
     if (const auto* schema = std::get_if<Schema>(&definition)) note(*schema);
     if (const auto* track = std::get_if<Track>(&definition); track != nullptr && schemas_.contains(track->schema)) {
-      tracks_[track->number] = {track->name == stream_name(OutputStream::err), track->schema};
+      tracks_[track->number] = {track->name == kinds::program::stream_name(system::OutputStream::err), track->schema};
     }
     if (const auto* lane = std::get_if<Lane>(&definition); lane != nullptr && tracks_.contains(lane->track)) {
       lanes_[lane->number] = lane->track;
@@ -63,7 +63,8 @@ class ProgramOutput::Scope final : public EventSink {
     const auto text = schema.find("text");
     const auto line = schema.find("line");
     const auto piece = schema.find("piece");
-    if (schema.name == kLineSchemaName && text && line && piece) schemas_[schema.number] = {*text, *line, *piece};
+    if (schema.name == kinds::program::kLineSchemaName && text && line && piece)
+      schemas_[schema.number] = {*text, *line, *piece};
   }
 
   void read(const SealedChunk& chunk, const Stream& stream) {
@@ -83,7 +84,7 @@ class ProgramOutput::Scope final : public EventSink {
   std::map<LaneNumber, TrackNumber> lanes_;
 };
 
-ProgramOutput::ProgramOutput(SinkProvider& sinks) : sinks_(sinks) {}
+ProgramOutput::ProgramOutput(ingest::SinkProvider& sinks) : sinks_(sinks) {}
 ProgramOutput::~ProgramOutput() = default;
 
 EventSink& ProgramOutput::sink(std::uint32_t scope) {
@@ -132,4 +133,4 @@ std::optional<int> ProgramOutput::exit_status() const {
   return exit_status_;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

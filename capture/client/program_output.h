@@ -18,16 +18,16 @@
 
 #include "capture/ingest/stream_ingest.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 struct ProgramText {
   bool is_error = false;  // of the standard error
   std::string text;       // with its ends of lines
 };
 
-class ProgramOutput final : public SinkProvider {
+class ProgramOutput final : public ingest::SinkProvider {
  public:
-  explicit ProgramOutput(SinkProvider& sinks);
+  explicit ProgramOutput(ingest::SinkProvider& sinks);
   ~ProgramOutput() override;
 
   EventSink& sink(std::uint32_t scope) override;
@@ -49,7 +49,7 @@ class ProgramOutput final : public SinkProvider {
     bool open = false;
   };
 
-  SinkProvider& sinks_;
+  ingest::SinkProvider& sinks_;
   std::map<std::uint32_t, std::unique_ptr<Scope>> scopes_;
   mutable std::mutex mutex_;
   bool keeps_ = false;
@@ -58,4 +58,4 @@ class ProgramOutput final : public SinkProvider {
   std::optional<int> exit_status_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

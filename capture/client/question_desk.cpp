@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 std::uint64_t QuestionDesk::ask(CaptureQuestion question, Answer answer) {
   {
@@ -67,4 +67,4 @@ void QuestionDesk::answer(std::uint64_t id, const std::optional<std::string>& te
   take_and_answer([id](const Asked& asked) { return asked.question.id == id; }, text);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 // Something that only the user can say.
 struct CaptureQuestion {
@@ -54,4 +54,4 @@ class QuestionDesk {
   bool open_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <deque>
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 class RateMeter {
  public:
@@ -31,4 +31,4 @@ class RateMeter {
   std::deque<Sample> samples_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -8,14 +8,14 @@
 #include "capture/reach/place.h"
 #include "capture/security/viewer_proof.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 namespace {
 
 constexpr std::chrono::milliseconds kAskEvery{100};
 
-class Probe final : public LinkHandler {
+class Probe final : public wire::LinkHandler {
  public:
-  Probe(std::string place, AgentWay& way, const LinkLimits& limits, std::function<bool()> cancelled)
+  Probe(std::string place, AgentWay& way, const wire::LinkLimits& limits, std::function<bool()> cancelled)
       : place_(std::move(place)), way_(way), limits_(limits), cancelled_(std::move(cancelled)) {}
 
   Result<Reached> run() {
@@ -26,59 +26,60 @@ class Probe final : public LinkHandler {
     return result_;
   }
 
-  void on_frame(Frame frame) override {
+  void on_frame(wire::Frame frame) override {
     switch (frame.header.type) {
-      case FrameType::hello:
-        return on_hello(decode_hello(frame.body));
-      case FrameType::welcome:
-        return on_welcome(decode_welcome(frame.body));
-      case FrameType::error: {
-        const Result<ErrorMessage> error = decode_error(frame.body);
-        return fail(error ? printable(error.value().text) : error.message());
+      case wire::FrameType::hello:
+        return on_hello(wire::decode_hello(frame.body));
+      case wire::FrameType::welcome:
+        return on_welcome(wire::decode_welcome(frame.body));
+      case wire::FrameType::error: {
+        const Result<wire::ErrorMessage> error = wire::decode_error(frame.body);
+        return fail(error ? wire::printable(error.value().text) : error.message());
       }
       default:
         return fail("is not an agent; connect to the address that accelscope-agent prints");
     }
   }
-  void on_closed(Closed /*how*/, const std::string& text) override { fail("the agent " + text); }
+  void on_closed(wire::Closed /*how*/, const std::string& text) override { fail("the agent " + text); }
 
  private:
   void connect() {
-    const Result<std::optional<Token>> token = way_.token();
+    const Result<std::optional<security::Token>> token = way_.token();
     if (!token) return fail(token.message());
-    Result<ViewerProof> proof = ViewerProof::begin(token.value());
+    Result<security::ViewerProof> proof = security::ViewerProof::begin(token.value());
     if (!proof) return fail(proof.message());
     proof_ = std::move(proof).value();
     begun_ = std::chrono::steady_clock::now();
-    way_.connector()(loop_, limits_, [this](Result<std::unique_ptr<Link>> link) {
+    way_.connector()(loop_, limits_, [this](Result<std::unique_ptr<wire::Link>> link) {
       if (!link) {
         result_ = link.error();
         return loop_.stop();
       }
       link_ = std::move(link).value();
       link_->start(*this);
-      own_.role = PeerRole::viewer;
+      own_.role = wire::PeerRole::viewer;
       own_.program = "accelscope";
       own_.program_version = ACCELSCOPE_VERSION;
       own_.nonce = proof_->nonce();
-      link_->send(encode(own_));
+      link_->send(wire::encode(own_));
     });
   }
 
-  void on_hello(const Result<Hello>& hello) {
+  void on_hello(const Result<wire::Hello>& hello) {
     if (!hello) return fail("sent " + hello.message());
-    if (const Result<void> versions = check_versions(own_, hello.value()); !versions) return fail(versions.message());
-    reached_.peer = fmt::format("{} ({} {})", place_, printable(hello.value().program, 64),
-                                printable(hello.value().program_version, 64));
+    if (const Result<void> versions = wire::check_versions(own_, hello.value()); !versions)
+      return fail(versions.message());
+    reached_.peer = fmt::format("{} ({} {})", place_, wire::printable(hello.value().program, 64),
+                                wire::printable(hello.value().program_version, 64));
     const auto& wanted = hello.value().capabilities;
     if (std::find(wanted.begin(), wanted.end(), "token") == wanted.end()) return link_->trust();
     Result<std::string> mac = proof_->prove(hello.value().nonce, link_->channel_binding());
     if (!mac) return fail(mac.message());
     link_->trust();
-    link_->send(encode(ProofMessage{std::move(mac).value()}));
+    link_->send(wire::encode(wire::ProofMessage{std::move(mac).value()}));
   }
 
-  void on_welcome(const Result<Welcome>& welcome) {
+  void on_welcome(const Result<wire::Welcome>& welcome) {
     if (!welcome) return fail("sent " + welcome.message());
     if (const Result<void> genuine = proof_->check_welcome(welcome.value().mac); !genuine) {
       return fail(genuine.message());
@@ -102,14 +103,14 @@ class Probe final : public LinkHandler {
     loop_.stop();
   }
 
-  Loop loop_;
+  wire::Loop loop_;
   std::string place_;
   AgentWay& way_;
-  LinkLimits limits_;
+  wire::LinkLimits limits_;
   std::function<bool()> cancelled_;
-  std::unique_ptr<Link> link_;
-  std::optional<ViewerProof> proof_;
-  Hello own_;
+  std::unique_ptr<wire::Link> link_;
+  std::optional<security::ViewerProof> proof_;
+  wire::Hello own_;
   std::chrono::steady_clock::time_point begun_;
   Reached reached_;
   Result<Reached> result_ = Error{"cancelled"};
@@ -117,11 +118,11 @@ class Probe final : public LinkHandler {
 
 }  // namespace
 
-Result<Reached> reach(const std::string& place, const std::string& token_file, const LinkLimits& limits,
+Result<Reached> reach(const std::string& place, const std::string& token_file, const wire::LinkLimits& limits,
                       const std::function<bool()>& cancelled) {
-  const Result<Place> parsed = parse_place(place);
+  const Result<reach::Place> parsed = reach::parse_place(place);
   if (!parsed) return parsed.error();
-  if (parsed.value().kind != Place::Kind::address) return Reached{0, place, {}};
+  if (parsed.value().kind != reach::Place::Kind::address) return Reached{0, place, {}};
   QuestionDesk nobody(false);
   AgentWayOptions options;
   options.token_file = token_file;
@@ -130,4 +131,4 @@ Result<Reached> reach(const std::string& place, const std::string& token_file, c
   return Probe(place, *way.value(), limits, cancelled).run();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

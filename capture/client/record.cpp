@@ -11,7 +11,7 @@
 #include "core/base/format.h"
 #include "core/store/salvage/rescue.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -61,7 +61,7 @@ bool show_output(CaptureSession& session, const RecordOptions& options) {
 // itself limits needs no second watch here.
 bool follow(CaptureSession& session, const RecordOptions& options) {
   const SteadyClock::time_point begin = SteadyClock::now();
-  const double limit = options.plan.mode == StartMode::begin ? 0 : options.plan.request.duration_seconds;
+  const double limit = options.plan.mode == wire::StartMode::begin ? 0 : options.plan.request.duration_seconds;
   bool asked_to_stop = false;
   bool shown = true;
   while (!session.wait_for(kPollInterval)) {
@@ -81,7 +81,7 @@ bool follow(CaptureSession& session, const RecordOptions& options) {
 std::string what_is_left(const RecordOptions& options, std::uint64_t events) {
   const std::string folder = recovery_folder_of(options.output_path);
   std::uint64_t kept = 0;
-  for (const std::filesystem::path& agent : list_agent_folders(folder)) kept += FrameLog::survey(agent).events;
+  for (const std::filesystem::path& agent : list_agent_folders(folder)) kept += log::FrameLog::survey(agent).events;
   return fmt::format("; {} of {} events are kept in {}: make room there and run the same command again",
                      format_count(kept), format_count(events), folder);
 }
@@ -155,4 +155,4 @@ Result<RecordReport> record(const RecordOptions& options) {
   return report;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

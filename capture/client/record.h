@@ -12,7 +12,7 @@
 #include "capture/client/capture_session.h"
 #include "core/store/store.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 struct RecordOptions {
   CapturePlan plan;
@@ -21,7 +21,7 @@ struct RecordOptions {
   StoreOptions store;
   bool ask_on_terminal = false;    // see CaptureSessionOptions
   bool accept_new_agents = false;  // the same
-  LinkLimits limits;
+  wire::LinkLimits limits;
   // Answers a question; nothing: no. Without it every answer is no.
   std::function<std::optional<std::string>(const CaptureQuestion& question)> answer;
   std::function<void(const Recoverable& left)> on_recovery;  // before what is left is read
@@ -57,4 +57,4 @@ struct RecordReport {
 // Fails if nothing was received or the file could not be written.
 [[nodiscard]] Result<RecordReport> record(const RecordOptions& options);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

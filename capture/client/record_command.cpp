@@ -5,7 +5,7 @@
 #include "capture/request/kind.h"
 #include "capture/request/option_cli.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 namespace {
 
@@ -26,14 +26,15 @@ std::vector<std::string> record_command(const CapturePlan& plan, const std::stri
   for (const std::string& place : plan.places) places += (places.empty() ? "" : ",") + place;
   words.push_back(places.empty() ? "HOST:PORT" : places);
   option("-o", output_path);
-  if (plan.mode == StartMode::watch) words.emplace_back("--watch");
-  if (plan.mode == StartMode::take_up) words.emplace_back("--take-up");
+  if (plan.mode == wire::StartMode::watch) words.emplace_back("--watch");
+  if (plan.mode == wire::StartMode::take_up) words.emplace_back("--take-up");
   option("--capture", plan.capture_id);
   option("--token-file", plan.token_file);
   option("--ssh-config", plan.ssh_config_file);
-  const CaptureRequest& request = plan.request;
+  const request::CaptureRequest& request = plan.request;
   option("--name", request.name);
-  for (std::string& word : kind_arguments(request.kinds, declared_kinds())) words.push_back(std::move(word));
+  for (std::string& word : request::kind_arguments(request.kinds, request::declared_kinds()))
+    words.push_back(std::move(word));
   if (request.paused) words.emplace_back("--paused");
   if (request.duration_seconds > 0) option("--duration", shortest(request.duration_seconds));
   option("--cwd", request.directory);
@@ -48,4 +49,4 @@ std::vector<std::string> record_command(const CapturePlan& plan, const std::stri
   return words;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

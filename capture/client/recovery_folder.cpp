@@ -15,7 +15,7 @@
 #include "capture/security/private_files.h"
 #include "core/base/checksum.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 namespace {
 
 namespace fs = std::filesystem;
@@ -60,7 +60,7 @@ std::optional<std::string> unsealed(const fs::path& path) {
 }
 
 // Values may be secrets, and the program is not started again.
-CaptureRequest without_values(CaptureRequest request) {
+request::CaptureRequest without_values(request::CaptureRequest request) {
   for (std::string& variable : request.environment) variable.resize(std::min(variable.size(), variable.find('=')));
   return request;
 }
@@ -80,13 +80,13 @@ std::string encode(const RecoveryPlan& kept) {
   writer.text(plan.token_file);
   writer.text(plan.ssh_config_file);
   writer.text(kept.viewer_id);
-  writer.raw(encode_request(without_values(plan.request)));
+  writer.raw(wire::encode_request(without_values(plan.request)));
   return sealed(std::move(writer));
 }
 
-Result<OpenFile> take_lock(const fs::path& folder) {
-  OpenFile lock(::open(lock_path(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) return file_error(lock_path(folder), "opened");
+Result<log::OpenFile> take_lock(const fs::path& folder) {
+  log::OpenFile lock(::open(lock_path(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return log::file_error(lock_path(folder), "opened");
   if (::flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) return lock;
   return Error{fmt::format("{}: belongs to a capture that is still running", folder.string())};
 }
@@ -96,14 +96,14 @@ Result<OpenFile> take_lock(const fs::path& folder) {
 Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& folder, const RecoveryPlan& plan) {
   std::error_code failure;
   if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), failure);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return file_error(folder, "made");
-  Result<OpenFile> lock = take_lock(folder);
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return log::file_error(folder, "made");
+  Result<log::OpenFile> lock = take_lock(folder);
   if (!lock) return lock.error();
   if (fs::exists(plan_path(folder), failure)) {
     return Error{
         fmt::format("{}: holds a capture that was interrupted; recover it, or remove the folder", folder.string())};
   }
-  if (Result<void> written = write_private_file(plan_path(folder).string(), encode(plan)); !written) {
+  if (Result<void> written = security::write_private_file(plan_path(folder).string(), encode(plan)); !written) {
     return written.error();
   }
   return std::unique_ptr<RecoveryFolder>(new RecoveryFolder(folder, std::move(lock).value()));
@@ -111,7 +111,7 @@ Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& f
 
 Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::open(const fs::path& folder) {
   if (const Result<RecoveryPlan> plan = read_plan(folder); !plan) return plan.error();
-  Result<OpenFile> lock = take_lock(folder);
+  Result<log::OpenFile> lock = take_lock(folder);
   if (!lock) return lock.error();
   std::unique_ptr<RecoveryFolder> opened(new RecoveryFolder(folder, std::move(lock).value()));
   opened->last_agent_ = static_cast<std::uint32_t>(list_agent_folders(folder).size());
@@ -128,21 +128,21 @@ Result<RecoveryPlan> RecoveryFolder::read_plan(const fs::path& folder) {
   kept.title = reader.text();
   kept.begun_unix_s = reader.number<std::int64_t>();
   kept.plan.places = take_texts(reader);
-  kept.plan.mode = static_cast<StartMode>(reader.number<std::uint8_t>());
+  kept.plan.mode = static_cast<wire::StartMode>(reader.number<std::uint8_t>());
   kept.plan.capture_id = reader.text();
   kept.plan.send = take_texts(reader);
   kept.plan.results_folder = reader.text();
   kept.plan.token_file = reader.text();
   kept.plan.ssh_config_file = reader.text();
   kept.viewer_id = reader.text();
-  Result<CaptureRequest> request = decode_request(reader.raw(reader.remaining()));
-  if (!reader.ok() || !request || kept.plan.mode > StartMode::watch) return damaged;
+  Result<request::CaptureRequest> request = wire::decode_request(reader.raw(reader.remaining()));
+  if (!reader.ok() || !request || kept.plan.mode > wire::StartMode::watch) return damaged;
   kept.plan.request = std::move(request).value();
   return kept;
 }
 
 bool RecoveryFolder::in_use(const fs::path& folder) {
-  const OpenFile lock(::open(lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC));
+  const log::OpenFile lock(::open(lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC));
   return lock && ::flock(lock.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
@@ -162,7 +162,7 @@ std::optional<std::string> clear_unbegun(const fs::path& folder) {
   if (RecoveryFolder::in_use(folder)) return {};
   const std::vector<fs::path> agents = list_agent_folders(folder);
   const bool begun = std::any_of(agents.begin(), agents.end(), [](const fs::path& agent) {
-    return !list_segments(agent).empty() || FrameLog::read_facts(agent).ok();
+    return !log::list_segments(agent).empty() || log::FrameLog::read_facts(agent).ok();
   });
   if (begun) return {};
   const Result<RecoveryPlan> plan = RecoveryFolder::read_plan(folder);
@@ -187,26 +187,26 @@ Result<void> RecoveryFolder::remove() {
   return {};
 }
 
-Result<void> write_running_agent(const fs::path& agent_folder, const StartedAgent& agent) {
+Result<void> write_running_agent(const fs::path& agent_folder, const reach::StartedAgent& agent) {
   ByteWriter writer;
   writer.number(kAgentMagic);
   writer.number(agent.port);
   writer.text(agent.token);
   writer.text(agent.folder);
-  if (::mkdir(agent_folder.c_str(), 0700) != 0 && errno != EEXIST) return file_error(agent_folder, "made");
-  return write_private_file(running_path(agent_folder).string(), sealed(std::move(writer)));
+  if (::mkdir(agent_folder.c_str(), 0700) != 0 && errno != EEXIST) return log::file_error(agent_folder, "made");
+  return security::write_private_file(running_path(agent_folder).string(), sealed(std::move(writer)));
 }
 
-std::optional<StartedAgent> read_running_agent(const fs::path& agent_folder) {
+std::optional<reach::StartedAgent> read_running_agent(const fs::path& agent_folder) {
   const std::optional<std::string> text = unsealed(running_path(agent_folder));
   if (!text) return {};
   ByteReader reader(std::as_bytes(std::span(*text)));
   if (reader.number<std::uint32_t>() != kAgentMagic) return {};
-  StartedAgent agent;
+  reach::StartedAgent agent;
   agent.port = reader.number<std::uint16_t>();
   agent.token = reader.text();
   agent.folder = reader.text();
   return reader.ok() ? std::optional(agent) : std::nullopt;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

@@ -14,7 +14,7 @@
 #include "capture/log/frame_segment.h"
 #include "capture/reach/agent_host.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::client {
 
 struct RecoveryPlan {
   CapturePlan plan;
@@ -39,9 +39,9 @@ class RecoveryFolder {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
-  RecoveryFolder(std::filesystem::path path, OpenFile lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  RecoveryFolder(std::filesystem::path path, log::OpenFile lock) : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
-  OpenFile lock_;
+  log::OpenFile lock_;
   std::uint32_t last_agent_ = 0;
 };
 
@@ -53,7 +53,7 @@ class RecoveryFolder {
 [[nodiscard]] std::vector<std::filesystem::path> list_agent_folders(const std::filesystem::path& folder);
 
 // An agent that was started for the capture, beside its frames: how to reach it again.
-Result<void> write_running_agent(const std::filesystem::path& agent_folder, const StartedAgent& agent);
-[[nodiscard]] std::optional<StartedAgent> read_running_agent(const std::filesystem::path& agent_folder);
+Result<void> write_running_agent(const std::filesystem::path& agent_folder, const reach::StartedAgent& agent);
+[[nodiscard]] std::optional<reach::StartedAgent> read_running_agent(const std::filesystem::path& agent_folder);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::client

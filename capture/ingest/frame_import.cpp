@@ -9,7 +9,7 @@
 #include "capture/ingest/store_scopes.h"
 #include "capture/log/frame_log.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::ingest {
 namespace {
 
 namespace fs = std::filesystem;
@@ -40,7 +40,7 @@ class CaptureReader {
 
   Result<void> read(const std::function<bool()>& keep_going) {
     while (keep_going()) {
-      Result<std::optional<Frame>> frame = reader_.next();
+      Result<std::optional<wire::Frame>> frame = reader_.next();
       if (!frame) return frame.error();
       if (!frame.value()) return finish();
       if (Result<void> taken = take(std::move(*frame.value())); !taken) return taken;
@@ -50,20 +50,20 @@ class CaptureReader {
   [[nodiscard]] std::uint64_t frames() const noexcept { return ingest_.last_sequence(); }
 
  private:
-  Result<void> take(Frame frame) {
-    if (frame.header.type == FrameType::end) {
-      if (const Result<StreamEnd> end = decode_end(frame.body); end) end_ = end.value();
+  Result<void> take(wire::Frame frame) {
+    if (frame.header.type == wire::FrameType::end) {
+      if (const Result<wire::StreamEnd> end = wire::decode_end(frame.body); end) end_ = end.value();
     }
     const std::uint64_t sequence = frame.header.sequence;
     if (sequence == 0) return {};
     const std::uint64_t expected = ingest_.last_sequence() + 1;
     if (sequence > expected) {
       const std::string& damage = reader_.damage();
-      const Gap gap{expected, sequence - 1, 0, damage.empty() ? "they are not in the folder any more" : damage};
+      const wire::Gap gap{expected, sequence - 1, 0, damage.empty() ? "they are not in the folder any more" : damage};
       if (Result<void> skipped = ingest_.take(gap); !skipped) return skipped;
     }
     const Result<void> taken = ingest_.take(std::move(frame));
-    return taken ? Result<void>() : ingest_.take(Gap{sequence, sequence, 0, taken.message()});
+    return taken ? Result<void>() : ingest_.take(wire::Gap{sequence, sequence, 0, taken.message()});
   }
 
   Result<void> finish() {
@@ -71,13 +71,13 @@ class CaptureReader {
     reader_.end();
     if (reader_.damaged_places() > 0) {
       Result<void> noted = scopes_.sink(0).define(QualityEntry{
-          kDamagedFrames, reader_.damaged_places(),
+          wire::kDamagedFrames, reader_.damaged_places(),
           "places of the folder's files cannot be read; what lies around them is here: " + reader_.damage(),
           Severity::error});
       if (!noted) return noted;
     }
     // An agent keeps the end beside the frames.
-    const Result<FrameLogFacts> facts = FrameLog::read_facts(folder_);
+    const Result<log::FrameLogFacts> facts = log::FrameLog::read_facts(folder_);
     if (!end_ && facts) end_ = facts->end;
     if (end_) {
       const Result<std::string> compared = ingest_.finish(*end_);
@@ -90,10 +90,10 @@ class CaptureReader {
   }
 
   fs::path folder_;
-  FrameLogReader reader_;
+  log::FrameLogReader reader_;
   StoreScopes scopes_;
   StreamIngest ingest_;
-  std::optional<StreamEnd> end_;
+  std::optional<wire::StreamEnd> end_;
 };
 
 }  // namespace
@@ -116,4 +116,4 @@ Result<void> import_frames(const fs::path& folder, Store& store, const std::func
   return Error{fmt::format("{}: no frame in this folder can be read; there is nothing to recover", folder.string())};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::ingest

@@ -8,7 +8,7 @@
 #include "core/base/result.h"
 #include "core/store/store.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::ingest {
 
 // A capture's folder of frames, or a folder of such folders.
 [[nodiscard]] bool holds_frames(const std::filesystem::path& folder);
@@ -17,4 +17,4 @@ namespace accelscope::capture {
 // be read. keep_going: asked now and then; false ends it with what has been read.
 Result<void> import_frames(const std::filesystem::path& folder, Store& store, const std::function<bool()>& keep_going);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::ingest

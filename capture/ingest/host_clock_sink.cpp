@@ -4,7 +4,7 @@
 
 #include "core/model/clock_fit.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::ingest {
 
 Result<void> HostClockSink::define(const Definition& definition) {
   if (const auto* clock = std::get_if<Clock>(&definition); clock != nullptr && !keeps_time_) {
@@ -49,4 +49,4 @@ Result<void> HostClockSink::set_map(const std::vector<ClockAnchor>& anchors, dou
   return {};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::ingest

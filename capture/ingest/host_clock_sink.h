@@ -9,7 +9,7 @@
 
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::ingest {
 
 // Of the clock that tracks without one get. Agents leave this number free.
 inline constexpr ClockNumber kHostClock = kMaxLocalNumber;
@@ -39,4 +39,4 @@ class HostClockSink final : public EventSink {
   std::uint32_t version_ = 0;            // of the map
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::ingest

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::ingest {
 namespace {
 
 constexpr std::chrono::seconds kTellEvery{1};
@@ -68,4 +68,4 @@ std::optional<std::vector<ClockAnchor>> HostClock::due(std::chrono::steady_clock
   return anchors;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::ingest

@@ -12,7 +12,7 @@
 
 #include "core/model/clock_fit.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::ingest {
 
 // Viewer ns -> session ns, known once the first agent has answered. Shared by the threads of all agents.
 class SessionClock {
@@ -53,4 +53,4 @@ class HostClock {
   std::chrono::steady_clock::time_point told_at_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::ingest

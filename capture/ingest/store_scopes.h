@@ -8,7 +8,7 @@
 #include "capture/ingest/stream_ingest.h"
 #include "core/store/store.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::ingest {
 
 class StoreScopes final : public SinkProvider {
  public:
@@ -24,4 +24,4 @@ class StoreScopes final : public SinkProvider {
   std::map<std::uint32_t, std::unique_ptr<StoreSink>> sinks_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::ingest

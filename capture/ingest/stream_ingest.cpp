@@ -10,9 +10,9 @@
 #include "core/base/format.h"
 #include "core/chunk/chunk_format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::ingest {
 
-Result<void> StreamIngest::take(Frame frame) {
+Result<void> StreamIngest::take(wire::Frame frame) {
   const std::uint64_t sequence = frame.header.sequence;
   if (sequence <= last_sequence_) {
     ++doubled_frames_;
@@ -21,13 +21,14 @@ Result<void> StreamIngest::take(Frame frame) {
   if (sequence != last_sequence_ + 1) {
     return Error{fmt::format("left out frames {} to {}", last_sequence_ + 1, sequence - 1)};
   }
-  Result<void> taken = frame.header.type == FrameType::chunk ? take_chunk(std::move(frame)) : take_definition(frame);
+  Result<void> taken =
+      frame.header.type == wire::FrameType::chunk ? take_chunk(std::move(frame)) : take_definition(frame);
   if (!taken) return Error{fmt::format("sent frame {}, which cannot be kept: {}", sequence, taken.message())};
   last_sequence_ = sequence;
   return {};
 }
 
-Result<void> StreamIngest::take(const Gap& gap) {
+Result<void> StreamIngest::take(const wire::Gap& gap) {
   if (gap.first > last_sequence_ + 1 || gap.first == 0 || gap.last < gap.first) {
     return Error{fmt::format("announced a gap of frames {} to {} after frame {}", gap.first, gap.last, last_sequence_)};
   }
@@ -38,24 +39,25 @@ Result<void> StreamIngest::take(const Gap& gap) {
   lost_events_ += gap.events;
   std::string text = "frames that the agent no longer has";
   if (gap.events > 0) text += fmt::format(", with {} events", format_count(gap.events));
-  if (!gap.reason.empty()) text += ": " + printable(gap.reason);
+  if (!gap.reason.empty()) text += ": " + wire::printable(gap.reason);
   return report({"lost_frames", frames, text, Severity::error});
 }
 
-Result<void> StreamIngest::take_definition(const Frame& frame) {
+Result<void> StreamIngest::take_definition(const wire::Frame& frame) {
   Result<std::optional<Definition>> definition = decode_definition(frame.body);
   if (!definition) return definition.error();
   if (!definition.value()) {
     ++unknown_definitions_;
     return {};
   }
-  if (const auto* told = std::get_if<QualityEntry>(&**definition); told != nullptr && told->kind == kDroppedEvents) {
+  if (const auto* told = std::get_if<QualityEntry>(&**definition);
+      told != nullptr && told->kind == wire::kDroppedEvents) {
     dropped_events_ += told->count;
   }
   return sinks_.sink(frame.header.scope).define(*definition.value());
 }
 
-Result<void> StreamIngest::take_chunk(Frame frame) {
+Result<void> StreamIngest::take_chunk(wire::Frame frame) {
   ChunkHeader header;
   if (frame.body.size() < sizeof header) return Error{"the chunk is shorter than a chunk's header"};
   std::memcpy(&header, frame.body.data(), sizeof header);
@@ -73,10 +75,10 @@ Result<void> StreamIngest::take_chunk(Frame frame) {
 }
 
 // What is missing, in a sentence; "" if nothing is. Sets lost_events_.
-std::string StreamIngest::compare(const StreamEnd& end) {
+std::string StreamIngest::compare(const wire::StreamEnd& end) {
   std::uint64_t missing = 0;
   std::uint64_t lanes = 0;
-  for (const LaneTotal& total : end.lanes) {
+  for (const wire::LaneTotal& total : end.lanes) {
     const auto found = lane_events_.find(total.lane);
     const std::uint64_t have = found == lane_events_.end() ? 0 : found->second;
     if (have >= total.events) continue;
@@ -95,7 +97,7 @@ std::string StreamIngest::compare(const StreamEnd& end) {
                      format_count(end.events), last_sequence_ - lost_frames_, format_count(events_));
 }
 
-Result<std::string> StreamIngest::finish(const StreamEnd& end) {
+Result<std::string> StreamIngest::finish(const wire::StreamEnd& end) {
   std::string text = compare(end);
   std::vector<QualityEntry> entries;
   if (!text.empty()) {
@@ -123,4 +125,4 @@ Result<std::string> StreamIngest::finish(const StreamEnd& end) {
   return text;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::ingest

@@ -12,7 +12,7 @@
 #include "capture/wire/messages.h"
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::ingest {
 
 // Each kind of a capture numbers its lanes, tracks and so on for itself, so each has a sink of its own.
 class SinkProvider {
@@ -29,13 +29,13 @@ class StreamIngest {
   explicit StreamIngest(SinkProvider& sinks) : sinks_(sinks) {}
 
   // A definition or a chunk. After an error nothing more may be taken; what came before stays in the sinks.
-  Result<void> take(Frame frame);
+  Result<void> take(wire::Frame frame);
   // The frames up to gap.last will not come. A gap that begins behind what came is an error.
-  Result<void> take(const Gap& gap);
+  Result<void> take(const wire::Gap& gap);
 
   // Compares the totals, and writes what is missing or doubled into the quality report. Returns what is missing in a
   // sentence, or "".
-  Result<std::string> finish(const StreamEnd& end);
+  Result<std::string> finish(const wire::StreamEnd& end);
 
   [[nodiscard]] std::uint64_t last_sequence() const noexcept { return last_sequence_; }
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
@@ -48,9 +48,9 @@ class StreamIngest {
   [[nodiscard]] std::uint64_t dropped_events() const noexcept { return dropped_events_; }  // as the agent said
 
  private:
-  Result<void> take_definition(const Frame& frame);
-  Result<void> take_chunk(Frame frame);
-  [[nodiscard]] std::string compare(const StreamEnd& end);
+  Result<void> take_definition(const wire::Frame& frame);
+  Result<void> take_chunk(wire::Frame frame);
+  [[nodiscard]] std::string compare(const wire::StreamEnd& end);
   Result<void> report(const QualityEntry& entry) { return sinks_.sink(0).define(entry); }
 
   SinkProvider& sinks_;
@@ -66,4 +66,4 @@ class StreamIngest {
   std::map<LaneNumber, std::uint64_t> lane_events_;  // by lane number with its scope on the wire
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::ingest

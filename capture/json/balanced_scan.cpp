@@ -7,7 +7,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 namespace {
 
 // One bit per byte of a block of 64.
@@ -119,4 +119,4 @@ std::size_t scan_string(const char* text, std::size_t size) noexcept {
   return 0;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

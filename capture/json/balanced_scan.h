@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 // Kept between calls for a value that comes in pieces.
 struct BalancedScan {
@@ -24,4 +24,4 @@ struct BalancedScan {
 
 inline constexpr std::size_t kScanPadding = 64;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

@@ -12,7 +12,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 namespace {
 
 constexpr std::size_t kPackedBytes = 256U << 10;
@@ -218,4 +218,4 @@ std::vector<char> read_head(const std::string& path, std::size_t bytes) {
   return head;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

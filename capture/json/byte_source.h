@@ -12,7 +12,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 class ByteSource {
  public:
@@ -37,4 +37,4 @@ class ByteSource {
 // The first bytes of a file, inflated; fewer where it ends or cannot be read further. For probes.
 [[nodiscard]] std::vector<char> read_head(const std::string& path, std::size_t bytes);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

@@ -8,7 +8,7 @@
 
 #include "capture/json/row_parser.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 class FastRows {
  public:
@@ -24,4 +24,4 @@ class FastRows {
 // Null: this program has none.
 [[nodiscard]] std::unique_ptr<FastRows> make_fast_rows();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

@@ -1,7 +1,7 @@
 #include "capture/json/fast_rows.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 std::unique_ptr<FastRows> make_fast_rows() { return nullptr; }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

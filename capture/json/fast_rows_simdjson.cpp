@@ -6,7 +6,7 @@
 #include "capture/json/fast_rows.h"
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
@@ -119,4 +119,4 @@ class SimdRows final : public FastRows {
 
 std::unique_ptr<FastRows> make_fast_rows() { return std::make_unique<SimdRows>(); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

@@ -10,7 +10,7 @@
 #include "core/base/bytes.h"
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
@@ -298,4 +298,4 @@ std::string_view JsonCursor::unescape(std::string_view raw) {
   return text;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

@@ -12,7 +12,7 @@
 
 #include "capture/json/json_field.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 class JsonCursor {
  public:
@@ -50,4 +50,4 @@ class JsonCursor {
 [[nodiscard]] std::string mend_utf8(std::string_view text);
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

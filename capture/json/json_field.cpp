@@ -7,7 +7,7 @@
 #include "core/base/format.h"
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 namespace {
 
 [[nodiscard]] bool may_be_number(const JsonField& field) noexcept {
@@ -133,4 +133,4 @@ void append_json(std::string& out, const JsonField& field) {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 enum class JsonKind : std::uint8_t {
   null,
@@ -38,4 +38,4 @@ struct JsonField {
 // The field as JSON again ("key":value).
 void append_json(std::string& out, const JsonField& field);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

@@ -5,7 +5,7 @@
 #include "capture/json/fast_rows.h"
 #include "capture/json/json_cursor.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 struct JsonRowParser::Implementation {
   std::unique_ptr<FastRows> fast;
@@ -56,4 +56,4 @@ void JsonRowParser::parse(const JsonWindow& window, JsonRowHandler& handler) {
   for (; done < window.rows.size(); ++done) impl_->parse_lenient(window, done, handler);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

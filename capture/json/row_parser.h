@@ -9,7 +9,7 @@
 #include "capture/json/json_field.h"
 #include "capture/json/table_reader.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 class FastRows;
 
@@ -44,4 +44,4 @@ class JsonRowParser {
   std::unique_ptr<Implementation> impl_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

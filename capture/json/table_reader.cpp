@@ -6,7 +6,7 @@
 #include "capture/json/balanced_scan.h"
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 namespace {
 
 constexpr std::size_t kReadBytes = 1U << 20;
@@ -434,4 +434,4 @@ void JsonTableReader::report_end() {
   place_ = Place::finished;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

@@ -20,7 +20,7 @@
 #include "capture/json/balanced_scan.h"
 #include "capture/json/byte_source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 struct RowPlace {
   std::uint32_t begin = 0;  // in JsonWindow::text
@@ -133,4 +133,4 @@ class JsonTableReader {
   std::vector<JsonProblem> problems_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

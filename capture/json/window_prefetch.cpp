@@ -1,6 +1,6 @@
 #include "capture/json/window_prefetch.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 WindowPrefetch::WindowPrefetch(JsonTableReader reader)
     : reader_(std::move(reader)), bytes_total_(reader_.source().file_bytes()), thread_([this] {
@@ -47,4 +47,4 @@ const JsonWindow* WindowPrefetch::next() {
   return &slots_[taken_++ % kSlots];
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

@@ -12,7 +12,7 @@
 #include "capture/json/table_reader.h"
 #include "core/base/carried_exception.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::json {
 
 class WindowPrefetch {
  public:
@@ -49,4 +49,4 @@ class WindowPrefetch {
   std::jthread thread_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::json

@@ -19,23 +19,23 @@
 #include "capture/request/options.h"
 #include "capture/request/warnings.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::request {
 
 std::span<const CaptureKind> capture_kinds() {
   // A line each, so that changes do not meet.
   // clang-format off
   static const std::array kKinds = {
-      program_kind(),
-      itt_kind(),
-      python_kind(),
-      simulate_kind(),
-      replay_kind(),
-      neuron_kind(),
-      tt_metal_kind(),
-      tt_profile_kind(),
-      unitrace_kind(),
-      torch_kind(),
-      opencl_kind(),
+      kinds::program::program_kind(),
+      kinds::itt::itt_kind(),
+      kinds::python::python_kind(),
+      kinds::simulate::simulate_kind(),
+      kinds::replay::replay_kind(),
+      kinds::neuron::neuron_kind(),
+      kinds::tt_metal::tt_metal_kind(),
+      kinds::tt_metal::tt_profile_kind(),
+      kinds::unitrace::unitrace_kind(),
+      kinds::torch::torch_kind(),
+      kinds::opencl::opencl_kind(),
   };
   // clang-format on
   return kKinds;
@@ -55,7 +55,7 @@ CaptureRequest complete_request(CaptureRequest request) {
 }
 
 std::vector<std::string> kind_warnings(const KindChoice& choice) {
-  if (choice.name == "neuron") return neuron_warnings(choice);
+  if (choice.name == "neuron") return kinds::neuron::neuron_warnings(choice);
   return {};
 }
 
@@ -109,4 +109,4 @@ Result<void> run_kind(const KindRun& run, EventSink& sink) {
   return (*kind)->run(run, sink);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::request

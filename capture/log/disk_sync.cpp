@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::log {
 namespace {
 
 namespace fs = std::filesystem;
@@ -93,4 +93,4 @@ void DiskSync::run() {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::log

@@ -13,7 +13,7 @@
 
 #include "capture/log/frame_segment.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::log {
 
 class DiskSync {
  public:
@@ -50,4 +50,4 @@ class DiskSync {
   std::thread thread_;           // last: everything else is there when it begins
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::log

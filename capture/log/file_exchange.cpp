@@ -15,7 +15,7 @@
 #include "capture/system/standard_streams.h"
 #include "capture/wire/messages.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::log {
 namespace {
 
 namespace fs = std::filesystem;
@@ -45,7 +45,7 @@ void add_path(const fs::path& asked, const fs::path& base, FileList& list) {
   const bool inside = !relative.empty() && relative.begin()->string() != "..";
   const auto add = [&](const fs::path& file) {
     std::string name = inside ? file.lexically_relative(base).generic_string() : sent_name(asked, file);
-    if (safe_relative_path(name)) list.files.push_back({file, std::move(name)});
+    if (wire::safe_relative_path(name)) list.files.push_back({file, std::move(name)});
   };
   if (!fs::is_directory(asked, failure)) return add(asked);
   for (fs::recursive_directory_iterator entry(asked, fs::directory_options::skip_permission_denied, failure), end;
@@ -101,8 +101,8 @@ void FileReceiver::start_over() {
   partial_.clear();
 }
 
-Result<void> FileReceiver::take(const FilePiece& piece) {
-  if (!safe_relative_path(piece.path)) return Error{"a path that leaves the folder of the capture"};
+Result<void> FileReceiver::take(const wire::FilePiece& piece) {
+  if (!wire::safe_relative_path(piece.path)) return Error{"a path that leaves the folder of the capture"};
   if (piece.offset == 0) {
     if (Result<void> begun = begin_file(piece); !begun) return begun;
   } else if (partial_.empty() || piece.path != path_ || piece.offset != next_offset_) {
@@ -111,7 +111,8 @@ Result<void> FileReceiver::take(const FilePiece& piece) {
   if (bytes_ + piece.bytes.size() > options_.limit_bytes) {
     return Error{fmt::format("more than {} bytes of files; send fewer", options_.limit_bytes)};
   }
-  if (file_ && !write_all(file_.descriptor(), piece.bytes)) return system_error(folder_ / path_, "cannot write");
+  if (file_ && !system::write_all(file_.descriptor(), piece.bytes))
+    return system_error(folder_ / path_, "cannot write");
   next_offset_ += piece.bytes.size();
   bytes_ += piece.bytes.size();
   return next_offset_ == piece.total ? end_file() : Result<void>();
@@ -135,10 +136,10 @@ Result<OpenFile> FileReceiver::open_parent(const fs::path& parent) {
   return reached;
 }
 
-Result<void> FileReceiver::begin_file(const FilePiece& piece) {
+Result<void> FileReceiver::begin_file(const wire::FilePiece& piece) {
   if (!partial_.empty()) return Error{fmt::format("{}: begins before {} has ended", piece.path, path_)};
   if (options_.asked && !was_asked_for(*options_.asked, piece.path)) {
-    return Error{fmt::format("{}: nobody asked for this file, so it was not taken", printable(piece.path))};
+    return Error{fmt::format("{}: nobody asked for this file, so it was not taken", wire::printable(piece.path))};
   }
   const fs::path path(piece.path);
   Result<OpenFile> parent = open_parent(path.parent_path());
@@ -200,17 +201,17 @@ Result<void> FileSender::open() {
   return {};
 }
 
-Result<std::optional<FilePiece>> FileSender::next() {
-  if (index_ == files_.size()) return std::optional<FilePiece>();
+Result<std::optional<wire::FilePiece>> FileSender::next() {
+  if (index_ == files_.size()) return std::optional<wire::FilePiece>();
   if (!opened_) {
     if (Result<void> begun = open(); !begun) {
       ++index_;
       return begun.error();
     }
   }
-  FilePiece piece = piece_;
+  wire::FilePiece piece = piece_;
   piece.offset = offset_;
-  piece.bytes.resize(std::min<std::uint64_t>(kFilePieceBytes, piece.total - offset_));
+  piece.bytes.resize(std::min<std::uint64_t>(wire::kFilePieceBytes, piece.total - offset_));
   file_.read(piece.bytes.data(), static_cast<std::streamsize>(piece.bytes.size()));
   // The other side counts on `total` bytes: what a file has lost meanwhile cannot be made up.
   const bool whole = static_cast<std::size_t>(file_.gcount()) == piece.bytes.size();
@@ -222,7 +223,7 @@ Result<std::optional<FilePiece>> FileSender::next() {
   if (!whole) return Error{fmt::format("{}: became shorter while it was read", files_[index_ - 1].path.string())};
   sent_bytes_ += piece.bytes.size();
   if (offset_ == piece.total) ++sent_files_;
-  return std::optional<FilePiece>(std::move(piece));
+  return std::optional<wire::FilePiece>(std::move(piece));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::log

@@ -14,7 +14,7 @@
 #include "capture/wire/capture_messages.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::log {
 
 struct FileReceiverOptions {
   std::uint64_t limit_bytes = 16ULL << 30;
@@ -37,7 +37,7 @@ class FileReceiver {
 
   // An error ends the exchange. A file that is there already is left alone, named in problems(), and the next one
   // taken.
-  Result<void> take(const FilePiece& piece);
+  Result<void> take(const wire::FilePiece& piece);
   void start_over();  // all files will be sent again
   [[nodiscard]] const std::filesystem::path& folder() const noexcept { return folder_; }
   [[nodiscard]] std::uint64_t files() const noexcept { return written_.size(); }
@@ -45,7 +45,7 @@ class FileReceiver {
   [[nodiscard]] const std::string& problems() const noexcept { return problems_; }
 
  private:
-  Result<void> begin_file(const FilePiece& piece);
+  Result<void> begin_file(const wire::FilePiece& piece);
   Result<void> end_file();
   Result<OpenFile> open_parent(const std::filesystem::path& parent);
 
@@ -82,7 +82,7 @@ class FileSender {
  public:
   explicit FileSender(std::vector<FileToSend> files) : files_(std::move(files)) {}
   // Nothing when all was sent. After an error, which names the file, the next call goes on with the next file.
-  [[nodiscard]] Result<std::optional<FilePiece>> next();
+  [[nodiscard]] Result<std::optional<wire::FilePiece>> next();
   [[nodiscard]] std::uint64_t sent_files() const noexcept { return sent_files_; }
   [[nodiscard]] std::uint64_t sent_bytes() const noexcept { return sent_bytes_; }
 
@@ -91,11 +91,11 @@ class FileSender {
   std::vector<FileToSend> files_;
   std::size_t index_ = 0;
   std::ifstream file_;
-  FilePiece piece_;  // name, mode and total of the file that is being sent
+  wire::FilePiece piece_;  // name, mode and total of the file that is being sent
   std::uint64_t offset_ = 0;
   std::uint64_t sent_files_ = 0;
   std::uint64_t sent_bytes_ = 0;
   bool opened_ = false;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::log

@@ -17,7 +17,7 @@
 
 #include "core/base/checksum.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::log {
 namespace {
 
 namespace fs = std::filesystem;
@@ -42,7 +42,7 @@ bool write_all(int file, ByteView first, ByteView second) {
   return true;
 }
 
-ByteView header_bytes(const Frame& frame) { return std::as_bytes(std::span(&frame.header, 1)); }
+ByteView header_bytes(const wire::Frame& frame) { return std::as_bytes(std::span(&frame.header, 1)); }
 
 // Another process sees the old file or the whole new one.
 Result<OpenFile> write_as_a_whole(const fs::path& path, ByteView bytes) {
@@ -164,7 +164,7 @@ Result<void> FrameLog::begin_segment(std::uint64_t first_sequence) {
   return {};
 }
 
-Result<void> FrameLog::append(const Frame& frame) {
+Result<void> FrameLog::append(const wire::Frame& frame) {
   const std::uint64_t sequence = frame.header.sequence;
   if (sequence != 0 && sequence <= last_sequence_) {
     return Error{fmt::format("{}: frame {} comes after frame {}", folder_.string(), sequence, last_sequence_)};
@@ -223,8 +223,8 @@ Result<void> FrameLog::keep_definitions(const Segment& segment) {
     const Result<std::optional<FramePlace>> place = file.value().find(offset);
     if (!place || !place.value()) return {};
     offset = place.value()->end();
-    if (place.value()->header.type != FrameType::definition) continue;
-    const Result<Frame> frame = file.value().read(*place.value());
+    if (place.value()->header.type != wire::FrameType::definition) continue;
+    const Result<wire::Frame> frame = file.value().read(*place.value());
     if (!frame) continue;
     if (!write_all(kept.descriptor(), header_bytes(frame.value()), frame.value().body)) {
       const Error failure = file_error(path, "written");
@@ -285,12 +285,12 @@ Result<void> FrameLog::write_facts(const FrameLogFacts& facts) {
   writer.number(facts.begun_unix_ns);
   writer.number(static_cast<std::uint8_t>(facts.state));
   writer.number(facts.durable);
-  const Bytes released = encode(facts.released).body;
+  const Bytes released = wire::encode(facts.released).body;
   writer.number(static_cast<std::uint32_t>(released.size()));
   writer.raw(released);
   writer.number(facts.released_of_first_scope);
   writer.number(static_cast<std::uint8_t>(facts.end ? 1 : 0));
-  if (facts.end) writer.raw(encode(*facts.end).body);
+  if (facts.end) writer.raw(wire::encode(*facts.end).body);
   writer.number(checksum(writer.view()));
   const Result<OpenFile> written = write_as_a_whole(facts_path(folder_), writer.view());
   return written ? Result<void>() : written.error();
@@ -314,18 +314,19 @@ Result<FrameLogFacts> FrameLog::read_facts(const fs::path& folder) {
   facts.name = reader.text();
   facts.description = reader.text();
   facts.begun_unix_ns = reader.number<std::uint64_t>();
-  facts.state = static_cast<CaptureState>(reader.number<std::uint8_t>());
+  facts.state = static_cast<wire::CaptureState>(reader.number<std::uint8_t>());
   facts.durable = reader.number<std::uint64_t>();
-  Result<StreamEnd> released = decode_end(reader.raw(reader.number<std::uint32_t>()));
+  Result<wire::StreamEnd> released = wire::decode_end(reader.raw(reader.number<std::uint32_t>()));
   if (!released) return damaged;
   facts.released = std::move(released).value();
   facts.released_of_first_scope = reader.number<std::uint64_t>();
   if (reader.number<std::uint8_t>() != 0) {
-    Result<StreamEnd> end = decode_end(reader.raw(reader.remaining()));
+    Result<wire::StreamEnd> end = wire::decode_end(reader.raw(reader.remaining()));
     if (!end) return damaged;
     facts.end = std::move(end).value();
   }
-  if (!reader.ok() || facts.state < CaptureState::running || facts.state > CaptureState::interrupted) return damaged;
+  if (!reader.ok() || facts.state < wire::CaptureState::running || facts.state > wire::CaptureState::interrupted)
+    return damaged;
   return facts;
 }
 
@@ -347,4 +348,4 @@ bool FrameLog::in_use(const fs::path& folder) {
   return lock && ::flock(lock.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::log

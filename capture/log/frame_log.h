@@ -29,7 +29,7 @@
 #include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::log {
 
 struct FrameLogOptions {
   std::string capture_id;
@@ -42,11 +42,11 @@ struct FrameLogFacts {
   std::string name;
   std::string description;
   std::uint64_t begun_unix_ns = 0;
-  CaptureState state = CaptureState::running;
-  std::uint64_t durable = 0;     // highest number that is safe elsewhere
-  std::optional<StreamEnd> end;  // once it has come
+  wire::CaptureState state = wire::CaptureState::running;
+  std::uint64_t durable = 0;           // highest number that is safe elsewhere
+  std::optional<wire::StreamEnd> end;  // once it has come
   // Totals of what may have been let go: of all data frames up to released.last_sequence.
-  StreamEnd released;
+  wire::StreamEnd released;
   std::uint64_t released_of_first_scope = 0;  // frames of scope 0 among them
   bool operator==(const FrameLogFacts&) const = default;
 };
@@ -78,7 +78,7 @@ class FrameLog {
   FrameLog& operator=(const FrameLog&) = delete;
 
   // After an error the log is as it was before the call. A number that is not higher than the last is refused.
-  Result<void> append(const Frame& frame);
+  Result<void> append(const wire::Frame& frame);
   // Removes the segments of which every frame is numbered `sequence` or lower, except the one that is being written.
   // Their definitions are kept.
   Result<void> release(std::uint64_t sequence);
@@ -139,14 +139,14 @@ class FrameLogReader {
   FrameLogReader(std::filesystem::path folder, std::uint64_t after_sequence);
 
   // Nothing if there is no more at the moment. An error is one of the system's.
-  [[nodiscard]] Result<std::optional<Frame>> next();
+  [[nodiscard]] Result<std::optional<wire::Frame>> next();
   // Nobody writes the log any more: what cannot be read at its end is damage too.
   void end();
   [[nodiscard]] std::uint64_t damaged_places() const noexcept { return damaged_places_; }
   [[nodiscard]] const std::string& damage() const noexcept { return damage_; }  // the first, in words
 
  private:
-  [[nodiscard]] std::optional<Frame> next_of_file();
+  [[nodiscard]] std::optional<wire::Frame> next_of_file();
   [[nodiscard]] Result<bool> advance();
   [[nodiscard]] Result<bool> open_segment(std::uint32_t number);
   [[nodiscard]] Result<std::optional<SegmentReader>> open_file(const std::filesystem::path& path);
@@ -169,4 +169,4 @@ class FrameLogReader {
   std::string damage_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::log

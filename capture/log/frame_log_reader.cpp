@@ -3,21 +3,21 @@
 
 #include "capture/log/frame_log.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::log {
 
 FrameLogReader::FrameLogReader(std::filesystem::path folder, std::uint64_t after_sequence)
     : folder_(std::move(folder)), after_(after_sequence) {}
 
-Result<std::optional<Frame>> FrameLogReader::next() {
+Result<std::optional<wire::Frame>> FrameLogReader::next() {
   while (true) {
-    if (std::optional<Frame> frame = next_of_file()) return frame;
+    if (std::optional<wire::Frame> frame = next_of_file()) return frame;
     const Result<bool> moved = advance();
     if (!moved) return moved.error();
-    if (!moved.value()) return std::optional<Frame>();
+    if (!moved.value()) return std::optional<wire::Frame>();
   }
 }
 
-std::optional<Frame> FrameLogReader::next_of_file() {
+std::optional<wire::Frame> FrameLogReader::next_of_file() {
   while (file_) {
     const Result<std::optional<FramePlace>> place = file_->find(offset_);
     if (!place || !place.value()) {
@@ -33,7 +33,7 @@ std::optional<Frame> FrameLogReader::next_of_file() {
       if (sequence != 0) seen_ = sequence;
       continue;
     }
-    Result<Frame> frame = file_->read(*place.value());
+    Result<wire::Frame> frame = file_->read(*place.value());
     if (!frame) {
       if (pass_damage(frame.message())) continue;
       note(frame.message());
@@ -153,4 +153,4 @@ void FrameLogReader::note(const std::string& what) {
   if (damage_.empty()) damage_ = what;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::log

@@ -14,7 +14,7 @@
 #include "core/base/checksum.h"
 #include "core/chunk/chunk_format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::log {
 namespace {
 
 constexpr std::string_view kStem = "segment-";
@@ -109,11 +109,11 @@ Result<std::size_t> SegmentReader::read_at(std::uint64_t offset, void* bytes, st
 }
 
 Result<std::optional<FramePlace>> SegmentReader::find(std::uint64_t offset) const {
-  std::array<std::byte, kFrameHeaderBytes> bytes;
+  std::array<std::byte, wire::kFrameHeaderBytes> bytes;
   const Result<std::size_t> got = read_at(offset, bytes.data(), bytes.size());
   if (!got) return got.error();
   if (got.value() < bytes.size()) return std::optional<FramePlace>();
-  const Result<FrameHeader> header = parse_frame_header(bytes);
+  const Result<wire::FrameHeader> header = wire::parse_frame_header(bytes);
   if (!header) return Error{fmt::format("{}: at byte {}: {}", path_.string(), offset, header.message())};
   const FramePlace place{header.value(), offset};
   const Result<std::uint64_t> whole = size();
@@ -121,19 +121,19 @@ Result<std::optional<FramePlace>> SegmentReader::find(std::uint64_t offset) cons
   return place.end() <= whole.value() ? std::optional(place) : std::nullopt;
 }
 
-Result<Frame> SegmentReader::read(const FramePlace& place) const {
-  Frame frame{place.header, Bytes(place.header.length)};
-  const Result<std::size_t> got = read_at(place.offset + kFrameHeaderBytes, frame.body.data(), frame.body.size());
+Result<wire::Frame> SegmentReader::read(const FramePlace& place) const {
+  wire::Frame frame{place.header, Bytes(place.header.length)};
+  const Result<std::size_t> got = read_at(place.offset + wire::kFrameHeaderBytes, frame.body.data(), frame.body.size());
   if (!got) return got.error();
   frame.body.resize(got.value());
-  if (const Result<void> whole = verify_frame(frame.header, frame.body); !whole) {
+  if (const Result<void> whole = wire::verify_frame(frame.header, frame.body); !whole) {
     return Error{fmt::format("{}: at byte {}: {}", path_.string(), place.offset, whole.message())};
   }
   return frame;
 }
 
 Result<std::optional<FramePlace>> SegmentReader::salvage(std::uint64_t offset) const {
-  const std::uint32_t magic = kFrameMagic;
+  const std::uint32_t magic = wire::kFrameMagic;
   const std::string_view wanted(reinterpret_cast<const char*>(&magic), sizeof magic);
   std::string window(kSalvageWindow, '\0');
   for (;;) {
@@ -150,10 +150,10 @@ Result<std::optional<FramePlace>> SegmentReader::salvage(std::uint64_t offset) c
 }
 
 std::uint32_t SegmentReader::events(const FramePlace& place) const {
-  if (place.header.type != FrameType::chunk) return 0;
+  if (place.header.type != wire::FrameType::chunk) return 0;
   std::array<std::byte, sizeof(ChunkHeader)> bytes;
   const std::size_t wanted = std::min<std::size_t>(bytes.size(), place.header.length);
-  const Result<std::size_t> got = read_at(place.offset + kFrameHeaderBytes, bytes.data(), wanted);
+  const Result<std::size_t> got = read_at(place.offset + wire::kFrameHeaderBytes, bytes.data(), wanted);
   return got ? events_in(ByteView(bytes).first(got.value())) : 0;
 }
 
@@ -179,8 +179,8 @@ std::vector<std::uint32_t> list_segments(const std::filesystem::path& folder) {
   return numbers;
 }
 
-std::uint32_t events_in(const Frame& frame) noexcept {
-  return frame.header.type == FrameType::chunk ? events_in(ByteView(frame.body)) : 0;
+std::uint32_t events_in(const wire::Frame& frame) noexcept {
+  return frame.header.type == wire::FrameType::chunk ? events_in(ByteView(frame.body)) : 0;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::log

@@ -11,7 +11,7 @@
 
 #include "capture/wire/frame.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::log {
 
 inline constexpr std::uint32_t kSegmentMagic = 0x50534341;  // "ACSP"
 inline constexpr std::uint16_t kSegmentVersion = 1;
@@ -49,9 +49,9 @@ class OpenFile {
 
 // The header of a frame in a file, and where its body lies.
 struct FramePlace {
-  FrameHeader header;
+  wire::FrameHeader header;
   std::uint64_t offset = 0;  // of the frame in the file
-  [[nodiscard]] std::uint64_t end() const noexcept { return offset + kFrameHeaderBytes + header.length; }
+  [[nodiscard]] std::uint64_t end() const noexcept { return offset + wire::kFrameHeaderBytes + header.length; }
 };
 
 class SegmentReader {
@@ -66,7 +66,7 @@ class SegmentReader {
   [[nodiscard]] Result<std::uint64_t> size() const;
   // Nothing where the file ends before the frame does; an error where something else than a frame lies.
   [[nodiscard]] Result<std::optional<FramePlace>> find(std::uint64_t offset) const;
-  [[nodiscard]] Result<Frame> read(const FramePlace& place) const;  // fails on a wrong checksum
+  [[nodiscard]] Result<wire::Frame> read(const FramePlace& place) const;  // fails on a wrong checksum
   // Behind damage: the first frame at `offset` or later whose checksum is right. Nothing if there is none.
   [[nodiscard]] Result<std::optional<FramePlace>> salvage(std::uint64_t offset) const;
   // What a chunk's header counts; 0 for other frames. Not checked: whoever reads the frame checks it.
@@ -88,6 +88,6 @@ class SegmentReader {
 // The definitions of segments that were let go.
 [[nodiscard]] std::filesystem::path definitions_path(const std::filesystem::path& folder);
 
-[[nodiscard]] std::uint32_t events_in(const Frame& frame) noexcept;  // of a chunk; else 0
+[[nodiscard]] std::uint32_t events_in(const wire::Frame& frame) noexcept;  // of a chunk; else 0
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::log

@@ -8,7 +8,7 @@
 #include "capture/system/child_process.h"
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 namespace {
 
 constexpr std::string_view kListening = "listening on 127.0.0.1:";
@@ -28,9 +28,9 @@ constexpr std::string_view kListening = "listening on 127.0.0.1:";
 Result<std::string> find_own_agent(const HostOptions& options) {
   if (!options.agent_program.empty()) return options.agent_program;
   std::error_code failure;
-  const std::filesystem::path beside = std::filesystem::path(own_program()).parent_path() / "accelscope-agent";
+  const std::filesystem::path beside = std::filesystem::path(system::own_program()).parent_path() / "accelscope-agent";
   if (std::filesystem::is_regular_file(beside, failure)) return beside.string();
-  std::string found = find_program("accelscope-agent");
+  std::string found = system::find_program("accelscope-agent");
   if (!found.empty()) return found;
   return Error{"accelscope-agent is neither beside this program nor on PATH; install it, or build its target"};
 }
@@ -66,4 +66,4 @@ std::string last_line(std::string_view text) {
   return std::string(trimmed(text.substr(text.rfind('\n') + 1)));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

@@ -10,7 +10,7 @@
 #include "capture/reach/agent_host.h"
 #include "capture/reach/tool.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 
 // accelscope-agent beside this program, else on PATH.
 [[nodiscard]] Result<std::string> find_own_agent(const HostOptions& options);
@@ -28,4 +28,4 @@ namespace accelscope::capture {
 // The last line that is not empty, without blanks at its ends.
 [[nodiscard]] std::string last_line(std::string_view text);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

@@ -22,7 +22,7 @@
 #include "capture/system/descriptor.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 
 class HostProgress {
  public:
@@ -44,7 +44,7 @@ class AgentHost {
   virtual ~AgentHost() = default;
   [[nodiscard]] virtual Result<void> prepare(HostProgress& progress) = 0;
   // A connected byte stream to the agent. Makes a broken connection to the place anew, which may ask the user again.
-  [[nodiscard]] virtual Result<Descriptor> open_stream(HostProgress& progress) = 0;
+  [[nodiscard]] virtual Result<system::Descriptor> open_stream(HostProgress& progress) = 0;
   // Once a stream has ended by itself: why, as far as this side knows; "" if nothing is known.
   [[nodiscard]] virtual std::string why_stream_ended() = 0;
   [[nodiscard]] virtual std::string name() const = 0;  // the place
@@ -71,4 +71,4 @@ struct HostOptions {
 [[nodiscard]] std::unique_ptr<AgentHost> make_local_host(HostOptions options = {});
 [[nodiscard]] std::unique_ptr<AgentHost> make_ssh_host(const Place& place, HostOptions options = {});
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 namespace {
 
 constexpr const char* kSocketVariable = "ACCELSCOPE_ASKPASS_SOCKET";
@@ -26,12 +26,12 @@ constexpr char kRefused = '-';
 
 Result<std::unique_ptr<AskPass>> AskPass::start(const std::string& folder, std::string place, Prompter& prompter) {
   const std::string path = folder + "/ask";
-  Result<LocalListener> listener = LocalListener::open(path);
+  Result<system::LocalListener> listener = system::LocalListener::open(path);
   if (!listener) return listener.error();
   return std::unique_ptr<AskPass>(new AskPass(std::move(listener).value(), path, std::move(place), prompter));
 }
 
-AskPass::AskPass(LocalListener listener, std::string path, std::string place, Prompter& prompter)
+AskPass::AskPass(system::LocalListener listener, std::string path, std::string place, Prompter& prompter)
     : listener_(std::move(listener)), path_(std::move(path)), place_(std::move(place)), prompter_(prompter) {
   thread_ = std::thread([this] { serve(); });
 }
@@ -47,8 +47,9 @@ AskPass::~AskPass() {
 }
 
 std::vector<std::string> AskPass::environment(const std::string& askpass_program) const {
-  const std::string display = environment_value("DISPLAY");
-  return {"SSH_ASKPASS=" + (askpass_program.empty() ? own_program() : askpass_program), "SSH_ASKPASS_REQUIRE=force",
+  const std::string display = system::environment_value("DISPLAY");
+  return {"SSH_ASKPASS=" + (askpass_program.empty() ? system::own_program() : askpass_program),
+          "SSH_ASKPASS_REQUIRE=force",
           // Versions before 8.4 know only this sign that somebody can be asked.
           "DISPLAY=" + (display.empty() ? ":0" : display), fmt::format("{}={}", kSocketVariable, path_)};
 }
@@ -69,12 +70,12 @@ void AskPass::serve() {
     drop_ended_notices();
     return ending_.load();
   };
-  while (std::optional<Descriptor> peer = listener_.accept(stop)) answer(std::move(*peer));
+  while (std::optional<system::Descriptor> peer = listener_.accept(stop)) answer(std::move(*peer));
   served_ = true;
 }
 
-void AskPass::answer(Descriptor peer) {
-  Result<std::string> question = read_to_end(peer, kLongestText, [this] { return ending_.load(); });
+void AskPass::answer(system::Descriptor peer) {
+  Result<std::string> question = system::read_to_end(peer, kLongestText, [this] { return ending_.load(); });
   if (!question) return;
   const std::size_t line = std::min(question->find('\n'), question->size());
   Prompt prompt{.place = place_, .text = question->substr(std::min(line + 1, question->size()))};
@@ -92,37 +93,37 @@ void AskPass::answer(Descriptor peer) {
   if (answer) {
     reply.reserve(1 + answer->size());  // no half of it stays behind in a smaller block
     reply += *answer;
-    wipe(*answer);
+    system::wipe(*answer);
   } else {
     const std::lock_guard lock(mutex_);
     refused_ = prompt.text.substr(0, prompt.text.find('\n'));
   }
   // If ssh is gone by now, nobody needs the answer.
-  (void)write_all(peer, reply);
-  wipe(reply);
+  (void)system::write_all(peer, reply);
+  system::wipe(reply);
 }
 
 void AskPass::drop_ended_notices() {
   const std::size_t before = notices_.size();
-  std::erase_if(notices_, [](const Descriptor& notice) { return peer_has_ended(notice); });
+  std::erase_if(notices_, [](const system::Descriptor& notice) { return system::peer_has_ended(notice); });
   if (notices_.size() < before) prompter_.cancel();
 }
 
-bool asked_by_ssh() { return !environment_value(kSocketVariable).empty(); }
+bool asked_by_ssh() { return !system::environment_value(kSocketVariable).empty(); }
 
 int answer_ssh(const std::string& question) {
-  const Result<Descriptor> asker = connect_to_local(environment_value(kSocketVariable));
+  const Result<system::Descriptor> asker = system::connect_to_local(system::environment_value(kSocketVariable));
   if (!asker) {
     std::fputs("accelscope: the program that connects is gone, and nobody can be asked\n", stderr);
     return 1;
   }
-  if (!write_all(asker.value(), environment_value("SSH_ASKPASS_PROMPT") + "\n" + question)) return 1;
-  end_writing(asker.value());
-  Result<std::string> reply = read_to_end(asker.value(), kLongestText, [] { return false; });
+  if (!system::write_all(asker.value(), system::environment_value("SSH_ASKPASS_PROMPT") + "\n" + question)) return 1;
+  system::end_writing(asker.value());
+  Result<std::string> reply = system::read_to_end(asker.value(), kLongestText, [] { return false; });
   const bool answered = reply.ok() && reply->starts_with(kAnswered);
-  if (answered) write_line(std::string_view(reply.value()).substr(1));
-  if (reply) wipe(reply.value());
+  if (answered) system::write_line(std::string_view(reply.value()).substr(1));
+  if (reply) system::wipe(reply.value());
   return answered ? 0 : 1;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

@@ -16,7 +16,7 @@
 #include "capture/reach/prompter.h"
 #include "capture/system/descriptor.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 
 class AskPass {
  public:
@@ -34,16 +34,16 @@ class AskPass {
   [[nodiscard]] std::string refused() const;
 
  private:
-  AskPass(LocalListener listener, std::string path, std::string place, Prompter& prompter);
+  AskPass(system::LocalListener listener, std::string path, std::string place, Prompter& prompter);
   void serve();
-  void answer(Descriptor peer);
+  void answer(system::Descriptor peer);
   void drop_ended_notices();
 
-  LocalListener listener_;
+  system::LocalListener listener_;
   std::string path_;
   std::string place_;
   Prompter& prompter_;
-  std::vector<Descriptor> notices_;  // shown; ssh ends each when what it waits for has come
+  std::vector<system::Descriptor> notices_;  // shown; ssh ends each when what it waits for has come
   mutable std::mutex mutex_;
   std::map<std::string, std::uint32_t> attempts_;
   std::string refused_;
@@ -56,4 +56,4 @@ class AskPass {
 [[nodiscard]] bool asked_by_ssh();
 int answer_ssh(const std::string& question);  // the exit code: 0 answered, 1 not
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

@@ -5,7 +5,7 @@
 
 #include "capture/reach/agent_files.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,7 +34,7 @@ class LocalHost final : public AgentHost {
   ~LocalHost() override { end(); }
 
   Result<void> prepare(HostProgress& progress) override;
-  Result<Descriptor> open_stream(HostProgress& progress) override;
+  Result<system::Descriptor> open_stream(HostProgress& progress) override;
   std::string why_stream_ended() override;
   std::string name() const override { return "local"; }
   const StartedAgent& running() const override { return running_; }
@@ -48,7 +48,7 @@ class LocalHost final : public AgentHost {
 
   HostOptions options_;
   StartedAgent running_;
-  std::optional<PrivateFolder> folder_;
+  std::optional<system::PrivateFolder> folder_;
   std::optional<Tool> agent_;
 };
 
@@ -60,10 +60,10 @@ Error LocalHost::failed(const std::string& what) const {
 Result<void> LocalHost::prepare(HostProgress& progress) {
   if (options_.resume) return take_up(progress);
   end();
-  PrivateFolder::remove_left_behind(kFolderPurpose, has_young_spool);
-  Result<PrivateFolder> folder = PrivateFolder::make(kFolderPurpose);
+  system::PrivateFolder::remove_left_behind(kFolderPurpose, has_young_spool);
+  Result<system::PrivateFolder> folder = system::PrivateFolder::make(kFolderPurpose);
   if (!folder) return failed(folder.message());
-  Result<std::string> token = random_hex(32);
+  Result<std::string> token = system::random_hex(32);
   if (!token) return failed(token.message());
   folder_ = std::move(folder).value();
   return start(std::move(token).value(), progress);
@@ -71,8 +71,8 @@ Result<void> LocalHost::prepare(HostProgress& progress) {
 
 Result<void> LocalHost::take_up(HostProgress& progress) {
   running_ = *options_.resume;
-  if (connect_to_loopback(running_.port).ok()) return {};
-  Result<PrivateFolder> folder = PrivateFolder::take_over(running_.folder, kFolderPurpose);
+  if (system::connect_to_loopback(running_.port).ok()) return {};
+  Result<system::PrivateFolder> folder = system::PrivateFolder::take_over(running_.folder, kFolderPurpose);
   if (!folder || !has_young_spool(running_.folder)) {
     return failed("the agent has ended, and all that it had was taken; start the capture again");
   }
@@ -84,7 +84,7 @@ Result<void> LocalHost::start(std::string token, HostProgress& progress) {
   progress.step("starting the agent");
   const Result<std::string> program = find_own_agent(options_);
   if (!program) return failed(program.message());
-  Result<Descriptor> lock = folder_->lock().duplicate();
+  Result<system::Descriptor> lock = folder_->lock().duplicate();
   if (!lock) return failed(lock.message());
   std::vector<std::string> argv = agent_arguments(options_, folder_->path(), kIdleExit);
   argv.insert(argv.begin(), program.value());
@@ -103,8 +103,8 @@ Result<void> LocalHost::start(std::string token, HostProgress& progress) {
   return failed(program.value() + " did not start to listen; try accelscope-agent doctor");
 }
 
-Result<Descriptor> LocalHost::open_stream(HostProgress&) {
-  Result<Descriptor> stream = connect_to_loopback(running_.port);
+Result<system::Descriptor> LocalHost::open_stream(HostProgress&) {
+  Result<system::Descriptor> stream = system::connect_to_loopback(running_.port);
   if (stream) return stream;
   return failed(agent_ && agent_->ended() ? "the agent has ended; start the capture again"
                                           : "the agent cannot be reached: " + stream.message());
@@ -118,7 +118,7 @@ std::string LocalHost::why_stream_ended() {
 void LocalHost::finish(HostProgress& progress) {
   progress.step("ending the agent");
   // One that an earlier program had started ends by itself; its folder goes here.
-  if (!folder_ && !running_.folder.empty()) (void)PrivateFolder::take_over(running_.folder, kFolderPurpose);
+  if (!folder_ && !running_.folder.empty()) (void)system::PrivateFolder::take_over(running_.folder, kFolderPurpose);
   end();
   running_ = {};
 }
@@ -127,7 +127,7 @@ void LocalHost::end() {
   if (agent_) agent_->end();
   agent_.reset();
   folder_.reset();
-  wipe(running_.token);
+  system::wipe(running_.token);
 }
 
 }  // namespace
@@ -136,4 +136,4 @@ std::unique_ptr<AgentHost> make_local_host(HostOptions options) {
   return std::make_unique<LocalHost>(std::move(options));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

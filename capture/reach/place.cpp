@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 namespace {
 
 constexpr std::string_view kSsh = "ssh://";
@@ -91,4 +91,4 @@ Result<Place> parse_place(std::string_view text) {
   return Place{.kind = Place::Kind::address, .address = std::string(text)};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

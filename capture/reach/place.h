@@ -14,7 +14,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 
 struct Place {
   enum class Kind : std::uint8_t { local, address, ssh };
@@ -31,4 +31,4 @@ struct Place {
 
 [[nodiscard]] Result<Place> parse_place(std::string_view text);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

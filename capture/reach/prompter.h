@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 
 struct Prompt {
   enum class Kind : std::uint8_t {
@@ -33,4 +33,4 @@ class Prompter {
   virtual void cancel() = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

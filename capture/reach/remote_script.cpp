@@ -5,7 +5,7 @@
 #include "capture/reach/agent_files.h"
 #include "capture/system/shown_command.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 namespace {
 
 constexpr std::string_view kBegin = "reach-begin";
@@ -121,7 +121,7 @@ void each_line(std::string_view text, Visit&& visit) {
 
 std::string remote_command(std::string_view script) {
   if (script.find_first_of("!\\\n\r") != std::string_view::npos) return {};
-  return "sh -c " + shell_quote(script);
+  return "sh -c " + system::shell_quote(script);
 }
 
 std::string hold_script() { return fmt::format("echo {}; exec cat > /dev/null", kBegin); }
@@ -193,7 +193,7 @@ LeftBehind read_left(std::string_view output) {
 
 std::string remove_script(const std::string& folder) { return set_folder(folder) + one_line(kRemove); }
 
-bool same_machine(const SystemNames& a, const SystemNames& b) {
+bool same_machine(const system::SystemNames& a, const system::SystemNames& b) {
   return a.system == b.system && usual_name(a.machine) == usual_name(b.machine);
 }
 
@@ -207,4 +207,4 @@ std::string package_of(std::string_view library) {
   return fmt::format("{}{}{}", name, digit ? "-" : "", library.substr(so + 4));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

@@ -10,7 +10,7 @@
 
 #include "capture/system/descriptor.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 
 // sh -c '...', to be read by any shell. "" if it holds a character that shells disagree about.
 [[nodiscard]] std::string remote_command(std::string_view script);
@@ -27,7 +27,7 @@ struct RemoteAgent {
 };
 struct RemoteFacts {
   bool answered = false;  // else no shell has run the script
-  SystemNames names;
+  system::SystemNames names;
   std::vector<RemoteAgent> agents;
 };
 [[nodiscard]] RemoteFacts read_facts(std::string_view output);
@@ -59,8 +59,8 @@ struct LeftBehind {
 [[nodiscard]] std::string remove_script(const std::string& folder);
 
 // The same processor under another name: "arm64" is "aarch64".
-[[nodiscard]] bool same_machine(const SystemNames& a, const SystemNames& b);
+[[nodiscard]] bool same_machine(const system::SystemNames& a, const system::SystemNames& b);
 // Debian's package of a shared library, by the rule of its policy (8.1): "libfmt9", "libre2-9".
 [[nodiscard]] std::string package_of(std::string_view library);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

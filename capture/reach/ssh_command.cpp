@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 
 std::vector<std::string> SshCommand::with_options(std::vector<std::string> options) const {
   std::vector<std::string> argv = {program};
@@ -41,4 +41,4 @@ std::vector<std::string> SshCommand::forward(std::uint16_t port) const {
   return with_options({"-o", "ControlMaster=no", "-o", "BatchMode=yes", "-W", fmt::format("127.0.0.1:{}", port)});
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

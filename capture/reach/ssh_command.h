@@ -8,7 +8,7 @@
 
 #include "capture/reach/place.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 
 struct SshCommand {
   std::string program;      // the whole path of ssh
@@ -26,4 +26,4 @@ struct SshCommand {
   [[nodiscard]] std::vector<std::string> with_options(std::vector<std::string> options) const;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

@@ -7,7 +7,7 @@
 #include "capture/reach/agent_files.h"
 #include "capture/system/shown_command.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 namespace {
 
 struct Failure {
@@ -74,7 +74,7 @@ std::string explain_ssh_failure(const Place& place, std::string_view errors) {
   std::string known = place.host;
   if (place.port != 0) {
     host = fmt::format("-p {} {}", place.port, host);
-    known = shell_quote(fmt::format("[{}]:{}", place.host, place.port));
+    known = system::shell_quote(fmt::format("[{}]:{}", place.host, place.port));
   }
   const std::string advice =
       fmt::format(fmt::runtime(failure->advice), fmt::arg("host", host), fmt::arg("known", known));
@@ -82,4 +82,4 @@ std::string explain_ssh_failure(const Place& place, std::string_view errors) {
   return fmt::format("{}: {}; {}{}", place.text(), failure->wrong, advice, said.empty() ? "" : " (" + said + ")");
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

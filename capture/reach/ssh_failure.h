@@ -6,11 +6,11 @@
 
 #include "capture/reach/place.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 
 // "PLACE: what is wrong; what to do (ssh's last line)". `errors` is what ssh wrote to its standard error.
 [[nodiscard]] std::string explain_ssh_failure(const Place& place, std::string_view errors);
 // True if ssh said something that is known to be a failure.
 [[nodiscard]] bool is_ssh_failure(std::string_view errors);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

@@ -12,7 +12,7 @@
 #include "capture/system/child_process.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 namespace {
 
 constexpr std::string_view kSshFolderPurpose = "ssh";
@@ -32,7 +32,7 @@ class SshHost final : public AgentHost {
   ~SshHost() override { disconnect(); }
 
   Result<void> prepare(HostProgress& progress) override;
-  Result<Descriptor> open_stream(HostProgress& progress) override;
+  Result<system::Descriptor> open_stream(HostProgress& progress) override;
   std::string why_stream_ended() override;
   std::string name() const override { return place_.text(); }
   const StartedAgent& running() const override { return running_; }
@@ -46,7 +46,7 @@ class SshHost final : public AgentHost {
   };
   Result<void> set_up();
   Result<void> connect(HostProgress& progress);
-  Result<Ran> run(const std::string& script, Descriptor input, HostProgress& progress);
+  Result<Ran> run(const std::string& script, system::Descriptor input, HostProgress& progress);
   Result<std::string> find_agent(HostProgress& progress);
   Result<std::string> copy_agent(const RemoteFacts& facts, HostProgress& progress);
   Result<std::string> copied_agent(const RemoteFolder& folder, const Ran& ran) const;
@@ -57,13 +57,13 @@ class SshHost final : public AgentHost {
   void disconnect();
   [[nodiscard]] Error failed(std::string_view what, std::string_view said = {}) const;
   [[nodiscard]] Error no_shell(std::string_view said) const;
-  [[nodiscard]] Error no_agent_for(const SystemNames& there, const SystemNames& here) const;
+  [[nodiscard]] Error no_agent_for(const system::SystemNames& there, const system::SystemNames& here) const;
 
   Place place_;
   HostOptions options_;
   StartedAgent running_;
   SshCommand ssh_;
-  std::optional<PrivateFolder> folder_;
+  std::optional<system::PrivateFolder> folder_;
   std::unique_ptr<AskPass> ask_pass_;
   std::optional<Tool> master_;
   std::vector<Tool> streams_;
@@ -78,7 +78,7 @@ Error SshHost::no_shell(std::string_view said) const {
   return failed("commands cannot be run there; the account needs a POSIX shell", said);
 }
 
-Error SshHost::no_agent_for(const SystemNames& there, const SystemNames& here) const {
+Error SshHost::no_agent_for(const system::SystemNames& there, const system::SystemNames& here) const {
   return failed(
       fmt::format("it is {} {}, and the agent beside this program is for {} {}; build accelscope-agent {} there, from "
                   "the same sources: {}, then put build/agent/bin/accelscope-agent on the PATH or into ~/.local/bin",
@@ -87,10 +87,10 @@ Error SshHost::no_agent_for(const SystemNames& there, const SystemNames& here) c
 
 Result<void> SshHost::set_up() {
   if (folder_) return {};
-  const std::string program = find_program("ssh", {"/usr/bin"});
+  const std::string program = system::find_program("ssh", {"/usr/bin"});
   if (program.empty()) return failed("the program ssh is missing on this computer; install openssh-client");
-  PrivateFolder::remove_left_behind(kSshFolderPurpose, [](const std::string&) { return false; });
-  Result<PrivateFolder> folder = PrivateFolder::make(kSshFolderPurpose);
+  system::PrivateFolder::remove_left_behind(kSshFolderPurpose, [](const std::string&) { return false; });
+  Result<system::PrivateFolder> folder = system::PrivateFolder::make(kSshFolderPurpose);
   if (!folder) return failed(folder.message());
   folder_ = std::move(folder).value();
   ssh_ = {program, options_.ssh_config_file, folder_->path() + "/ssh", place_};
@@ -136,7 +136,7 @@ Result<void> SshHost::connect(HostProgress& progress) {
   return Error{explain_ssh_failure(place_, errors)};
 }
 
-Result<SshHost::Ran> SshHost::run(const std::string& script, Descriptor input, HostProgress& progress) {
+Result<SshHost::Ran> SshHost::run(const std::string& script, system::Descriptor input, HostProgress& progress) {
   const std::string command = remote_command(script);
   if (command.empty()) return failed("a folder there has !, \\ or a line break in its name, which is not supported");
   const bool has_input = static_cast<bool>(input);
@@ -171,11 +171,11 @@ Result<std::string> SshHost::find_agent(HostProgress& progress) {
 }
 
 Result<std::string> SshHost::copy_agent(const RemoteFacts& facts, HostProgress& progress) {
-  const SystemNames here = this_system();
+  const system::SystemNames here = system::this_system();
   if (!same_machine(facts.names, here)) return no_agent_for(facts.names, here);
   const Result<std::string> own = find_own_agent(options_);
   if (!own) return failed(own.message());
-  Result<Descriptor> file = open_for_reading(own.value());
+  Result<system::Descriptor> file = system::open_for_reading(own.value());
   if (!file) return failed(file.message());
   std::error_code failure;
   const std::uintmax_t size = std::filesystem::file_size(own.value(), failure);
@@ -229,7 +229,7 @@ Result<void> SshHost::make_folder(HostProgress& progress) {
 Result<void> SshHost::start_agent(const std::string& program, HostProgress& progress) {
   progress.step("starting the agent on " + place_.host);
   // An agent that goes on where another ended has its token, too.
-  Result<std::string> token = running_.token.empty() ? random_hex(32) : Result<std::string>(running_.token);
+  Result<std::string> token = running_.token.empty() ? system::random_hex(32) : Result<std::string>(running_.token);
   if (!token) return failed(token.message());
   std::vector<std::string> argv = agent_arguments(options_, running_.folder, kSshIdleExit);
   argv.insert(argv.begin(), program);
@@ -276,11 +276,11 @@ Result<void> SshHost::take_up(HostProgress& progress) {
   return failed("the agent has ended there, and all that it had was taken; start the capture again");
 }
 
-Result<Descriptor> SshHost::open_stream(HostProgress& progress) {
+Result<system::Descriptor> SshHost::open_stream(HostProgress& progress) {
   if (Result<void> connected = connect(progress); !connected) return connected.error();
-  Result<std::pair<Descriptor, Descriptor>> pair = make_stream_pair();
+  Result<std::pair<system::Descriptor, system::Descriptor>> pair = system::make_stream_pair();
   if (!pair) return failed(pair.message());
-  Result<Descriptor> output = pair->second.duplicate();
+  Result<system::Descriptor> output = pair->second.duplicate();
   if (!output) return failed(output.message());
   Result<Tool> tool = Tool::start(
       {.argv = ssh_.forward(running_.port), .input = std::move(pair->second), .output = std::move(output).value()});
@@ -325,7 +325,7 @@ void SshHost::disconnect() {
   master_.reset();
   ask_pass_.reset();
   folder_.reset();
-  wipe(running_.token);
+  system::wipe(running_.token);
 }
 
 }  // namespace
@@ -334,4 +334,4 @@ std::unique_ptr<AgentHost> make_ssh_host(const Place& place, HostOptions options
   return std::make_unique<SshHost>(place, std::move(options));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

@@ -16,7 +16,7 @@
 
 extern char** environ;
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 namespace {
 
 constexpr int kToolPollMs = 100;
@@ -35,10 +35,10 @@ constexpr std::size_t kMaxErrors = 16U << 10;
 }
 
 // A file without a name: what is written is there until the last descriptor is closed.
-[[nodiscard]] Result<Descriptor> nameless_file() {
+[[nodiscard]] Result<system::Descriptor> nameless_file() {
   std::error_code failure;
   std::string path = (std::filesystem::temp_directory_path(failure) / "accelscope-XXXXXX").string();
-  Descriptor file(::mkostemp(path.data(), O_CLOEXEC | O_APPEND));
+  system::Descriptor file(::mkostemp(path.data(), O_CLOEXEC | O_APPEND));
   if (!file) return tool_error(path);
   ::unlink(path.c_str());
   return file;
@@ -98,7 +98,7 @@ Result<Tool> Tool::start(ToolStart settings) {
   Tool tool;
   if (!settings.input) {
     // A socket rather than a pipe: writing to one whose reader is gone is an error and no signal.
-    Result<std::pair<Descriptor, Descriptor>> pair = make_stream_pair();
+    Result<std::pair<system::Descriptor, system::Descriptor>> pair = system::make_stream_pair();
     if (!pair) return pair.error();
     tool.input_ = std::move(pair->first);
     settings.input = std::move(pair->second);
@@ -106,10 +106,10 @@ Result<Tool> Tool::start(ToolStart settings) {
   if (!settings.output) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return tool_error("a pipe");
-    tool.output_ = Descriptor(ends[0]);
-    settings.output = Descriptor(ends[1]);
+    tool.output_ = system::Descriptor(ends[0]);
+    settings.output = system::Descriptor(ends[1]);
   }
-  Result<Descriptor> errors = nameless_file();
+  Result<system::Descriptor> errors = nameless_file();
   if (!errors) return errors.error();
   tool.errors_ = std::move(errors).value();
   pid_t id = 0;
@@ -183,4 +183,4 @@ void Tool::end() {
   (void)wait(kToolPatience, [] { return false; });
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

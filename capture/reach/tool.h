@@ -9,13 +9,13 @@
 
 #include "capture/system/descriptor.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::reach {
 
 struct ToolStart {
   std::vector<std::string> argv;         // the program's whole path first
   std::vector<std::string> environment;  // "NAME=VALUE", besides this program's own
-  Descriptor input, output;              // none: pipes to this program
-  Descriptor held;                       // stays open in it, such as a lock
+  system::Descriptor input, output;      // none: pipes to this program
+  system::Descriptor held;               // stays open in it, such as a lock
   bool shares_terminal = false;          // may read from our terminal and gets its Ctrl+C
 };
 
@@ -32,7 +32,7 @@ class Tool {
   [[nodiscard]] bool ended();
   [[nodiscard]] int exit_code() const noexcept { return exit_code_; }  // once ended; 128 + the number of a signal
   [[nodiscard]] std::string errors() const;                            // the last 16 KiB it has said
-  [[nodiscard]] Result<void> write(std::string_view text) const { return write_all(input_, text); }
+  [[nodiscard]] Result<void> write(std::string_view text) const { return system::write_all(input_, text); }
   void close_input() noexcept { input_.close(); }
   // Waits up to a tenth of a second for output. False at its end.
   [[nodiscard]] bool read(std::string& output);
@@ -44,7 +44,7 @@ class Tool {
   Tool() = default;
   int id_ = 0;
   int exit_code_ = 0;
-  Descriptor input_, output_, errors_;
+  system::Descriptor input_, output_, errors_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::reach

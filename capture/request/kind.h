@@ -19,7 +19,12 @@
 #include "core/base/result.h"
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
+class ProbeListener;  // capture/probe/host/listener.h
+class ProbeFiles;     // capture/probe/host/files.h
+}  // namespace accelscope::capture::probes
+
+namespace accelscope::capture::request {
 
 enum class OptionType : std::uint8_t {
   flag = 1,      // "on", "off"
@@ -79,9 +84,6 @@ struct ProgramWatch {
 // fail if the capture has no room for one more. It must not outlive the run.
 using OpenScope = std::function<std::unique_ptr<EventSink>()>;
 
-class ProbeListener;  // capture/probe/host/listener.h
-class ProbeFiles;     // capture/probe/host/files.h
-
 // What a program asks of the capture that it runs in, through a probe inside it.
 enum class CaptureWish : std::uint8_t { pause = 1, resume = 2, stop = 3 };
 using AskCapture = std::function<void(CaptureWish wish, const std::string& reason)>;
@@ -93,9 +95,9 @@ struct KindRun {
   std::chrono::steady_clock::time_point origin;  // capture time 0, the same for all kinds of a capture
   std::string work_folder;                       // of this capture; holds the files that the viewer sent
   OpenScope open_scope;
-  ProgramWatch watch;               // for kinds that run the program
-  ProbeListener* probes = nullptr;  // where programs attach, for kinds with an `environment`
-  AskCapture ask;                   // any thread
+  ProgramWatch watch;                       // for kinds that run the program
+  probes::ProbeListener* probes = nullptr;  // where programs attach, for kinds with an `environment`
+  AskCapture ask;                           // any thread
 };
 
 struct CaptureKind {
@@ -117,7 +119,7 @@ struct CaptureKind {
   // beside the folder of the sockets. A variable that names several things is extended: `inherited` gives what the
   // program would have without. A kind with one needs no program: without one it waits for programs started by hand.
   Result<std::vector<std::string>> (*environment)(
-      const KindChoice& choice, const ProbeFiles& files,
+      const KindChoice& choice, const probes::ProbeFiles& files,
       const std::function<std::string(const std::string& name)>& inherited) = nullptr;
   // Its events are in a time of their own, a simulated device's or a recording's, and not in capture time. What the
   // capture tells of itself is then placed by them.
@@ -140,4 +142,4 @@ struct CaptureKind {
 [[nodiscard]] Result<std::string> describe_request(const CaptureRequest& request, const std::string& work_folder);
 [[nodiscard]] Result<void> run_kind(const KindRun& run, EventSink& sink);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::request

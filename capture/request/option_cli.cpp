@@ -8,7 +8,7 @@
 #include "capture/request/options.h"
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::request {
 namespace {
 
 [[nodiscard]] const KindOption* find_option(const KindFacts& facts, const std::string& name) {
@@ -152,4 +152,4 @@ std::vector<std::string> kind_arguments(const std::vector<KindChoice>& choices, 
   return arguments;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::request

@@ -16,7 +16,7 @@
 #include "capture/command_line/options.h"
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::request {
 
 class KindOptions {
  public:
@@ -58,4 +58,4 @@ class KindOptions {
 [[nodiscard]] std::vector<std::string> kind_arguments(const std::vector<KindChoice>& choices,
                                                       const std::vector<KindFacts>& kinds);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::request

@@ -12,7 +12,7 @@
 #include "core/base/nearest_name.h"
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::request {
 namespace {
 
 struct TypeWords {
@@ -257,4 +257,4 @@ std::string session_file_name(const CaptureRequest& request) {
   return name + ".accel";
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::request

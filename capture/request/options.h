@@ -17,7 +17,7 @@
 #include "capture/request/kind.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::request {
 
 using OptionValue = std::variant<bool, std::uint64_t, double, std::chrono::nanoseconds, std::string>;
 
@@ -69,4 +69,4 @@ class OptionReader {
 
 [[nodiscard]] std::string_view option_type_name(OptionType type) noexcept;  // "duration"
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::request

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::request {
 
 struct OptionSetting {
   std::string name;   // as declared by the kind: "sample-interval"
@@ -33,4 +33,4 @@ struct CaptureRequest {
   bool operator==(const CaptureRequest&) const = default;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::request

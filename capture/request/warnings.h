@@ -7,9 +7,9 @@
 
 #include "capture/request/request.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::request {
 
 // Sentences for the user, at most one for each thing; none: nothing is to be said.
 [[nodiscard]] std::vector<std::string> kind_warnings(const KindChoice& choice);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::request

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 namespace {
 
 constexpr const char* kWhereTheTokenIs =
@@ -13,7 +13,7 @@ constexpr const char* kWhereTheTokenIs =
 
 }  // namespace
 
-bool must_want_token(const Address& listen, bool may_run) { return may_run || !is_loopback(listen); }
+bool must_want_token(const system::Address& listen, bool may_run) { return may_run || !system::is_loopback(listen); }
 
 AgentGate::AgentGate(std::optional<Token> token) : token_(std::move(token)) {}
 
@@ -34,4 +34,4 @@ Result<std::string> AgentGate::Visit::check(const std::string& viewer_nonce, std
   return make_mac(*gate_->token_, ProofSide::agent, input_);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

@@ -19,10 +19,10 @@
 #include "capture/security/token.h"
 #include "capture/system/address.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 
 // An agent that other machines reach, or that starts programs for its viewers, lets in nobody without the token.
-[[nodiscard]] bool must_want_token(const Address& listen, bool may_run);
+[[nodiscard]] bool must_want_token(const system::Address& listen, bool may_run);
 
 class AgentGate {
  public:
@@ -56,4 +56,4 @@ class AgentGate::Visit {
   bool checked_ = false;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

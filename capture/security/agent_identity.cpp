@@ -14,7 +14,7 @@
 
 #include "capture/security/private_files.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 namespace {
 
 constexpr const char* kCurve = "P-256";
@@ -159,4 +159,4 @@ std::string certificate_fingerprint(const x509_st& certificate) {
   return "SHA256:" + text;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

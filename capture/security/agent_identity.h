@@ -8,7 +8,7 @@
 
 struct x509_st;  // OpenSSL's X509
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 
 struct AgentIdentity {
   std::string key_pem;
@@ -26,4 +26,4 @@ struct AgentIdentity {
 // "SHA256:" and the certificate's digest in base64 without padding, as ssh writes fingerprints.
 [[nodiscard]] std::string certificate_fingerprint(const x509_st& certificate);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

@@ -7,7 +7,7 @@
 #include "capture/security/agent_gate.h"
 #include "capture/security/private_files.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 namespace {
 
 Result<AgentIdentity> identity_in(const Result<std::string>& folder) {
@@ -38,7 +38,7 @@ Result<AgentSecrets> prepare_agent_secrets(const AgentSecretOptions& options) {
   if (identity) {
     secrets.notes.push_back(fmt::format("certificate {}", identity.value().fingerprint));
     secrets.identity = std::make_shared<const AgentIdentity>(std::move(identity).value());
-  } else if (!is_loopback(options.listen)) {
+  } else if (!system::is_loopback(options.listen)) {
     return identity.error();
   } else {
     secrets.notes.push_back(fmt::format("no encrypted connections: {}", identity.message()));
@@ -49,4 +49,4 @@ Result<AgentSecrets> prepare_agent_secrets(const AgentSecretOptions& options) {
   return secrets;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

@@ -11,10 +11,10 @@
 #include "capture/security/token.h"
 #include "capture/system/address.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 
 struct AgentSecretOptions {
-  Address listen;
+  system::Address listen;
   bool may_run = false;       // starts programs for its viewers
   std::string token_file;     // --token-file
   int token_descriptor = -1;  // --token-stdin: 0
@@ -30,4 +30,4 @@ struct AgentSecrets {
 // Makes what is missing. An agent on loopback that has no folder to keep a certificate in goes without one.
 [[nodiscard]] Result<AgentSecrets> prepare_agent_secrets(const AgentSecretOptions& options);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

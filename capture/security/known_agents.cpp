@@ -11,7 +11,7 @@
 
 #include "capture/security/private_files.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 namespace {
 
 constexpr std::string_view kFingerprintPrefix = "SHA256:";
@@ -100,4 +100,4 @@ Result<std::string> known_agents_path() {
   return folder.value() + "/known_agents";
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

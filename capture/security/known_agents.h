@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 
 enum class AgentVerdict : std::uint8_t { known, first_use, changed };
 
@@ -36,4 +36,4 @@ class KnownAgents {
 
 [[nodiscard]] bool is_fingerprint(const std::string& text);  // "SHA256:" and 43 characters of base64
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

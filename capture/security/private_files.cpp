@@ -15,7 +15,7 @@
 #include "capture/system/standard_streams.h"
 #include "core/base/file_system.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 namespace {
 
 constexpr mode_t kOwnerOnly = 0600;
@@ -56,7 +56,7 @@ Result<void> check_owner_only(const std::string& path, int descriptor) {
 }
 
 Result<void> write_durably(const std::string& path, int descriptor, std::string_view content) {
-  if (!write_all(descriptor, content)) return system_error(path, "cannot be written");
+  if (!system::write_all(descriptor, content)) return system_error(path, "cannot be written");
   if (::fsync(descriptor) != 0) return system_error(path, "cannot be made durable");
   return {};
 }
@@ -135,4 +135,4 @@ Result<void> with_folder_locked(const std::string& folder, const std::function<R
   return function();  // closing the file unlocks it
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

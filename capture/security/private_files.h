@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 
 // $XDG_CONFIG_HOME/accelscope, else ~/.config/accelscope. Fails if neither variable is set.
 [[nodiscard]] Result<std::string> private_folder();
@@ -25,4 +25,4 @@ Result<void> write_private_file(const std::string& path, std::string_view conten
 // Runs the function while no other process does the same for the folder, so that two that start at once make one key.
 Result<void> with_folder_locked(const std::string& folder, const std::function<Result<void>()>& function);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

@@ -5,7 +5,7 @@
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 
 Result<std::string> make_nonce() {
   std::string nonce(kNonceBytes, '\0');
@@ -37,4 +37,4 @@ Result<bool> check_mac(const Token& token, ProofSide side, const ProofInput& inp
   return mac.size() == kMacBytes && CRYPTO_memcmp(expected.value().data(), mac.data(), kMacBytes) == 0;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

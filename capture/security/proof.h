@@ -15,7 +15,7 @@
 #include "core/base/bytes.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 
 inline constexpr std::size_t kNonceBytes = 32;
 inline constexpr std::size_t kMacBytes = 32;
@@ -36,4 +36,4 @@ struct ProofInput {
 // Takes as long for a wrong mac as for the right one.
 [[nodiscard]] Result<bool> check_mac(const Token& token, ProofSide side, const ProofInput& input, std::string_view mac);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

@@ -14,7 +14,7 @@
 #include "capture/security/private_files.h"
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 namespace {
 
 constexpr std::size_t kRandomBytes = 32;
@@ -118,4 +118,4 @@ Result<Token> read_token(int descriptor) {
   return named("the token on standard input", Token::parse(line));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 
 class Token {
  public:
@@ -45,4 +45,4 @@ class Token {
 // The first line of a descriptor, such as standard input (--token-stdin). Takes not a byte of what follows it.
 [[nodiscard]] Result<Token> read_token(int descriptor);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

@@ -1,6 +1,6 @@
 #include "capture/security/viewer_proof.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 
 Result<ViewerProof> ViewerProof::begin(std::optional<Token> token) {
   Result<std::string> nonce = make_nonce();
@@ -30,4 +30,4 @@ Result<void> ViewerProof::check_welcome(std::string_view mac) const {
   return {};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

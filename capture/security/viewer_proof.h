@@ -14,7 +14,7 @@
 #include "capture/security/proof.h"
 #include "capture/security/token.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::security {
 
 class ViewerProof {
  public:
@@ -38,4 +38,4 @@ class ViewerProof {
   bool proved_ = false;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::security

@@ -16,16 +16,19 @@
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 namespace {
 
 constexpr std::array kFormats = {
-    SourceFormat{"session", "Accelscope session", probe_session, replay_session},
-    SourceFormat{"neuron-json", "Neuron Profile JSON", probe_neuron_json, import_neuron_json},
-    SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", probe_ntff, import_ntff, true},
-    SourceFormat{"tt-device-log", "tt-metal device log", probe_device_log, import_device_log},
-    SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", probe_tracy_csv, import_tracy_csv},
-    SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", probe_chrome_json, import_chrome_json},
+    SourceFormat{"session", "Accelscope session", session::probe_session, session::replay_session},
+    SourceFormat{"neuron-json", "Neuron Profile JSON", neuron::probe_neuron_json, neuron::import_neuron_json},
+    SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", neuron::probe_ntff, neuron::import_ntff,
+                 true},
+    SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
+    SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
+                 tracy_csv::import_tracy_csv},
+    SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
+                 chrome::import_chrome_json},
 };
 
 std::string known_names() {
@@ -86,4 +89,4 @@ Result<const SourceFormat*> guess_format(const std::string& path) {
   return best;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -11,7 +11,7 @@
 #include "capture/sources/name_watch.h"
 #include "capture/sources/other_formats.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 namespace {
 
 namespace fs = std::filesystem;
@@ -239,4 +239,4 @@ Result<void> import_input(const std::vector<std::string>& paths, const InputOpti
   return InputImport(options, make_sink).run(paths);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -12,7 +12,7 @@
 
 #include "capture/sources/base/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 struct InputOptions {
   ImportOptions import;  // progress is told in bytes of all files together
@@ -24,4 +24,4 @@ using MakeSink = std::function<std::unique_ptr<EventSink>()>;
 Result<void> import_input(const std::vector<std::string>& paths, const InputOptions& options,
                           const MakeSink& make_sink);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -10,7 +10,7 @@
 
 #include "core/base/natural_order.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 namespace {
 
 namespace fs = std::filesystem;
@@ -197,4 +197,4 @@ Result<InputParts> find_input_parts(const std::string& path, std::string_view fo
   return InputParts{{{path, *guessed, {}}}, {}, {}};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

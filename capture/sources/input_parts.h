@@ -9,7 +9,7 @@
 
 #include "capture/sources/base/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 struct InputPart {
   std::string path;
@@ -29,4 +29,4 @@ struct InputParts {
 // "rank 3" of "profile_rank_3/ntff.json", "model 7" of "device_profile_model_7.json"; "" if the name says neither.
 [[nodiscard]] std::string label_of_path(std::string_view path);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -6,7 +6,7 @@
 
 #include "core/chunk/chunk_view.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 namespace {
 
 [[nodiscard]] bool has_named_event(const ChunkView& chunk) {
@@ -41,4 +41,4 @@ void NameWatch::see(const SealedChunk& chunk) {
   if (!found_) nameless_ += chunk.count;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -7,7 +7,7 @@
 
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 class NameWatch {
  public:
@@ -24,4 +24,4 @@ class NameWatch {
   std::map<LaneNumber, EventKind> lanes_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -10,7 +10,7 @@
 #include "capture/json/byte_source.h"
 #include "core/store/other_database.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 namespace {
 
 constexpr std::size_t kLookedAt = 64U << 10;
@@ -150,7 +150,7 @@ std::optional<OtherFormat> find_other_format(const std::string& path) {
   std::error_code failure;
   if (!std::filesystem::is_regular_file(path, failure)) return std::nullopt;
   if (const auto tables = tables_of_other_database(path)) return database_of(*tables);
-  const std::vector<char> head = read_head(path, kLookedAt);
+  const std::vector<char> head = json::read_head(path, kLookedAt);
   const std::string_view bytes(head.data(), head.size());
   const std::string_view text = trimmed_begin(bytes);
   for (const TextRow& row : kTexts) {
@@ -171,4 +171,4 @@ std::string refusal(const std::string& path, const OtherFormat& format) {
                      format.advice.empty() ? "" : "; ", format.advice);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 struct OtherFormat {
   std::string title;   // "an Nsight Systems export (SQLite)"
@@ -19,4 +19,4 @@ struct OtherFormat {
 // "FILE: is an Nsight Systems export (SQLite), which is not read here; ..."
 [[nodiscard]] std::string refusal(const std::string& path, const OtherFormat& format);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

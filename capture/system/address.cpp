@@ -9,7 +9,7 @@
 
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 namespace {
 
 constexpr std::string_view kTlsPrefix = "tls://";
@@ -90,4 +90,4 @@ bool is_loopback(const Address& address) { return is_loopback(std::string_view(a
 
 bool needs_tls(const Address& address) { return address.tls || !is_loopback(address); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

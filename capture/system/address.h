@@ -11,7 +11,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 
 inline constexpr std::uint16_t kDefaultPort = 7420;
 
@@ -34,4 +34,4 @@ struct Address {
 [[nodiscard]] bool is_loopback(const Address& address);
 [[nodiscard]] bool needs_tls(const Address& address);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

@@ -21,7 +21,7 @@
 
 extern char** environ;
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 namespace {
 
 constexpr int kPollMs = 100;
@@ -184,4 +184,4 @@ Result<ChildOutcome> run_child(const std::vector<std::string>& argv, const std::
   return outcome;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

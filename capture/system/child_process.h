@@ -12,7 +12,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 
 // The program's whole path: looked for on PATH, then in the further folders. "" if there is none.
 [[nodiscard]] std::string find_program(std::string_view name, const std::vector<std::string>& further_folders = {});
@@ -28,4 +28,4 @@ inline constexpr std::size_t kMaxOutputBytes = 64U << 10;
 [[nodiscard]] Result<ChildOutcome> run_child(const std::vector<std::string>& argv,
                                              const std::function<bool()>& cancelled);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

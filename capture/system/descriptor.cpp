@@ -19,7 +19,7 @@
 #include <cstring>
 #include <filesystem>
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 namespace {
 
 namespace fs = std::filesystem;
@@ -264,4 +264,4 @@ Result<std::string> random_hex(std::size_t bytes) {
   return hex;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

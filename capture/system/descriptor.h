@@ -13,7 +13,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 
 // Owns an open descriptor.
 class Descriptor {
@@ -91,4 +91,4 @@ struct SystemNames {
 void wipe(std::string& secret) noexcept;                          // overwrites and empties
 [[nodiscard]] Result<std::string> random_hex(std::size_t bytes);  // for secrets
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

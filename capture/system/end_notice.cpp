@@ -5,7 +5,7 @@
 #include <unistd.h>
 #endif
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 
 int open_end_notice([[maybe_unused]] int process_id) {
 #if defined(__linux__) && defined(SYS_pidfd_open)
@@ -15,4 +15,4 @@ int open_end_notice([[maybe_unused]] int process_id) {
 #endif
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

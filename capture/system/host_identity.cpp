@@ -6,7 +6,7 @@
 #include <array>
 #include <random>
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -18,4 +18,4 @@ std::string random_id() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

@@ -3,9 +3,9 @@
 
 #include <string>
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 
 [[nodiscard]] std::string host_name();  // "" if the system does not say
 [[nodiscard]] std::string random_id();  // 16 hex digits, other ones each time
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

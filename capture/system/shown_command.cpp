@@ -5,7 +5,7 @@
 #include <cctype>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 namespace {
 
 constexpr std::string_view kHidden = "***";
@@ -89,4 +89,4 @@ std::string shell_command(const std::vector<std::string>& argv) {
   return command;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

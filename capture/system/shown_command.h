@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 
 // An argument as it is typed into a shell: quoted where it has to be.
 [[nodiscard]] std::string shell_quote(std::string_view argument);
@@ -14,4 +14,4 @@ namespace accelscope::capture {
 // --hf-token, and for the password of a URL.
 [[nodiscard]] std::string shown_command(const std::vector<std::string>& argv);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <initializer_list>
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 
 void open_closed_streams() {
   // In this order: open() takes the lowest number that is free.
@@ -34,4 +34,4 @@ IgnoredBrokenPipe::IgnoredBrokenPipe() : before_(std::signal(SIGPIPE, SIG_IGN)) 
 
 IgnoredBrokenPipe::~IgnoredBrokenPipe() { std::signal(SIGPIPE, before_ == SIG_ERR ? SIG_DFL : before_); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

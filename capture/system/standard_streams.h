@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 
 // First of all in main(). A stream that the caller has closed is opened onto nothing: else the next file that is opened
 // would take its place, and what is printed would go into that file. Writing to a closed standard output fails, as on a
@@ -30,4 +30,4 @@ class IgnoredBrokenPipe {
   void (*before_)(int);
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

@@ -20,7 +20,7 @@
 
 extern char** environ;
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 namespace {
 
 namespace fs = std::filesystem;
@@ -286,4 +286,4 @@ std::string signal_name(int number) {
   return fmt::format("signal {}", number);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

@@ -19,7 +19,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::system {
 
 struct ChildStart {
   std::string program;  // with a '/': a path, relative to `directory`; else looked for on the PATH that it will have
@@ -74,4 +74,4 @@ class SupervisedChild {
 
 [[nodiscard]] std::string signal_name(int number);  // "SIGSEGV"
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::system

@@ -10,7 +10,7 @@
 
 #include "capture/wire/link_implementation.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 namespace {
 
 std::optional<asio::ip::tcp::endpoint> internet_endpoint(const StreamSocket::endpoint_type& generic) {
@@ -43,7 +43,7 @@ LinkEnds ends_of(StreamSocket& socket, const IsLocal& is_local) {
   if (!own_endpoint || !peer_endpoint) return {};
   LinkEnds ends;
   ends.peer_ip = ip_text(peer_endpoint->address());
-  ends.peer = Address{ends.peer_ip, peer_endpoint->port()}.text();
+  ends.peer = system::Address{ends.peer_ip, peer_endpoint->port()}.text();
   ends.loopback = is_local(ip_text(own_endpoint->address())) && is_local(ends.peer_ip);
   return ends;
 }
@@ -75,4 +75,4 @@ void TickTimer::wait(std::function<void()> on_over, int ticks_left, std::chrono:
   });
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 namespace {
 
 constexpr std::size_t kMaxTextBytes = 8U << 10;
@@ -88,7 +88,7 @@ void texts(Walk& walk, Texts& list) {
 template <typename T, typename Message>
 concept Same = std::is_same_v<std::remove_const_t<T>, Message>;
 
-template <typename Walk, Same<CaptureRequest> T>
+template <typename Walk, Same<request::CaptureRequest> T>
 void fields(Walk& walk, T& request) {
   walk.text(request.name);
   walk.list(request.kinds, [&walk](auto& kind) {
@@ -108,7 +108,7 @@ void fields(Walk& walk, T& request) {
   texts(walk, request.results);
 }
 
-template <typename Walk, Same<KindFacts> T>
+template <typename Walk, Same<request::KindFacts> T>
 void fields(Walk& walk, T& kind) {
   walk.text(kind.name);
   walk.text(kind.title);
@@ -117,7 +117,7 @@ void fields(Walk& walk, T& kind) {
   walk.flag(kind.takes_program);
   walk.list(kind.options, [&walk](auto& option) {
     walk.text(option.name);
-    walk.choice(option.type, OptionType::flag, OptionType::file);
+    walk.choice(option.type, request::OptionType::flag, request::OptionType::file);
     walk.text(option.default_value);
     walk.text(option.explanation);
     texts(walk, option.choices);
@@ -286,13 +286,15 @@ Result<FilePiece> decode_file(ByteView body) {
   return piece;
 }
 
-Bytes encode_request(const CaptureRequest& request) {
+Bytes encode_request(const request::CaptureRequest& request) {
   Put walk;
   fields(walk, request);
   return walk.writer.take();
 }
 
-Result<CaptureRequest> decode_request(ByteView bytes) { return take<CaptureRequest>(bytes, "request"); }
+Result<request::CaptureRequest> decode_request(ByteView bytes) {
+  return take<request::CaptureRequest>(bytes, "request");
+}
 
 bool safe_relative_path(std::string_view path) {
   if (path.empty() || path.size() > 4'096) return false;
@@ -308,4 +310,4 @@ bool safe_relative_path(std::string_view path) {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

@@ -10,7 +10,7 @@
 #include "capture/request/request.h"
 #include "capture/wire/frame.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 
 struct ProofMessage {
   std::string mac;  // see capture/security/proof.h
@@ -44,7 +44,7 @@ struct Welcome {
   std::string system;    // "Linux x86_64"
   bool may_run = false;  // starts programs for the controlling viewer
   std::string fixed;     // what a start without kinds captures ("simulated accelerator"); "": kinds must be given
-  std::vector<KindFacts> kinds;
+  std::vector<request::KindFacts> kinds;
   std::vector<CaptureOffer> captures;
   bool operator==(const Welcome&) const = default;
 };
@@ -59,8 +59,8 @@ enum class StartMode : std::uint8_t {
 struct Start {
   std::uint64_t after_sequence = 0;  // what the viewer has; 0: nothing
   StartMode mode = StartMode::begin;
-  std::string capture_id;  // to take up or watch; "": the running one
-  CaptureRequest request;  // of a new capture
+  std::string capture_id;           // to take up or watch; "": the running one
+  request::CaptureRequest request;  // of a new capture
   bool operator==(const Start&) const = default;
 };
 
@@ -160,10 +160,10 @@ struct Discard {
 [[nodiscard]] Result<Discard> decode_discard(ByteView body);
 
 // A request on its own, for configurations and sessions that keep one.
-[[nodiscard]] Bytes encode_request(const CaptureRequest& request);
-[[nodiscard]] Result<CaptureRequest> decode_request(ByteView bytes);
+[[nodiscard]] Bytes encode_request(const request::CaptureRequest& request);
+[[nodiscard]] Result<request::CaptureRequest> decode_request(ByteView bytes);
 
 // True for "a/b.txt"; false for "", "/a", "..", "a/../b", "a//b", a backslash or a control character.
 [[nodiscard]] bool safe_relative_path(std::string_view path);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

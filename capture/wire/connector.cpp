@@ -18,7 +18,7 @@
 #include "capture/wire/resolver.h"
 #include "capture/wire/tls.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 namespace {
 
 constexpr const char* kWithoutTls = " One without a certificate is reached on this machine only, without tls://";
@@ -41,8 +41,8 @@ struct Trust {
 // is a new one. While the user thinks, only the timer keeps the attempt alive, so it goes with its loop.
 class Attempt : public std::enable_shared_from_this<Attempt> {
  public:
-  Attempt(Loop& loop, Address address, std::shared_ptr<Trust> trust, const LinkLimits& limits, LinkCallback callback,
-          SteadyTime again_until = std::chrono::steady_clock::now() + kShakeAgainFor)
+  Attempt(Loop& loop, system::Address address, std::shared_ptr<Trust> trust, const LinkLimits& limits,
+          LinkCallback callback, SteadyTime again_until = std::chrono::steady_clock::now() + kShakeAgainFor)
       : loop_(loop),
         address_(std::move(address)),
         trust_(std::move(trust)),
@@ -105,8 +105,8 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
     asio::error_code ignored;  // only speed depends on it
     socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
     StreamSocket socket(std::move(socket_));
-    LinkEnds ends = ends_of(socket, [](const std::string& ip) { return is_loopback(ip); });
-    if (!needs_tls(address_)) return finish(make_link(ByteStream(std::move(socket)), std::move(ends), limits_));
+    LinkEnds ends = ends_of(socket, [](const std::string& ip) { return system::is_loopback(ip); });
+    if (!system::needs_tls(address_)) return finish(make_link(ByteStream(std::move(socket)), std::move(ends), limits_));
     shake_hands(std::move(socket), std::move(ends));
   }
 
@@ -123,7 +123,7 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
       if (self->breaks_off(failure)) return self->try_again();
       if (failure) {
         return self->fail(fmt::format("no encrypted connection: {}; is an accelscope-agent of this version there?{}",
-                                      describe(failure), is_loopback(self->address_) ? kWithoutTls : ""));
+                                      describe(failure), system::is_loopback(self->address_) ? kWithoutTls : ""));
       }
       self->on_certificate(ends);
     });
@@ -147,25 +147,25 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
 
   void on_certificate(const LinkEnds& ends) {
     const std::string fingerprint = peer_fingerprint(tls_->native_handle());
-    const Result<AgentCheck> check = check_certificate(fingerprint);
+    const Result<security::AgentCheck> check = check_certificate(fingerprint);
     if (!check) return fail(check.message());
-    if (check.value().verdict == AgentVerdict::changed) return fail(check.value().message);
-    if (check.value().verdict == AgentVerdict::first_use) return ask(fingerprint);
+    if (check.value().verdict == security::AgentVerdict::changed) return fail(check.value().message);
+    if (check.value().verdict == security::AgentVerdict::first_use) return ask(fingerprint);
     if (export_channel_binding(tls_->native_handle()).empty())
       return fail("the TLS connection has no secrets of its own");
     finish(make_link(ByteStream(std::move(tls_)), ends, limits_));
   }
 
-  Result<AgentCheck> check_certificate(const std::string& fingerprint) {
+  Result<security::AgentCheck> check_certificate(const std::string& fingerprint) {
     const std::lock_guard lock(trust_->mutex);
     if (!trust_->accepted.empty()) {
-      if (trust_->accepted == fingerprint) return AgentCheck{AgentVerdict::known, ""};
+      if (trust_->accepted == fingerprint) return security::AgentCheck{security::AgentVerdict::known, ""};
       return Error{
           fmt::format("the agent's certificate has changed during the session: it was {}, now it is {}; connect anew",
                       trust_->accepted, fingerprint)};
     }
-    if (trust_->options.known_agents_path.empty()) return AgentCheck{};
-    return KnownAgents(trust_->options.known_agents_path).check(address_.host_and_port(), fingerprint);
+    if (trust_->options.known_agents_path.empty()) return security::AgentCheck{};
+    return security::KnownAgents(trust_->options.known_agents_path).check(address_.host_and_port(), fingerprint);
   }
 
   void ask(const std::string& fingerprint) {
@@ -211,7 +211,7 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
     const std::lock_guard lock(trust_->mutex);
     trust_->accepted = fingerprint;
     if (trust_->options.known_agents_path.empty()) return {};
-    return KnownAgents(trust_->options.known_agents_path).remember(address_.host_and_port(), fingerprint);
+    return security::KnownAgents(trust_->options.known_agents_path).remember(address_.host_and_port(), fingerprint);
   }
 
   void fail(const std::string& text) { finish(Error{fmt::format("{}: {}", address_.text(), text)}); }
@@ -226,7 +226,7 @@ class Attempt : public std::enable_shared_from_this<Attempt> {
   }
 
   Loop& loop_;
-  Address address_;
+  system::Address address_;
   std::shared_ptr<Trust> trust_;
   LinkLimits limits_;
   LinkCallback callback_;  // none once it was called
@@ -251,7 +251,7 @@ int family_of(int descriptor) {
 
 }  // namespace
 
-Connector tcp_connector(const Address& address, TlsClientOptions options) {
+Connector tcp_connector(const system::Address& address, TlsClientOptions options) {
   auto trust = std::make_shared<Trust>();
   trust->options = std::move(options);
   return [address, trust](Loop& loop, const LinkLimits& limits, LinkCallback callback) {
@@ -259,7 +259,7 @@ Connector tcp_connector(const Address& address, TlsClientOptions options) {
   };
 }
 
-void connect(Loop& loop, const Address& address, const LinkLimits& limits, LinkCallback callback) {
+void connect(Loop& loop, const system::Address& address, const LinkLimits& limits, LinkCallback callback) {
   tcp_connector(address, {})(loop, limits, std::move(callback));
 }
 
@@ -277,9 +277,9 @@ void adopt(Loop& loop, int descriptor, const std::string& peer_name, const LinkL
     ::close(descriptor);
     return callback(Error{fmt::format("{}: cannot be talked to: {}", peer_name, failure.message())});
   }
-  LinkEnds ends = ends_of(socket, [](const std::string& ip) { return is_loopback(ip); });
+  LinkEnds ends = ends_of(socket, [](const std::string& ip) { return system::is_loopback(ip); });
   ends.peer = peer_name;
   callback(make_link(ByteStream(std::move(socket)), std::move(ends), limits));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

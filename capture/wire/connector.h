@@ -12,7 +12,7 @@
 #include "capture/system/address.h"
 #include "capture/wire/link.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 
 // Calls back once, on the loop's thread; not at all if the loop is gone before.
 using Connector = std::function<void(Loop&, const LinkLimits&, LinkCallback)>;
@@ -35,11 +35,11 @@ struct TlsClientOptions {
 
 // Plain TCP to loopback, TLS to all others and where the address says tls://. An agent whose certificate has changed
 // is an error that names both fingerprints and the line to remove.
-[[nodiscard]] Connector tcp_connector(const Address& address, TlsClientOptions options);
+[[nodiscard]] Connector tcp_connector(const system::Address& address, TlsClientOptions options);
 
 // Makes a link of one end of a connected socket, such as a socketpair whose other end is a program's input and output.
 // Takes the descriptor in any case. The name is what messages call the peer.
 void adopt(Loop& loop, int descriptor, const std::string& peer_name, const LinkLimits& limits,
            const LinkCallback& callback);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

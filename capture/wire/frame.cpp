@@ -10,7 +10,7 @@
 #include "core/base/checksum.h"
 #include "core/chunk/chunk_format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 namespace {
 
 constexpr std::uint32_t kSmallBody = 64;
@@ -109,4 +109,4 @@ Result<void> verify_frame(const FrameHeader& header, ByteView body) {
   return Error{fmt::format("a {} frame of {} bytes with a wrong checksum", frame_type_name(header.type), body.size())};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

@@ -11,7 +11,7 @@
 #include "core/base/bytes.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 
 inline constexpr std::uint32_t kFrameMagic = 0x52464341;  // "ACFR"
 
@@ -87,4 +87,4 @@ struct FrameTypeFacts {
 [[nodiscard]] Result<FrameHeader> parse_frame_header(ByteView bytes);
 [[nodiscard]] Result<void> verify_frame(const FrameHeader& header, ByteView body);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

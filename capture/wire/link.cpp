@@ -10,7 +10,7 @@
 #include "capture/wire/link_implementation.h"
 #include "capture/wire/tls.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 namespace {
 
 // As many buffers as one writev of asio takes: a header and a body each.
@@ -263,4 +263,4 @@ std::size_t Link::queued_bytes() const noexcept { return impl_->queued_bytes.loa
 const std::string& Link::peer_address() const noexcept { return impl_->ends.peer; }
 std::uint64_t Link::received_bytes() const noexcept { return impl_->received_bytes.load(std::memory_order_relaxed); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

@@ -27,9 +27,12 @@ namespace asio {
 class io_context;
 }
 
-namespace accelscope::capture {
-
+namespace accelscope::capture::security {
 struct AgentIdentity;
+}
+
+namespace accelscope::capture::wire {
+
 class Loop;
 
 // The way into a loop for threads that may outlive it, such as a dialog's answer.
@@ -134,11 +137,12 @@ class Link {
 using LinkCallback = std::function<void(Result<std::unique_ptr<Link>>)>;
 
 // Calls back once, on the loop's thread. Knows no certificates, so for loopback; see tcp_connector() in connector.h.
-void connect(Loop& loop, const Address& address, const LinkLimits& limits, LinkCallback callback);
+void connect(Loop& loop, const system::Address& address, const LinkLimits& limits, LinkCallback callback);
 
 struct ListenOptions {
-  std::shared_ptr<const AgentIdentity> identity;  // without it only loopback is listened on, and TLS is not spoken
-  std::function<void(const std::string&)> log;    // a line for each connection that was turned away
+  std::shared_ptr<const security::AgentIdentity>
+      identity;                                 // without it only loopback is listened on, and TLS is not spoken
+  std::function<void(const std::string&)> log;  // a line for each connection that was turned away
   // Whether an IP address is this machine's own, so that a connection between two such may be plain.
   std::function<bool(const std::string& ip)> is_local;  // if not given: is_loopback()
 };
@@ -148,11 +152,11 @@ struct ListenOptions {
 // are too many, those of the address that most come from make room for others.
 class Listener {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<Listener>> open(Loop& loop, const Address& address,
+  [[nodiscard]] static Result<std::unique_ptr<Listener>> open(Loop& loop, const system::Address& address,
                                                               const LinkLimits& limits, ListenOptions options = {});
   ~Listener();
   void accept(std::function<void(std::unique_ptr<Link>)> callback);  // for each connection, on the loop's thread
-  [[nodiscard]] const Address& address() const noexcept;             // with the port that was given
+  [[nodiscard]] const system::Address& address() const noexcept;     // with the port that was given
 
   struct Implementation;
   explicit Listener(std::shared_ptr<Implementation> impl) : impl_(std::move(impl)) {}
@@ -161,4 +165,4 @@ class Listener {
   std::shared_ptr<Implementation> impl_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

@@ -19,7 +19,7 @@
 
 #include "capture/wire/link.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 
 using StreamSocket = asio::generic::stream_protocol::socket;
 using TlsStream = asio::ssl::stream<StreamSocket>;
@@ -133,4 +133,4 @@ struct Link::Implementation : std::enable_shared_from_this<Implementation> {
   int ticks_finishing = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

@@ -18,7 +18,7 @@
 #include "capture/wire/resolver.h"
 #include "capture/wire/tls.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 namespace {
 
 constexpr std::byte kTlsHandshakeRecord{0x16};  // RFC 8446, 5.1; a frame begins with the 'A' of its magic
@@ -38,7 +38,7 @@ struct Listener::Implementation : std::enable_shared_from_this<Implementation> {
 
   Implementation(asio::io_context& context, const LinkLimits& link_limits, ListenOptions listen_options)
       : acceptor(context), pause(context), limits(link_limits), options(std::move(listen_options)) {
-    if (!options.is_local) options.is_local = [](const std::string& ip) { return is_loopback(ip); };
+    if (!options.is_local) options.is_local = [](const std::string& ip) { return system::is_loopback(ip); };
   }
 
   void accept_next();
@@ -57,7 +57,7 @@ struct Listener::Implementation : std::enable_shared_from_this<Implementation> {
   LinkLimits limits;
   ListenOptions options;
   std::shared_ptr<asio::ssl::context> tls;  // none: TLS is not spoken
-  Address address;
+  system::Address address;
   std::function<void(std::unique_ptr<Link>)> callback;
   std::vector<std::shared_ptr<Reception>> receptions;
   std::list<std::unique_ptr<Refusal>> refusals;
@@ -241,9 +241,9 @@ void Listener::Implementation::close() {
   refusals.clear();
 }
 
-Result<std::unique_ptr<Listener>> Listener::open(Loop& loop, const Address& address, const LinkLimits& limits,
+Result<std::unique_ptr<Listener>> Listener::open(Loop& loop, const system::Address& address, const LinkLimits& limits,
                                                  ListenOptions options) {
-  if (!is_loopback(address) && !options.identity) {
+  if (!system::is_loopback(address) && !options.identity) {
     return Error{
         fmt::format("{}: only this machine's own addresses (127.0.0.1, ::1, localhost) are listened on without a "
                     "certificate, because "
@@ -283,6 +283,6 @@ void Listener::accept(std::function<void(std::unique_ptr<Link>)> callback) {
   impl_->accept_next();
 }
 
-const Address& Listener::address() const noexcept { return impl_->address; }
+const system::Address& Listener::address() const noexcept { return impl_->address; }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

@@ -13,7 +13,7 @@
 
 #include "capture/wire/link.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 
 struct Loop::Implementation {
   asio::io_context context{1};  // one thread runs it
@@ -59,4 +59,4 @@ void LoopDoor::post(std::function<void()> function) {
   if (loop_ != nullptr) loop_->post(std::move(function));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 256;
@@ -199,4 +199,4 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
   return shown;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

@@ -11,7 +11,7 @@
 #include "capture/wire/frame.h"
 #include "core/model/ids.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 
 // Kind of the quality entry by which an agent says how many events it dropped before they became frames.
 inline constexpr const char* kDroppedEvents = "dropped_events";
@@ -116,4 +116,4 @@ struct ErrorMessage {
 // Text of a peer is shown and logged: at most max_bytes of it, and no control characters.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 1024);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

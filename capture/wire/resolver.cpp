@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 namespace {
 
 std::string ip_text(const addrinfo& found) {
@@ -52,4 +52,4 @@ void find_host(Loop& loop, const std::string& host, std::function<void(Result<st
   }).detach();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

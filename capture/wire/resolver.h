@@ -8,7 +8,7 @@
 
 #include "capture/wire/link.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 
 // The IP addresses to try, in order, as text; an IP address is its own. The error says that the host cannot be found,
 // and why.
@@ -17,4 +17,4 @@ namespace accelscope::capture {
 // The same on a thread of its own; calls back on the loop's thread, or never if the loop is gone by then.
 void find_host(Loop& loop, const std::string& host, std::function<void(Result<std::vector<std::string>>)> callback);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

@@ -11,7 +11,7 @@
 
 #include "capture/security/agent_identity.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::wire {
 namespace {
 
 constexpr std::string_view kBindingLabel = "EXPORTER-accelscope";
@@ -38,7 +38,7 @@ std::shared_ptr<asio::ssl::context> make_client_context() {
   return context;
 }
 
-Result<std::shared_ptr<asio::ssl::context>> make_server_context(const AgentIdentity& identity) {
+Result<std::shared_ptr<asio::ssl::context>> make_server_context(const security::AgentIdentity& identity) {
   auto context = make_context(asio::ssl::context::tls_server);
   asio::error_code failure;
   context->use_certificate(asio::buffer(identity.certificate_pem), asio::ssl::context::pem, failure);
@@ -58,7 +58,7 @@ Bytes export_channel_binding(ssl_st* connection) {
 
 std::string peer_fingerprint(ssl_st* connection) {
   const X509* certificate = SSL_get0_peer_certificate(connection);
-  return certificate == nullptr ? std::string() : certificate_fingerprint(*certificate);
+  return certificate == nullptr ? std::string() : security::certificate_fingerprint(*certificate);
 }
 
 bool is_end_of_stream(const std::error_code& failure) {
@@ -75,4 +75,4 @@ std::string describe(const std::error_code& failure) {
   return failure.message();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

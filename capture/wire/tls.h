@@ -17,13 +17,15 @@ namespace asio::ssl {
 class context;
 }
 
-namespace accelscope::capture {
-
+namespace accelscope::capture::security {
 struct AgentIdentity;
+}
+
+namespace accelscope::capture::wire {
 
 // Takes any certificate: the handshake proves that the peer holds its key; whose it is, the caller asks afterwards.
 [[nodiscard]] std::shared_ptr<asio::ssl::context> make_client_context();
-[[nodiscard]] Result<std::shared_ptr<asio::ssl::context>> make_server_context(const AgentIdentity& identity);
+[[nodiscard]] Result<std::shared_ptr<asio::ssl::context>> make_server_context(const security::AgentIdentity& identity);
 
 // 32 bytes of the connection's secrets (RFC 8446, 7.5): label "EXPORTER-accelscope", no context value. Empty if it has
 // none, which no proof is bound to.
@@ -36,4 +38,4 @@ struct AgentIdentity;
 // Of a failed read, write or handshake; in our words where the library's help nobody.
 [[nodiscard]] std::string describe(const std::error_code& failure);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::wire

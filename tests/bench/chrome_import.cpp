@@ -159,7 +159,7 @@ void measure(const std::string& name, const std::string& shape, const std::strin
   forget_peak_memory();
   const std::uint64_t before = current_memory_bytes();
   const double taken = seconds([&] {
-    if (const Result<void> done = capture::import_chrome_json(path, {}, sink); !done) {
+    if (const Result<void> done = capture::sources::chrome::import_chrome_json(path, {}, sink); !done) {
       fmt::print(stderr, "{}\n", done.message());
     }
   });

@@ -15,14 +15,14 @@ namespace accelscope::bench {
 
 void bench_json_export(const BenchOptions& options) {
   const std::string path = options.work_folder + "/json_export.json";
-  capture::SimulationOptions simulation;
+  capture::sim::SimulationOptions simulation;
   simulation.events = static_cast<std::uint64_t>(1e6 * options.scale);
-  if (!capture::write_neuron_json(simulation, path)) return;
+  if (!capture::sim::write_neuron_json(simulation, path)) return;
   Result<std::unique_ptr<Store>> store = Store::create();
   if (!store) return;
   StoreSink sink(**store);
   bool imported = false;
-  const double reading = seconds([&] { imported = capture::import_neuron_json(path, {}, sink).ok(); });
+  const double reading = seconds([&] { imported = capture::sources::neuron::import_neuron_json(path, {}, sink).ok(); });
   const auto read_bytes = static_cast<double>(std::filesystem::file_size(path));
   if (!imported) return;
   WorkerPool pool;

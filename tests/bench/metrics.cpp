@@ -51,9 +51,9 @@ void bench_metrics(const BenchOptions& options) {
   Result<std::unique_ptr<Store>> store = Store::create();
   if (!store) return;
   StoreSink sink(**store);
-  capture::SimulationOptions simulation;
+  capture::sim::SimulationOptions simulation;
   simulation.events = static_cast<std::uint64_t>(50e6 * options.scale);
-  if (const Result<void> done = capture::simulate(simulation, sink); !done) return;
+  if (const Result<void> done = capture::sim::simulate(simulation, sink); !done) return;
   WorkerPool pool(1);  // and the thread that asks
   TaskControl control;
   const QueryContext query{**store, (*store)->snapshot(), pool, control};

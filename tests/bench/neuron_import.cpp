@@ -17,13 +17,13 @@ constexpr double kFileBytes = 1e9;
 
 // The simulator counts events, not bytes: a small file tells how many bytes an event takes.
 std::uint64_t write_file(const std::string& path, double bytes) {
-  capture::SimulationOptions simulation;
+  capture::sim::SimulationOptions simulation;
   simulation.events = 100'000;
-  if (!capture::write_neuron_json(simulation, path)) return 0;
+  if (!capture::sim::write_neuron_json(simulation, path)) return 0;
   const double bytes_per_event =
       static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(simulation.events);
   simulation.events = static_cast<std::uint64_t>(bytes / bytes_per_event);
-  if (!capture::write_neuron_json(simulation, path)) return 0;
+  if (!capture::sim::write_neuron_json(simulation, path)) return 0;
   return std::filesystem::file_size(path);
 }
 
@@ -54,7 +54,7 @@ void bench_neuron_import(const BenchOptions& options) {
   StoreSink sink(*store.value());
   forget_peak_memory();
   const double taken = seconds([&] {
-    if (const Result<void> done = capture::import_neuron_json(path, {}, sink); !done) {
+    if (const Result<void> done = capture::sources::neuron::import_neuron_json(path, {}, sink); !done) {
       fmt::print(stderr, "{}\n", done.message());
     }
   });

@@ -52,21 +52,21 @@ void bench_session_file(const BenchOptions& options) {
   if (!created) return;
   Store& store = **created;
   const auto count = static_cast<std::uint64_t>(50e6 * options.scale);
-  capture::SimulationOptions simulation;
-  simulation.detail = capture::Detail::slim;
+  capture::sim::SimulationOptions simulation;
+  simulation.detail = capture::sim::Detail::slim;
   simulation.events = count;
   StoreSink sink(store);
-  if (!capture::simulate(simulation, sink)) return;
+  if (!capture::sim::simulate(simulation, sink)) return;
 
   // A second source goes on at a live rate while the session is saved; a frame takes a snapshot every 4 ms.
   std::atomic<bool> stop{false};
   std::thread source([&] {
     StoppableSink live(store, stop);
-    capture::SimulationOptions paced;
-    paced.detail = capture::Detail::slim;
+    capture::sim::SimulationOptions paced;
+    paced.detail = capture::sim::Detail::slim;
     paced.events = 1'000'000'000;
     paced.rate_events_per_second = 5e6;
-    (void)capture::simulate(paced, live);
+    (void)capture::sim::simulate(paced, live);
   });
   double longest_frame = 0;
   std::thread frames([&] {

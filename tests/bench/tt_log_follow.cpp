@@ -48,7 +48,7 @@ void bench_tt_log_follow(const BenchOptions& options) {
   std::uint64_t followed_events = 0;
   const double followed = seconds([&] {
     followed_events = events_of([&](EventSink& sink) {
-      capture::LogWatch watch(sink, {{path}, {}, false, std::chrono::steady_clock::now()});
+      capture::kinds::tt_metal::LogWatch watch(sink, {{path}, {}, false, std::chrono::steady_clock::now()});
       while (watch.turn()) {
       }
       return watch.finish();
@@ -57,7 +57,8 @@ void bench_tt_log_follow(const BenchOptions& options) {
   const std::uint64_t peak = peak_memory_bytes();
   std::uint64_t imported_events = 0;
   const double imported = seconds([&] {
-    imported_events = events_of([&](EventSink& sink) { return capture::import_device_log(path, {}, sink); });
+    imported_events =
+        events_of([&](EventSink& sink) { return capture::sources::tt_metal::import_device_log(path, {}, sink); });
   });
   std::filesystem::remove(path);
   const double million_rows = static_cast<double>(rows.value()) / 1e6;

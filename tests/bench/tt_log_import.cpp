@@ -31,7 +31,7 @@ test::TtLogOptions log_of(double rows) {
 
 // Every comma and line end is found; no cell is looked at.
 std::uint64_t count_cells(const std::string& path) {
-  const Result<std::unique_ptr<capture::ByteSource>> source = capture::ByteSource::open(path);
+  const Result<std::unique_ptr<capture::json::ByteSource>> source = capture::json::ByteSource::open(path);
   if (!source) return 0;
   std::vector<char> buffer(512U << 10);
   std::uint64_t cells = 0;
@@ -64,7 +64,7 @@ void bench_tt_log_import(const BenchOptions& options) {
   if (!store) return;
   StoreSink sink(*store.value());
   const double taken = seconds([&] {
-    if (const Result<void> done = capture::import_device_log(path, {}, sink); !done)
+    if (const Result<void> done = capture::sources::tt_metal::import_device_log(path, {}, sink); !done)
       fmt::print(stderr, "{}\n", done.message());
   });
   const std::uint64_t peak = peak_memory_bytes();

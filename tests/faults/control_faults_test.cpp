@@ -37,7 +37,7 @@ class SteadySink final : public EventSink {
   EventSink& sink_;
 };
 
-SourceFunction steady_source() {
+agent::SourceFunction steady_source() {
   return [](EventSink& sink) {
     SteadySink steady(sink);
     return write_stream({.events = ~std::uint64_t{0}, .lanes = 1}, steady);
@@ -45,7 +45,7 @@ SourceFunction steady_source() {
 }
 
 template <typename Condition>
-bool await(const Connection& connection, Condition&& holds) {
+bool await(const client::Connection& connection, Condition&& holds) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (std::chrono::steady_clock::now() < until) {
     if (holds(connection.status())) return true;
@@ -55,34 +55,35 @@ bool await(const Connection& connection, Condition&& holds) {
 }
 
 void control_with_break(const ProxyPlan& plan) {
-  AgentOptions options;
+  agent::AgentOptions options;
   options.limits = quick_limits();
   RunningAgent agent(steady_source(), options);
   CuttingProxy proxy(agent.address().port);
   proxy.plan(plan);
   proxy.plan_rest({.delay = plan.delay});
   const std::unique_ptr<Store> store = Store::create().value();
-  StoreScopes scopes(*store);
-  AgentFeed feed(scopes, {.clock = std::make_shared<SessionClock>()});
-  Address address = agent.address();
+  ingest::StoreScopes scopes(*store);
+  client::AgentFeed feed(scopes, {.clock = std::make_shared<ingest::SessionClock>()});
+  system::Address address = agent.address();
   address.port = proxy.port();
-  Connection connection(connection_to(address), feed);
+  client::Connection connection(connection_to(address), feed);
   connection.begin();
   const auto streams = [](std::uint64_t events) {
-    return [events](const AgentStatus& status) {
-      return status.phase == CapturePhase::streaming && status.events > events;
+    return [events](const client::AgentStatus& status) {
+      return status.phase == client::CapturePhase::streaming && status.events > events;
     };
   };
   REQUIRE(await(connection, streams(0)));
   connection.pause();
-  REQUIRE(await(connection, [](const AgentStatus& status) { return status.phase == CapturePhase::paused; }));
+  REQUIRE(await(connection,
+                [](const client::AgentStatus& status) { return status.phase == client::CapturePhase::paused; }));
   connection.resume();
   REQUIRE(await(connection, streams(connection.status().events)));
   connection.stop();
   REQUIRE(connection.wait_for(kPatience));
-  const AgentStatus ended = connection.status();
-  CHECK_MESSAGE(ended.phase == CapturePhase::ended, ended.message);
-  CHECK(ended.outcome == Outcome::stopped);
+  const client::AgentStatus ended = connection.status();
+  CHECK_MESSAGE(ended.phase == client::CapturePhase::ended, ended.message);
+  CHECK(ended.outcome == wire::Outcome::stopped);
   CHECK(ended.lost_events == 0);
   CHECK(ended.events > 0);
   CHECK(store->snapshot()->event_count == ended.events);
@@ -92,16 +93,17 @@ void control_with_break(const ProxyPlan& plan) {
 
 TEST_CASE("pause, resume and stop hold, at whatever step of theirs the connection breaks") {
   struct Step {
-    FrameType type;
+    wire::FrameType type;
     Towards towards;
     std::uint32_t nth;
   };
-  for (const Step& step : {Step{FrameType::pause, Towards::server, 1}, Step{FrameType::resume, Towards::server, 1},
-                           Step{FrameType::stop, Towards::server, 1}, Step{FrameType::state, Towards::client, 1},
-                           Step{FrameType::state, Towards::client, 2}, Step{FrameType::state, Towards::client, 3}}) {
+  for (const Step& step :
+       {Step{wire::FrameType::pause, Towards::server, 1}, Step{wire::FrameType::resume, Towards::server, 1},
+        Step{wire::FrameType::stop, Towards::server, 1}, Step{wire::FrameType::state, Towards::client, 1},
+        Step{wire::FrameType::state, Towards::client, 2}, Step{wire::FrameType::state, Towards::client, 3}}) {
     for (const FrameStep::At at : {FrameStep::At::before, FrameStep::At::inside, FrameStep::At::after}) {
       for (const Trouble trouble : {Trouble::reset, Trouble::fin}) {
-        CAPTURE(frame_type_name(step.type));
+        CAPTURE(wire::frame_type_name(step.type));
         CAPTURE(step.nth);
         CAPTURE(static_cast<int>(at));
         CAPTURE(static_cast<int>(trouble));

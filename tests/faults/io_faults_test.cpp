@@ -184,8 +184,8 @@ struct ServedAgent {
     agent.stop();
     (void)agent.join();
   }
-  static AgentOptions with(const fs::path& spool) {
-    AgentOptions options;
+  static agent::AgentOptions with(const fs::path& spool) {
+    agent::AgentOptions options;
     options.limits = quick_limits();
     options.spool_folder = spool.string();
     return options;

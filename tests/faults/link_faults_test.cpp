@@ -65,15 +65,18 @@ Result<void> work_of(const std::string& folder, EventSink& sink) {
   return {};
 }
 
-AgentOptions agent_under_test(const fs::path& spool) {
-  AgentOptions options;
-  options.secrets.token = Token::parse(kFaultToken).value();
+agent::AgentOptions agent_under_test(const fs::path& spool) {
+  agent::AgentOptions options;
+  options.secrets.token = security::Token::parse(kFaultToken).value();
   options.may_run = true;
   options.limits = quick_limits();
   options.spool_folder = spool.string();
-  options.kinds.parts = [](const CaptureRequest&, const std::string& folder, std::chrono::steady_clock::time_point) {
-    const auto write = [folder](EventSink& sink, const OpenScope&, const AskCapture&) { return work_of(folder, sink); };
-    return Result<std::vector<SourcePart>>(std::vector<SourcePart>{{"work", write, true, false}});
+  options.kinds.parts = [](const request::CaptureRequest&, const std::string& folder,
+                           std::chrono::steady_clock::time_point) {
+    const auto write = [folder](EventSink& sink, const request::OpenScope&, const request::AskCapture&) {
+      return work_of(folder, sink);
+    };
+    return Result<std::vector<agent::SourcePart>>(std::vector<agent::SourcePart>{{"work", write, true, false}});
   };
   return options;
 }
@@ -98,9 +101,9 @@ struct Trial {
   bool tls = false;
 };
 
-std::shared_ptr<const AgentIdentity> identity_under_test() {
-  static const std::shared_ptr<const AgentIdentity> identity =
-      std::make_shared<const AgentIdentity>(make_identity().value());
+std::shared_ptr<const security::AgentIdentity> identity_under_test() {
+  static const std::shared_ptr<const security::AgentIdentity> identity =
+      std::make_shared<const security::AgentIdentity>(security::make_identity().value());
   return identity;
 }
 
@@ -108,8 +111,9 @@ std::shared_ptr<const AgentIdentity> identity_under_test() {
 Result<void> trust(const std::string& address) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  const Result<std::string> path = known_agents_path();
-  return path ? KnownAgents(*path).remember(address, identity_under_test()->fingerprint) : Result<void>(path.error());
+  const Result<std::string> path = security::known_agents_path();
+  return path ? security::KnownAgents(*path).remember(address, identity_under_test()->fingerprint)
+              : Result<void>(path.error());
 }
 
 struct TrialOutcome {
@@ -121,7 +125,7 @@ struct TrialOutcome {
 TrialOutcome run_trial(const Trial& trial) {
   const TrialFolder folder;
   const fs::path spool = trial.spool ? folder.path / "spool" : fs::path();
-  AgentOptions agent_options = agent_under_test(spool);
+  agent::AgentOptions agent_options = agent_under_test(spool);
   if (trial.tls) agent_options.secrets.identity = identity_under_test();
   RunningAgent agent({}, agent_options);
   CuttingProxy proxy(agent.address().port);
@@ -129,7 +133,7 @@ TrialOutcome run_trial(const Trial& trial) {
   proxy.plan_rest({.delay = trial.first.delay, .jitter = trial.first.jitter});
   std::ofstream(folder.path / "in.bin", std::ios::binary) << bytes_of(kSentBytes, 1);
   write_private(folder.path / "token", kFaultToken);
-  RecordOptions options;
+  client::RecordOptions options;
   const std::string address = fmt::format("127.0.0.1:{}", proxy.port());
   if (trial.tls) {
     if (const Result<void> trusted = trust(address); !trusted) return {trusted.message(), 0, false};
@@ -142,7 +146,7 @@ TrialOutcome run_trial(const Trial& trial) {
   options.plan.results_folder = (folder.path / "results").string();
   options.output_path = (folder.path / "run.accel").string();
   options.limits = quick_limits();
-  const Result<RecordReport> report = record(options);
+  const Result<client::RecordReport> report = client::record(options);
   TrialOutcome outcome;
   outcome.troubled = proxy.troubles() > 0;
   if (!report) {
@@ -194,21 +198,21 @@ void check_all(std::vector<Trial> trials, std::size_t at_once = 8) {
 }
 
 struct Message {
-  FrameType type;
+  wire::FrameType type;
   Towards towards;
 };
 
 // Every message of a capture with files, that always comes.
 constexpr std::array kMessages = {
-    Message{FrameType::hello, Towards::server},   Message{FrameType::proof, Towards::server},
-    Message{FrameType::file, Towards::server},    Message{FrameType::start, Towards::server},
-    Message{FrameType::clock, Towards::server},   Message{FrameType::received, Towards::server},
-    Message{FrameType::durable, Towards::server}, Message{FrameType::fetch, Towards::server},
-    Message{FrameType::hello, Towards::client},   Message{FrameType::welcome, Towards::client},
-    Message{FrameType::started, Towards::client}, Message{FrameType::state, Towards::client},
-    Message{FrameType::clock, Towards::client},   Message{FrameType::definition, Towards::client},
-    Message{FrameType::chunk, Towards::client},   Message{FrameType::end, Towards::client},
-    Message{FrameType::file, Towards::client},    Message{FrameType::fetched, Towards::client}};
+    Message{wire::FrameType::hello, Towards::server},   Message{wire::FrameType::proof, Towards::server},
+    Message{wire::FrameType::file, Towards::server},    Message{wire::FrameType::start, Towards::server},
+    Message{wire::FrameType::clock, Towards::server},   Message{wire::FrameType::received, Towards::server},
+    Message{wire::FrameType::durable, Towards::server}, Message{wire::FrameType::fetch, Towards::server},
+    Message{wire::FrameType::hello, Towards::client},   Message{wire::FrameType::welcome, Towards::client},
+    Message{wire::FrameType::started, Towards::client}, Message{wire::FrameType::state, Towards::client},
+    Message{wire::FrameType::clock, Towards::client},   Message{wire::FrameType::definition, Towards::client},
+    Message{wire::FrameType::chunk, Towards::client},   Message{wire::FrameType::end, Towards::client},
+    Message{wire::FrameType::file, Towards::client},    Message{wire::FrameType::fetched, Towards::client}};
 
 std::vector<Trial> every_step(Trouble trouble, milliseconds delay, bool spool) {
   std::vector<Trial> trials;
@@ -222,7 +226,7 @@ std::vector<Trial> every_step(Trouble trouble, milliseconds delay, bool spool) {
                                     : at == FrameStep::At::inside ? "inside"
                                                                   : "after",
                                     message.towards == Towards::server ? "viewer" : "agent",
-                                    frame_type_name(message.type), delay.count(), spool ? "spool" : "no spool"),
+                                    wire::frame_type_name(message.type), delay.count(), spool ? "spool" : "no spool"),
                         spool});
     }
   }
@@ -250,7 +254,7 @@ TEST_CASE("a recording survives breaks at every step of an encrypted connection,
   const char* before = std::getenv("XDG_CONFIG_HOME");
   const std::string kept = before == nullptr ? "" : before;
   ::setenv("XDG_CONFIG_HOME", config.path.c_str(), 1);
-  fs::create_directories(fs::path(known_agents_path().value()).parent_path());
+  fs::create_directories(fs::path(security::known_agents_path().value()).parent_path());
   std::vector<Trial> trials;
   for (const Towards towards : {Towards::server, Towards::client}) {
     for (const std::uint32_t record : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 10U, 16U, 24U, 32U, 40U}) {

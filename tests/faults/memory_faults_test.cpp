@@ -48,7 +48,7 @@ void check_without_memory(const std::vector<std::string>& command, const std::fi
 }
 
 struct ServedCapture {
-  AgentStatus viewer;
+  client::AgentStatus viewer;
   int agent = 0;  // its exit status
   std::string output;
 };
@@ -64,12 +64,13 @@ ServedCapture serve_without_memory(const FaultyPlace& place, const Fault& fault)
           .value();
   if (const auto line = agent.wait_for(label, kPatience)) {
     const std::unique_ptr<Store> store = Store::create().value();
-    StoreScopes scopes(*store);
-    AgentFeed feed(scopes, {.clock = std::make_shared<SessionClock>()});
+    ingest::StoreScopes scopes(*store);
+    client::AgentFeed feed(scopes, {.clock = std::make_shared<ingest::SessionClock>()});
     const std::string words = line->substr(line->find(label) + label.size());
-    ConnectionOptions options = connection_to(parse_address(words.substr(0, words.find_first_of(" ,\n"))).value());
+    client::ConnectionOptions options =
+        connection_to(system::parse_address(words.substr(0, words.find_first_of(" ,\n"))).value());
     options.give_up = options.begin_limit = std::chrono::milliseconds(500);
-    Connection connection(options, feed);
+    client::Connection connection(options, feed);
     connection.begin();
     CHECK(connection.wait_for(kPatience));
     served.viewer = connection.status();
@@ -91,12 +92,13 @@ TEST_CASE("an agent that is refused memory tells its viewer or ends with an erro
   if (!has_programs(false)) return;
   const FaultyPlace place;
   const ServedCapture whole = serve_without_memory(place, {});
-  REQUIRE_MESSAGE(whole.viewer.phase == CapturePhase::ended, whole.viewer.message);
+  REQUIRE_MESSAGE(whole.viewer.phase == client::CapturePhase::ended, whole.viewer.message);
   REQUIRE(whole.viewer.events > 0);
   refuse_each(place, [&](const Fault& fault) {
     const ServedCapture served = serve_without_memory(place, fault);
     CHECK_MESSAGE(served.agent >= 0, served.output);
-    const bool complete = served.viewer.phase == CapturePhase::ended && served.viewer.outcome == Outcome::complete;
+    const bool complete =
+        served.viewer.phase == client::CapturePhase::ended && served.viewer.outcome == wire::Outcome::complete;
     if (complete) CHECK(served.viewer.events == whole.viewer.events);
     if (!complete) CHECK_MESSAGE(contains(served.output + served.viewer.message, "memory"), served.output);
   });
@@ -106,11 +108,11 @@ TEST_CASE("an import and a capture that are refused memory end with an error") {
   if (!has_programs(true)) return;
   const FaultyPlace place;
   const std::filesystem::path profile = place.other / "profile.json", output = place.other / "out.accel";
-  SimulationOptions options;
-  options.detail = Detail::full;
+  sim::SimulationOptions options;
+  options.detail = sim::Detail::full;
   options.events = 4'000;
   options.kernels = 1;
-  REQUIRE(write_neuron_json(options, profile.string()).ok());
+  REQUIRE(sim::write_neuron_json(options, profile.string()).ok());
   check_without_memory({kViewerProgram, "import", profile.string(), "-o", output.string(), "--force"}, output, place);
   check_without_memory(
       {kAgentProgram, "run", "-o", output.string(), "--force", "--kind", "simulate", "--events", "20000"}, output,

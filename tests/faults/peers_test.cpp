@@ -28,28 +28,28 @@ using std::chrono::milliseconds;
 constexpr const char* kOwnersToken = "the-token-of-the-owner";
 constexpr std::uint64_t kPeersEvents = 20'000;
 
-AgentOptions owned_agent() {
-  AgentOptions options;
-  options.secrets.token = Token::parse(kOwnersToken).value();
+agent::AgentOptions owned_agent() {
+  agent::AgentOptions options;
+  options.secrets.token = security::Token::parse(kOwnersToken).value();
   options.limits = quick_limits();
   return options;
 }
 
-SourceFunction peers_source() { return synthetic_source({.events = kPeersEvents, .lanes = 2}); }
+agent::SourceFunction peers_source() { return synthetic_source({.events = kPeersEvents, .lanes = 2}); }
 
 struct Owner {
   TrialFolder folder;
-  RecordOptions options;
+  client::RecordOptions options;
   Owner() {
     options.plan.token_file = (folder.path / "token").string();
-    REQUIRE(write_private_file(options.plan.token_file, kOwnersToken).ok());
+    REQUIRE(security::write_private_file(options.plan.token_file, kOwnersToken).ok());
     options.output_path = (folder.path / "run.accel").string();
     options.limits = quick_limits();
   }
   // Whether a whole capture comes.
-  [[nodiscard]] std::string capture(const Address& address) {
+  [[nodiscard]] std::string capture(const system::Address& address) {
     options.plan.places = {address.text()};
-    const Result<RecordReport> report = record(options);
+    const Result<client::RecordReport> report = client::record(options);
     if (!report) return report.message();
     return report->complete && report->events == kPeersEvents ? "" : "incomplete: " + report->message;
   }
@@ -61,12 +61,12 @@ std::string slurp(const fs::path& path) {
 }
 
 // A viewer that proves a token which is not the owner's.
-RawPeer wrong_guess(const Address& address) {
+RawPeer wrong_guess(const system::Address& address) {
   RawPeer guesser = RawPeer::connect_to(address);
-  Hello hello = viewer_hello();
-  hello.nonce = make_nonce().value();
-  guesser.send(encode(hello));
-  guesser.send(encode(ProofMessage{std::string(kMacBytes, 'x')}));
+  wire::Hello hello = viewer_hello();
+  hello.nonce = security::make_nonce().value();
+  guesser.send(wire::encode(hello));
+  guesser.send(wire::encode(wire::ProofMessage{std::string(security::kMacBytes, 'x')}));
   return guesser;
 }
 
@@ -76,11 +76,11 @@ TEST_CASE("the owner gets in past connections that say nothing, that say hello a
   for (int i = 0; i < 150; ++i) crowd.push_back(RawPeer::connect_to(agent.address()));  // mute
   for (int i = 0; i < 300; ++i) {
     crowd.push_back(RawPeer::connect_to(agent.address()));
-    Hello hello = viewer_hello();
-    hello.nonce = make_nonce().value();
-    crowd.back().send(encode(hello));
+    wire::Hello hello = viewer_hello();
+    hello.nonce = security::make_nonce().value();
+    crowd.back().send(wire::encode(hello));
   }
-  for (int i = 0; i < 20; ++i) CHECK(wrong_guess(agent.address()).receive(FrameType::error));
+  for (int i = 0; i < 20; ++i) CHECK(wrong_guess(agent.address()).receive(wire::FrameType::error));
   for (int i = 0; i < 5; ++i) {
     Owner owner;
     CHECK(owner.capture(agent.address()) == "");
@@ -88,7 +88,7 @@ TEST_CASE("the owner gets in past connections that say nothing, that say hello a
 }
 
 TEST_CASE("a running capture goes on while others flood its agent with connections and wrong tokens") {
-  AgentOptions options = owned_agent();
+  agent::AgentOptions options = owned_agent();
   std::atomic<bool> flooded{false};
   RunningAgent agent(
       [&flooded](EventSink& sink) -> Result<void> {
@@ -98,7 +98,7 @@ TEST_CASE("a running capture goes on while others flood its agent with connectio
       },
       options);
   std::thread flood([&] {
-    for (int i = 0; i < 400; ++i) (void)wrong_guess(agent.address()).receive(FrameType::error);
+    for (int i = 0; i < 400; ++i) (void)wrong_guess(agent.address()).receive(wire::FrameType::error);
     flooded = true;
   });
   Owner owner;
@@ -109,9 +109,9 @@ TEST_CASE("a running capture goes on while others flood its agent with connectio
 TEST_CASE("a connection that has proved nothing makes the agent take no memory") {
   RunningAgent agent(peers_source(), owned_agent());
   RawPeer peer = RawPeer::connect_to(agent.address());
-  peer.send(encode(viewer_hello()));
-  FrameHeader header;
-  header.type = FrameType::chunk;
+  peer.send(wire::encode(viewer_hello()));
+  wire::FrameHeader header;
+  header.type = wire::FrameType::chunk;
   header.length = 64U << 20;
   header.sequence = 1;
   peer.send(std::as_bytes(std::span(&header, 1)));
@@ -123,7 +123,7 @@ TEST_CASE("a connection that has proved nothing makes the agent take no memory")
 }
 
 TEST_CASE("what can be captured is looked up once for all who ask, and nobody else waits for it") {
-  AgentOptions options;
+  agent::AgentOptions options;
   options.limits = quick_limits();
   std::mutex mutex;
   std::condition_variable released;
@@ -133,14 +133,14 @@ TEST_CASE("what can be captured is looked up once for all who ask, and nobody el
     ++looked;
     std::unique_lock lock(mutex);
     released.wait(lock, [&] { return open; });
-    return std::vector<KindFacts>{{.name = "found"}};
+    return std::vector<request::KindFacts>{{.name = "found"}};
   };
   RunningAgent agent(peers_source(), options);
   std::vector<RawPeer> viewers;
   for (int i = 0; i < 20; ++i) {
     viewers.push_back(RawPeer::connect_to(agent.address()));
-    viewers.back().send(encode(viewer_hello()));
-    CHECK(viewers.back().receive(FrameType::hello));  // the loop answers while the looking goes on
+    viewers.back().send(wire::encode(viewer_hello()));
+    CHECK(viewers.back().receive(wire::FrameType::hello));  // the loop answers while the looking goes on
   }
   {
     const std::lock_guard lock(mutex);
@@ -148,36 +148,38 @@ TEST_CASE("what can be captured is looked up once for all who ask, and nobody el
   }
   released.notify_all();
   for (RawPeer& viewer : viewers) {
-    const auto welcome = viewer.receive(FrameType::welcome);
+    const auto welcome = viewer.receive(wire::FrameType::welcome);
     REQUIRE(welcome);
-    CHECK(decode_welcome(welcome->body)->kinds.size() == 1);
+    CHECK(wire::decode_welcome(welcome->body)->kinds.size() == 1);
   }
   CHECK(looked == 1);
 }
 
 // An agent that asks for no token, and what a viewer sends it until it leaves.
-std::string sent_to_impostor(const RecordOptions& options, bool wants_token = false) {
+std::string sent_to_impostor(const client::RecordOptions& options, bool wants_token = false) {
   RawListener listener;
-  RecordOptions recorded = options;
+  client::RecordOptions recorded = options;
   recorded.plan.places = {listener.address().text()};
   std::string outcome;
   std::thread recording([&] {
-    const Result<RecordReport> report = record(recorded);
+    const Result<client::RecordReport> report = client::record(recorded);
     outcome = report ? "recorded" : report.message();
   });
   std::string sent;
   {
     RawPeer viewer = listener.accept();
-    Hello hello = agent_hello();
-    hello.nonce = make_nonce().value();
+    wire::Hello hello = agent_hello();
+    hello.nonce = security::make_nonce().value();
     if (wants_token) hello.capabilities.emplace_back("token");
-    viewer.send(encode(hello));
-    if (wants_token) (void)viewer.receive(FrameType::proof);
-    viewer.send(encode(Welcome{.mac = wants_token ? std::string(kMacBytes, 'x') : "", .may_run = true}));
+    viewer.send(wire::encode(hello));
+    if (wants_token) (void)viewer.receive(wire::FrameType::proof);
+    viewer.send(
+        wire::encode(wire::Welcome{.mac = wants_token ? std::string(security::kMacBytes, 'x') : "", .may_run = true}));
     while (const auto frame = viewer.receive()) {
-      const bool harmless = frame->header.type == FrameType::hello || frame->header.type == FrameType::heartbeat ||
-                            frame->header.type == FrameType::error || frame->header.type == FrameType::proof;
-      if (!harmless) sent += fmt::format("{} ", frame_type_name(frame->header.type));
+      const bool harmless =
+          frame->header.type == wire::FrameType::hello || frame->header.type == wire::FrameType::heartbeat ||
+          frame->header.type == wire::FrameType::error || frame->header.type == wire::FrameType::proof;
+      if (!harmless) sent += fmt::format("{} ", wire::frame_type_name(frame->header.type));
     }
   }
   recording.join();
@@ -203,9 +205,9 @@ TEST_CASE("an agent that does not prove the token is sent no file, no command an
 }
 
 TEST_CASE("an agent that sends files nobody asked for, or through links, writes nothing at the viewer") {
-  const std::vector<FilePiece> hostile = {
+  const std::vector<wire::FilePiece> hostile = {
       {".bashrc", 0777, 0, 4, "evil"}, {"out/link/evil", 0777, 0, 4, "evil"}, {"out/mine.npy", 0777, 0, 4, "evil"}};
-  for (const FilePiece& piece : hostile) {
+  for (const wire::FilePiece& piece : hostile) {
     CAPTURE(piece.path);
     const TrialFolder folder;
     const fs::path results = folder.path / "results";
@@ -215,26 +217,26 @@ TEST_CASE("an agent that sends files nobody asked for, or through links, writes 
     std::ofstream(results / ".bashrc") << "mine";
     std::ofstream(results / "out" / "mine.npy") << "mine";
     RawListener listener;
-    RecordOptions options;
+    client::RecordOptions options;
     options.plan.places = {listener.address().text()};
     options.plan.request.results = {"out/*.npy", "out/link"};
     options.plan.results_folder = results.string();
     options.output_path = (folder.path / "run.accel").string();
     options.limits = quick_limits();
-    Result<RecordReport> report = Error{"not run"};
-    std::thread recording([&] { report = record(options); });
+    Result<client::RecordReport> report = Error{"not run"};
+    std::thread recording([&] { report = client::record(options); });
     {
       RawPeer viewer = listener.accept();
-      viewer.send(encode(agent_hello()));
-      viewer.send(encode(Welcome{}));
-      REQUIRE(viewer.receive(FrameType::start));
-      viewer.send(encode(Started{.capture_id = "c4p7", .name = "a test", .controls = true}));
-      const std::vector<Frame> frames = frames_of({.events = 100, .lanes = 1});
-      for (const Frame& frame : frames) viewer.send(frame);
-      viewer.send(encode(StreamEnd{Outcome::complete, frames.size(), 100, 1, "", {{0, 100}}}));
-      REQUIRE(viewer.receive(FrameType::fetch));
-      viewer.send(encode(piece));
-      viewer.send(encode(Fetched{1, 4, ""}));
+      viewer.send(wire::encode(agent_hello()));
+      viewer.send(wire::encode(wire::Welcome{}));
+      REQUIRE(viewer.receive(wire::FrameType::start));
+      viewer.send(wire::encode(wire::Started{.capture_id = "c4p7", .name = "a test", .controls = true}));
+      const std::vector<wire::Frame> frames = frames_of({.events = 100, .lanes = 1});
+      for (const wire::Frame& frame : frames) viewer.send(frame);
+      viewer.send(wire::encode(wire::StreamEnd{wire::Outcome::complete, frames.size(), 100, 1, "", {{0, 100}}}));
+      REQUIRE(viewer.receive(wire::FrameType::fetch));
+      viewer.send(wire::encode(piece));
+      viewer.send(wire::encode(wire::Fetched{1, 4, ""}));
       while (viewer.receive()) continue;
     }
     recording.join();
@@ -259,31 +261,33 @@ TEST_CASE("a spool folder that is there keeps its mode, and one that is open to 
   fs::create_directory(own);
   ::chmod(own.c_str(), 0755);
   fs::create_directory_symlink(own, link);
-  AgentOptions options;
+  agent::AgentOptions options;
   for (const fs::path& refused : {open, folder.path / "file"}) {
     if (refused.filename() == "file") std::ofstream(refused) << "x";
     options.spool_folder = refused.string();
-    CHECK_FALSE(Agent::listen(options, peers_source()).ok());
+    CHECK_FALSE(agent::Agent::listen(options, peers_source()).ok());
   }
   CHECK(mode_at(open) == 01777);
   for (const fs::path& taken : {own, link}) {
     options.spool_folder = taken.string();
-    CHECK(Agent::listen(options, peers_source()).ok());
+    CHECK(agent::Agent::listen(options, peers_source()).ok());
   }
   CHECK(mode_at(own) == 0755);
   options.spool_folder = (folder.path / "new" / "spool").string();
-  CHECK(Agent::listen(options, peers_source()).ok());
+  CHECK(agent::Agent::listen(options, peers_source()).ok());
   CHECK(mode_at(folder.path / "new" / "spool") == 0700);
 }
 
 TEST_CASE("a session holds no password of its command, and is its owner's alone") {
-  CHECK(shown_command({"train", "--password", "hunter2", "--steps=5", "--hf-token=abc", "API_KEY=k", "--apiKey",
-                       "v"}) == "train --password '***' --steps=5 '--hf-token=***' 'API_KEY=***' --apiKey '***'");
-  CHECK(shown_command({"run", "--max-tokens", "128", "--token-count=7", "--tokenizer", "bpe", "--keyboard=us"}) ==
-        "run --max-tokens 128 --token-count=7 --tokenizer bpe --keyboard=us");
-  CHECK(shown_command({"x", "--password", "123456", "--pwd=42", "--token", "7", "-v", "3"}) ==
+  CHECK(system::shown_command(
+            {"train", "--password", "hunter2", "--steps=5", "--hf-token=abc", "API_KEY=k", "--apiKey", "v"}) ==
+        "train --password '***' --steps=5 '--hf-token=***' 'API_KEY=***' --apiKey '***'");
+  CHECK(
+      system::shown_command({"run", "--max-tokens", "128", "--token-count=7", "--tokenizer", "bpe", "--keyboard=us"}) ==
+      "run --max-tokens 128 --token-count=7 --tokenizer bpe --keyboard=us");
+  CHECK(system::shown_command({"x", "--password", "123456", "--pwd=42", "--token", "7", "-v", "3"}) ==
         "x --password '***' '--pwd=***' --token '***' -v 3");
-  CHECK(shown_command({"psql", "postgres://me:hunter2@db/x?y=1", "https://me@host/"}) ==
+  CHECK(system::shown_command({"psql", "postgres://me:hunter2@db/x?y=1", "https://me@host/"}) ==
         "psql 'postgres://me:***@db/x?y=1' https://me@host/");
   RunningAgent agent(peers_source(), owned_agent());
   Owner owner;
@@ -295,15 +299,15 @@ TEST_CASE("a session holds no password of its command, and is its owner's alone"
 }
 
 TEST_CASE("what an agent drops for want of room is lost in every report") {
-  AgentOptions options = owned_agent();
-  options.outbox = {.buffer_bytes = 200'000, .when_full = WhenFull::drop};
+  agent::AgentOptions options = owned_agent();
+  options.outbox = {.buffer_bytes = 200'000, .when_full = agent::WhenFull::drop};
   constexpr std::uint64_t kMade = 600'000;
   RunningAgent agent(synthetic_source({.events = kMade, .lanes = 2}), options);
   test::CuttingProxy slow(agent.address().port);  // what is acknowledged that late has to be kept until then
   slow.plan_rest({.delay = milliseconds(200)});
   Owner owner;
   owner.options.plan.places = {fmt::format("127.0.0.1:{}", slow.port())};
-  const Result<RecordReport> report = record(owner.options);
+  const Result<client::RecordReport> report = client::record(owner.options);
   REQUIRE_MESSAGE(report.ok(), report.message());
   REQUIRE(report->lost_events > 0);
   CHECK(report->events + report->lost_events == kMade);
@@ -314,25 +318,25 @@ TEST_CASE("what an agent drops for want of room is lost in every report") {
 
 TEST_CASE("a capture that has ended is taken up without naming it, and an unknown one says which there are") {
   const TrialFolder spool;
-  AgentOptions options = owned_agent();
+  agent::AgentOptions options = owned_agent();
   options.spool_folder = (spool.path / "spool").string();
   RunningAgent agent(peers_source(), options);
   {  // begins it, and is gone before it has taken anything
     Owner other;
     RawPeer peer = RawPeer::connect_to(agent.address());
-    ViewerProof proof = ViewerProof::begin(Token::parse(kOwnersToken).value()).value();
-    Hello hello = viewer_hello();
+    security::ViewerProof proof = security::ViewerProof::begin(security::Token::parse(kOwnersToken).value()).value();
+    wire::Hello hello = viewer_hello();
     hello.nonce = proof.nonce();
-    peer.send(encode(hello));
-    const auto answer = peer.receive(FrameType::hello);
+    peer.send(wire::encode(hello));
+    const auto answer = peer.receive(wire::FrameType::hello);
     REQUIRE(answer);
-    peer.send(encode(ProofMessage{proof.prove(decode_hello(answer->body)->nonce, {}).value()}));
-    REQUIRE(peer.receive(FrameType::welcome));
-    peer.send(encode(Start{.mode = StartMode::begin}));
-    REQUIRE(peer.receive(FrameType::end));
+    peer.send(wire::encode(wire::ProofMessage{proof.prove(wire::decode_hello(answer->body)->nonce, {}).value()}));
+    REQUIRE(peer.receive(wire::FrameType::welcome));
+    peer.send(wire::encode(wire::Start{.mode = wire::StartMode::begin}));
+    REQUIRE(peer.receive(wire::FrameType::end));
   }
   Owner owner;
-  owner.options.plan.mode = StartMode::take_up;
+  owner.options.plan.mode = wire::StartMode::take_up;
   owner.options.plan.capture_id = "nonesuch";
   CHECK(contains(owner.capture(agent.address()), "does not have the capture nonesuch any more"));
   owner.options.plan.capture_id.clear();

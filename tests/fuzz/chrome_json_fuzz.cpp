@@ -35,13 +35,14 @@ class CheckingSink final : public accelscope::EventSink {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace accelscope;
   using namespace accelscope::capture;
-  (void)probe_chrome_json(std::as_bytes(std::span(data, size)), "");
+  (void)sources::chrome::probe_chrome_json(std::as_bytes(std::span(data, size)), "");
   CheckingSink sink;
   const std::span<const char> text(reinterpret_cast<const char*>(data), size);
-  ChromeReading reading;
+  sources::chrome::ChromeReading reading;
   reading.window_bytes = 4096;
   reading.threads = 1;
-  const Result<void> done = import_chrome_json(ByteSource::from_memory(text), "fuzz.json", {}, sink, reading);
+  const Result<void> done =
+      sources::chrome::import_chrome_json(json::ByteSource::from_memory(text), "fuzz.json", {}, sink, reading);
   if (!done && done.message().empty()) std::abort();
   return 0;
 }

@@ -21,12 +21,12 @@ struct Count {
 
 Count read(const std::filesystem::path& folder) {
   Count count;
-  FrameLogReader reader(folder, 0);
+  log::FrameLogReader reader(folder, 0);
   while (true) {
-    const Result<std::optional<Frame>> frame = reader.next();
+    const Result<std::optional<wire::Frame>> frame = reader.next();
     if (!frame) std::abort();
     if (!frame.value()) return count;
-    if (!verify_frame(frame.value()->header, frame.value()->body)) std::abort();
+    if (!wire::verify_frame(frame.value()->header, frame.value()->body)) std::abort();
     const std::uint64_t number = frame.value()->header.sequence;
     if (number != 0 && number <= count.last) std::abort();
     if (number != 0) count.last = number;
@@ -43,17 +43,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   {
-    std::ofstream file(segment_path(folder, 1), std::ios::binary);
-    const SegmentHeader header = make_segment_header(1, "fuzz");
+    std::ofstream file(log::segment_path(folder, 1), std::ios::binary);
+    const log::SegmentHeader header = log::make_segment_header(1, "fuzz");
     if (data[0] % 2 == 0) file.write(reinterpret_cast<const char*>(&header), sizeof header);
     file.write(reinterpret_cast<const char*>(data) + 1, static_cast<std::streamsize>(size - 1));
   }
-  FrameLogRecovery found;
-  const Result<std::unique_ptr<FrameLog>> log = FrameLog::open_existing(folder, {.capture_id = "fuzz"}, found);
+  log::FrameLogRecovery found;
+  const Result<std::unique_ptr<log::FrameLog>> log =
+      log::FrameLog::open_existing(folder, {.capture_id = "fuzz"}, found);
   if (!log) std::abort();
   const Count before = read(folder);
   if (log.value()->last_sequence() != ~std::uint64_t{0}) {
-    const Frame next = make_frame(FrameType::definition, Bytes(9), log.value()->last_sequence() + 1);
+    const wire::Frame next = wire::make_frame(wire::FrameType::definition, Bytes(9), log.value()->last_sequence() + 1);
     if (!(*log)->append(next) || read(folder).frames != before.frames + 1) std::abort();
   }
   std::filesystem::remove_all(folder);

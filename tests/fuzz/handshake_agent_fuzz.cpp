@@ -13,45 +13,45 @@ namespace {
 
 constexpr const char* kSecret = "the-secret-of-the-owner";
 
-AgentOptions agent_options() {
-  AgentOptions options;
+agent::AgentOptions agent_options() {
+  agent::AgentOptions options;
   options.limits = quick_limits();
   options.limits.hello = options.limits.silence = std::chrono::milliseconds(300);  // whoever waits in vain
-  options.secrets.token = Token::parse(kSecret).value();
+  options.secrets.token = security::Token::parse(kSecret).value();
   options.orphan_limit = std::chrono::milliseconds(100);
   return options;
 }
 
 // The whole handshake, as the owner does it.
 bool enter(RawPeer& peer) {
-  ViewerProof proof = ViewerProof::begin(Token::parse(kSecret).value()).value();
-  Hello hello = viewer_hello();
+  security::ViewerProof proof = security::ViewerProof::begin(security::Token::parse(kSecret).value()).value();
+  wire::Hello hello = viewer_hello();
   hello.nonce = proof.nonce();
-  if (!peer.send(encode(hello))) return false;
-  const auto answer = peer.receive(FrameType::hello);
-  const Result<Hello> agent = answer ? decode_hello(answer->body) : Error{"gone"};
+  if (!peer.send(wire::encode(hello))) return false;
+  const auto answer = peer.receive(wire::FrameType::hello);
+  const Result<wire::Hello> agent = answer ? wire::decode_hello(answer->body) : Error{"gone"};
   const Result<std::string> mac = agent ? proof.prove(agent->nonce, {}) : Result<std::string>(agent.error());
-  return mac && peer.send(encode(ProofMessage{*mac})) && peer.receive(FrameType::welcome);
+  return mac && peer.send(wire::encode(wire::ProofMessage{*mac})) && peer.receive(wire::FrameType::welcome);
 }
 
 const std::vector<PeerScript::Message>& messages() {
   static const std::vector<PeerScript::Message> all = {
       [](RawPeer& peer, std::uint64_t&) { return enter(peer); },
-      sends(encode(viewer_hello())),
-      sends(encode(ProofMessage{std::string(kMacBytes, 'x')})),
-      sends(encode(Start{.mode = StartMode::begin})),
-      sends(encode(Start{.mode = StartMode::take_up})),
-      sends(encode(Start{.mode = StartMode::watch})),
-      sends(encode(Stop{"enough"})),
-      sends(encode_pause({})),
-      sends(encode_resume({})),
-      sends(encode_received({1})),
-      sends(encode_durable({1})),
-      sends(encode(ClockReport{})),
-      sends(encode(FilePiece{"in.bin", 0600, 0, 4, "data"})),
-      sends(encode(Fetch{})),
-      sends(encode(Discard{})),
-      [](RawPeer& peer, std::uint64_t&) { return peer.receive(FrameType::end).has_value(); },
+      sends(wire::encode(viewer_hello())),
+      sends(wire::encode(wire::ProofMessage{std::string(security::kMacBytes, 'x')})),
+      sends(wire::encode(wire::Start{.mode = wire::StartMode::begin})),
+      sends(wire::encode(wire::Start{.mode = wire::StartMode::take_up})),
+      sends(wire::encode(wire::Start{.mode = wire::StartMode::watch})),
+      sends(wire::encode(wire::Stop{"enough"})),
+      sends(wire::encode_pause({})),
+      sends(wire::encode_resume({})),
+      sends(wire::encode_received({1})),
+      sends(wire::encode_durable({1})),
+      sends(wire::encode(wire::ClockReport{})),
+      sends(wire::encode(wire::FilePiece{"in.bin", 0600, 0, 4, "data"})),
+      sends(wire::encode(wire::Fetch{})),
+      sends(wire::encode(wire::Discard{})),
+      [](RawPeer& peer, std::uint64_t&) { return peer.receive(wire::FrameType::end).has_value(); },
   };
   return all;
 }

@@ -13,25 +13,25 @@ using namespace accelscope::capture;
 namespace {
 
 const std::vector<PeerScript::Message>& messages() {
-  static const std::vector<Frame> stream = frames_of({.events = 40, .lanes = 2});
+  static const std::vector<wire::Frame> stream = frames_of({.events = 40, .lanes = 2});
   static const std::vector<PeerScript::Message> all = {
-      sends(encode(agent_hello())),
-      sends(encode(Welcome{})),
-      sends(encode(Started{.capture_id = "c4p7", .name = "a test", .controls = true})),
+      sends(wire::encode(agent_hello())),
+      sends(wire::encode(wire::Welcome{})),
+      sends(wire::encode(wire::Started{.capture_id = "c4p7", .name = "a test", .controls = true})),
       [](RawPeer& peer, std::uint64_t& sequence) {
         if (sequence >= stream.size()) return true;
         return peer.send(stream[static_cast<std::size_t>(sequence++)]);
       },
-      sends(encode(StreamEnd{Outcome::complete, stream.size(), 40, 1, "", {{0, 40}}})),
-      sends(encode(StateReport{})),
-      sends(encode(ClockReport{})),
-      sends(encode(Gap{})),
-      sends(encode(FilePiece{"out.bin", 0600, 0, 4, "data"})),
-      sends(encode(Fetched{1, 4, ""})),
-      sends(encode(ProgressReport{1, 2, 3, "text"})),
-      sends(encode(ErrorMessage{ErrorCode::busy, "later"})),
-      [](RawPeer& peer, std::uint64_t&) { return peer.receive(FrameType::start).has_value(); },
-      [](RawPeer& peer, std::uint64_t&) { return peer.receive(FrameType::fetch).has_value(); },
+      sends(wire::encode(wire::StreamEnd{wire::Outcome::complete, stream.size(), 40, 1, "", {{0, 40}}})),
+      sends(wire::encode(wire::StateReport{})),
+      sends(wire::encode(wire::ClockReport{})),
+      sends(wire::encode(wire::Gap{})),
+      sends(wire::encode(wire::FilePiece{"out.bin", 0600, 0, 4, "data"})),
+      sends(wire::encode(wire::Fetched{1, 4, ""})),
+      sends(wire::encode(wire::ProgressReport{1, 2, 3, "text"})),
+      sends(wire::encode(wire::ErrorMessage{wire::ErrorCode::busy, "later"})),
+      [](RawPeer& peer, std::uint64_t&) { return peer.receive(wire::FrameType::start).has_value(); },
+      [](RawPeer& peer, std::uint64_t&) { return peer.receive(wire::FrameType::fetch).has_value(); },
   };
   return all;
 }
@@ -44,15 +44,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       std::filesystem::temp_directory_path() / ("accelscope-viewer-fuzz-" + std::to_string(::getpid()));
   std::filesystem::remove_all(results);
   const std::unique_ptr<Store> store = Store::create().value();
-  StoreScopes scopes(*store);
-  AgentFeed feed(scopes, {.clock = std::make_shared<SessionClock>()});
+  ingest::StoreScopes scopes(*store);
+  client::AgentFeed feed(scopes, {.clock = std::make_shared<ingest::SessionClock>()});
   auto listener = std::make_unique<RawListener>();
-  ConnectionOptions options = connection_to(listener->address());
+  client::ConnectionOptions options = connection_to(listener->address());
   options.limits.hello = options.limits.silence = std::chrono::milliseconds(300);  // for an agent that waits in vain
   options.start.request.results = {"*.bin"};
   options.results_folder = results;
   options.give_up = options.begin_limit = options.stop_limit = std::chrono::milliseconds(1);
-  Connection connection(options, feed);
+  client::Connection connection(options, feed);
   connection.begin();
   {
     RawPeer peer = listener->accept();

@@ -24,8 +24,8 @@ void write(const std::filesystem::path& path, ByteView bytes) {
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-capture::SimulationOptions small(capture::Detail detail) {
-  capture::SimulationOptions options;
+capture::sim::SimulationOptions small(capture::sim::Detail detail) {
+  capture::sim::SimulationOptions options;
   options.detail = detail;
   options.events = 300;
   options.kernels = 1;
@@ -36,12 +36,12 @@ capture::SimulationOptions small(capture::Detail detail) {
 Result<void> make_profiles(const std::filesystem::path& folder) {
   const std::string whole = (folder / "whole.json").string();
   std::filesystem::create_directories(folder);
-  if (Result<void> done = capture::write_neuron_json(small(capture::Detail::full), whole); !done) return done;
-  Result<std::unique_ptr<capture::ByteSource>> bytes = capture::ByteSource::open(whole);
+  if (Result<void> done = capture::sim::write_neuron_json(small(capture::sim::Detail::full), whole); !done) return done;
+  Result<std::unique_ptr<capture::json::ByteSource>> bytes = capture::json::ByteSource::open(whole);
   if (!bytes) return bytes.error();
-  capture::JsonTableReader reader(std::move(bytes.value()), {});
+  capture::json::JsonTableReader reader(std::move(bytes.value()), {});
   std::string all;
-  capture::JsonWindow window;
+  capture::json::JsonWindow window;
   while (reader.next(window)) {
     if (!window.first_of_table) continue;
     std::string rows;
@@ -61,7 +61,7 @@ Result<void> make_profiles(const std::filesystem::path& folder) {
 
 // One seed per message, and a whole stream; the first byte is the fuzz target's choice of decoder.
 void make_wire_seeds(const std::filesystem::path& folder, const test::RecordingSink& collect) {
-  using namespace capture;
+  using namespace capture::wire;
   const auto seed = [&folder](const std::string& name, std::uint8_t choice, ByteView bytes) {
     Bytes whole{static_cast<std::byte>(choice)};
     whole.insert(whole.end(), bytes.begin(), bytes.end());
@@ -182,10 +182,10 @@ void make_handshakes(const std::filesystem::path& folder) {
 Result<void> make(const std::filesystem::path& folder) {
   make_handshakes(folder);
   make_traces(folder / "chrome_json_fuzz");
-  for (const capture::Detail detail : {capture::Detail::full, capture::Detail::slim}) {
+  for (const capture::sim::Detail detail : {capture::sim::Detail::full, capture::sim::Detail::slim}) {
     test::RecordingSink collect;
-    if (Result<void> done = capture::simulate(small(detail), collect); !done) return done;
-    const char* name = detail == capture::Detail::full ? "full" : "slim";
+    if (Result<void> done = capture::sim::simulate(small(detail), collect); !done) return done;
+    const char* name = detail == capture::sim::Detail::full ? "full" : "slim";
     for (std::size_t i = 0; i < collect.chunks.size() && i < 40; ++i) {
       write(folder / "chunk_fuzz" / fmt::format("{}-{}", name, i), collect.chunks[i].bytes);
     }
@@ -193,7 +193,7 @@ Result<void> make(const std::filesystem::path& folder) {
     Result<std::unique_ptr<Store>> store = Store::create();
     if (!store) return store.error();
     StoreSink sink(**store);
-    if (Result<void> done = capture::simulate(small(detail), sink); !done) return done;
+    if (Result<void> done = capture::sim::simulate(small(detail), sink); !done) return done;
     std::filesystem::create_directories(folder / "session_fuzz");
     if (Result<void> saved = (*store)->save((folder / "session_fuzz" / name).string()); !saved) return saved;
   }

@@ -9,10 +9,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace accelscope;
   using namespace accelscope::capture;
-  (void)probe_neuron_json(std::as_bytes(std::span(data, size)), "");
+  (void)sources::neuron::probe_neuron_json(std::as_bytes(std::span(data, size)), "");
   fuzz::CheckingSink sink;
   const std::span<const char> text(reinterpret_cast<const char*>(data), size);
-  const Result<void> done = import_neuron_json(ByteSource::from_memory(text), "fuzz.json", {}, sink);
+  const Result<void> done =
+      sources::neuron::import_neuron_json(json::ByteSource::from_memory(text), "fuzz.json", {}, sink);
   if (!done && done.message().empty()) std::abort();
   return 0;
 }

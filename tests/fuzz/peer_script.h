@@ -33,22 +33,22 @@ class PeerScript {
       case 6:
         return peer.send(bytes(number(1)));
       case 7: {
-        FrameHeader header;
-        header.type = static_cast<FrameType>(number(1) % 26);
+        wire::FrameHeader header;
+        header.type = static_cast<wire::FrameType>(number(1) % 26);
         header.length = number(4);
         return peer.send(std::as_bytes(std::span(&header, 1)));
       }
       default: {
-        const auto type = static_cast<FrameType>(number(1) % 26);
-        const FrameTypeFacts* facts = find_frame_type(type);
+        const auto type = static_cast<wire::FrameType>(number(1) % 26);
+        const wire::FrameTypeFacts* facts = find_frame_type(type);
         const bool numbered = facts != nullptr && facts->numbered;
         const ByteView body = bytes(number(2));
         if (choice == 4) ++sequence_;  // one is missing
-        Frame frame{{}, Bytes(body.begin(), body.end())};
+        wire::Frame frame{{}, Bytes(body.begin(), body.end())};
         frame.header.type = type;
         frame.header.length = static_cast<std::uint32_t>(body.size());
         frame.header.sequence = numbered ? ++sequence_ : 0;
-        frame.header.checksum = frame_checksum(frame.header, frame.body);
+        frame.header.checksum = wire::frame_checksum(frame.header, frame.body);
         return peer.send(frame);
       }
     }
@@ -76,7 +76,7 @@ inline void read_on_after_signals() {
   (void)::sigaction(SIGALRM, &ticks, nullptr);
 }
 
-inline PeerScript::Message sends(Frame frame) {
+inline PeerScript::Message sends(wire::Frame frame) {
   return [frame = std::move(frame)](RawPeer& peer, std::uint64_t&) { return peer.send(frame); };
 }
 

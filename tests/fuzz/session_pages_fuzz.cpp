@@ -38,11 +38,11 @@ std::string sound_session() {
       (std::filesystem::temp_directory_path() / ("accelscope-sound-" + std::to_string(::getpid()) + ".accel")).string();
   const std::unique_ptr<Store> store = Store::create().value();
   StoreSink sink(*store);
-  capture::SimulationOptions options;
-  options.detail = capture::Detail::slim;
+  capture::sim::SimulationOptions options;
+  options.detail = capture::sim::Detail::slim;
   options.events = 300;
   options.kernels = 1;
-  if (!capture::simulate(options, sink) || !store->save(path)) std::abort();
+  if (!capture::sim::simulate(options, sink) || !store->save(path)) std::abort();
   std::ifstream file(path, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   std::filesystem::remove(path);

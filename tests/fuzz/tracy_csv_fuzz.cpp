@@ -9,10 +9,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace accelscope;
   using namespace accelscope::capture;
-  (void)probe_tracy_csv(std::as_bytes(std::span(data, size)), "");
+  (void)sources::tracy_csv::probe_tracy_csv(std::as_bytes(std::span(data, size)), "");
   fuzz::CheckingSink sink;
   const std::span<const char> text(reinterpret_cast<const char*>(data), size);
-  const Result<void> done = import_tracy_csv(ByteSource::from_memory(text), "fuzz.csv", {}, sink);
+  const Result<void> done =
+      sources::tracy_csv::import_tracy_csv(json::ByteSource::from_memory(text), "fuzz.csv", {}, sink);
   if (!done && done.message().empty()) std::abort();
   return 0;
 }

@@ -9,10 +9,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace accelscope;
   using namespace accelscope::capture;
-  (void)probe_device_log(std::as_bytes(std::span(data, size)), "");
+  (void)sources::tt_metal::probe_device_log(std::as_bytes(std::span(data, size)), "");
   fuzz::CheckingSink sink;
   const std::span<const char> text(reinterpret_cast<const char*>(data), size);
-  const Result<void> done = import_device_log(ByteSource::from_memory(text), "fuzz.csv", {}, sink);
+  const Result<void> done =
+      sources::tt_metal::import_device_log(json::ByteSource::from_memory(text), "fuzz.csv", {}, sink);
   if (!done && done.message().empty()) std::abort();
   return 0;
 }

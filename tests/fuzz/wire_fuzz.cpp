@@ -9,6 +9,7 @@
 
 using namespace accelscope;
 using namespace accelscope::capture;
+using namespace accelscope::capture::wire;
 
 namespace {
 
@@ -18,7 +19,7 @@ class DroppingSink final : public EventSink {
   Result<void> append(SealedChunk) override { return {}; }
 };
 
-class DroppingSinks final : public SinkProvider {
+class DroppingSinks final : public ingest::SinkProvider {
  public:
   EventSink& sink(std::uint32_t) override { return sink_; }
 
@@ -31,81 +32,84 @@ template <typename T>
 void repeats(ByteView body, Result<T> (*decode)(ByteView)) {
   const Result<T> message = decode(body);
   if (!message) return;
-  const Result<T> again = decode(encode(*message).body);
+  const Result<T> again = decode(wire::encode(*message).body);
   if (!again || !(*again == *message)) std::abort();
 }
 
-void decode_message(FrameType type, ByteView body) {
+void decode_message(wire::FrameType type, ByteView body) {
   switch (type) {
-    case FrameType::hello:
-      if (const Result<Hello> hello = decode_hello(body); hello) {
-        (void)check_versions(Hello{}, hello.value());
-        if (hello->major == kProtocolMajor && decode_hello(encode(*hello).body).value() != *hello) std::abort();
+    case wire::FrameType::hello:
+      if (const Result<wire::Hello> hello = wire::decode_hello(body); hello) {
+        (void)wire::check_versions(wire::Hello{}, hello.value());
+        if (hello->major == wire::kProtocolMajor && wire::decode_hello(wire::encode(*hello).body).value() != *hello)
+          std::abort();
       }
       return;
-    case FrameType::error:
-      if (const Result<ErrorMessage> error = decode_error(body); error) (void)printable(error.value().text);
+    case wire::FrameType::error:
+      if (const Result<wire::ErrorMessage> error = wire::decode_error(body); error)
+        (void)wire::printable(error.value().text);
       return;
-    case FrameType::end:
-      if (const Result<StreamEnd> end = decode_end(body); end) {
-        if (decode_end(encode(*end).body).value() != *end) std::abort();
+    case wire::FrameType::end:
+      if (const Result<wire::StreamEnd> end = wire::decode_end(body); end) {
+        if (wire::decode_end(wire::encode(*end).body).value() != *end) std::abort();
         DroppingSinks sinks;
-        (void)StreamIngest(sinks).finish(*end);
+        (void)ingest::StreamIngest(sinks).finish(*end);
       }
       return;
-    case FrameType::received:
-    case FrameType::durable:
-      (void)decode_acknowledgement(body);
+    case wire::FrameType::received:
+    case wire::FrameType::durable:
+      (void)wire::decode_acknowledgement(body);
       return;
-    case FrameType::stop:
+    case wire::FrameType::stop:
       return repeats(body, decode_stop);
-    case FrameType::progress:
+    case wire::FrameType::progress:
       return repeats(body, decode_progress);
-    case FrameType::start:
+    case wire::FrameType::start:
       return repeats(body, decode_start);
-    case FrameType::proof:
+    case wire::FrameType::proof:
       return repeats(body, decode_proof);
-    case FrameType::welcome:
+    case wire::FrameType::welcome:
       return repeats(body, decode_welcome);
-    case FrameType::started:
+    case wire::FrameType::started:
       return repeats(body, decode_started);
-    case FrameType::state:
+    case wire::FrameType::state:
       return repeats(body, decode_state);
-    case FrameType::clock:
+    case wire::FrameType::clock:
       return repeats(body, decode_clock);
-    case FrameType::gap:
+    case wire::FrameType::gap:
       return repeats(body, decode_gap);
-    case FrameType::file:
+    case wire::FrameType::file:
       return repeats(body, decode_file);
-    case FrameType::fetch:
+    case wire::FrameType::fetch:
       return repeats(body, decode_fetch);
-    case FrameType::fetched:
+    case wire::FrameType::fetched:
       return repeats(body, decode_fetched);
-    case FrameType::discard:
+    case wire::FrameType::discard:
       return repeats(body, decode_discard);
-    case FrameType::pause:
-    case FrameType::resume:
-      (void)decode_pause(body);
+    case wire::FrameType::pause:
+    case wire::FrameType::resume:
+      (void)wire::decode_pause(body);
       return;
     default:
-      (void)parse_address({reinterpret_cast<const char*>(body.data()), body.size()});
+      (void)system::parse_address({reinterpret_cast<const char*>(body.data()), body.size()});
       return;
   }
 }
 
 void read_frames(ByteView bytes) {
   DroppingSinks sinks;
-  StreamIngest ingest(sinks);
+  ingest::StreamIngest ingest(sinks);
   while (true) {
-    const Result<FrameHeader> header = parse_frame_header(bytes.first(std::min(bytes.size(), kFrameHeaderBytes)));
-    if (!header || bytes.size() - kFrameHeaderBytes < header->length) return;
-    const ByteView body = bytes.subspan(kFrameHeaderBytes, header->length);
-    bytes = bytes.subspan(kFrameHeaderBytes + header->length);
-    const bool whole = verify_frame(*header, body).ok();
-    const FrameTypeFacts* facts = find_frame_type(header->type);
+    const Result<wire::FrameHeader> header =
+        wire::parse_frame_header(bytes.first(std::min(bytes.size(), wire::kFrameHeaderBytes)));
+    if (!header || bytes.size() - wire::kFrameHeaderBytes < header->length) return;
+    const ByteView body = bytes.subspan(wire::kFrameHeaderBytes, header->length);
+    bytes = bytes.subspan(wire::kFrameHeaderBytes + header->length);
+    const bool whole = wire::verify_frame(*header, body).ok();
+    const wire::FrameTypeFacts* facts = find_frame_type(header->type);
     if (facts != nullptr && facts->numbered) {
       if (!ingest.take({*header, Bytes(body.begin(), body.end())})) return;
-    } else if (const Result<Gap> gap = decode_gap(body); header->type == FrameType::gap && gap) {
+    } else if (const Result<wire::Gap> gap = wire::decode_gap(body); header->type == wire::FrameType::gap && gap) {
       if (!ingest.take(*gap)) return;
     } else if (whole) {
       decode_message(header->type, body);
@@ -121,7 +125,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] == 0) {
     read_frames(bytes.subspan(1));
   } else {
-    decode_message(static_cast<FrameType>(data[0] % 25), bytes.subspan(1));
+    decode_message(static_cast<wire::FrameType>(data[0] % 25), bytes.subspan(1));
   }
   return 0;
 }

@@ -16,8 +16,8 @@ namespace {
 constexpr const char* kRoot = "/var/tmp/accelscope-debian-11";
 constexpr const char* kScript = ACCELSCOPE_PORTABLE_TESTS "/bare_debian.sh";
 
-[[nodiscard]] capture::ChildOutcome outcome_of(const std::vector<std::string>& words) {
-  const Result<capture::ChildOutcome> done = capture::run_child(words, [] { return false; });
+[[nodiscard]] capture::system::ChildOutcome outcome_of(const std::vector<std::string>& words) {
+  const Result<capture::system::ChildOutcome> done = capture::system::run_child(words, [] { return false; });
   REQUIRE_MESSAGE(done.ok(), done.message());
   return *done;
 }
@@ -25,7 +25,7 @@ constexpr const char* kScript = ACCELSCOPE_PORTABLE_TESTS "/bare_debian.sh";
 }  // namespace
 
 std::unique_ptr<BareDebian> BareDebian::open() {
-  const capture::ChildOutcome made = outcome_of({"/bin/sh", kScript, "make", kRoot});
+  const capture::system::ChildOutcome made = outcome_of({"/bin/sh", kScript, "make", kRoot});
   INFO(made.output);
   REQUIRE(made.exit_code == 0);
   if (made.output == "ready\n") return std::unique_ptr<BareDebian>(new BareDebian(kRoot));
@@ -39,7 +39,7 @@ std::vector<std::string> BareDebian::command(const std::vector<std::string>& wor
   return all;
 }
 
-capture::ChildOutcome BareDebian::run(const std::vector<std::string>& words) const {
+capture::system::ChildOutcome BareDebian::run(const std::vector<std::string>& words) const {
   return outcome_of(command(words));
 }
 

@@ -19,7 +19,7 @@ class BareDebian {
   [[nodiscard]] static std::unique_ptr<BareDebian> open();
 
   // The programs of this build lie in /opt there, and the folder of this object is /mnt, and home.
-  [[nodiscard]] capture::ChildOutcome run(const std::vector<std::string>& words) const;
+  [[nodiscard]] capture::system::ChildOutcome run(const std::vector<std::string>& words) const;
   // The words that do so on this machine.
   [[nodiscard]] std::vector<std::string> command(const std::vector<std::string>& words) const;
   [[nodiscard]] const capture::test::ReachFolder& folder() const noexcept { return folder_; }

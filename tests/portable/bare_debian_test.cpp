@@ -173,13 +173,13 @@ TEST_CASE("a bare Debian 11 behind ssh: the agent is copied there, captures a pr
   // What the user's shell would be asked to do is done there.
   std::string inside;
   for (const std::string& word : debian->command({"/bin/sh", "-c"}))
-    inside += accelscope::capture::shell_quote(word) + " ";
+    inside += accelscope::capture::system::shell_quote(word) + " ";
   const accelscope::capture::test::ReachFolder folder;
   folder.write("inside", "#!/bin/sh\nexec " + inside + "\"$SSH_ORIGINAL_COMMAND\"\n", 0755);
   const auto server = accelscope::capture::test::SshServer::start(
       {.more = "ForceCommand \"" + folder.file("inside") + "\"\n", .version = ""});
   if (!server) return;
-  accelscope::capture::RecordOptions options;
+  accelscope::capture::client::RecordOptions options;
   options.plan.places = {server->place().text()};
   options.plan.ssh_config_file = server->folder().file("ssh_config");
   options.plan.request.kinds = {{"program", {}}, {"python", {}}};
@@ -187,11 +187,11 @@ TEST_CASE("a bare Debian 11 behind ssh: the agent is copied there, captures a pr
   options.plan.request.arguments = {"-c", "import platform; print(platform.libc_ver()[1])"};
   options.output_path = folder.file("far.accel");
   std::string steps;
-  options.progress = [&](const accelscope::capture::CaptureStatus& status, std::optional<double>) {
+  options.progress = [&](const accelscope::capture::client::CaptureStatus& status, std::optional<double>) {
     for (const auto& agent : status.agents) steps += agent.step + "\n";
     return true;
   };
-  const auto report = accelscope::capture::record(options);
+  const auto report = accelscope::capture::client::record(options);
   REQUIRE_MESSAGE(report.ok(), report.message());
   INFO(report->message);
   CHECK(report->complete);

@@ -16,7 +16,7 @@
 
 namespace {
 
-using accelscope::capture::run_child;
+using accelscope::capture::system::run_child;
 
 const std::set<std::string> kGlibc = {"libc.so.6",
                                       "libm.so.6",
@@ -88,10 +88,10 @@ TEST_CASE("the agent needs no shared library but glibc's, and no symbol that gli
 TEST_CASE("libraries that the agent puts into programs need glibc 2.31 only") {
   const accelscope::capture::test::ReachFolder cache;
   ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
-  const auto laid = accelscope::capture::ProbeFiles::lay_down();
+  const auto laid = accelscope::capture::probes::ProbeFiles::lay_down();
   REQUIRE(laid.ok());
   std::size_t libraries = 0;
-  for (const auto& file : accelscope::capture::carried_files()) {
+  for (const auto& file : accelscope::capture::probes::carried_files()) {
     const std::string path(file.path);
     if (!path.ends_with(".so")) continue;
     ++libraries;

@@ -19,11 +19,11 @@ namespace accelscope::test {
 class FakeCapture {
  public:
   // ---- What the test scripts
-  void set_phase(capture::CapturePhase phase, const std::string& message = "") {
+  void set_phase(capture::client::CapturePhase phase, const std::string& message = "") {
     const std::scoped_lock lock(mutex_);
     status_.phase = phase;
     status_.message = message;
-    for (capture::AgentStatus& agent : status_.agents) {
+    for (capture::client::AgentStatus& agent : status_.agents) {
       agent.phase = phase;
       agent.message = message;
     }
@@ -33,7 +33,7 @@ class FakeCapture {
     const std::scoped_lock lock(mutex_);
     change(status_);
   }
-  void ask(capture::CaptureQuestion question) {
+  void ask(capture::client::CaptureQuestion question) {
     const std::scoped_lock lock(mutex_);
     question_ = std::move(question);
   }
@@ -71,7 +71,7 @@ class FakeCapture {
 
   // ---- What the viewer did
   struct Seen {
-    std::vector<capture::CapturePlan> plans;
+    std::vector<capture::client::CapturePlan> plans;
     std::vector<std::string> wishes;  // "pause", "add tls://b:1"
     std::map<std::uint64_t, std::optional<std::string>> answers;
     std::vector<std::string> recovered, discarded;
@@ -87,19 +87,20 @@ class FakeCapture {
   }
 
   // ---- What the viewer gets
-  std::map<std::string, capture::Reached> hosts;  // that answer when they are tried
-  std::vector<capture::KindFacts> kinds;          // that this program knows
-  std::vector<capture::Recoverable> left;
+  std::map<std::string, capture::client::Reached> hosts;  // that answer when they are tried
+  std::vector<capture::request::KindFacts> kinds;         // that this program knows
+  std::vector<capture::client::Recoverable> left;
   std::string begin_error;
 
-  [[nodiscard]] std::unique_ptr<app::LiveLink> link(const capture::CapturePlan& plan, std::shared_ptr<Store> store) {
+  [[nodiscard]] std::unique_ptr<app::LiveLink> link(const capture::client::CapturePlan& plan,
+                                                    std::shared_ptr<Store> store) {
     const std::scoped_lock lock(mutex_);
     seen_.plans.push_back(plan);
     status_ = {};
     for (const std::string& place : plan.places) {
-      capture::AgentStatus agent;
+      capture::client::AgentStatus agent;
       agent.place = agent.peer = place;
-      agent.controls = plan.mode != capture::StartMode::watch;
+      agent.controls = plan.mode != capture::wire::StartMode::watch;
       status_.agents.push_back(std::move(agent));
     }
     store_ = std::move(store);
@@ -120,13 +121,13 @@ class FakeCapture {
   // The fake must outlive them.
   [[nodiscard]] app::CaptureServices services() {
     app::CaptureServices services;
-    services.begin = [this](const capture::CapturePlan& plan, std::shared_ptr<Store> store,
-                            const capture::CaptureSessionOptions&) -> Result<std::unique_ptr<app::LiveLink>> {
+    services.begin = [this](const capture::client::CapturePlan& plan, std::shared_ptr<Store> store,
+                            const capture::client::CaptureSessionOptions&) -> Result<std::unique_ptr<app::LiveLink>> {
       if (!begin_error.empty()) return Error{begin_error};
       return link(plan, std::move(store));
     };
-    services.recover = [this](const capture::Recoverable& what, std::shared_ptr<Store> store,
-                              const capture::CaptureSessionOptions&) -> Result<std::unique_ptr<app::LiveLink>> {
+    services.recover = [this](const capture::client::Recoverable& what, std::shared_ptr<Store> store,
+                              const capture::client::CaptureSessionOptions&) -> Result<std::unique_ptr<app::LiveLink>> {
       auto made = link(what.plan, std::move(store));
       make_events(static_cast<int>(what.events));
       const std::scoped_lock lock(mutex_);
@@ -134,7 +135,7 @@ class FakeCapture {
       return made;
     };
     services.reach = [this](const std::string& place, const std::string&,
-                            const std::function<bool()>&) -> Result<capture::Reached> {
+                            const std::function<bool()>&) -> Result<capture::client::Reached> {
       const std::scoped_lock lock(mutex_);
       seen_.reached.push_back(place);
       const auto found = hosts.find(place);
@@ -142,7 +143,7 @@ class FakeCapture {
       return found->second;
     };
     services.find_recoverable = [this](const std::string&) { return left; };
-    services.discard = [this](const capture::Recoverable& what) {
+    services.discard = [this](const capture::client::Recoverable& what) {
       const std::scoped_lock lock(mutex_);
       seen_.discarded.push_back(what.folder);
       return Result<void>{};
@@ -155,21 +156,21 @@ class FakeCapture {
   class Link final : public app::LiveLink {
    public:
     explicit Link(FakeCapture& fake) : fake_(fake) {}
-    [[nodiscard]] capture::CaptureStatus status() const override {
+    [[nodiscard]] capture::client::CaptureStatus status() const override {
       const std::scoped_lock lock(fake_.mutex_);
       return fake_.status_;
     }
     void add(const std::string& place) override {
       note("add " + place);
-      capture::AgentStatus agent;
+      capture::client::AgentStatus agent;
       agent.place = place;
-      fake_.change([&](capture::CaptureStatus& status) { status.agents.push_back(agent); });
+      fake_.change([&](capture::client::CaptureStatus& status) { status.agents.push_back(agent); });
     }
     void leave(const std::string& place) override { note("leave " + place); }
     void pause() override { note("pause"); }
     void resume() override { note("resume"); }
     void stop() override { note("stop"); }
-    [[nodiscard]] std::optional<capture::CaptureQuestion> question() const override {
+    [[nodiscard]] std::optional<capture::client::CaptureQuestion> question() const override {
       const std::scoped_lock lock(fake_.mutex_);
       return fake_.question_;
     }
@@ -190,8 +191,8 @@ class FakeCapture {
   };
 
   mutable std::mutex mutex_;
-  capture::CaptureStatus status_;
-  std::optional<capture::CaptureQuestion> question_;
+  capture::client::CaptureStatus status_;
+  std::optional<capture::client::CaptureQuestion> question_;
   Seen seen_;
   std::shared_ptr<Store> store_;
   std::unique_ptr<StoreSink> sink_;
@@ -203,14 +204,14 @@ class FakeCapture {
 };
 
 // A kind that runs a program, with an option of every type; and one that runs nothing.
-[[nodiscard]] inline std::vector<capture::KindFacts> two_kinds() {
-  using capture::OptionType;
-  capture::KindFacts program{.name = "program",
-                             .title = "Program output",
-                             .explanation = "Its lines and its use of the machine.",
-                             .needs_program = true,
-                             .options = {},
-                             .checks = {}};
+[[nodiscard]] inline std::vector<capture::request::KindFacts> two_kinds() {
+  using capture::request::OptionType;
+  capture::request::KindFacts program{.name = "program",
+                                      .title = "Program output",
+                                      .explanation = "Its lines and its use of the machine.",
+                                      .needs_program = true,
+                                      .options = {},
+                                      .checks = {}};
   program.options = {
       {.name = "resources",
        .type = OptionType::flag,
@@ -229,17 +230,17 @@ class FakeCapture {
        .choices = {"full", "slim"}},
       {.name = "limit", .type = OptionType::count, .default_value = "", .explanation = "Lines kept.", .choices = {}},
   };
-  capture::KindFacts simulate{.name = "simulate",
-                              .title = "Simulated accelerator",
-                              .explanation = "Needs no hardware.",
-                              .needs_program = false,
-                              .options = {},
-                              .checks = {}};
+  capture::request::KindFacts simulate{.name = "simulate",
+                                       .title = "Simulated accelerator",
+                                       .explanation = "Needs no hardware.",
+                                       .needs_program = false,
+                                       .options = {},
+                                       .checks = {}};
   return {program, simulate};
 }
 
-[[nodiscard]] inline capture::Reached reached_host(const std::string& host) {
-  capture::Reached reached;
+[[nodiscard]] inline capture::client::Reached reached_host(const std::string& host) {
+  capture::client::Reached reached;
   reached.milliseconds = 41;
   reached.peer = host + ":7420 (accelscope-agent 0.1.0)";
   reached.welcome.host = host;

@@ -13,18 +13,18 @@ namespace {
 
 using namespace accelscope::capture;
 
-class Silent final : public HostProgress {
+class Silent final : public reach::HostProgress {
  public:
   void step(const std::string&) override {}
   [[nodiscard]] bool cancelled() const override { return false; }
 };
 
-int reach(const std::string& place_text, const std::string& config, const std::string& agent) {
+int prepare_place(const std::string& place_text, const std::string& config, const std::string& agent) {
   std::signal(SIGINT, SIG_IGN);
-  const auto place = parse_place(place_text);
+  const auto place = reach::parse_place(place_text);
   if (!place) return 2;
   Silent progress;
-  const auto host = make_ssh_host(
+  const auto host = reach::make_ssh_host(
       place.value(), {.agent_program = agent, .version = "0.1.0", .ask_on_terminal = true, .ssh_config_file = config});
   if (const auto ready = host->prepare(progress); !ready) {
     std::cout << ready.message() << std::endl;
@@ -34,7 +34,7 @@ int reach(const std::string& place_text, const std::string& config, const std::s
   std::cout << "ready" << std::endl;
   std::string line;
   while (stream && std::getline(std::cin, line) && line != "end") {
-    if (!write_all(stream.value(), line)) break;
+    if (!system::write_all(stream.value(), line)) break;
     std::string back(line.size(), '\0');
     std::size_t count = 0;
     while (count < back.size()) {
@@ -52,6 +52,6 @@ int reach(const std::string& place_text, const std::string& config, const std::s
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (asked_by_ssh()) return answer_ssh(argc > 1 ? argv[1] : "");
-  return argc == 4 ? reach(argv[1], argv[2], argv[3]) : 2;
+  if (reach::asked_by_ssh()) return reach::answer_ssh(argc > 1 ? argv[1] : "");
+  return argc == 4 ? prepare_place(argv[1], argv[2], argv[3]) : 2;
 }

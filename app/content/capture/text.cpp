@@ -6,8 +6,8 @@
 
 namespace accelscope::app {
 
-using capture::AgentStatus;
-using capture::CapturePhase;
+using capture::client::AgentStatus;
+using capture::client::CapturePhase;
 
 std::string phase_text(CapturePhase phase) {
   switch (phase) {
@@ -37,7 +37,7 @@ std::string elapsed_text(double seconds) {
   return (hours > 0 ? std::to_string(hours) + ":" : "") + minutes + ":" + two(whole % 60);
 }
 
-std::string hosts_text(const capture::CaptureStatus& status) {
+std::string hosts_text(const capture::client::CaptureStatus& status) {
   if (status.agents.empty()) return "";
   const AgentStatus& first = status.agents.front();
   std::string text = first.host.empty() ? first.place : first.host;
@@ -45,7 +45,7 @@ std::string hosts_text(const capture::CaptureStatus& status) {
   return text;
 }
 
-std::string watching_text(const capture::CaptureStatus& status) {
+std::string watching_text(const capture::client::CaptureStatus& status) {
   for (const AgentStatus& agent : status.agents) {
     const bool running = agent.phase == CapturePhase::streaming || agent.phase == CapturePhase::paused;
     if (!running || agent.controls) continue;

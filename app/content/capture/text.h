@@ -9,13 +9,13 @@
 
 namespace accelscope::app {
 
-[[nodiscard]] std::string phase_text(capture::CapturePhase phase);  // "recording"
-[[nodiscard]] std::string elapsed_text(double seconds);             // "0:42", "1:02:03"
+[[nodiscard]] std::string phase_text(capture::client::CapturePhase phase);  // "recording"
+[[nodiscard]] std::string elapsed_text(double seconds);                     // "0:42", "1:02:03"
 
 // The hosts in a word or two: "trn1-07", "trn1-07 +1".
-[[nodiscard]] std::string hosts_text(const capture::CaptureStatus& status);
+[[nodiscard]] std::string hosts_text(const capture::client::CaptureStatus& status);
 // Some agent is controlled by another viewer, or by nobody: we only watch. "" if we control all.
-[[nodiscard]] std::string watching_text(const capture::CaptureStatus& status);
+[[nodiscard]] std::string watching_text(const capture::client::CaptureStatus& status);
 
 struct AgentLine {
   std::string label;
@@ -23,6 +23,6 @@ struct AgentLine {
   bool bad = false;  // lost, dropped, broken
 };
 // All that is known of one agent, the most important first; what is not known is left out.
-[[nodiscard]] std::vector<AgentLine> agent_lines(const capture::AgentStatus& agent);
+[[nodiscard]] std::vector<AgentLine> agent_lines(const capture::client::AgentStatus& agent);
 
 }  // namespace accelscope::app

@@ -292,7 +292,7 @@ void SourcePanel::store_texts(const PanelContext& context) {
     if (status.read_only) {
       return Error{status.path + ": is read-only and can take no sources; save it under another name first"};
     }
-    const capture::FoundSources found = capture::find_source_files(names, {folder});
+    const capture::sources::FoundSources found = capture::sources::find_source_files(names, {folder});
     for (const SourceFile& file : found.files) {
       if (auto defined = store->define(0, file); !defined) return defined.error();
     }

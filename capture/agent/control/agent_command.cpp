@@ -16,7 +16,7 @@
 #include "capture/command_line/options.h"
 #include "capture/request/option_cli.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 constexpr const char* kDescription =
@@ -67,7 +67,8 @@ int obey_words(int argc, const char* const* argv) {
   add("list", "the captures of yours that are running on this machine", declare_list);
   add("doctor", "what works on this host, and what is missing", declare_doctor);
   const std::vector<std::string> words(all.begin() + 1, mark);
-  if (const std::string help = kind_help("accelscope-agent run", command_line::help_topic(words), declared_kinds());
+  if (const std::string help =
+          request::kind_help("accelscope-agent run", command_line::help_topic(words), request::declared_kinds());
       !help.empty()) {
     fmt::print("{}", help);
     return kExitDone;
@@ -113,4 +114,4 @@ int run_agent_command(int argc, const char* const* argv) {
   return report_failure(kExitFailed, "the standard output cannot be written; is the disk full, or the reader gone?");
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

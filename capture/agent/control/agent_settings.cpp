@@ -3,7 +3,7 @@
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 constexpr const char* kServing = "Serving";
@@ -40,7 +40,7 @@ bool any_serving_option(const command_line::OptionSet& command) { return command
 
 Result<AgentSettings> AgentOptionTexts::read() const {
   AgentSettings settings;
-  const Result<Address> address = parse_address(listen_);
+  const Result<system::Address> address = system::parse_address(listen_);
   if (!address) return address.error();
   settings.listen = *address;
   const Result<std::uint64_t> buffer = parse_size(buffer_);
@@ -68,4 +68,4 @@ Result<AgentSettings> AgentOptionTexts::read() const {
   return settings;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

@@ -13,10 +13,10 @@ namespace accelscope::command_line {
 class OptionSet;
 }
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 struct AgentSettings {
-  Address listen;
+  system::Address listen;
   std::string token_file;    // "": the token in the agent's folder
   bool token_stdin = false;  // the first line of standard input
   bool allow_run = false;    // starts programs for an authenticated viewer
@@ -56,4 +56,4 @@ class AgentOptionTexts {
   bool quiet_ = false;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

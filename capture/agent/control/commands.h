@@ -10,7 +10,7 @@ namespace accelscope::command_line {
 class OptionSet;
 }
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;
@@ -33,4 +33,4 @@ int report_failure(int status, const std::string& message);
                                           const std::string& verb);  // pause, resume, stop
 [[nodiscard]] AgentAction declare_list(command_line::OptionSet& command);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

@@ -6,7 +6,7 @@
 #include "capture/agent/control/control_socket.h"
 #include "capture/command_line/options.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 ControlCommand command_of(const std::string& verb) {
@@ -44,4 +44,4 @@ AgentAction declare_list(command_line::OptionSet& command) {
   };
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

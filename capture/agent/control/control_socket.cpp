@@ -19,7 +19,7 @@
 #include "capture/security/private_files.h"
 #include "core/base/nearest_name.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,14 +56,14 @@ constexpr std::array kCommands = {ControlCommand::pause, ControlCommand::resume,
   return address;
 }
 
-[[nodiscard]] Descriptor new_socket(int flags = 0) {
-  return Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
+[[nodiscard]] system::Descriptor new_socket(int flags = 0) {
+  return system::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
 }
 
 // Nothing if nobody listens there; then the file, if there is one, was left behind.
-[[nodiscard]] std::optional<Descriptor> connect_to(const std::string& path) {
+[[nodiscard]] std::optional<system::Descriptor> connect_to(const std::string& path) {
   const Result<sockaddr_un> address = socket_address(path);
-  Descriptor connection = new_socket();
+  system::Descriptor connection = new_socket();
   if (!address || !connection) return std::nullopt;
   const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
   if (::connect(connection.get(), generic, sizeof *address) != 0) return std::nullopt;
@@ -95,7 +95,7 @@ void write_line(int connection, std::string line) {
 }
 
 [[nodiscard]] Result<std::string> ask(const std::string& path, ControlCommand command) {
-  const std::optional<Descriptor> connection = connect_to(path);
+  const std::optional<system::Descriptor> connection = connect_to(path);
   if (!connection) return Error{"the capture has just ended"};
   write_line(connection->get(), std::string(control_word(command)));
   const std::string answer = read_line(connection->get());
@@ -197,11 +197,11 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::string& na
                                                            const std::string& given_folder) {
   const Result<std::string> folder = given_folder.empty() ? control_folder() : Result<std::string>(given_folder);
   if (!folder) return folder.error();
-  Result<std::pair<Descriptor, Descriptor>> wake = make_stream_pair();
+  Result<std::pair<system::Descriptor, system::Descriptor>> wake = system::make_stream_pair();
   if (!wake) return wake.error();
   std::optional<Place> place;
   // Two that start at once must not take each other's fresh socket for one that was left behind.
-  const Result<void> taken = with_folder_locked(*folder, [&]() -> Result<void> {
+  const Result<void> taken = security::with_folder_locked(*folder, [&]() -> Result<void> {
     Result<Place> found = take_place(*folder, name);
     if (!found) return found.error();
     place = std::move(found).value();
@@ -212,7 +212,7 @@ Result<std::unique_ptr<ControlSocket>> ControlSocket::open(const std::string& na
       new ControlSocket(std::move(*place), std::move(wake->first), std::move(wake->second), std::move(handler)));
 }
 
-ControlSocket::ControlSocket(Place place, Descriptor wake, Descriptor woken, Handler handler)
+ControlSocket::ControlSocket(Place place, system::Descriptor wake, system::Descriptor woken, Handler handler)
     : name_(std::move(place.name)),
       path_(std::move(place.path)),
       listener_(std::move(place.listener)),
@@ -234,7 +234,7 @@ void ControlSocket::serve() {
     if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return;
     if (waiting[1].revents != 0) return;
     if (waiting[0].revents == 0) continue;
-    const Descriptor connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    const system::Descriptor connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (connection) answer(connection.get());
   }
 }
@@ -288,4 +288,4 @@ Result<std::string> send_command(const std::string& name, ControlCommand command
                            nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest), all)};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

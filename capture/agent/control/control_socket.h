@@ -17,7 +17,7 @@
 #include "capture/system/descriptor.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 enum class ControlCommand : std::uint8_t {
   pause,
@@ -46,18 +46,18 @@ class ControlSocket {
   struct Place {
     std::string name;
     std::string path;
-    Descriptor listener;
+    system::Descriptor listener;
   };
-  ControlSocket(Place place, Descriptor wake, Descriptor woken, Handler handler);
+  ControlSocket(Place place, system::Descriptor wake, system::Descriptor woken, Handler handler);
   [[nodiscard]] static Result<Place> take_place(const std::string& folder, const std::string& name);
   void serve();
   void answer(int connection) const;
 
   std::string name_;
   std::string path_;
-  Descriptor listener_;
-  Descriptor wake_;   // closed to end the thread
-  Descriptor woken_;  // its other end
+  system::Descriptor listener_;
+  system::Descriptor wake_;   // closed to end the thread
+  system::Descriptor woken_;  // its other end
   Handler handler_;
   std::thread thread_;
 };
@@ -79,4 +79,4 @@ struct ControlledCapture {
 [[nodiscard]] Result<std::string> send_command(const std::string& name, ControlCommand command,
                                                const std::string& folder = "");
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

@@ -12,7 +12,7 @@
 
 #include "capture/system/standard_streams.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 void leave_streams(const std::string& log_file) {
@@ -30,11 +30,11 @@ void leave_streams(const std::string& log_file) {
 [[noreturn]] void be_background(int report, const std::string& log_file,
                                 const std::function<int(const Announce&)>& function) {
   const int status = function([&](const std::string& line) {
-    (void)write_all(report, fmt::format("0{}\n", line));
+    (void)system::write_all(report, fmt::format("0{}\n", line));
     leave_streams(log_file);
     ::close(std::exchange(report, -1));
   });
-  if (report >= 0) (void)write_all(report, fmt::format("{}\n", status));
+  if (report >= 0) (void)system::write_all(report, fmt::format("{}\n", status));
   std::fflush(nullptr);
   ::_exit(status);
 }
@@ -85,4 +85,4 @@ int run_detached(const std::string& log_file, const std::function<int(const Anno
   return outcome;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

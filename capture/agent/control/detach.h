@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 // Tells the starter that all is well, with a line for it to print. To be called once at most.
 using Announce = std::function<void(const std::string& line)>;
@@ -15,4 +15,4 @@ using Announce = std::function<void(const std::string& line)>;
 // are closed, and the log file takes what it writes to standard error. Call it before any thread is started.
 [[nodiscard]] int run_detached(const std::string& log_file, const std::function<int(const Announce&)>& function);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

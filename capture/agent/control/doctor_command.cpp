@@ -15,7 +15,7 @@
 #include "capture/wire/messages.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -41,26 +41,26 @@ class CountingSink final : public EventSink {
 };
 
 Finding check_listening(const std::string& listen) {
-  const Result<Address> address = parse_address(listen);
+  const Result<system::Address> address = system::parse_address(listen);
   if (!address) return {Finding::State::failed, address.message()};
-  Loop loop;
-  const Result<std::unique_ptr<Listener>> listener = Listener::open(loop, *address, {});
+  wire::Loop loop;
+  const Result<std::unique_ptr<wire::Listener>> listener = wire::Listener::open(loop, *address, {});
   if (!listener) return {Finding::State::failed, listener.message()};
   return {Finding::State::ok, "can listen on " + (*listener)->address().text()};
 }
 
 Finding check_simulator() {
   CountingSink sink;
-  SimulationOptions options;
+  sim::SimulationOptions options;
   options.kernels = 1;
-  if (Result<void> done = simulate(options, sink); !done) return {Finding::State::failed, done.message()};
+  if (Result<void> done = sim::simulate(options, sink); !done) return {Finding::State::failed, done.message()};
   return {Finding::State::ok,
           fmt::format("the simulated accelerator runs ({} events in a kernel)", format_count(sink.events))};
 }
 
 void check_kinds(std::vector<Finding>& findings) {
-  for (const KindFacts& facts : checked_kinds()) {
-    for (const KindCheck& check : facts.checks) {
+  for (const request::KindFacts& facts : request::checked_kinds()) {
+    for (const request::KindCheck& check : facts.checks) {
       findings.push_back({check.ok ? Finding::State::ok : Finding::State::missing,
                           fmt::format("kind {}: {}", facts.name, check.text)});
     }
@@ -69,7 +69,7 @@ void check_kinds(std::vector<Finding>& findings) {
 
 // Without making what is not there: an agent makes it when it first needs it.
 void check_secrets(std::vector<Finding>& findings) {
-  const Result<std::string> folder = private_folder();
+  const Result<std::string> folder = security::private_folder();
   if (!folder) return findings.push_back({Finding::State::missing, folder.message()});
   const std::pair<const char*, const char*> files[] = {{"token", "the token that viewers must know"},
                                                        {"agent.key", "the agent's key"},
@@ -80,7 +80,7 @@ void check_secrets(std::vector<Finding>& findings) {
     if (!fs::exists(path, failure)) {
       findings.push_back(
           {Finding::State::ok, fmt::format("{}: not there yet; {} is made when it is needed", path, what)});
-    } else if (const Result<std::string> content = read_private_file(path); !content) {
+    } else if (const Result<std::string> content = security::read_private_file(path); !content) {
       findings.push_back({Finding::State::failed, content.message()});
     } else {
       findings.push_back({Finding::State::ok, fmt::format("{}: {}, readable by its owner only", path, what)});
@@ -105,7 +105,7 @@ Finding check_spool(const std::string& spool) {
 }
 
 int run(const DoctorCommand& options) {
-  fmt::print("accelscope-agent {}, protocol {}.{}\n", ACCELSCOPE_VERSION, kProtocolMajor, kProtocolMinor);
+  fmt::print("accelscope-agent {}, protocol {}.{}\n", ACCELSCOPE_VERSION, wire::kProtocolMajor, wire::kProtocolMinor);
   std::vector<Finding> findings = {check_listening(options.listen), check_simulator()};
   check_kinds(findings);
   check_secrets(findings);
@@ -132,4 +132,4 @@ AgentAction declare_doctor(command_line::OptionSet& command) {
   return [doctor] { return run(*doctor); };
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

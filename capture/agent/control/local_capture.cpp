@@ -19,7 +19,7 @@
 #include "core/base/format.h"
 #include "core/store/salvage/rescue.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 using namespace std::chrono_literals;
@@ -70,8 +70,8 @@ class LocalCapture {
   Result<std::string> obey_from_elsewhere(ControlCommand command);
 
   const LocalCaptureOptions& options_;
-  StoreScopes scopes_;
-  StreamIngest ingest_;
+  ingest::StoreScopes scopes_;
+  ingest::StreamIngest ingest_;
   TaskQueue tasks_;  // outlives what posts to it
   std::unique_ptr<CaptureRun> run_;
   std::unique_ptr<OutboxReader> reader_;
@@ -88,17 +88,17 @@ Result<void> LocalCapture::begin() {
       kind_parts(options_.request, options_.work_folder, run.origin, options_.watch);
   if (!parts) return parts.error();
   run.parts = std::move(parts).value();
-  run.facts.id = random_id();
+  run.facts.id = system::random_id();
   // The name that a shell may use is known before anything runs.
   Result<std::unique_ptr<ControlSocket>> control = ControlSocket::open(
-      capture_name(options_.request), [this](ControlCommand command) { return obey_from_elsewhere(command); });
+      request::capture_name(options_.request), [this](ControlCommand command) { return obey_from_elsewhere(command); });
   if (control) control_ = std::move(control).value();
-  run.facts.name = control_ ? control_->name() : capture_name(options_.request);
+  run.facts.name = control_ ? control_->name() : request::capture_name(options_.request);
   run.facts.begun_unix_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count());
   if (!options_.spool.empty()) {
-    if (Result<void> ready = ensure_private_folder(options_.spool); !ready) return ready;
+    if (Result<void> ready = security::ensure_private_folder(options_.spool); !ready) return ready;
     run.spool_folder = options_.spool + "/" + run.facts.id;
   }
   run.work_folder = options_.work_folder;
@@ -149,7 +149,7 @@ Result<void> LocalCapture::run() {
   }
   ended_ = true;
   control_.reset();
-  const std::optional<StreamEnd> end = run_->outbox().end();
+  const std::optional<wire::StreamEnd> end = run_->outbox().end();
   if (!end) return Error{"the capture has no end"};
   Result<std::string> missing = ingest_.finish(*end);
   if (!missing) return missing.error();
@@ -170,11 +170,11 @@ Result<std::string> LocalCapture::obey(ControlCommand command) {
       fmt::format("at {:.1f} s, {} events", seconds, format_count(run_->outbox().totals().events));
   switch (command) {
     case ControlCommand::pause:
-      if (run_->state() == CaptureState::paused) return Error{name + " is paused already"};
+      if (run_->state() == wire::CaptureState::paused) return Error{name + " is paused already"};
       run_->pause("paused from another shell");
       return fmt::format("{}: paused {}", name, place);
     case ControlCommand::resume:
-      if (run_->state() != CaptureState::paused) return Error{name + " is not paused"};
+      if (run_->state() != wire::CaptureState::paused) return Error{name + " is not paused"};
       run_->resume("resumed from another shell");
       return fmt::format("{}: resumed {}", name, place);
     case ControlCommand::stop:
@@ -186,7 +186,7 @@ Result<std::string> LocalCapture::obey(ControlCommand command) {
     case ControlCommand::status:
       break;
   }
-  return fmt::format("{}: {} {}", name, run_->state() == CaptureState::paused ? "paused" : "running", place);
+  return fmt::format("{}: {} {}", name, run_->state() == wire::CaptureState::paused ? "paused" : "running", place);
 }
 
 // On the control socket's thread.
@@ -227,4 +227,4 @@ Result<LocalCaptureReport> capture_locally(const LocalCaptureOptions& options) {
   return report;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

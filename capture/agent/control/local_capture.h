@@ -10,14 +10,14 @@
 #include "capture/request/kind.h"
 #include "core/store/store.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 struct LocalCaptureOptions {
-  CaptureRequest request;
+  request::CaptureRequest request;
   std::string output;                   // the session file; replaced if it exists
   std::string work_folder;              // exists; for scripts
   std::string spool;                    // folder in which what was sealed outlives this process; "": none
-  ProgramWatch watch;                   // as of the program's kind
+  request::ProgramWatch watch;          // as of the program's kind
   StoreOptions store;                   // with a memory budget
   std::function<bool()> asked_to_stop;  // asked some ten times a second
 };
@@ -32,4 +32,4 @@ struct LocalCaptureReport {
 // it failed, or cannot be written; then a spool stays.
 [[nodiscard]] Result<LocalCaptureReport> capture_locally(const LocalCaptureOptions& options);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

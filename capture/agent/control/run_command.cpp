@@ -20,7 +20,7 @@
 #include "capture/system/standard_streams.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,7 +29,7 @@ bool copy_to_output(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> buffer(std::size_t{1} << 20);
   while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
-    if (!write_all(STDOUT_FILENO, {buffer.data(), static_cast<std::size_t>(file.gcount())})) return false;
+    if (!system::write_all(STDOUT_FILENO, {buffer.data(), static_cast<std::size_t>(file.gcount())})) return false;
   }
   return file.eof();
 }
@@ -56,7 +56,7 @@ class WorkFolder {
 struct RunCommand {
   std::string output;
   std::string kind_list;
-  KindOptions kind_options;
+  request::KindOptions kind_options;
   std::string directory;
   std::vector<std::string> environment;
   std::string script;
@@ -69,7 +69,7 @@ struct RunCommand {
   bool quiet = false;
   const std::vector<std::string>* program = nullptr;  // after --
 
-  [[nodiscard]] Result<CaptureRequest> request() const;
+  [[nodiscard]] Result<request::CaptureRequest> request() const;
   [[nodiscard]] int run() const;
   [[nodiscard]] int finish(const std::string& file, const LocalCaptureReport& report,
                            std::optional<int> exit_status) const;
@@ -77,11 +77,11 @@ struct RunCommand {
 
 int fail(const std::string& message) { return report_failure(kExitRun, message); }
 
-Result<CaptureRequest> RunCommand::request() const {
-  CaptureRequest request;
-  std::vector<std::string> names = split_names(kind_list);
+Result<request::CaptureRequest> RunCommand::request() const {
+  request::CaptureRequest request;
+  std::vector<std::string> names = request::split_names(kind_list);
   if (names.empty() && (!program->empty() || !script.empty())) names = {"program"};
-  Result<std::vector<KindChoice>> kinds = kind_options.choices(names);
+  Result<std::vector<request::KindChoice>> kinds = kind_options.choices(names);
   if (!kinds) return kinds.error();
   request.kinds = std::move(kinds).value();
   request.name = name;
@@ -107,10 +107,11 @@ Result<CaptureRequest> RunCommand::request() const {
 
 int RunCommand::run() const {
   LocalCaptureOptions options;
-  Result<CaptureRequest> wanted = request();
+  Result<request::CaptureRequest> wanted = request();
   if (!wanted) return fail(wanted.message());
   options.request = std::move(wanted).value();
-  if (Result<void> checked = check_request(options.request, checked_kinds(options.request.kinds)); !checked)
+  if (Result<void> checked = request::check_request(options.request, request::checked_kinds(options.request.kinds));
+      !checked)
     return fail(checked.message());
   const WorkFolder work;        // goes with the capture
   const WorkFolder for_output;  // a session is written to a file first
@@ -118,7 +119,7 @@ int RunCommand::run() const {
     return fail("no folder for temporary files can be made; set TMPDIR to one with room");
   const bool to_output = output == "-";
   if (to_output && ::isatty(STDOUT_FILENO) == 1) return fail("-: a session is no text for a terminal; name a file");
-  const std::string file = output.empty() ? session_file_name(options.request) : output;
+  const std::string file = output.empty() ? request::session_file_name(options.request) : output;
   options.output = to_output ? for_output.path() + "/session.accel" : file;
   std::error_code failure;
   if (!force && fs::exists(options.output, failure)) {
@@ -137,10 +138,10 @@ int RunCommand::run() const {
   std::atomic<bool> shown = true;  // by the kind's thread
   if (!quiet) {
     options.watch.printed = [&shown, to_output](bool is_error, std::string_view bytes) {
-      if (!write_all(is_error || to_output ? STDERR_FILENO : STDOUT_FILENO, bytes)) shown = false;
+      if (!system::write_all(is_error || to_output ? STDERR_FILENO : STDOUT_FILENO, bytes)) shown = false;
     };
   }
-  const IgnoredBrokenPipe no_signal;  // a reader that leaves does not end the capture
+  const system::IgnoredBrokenPipe no_signal;  // a reader that leaves does not end the capture
   const StopSignals signals;
   options.asked_to_stop = [&signals] { return signals.asked(); };
   const Result<LocalCaptureReport> report = capture_locally(options);
@@ -185,15 +186,15 @@ AgentAction declare_run(command_line::OptionSet& command, const std::vector<std:
                      "machine's");
   command.add_flag("--force", run->force, "replace the output file");
   command.add_flag("--quiet", run->quiet, "do not show what the program prints");
-  const std::vector<KindFacts> kinds = declared_kinds();
-  run->kind_options.declare(command, kinds, KindOptions::Help::left_out);
+  const std::vector<request::KindFacts> kinds = request::declared_kinds();
+  run->kind_options.declare(command, kinds, request::KindOptions::Help::left_out);
   command.set_usage("accelscope-agent run [OPTIONS] -- PROGRAM ARGS...");
   command.set_footer(
-      kinds_footer("accelscope-agent run", kinds) +
+      request::kinds_footer("accelscope-agent run", kinds) +
       "\nCtrl+C, or accelscope-agent stop, ends the program and keeps what was captured. The exit status is "
       "the program's own;\n125 if the capture itself failed. Standard input of the program is empty.\n"
       "\nExample:\n  accelscope-agent run -o bench.accel --sample-interval 10ms -- python3 bench.py");
   return [run] { return run->run(); };
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

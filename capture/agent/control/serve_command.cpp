@@ -20,7 +20,7 @@
 #include "capture/system/standard_streams.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,20 +31,20 @@ void log_line(const std::string& line) {
   ::clock_gettime(CLOCK_REALTIME, &now);
   tm local{};
   ::localtime_r(&now.tv_sec, &local);
-  (void)write_all(STDERR_FILENO, fmt::format("{:02}:{:02}:{:02}.{:03} {}\n", local.tm_hour, local.tm_min, local.tm_sec,
-                                             now.tv_nsec / 1'000'000, line));
+  (void)system::write_all(STDERR_FILENO, fmt::format("{:02}:{:02}:{:02}.{:03} {}\n", local.tm_hour, local.tm_min,
+                                                     local.tm_sec, now.tv_nsec / 1'000'000, line));
 }
 
 // Names what is made, if it is the same each time; else "".
-std::string what_repeats(const std::vector<KindChoice>& fixed) {
-  for (const KindChoice& choice : fixed) {
-    const Result<const CaptureKind*> kind = find_kind(choice.name);
+std::string what_repeats(const std::vector<request::KindChoice>& fixed) {
+  for (const request::KindChoice& choice : fixed) {
+    const Result<const request::CaptureKind*> kind = request::find_kind(choice.name);
     if (!kind || (*kind)->repeats == nullptr || !(*kind)->repeats(choice)) return {};
   }
-  return shell_command(kind_arguments(fixed, declared_kinds()));
+  return system::shell_command(request::kind_arguments(fixed, request::declared_kinds()));
 }
 
-AgentOptions options_of(const AgentSettings& settings, const std::vector<KindChoice>& fixed,
+AgentOptions options_of(const AgentSettings& settings, const std::vector<request::KindChoice>& fixed,
                         const std::string& description) {
   AgentOptions options;
   options.listen = settings.listen;
@@ -81,15 +81,16 @@ Result<std::string> obey(Agent& agent, ControlCommand command) {
   return agent.command(Agent::Command::status);
 }
 
-int listen_and_serve(const AgentSettings& settings, const std::vector<KindChoice>& fixed,
+int listen_and_serve(const AgentSettings& settings, const std::vector<request::KindChoice>& fixed,
                      const std::string& description, const Announce& announce) {
   AgentOptions options = options_of(settings, fixed, description);
   const auto log = options.log;
-  Result<AgentSecrets> secrets = prepare_agent_secrets({.listen = settings.listen,
-                                                        .may_run = settings.allow_run,
-                                                        .token_file = settings.token_file,
-                                                        .token_descriptor = settings.token_stdin ? STDIN_FILENO : -1,
-                                                        .folder = {}});
+  Result<security::AgentSecrets> secrets =
+      security::prepare_agent_secrets({.listen = settings.listen,
+                                       .may_run = settings.allow_run,
+                                       .token_file = settings.token_file,
+                                       .token_descriptor = settings.token_stdin ? STDIN_FILENO : -1,
+                                       .folder = {}});
   if (!secrets) return report_failure(kExitFailed, secrets.message());
   options.secrets = std::move(secrets).value();
   if (settings.allow_run && log) log("viewers that know the token may start programs here as this user");
@@ -108,7 +109,8 @@ int listen_and_serve(const AgentSettings& settings, const std::vector<KindChoice
   return (*agent)->interrupted() ? kExitInterrupted : kExitDone;
 }
 
-int serve(const AgentSettings& settings, const std::vector<KindChoice>& fixed, const std::string& description) {
+int serve(const AgentSettings& settings, const std::vector<request::KindChoice>& fixed,
+          const std::string& description) {
   if (!settings.detach) {
     return listen_and_serve(settings, fixed, description, [](const std::string& line) {
       fmt::print("{}\n", line);
@@ -126,21 +128,21 @@ int serve(const AgentSettings& settings, const std::vector<KindChoice>& fixed, c
 // The serving options, and the options of the one kind that is chosen already.
 struct FixedKindCommand {
   AgentOptionTexts serving;
-  KindOptions kind_options;
+  request::KindOptions kind_options;
   std::vector<std::string> files;  // positional, of replay
 
   [[nodiscard]] int run(const std::string& kind) const {
     const Result<AgentSettings> settings = serving.read();
     if (!settings) return report_failure(kExitUsage, settings.message());
-    Result<std::vector<KindChoice>> choices = kind_options.choices({kind});
+    Result<std::vector<request::KindChoice>> choices = kind_options.choices({kind});
     if (!choices) return report_failure(kExitUsage, choices.message());
     for (const std::string& file : files) choices->front().options.push_back({"file", file});
-    CaptureRequest request;
+    request::CaptureRequest request;
     request.kinds = *choices;
-    if (Result<void> checked = check_request(request, checked_kinds(request.kinds)); !checked) {
+    if (Result<void> checked = request::check_request(request, request::checked_kinds(request.kinds)); !checked) {
       return report_failure(kExitUsage, checked.message());
     }
-    const Result<std::string> description = describe_request(request, "");
+    const Result<std::string> description = request::describe_request(request, "");
     if (!description) {  // what begins with an option's name is about how it was typed
       const bool usage = description.message().starts_with("--");
       return report_failure(usage ? kExitUsage : kExitFailed, description.message());
@@ -149,7 +151,9 @@ struct FixedKindCommand {
   }
 };
 
-std::vector<KindFacts> declaration_of(const std::string& kind) { return {(*find_kind(kind))->declare()}; }
+std::vector<request::KindFacts> declaration_of(const std::string& kind) {
+  return {(*request::find_kind(kind))->declare()};
+}
 
 }  // namespace
 
@@ -173,8 +177,8 @@ AgentAction declare_simulate(command_line::OptionSet& command) {
 AgentAction declare_replay(command_line::OptionSet& command) {
   auto replay = std::make_shared<FixedKindCommand>();
   replay->serving.declare(command);
-  std::vector<KindFacts> kinds = declaration_of("replay");
-  std::erase_if(kinds.front().options, [](const KindOption& option) { return option.name == "file"; });
+  std::vector<request::KindFacts> kinds = declaration_of("replay");
+  std::erase_if(kinds.front().options, [](const request::KindOption& option) { return option.name == "file"; });
   replay->kind_options.declare(command, kinds);
   command.add_option("file", replay->files, "session files, any files that can be imported, folders of ranks")
       .required();
@@ -182,4 +186,4 @@ AgentAction declare_replay(command_line::OptionSet& command) {
   return [replay] { return replay->run("replay"); };
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

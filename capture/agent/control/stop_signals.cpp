@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 // The one thing that a signal handler may write.
@@ -30,4 +30,4 @@ StopSignals::~StopSignals() {
 
 bool StopSignals::asked() const noexcept { return g_asked != 0; }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

@@ -3,7 +3,7 @@
 // object at a time.
 #pragma once
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 class StopSignals {
  public:
@@ -14,4 +14,4 @@ class StopSignals {
   [[nodiscard]] bool asked() const noexcept;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

@@ -13,12 +13,12 @@
 #include "core/base/checksum.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 // A source is foreign code at a module's border: what it throws becomes an error like any other.
-Result<void> run_guarded(const PartFunction& source, EventSink& sink, const OpenScope& open_scope,
-                         const AskCapture& ask) {
+Result<void> run_guarded(const PartFunction& source, EventSink& sink, const request::OpenScope& open_scope,
+                         const request::AskCapture& ask) {
   try {
     return source(sink, open_scope, ask);
   } catch (const std::bad_alloc&) {
@@ -36,7 +36,8 @@ class NoScope final : public EventSink {
 
  private:
   static Error failure() {
-    return Error{fmt::format("a capture joins at most {} sources; capture or replay fewer at once", kMaxWireScope)};
+    return Error{
+        fmt::format("a capture joins at most {} sources; capture or replay fewer at once", wire::kMaxWireScope)};
   }
 };
 
@@ -49,11 +50,11 @@ class CaptureRun::Sink final : public EventSink {
   Sink(CaptureRun& run, std::uint32_t scope, bool urgent) : run_(run), scope_(scope), urgent_(urgent) {}
   Result<void> define(const Definition& definition) override {
     if (run_.own_time_) time_.define(definition);
-    return run_.outbox_->put(scope_, FrameType::definition, encode(definition), 0, 0, urgent_);
+    return run_.outbox_->put(scope_, wire::FrameType::definition, encode(definition), 0, 0, urgent_);
   }
   Result<void> append(SealedChunk chunk) override {
     if (run_.own_time_) note_time(chunk);
-    return run_.outbox_->put(scope_, FrameType::chunk, std::move(chunk.bytes), chunk.lane, chunk.count, urgent_);
+    return run_.outbox_->put(scope_, wire::FrameType::chunk, std::move(chunk.bytes), chunk.lane, chunk.count, urgent_);
   }
   [[nodiscard]] bool cancelled() const override { return run_.cancelled_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool paused() const override { return run_.paused_.load(std::memory_order_relaxed); }
@@ -74,7 +75,7 @@ class CaptureRun::Sink final : public EventSink {
   CaptureRun& run_;
   std::uint32_t scope_;
   bool urgent_;
-  StreamTime time_;
+  sources::StreamTime time_;
 };
 
 // A source that repeats itself: its first frames are in the spool already.
@@ -119,12 +120,12 @@ CaptureRun::~CaptureRun() {
 
 Result<std::unique_ptr<CaptureRun>> CaptureRun::begin(Options options) {
   std::unique_ptr<CaptureRun> run(new CaptureRun(std::move(options)));
-  if (run->options_.parts.size() > kMaxWireScope) return Error{"too many kinds for one capture"};
-  std::unique_ptr<FrameLog> log;
+  if (run->options_.parts.size() > wire::kMaxWireScope) return Error{"too many kinds for one capture"};
+  std::unique_ptr<log::FrameLog> log;
   if (!run->options_.spool_folder.empty()) {
-    Result<std::unique_ptr<FrameLog>> made =
-        FrameLog::create(run->options_.spool_folder,
-                         {.capture_id = run->facts_.id, .segment_bytes = run->options_.outbox.spool_segment_bytes});
+    Result<std::unique_ptr<log::FrameLog>> made = log::FrameLog::create(
+        run->options_.spool_folder,
+        {.capture_id = run->facts_.id, .segment_bytes = run->options_.outbox.spool_segment_bytes});
     if (!made) return made.error();
     log = std::move(made).value();
   }
@@ -136,18 +137,18 @@ Result<std::unique_ptr<CaptureRun>> CaptureRun::begin(Options options) {
 
 std::unique_ptr<EventSink> CaptureRun::open_scope() {
   const std::uint32_t scope = next_scope_++;
-  if (scope > kMaxWireScope) return std::make_unique<NoScope>();
+  if (scope > wire::kMaxWireScope) return std::make_unique<NoScope>();
   return std::make_unique<Sink>(*this, scope, false);
 }
 
-void CaptureRun::ask(CaptureWish wish, const std::string& reason) {
+void CaptureRun::ask(request::CaptureWish wish, const std::string& reason) {
   options_.post([this, wish, reason] {
     switch (wish) {
-      case CaptureWish::pause:
+      case request::CaptureWish::pause:
         return pause(reason);
-      case CaptureWish::resume:
+      case request::CaptureWish::resume:
         return resume(reason);
-      case CaptureWish::stop:
+      case request::CaptureWish::stop:
         return stop(reason);
     }
   });
@@ -165,17 +166,17 @@ void CaptureRun::start_parts() {
       RepeatSink repeat(*sinks_[i], i == 0 ? sealed_before_ : Outbox::Adopted{});
       Result<void> result = run_guarded(
           options_.parts[i].write, repeat, [this] { return open_scope(); },
-          [this](CaptureWish wish, const std::string& reason) { ask(wish, reason); });
+          [this](request::CaptureWish wish, const std::string& reason) { ask(wish, reason); });
       options_.post([this, i, result = std::move(result)] { on_part_done(i, result); });
     });
   }
 }
 
 Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_folder, Options options) {
-  Result<FrameLogFacts> kept = FrameLog::read_facts(spool_folder);
+  Result<log::FrameLogFacts> kept = log::FrameLog::read_facts(spool_folder);
   if (!kept) return kept.error();
-  FrameLogRecovery found;
-  Result<std::unique_ptr<FrameLog>> log = FrameLog::open_existing(
+  log::FrameLogRecovery found;
+  Result<std::unique_ptr<log::FrameLog>> log = log::FrameLog::open_existing(
       spool_folder, {.capture_id = kept->capture_id, .segment_bytes = options.outbox.spool_segment_bytes}, found);
   if (!log) return log.error();
   const bool would_go_on =
@@ -193,22 +194,22 @@ Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_
   if (goes_on) {
     run->start_parts();
   } else if (kept->end) {
-    run->state_ = CaptureState::ended;
+    run->state_ = wire::CaptureState::ended;
     run->outbox_->finish(*kept->end);
   } else {
-    run->state_ = CaptureState::interrupted;
+    run->state_ = wire::CaptureState::interrupted;
     run->state_reason_ = fmt::format(
         "the agent died during the capture; the {} events that it had sealed are here, what it had not sealed is "
         "lost{}{}",
         format_count(run->outbox_->totals().events),
         run->outbox_->spool_damaged() ? "; parts of the spool are damaged and cannot be read" : "",
         found.cut_bytes == 0 ? "" : fmt::format(" (a frame of which {} bytes were written)", found.cut_bytes));
-    run->outbox_->finish(Outcome::failed, run->state_reason_);
+    run->outbox_->finish(wire::Outcome::failed, run->state_reason_);
   }
   return run;
 }
 
-void CaptureRun::make_outbox(std::unique_ptr<FrameLog> log) {
+void CaptureRun::make_outbox(std::unique_ptr<log::FrameLog> log) {
   outbox_ = std::make_unique<Outbox>(options_.outbox, std::move(log), [this] {
     options_.post([this] { stop("the room for what no viewer has taken is used up"); });
   });
@@ -234,7 +235,7 @@ void CaptureRun::end_capture() {
   const Outbox::Totals totals = outbox_->totals();
   std::vector<QualityEntry> entries;
   if (totals.dropped_events > 0) {
-    entries.push_back({kDroppedEvents, totals.dropped_events,
+    entries.push_back({wire::kDroppedEvents, totals.dropped_events,
                        "the agent dropped events for want of room; give it a larger --buffer or --spool-limit, or "
                        "--when-full wait",
                        Severity::warning});
@@ -245,9 +246,11 @@ void CaptureRun::end_capture() {
   for (const QualityEntry& entry : entries) {
     if (Result<void> noted = sinks_.back()->define(entry); !noted && failure_.empty()) failure_ = noted.message();
   }
-  const Outcome outcome = !failure_.empty() ? Outcome::failed : stopped_ ? Outcome::stopped : Outcome::complete;
+  const wire::Outcome outcome = !failure_.empty() ? wire::Outcome::failed
+                                : stopped_        ? wire::Outcome::stopped
+                                                  : wire::Outcome::complete;
   outbox_->finish(outcome, !failure_.empty() ? failure_ : stop_reason_);
-  set_state(CaptureState::ended, !failure_.empty() ? failure_ : stop_reason_);
+  set_state(wire::CaptureState::ended, !failure_.empty() ? failure_ : stop_reason_);
 }
 
 bool CaptureRun::over() const noexcept { return running_ == 0; }
@@ -262,7 +265,7 @@ bool CaptureRun::saved() const {
   return over() && totals.durable == totals.frames;
 }
 
-CaptureOffer CaptureRun::offer() const {
+wire::CaptureOffer CaptureRun::offer() const {
   const Outbox::Totals totals = outbox_->totals();
   return {facts_.id,     facts_.name,   facts_.description,   state_, totals.first,
           totals.frames, totals.events, facts_.begun_unix_ns, ""};
@@ -275,22 +278,22 @@ std::optional<std::int64_t> CaptureRun::now_ns() const {
 }
 
 Result<void> CaptureRun::outcome() const {
-  if (state_ == CaptureState::interrupted) return Error{state_reason_};
+  if (state_ == wire::CaptureState::interrupted) return Error{state_reason_};
   return failure_.empty() ? Result<void>() : Result<void>(Error{failure_});
 }
 
 void CaptureRun::pause(const std::string& reason) {
-  if (state_ != CaptureState::running) return;
+  if (state_ != wire::CaptureState::running) return;
   paused_ = true;
   paused_since_ns_ = now_ns().value_or(0);
-  set_state(CaptureState::paused, reason);
+  set_state(wire::CaptureState::paused, reason);
 }
 
 void CaptureRun::resume(const std::string& reason) {
-  if (state_ != CaptureState::paused) return;
+  if (state_ != wire::CaptureState::paused) return;
   note_pause_end();
   paused_ = false;
-  set_state(CaptureState::running, reason);
+  set_state(wire::CaptureState::running, reason);
 }
 
 // The pause becomes an event of the session, so that an empty stretch explains itself. A device that stands still while
@@ -333,7 +336,7 @@ void CaptureRun::tick() {
   if (static_cast<double>(now_ns().value_or(0)) >= options_.duration_seconds * 1e9) stop("its time is up");
 }
 
-void CaptureRun::set_state(CaptureState state, const std::string& reason) {
+void CaptureRun::set_state(wire::CaptureState state, const std::string& reason) {
   state_ = state;
   state_reason_ = reason;
   (void)keep_facts();  // a failure stands in the outbox's totals
@@ -355,4 +358,4 @@ void CaptureRun::remove_spool() {
   std::filesystem::remove_all(options_.spool_folder, ignored);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

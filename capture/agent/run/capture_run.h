@@ -19,7 +19,7 @@
 #include "core/chunk/session_writer.h"
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 // Ending of the folder of a spool that was delivered as far as it could be read.
 inline constexpr std::string_view kDamagedSpool = ".damaged";
@@ -28,7 +28,8 @@ inline constexpr std::string_view kDamagedSpool = ".damaged";
 using SourceFunction = std::function<Result<void>(EventSink&)>;
 
 // The same for a part that may need further scopes, or asks something of its capture.
-using PartFunction = std::function<Result<void>(EventSink& sink, const OpenScope& open_scope, const AskCapture& ask)>;
+using PartFunction =
+    std::function<Result<void>(EventSink& sink, const request::OpenScope& open_scope, const request::AskCapture& ask)>;
 
 struct SourcePart {
   std::string name;  // of its kind
@@ -70,13 +71,13 @@ class CaptureRun {
   [[nodiscard]] const CaptureFacts& facts() const noexcept { return facts_; }
   [[nodiscard]] Outbox& outbox() noexcept { return *outbox_; }
   [[nodiscard]] const Outbox& outbox() const noexcept { return *outbox_; }
-  [[nodiscard]] CaptureState state() const noexcept { return state_; }
+  [[nodiscard]] wire::CaptureState state() const noexcept { return state_; }
   [[nodiscard]] const std::string& state_reason() const noexcept { return state_reason_; }
   [[nodiscard]] const std::string& results_base() const noexcept { return options_.results_base; }
-  [[nodiscard]] bool over() const noexcept;  // its sources have ended
-  [[nodiscard]] bool delivered() const;      // over, and a viewer has acknowledged all of it
-  [[nodiscard]] bool saved() const;          // over, and a viewer has all of it in a file
-  [[nodiscard]] CaptureOffer offer() const;  // without the controller
+  [[nodiscard]] bool over() const noexcept;        // its sources have ended
+  [[nodiscard]] bool delivered() const;            // over, and a viewer has acknowledged all of it
+  [[nodiscard]] bool saved() const;                // over, and a viewer has all of it in a file
+  [[nodiscard]] wire::CaptureOffer offer() const;  // without the controller
   // Capture time now; nothing once it is over.
   [[nodiscard]] std::optional<std::int64_t> now_ns() const;
   [[nodiscard]] Result<void> outcome() const;  // once over: what failed
@@ -91,15 +92,15 @@ class CaptureRun {
   class Sink;
   class RepeatSink;
   explicit CaptureRun(Options options);
-  void make_outbox(std::unique_ptr<FrameLog> log);
+  void make_outbox(std::unique_ptr<log::FrameLog> log);
   void start_parts();
-  [[nodiscard]] std::unique_ptr<EventSink> open_scope();  // any thread
-  void ask(CaptureWish wish, const std::string& reason);  // any thread
+  [[nodiscard]] std::unique_ptr<EventSink> open_scope();           // any thread
+  void ask(request::CaptureWish wish, const std::string& reason);  // any thread
   void on_part_done(std::size_t index, const Result<void>& result);
   void end_capture();
   void note_pause_end();
   void write_pause(std::int64_t begin_ns, std::int64_t length_ns);
-  void set_state(CaptureState state, const std::string& reason);
+  void set_state(wire::CaptureState state, const std::string& reason);
   [[nodiscard]] Result<void> keep_facts();
 
   Options options_;
@@ -119,11 +120,11 @@ class CaptureRun {
   std::vector<std::int64_t> early_pauses_;  // before any event came: how long each was
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> paused_{false};
-  CaptureState state_ = CaptureState::running;
+  wire::CaptureState state_ = wire::CaptureState::running;
   std::string state_reason_;
   bool stopped_ = false;
   std::string stop_reason_;
   std::string failure_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

@@ -9,7 +9,7 @@
 #include "core/base/checksum.h"
 #include "core/chunk/chunk_format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 // What sources may still seal after they were asked to end, while nobody takes anything.
@@ -18,7 +18,7 @@ constexpr std::uint64_t kWindDownBytes = 16ULL << 20;
 // Of a kept frame beside its body: the frame, its places in two queues, and what the allocator adds.
 constexpr std::size_t kFrameOverhead = 256;
 
-std::size_t held_bytes(const Frame& frame) { return frame.body.capacity() + kFrameOverhead; }
+std::size_t held_bytes(const wire::Frame& frame) { return frame.body.capacity() + kFrameOverhead; }
 
 // Small chunks come in larger blocks than they fill, and may have to be kept for long.
 void trim(Bytes& body) {
@@ -39,18 +39,18 @@ Result<ChunkFacts> chunk_facts(ByteView chunk) {
 
 }  // namespace
 
-Outbox::Outbox(OutboxOptions options, std::unique_ptr<FrameLog> log, std::function<void()> on_full)
+Outbox::Outbox(OutboxOptions options, std::unique_ptr<log::FrameLog> log, std::function<void()> on_full)
     : options_(options), log_(std::move(log)), on_full_(std::move(on_full)), spooling_(log_ != nullptr) {}
 
-Result<void> Outbox::put(std::uint32_t scope, FrameType type, Bytes body, LaneNumber lane, std::uint32_t events,
+Result<void> Outbox::put(std::uint32_t scope, wire::FrameType type, Bytes body, LaneNumber lane, std::uint32_t events,
                          bool urgent) {
   if (body.size() > find_frame_type(type)->max_length) {
-    return Error{fmt::format("a {} of {} bytes is larger than a viewer takes ({})", frame_type_name(type), body.size(),
-                             find_frame_type(type)->max_length)};
+    return Error{fmt::format("a {} of {} bytes is larger than a viewer takes ({})", wire::frame_type_name(type),
+                             body.size(), find_frame_type(type)->max_length)};
   }
   {
     std::unique_lock lock(mutex_);
-    switch (make_room(lock, body.size() + kFrameOverhead, type == FrameType::definition || urgent)) {
+    switch (make_room(lock, body.size() + kFrameOverhead, type == wire::FrameType::definition || urgent)) {
       case Room::closed:
         return Error{close_reason_};
       case Room::drop:
@@ -65,7 +65,7 @@ Result<void> Outbox::put(std::uint32_t scope, FrameType type, Bytes body, LaneNu
   const std::uint64_t sequence = newest_ + 1;
   newest_ = sequence;
   trim(body);
-  auto frame = std::make_shared<const Frame>(make_frame(type, std::move(body), sequence, scope));
+  auto frame = std::make_shared<const wire::Frame>(wire::make_frame(type, std::move(body), sequence, scope));
   if (log_ != nullptr && !log_failed_) spool(*frame, lane, events);
   std::function<void()> tell;
   {
@@ -74,7 +74,7 @@ Result<void> Outbox::put(std::uint32_t scope, FrameType type, Bytes body, LaneNu
     totals_.waiting_bytes += frame->wire_bytes();
     totals_.memory_bytes += held_bytes(*frame);
     unreceived_bytes_.push_back(frame->wire_bytes());
-    if (type == FrameType::chunk) count(scope, lane, events);
+    if (type == wire::FrameType::chunk) count(scope, lane, events);
     kept_.push_back({std::move(frame), events});
     if (std::exchange(more_wanted_, false)) tell = on_more_;
   }
@@ -89,17 +89,17 @@ void Outbox::count(std::uint32_t scope, LaneNumber lane, std::uint32_t events) {
 }
 
 // A spool that fails must not end the capture: what follows is kept in memory only, and the user is told.
-void Outbox::spool(const Frame& frame, LaneNumber lane, std::uint32_t events) {
+void Outbox::spool(const wire::Frame& frame, LaneNumber lane, std::uint32_t events) {
   const std::lock_guard log_lock(log_mutex_);
   const Result<void> written = log_->append(frame);
   const std::uint64_t bytes = log_->total_bytes();
   const std::lock_guard lock(mutex_);
   totals_.spool_bytes = bytes;
   if (written) {
-    const FrameHeader& header = frame.header;
+    const wire::FrameHeader& header = frame.header;
     spooled_ = header.sequence;
     spooled_frames_.push_back(
-        {header.sequence, header.scope, lane, events, frame.wire_bytes(), header.type == FrameType::chunk});
+        {header.sequence, header.scope, lane, events, frame.wire_bytes(), header.type == wire::FrameType::chunk});
     return;
   }
   log_failed_ = true;
@@ -127,7 +127,7 @@ void Outbox::let_go_first() {
   totals_.memory_bytes -= held_bytes(*first.frame);
   const std::uint64_t sequence = first.frame->header.sequence;
   if (sequence <= spooled_) return;
-  if (first.frame->header.type == FrameType::definition) {
+  if (first.frame->header.type == wire::FrameType::definition) {
     definitions_.emplace(sequence, first.frame);
     return;
   }
@@ -169,19 +169,19 @@ Outbox::Room Outbox::make_room(std::unique_lock<std::mutex>& lock, std::size_t b
   return Room::yes;
 }
 
-void Outbox::finish(Outcome outcome, const std::string& text) {
+void Outbox::finish(wire::Outcome outcome, const std::string& text) {
   std::function<void()> tell;
   {
     const std::lock_guard lock(mutex_);
     if (end_) return;
-    end_ = StreamEnd{outcome, totals_.frames, totals_.events, chunks_, text, {}};
+    end_ = wire::StreamEnd{outcome, totals_.frames, totals_.events, chunks_, text, {}};
     for (const auto& [lane, events] : lane_events_) end_->lanes.push_back({lane, events});
     if (std::exchange(more_wanted_, false)) tell = on_more_;
   }
   if (tell) tell();
 }
 
-void Outbox::finish(const StreamEnd& end) {
+void Outbox::finish(const wire::StreamEnd& end) {
   const std::lock_guard lock(mutex_);
   if (!end_) end_ = end;
 }
@@ -271,7 +271,7 @@ Result<void> Outbox::release(std::uint64_t sequence) {
 // True when so much is durable that letting it go is worth the write.
 bool Outbox::add_released(std::uint64_t sequence) {
   const std::lock_guard lock(mutex_);
-  StreamEnd& released = facts_.released;
+  wire::StreamEnd& released = facts_.released;
   released.last_sequence = sequence;
   for (; !spooled_frames_.empty() && spooled_frames_.front().sequence <= sequence; spooled_frames_.pop_front()) {
     const Spooled& frame = spooled_frames_.front();
@@ -289,7 +289,7 @@ bool Outbox::add_released(std::uint64_t sequence) {
   return true;
 }
 
-Result<void> Outbox::keep_facts(FrameLogFacts facts) {
+Result<void> Outbox::keep_facts(log::FrameLogFacts facts) {
   if (log_ == nullptr) return {};
   const std::lock_guard log_lock(log_mutex_);
   // The totals of what was let go are those of the last release: what is durable since is still there to be counted.
@@ -297,7 +297,7 @@ Result<void> Outbox::keep_facts(FrameLogFacts facts) {
   facts.released_of_first_scope = written_of_first_scope_;
   const Result<void> written = log_->write_facts(facts);
   written_released_ = facts.released;
-  StreamEnd counted = std::move(facts_.released);
+  wire::StreamEnd counted = std::move(facts_.released);
   const std::uint64_t counted_of_first_scope = facts_.released_of_first_scope;
   facts_ = std::move(facts);
   facts_.released = std::move(counted);
@@ -316,8 +316,8 @@ void Outbox::sync_spool() {
   if (!failure.empty() && totals_.spool_failure.empty()) totals_.spool_failure = failure;
 }
 
-Result<Outbox::Adopted> Outbox::adopt_spool(const FrameLogFacts& facts) {
-  FrameLogReader reader(log_->folder(), 0);
+Result<Outbox::Adopted> Outbox::adopt_spool(const log::FrameLogFacts& facts) {
+  log::FrameLogReader reader(log_->folder(), 0);
   const std::lock_guard log_lock(log_mutex_);
   const std::lock_guard lock(mutex_);
   Adopted adopted;
@@ -328,16 +328,18 @@ Result<Outbox::Adopted> Outbox::adopt_spool(const FrameLogFacts& facts) {
   totals_.frames = facts.released.last_sequence;
   totals_.events = facts.released.events;
   chunks_ = facts.released.chunks;
-  for (const LaneTotal& lane : facts.released.lanes) lane_events_[lane.lane] = released_lanes_[lane.lane] = lane.events;
+  for (const wire::LaneTotal& lane : facts.released.lanes)
+    lane_events_[lane.lane] = released_lanes_[lane.lane] = lane.events;
   for (;;) {
-    Result<std::optional<Frame>> frame = reader.next();
+    Result<std::optional<wire::Frame>> frame = reader.next();
     if (!frame) return frame.error();
     if (!frame.value()) break;
-    const FrameHeader& header = frame.value()->header;
+    const wire::FrameHeader& header = frame.value()->header;
     if (header.sequence == 0) continue;
     if (header.scope == 0) adopted.last_checksum = checksum(frame.value()->body);
     if (header.sequence <= facts.released.last_sequence) continue;
-    Spooled spooled{header.sequence, header.scope, 0, 0, frame.value()->wire_bytes(), header.type == FrameType::chunk};
+    Spooled spooled{
+        header.sequence, header.scope, 0, 0, frame.value()->wire_bytes(), header.type == wire::FrameType::chunk};
     if (const Result<ChunkFacts> chunk = chunk_facts(frame.value()->body); spooled.chunk && chunk) {
       spooled.lane = chunk->lane;
       spooled.events = chunk->count;
@@ -360,7 +362,7 @@ Outbox::Totals Outbox::totals() const {
   return totals_;
 }
 
-std::optional<StreamEnd> Outbox::end() const {
+std::optional<wire::StreamEnd> Outbox::end() const {
   const std::lock_guard lock(mutex_);
   return end_;
 }
@@ -387,28 +389,28 @@ Result<std::optional<OutboxReader::Item>> OutboxReader::next() {
       // Taken up in its middle, a hole has some of these events already behind the reader; how many is not known.
       const bool whole = hole->first == wanted;
       position_ = hole->second.last;
-      return std::optional<Item>(Item{nullptr, Gap{wanted, hole->second.last, whole ? hole->second.events : 0,
-                                                   "the agent had no room to keep them"}});
+      return std::optional<Item>(Item{nullptr, wire::Gap{wanted, hole->second.last, whole ? hole->second.events : 0,
+                                                         "the agent had no room to keep them"}});
     }
   }
   return from_log();
 }
 
 Result<std::optional<OutboxReader::Item>> OutboxReader::from_log() {
-  if (!log_reader_) log_reader_ = std::make_unique<FrameLogReader>(outbox_.log_->folder(), position_);
-  Result<std::optional<Frame>> read = log_reader_->next();
+  if (!log_reader_) log_reader_ = std::make_unique<log::FrameLogReader>(outbox_.log_->folder(), position_);
+  Result<std::optional<wire::Frame>> read = log_reader_->next();
   if (!read) return read.error();
   if (!read.value()) return Error{"the spool has lost frames that it should hold"};
   Item item;
-  item.frame = std::make_shared<const Frame>(std::move(*read.value()));
+  item.frame = std::make_shared<const wire::Frame>(std::move(*read.value()));
   const std::uint64_t sequence = item.frame->header.sequence;
   if (sequence > position_ + 1) {
     const std::string& damage = log_reader_->damage();
-    item.gap = Gap{position_ + 1, sequence - 1, 0,
-                   damage.empty() ? "the agent has let them go" : "the agent's spool is damaged: " + damage};
+    item.gap = wire::Gap{position_ + 1, sequence - 1, 0,
+                         damage.empty() ? "the agent has let them go" : "the agent's spool is damaged: " + damage};
   }
   position_ = sequence;
   return std::optional<Item>(std::move(item));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

@@ -27,7 +27,7 @@
 #include "capture/wire/frame.h"
 #include "capture/wire/messages.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 // When the limit is reached.
 enum class WhenFull : std::uint8_t {
@@ -46,22 +46,22 @@ struct OutboxOptions {
 class Outbox {
  public:
   // log: the spool, or none. When full with WhenFull::stop, `on_full` is called once, on the source's thread.
-  Outbox(OutboxOptions options, std::unique_ptr<FrameLog> log, std::function<void()> on_full);
+  Outbox(OutboxOptions options, std::unique_ptr<log::FrameLog> log, std::function<void()> on_full);
 
   // Takes over a spool that another process left: reads it once, for the totals.
   struct Adopted {
     std::uint64_t frames = 0;         // of scope 0
     std::uint64_t last_checksum = 0;  // of the last one's body
   };
-  Result<Adopted> adopt_spool(const FrameLogFacts& facts);
+  Result<Adopted> adopt_spool(const log::FrameLogFacts& facts);
 
   // Blocks while there is no room (see WhenFull), unless it is urgent. Fails once the outbox is closed.
-  Result<void> put(std::uint32_t scope, FrameType type, Bytes body, LaneNumber lane = 0, std::uint32_t events = 0,
+  Result<void> put(std::uint32_t scope, wire::FrameType type, Bytes body, LaneNumber lane = 0, std::uint32_t events = 0,
                    bool urgent = false);
   // No source will put any more. The totals, for the end frame.
-  void finish(Outcome outcome, const std::string& text);
-  void finish(const StreamEnd& end);      // as another process counted, before some of it may have become unreadable
-  void close(const std::string& reason);  // every further put fails with it
+  void finish(wire::Outcome outcome, const std::string& text);
+  void finish(const wire::StreamEnd& end);  // as another process counted, before some of it may have become unreadable
+  void close(const std::string& reason);    // every further put fails with it
   // Sources were asked to end: nobody is held back for a viewer that is not there.
   void wind_down();
 
@@ -88,14 +88,14 @@ class Outbox {
   [[nodiscard]] Totals totals() const;
   [[nodiscard]] bool spool_damaged() const;  // some of what another process spooled cannot be read
   // In the spool, if there is one, with the totals of what was let go; again by itself whenever more is.
-  Result<void> keep_facts(FrameLogFacts facts);
+  Result<void> keep_facts(log::FrameLogFacts facts);
   void sync_spool();  // begins to put what is spooled on the disk
-  [[nodiscard]] std::optional<StreamEnd> end() const;
+  [[nodiscard]] std::optional<wire::StreamEnd> end() const;
 
  private:
   friend class OutboxReader;
   struct Kept {
-    std::shared_ptr<const Frame> frame;
+    std::shared_ptr<const wire::Frame> frame;
     std::uint32_t events = 0;
   };
   // Frames that were let go from memory and are nowhere else.
@@ -110,13 +110,13 @@ class Outbox {
   [[nodiscard]] bool may_let_go(std::uint64_t sequence) const;
   void evict(std::size_t bytes);
   void let_go_first();
-  void spool(const Frame& frame, LaneNumber lane, std::uint32_t events);
+  void spool(const wire::Frame& frame, LaneNumber lane, std::uint32_t events);
   void count(std::uint32_t scope, LaneNumber lane, std::uint32_t events);
   Result<void> release(std::uint64_t sequence);
   [[nodiscard]] bool add_released(std::uint64_t sequence);
 
   const OutboxOptions options_;
-  const std::unique_ptr<FrameLog> log_;
+  const std::unique_ptr<log::FrameLog> log_;
   const std::function<void()> on_full_;
 
   std::mutex order_;          // held while a frame is numbered, spooled and kept
@@ -125,14 +125,14 @@ class Outbox {
   std::mutex log_mutex_;      // held while the spool is written or cut; the last of the three to be taken
   mutable std::mutex mutex_;
   std::condition_variable room_;
-  std::deque<Kept> kept_;                                              // without gaps, up to the newest
-  std::deque<std::uint64_t> unreceived_bytes_;                         // of the frames after totals_.received
-  std::map<std::uint64_t, std::shared_ptr<const Frame>> definitions_;  // let go from kept_, and in no spool
-  std::map<std::uint64_t, Hole> holes_;                                // by first number
+  std::deque<Kept> kept_;                                                    // without gaps, up to the newest
+  std::deque<std::uint64_t> unreceived_bytes_;                               // of the frames after totals_.received
+  std::map<std::uint64_t, std::shared_ptr<const wire::Frame>> definitions_;  // let go from kept_, and in no spool
+  std::map<std::uint64_t, Hole> holes_;                                      // by first number
   Totals totals_;
   std::uint64_t chunks_ = 0;
   std::map<LaneNumber, std::uint64_t> lane_events_;
-  std::optional<StreamEnd> end_;  // once no source will put any more
+  std::optional<wire::StreamEnd> end_;  // once no source will put any more
   std::function<void()> on_more_;
   bool more_wanted_ = false;
   bool attached_ = false;
@@ -150,8 +150,8 @@ class Outbox {
     bool chunk = false;
   };
   std::deque<Spooled> spooled_frames_;
-  FrameLogFacts facts_;         // with the totals of what was let go; under log_mutex_
-  StreamEnd written_released_;  // as the facts in the spool have them; under log_mutex_
+  log::FrameLogFacts facts_;          // with the totals of what was let go; under log_mutex_
+  wire::StreamEnd written_released_;  // as the facts in the spool have them; under log_mutex_
   std::uint64_t written_of_first_scope_ = 0;
   std::map<LaneNumber, std::uint64_t> released_lanes_;
   std::uint64_t unreleased_bytes_ = 0;  // durable, but still in the spool
@@ -167,8 +167,8 @@ class OutboxReader {
   OutboxReader(Outbox& outbox, std::uint64_t after) : outbox_(outbox), position_(after) {}
 
   struct Item {
-    std::shared_ptr<const Frame> frame;  // null: only a gap
-    std::optional<Gap> gap;              // comes before the frame
+    std::shared_ptr<const wire::Frame> frame;  // null: only a gap
+    std::optional<wire::Gap> gap;              // comes before the frame
   };
   // Nothing: there is no more for now (on_more is called later), or an error of the spool.
   [[nodiscard]] Result<std::optional<Item>> next();
@@ -179,7 +179,7 @@ class OutboxReader {
 
   Outbox& outbox_;
   std::uint64_t position_;
-  std::unique_ptr<FrameLogReader> log_reader_;
+  std::unique_ptr<log::FrameLogReader> log_reader_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

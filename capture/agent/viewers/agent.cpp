@@ -23,7 +23,7 @@
 #include "capture/system/host_identity.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -47,9 +47,9 @@ std::uint64_t unix_now_ns() {
 }
 
 // What a viewer that asks for a capture names it by, that it may ask again. "": the viewer gives none.
-std::string wish_of(const Start& start, const ViewerSession& session) {
+std::string wish_of(const wire::Start& start, const ViewerSession& session) {
   if (session.viewer_id().empty() || start.capture_id.empty()) return "";
-  return session.viewer_id() + "/" + printable(start.capture_id, 64);
+  return session.viewer_id() + "/" + wire::printable(start.capture_id, 64);
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ struct Agent::Implementation final : SessionHost {
   Implementation(AgentOptions agent_options, SourceFunction function)
       : options_(std::move(agent_options)),
         source_(std::move(function)),
-        session_id_(random_id()),
+        session_id_(system::random_id()),
         gate_(options_.secrets.token) {}
   ~Implementation() override {
     sessions_.clear();
@@ -76,13 +76,13 @@ struct Agent::Implementation final : SessionHost {
   };
 
   [[nodiscard]] const AgentOptions& options() const override { return options_; }
-  [[nodiscard]] AgentGate& gate() override { return gate_; }
-  [[nodiscard]] Hello hello() const override;
+  [[nodiscard]] security::AgentGate& gate() override { return gate_; }
+  [[nodiscard]] wire::Hello hello() const override;
   void welcome(ViewerSession& session) override;
-  Result<CaptureRun*> start(const Start& start, ViewerSession& session, ErrorCode& code) override;
+  Result<CaptureRun*> start(const wire::Start& start, ViewerSession& session, wire::ErrorCode& code) override;
   void discard(const std::string& capture_id, const ViewerSession& session) override;
   void on_delivery(CaptureRun& run) override;
-  [[nodiscard]] StateReport state_of(const CaptureRun& run) const override;
+  [[nodiscard]] wire::StateReport state_of(const CaptureRun& run) const override;
   Result<std::filesystem::path> new_work_folder() override;
   [[nodiscard]] CaptureRun* find_run(const std::string& capture_id) override {
     Held* held = find(capture_id);
@@ -96,17 +96,17 @@ struct Agent::Implementation final : SessionHost {
     loop_.post([this, &session] { remove(session); });
   }
 
-  [[nodiscard]] Welcome make_welcome() const;
+  [[nodiscard]] wire::Welcome make_welcome() const;
   void make_room_for_connection();
-  Result<CaptureRun*> begin_capture(const Start& start, ViewerSession& session, ErrorCode& code);
-  Result<CaptureRun*> take_up(const Start& start, ViewerSession& session, ErrorCode& code);
-  Result<CaptureRun*> hand_over(Held& held, const Start& start, ViewerSession& session, ErrorCode& code);
-  Result<CaptureRun*> watch(const Start& start);
-  Result<std::vector<SourcePart>> parts_for(const CaptureRequest& request, const std::string& work_folder,
+  Result<CaptureRun*> begin_capture(const wire::Start& start, ViewerSession& session, wire::ErrorCode& code);
+  Result<CaptureRun*> take_up(const wire::Start& start, ViewerSession& session, wire::ErrorCode& code);
+  Result<CaptureRun*> hand_over(Held& held, const wire::Start& start, ViewerSession& session, wire::ErrorCode& code);
+  Result<CaptureRun*> watch(const wire::Start& start);
+  Result<std::vector<SourcePart>> parts_for(const request::CaptureRequest& request, const std::string& work_folder,
                                             SteadyClock::time_point origin);
   Result<void> make_room_for_capture();
   void reopen_spools();
-  void on_accept(std::unique_ptr<Link> link);
+  void on_accept(std::unique_ptr<wire::Link> link);
   void remove(ViewerSession& session);
   void give_up(Held& held, const std::string& why);
   void sweep();
@@ -123,16 +123,16 @@ struct Agent::Implementation final : SessionHost {
   [[nodiscard]] const Held* holder_of(const CaptureRun& run) const;
   [[nodiscard]] Held* running();
   [[nodiscard]] bool has_sessions(const CaptureRun& run) const;
-  [[nodiscard]] std::string unique_name(const CaptureRequest& request) const;
+  [[nodiscard]] std::string unique_name(const request::CaptureRequest& request) const;
 
-  Loop loop_;  // outlives what runs on it
+  wire::Loop loop_;  // outlives what runs on it
   AgentOptions options_;
   KindsLookup kinds_{loop_, options_.kinds.list};
   SourceFunction source_;
   std::string session_id_;
-  AgentGate gate_;
-  Address address_;
-  std::unique_ptr<Listener> listener_;
+  security::AgentGate gate_;
+  system::Address address_;
+  std::unique_ptr<wire::Listener> listener_;
   std::vector<std::unique_ptr<Held>> runs_;  // outlive the sessions that use them
   std::vector<std::unique_ptr<ViewerSession>> sessions_;
   Result<void> verdict_;
@@ -145,9 +145,9 @@ struct Agent::Implementation final : SessionHost {
   SteadyClock::time_point idle_since_ = SteadyClock::now();
 };
 
-Hello Agent::Implementation::hello() const {
-  Hello hello;
-  hello.role = PeerRole::agent;
+wire::Hello Agent::Implementation::hello() const {
+  wire::Hello hello;
+  hello.role = wire::PeerRole::agent;
   hello.program = "accelscope-agent";
   hello.program_version = options_.version;
   hello.session_id = session_id_;
@@ -163,9 +163,9 @@ void Agent::Implementation::welcome(ViewerSession& session) {
   kinds_.ask(&session, [this, &session] { session.welcome(make_welcome()); });
 }
 
-Welcome Agent::Implementation::make_welcome() const {
-  Welcome welcome;
-  welcome.host = host_name();
+wire::Welcome Agent::Implementation::make_welcome() const {
+  wire::Welcome welcome;
+  welcome.host = system::host_name();
   welcome.system = system_name();
   welcome.may_run = options_.may_run;
   if (source_ || !options_.fixed.empty())
@@ -178,28 +178,28 @@ Welcome Agent::Implementation::make_welcome() const {
   return welcome;
 }
 
-Result<CaptureRun*> Agent::Implementation::start(const Start& start, ViewerSession& session, ErrorCode& code) {
+Result<CaptureRun*> Agent::Implementation::start(const wire::Start& start, ViewerSession& session,
+                                                 wire::ErrorCode& code) {
   switch (start.mode) {
-    case StartMode::take_up:
+    case wire::StartMode::take_up:
       return take_up(start, session, code);
-    case StartMode::watch:
+    case wire::StartMode::watch:
       return watch(start);
     default:
       return begin_capture(start, session, code);
   }
 }
 
-Result<std::vector<SourcePart>> Agent::Implementation::parts_for(const CaptureRequest& request,
+Result<std::vector<SourcePart>> Agent::Implementation::parts_for(const request::CaptureRequest& request,
                                                                  const std::string& work_folder,
                                                                  SteadyClock::time_point origin) {
   if (request.kinds.empty() && source_) {
-    const auto write = [this](EventSink& sink, const OpenScope& /*open_scope*/, const AskCapture& /*ask*/) {
-      return source_(sink);
-    };
+    const auto write = [this](EventSink& sink, const request::OpenScope& /*open_scope*/,
+                              const request::AskCapture& /*ask*/) { return source_(sink); };
     return std::vector<SourcePart>{{options_.description, write, true, options_.own_time}};
   }
   if (request.kinds.empty() && !options_.fixed.empty()) {
-    CaptureRequest whole = request;
+    request::CaptureRequest whole = request;
     whole.kinds = options_.fixed;
     return options_.kinds.parts(whole, work_folder, origin);
   }
@@ -239,26 +239,27 @@ Result<void> Agent::Implementation::make_room_for_capture() {
   return {};
 }
 
-std::string Agent::Implementation::unique_name(const CaptureRequest& request) const {
-  if (!request.name.empty()) return printable(request.name, 64);
+std::string Agent::Implementation::unique_name(const request::CaptureRequest& request) const {
+  if (!request.name.empty()) return wire::printable(request.name, 64);
   if (!request.program.empty()) return std::filesystem::path(request.program).filename().string();
   return options_.name;
 }
 
-Result<CaptureRun*> Agent::Implementation::begin_capture(const Start& start, ViewerSession& session, ErrorCode& code) {
-  const CaptureRequest& request = start.request;
+Result<CaptureRun*> Agent::Implementation::begin_capture(const wire::Start& start, ViewerSession& session,
+                                                         wire::ErrorCode& code) {
+  const request::CaptureRequest& request = start.request;
   const std::string wish = wish_of(start, session);
   // A viewer whose connection broke before it heard that its capture had begun asks for it once more.
   for (const auto& held : runs_) {
     if (!wish.empty() && held->wish == wish) return hand_over(*held, start, session, code);
   }
   if (Result<void> room = make_room_for_capture(); !room) {
-    code = ErrorCode::busy;
+    code = wire::ErrorCode::busy;
     return room.error();
   }
   CaptureRun::Options run;
-  run.facts = {random_id(), request.kinds.empty() ? options_.repeats : "", unique_name(request), options_.description,
-               unix_now_ns()};
+  run.facts = {system::random_id(), request.kinds.empty() ? options_.repeats : "", unique_name(request),
+               options_.description, unix_now_ns()};
   run.outbox = options_.outbox;
   if (!options_.spool_folder.empty()) run.spool_folder = options_.spool_folder + "/" + run.facts.id;
   run.paused = request.paused;
@@ -313,7 +314,8 @@ void Agent::Implementation::wire_up(CaptureRun& run) {
   });
 }
 
-Result<CaptureRun*> Agent::Implementation::take_up(const Start& start, ViewerSession& session, ErrorCode& code) {
+Result<CaptureRun*> Agent::Implementation::take_up(const wire::Start& start, ViewerSession& session,
+                                                   wire::ErrorCode& code) {
   Held* held = start.capture_id.empty() ? running() : find(start.capture_id);
   // One that has ended waits as well for the viewer that takes it.
   if (held == nullptr && start.capture_id.empty() && !runs_.empty()) held = runs_.back().get();
@@ -322,13 +324,13 @@ Result<CaptureRun*> Agent::Implementation::take_up(const Start& start, ViewerSes
                      ? fmt::format("the agent at {} holds no capture; start one", address_.text())
                      : fmt::format("the agent at {} does not have the capture {} any more; it was saved or given up, "
                                    "or the agent was started anew without --spool{}",
-                                   address_.text(), printable(start.capture_id, 64), held_captures())};
+                                   address_.text(), wire::printable(start.capture_id, 64), held_captures())};
   }
   return hand_over(*held, start, session, code);
 }
 
-Result<CaptureRun*> Agent::Implementation::hand_over(Held& held, const Start& start, ViewerSession& session,
-                                                     ErrorCode& code) {
+Result<CaptureRun*> Agent::Implementation::hand_over(Held& held, const wire::Start& start, ViewerSession& session,
+                                                     wire::ErrorCode& code) {
   const Outbox::Totals totals = held.run->outbox().totals();
   if (start.after_sequence > totals.frames) {
     return Error{fmt::format("the capture {} has {} frames, frame {} was never made; begin a new capture",
@@ -337,7 +339,7 @@ Result<CaptureRun*> Agent::Implementation::hand_over(Held& held, const Start& st
   if (held.controller != nullptr && held.controller != &session) {
     // The same viewer may be back before its old connection is known to be dead.
     if (session.viewer_id().empty() || session.viewer_id() != held.controller->viewer_id()) {
-      code = ErrorCode::busy;
+      code = wire::ErrorCode::busy;
       return Error{fmt::format("the agent at {} serves another viewer, {}; watch its capture instead", address_.text(),
                                held.controller->viewer())};
     }
@@ -348,7 +350,7 @@ Result<CaptureRun*> Agent::Implementation::hand_over(Held& held, const Start& st
   return held.run.get();
 }
 
-Result<CaptureRun*> Agent::Implementation::watch(const Start& start) {
+Result<CaptureRun*> Agent::Implementation::watch(const wire::Start& start) {
   const auto watchers = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& session) {
     return session->run() != nullptr && !session->controls() && !session->closed();
   });
@@ -400,8 +402,8 @@ void Agent::Implementation::carry_on_soon() {
   });
 }
 
-StateReport Agent::Implementation::state_of(const CaptureRun& run) const {
-  StateReport report;
+wire::StateReport Agent::Implementation::state_of(const CaptureRun& run) const {
+  wire::StateReport report;
   report.state = run.state();
   report.reason = run.state_reason();
   report.dropped_events = run.outbox().totals().dropped_events;
@@ -448,7 +450,7 @@ void Agent::Implementation::on_run_changed(const std::string& id) {
   if (stopping_) stop_if_over();
 }
 
-void Agent::Implementation::on_accept(std::unique_ptr<Link> link) {
+void Agent::Implementation::on_accept(std::unique_ptr<wire::Link> link) {
   if (stopping_) return;  // dropping the link closes it
   make_room_for_connection();
   sessions_.push_back(std::make_unique<ViewerSession>(*this, std::move(link)));
@@ -572,12 +574,12 @@ void Agent::Implementation::reopen_spools() {
       log(fmt::format("{}: cannot go on with what is spooled there: {}", entry.path().string(), run.message()));
       continue;
     }
-    const CaptureOffer offer = run.value()->offer();
+    const wire::CaptureOffer offer = run.value()->offer();
     log(fmt::format("{}: {} events of {} wait for their viewer{}", entry.path().string(), format_count(offer.events),
                     offer.name,
-                    offer.state == CaptureState::interrupted ? " (the capture was interrupted)"
-                    : offer.state == CaptureState::running   ? ", and it goes on"
-                                                             : ""));
+                    offer.state == wire::CaptureState::interrupted ? " (the capture was interrupted)"
+                    : offer.state == wire::CaptureState::running   ? ", and it goes on"
+                                                                   : ""));
     runs_.push_back(std::make_unique<Held>());
     runs_.back()->run = std::move(run).value();
     wire_up(*runs_.back()->run);
@@ -613,11 +615,11 @@ Result<std::string> Agent::Implementation::obey(Command what) {
   const std::string place = fmt::format("at {:.1f} s, {} events", seconds, format_count(run.outbox().totals().events));
   switch (what) {
     case Command::pause:
-      if (run.state() == CaptureState::paused) return Error{run.facts().name + " is paused already"};
+      if (run.state() == wire::CaptureState::paused) return Error{run.facts().name + " is paused already"};
       run.pause("paused from another shell");
       return fmt::format("{}: paused {}", run.facts().name, place);
     case Command::resume:
-      if (run.state() != CaptureState::paused) return Error{run.facts().name + " is not paused"};
+      if (run.state() != wire::CaptureState::paused) return Error{run.facts().name + " is not paused"};
       run.resume("resumed from another shell");
       return fmt::format("{}: resumed {}", run.facts().name, place);
     case Command::stop:
@@ -627,7 +629,8 @@ Result<std::string> Agent::Implementation::obey(Command what) {
     case Command::held:
       break;
   }
-  return fmt::format("{}: {} {}", run.facts().name, run.state() == CaptureState::paused ? "paused" : "running", place);
+  return fmt::format("{}: {} {}", run.facts().name, run.state() == wire::CaptureState::paused ? "paused" : "running",
+                     place);
 }
 
 Result<std::string> Agent::Implementation::say_held() {
@@ -635,9 +638,9 @@ Result<std::string> Agent::Implementation::say_held() {
   for (const auto& held : runs_) {
     const CaptureRun& run = *held->run;
     all += fmt::format("{}{}: {}, {} events, record --take-up --capture {}", all.empty() ? "" : "; ", run.facts().name,
-                       !run.over()                                ? "running"
-                       : run.state() == CaptureState::interrupted ? "interrupted"
-                                                                  : "ended",
+                       !run.over()                                      ? "running"
+                       : run.state() == wire::CaptureState::interrupted ? "interrupted"
+                                                                        : "ended",
                        format_count(run.outbox().totals().events), run.facts().id);
   }
   if (all.empty()) return Error{"the agent holds no capture"};
@@ -655,21 +658,22 @@ Agent::~Agent() = default;
 
 Result<std::unique_ptr<Agent>> Agent::listen(AgentOptions options, SourceFunction source) {
   auto impl = std::make_unique<Implementation>(std::move(options), std::move(source));
-  if (!impl->options_.secrets.token && must_want_token(impl->options_.listen, impl->options_.may_run)) {
+  if (!impl->options_.secrets.token && security::must_want_token(impl->options_.listen, impl->options_.may_run)) {
     return Error{fmt::format("{}: an agent that other machines reach, or that starts programs, needs a token",
                              impl->options_.listen.text())};
   }
-  ListenOptions listening;
+  wire::ListenOptions listening;
   listening.identity = impl->options_.secrets.identity;
   listening.log = impl->options_.log;
-  Result<std::unique_ptr<Listener>> listener =
-      Listener::open(impl->loop_, impl->options_.listen, impl->options_.limits, std::move(listening));
+  Result<std::unique_ptr<wire::Listener>> listener =
+      wire::Listener::open(impl->loop_, impl->options_.listen, impl->options_.limits, std::move(listening));
   if (!listener) return listener.error();
   impl->listener_ = std::move(listener).value();
   impl->address_ = impl->listener_->address();
-  impl->listener_->accept([agent = impl.get()](std::unique_ptr<Link> link) { agent->on_accept(std::move(link)); });
+  impl->listener_->accept(
+      [agent = impl.get()](std::unique_ptr<wire::Link> link) { agent->on_accept(std::move(link)); });
   if (!impl->options_.spool_folder.empty()) {
-    if (Result<void> ready = ensure_private_folder(impl->options_.spool_folder); !ready) return ready.error();
+    if (Result<void> ready = security::ensure_private_folder(impl->options_.spool_folder); !ready) return ready.error();
   }
   impl->reopen_spools();
   if (impl->options_.stop_on_signals) {  // from now on: whoever sees the address may send one
@@ -681,7 +685,7 @@ Result<std::unique_ptr<Agent>> Agent::listen(AgentOptions options, SourceFunctio
   return std::make_unique<Agent>(std::move(impl));
 }
 
-const Address& Agent::address() const noexcept { return impl_->address_; }
+const system::Address& Agent::address() const noexcept { return impl_->address_; }
 
 Result<void> Agent::run() {
   impl_->watch_over();
@@ -704,4 +708,4 @@ Result<std::string> Agent::command(Command what) {
   return answered.get();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

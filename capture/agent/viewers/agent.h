@@ -20,23 +20,23 @@
 #include "capture/wire/link.h"
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 inline constexpr std::uint64_t kDefaultWindowBytes = 64ULL << 20;
 
 // The kinds that an agent has, and what runs them: see capture/request/kind.h.
 struct AgentKinds {
-  std::function<std::vector<KindFacts>()> list;  // with checks
+  std::function<std::vector<request::KindFacts>()> list;  // with checks
   // One part for each kind of the request. Fails with what is wrong with it.
-  std::function<Result<std::vector<SourcePart>>(const CaptureRequest& request, const std::string& work_folder,
+  std::function<Result<std::vector<SourcePart>>(const request::CaptureRequest& request, const std::string& work_folder,
                                                 std::chrono::steady_clock::time_point origin)>
       parts;
   // Of a request that has parts: a line for people. Optional.
-  std::function<std::string(const CaptureRequest& request, const std::string& work_folder)> describe;
+  std::function<std::string(const request::CaptureRequest& request, const std::string& work_folder)> describe;
 };
 
 struct AgentOptions {
-  Address listen;  // port 0: any free one
+  system::Address listen;  // port 0: any free one
   std::string version;
   std::string description;       // of what the source streams
   std::string name = "capture";  // of captures that the viewer gives none
@@ -55,9 +55,9 @@ struct AgentOptions {
   std::chrono::milliseconds idle_exit{0};  // run() returns after so long without viewer and capture; 0: never
   bool may_run = false;                    // starts programs for its controlling viewer
   AgentKinds kinds;
-  AgentSecrets secrets;           // see prepare_agent_secrets()
-  std::vector<KindChoice> fixed;  // what a start without kinds captures, if there is no source of another make
-  LinkLimits limits;
+  security::AgentSecrets secrets;          // see prepare_agent_secrets()
+  std::vector<request::KindChoice> fixed;  // what a start without kinds captures, if there is no source of another make
+  wire::LinkLimits limits;
   std::function<void(const std::string&)> log;  // a line for each step in the life of a connection or a capture
 };
 
@@ -69,7 +69,7 @@ class Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  [[nodiscard]] const Address& address() const noexcept;
+  [[nodiscard]] const system::Address& address() const noexcept;
   // Fails, with `once`, if that capture did not reach its viewer whole.
   Result<void> run();
   [[nodiscard]] bool interrupted() const noexcept;  // after run(): it was ended by Ctrl+C
@@ -86,4 +86,4 @@ class Agent {
   std::unique_ptr<Implementation> impl_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

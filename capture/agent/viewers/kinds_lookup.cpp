@@ -2,14 +2,14 @@
 
 #include <system_error>
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 constexpr std::chrono::seconds kKindsStayKnown{5};
 
 // Where the looking fails, for want of memory most likely, nothing is found; whoever asks goes on with what needs no
 // kind.
-std::vector<KindFacts> look_up(const std::function<std::vector<KindFacts>()>& list) {
+std::vector<request::KindFacts> look_up(const std::function<std::vector<request::KindFacts>()>& list) {
   try {
     return list();
   } catch (...) {
@@ -50,4 +50,4 @@ void KindsLookup::forget(const void* who) {
   std::erase_if(waiting_, [who](const auto& each) { return each.first == who; });
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

@@ -14,12 +14,13 @@
 #include "capture/request/kind.h"
 #include "capture/wire/link.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 class KindsLookup {
  public:
   // `list` may be empty: there is nothing to look for then. The loop must not run any more when this object goes.
-  KindsLookup(Loop& loop, std::function<std::vector<KindFacts>()> list) : loop_(loop), list_(std::move(list)) {}
+  KindsLookup(wire::Loop& loop, std::function<std::vector<request::KindFacts>()> list)
+      : loop_(loop), list_(std::move(list)) {}
   ~KindsLookup();
   KindsLookup(const KindsLookup&) = delete;
   KindsLookup& operator=(const KindsLookup&) = delete;
@@ -27,18 +28,18 @@ class KindsLookup {
   // Calls back once known() is up to date, at once if it is; not if `who` is forgotten before.
   void ask(const void* who, std::function<void()> answered);
   void forget(const void* who);
-  [[nodiscard]] const std::vector<KindFacts>& known() const noexcept { return known_; }
+  [[nodiscard]] const std::vector<request::KindFacts>& known() const noexcept { return known_; }
 
  private:
   void answer();
 
-  Loop& loop_;
-  std::function<std::vector<KindFacts>()> list_;
-  std::vector<KindFacts> known_;
-  std::vector<KindFacts> found_;  // the thread's, until it has posted
+  wire::Loop& loop_;
+  std::function<std::vector<request::KindFacts>()> list_;
+  std::vector<request::KindFacts> known_;
+  std::vector<request::KindFacts> found_;  // the thread's, until it has posted
   std::optional<std::chrono::steady_clock::time_point> looked_at_;
   std::vector<std::pair<const void*, std::function<void()>>> waiting_;
   std::thread thread_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

@@ -7,7 +7,7 @@
 
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 namespace {
 
 constexpr std::chrono::seconds kProgressInterval{1};
@@ -22,99 +22,102 @@ std::uint64_t smaller_window(std::uint64_t own, std::uint64_t wished) {
 
 }  // namespace
 
-ViewerSession::ViewerSession(SessionHost& host, std::unique_ptr<Link> link)
+ViewerSession::ViewerSession(SessionHost& host, std::unique_ptr<wire::Link> link)
     : host_(host), link_(std::move(link)), viewer_(link_->peer_address()), window_bytes_(host.options().window_bytes) {}
 
 void ViewerSession::begin() {
   link_->start(*this);
-  Result<AgentGate::Visit> visit = host_.gate().visit(link_->channel_binding());
-  if (!visit) return refuse(ErrorCode::refused, visit.message());
+  Result<security::AgentGate::Visit> visit = host_.gate().visit(link_->channel_binding());
+  if (!visit) return refuse(wire::ErrorCode::refused, visit.message());
   visit_ = std::move(visit).value();
-  Hello hello = host_.hello();
+  wire::Hello hello = host_.hello();
   hello.nonce = visit_->nonce();
-  link_->send(encode(hello));
+  link_->send(wire::encode(hello));
 }
 
-void ViewerSession::on_frame(Frame frame) {
+void ViewerSession::on_frame(wire::Frame frame) {
   const auto broken = [this](const std::string& text) {
-    refuse(ErrorCode::protocol, fmt::format("{}: sent {}; update the viewer or report this", viewer_, text));
+    refuse(wire::ErrorCode::protocol, fmt::format("{}: sent {}; update the viewer or report this", viewer_, text));
   };
   const auto take = [&](const auto& message, const auto& act) {
     if (!message) return broken(message.message());
     act(message.value());
   };
   switch (frame.header.type) {
-    case FrameType::error:
-      return take(decode_error(frame.body), [this](const ErrorMessage& error) {
-        host_.log(fmt::format("{}: the viewer gives up: {}", viewer_, printable(error.text)));
+    case wire::FrameType::error:
+      return take(wire::decode_error(frame.body), [this](const wire::ErrorMessage& error) {
+        host_.log(fmt::format("{}: the viewer gives up: {}", viewer_, wire::printable(error.text)));
         link_->finish();
       });
-    case FrameType::hello:
-      if (!greeted_) return take(decode_hello(frame.body), [this](const Hello& hello) { on_hello(hello); });
+    case wire::FrameType::hello:
+      if (!greeted_) return take(wire::decode_hello(frame.body), [this](const wire::Hello& hello) { on_hello(hello); });
       break;
-    case FrameType::proof:
+    case wire::FrameType::proof:
       if (admitted_) {
-        return take(decode_proof(frame.body), [this](const ProofMessage& proof) { on_proof(proof.mac); });
+        return take(wire::decode_proof(frame.body), [this](const wire::ProofMessage& proof) { on_proof(proof.mac); });
       }
       break;
-    case FrameType::start:
+    case wire::FrameType::start:
       if (welcomed_ && run_ == nullptr) {
-        return take(decode_start(frame.body), [this](const Start& start) { on_start(start); });
+        return take(wire::decode_start(frame.body), [this](const wire::Start& start) { on_start(start); });
       }
       break;
-    case FrameType::received:
-    case FrameType::durable:
+    case wire::FrameType::received:
+    case wire::FrameType::durable:
       if (run_ != nullptr) {
-        return take(
-            decode_acknowledgement(frame.body),
-            [this, type = frame.header.type](const Acknowledgement& message) { on_acknowledgement(type, message); });
+        return take(wire::decode_acknowledgement(frame.body),
+                    [this, type = frame.header.type](const wire::Acknowledgement& message) {
+                      on_acknowledgement(type, message);
+                    });
       }
       break;
-    case FrameType::clock:
+    case wire::FrameType::clock:
       if (welcomed_) {
-        return take(decode_clock(frame.body), [this](const ClockReport& asked) {
-          link_->send(encode(ClockReport{asked.viewer_ns, run_ == nullptr ? -1 : run_->now_ns().value_or(-1)}));
+        return take(wire::decode_clock(frame.body), [this](const wire::ClockReport& asked) {
+          link_->send(
+              wire::encode(wire::ClockReport{asked.viewer_ns, run_ == nullptr ? -1 : run_->now_ns().value_or(-1)}));
         });
       }
       break;
-    case FrameType::discard:
+    case wire::FrameType::discard:
       if (welcomed_) {
-        return take(decode_discard(frame.body),
-                    [this](const Discard& discard) { host_.discard(discard.capture_id, *this); });
+        return take(wire::decode_discard(frame.body),
+                    [this](const wire::Discard& discard) { host_.discard(discard.capture_id, *this); });
       }
       break;
-    case FrameType::file:
+    case wire::FrameType::file:
       if (welcomed_ && run_ == nullptr) {
-        return take(decode_file(frame.body), [this](const FilePiece& piece) { on_file(piece); });
+        return take(wire::decode_file(frame.body), [this](const wire::FilePiece& piece) { on_file(piece); });
       }
       break;
-    case FrameType::fetch:
+    case wire::FrameType::fetch:
       if (welcomed_ && outgoing_ == nullptr) {
-        return take(decode_fetch(frame.body), [this](const Fetch& fetch) { on_fetch(fetch); });
+        return take(wire::decode_fetch(frame.body), [this](const wire::Fetch& fetch) { on_fetch(fetch); });
       }
       break;
-    case FrameType::stop:
-    case FrameType::pause:
-    case FrameType::resume:
+    case wire::FrameType::stop:
+    case wire::FrameType::pause:
+    case wire::FrameType::resume:
       if (controls_) return on_command(frame);
       break;
     default:
       break;
   }
   if (admitted_) return on_proof("");  // a viewer without the token goes on without a proof: say what it needs
-  broken(fmt::format("a {} frame where none belongs", frame_type_name(frame.header.type)));
+  broken(fmt::format("a {} frame where none belongs", wire::frame_type_name(frame.header.type)));
 }
 
-void ViewerSession::on_hello(const Hello& hello) {
+void ViewerSession::on_hello(const wire::Hello& hello) {
   greeted_ = true;
-  viewer_ = fmt::format("{} ({} {})", link_->peer_address(), printable(hello.program, 64),
-                        printable(hello.program_version, 64));
-  if (Result<void> versions = check_versions(host_.hello(), hello); !versions) {
-    return refuse(ErrorCode::version, versions.message());
+  viewer_ = fmt::format("{} ({} {})", link_->peer_address(), wire::printable(hello.program, 64),
+                        wire::printable(hello.program_version, 64));
+  if (Result<void> versions = wire::check_versions(host_.hello(), hello); !versions) {
+    return refuse(wire::ErrorCode::version, versions.message());
   }
-  if (hello.role != PeerRole::viewer) return refuse(ErrorCode::protocol, "only a viewer may connect to an agent");
+  if (hello.role != wire::PeerRole::viewer)
+    return refuse(wire::ErrorCode::protocol, "only a viewer may connect to an agent");
   window_bytes_ = smaller_window(window_bytes_, hello.window_bytes);
-  viewer_id_ = printable(hello.session_id, 64);
+  viewer_id_ = wire::printable(hello.session_id, 64);
   viewer_nonce_ = hello.nonce;
   admitted_ = true;
   if (!host_.gate().wants_token()) on_proof("");
@@ -123,29 +126,29 @@ void ViewerSession::on_hello(const Hello& hello) {
 void ViewerSession::on_proof(const std::string& mac) {
   admitted_ = false;
   const Result<std::string> own = visit_->check(viewer_nonce_, mac);
-  if (!own) return refuse(ErrorCode::refused, own.message());
+  if (!own) return refuse(wire::ErrorCode::refused, own.message());
   proved_ = true;
   own_mac_ = own.value();
   link_->trust();
   host_.welcome(*this);
 }
 
-void ViewerSession::welcome(Welcome welcome) {
+void ViewerSession::welcome(wire::Welcome welcome) {
   if (closed_) return;
   welcomed_ = true;
   welcome.mac = own_mac_;
-  link_->send(encode(welcome));
+  link_->send(wire::encode(welcome));
   host_.log(fmt::format("{}: connected", viewer_));
 }
 
-void ViewerSession::on_start(const Start& start) {
-  if (start.mode == StartMode::look) return;
-  if (stopping_) return refuse(ErrorCode::refused, "the agent is stopping; start it again");
-  ErrorCode code = ErrorCode::refused;
+void ViewerSession::on_start(const wire::Start& start) {
+  if (start.mode == wire::StartMode::look) return;
+  if (stopping_) return refuse(wire::ErrorCode::refused, "the agent is stopping; start it again");
+  wire::ErrorCode code = wire::ErrorCode::refused;
   Result<CaptureRun*> run = host_.start(start, *this, code);
   if (!run) return refuse(code, run.message());
   run_ = run.value();
-  controls_ = start.mode != StartMode::watch;
+  controls_ = start.mode != wire::StartMode::watch;
   acknowledged_ = acknowledged_at_tick_ = start.after_sequence;
   if (controls_) {
     (void)run_->outbox().received(start.after_sequence);  // host_.start has checked it
@@ -154,62 +157,63 @@ void ViewerSession::on_start(const Start& start) {
   reader_ = std::make_unique<OutboxReader>(run_->outbox(), start.after_sequence);
   last_progress_ = std::chrono::steady_clock::now();
   const CaptureFacts& facts = run_->facts();
-  link_->send(encode(Started{facts.id, facts.name, facts.description, facts.begun_unix_ns, controls_}));
+  link_->send(wire::encode(wire::Started{facts.id, facts.name, facts.description, facts.begun_unix_ns, controls_}));
   host_.log(fmt::format("{}: {} {}{}", viewer_,
-                        start.mode == StartMode::watch     ? "watches"
-                        : start.mode == StartMode::take_up ? "takes up"
-                                                           : "the capture begins:",
+                        start.mode == wire::StartMode::watch     ? "watches"
+                        : start.mode == wire::StartMode::take_up ? "takes up"
+                                                                 : "the capture begins:",
                         facts.name,
                         start.after_sequence == 0 ? "" : fmt::format(" after frame {}", start.after_sequence)));
   send_state();
   pump();
 }
 
-void ViewerSession::on_command(const Frame& frame) {
+void ViewerSession::on_command(const wire::Frame& frame) {
   const auto reason = [this](const std::string& given, const char* what) {
-    return given.empty() ? fmt::format("{} by the viewer at {}", what, link_->peer_address()) : printable(given);
+    return given.empty() ? fmt::format("{} by the viewer at {}", what, link_->peer_address()) : wire::printable(given);
   };
-  if (frame.header.type == FrameType::stop) {
-    const Result<Stop> request = decode_stop(frame.body);
-    if (!request) return refuse(ErrorCode::protocol, request.message());
-    return run_->stop(request->reason.empty() ? "stopped by the viewer" : printable(request->reason));
+  if (frame.header.type == wire::FrameType::stop) {
+    const Result<wire::Stop> request = wire::decode_stop(frame.body);
+    if (!request) return refuse(wire::ErrorCode::protocol, request.message());
+    return run_->stop(request->reason.empty() ? "stopped by the viewer" : wire::printable(request->reason));
   }
-  const Result<Pause> request = decode_pause(frame.body);
-  if (!request) return refuse(ErrorCode::protocol, request.message());
-  if (frame.header.type == FrameType::pause) return run_->pause(reason(request->reason, "paused"));
+  const Result<wire::Pause> request = wire::decode_pause(frame.body);
+  if (!request) return refuse(wire::ErrorCode::protocol, request.message());
+  if (frame.header.type == wire::FrameType::pause) return run_->pause(reason(request->reason, "paused"));
   run_->resume(reason(request->reason, "resumed"));
 }
 
 // Files are for programs that are started.
-void ViewerSession::on_file(const FilePiece& piece) {
+void ViewerSession::on_file(const wire::FilePiece& piece) {
   if (!host_.options().may_run) {
-    return refuse(ErrorCode::refused,
+    return refuse(wire::ErrorCode::refused,
                   "the agent may not start programs, so it takes no files; start it with --allow-run");
   }
   if (!incoming_) {
     Result<std::filesystem::path> folder = host_.new_work_folder();
-    if (!folder) return refuse(ErrorCode::refused, folder.message());
-    incoming_ = std::make_unique<FileReceiver>(std::move(folder).value(), FileReceiverOptions{.keeps_mode = true});
+    if (!folder) return refuse(wire::ErrorCode::refused, folder.message());
+    incoming_ =
+        std::make_unique<log::FileReceiver>(std::move(folder).value(), log::FileReceiverOptions{.keeps_mode = true});
   }
-  if (Result<void> taken = incoming_->take(piece); !taken) return refuse(ErrorCode::refused, taken.message());
+  if (Result<void> taken = incoming_->take(piece); !taken) return refuse(wire::ErrorCode::refused, taken.message());
 }
 
 std::string ViewerSession::take_work_folder() {
-  const std::unique_ptr<FileReceiver> receiver = std::move(incoming_);
+  const std::unique_ptr<log::FileReceiver> receiver = std::move(incoming_);
   return receiver ? receiver->folder().string() : "";
 }
 
-void ViewerSession::on_fetch(const Fetch& fetch) {
+void ViewerSession::on_fetch(const wire::Fetch& fetch) {
   const CaptureRun* run = host_.find_run(fetch.capture_id);
   if (run == nullptr || !host_.options().may_run) {
-    return link_->send(encode(Fetched{0, 0, "the agent does not have that capture any more"}));
+    return link_->send(wire::encode(wire::Fetched{0, 0, "the agent does not have that capture any more"}));
   }
-  FileList list = list_files(fetch.patterns, run->results_base());
+  log::FileList list = log::list_files(fetch.patterns, run->results_base());
   outgoing_problems_.clear();
   for (const std::string& missing : list.missing) {
     outgoing_problems_ += fmt::format("{}{}: no such file", outgoing_problems_.empty() ? "" : "; ", missing);
   }
-  outgoing_ = std::make_unique<FileSender>(std::move(list.files));
+  outgoing_ = std::make_unique<log::FileSender>(std::move(list.files));
   carry_files();
 }
 
@@ -217,13 +221,13 @@ void ViewerSession::on_fetch(const Fetch& fetch) {
 void ViewerSession::carry_files() {
   while (outgoing_ && !closed_) {
     if (link_->queued_bytes() > kFilesInFlight) return host_.carry_on_soon();
-    Result<std::optional<FilePiece>> piece = outgoing_->next();
+    Result<std::optional<wire::FilePiece>> piece = outgoing_->next();
     if (!piece) {
       outgoing_problems_ += (outgoing_problems_.empty() ? "" : "; ") + piece.message();
     } else if (piece.value()) {
-      link_->send(encode(*piece.value()));
+      link_->send(wire::encode(*piece.value()));
     } else {
-      link_->send(encode(Fetched{outgoing_->sent_files(), outgoing_->sent_bytes(), outgoing_problems_}));
+      link_->send(wire::encode(wire::Fetched{outgoing_->sent_files(), outgoing_->sent_bytes(), outgoing_problems_}));
       outgoing_.reset();
     }
   }
@@ -236,7 +240,7 @@ void ViewerSession::pump() {
     if (link_->queued_bytes() > kFramesInLink) return host_.carry_on_soon();
     if (!next_item_) {
       Result<std::optional<OutboxReader::Item>> item = reader_->next();
-      if (!item) return refuse(ErrorCode::refused, item.message());
+      if (!item) return refuse(wire::ErrorCode::refused, item.message());
       if (!item.value()) break;
       next_item_ = std::move(item).value();
     }
@@ -245,9 +249,9 @@ void ViewerSession::pump() {
     send_item(*std::exchange(next_item_, {}));
   }
   if (reader_->position() < run_->outbox().totals().frames) return;
-  if (const std::optional<StreamEnd> end = run_->outbox().end()) {
+  if (const std::optional<wire::StreamEnd> end = run_->outbox().end()) {
     end_sent_ = true;
-    link_->send(encode(*end));
+    link_->send(wire::encode(*end));
     if (controls_) {
       host_.log(fmt::format("{}: the capture ends after {} events{}", viewer_, format_count(end->events),
                             end->text.empty() ? "" : ": " + end->text));
@@ -257,21 +261,21 @@ void ViewerSession::pump() {
 }
 
 void ViewerSession::send_item(const OutboxReader::Item& item) {
-  if (item.gap) link_->send(encode(*item.gap));
+  if (item.gap) link_->send(wire::encode(*item.gap));
   if (!item.frame) return;
   in_flight_.push_back({item.frame->header.sequence, item.frame->wire_bytes()});
   in_flight_bytes_ += item.frame->wire_bytes();
   link_->send(item.frame);
 }
 
-void ViewerSession::on_acknowledgement(FrameType type, const Acknowledgement& message) {
-  const bool possible =
-      message.sequence <= reader_->position() && (type == FrameType::received || message.sequence <= acknowledged_);
+void ViewerSession::on_acknowledgement(wire::FrameType type, const wire::Acknowledgement& message) {
+  const bool possible = message.sequence <= reader_->position() &&
+                        (type == wire::FrameType::received || message.sequence <= acknowledged_);
   if (!possible) {
-    return refuse(ErrorCode::protocol, fmt::format("{}: acknowledges frame {}, which it cannot have; report this",
-                                                   viewer_, message.sequence));
+    return refuse(wire::ErrorCode::protocol, fmt::format("{}: acknowledges frame {}, which it cannot have; report this",
+                                                         viewer_, message.sequence));
   }
-  if (type == FrameType::received) {
+  if (type == wire::FrameType::received) {
     while (!in_flight_.empty() && in_flight_.front().sequence <= message.sequence) {
       in_flight_bytes_ -= in_flight_.front().bytes;
       in_flight_.pop_front();
@@ -280,9 +284,9 @@ void ViewerSession::on_acknowledgement(FrameType type, const Acknowledgement& me
   }
   if (controls_) {
     // Both are known to be possible.
-    (void)(type == FrameType::received ? run_->outbox().received(message.sequence)
-                                       : run_->outbox().durable(message.sequence));
-    if (type == FrameType::durable && run_->saved()) {
+    (void)(type == wire::FrameType::received ? run_->outbox().received(message.sequence)
+                                             : run_->outbox().durable(message.sequence));
+    if (type == wire::FrameType::durable && run_->saved()) {
       host_.log(fmt::format("{}: the viewer has saved everything up to frame {}", viewer_, message.sequence));
     }
     host_.on_delivery(*run_);
@@ -292,7 +296,7 @@ void ViewerSession::on_acknowledgement(FrameType type, const Acknowledgement& me
 }
 
 void ViewerSession::send_state() {
-  if (run_ != nullptr && !closed_) link_->send(encode(host_.state_of(*run_)));
+  if (run_ != nullptr && !closed_) link_->send(wire::encode(host_.state_of(*run_)));
 }
 
 void ViewerSession::stop(const std::string& reason) {
@@ -310,13 +314,13 @@ void ViewerSession::make_room() {
 }
 
 std::string ViewerSession::peer_ip() const {
-  const Result<Address> address = parse_address(link_->peer_address());
+  const Result<system::Address> address = system::parse_address(link_->peer_address());
   return address ? address->host : link_->peer_address();
 }
 
-void ViewerSession::refuse(ErrorCode code, const std::string& text) {
+void ViewerSession::refuse(wire::ErrorCode code, const std::string& text) {
   host_.log(fmt::format("{}: refused: {}", viewer_, text));
-  link_->send(encode(ErrorMessage{code, text}));
+  link_->send(wire::encode(wire::ErrorMessage{code, text}));
   link_->finish();
 }
 
@@ -325,7 +329,7 @@ void ViewerSession::on_tick() {
   if (stopping_ && (run_ == nullptr || run_->over()) && now - stopped_at_ > kStopLimit) return link_->finish();
   if (!welcomed_ && (unproved_for_ += host_.options().limits.tick) > 2 * host_.options().limits.hello) {
     unproved_for_ = {};
-    return refuse(ErrorCode::refused, fmt::format("{}: has not proved that it knows the token in time", viewer_));
+    return refuse(wire::ErrorCode::refused, fmt::format("{}: has not proved that it knows the token in time", viewer_));
   }
   if (run_ == nullptr) return;
   if (!acknowledges()) {
@@ -335,8 +339,9 @@ void ViewerSession::on_tick() {
   if (run_->over() || now - last_progress_ < kProgressInterval) return;
   last_progress_ = now;
   const Outbox::Totals totals = run_->outbox().totals();
-  link_->send(encode(ProgressReport{totals.events, totals.waiting_bytes,
-                                    static_cast<std::uint64_t>(totals.waited.count()), run_->facts().description}));
+  link_->send(
+      wire::encode(wire::ProgressReport{totals.events, totals.waiting_bytes,
+                                        static_cast<std::uint64_t>(totals.waited.count()), run_->facts().description}));
   if (totals.dropped_events > 0) send_state();
 }
 
@@ -357,14 +362,14 @@ void ViewerSession::finish_if_over() {
   if (stopping_ && !closed_ && (run_ == nullptr || all_taken())) link_->finish();
 }
 
-void ViewerSession::on_closed(Closed how, const std::string& text) {
+void ViewerSession::on_closed(wire::Closed how, const std::string& text) {
   closed_ = true;
   if (incoming_) {  // files of a capture that never began
     std::error_code ignored;
     std::filesystem::remove_all(take_work_folder(), ignored);
   }
   if (run_ != nullptr && controls_) run_->outbox().detach();
-  const bool broke = how == Closed::broken || how == Closed::given_up;
+  const bool broke = how == wire::Closed::broken || how == wire::Closed::given_up;
   if (run_ != nullptr) {
     const Outbox::Totals totals = run_->outbox().totals();
     const bool taken = all_taken();
@@ -373,10 +378,10 @@ void ViewerSession::on_closed(Closed how, const std::string& text) {
                                   "acknowledged",
                                   viewer_, broke ? text : "left", format_count(totals.events),
                                   totals.frames - std::min(totals.frames, acknowledged_)));
-  } else if (!makes_room_ && (welcomed_ || how == Closed::given_up || (broke && !greeted_))) {
+  } else if (!makes_room_ && (welcomed_ || how == wire::Closed::given_up || (broke && !greeted_))) {
     host_.log(fmt::format("{}: {}", viewer_, text.empty() ? "left" : text));
   }
   host_.on_done(*this);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

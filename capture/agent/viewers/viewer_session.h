@@ -16,7 +16,7 @@
 #include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::agent {
 
 class ViewerSession;
 
@@ -29,15 +29,15 @@ class SessionHost {
   virtual ~SessionHost() = default;
 
   [[nodiscard]] virtual const AgentOptions& options() const = 0;
-  [[nodiscard]] virtual AgentGate& gate() = 0;
-  [[nodiscard]] virtual Hello hello() const = 0;
+  [[nodiscard]] virtual security::AgentGate& gate() = 0;
+  [[nodiscard]] virtual wire::Hello hello() const = 0;
   // Calls session.welcome(), at once or later: what it says may have to be found out first.
   virtual void welcome(ViewerSession& session) = 0;
   // The capture that the viewer asked for; the session may use it until on_done. code: of an error.
-  virtual Result<CaptureRun*> start(const Start& start, ViewerSession& session, ErrorCode& code) = 0;
+  virtual Result<CaptureRun*> start(const wire::Start& start, ViewerSession& session, wire::ErrorCode& code) = 0;
   virtual void discard(const std::string& capture_id, const ViewerSession& session) = 0;
   virtual void on_delivery(CaptureRun& run) = 0;  // acknowledgements have come
-  [[nodiscard]] virtual StateReport state_of(const CaptureRun& run) const = 0;
+  [[nodiscard]] virtual wire::StateReport state_of(const CaptureRun& run) const = 0;
   // A folder of its own for the files that a viewer sends.
   virtual Result<std::filesystem::path> new_work_folder() = 0;
   [[nodiscard]] virtual CaptureRun* find_run(const std::string& capture_id) = 0;
@@ -46,12 +46,12 @@ class SessionHost {
   virtual void on_done(ViewerSession& session) = 0;  // the session may be destroyed from now on, but not within
 };
 
-class ViewerSession final : public LinkHandler {
+class ViewerSession final : public wire::LinkHandler {
  public:
-  ViewerSession(SessionHost& host, std::unique_ptr<Link> link);
+  ViewerSession(SessionHost& host, std::unique_ptr<wire::Link> link);
 
   void begin();
-  void welcome(Welcome welcome);
+  void welcome(wire::Welcome welcome);
   void pump();         // carries on: there may be more
   void carry_files();  // sends on what was fetched
   // The folder of the files that the viewer has sent, given away; "": it has sent none.
@@ -68,19 +68,19 @@ class ViewerSession final : public LinkHandler {
   [[nodiscard]] const std::string& viewer() const noexcept { return viewer_; }
   [[nodiscard]] const std::string& viewer_id() const noexcept { return viewer_id_; }  // "": it did not say
 
-  void on_frame(Frame frame) override;
+  void on_frame(wire::Frame frame) override;
   void on_tick() override;
-  void on_closed(Closed how, const std::string& text) override;
+  void on_closed(wire::Closed how, const std::string& text) override;
 
  private:
-  void on_hello(const Hello& hello);
+  void on_hello(const wire::Hello& hello);
   void on_proof(const std::string& mac);
-  void on_start(const Start& start);
-  void on_acknowledgement(FrameType type, const Acknowledgement& message);
-  void on_command(const Frame& frame);
-  void on_file(const FilePiece& piece);
-  void on_fetch(const Fetch& fetch);
-  void refuse(ErrorCode code, const std::string& text);
+  void on_start(const wire::Start& start);
+  void on_acknowledgement(wire::FrameType type, const wire::Acknowledgement& message);
+  void on_command(const wire::Frame& frame);
+  void on_file(const wire::FilePiece& piece);
+  void on_fetch(const wire::Fetch& fetch);
+  void refuse(wire::ErrorCode code, const std::string& text);
   void send_item(const OutboxReader::Item& item);
   [[nodiscard]] bool acknowledges();
   [[nodiscard]] bool all_taken() const;
@@ -92,16 +92,16 @@ class ViewerSession final : public LinkHandler {
   };
 
   SessionHost& host_;
-  std::unique_ptr<Link> link_;
+  std::unique_ptr<wire::Link> link_;
   std::string viewer_;  // "127.0.0.1:40112 (accelscope 0.1.0)"
   std::string viewer_id_;
-  std::optional<AgentGate::Visit> visit_;
+  std::optional<security::AgentGate::Visit> visit_;
   std::string viewer_nonce_;
   std::uint64_t window_bytes_;
   CaptureRun* run_ = nullptr;
   std::unique_ptr<OutboxReader> reader_;
-  std::unique_ptr<FileReceiver> incoming_;
-  std::unique_ptr<FileSender> outgoing_;
+  std::unique_ptr<log::FileReceiver> incoming_;
+  std::unique_ptr<log::FileSender> outgoing_;
   std::string outgoing_problems_;
   std::optional<OutboxReader::Item> next_item_;  // read, but the window has no room for it yet
   std::deque<InFlight> in_flight_;
@@ -124,4 +124,4 @@ class ViewerSession final : public LinkHandler {
   bool closed_ = false;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::agent

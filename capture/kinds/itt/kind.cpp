@@ -9,7 +9,7 @@
 #include "capture/request/options.h"
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 namespace {
 
 constexpr const char* kLibrary = "libaccelscope_itt.so";
@@ -19,8 +19,8 @@ constexpr const char* kSwitches[] = {probe::itt::kOffTasks,  probe::itt::kOffFra
                                      probe::itt::kOffEvents, probe::itt::kOffMetadata, probe::itt::kOffLocks,
                                      probe::itt::kOffZones,  probe::itt::kOffMemory};
 
-KindFacts declare_itt() {
-  KindFacts facts;
+request::KindFacts declare_itt() {
+  request::KindFacts facts;
   facts.name = "itt";
   facts.title = "Tasks that programs mark";
   facts.explanation =
@@ -29,26 +29,27 @@ KindFacts declare_itt() {
   facts.takes_program = true;
   facts.options = {
       {.name = "domain",
-       .type = OptionType::text,
+       .type = request::OptionType::text,
        .explanation = "Only these domains; '*' stands for any characters. Others cost the program nothing.",
        .repeats = true},
       {.name = "exclude-domain",
-       .type = OptionType::text,
+       .type = request::OptionType::text,
        .explanation = "Not these domains; '*' stands for any characters.",
        .repeats = true},
-      {"tasks", OptionType::flag, "on", "Tasks, overlapped tasks and their relations."},
-      {"frames", OptionType::flag, "on", "Frames and regions."},
-      {"counters", OptionType::flag, "on", "Counters and plots."},
-      {"events", OptionType::flag, "on", "Events, markers, messages, histograms."},
-      {"metadata", OptionType::flag, "on", "What is told of tasks; each costs as much as a task and its text."},
-      {"locks", OptionType::flag, "off",
+      {"tasks", request::OptionType::flag, "on", "Tasks, overlapped tasks and their relations."},
+      {"frames", request::OptionType::flag, "on", "Frames and regions."},
+      {"counters", request::OptionType::flag, "on", "Counters and plots."},
+      {"events", request::OptionType::flag, "on", "Events, markers, messages, histograms."},
+      {"metadata", request::OptionType::flag, "on",
+       "What is told of tasks; each costs as much as a task and its text."},
+      {"locks", request::OptionType::flag, "off",
        "Waiting for locks and holding them; libraries tell of each of theirs, which may be many."},
-      {"memory", OptionType::flag, "on", "Allocations and releases that the program marks."},
-      {"zones", OptionType::flag, "on", "C++ zones and what belongs to them."},
-      {"buffer", OptionType::size, "1MiB",
+      {"memory", request::OptionType::flag, "on", "Allocations and releases that the program marks."},
+      {"zones", request::OptionType::flag, "on", "C++ zones and what belongs to them."},
+      {"buffer", request::OptionType::size, "1MiB",
        "Memory for each thread of what the agent has not read yet; 128KiB to 256MiB."},
       {.name = "when-full",
-       .type = OptionType::choice,
+       .type = request::OptionType::choice,
        .default_value = "wait",
        .explanation = "If the agent falls behind: the program waits, or what finds no room is dropped and counted.",
        .choices = {"wait", "drop"}},
@@ -56,15 +57,15 @@ KindFacts declare_itt() {
   return facts;
 }
 
-std::vector<KindCheck> check_itt() {
-  const Result<ProbeFiles> files = ProbeFiles::lay_down();
+std::vector<request::KindCheck> check_itt() {
+  const Result<probes::ProbeFiles> files = probes::ProbeFiles::lay_down();
   if (!files) return {{false, files.error().message}};
   return {{true, fmt::format("the collector for INTEL_LIBITTNOTIFY64 is {}", files->path(kLibrary))},
           {true, fmt::format("headers for marking programs are in {}", files->path("include"))}};
 }
 
-Result<OptionReader> read_options(const KindChoice& choice) {
-  Result<OptionReader> options = OptionReader::read(declare_itt(), choice);
+Result<request::OptionReader> read_options(const request::KindChoice& choice) {
+  Result<request::OptionReader> options = request::OptionReader::read(declare_itt(), choice);
   if (!options) return options;
   const std::uint64_t buffer = options->size("buffer");
   if (buffer < probe::kMinRingBytes || buffer > probe::kMaxRingBytes) {
@@ -80,8 +81,9 @@ Result<OptionReader> read_options(const KindChoice& choice) {
   return options;
 }
 
-Result<std::string> describe_itt(const CaptureRequest& request, const KindChoice& choice, const std::string&) {
-  const Result<OptionReader> options = read_options(choice);
+Result<std::string> describe_itt(const request::CaptureRequest& request, const request::KindChoice& choice,
+                                 const std::string&) {
+  const Result<request::OptionReader> options = read_options(choice);
   if (!options) return options.error();
   std::string text = request.program.empty() && request.script.empty()
                          ? "marked tasks of programs that are started by hand"
@@ -91,7 +93,7 @@ Result<std::string> describe_itt(const CaptureRequest& request, const KindChoice
   return text;
 }
 
-std::vector<std::string> settings_of(const OptionReader& options) {
+std::vector<std::string> settings_of(const request::OptionReader& options) {
   std::vector<std::string> off;
   for (const char* name : kSwitches) {
     if (!options.flag(name)) off.emplace_back(name);
@@ -101,22 +103,24 @@ std::vector<std::string> settings_of(const OptionReader& options) {
           fmt::format("{}={}", probe::itt::kOffSetting, joined(off, " "))};
 }
 
-Result<void> run_itt(const KindRun& run, EventSink& sink) {
-  const Result<OptionReader> options = read_options(run.choice);
+Result<void> run_itt(const request::KindRun& run, EventSink& sink) {
+  const Result<request::OptionReader> options = read_options(run.choice);
   if (!options) return options.error();
   SessionWriter writer(sink);
   IttSchemas schemas(writer);
-  ProbeHandler handler;
+  probes::ProbeHandler handler;
   handler.settings = settings_of(*options);
   handler.ring_bytes = std::bit_ceil(options->size("buffer"));
   handler.drop_when_full = options->text("when-full") == "drop";
-  handler.attach = [&](const ProbeProcess& process) { return std::make_unique<IttProcess>(process, writer, schemas); };
-  return read_probes(run, writer, sink, handler);
+  handler.attach = [&](const probes::ProbeProcess& process) {
+    return std::make_unique<IttProcess>(process, writer, schemas);
+  };
+  return probes::read_probes(run, writer, sink, handler);
 }
 
-Result<std::vector<std::string>> environment_itt(const KindChoice& choice, const ProbeFiles& files,
+Result<std::vector<std::string>> environment_itt(const request::KindChoice& choice, const probes::ProbeFiles& files,
                                                  const std::function<std::string(const std::string& name)>&) {
-  const Result<OptionReader> options = read_options(choice);
+  const Result<request::OptionReader> options = read_options(choice);
   if (!options) return options.error();
   const std::string library = files.path(kLibrary);
   std::vector<std::string> settings = {"INTEL_LIBITTNOTIFY64=" + library};
@@ -126,10 +130,10 @@ Result<std::vector<std::string>> environment_itt(const KindChoice& choice, const
 
 }  // namespace
 
-CaptureKind itt_kind() {
-  CaptureKind kind{declare_itt, check_itt, describe_itt, run_itt};
+request::CaptureKind itt_kind() {
+  request::CaptureKind kind{declare_itt, check_itt, describe_itt, run_itt};
   kind.environment = environment_itt;
   return kind;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -4,8 +4,8 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
-[[nodiscard]] CaptureKind itt_kind();
+[[nodiscard]] request::CaptureKind itt_kind();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -12,7 +12,7 @@
 #include "capture/kinds/itt/openmp_names.h"
 #include "core/base/utf8.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 namespace {
 
 using namespace probe::itt;
@@ -60,7 +60,7 @@ std::string valid_utf8(std::string_view text) {
   return valid;
 }
 
-IttNames::IttNames(SessionWriter& writer, const ProbeProcess& process) : writer_(writer) {
+IttNames::IttNames(SessionWriter& writer, const probes::ProbeProcess& process) : writer_(writer) {
   std::error_code failure;
   const auto directory = std::filesystem::read_symlink(fmt::format("/proc/{}/cwd", process.id), failure);
   if (!failure) folders_.push_back(directory.string());
@@ -199,4 +199,4 @@ bool IttNames::define_fact(std::string_view body) {
   return true;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

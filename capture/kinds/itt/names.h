@@ -12,7 +12,7 @@
 #include "capture/probe/itt/records.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
 struct IttSite {
   StringId name = 0;
@@ -39,7 +39,7 @@ struct IttLock {
 
 class IttNames {
  public:
-  IttNames(SessionWriter& writer, const ProbeProcess& process);
+  IttNames(SessionWriter& writer, const probes::ProbeProcess& process);
 
   // False: it breaks the rules.
   [[nodiscard]] bool define(std::uint32_t type, std::string_view body);
@@ -71,4 +71,4 @@ class IttNames {
   std::unordered_set<std::string> sources_;  // that were looked for
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

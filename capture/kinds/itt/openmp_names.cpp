@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 namespace {
 
 constexpr std::string_view kUnknown = "unknown";
@@ -67,4 +67,4 @@ std::optional<OpenMpName> parse_openmp_name(std::string_view text) {
   return object;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
 struct OpenMpName {
   std::string name;  // "omp parallel in main, 3 threads", "OMP Barrier in main"
@@ -19,4 +19,4 @@ struct OpenMpName {
 // Nothing if it is no such name.
 [[nodiscard]] std::optional<OpenMpName> parse_openmp_name(std::string_view text);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

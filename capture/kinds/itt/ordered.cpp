@@ -6,7 +6,7 @@
 #include <bit>
 #include <limits>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 namespace {
 
 using namespace probe::itt;
@@ -326,4 +326,4 @@ void IttOrdered::finish(std::int64_t end_ns) {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -12,7 +12,7 @@
 
 #include "capture/kinds/itt/tasks.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
 // Relations as the interface numbers them.
 constexpr std::uint32_t kParentOf = 3, kChildOf = 5;
@@ -23,7 +23,7 @@ struct OrderedRecord {
   std::int64_t ns = 0;
   probe::itt::RecordType type{};
   std::uint32_t value = 0;  // as RecordHead::value
-  const ProbeThread* thread = nullptr;
+  const probes::ProbeThread* thread = nullptr;
   probe::itt::Id id, parent;
   std::uint64_t first = 0, second = 0;  // the record's further words
   std::uint32_t fiber = 0;              // site of the fiber that the thread is in; 0: none
@@ -107,4 +107,4 @@ class IttOrdered {
   std::unordered_set<std::string> message_names_;                               // that were given so far
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -7,7 +7,7 @@
 
 #include "capture/probe/itt/metadata_text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
 using namespace probe::itt;
 
@@ -27,7 +27,7 @@ constexpr std::string_view kUserEventPrefix = "FGA::DATAID::";
 
 }  // namespace
 
-IttProcess::IttProcess(const ProbeProcess& process, SessionWriter& writer, IttSchemas& schemas)
+IttProcess::IttProcess(const probes::ProbeProcess& process, SessionWriter& writer, IttSchemas& schemas)
     : process_(process),
       writer_(writer),
       schemas_(schemas),
@@ -38,7 +38,7 @@ IttProcess::IttProcess(const ProbeProcess& process, SessionWriter& writer, IttSc
 
 std::int64_t IttProcess::to_ns(std::uint64_t ticks) {
   constexpr std::uint64_t kAhead = std::uint64_t{1} << 36U;  // some 20 s of processors' counters, a minute of ns
-  const TickClock& clock = *process_.clock;
+  const probes::TickClock& clock = *process_.clock;
   const bool future = ticks > clock.last_ticks() && ticks - clock.last_ticks() > kAhead;
   const std::int64_t ns = future ? clock.last_ns() : clock.to_ns(ticks);
   if (!future && ns >= 0) return ns;
@@ -46,9 +46,9 @@ std::int64_t IttProcess::to_ns(std::uint64_t ticks) {
   return std::max<std::int64_t>(ns, 0);
 }
 
-void IttProcess::thread(const ProbeThread& thread) { of(thread).facts = thread; }
+void IttProcess::thread(const probes::ProbeThread& thread) { of(thread).facts = thread; }
 
-IttProcess::Thread& IttProcess::of(const ProbeThread& thread) {
+IttProcess::Thread& IttProcess::of(const probes::ProbeThread& thread) {
   if (thread.index >= threads_.size()) threads_.resize(thread.index + 1);
   std::unique_ptr<Thread>& made = threads_[thread.index];
   if (!made) {
@@ -77,7 +77,8 @@ void IttProcess::define(std::uint32_t type, std::string_view body) {
   if (!names_.define(type, body)) ++counts_.bad_records;
 }
 
-void IttProcess::record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) {
+void IttProcess::record(const probes::ProbeThread& thread, probe::RecordHead head,
+                        std::span<const std::uint64_t> words) {
   IttWords left(words);
   if (!read(of(thread), static_cast<RecordType>(head.type), head.value, left)) ++counts_.bad_records;
 }
@@ -287,4 +288,4 @@ bool IttProcess::read_ordered(Thread& thread, RecordType type, std::uint32_t val
   return true;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

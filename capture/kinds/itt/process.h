@@ -13,7 +13,7 @@
 #include "capture/kinds/itt/ordered.h"
 #include "capture/probe/host/reader.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
 // The words of a record, read once from memory that the program may still change.
 class IttWords {
@@ -49,15 +49,15 @@ class IttWords {
   std::span<const std::uint64_t> words_;
 };
 
-class IttProcess final : public ProcessReader {
+class IttProcess final : public probes::ProcessReader {
  public:
-  IttProcess(const ProbeProcess& process, SessionWriter& writer, IttSchemas& schemas);
+  IttProcess(const probes::ProbeProcess& process, SessionWriter& writer, IttSchemas& schemas);
 
-  void thread(const ProbeThread& thread) override;
+  void thread(const probes::ProbeThread& thread) override;
   void define(std::uint32_t type, std::string_view body) override;
-  void record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override;
-  void thread_ended(const ProbeThread& thread, std::int64_t now_ns) override;
-  void ended(const ProbeEnd& end) override;
+  void record(const probes::ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override;
+  void thread_ended(const probes::ProbeThread& thread, std::int64_t now_ns) override;
+  void ended(const probes::ProbeEnd& end) override;
   void read_until(std::int64_t now_ns) override { ordered_.advance(now_ns); }
 
  private:
@@ -78,15 +78,15 @@ class IttProcess final : public ProcessReader {
   // The tracks of a thread. Programs that start threads without end share them: one that has ended leaves its to
   // another.
   struct Rows {
-    ProbeThread named;
+    probes::ProbeThread named;
     TrackNumber tasks = kNone, events = kNone, waits = kNone, holds = kNone;
   };
   struct Thread {
-    ProbeThread facts;
+    probes::ProbeThread facts;
     TaskStack tasks;
     std::optional<Rows> shared;
     TrackNumber events = kNone, waits = kNone, holds = kNone;
-    [[nodiscard]] const ProbeThread& row() const noexcept { return shared ? shared->named : facts; }
+    [[nodiscard]] const probes::ProbeThread& row() const noexcept { return shared ? shared->named : facts; }
     std::uint32_t fiber = 0;    // site of the one it runs now
     std::int64_t fiber_ns = 0;  // of its last record in one
     std::unordered_map<std::uint32_t, OpenEvent> open_events;
@@ -94,7 +94,7 @@ class IttProcess final : public ProcessReader {
     std::vector<Held> held;
     LanePool event_lanes, hold_lanes;
   };
-  [[nodiscard]] Thread& of(const ProbeThread& thread);
+  [[nodiscard]] Thread& of(const probes::ProbeThread& thread);
   void share_rows(Thread& thread);
   [[nodiscard]] bool read(Thread& thread, probe::itt::RecordType type, std::uint32_t value, IttWords& words);
   [[nodiscard]] bool read_task(Thread& thread, probe::itt::RecordType type, std::uint32_t value, IttWords& words);
@@ -110,12 +110,12 @@ class IttProcess final : public ProcessReader {
   void write_lock(TrackNumber track, std::uint32_t lane, std::uint64_t lock, std::int64_t begin_ns, std::int64_t end_ns,
                   bool shared);
   void close(Thread& thread, std::int64_t ns);
-  void report(const ProbeEnd& end);
+  void report(const probes::ProbeEnd& end);
   void report_facts();
   // Programs give some times themselves: none lies before the capture, or after what was read last.
   [[nodiscard]] std::int64_t to_ns(std::uint64_t ticks);
 
-  ProbeProcess process_;
+  probes::ProbeProcess process_;
   SessionWriter& writer_;
   IttSchemas& schemas_;
   IttCounts counts_;
@@ -128,4 +128,4 @@ class IttProcess final : public ProcessReader {
   std::uint32_t shared_rows_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -3,16 +3,16 @@
 
 #include "capture/kinds/itt/process.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
-void IttProcess::thread_ended(const ProbeThread& thread, std::int64_t now_ns) {
+void IttProcess::thread_ended(const probes::ProbeThread& thread, std::int64_t now_ns) {
   Thread& ended = of(thread);
   close(ended, now_ns);
   if (!ended.shared) return;
   free_rows_.push_back({ended.shared->named, ended.tasks.track, ended.events, ended.waits, ended.holds});
 }
 
-void IttProcess::ended(const ProbeEnd& end) {
+void IttProcess::ended(const probes::ProbeEnd& end) {
   for (const auto& thread : threads_) {
     if (thread) close(*thread, end.end_ns);
   }
@@ -21,7 +21,7 @@ void IttProcess::ended(const ProbeEnd& end) {
   report_facts();
 }
 
-void IttProcess::report(const ProbeEnd& end) {
+void IttProcess::report(const probes::ProbeEnd& end) {
   const std::string title = process_.title();
   const auto tell = [&](const char* kind, std::uint64_t count, Severity severity, const char* what) {
     if (count > 0) writer_.add_quality({kind, count, fmt::format("{}: {}", title, what), severity});
@@ -62,4 +62,4 @@ void IttProcess::report_facts() {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -1,6 +1,6 @@
 #include "capture/kinds/itt/schemas.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 namespace {
 
 [[nodiscard]] Column column(const char* name, ColumnType type, const char* group, const char* title,
@@ -153,4 +153,4 @@ Schema IttSchemas::flow_schema() {
 Schema IttSchemas::whole_counter_schema() { return counter_schema("program_counter", ColumnType::int64); }
 Schema IttSchemas::real_counter_schema() { return counter_schema("program_figure", ColumnType::float64); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -6,7 +6,7 @@
 
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
 enum IttTaskColumn : std::size_t {
   kTaskDomain,
@@ -74,4 +74,4 @@ class IttSchemas {
   std::uint64_t last_key_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 namespace {
 
 // Of which something is said; programs that make ids without end would fill the memory.
@@ -103,4 +103,4 @@ std::string IttTasks::id_text(const probe::itt::Id& id) const {
   return id.d2 != 0 ? fmt::format("{:#x}:{:#x}", id.d1, id.d2) : fmt::format("{:#x}", id.d1);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -12,7 +12,7 @@
 #include "capture/kinds/itt/names.h"
 #include "capture/kinds/itt/tracks.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
 struct IttIdHash {
   std::size_t operator()(const probe::itt::Id& id) const noexcept {
@@ -96,4 +96,4 @@ class IttTasks {
 
 [[nodiscard]] std::string colour_text(std::uint32_t colour);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -3,7 +3,7 @@
 
 #include "capture/kinds/itt/process.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
 using namespace probe::itt;
 
@@ -114,4 +114,4 @@ void IttProcess::close(Thread& thread, std::int64_t ns) {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

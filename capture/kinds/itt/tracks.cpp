@@ -4,7 +4,7 @@
 
 #include "capture/kinds/itt/names.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 namespace {
 
 // Threads in the order in which they came, then what belongs to the whole process.
@@ -15,12 +15,12 @@ const std::string kFurther = "further names";
 
 }  // namespace
 
-std::string IttTracks::thread_name(const ProbeThread& thread) const {
+std::string IttTracks::thread_name(const probes::ProbeThread& thread) const {
   if (!thread.name.empty()) return valid_utf8(thread.name);
   return thread.id == process_id_ ? "main thread" : fmt::format("thread {}", thread.id);
 }
 
-TrackNumber IttTracks::of_thread(const ProbeThread& thread, const std::string& what, std::int64_t place,
+TrackNumber IttTracks::of_thread(const probes::ProbeThread& thread, const std::string& what, std::int64_t place,
                                  SchemaNumber schema) {
   const std::string name = thread_name(thread);
   return writer_.add_track({.name = what.empty() ? name : fmt::format("{}: {}", name, what),
@@ -48,4 +48,4 @@ TrackNumber IttTracks::made(const std::string& name, SchemaNumber schema, const 
   return at->second;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -10,7 +10,7 @@
 #include "capture/kinds/itt/schemas.h"
 #include "capture/probe/host/reader.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::itt {
 
 // Lanes for events that overlap: the lowest that is free is taken at the beginning and given back at the end.
 class LanePool {
@@ -33,18 +33,20 @@ class LanePool {
 
 class IttTracks {
  public:
-  IttTracks(SessionWriter& writer, IttSchemas& schemas, const ProbeProcess& process)
+  IttTracks(SessionWriter& writer, IttSchemas& schemas, const probes::ProbeProcess& process)
       : writer_(writer), schemas_(schemas), process_(process.title()), process_id_(process.id) {}
 
   // Rows of a thread, below each other.
-  [[nodiscard]] TrackNumber tasks(const ProbeThread& thread) { return of_thread(thread, "", 0, schemas_.task()); }
-  [[nodiscard]] TrackNumber events(const ProbeThread& thread) {
+  [[nodiscard]] TrackNumber tasks(const probes::ProbeThread& thread) {
+    return of_thread(thread, "", 0, schemas_.task());
+  }
+  [[nodiscard]] TrackNumber events(const probes::ProbeThread& thread) {
     return of_thread(thread, "events", 1, schemas_.task());
   }
-  [[nodiscard]] TrackNumber lock_waits(const ProbeThread& thread) {
+  [[nodiscard]] TrackNumber lock_waits(const probes::ProbeThread& thread) {
     return of_thread(thread, "lock waits", 2, schemas_.lock_wait());
   }
-  [[nodiscard]] TrackNumber lock_holds(const ProbeThread& thread) {
+  [[nodiscard]] TrackNumber lock_holds(const probes::ProbeThread& thread) {
     return of_thread(thread, "locks held", 3, schemas_.lock_hold());
   }
   // Rows of the process.
@@ -61,10 +63,10 @@ class IttTracks {
   }
 
   [[nodiscard]] std::uint32_t process_id() const noexcept { return process_id_; }
-  [[nodiscard]] std::string thread_name(const ProbeThread& thread) const;
+  [[nodiscard]] std::string thread_name(const probes::ProbeThread& thread) const;
 
  private:
-  [[nodiscard]] TrackNumber of_thread(const ProbeThread& thread, const std::string& what, std::int64_t place,
+  [[nodiscard]] TrackNumber of_thread(const probes::ProbeThread& thread, const std::string& what, std::int64_t place,
                                       SchemaNumber schema);
   [[nodiscard]] TrackNumber row(const std::string& name, SchemaNumber schema) {
     return made(name, schema, "host_thread", "");
@@ -79,4 +81,4 @@ class IttTracks {
   std::map<std::pair<std::string, SchemaNumber>, TrackNumber> made_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::itt

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 namespace {
 
 constexpr const char* kCompilerFlags = "NEURON_CC_FLAGS";
@@ -88,4 +88,4 @@ std::vector<std::string> compile_environment(const NeuronSettings& settings, std
   return given;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

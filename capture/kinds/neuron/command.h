@@ -8,7 +8,7 @@
 
 #include "capture/kinds/neuron/settings.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 
 // `capture`: arguments for one NEFF; inputs in the order typed, their files as given here.
 [[nodiscard]] std::vector<std::string> capture_arguments(const NeuronSettings& settings, const std::string& neff,
@@ -31,4 +31,4 @@ namespace accelscope::capture {
 
 inline constexpr const char* kCacheVariable = "NEURON_COMPILE_CACHE_URL";
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

@@ -12,7 +12,7 @@
 #include "core/base/format.h"
 #include "core/base/natural_order.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,12 +35,12 @@ std::optional<std::uint64_t> execution_of(const std::string& path) {
 
 // "rank 3" of the file, or of the folder that it lies in.
 std::string rank_of(const fs::path& path) {
-  std::string label = label_of_path(path.filename().string());
-  if (label.empty()) label = label_of_path(path.parent_path().filename().string());
+  std::string label = sources::label_of_path(path.filename().string());
+  if (label.empty()) label = sources::label_of_path(path.parent_path().filename().string());
   return label.substr(0, label.find(" run "));
 }
 
-std::string listed(const std::vector<FolderWatch::File>& files) {
+std::string listed(const std::vector<kinds::program::FolderWatch::File>& files) {
   std::string text;
   for (std::size_t i = 0; i < files.size(); ++i) {
     text += fmt::format("\n{}. {} ({})", i + 1, files[i].path, format_bytes(static_cast<double>(files[i].bytes)));
@@ -69,9 +69,11 @@ Result<std::size_t> skip_header(std::ifstream& file, const std::string& path) {
 
 }  // namespace
 
-Result<std::size_t> choose_neff(const std::vector<FolderWatch::File>& files, const std::string& which) {
-  const auto newest = [](const FolderWatch::File& a, const FolderWatch::File& b) { return a.written < b.written; };
-  const auto largest = [&](const FolderWatch::File& a, const FolderWatch::File& b) {
+Result<std::size_t> choose_neff(const std::vector<kinds::program::FolderWatch::File>& files, const std::string& which) {
+  const auto newest = [](const kinds::program::FolderWatch::File& a, const kinds::program::FolderWatch::File& b) {
+    return a.written < b.written;
+  };
+  const auto largest = [&](const kinds::program::FolderWatch::File& a, const kinds::program::FolderWatch::File& b) {
     return a.bytes != b.bytes ? a.bytes < b.bytes : newest(a, b);
   };
   const auto index_of = [&](auto found) { return static_cast<std::size_t>(found - files.begin()); };
@@ -138,4 +140,4 @@ Result<bool> is_all_zero(const std::string& path) {
   return true;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

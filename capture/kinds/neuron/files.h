@@ -9,11 +9,12 @@
 #include "capture/kinds/program/folder_watch.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 
 // The one of the program's NEFFs that is meant: "largest" (the newest of those), "newest", its number from 1, or a part
 // of its path. Fails with the list if none or several fit. `files` is not empty.
-[[nodiscard]] Result<std::size_t> choose_neff(const std::vector<FolderWatch::File>& files, const std::string& which);
+[[nodiscard]] Result<std::size_t> choose_neff(const std::vector<kinds::program::FolderWatch::File>& files,
+                                              const std::string& which);
 
 // A raw trace that the tool wrote: "profile_rank_3_exec_2.ntff" is of rank 3, execution 2.
 struct NeuronTrace {
@@ -35,4 +36,4 @@ inline constexpr std::size_t kMostRanks =
 // Whether every value of an input, .npy or raw, is zero. Fails if it cannot be read, is empty or is no .npy file.
 [[nodiscard]] Result<bool> is_all_zero(const std::string& path);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

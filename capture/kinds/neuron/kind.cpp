@@ -16,7 +16,7 @@
 #include "capture/system/child_process.h"
 #include "capture/system/host_identity.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,7 +25,7 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr auto kVersionLimit = 2s;
 
-NeuronStart start_of(const CaptureRequest& request) {
+NeuronStart start_of(const request::CaptureRequest& request) {
   return request.program.empty() && request.script.empty() ? NeuronStart::neff : NeuronStart::program;
 }
 
@@ -38,8 +38,8 @@ std::string version_of(const std::string& tool) {
   const std::scoped_lock lock(mutex);
   if (const auto found = known.find(key); found != known.end()) return found->second;
   const SteadyClock::time_point begin = SteadyClock::now();
-  const Result<ChildOutcome> ended =
-      run_child({tool, "--version"}, [begin] { return SteadyClock::now() - begin > kVersionLimit; });
+  const Result<system::ChildOutcome> ended =
+      system::run_child({tool, "--version"}, [begin] { return SteadyClock::now() - begin > kVersionLimit; });
   std::string version;
   if (ended && !ended->cancelled && ended->exit_code == 0) version = ended->output.substr(0, ended->output.find('\n'));
   return known[key] = version;
@@ -59,8 +59,8 @@ std::size_t count_devices() {
   return devices;
 }
 
-std::vector<KindCheck> check_neuron() {
-  const std::string tool = find_neuron_tool();
+std::vector<request::KindCheck> check_neuron() {
+  const std::string tool = sources::neuron::find_neuron_tool();
   if (tool.empty()) {
     return {{false,
              "neither neuron-profile nor neuron-explorer is on PATH or in /opt/aws/neuron/bin; install the package "
@@ -76,14 +76,14 @@ std::vector<KindCheck> check_neuron() {
 }
 
 Result<std::string> tool_of(const NeuronSettings& settings) {
-  std::string tool = find_neuron_tool(settings.tool);
+  std::string tool = sources::neuron::find_neuron_tool(settings.tool);
   if (!tool.empty()) return tool;
   return Error{fmt::format("{}: is not on PATH or in /opt/aws/neuron/bin; install the package aws-neuronx-tools{}",
                            settings.tool.empty() ? "neuron-profile" : settings.tool,
                            settings.tool.empty() ? "" : ", or choose --tool auto")};
 }
 
-Result<void> check_files(const NeuronSettings& settings, const CaptureRequest& request,
+Result<void> check_files(const NeuronSettings& settings, const request::CaptureRequest& request,
                          const std::string& work_folder) {
   const auto missing = [&](const std::string& file) {
     std::error_code failure;
@@ -101,7 +101,7 @@ Result<void> check_files(const NeuronSettings& settings, const CaptureRequest& r
   return {};
 }
 
-std::string described(const NeuronSettings& settings, const CaptureRequest& request, const std::string& tool) {
+std::string described(const NeuronSettings& settings, const request::CaptureRequest& request, const std::string& tool) {
   const std::string name = fs::path(tool).filename().string();
   if (settings.start == NeuronStart::program && settings.profile != NeuronProfile::device) {
     return fmt::format("{} inspect of {}", name, request.script.empty() ? request.program : "a script");
@@ -116,14 +116,14 @@ std::string described(const NeuronSettings& settings, const CaptureRequest& requ
 }
 
 // Both would run it.
-bool runs_beside(const CaptureRequest& request) {
+bool runs_beside(const request::CaptureRequest& request) {
   return std::any_of(request.kinds.begin(), request.kinds.end(),
-                     [](const KindChoice& choice) { return choice.name == "program"; });
+                     [](const request::KindChoice& choice) { return choice.name == "program"; });
 }
 
-Result<std::string> describe_neuron(const CaptureRequest& request, const KindChoice& choice,
+Result<std::string> describe_neuron(const request::CaptureRequest& request, const request::KindChoice& choice,
                                     const std::string& work_folder) {
-  const Result<NeuronSettings> settings = read_neuron_settings(choice, start_of(request), host_name());
+  const Result<NeuronSettings> settings = read_neuron_settings(choice, start_of(request), system::host_name());
   if (!settings) return settings.error();
   const Result<std::string> tool = tool_of(*settings);
   if (!tool) return tool;
@@ -133,13 +133,14 @@ Result<std::string> describe_neuron(const CaptureRequest& request, const KindCho
       return Error{
           "the kind 'neuron' runs the program itself and keeps its lines; leave out the kinds that run it too"};
     }
-    if (Result<std::string> found = find_start(program_start(request, work_folder)); !found) return found;
+    if (Result<std::string> found = system::find_start(kinds::program::program_start(request, work_folder)); !found)
+      return found;
   }
   return described(*settings, request, *tool);
 }
 
-Result<void> run_neuron(const KindRun& run, EventSink& sink) {
-  Result<NeuronSettings> settings = read_neuron_settings(run.choice, start_of(run.request), host_name());
+Result<void> run_neuron(const request::KindRun& run, EventSink& sink) {
+  Result<NeuronSettings> settings = read_neuron_settings(run.choice, start_of(run.request), system::host_name());
   if (!settings) return settings.error();
   const Result<std::string> tool = tool_of(*settings);
   if (!tool) return tool.error();
@@ -148,6 +149,6 @@ Result<void> run_neuron(const KindRun& run, EventSink& sink) {
 
 }  // namespace
 
-CaptureKind neuron_kind() { return {neuron_facts, check_neuron, describe_neuron, run_neuron}; }
+request::CaptureKind neuron_kind() { return {neuron_facts, check_neuron, describe_neuron, run_neuron}; }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

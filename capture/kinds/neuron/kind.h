@@ -4,8 +4,8 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 
-[[nodiscard]] CaptureKind neuron_kind();
+[[nodiscard]] request::CaptureKind neuron_kind();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 namespace {
 
 using std::chrono::duration_cast;
@@ -35,16 +35,16 @@ Result<void> ProfileSinks::place(std::chrono::steady_clock::time_point origin) {
   const auto passed = duration_cast<nanoseconds>(std::chrono::steady_clock::now() - origin);
   const auto now = duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch());
   std::optional<std::int64_t> first;
-  for (const LabelledSink& sink : sinks_) {
+  for (const sources::LabelledSink& sink : sinks_) {
     if (const auto begin = sink.begin_unix_ns()) first = std::min(first.value_or(*begin), *begin);
   }
   const std::int64_t delay = first.value_or(0) - (now - passed).count();
   if (!first || delay < 0 || delay > passed.count()) return {};  // of another time, or by another clock
-  for (LabelledSink& sink : sinks_) {
+  for (sources::LabelledSink& sink : sinks_) {
     if (!sink.begin_unix_ns()) continue;
     if (Result<void> done = sink.delay(delay); !done) return done;
   }
   return {};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

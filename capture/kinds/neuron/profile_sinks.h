@@ -14,22 +14,23 @@
 #include "capture/request/kind.h"
 #include "capture/sources/base/labelled_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 
 class ProfileSinks {
  public:
   // after_stop: profiles are read although the capture was stopped.
-  ProfileSinks(const OpenScope& open_scope, bool after_stop) : open_scope_(open_scope), after_stop_(after_stop) {}
+  ProfileSinks(const request::OpenScope& open_scope, bool after_stop)
+      : open_scope_(open_scope), after_stop_(after_stop) {}
 
   [[nodiscard]] std::unique_ptr<EventSink> next();  // must not outlive this object
   Result<void> place(std::chrono::steady_clock::time_point origin);
 
  private:
-  const OpenScope& open_scope_;
+  const request::OpenScope& open_scope_;
   bool after_stop_;
-  SharedFacts facts_;
+  sources::SharedFacts facts_;
   std::vector<std::unique_ptr<EventSink>> scopes_;
-  std::deque<LabelledSink> sinks_;
+  std::deque<sources::LabelledSink> sinks_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

@@ -14,7 +14,7 @@
 #include "capture/system/shown_command.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,9 +35,9 @@ std::string seconds_text(std::chrono::nanoseconds time) {
   return fmt::format("{:g} s", std::chrono::duration<double>(time).count());
 }
 
-std::vector<std::string> paths_of(const std::vector<FolderWatch::File>& files) {
+std::vector<std::string> paths_of(const std::vector<kinds::program::FolderWatch::File>& files) {
   std::vector<std::string> paths;
-  for (const FolderWatch::File& file : files) paths.push_back(file.path);
+  for (const kinds::program::FolderWatch::File& file : files) paths.push_back(file.path);
   return paths;
 }
 
@@ -49,22 +49,22 @@ std::string compile_cache(const std::vector<std::string>& environment) {
 
 }  // namespace
 
-std::string host_path(const std::string& file, const CaptureRequest& request, const std::string& work_folder) {
+std::string host_path(const std::string& file, const request::CaptureRequest& request, const std::string& work_folder) {
   const fs::path path(file);
   if (path.is_absolute()) return file;
   std::error_code failure;
   const fs::path sent = fs::path(work_folder) / path;
   if (!work_folder.empty() && fs::exists(sent, failure)) return fs::absolute(sent, failure).string();
-  return fs::absolute(fs::path(program_folder(request, work_folder)) / path, failure).string();
+  return fs::absolute(fs::path(kinds::program::program_folder(request, work_folder)) / path, failure).string();
 }
 
-NeuronRun::NeuronRun(const KindRun& run, EventSink& sink, NeuronSettings settings, std::string tool)
+NeuronRun::NeuronRun(const request::KindRun& run, EventSink& sink, NeuronSettings settings, std::string tool)
     : run_(run),
       sink_(sink),
       settings_(std::move(settings)),
       tool_(std::move(tool)),
       tool_name_(fs::path(tool_).filename().string()),
-      base_(fs::absolute(program_folder(run.request, run.work_folder)).string()),
+      base_(fs::absolute(kinds::program::program_folder(run.request, run.work_folder)).string()),
       steps_(run, sink, tool_name_) {}
 
 Result<void> NeuronRun::run() {
@@ -101,13 +101,13 @@ Error NeuronRun::failure(const std::vector<std::string>& arguments, const StepEn
     return Error{
         fmt::format("{}: was still running after {} and was ended; give it longer with --time-limit, or see "
                     "whether the device hangs (neuron-top); {}",
-                    what, seconds_text(settings_.time_limit), shown_output(ended.output))};
+                    what, seconds_text(settings_.time_limit), sources::neuron::shown_output(ended.output))};
   }
-  const std::string advice = advice_on_failure(ended.output);
-  const std::string how = ended.signal != 0 ? "was ended by " + signal_name(ended.signal)
+  const std::string advice = sources::neuron::advice_on_failure(ended.output);
+  const std::string how = ended.signal != 0 ? "was ended by " + system::signal_name(ended.signal)
                                             : fmt::format("failed with exit code {}", ended.exit_code);
   return Error{fmt::format("{}: {}; {}{}to try by hand: {}; {}", what, how, advice, advice.empty() ? "" : "; ",
-                           shell_command(command), shown_output(ended.output))};
+                           system::shell_command(command), sources::neuron::shown_output(ended.output))};
 }
 
 Result<StepEnd> NeuronRun::run_tool(const std::vector<std::string>& arguments, const std::string& folder,
@@ -166,18 +166,18 @@ Result<void> NeuronRun::capture_neff(const std::string& neff) {
   fs::create_directories((fs::path(base_) / settings_.session_file).parent_path(), ignored);
   const std::vector<std::string> arguments = capture_arguments(settings_, neff, settings_.inputs);
   steps_.writer().set_meta("neuron.neff", neff);
-  steps_.writer().set_meta("neuron.command", tool_name_ + " " + shown_command(arguments));
-  const FolderWatch traces({base_}, ".ntff", kTraceDepth);
+  steps_.writer().set_meta("neuron.command", tool_name_ + " " + system::shown_command(arguments));
+  const kinds::program::FolderWatch traces({base_}, ".ntff", kTraceDepth);
   const Result<StepEnd> ended = run_tool(arguments, base_, settings_.time_limit);
   if (!ended) return ended.error();
   if (stopped_) return {};
   if (ended->timed_out || ended->exit_code != 0) return failure(arguments, *ended);
   const ChosenTraces found = choose_traces(paths_of(traces.changed()), settings_.nth_exec);
   if (found.chosen.empty()) {
-    return Error{
-        fmt::format("{} capture: ended without an error but wrote no trace (.ntff) in {}; to try by hand: {} "
-                    "{}; {}",
-                    tool_name_, base_, tool_name_, shell_command(arguments), shown_output(ended->output))};
+    return Error{fmt::format(
+        "{} capture: ended without an error but wrote no trace (.ntff) in {}; to try by hand: {} "
+        "{}; {}",
+        tool_name_, base_, tool_name_, system::shell_command(arguments), sources::neuron::shown_output(ended->output))};
   }
   if (!found.left.empty()) {
     warn("traces_not_read",
@@ -197,7 +197,7 @@ Result<void> NeuronRun::capture_neff(const std::string& neff) {
 }
 
 Result<void> NeuronRun::process_trace(const std::string& neff, const NeuronTrace& trace, const std::string& output) {
-  const std::vector<std::string> arguments = neuron_view_arguments(neff, trace.path, output);
+  const std::vector<std::string> arguments = sources::neuron::neuron_view_arguments(neff, trace.path, output);
   const Result<StepEnd> ended = run_tool(arguments, base_, settings_.time_limit);
   if (!ended) return ended.error();
   if (stopped_) return {};
@@ -205,7 +205,8 @@ Result<void> NeuronRun::process_trace(const std::string& neff, const NeuronTrace
   std::error_code gone;
   if (fs::exists(output, gone)) return {};
   return Error{fmt::format("{} view: ended without an error but wrote no profile of {}; to try by hand: {} {}; {}",
-                           tool_name_, trace.path, tool_name_, shell_command(arguments), shown_output(ended->output))};
+                           tool_name_, trace.path, tool_name_, system::shell_command(arguments),
+                           sources::neuron::shown_output(ended->output))};
 }
 
 Result<void> NeuronRun::process(const std::string& neff, const std::vector<NeuronTrace>& traces) {
@@ -230,7 +231,7 @@ Result<void> NeuronRun::process(const std::string& neff, const std::vector<Neuro
 Result<void> NeuronRun::import_folder(const std::string& folder) {
   steps_.note("accelscope: reads what was processed");
   ProfileSinks sinks(run_.open_scope, after_stop_);
-  Result<void> done = import_input({folder}, {}, [&] { return sinks.next(); });
+  Result<void> done = sources::import_input({folder}, {}, [&] { return sinks.next(); });
   if (!done && sink_.cancelled() && !after_stop_) {
     stopped_ = true;
     return {};
@@ -240,12 +241,13 @@ Result<void> NeuronRun::import_folder(const std::string& folder) {
 
 Result<StepEnd> NeuronRun::run_program(const ToolStep& step) {
   if (!run_.request.script.empty()) {
-    if (Result<void> written = write_script(run_.request.script, run_.work_folder); !written) return written.error();
+    if (Result<void> written = kinds::program::write_script(run_.request.script, run_.work_folder); !written)
+      return written.error();
   }
   Result<StepEnd> ended = steps_.run(step);
   if (!ended) return ended;
   stopped_ = ended->stopped;
-  steps_.writer().set_meta(std::string(kExitStatusFact), fmt::format("{}", ended->exit_code));
+  steps_.writer().set_meta(std::string(kinds::program::kExitStatusFact), fmt::format("{}", ended->exit_code));
   if (run_.watch.ended) run_.watch.ended(ended->exit_code);
   if (!stopped_ && ended->exit_code != 0) {
     warn("program_failed",
@@ -257,10 +259,10 @@ Result<StepEnd> NeuronRun::run_program(const ToolStep& step) {
 }
 
 Result<void> NeuronRun::capture_compiled() {
-  ToolStep step{.start = program_start(run_.request, run_.work_folder)};
+  ToolStep step{.start = kinds::program::program_start(run_.request, run_.work_folder)};
   const std::string fresh = (fs::absolute(run_.work_folder) / "neuron-cache").string();
   step.start.environment = compile_environment(settings_, step.start.environment, fresh, inherited_variable);
-  const FolderWatch compiled({base_, compile_cache(step.start.environment)}, ".neff", kCompileDepth);
+  const kinds::program::FolderWatch compiled({base_, compile_cache(step.start.environment)}, ".neff", kCompileDepth);
   const Result<StepEnd> ended = run_program(step);
   if (!ended) return ended.error();
   if (stopped_) return {};
@@ -269,15 +271,15 @@ Result<void> NeuronRun::capture_compiled() {
   return capture_neff(*neff);
 }
 
-Result<std::string> NeuronRun::choose_compiled(const FolderWatch& watch, const StepEnd& ended) {
-  const std::vector<FolderWatch::File> files = watch.changed();
+Result<std::string> NeuronRun::choose_compiled(const kinds::program::FolderWatch& watch, const StepEnd& ended) {
+  const std::vector<kinds::program::FolderWatch::File> files = watch.changed();
   if (files.empty()) {
     return Error{fmt::format(
         "the program {} and wrote no NEFF below {} or its compile cache; {}; {}",
         ended.exit_code == 0 ? std::string("ended") : fmt::format("ended with status {}", ended.exit_code), base_,
         settings_.fresh_cache ? "does it run on the device at all?"
                               : "if it took what was compiled before from a cache, add --fresh-cache",
-        shown_output(ended.output))};
+        sources::neuron::shown_output(ended.output))};
   }
   const Result<std::size_t> chosen = choose_neff(files, settings_.compiled_neff);
   if (!chosen) return chosen.error();
@@ -299,14 +301,14 @@ Result<std::string> NeuronRun::choose_compiled(const FolderWatch& watch, const S
 }
 
 Result<void> NeuronRun::inspect_program() {
-  const ChildStart program = program_start(run_.request, run_.work_folder);
+  const system::ChildStart program = kinds::program::program_start(run_.request, run_.work_folder);
   std::vector<std::string> words = {program.program};
   words.insert(words.end(), program.arguments.begin(), program.arguments.end());
   const std::string name = fs::path(settings_.session_file).stem().string();
   const Result<std::string> written = new_folder(base_, name + "-inspect");
   if (!written) return written.error();
   const std::vector<std::string> arguments = inspect_arguments(settings_, *written, words);
-  steps_.writer().set_meta("neuron.command", tool_name_ + " " + shown_command(arguments));
+  steps_.writer().set_meta("neuron.command", tool_name_ + " " + system::shown_command(arguments));
   const ToolStep step{
       .start = {tool_, arguments, base_, compile_environment(settings_, program.environment, "", inherited_variable)},
       .grace = kInspectGrace};
@@ -315,10 +317,11 @@ Result<void> NeuronRun::inspect_program() {
   std::error_code failed;
   if (fs::is_empty(*written, failed)) {
     if (stopped_) return {};
-    return ended->exit_code != 0 ? failure(arguments, *ended)
-                                 : Error{fmt::format("{} inspect: wrote nothing into {}; does the program run on a "
-                                                     "device at all? {}",
-                                                     tool_name_, *written, shown_output(ended->output))};
+    return ended->exit_code != 0
+               ? failure(arguments, *ended)
+               : Error{fmt::format("{} inspect: wrote nothing into {}; does the program run on a "
+                                   "device at all? {}",
+                                   tool_name_, *written, sources::neuron::shown_output(ended->output))};
   }
   if (stopped_) {  // as programs that serve have to be
     warn("program_stopped", "the program was stopped; what had been recorded until then is in the session",
@@ -335,9 +338,9 @@ Result<void> NeuronRun::inspect_program() {
   if (viewed->timed_out || viewed->exit_code != 0) return failure(view, *viewed);
   if (fs::is_empty(*folder, failed)) {
     return Error{fmt::format("{} view: ended without an error but wrote no profile of {}; {}", tool_name_, *written,
-                             shown_output(viewed->output))};
+                             sources::neuron::shown_output(viewed->output))};
   }
   return import_folder(*folder);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

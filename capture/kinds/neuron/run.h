@@ -10,12 +10,12 @@
 #include "capture/kinds/neuron/tool_steps.h"
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 
 class NeuronRun {
  public:
   // `tool`: its whole path.
-  NeuronRun(const KindRun& run, EventSink& sink, NeuronSettings settings, std::string tool);
+  NeuronRun(const request::KindRun& run, EventSink& sink, NeuronSettings settings, std::string tool);
 
   // A capture that is stopped ends without an error.
   Result<void> run();
@@ -28,7 +28,7 @@ class NeuronRun {
   Result<StepEnd> run_tool(const std::vector<std::string>& arguments, const std::string& folder,
                            std::chrono::nanoseconds limit);
   Result<StepEnd> run_program(const ToolStep& step);
-  Result<std::string> choose_compiled(const FolderWatch& watch, const StepEnd& ended);
+  Result<std::string> choose_compiled(const kinds::program::FolderWatch& watch, const StepEnd& ended);
   Result<void> check_inputs();
   Result<void> process(const std::string& neff, const std::vector<NeuronTrace>& traces);
   Result<void> process_trace(const std::string& neff, const NeuronTrace& trace, const std::string& output);
@@ -37,7 +37,7 @@ class NeuronRun {
   [[nodiscard]] Error failure(const std::vector<std::string>& arguments, const StepEnd& ended) const;
   void warn(std::string kind, std::string detail, Severity severity, std::uint64_t count = 1);
 
-  const KindRun& run_;
+  const request::KindRun& run_;
   EventSink& sink_;
   NeuronSettings settings_;
   std::string tool_;
@@ -49,7 +49,7 @@ class NeuronRun {
 };
 
 // The path of a file that the viewer sent, else of one of this host: relative to the request's folder.
-[[nodiscard]] std::string host_path(const std::string& file, const CaptureRequest& request,
+[[nodiscard]] std::string host_path(const std::string& file, const request::CaptureRequest& request,
                                     const std::string& work_folder);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

@@ -10,84 +10,86 @@
 #include "capture/request/options.h"
 #include "capture/wire/capture_messages.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 namespace {
 
 constexpr const char* kAnyTool = "auto";
 constexpr const char* kSystemAndDevice = "system+device";
 
-std::vector<KindOption> start_options() {
+std::vector<request::KindOption> start_options() {
   return {
-      {"neff", OptionType::file, "", "The compiled program: a file that is sent, or a path on the host."},
+      {"neff", request::OptionType::file, "", "The compiled program: a file that is sent, or a path on the host."},
       {.name = "input",
-       .type = OptionType::file,
+       .type = request::OptionType::file,
        .explanation = "NAME=FILE, an input tensor as .npy or .bin, once for each. An input that is not given is all "
                       "zero.",
        .repeats = true},
   };
 }
 
-std::vector<KindOption> traced_program_options() {
+std::vector<request::KindOption> traced_program_options() {
   return {
       {"profile",
-       OptionType::choice,
+       request::OptionType::choice,
        "device",
        "Of a program that is given. device: a NEFF that it compiled, executed after it. system: its runtime calls, "
        "framework and host. system+device: and the devices while it runs.",
        {"device", "system", kSystemAndDevice}},
-      {"compiled-neff", OptionType::text, "largest",
+      {"compiled-neff", request::OptionType::text, "largest",
        "Which of the NEFFs that a program compiles: largest, newest, its number in the list that is printed, or a part "
        "of its path."},
-      {"disable-dge", OptionType::flag, "off",
+      {"disable-dge", request::OptionType::flag, "off",
        "The program compiles with --disable-dge: DMAs are then named in the profile, but run slower."},
-      {"fresh-cache", OptionType::flag, "on",
+      {"fresh-cache", request::OptionType::flag, "on",
        "The program compiles into an empty cache, so that every NEFF is new and has its debug facts; costs the "
        "compiling."},
-      {"num-trace-events", OptionType::count, "", "The most events of a system profile; not set: the tool's limit."},
+      {"num-trace-events", request::OptionType::count, "",
+       "The most events of a system profile; not set: the tool's limit."},
   };
 }
 
-std::vector<KindOption> capture_options() {
+std::vector<request::KindOption> capture_options() {
   return {
-      {"profile-nth-exec", OptionType::count, "",
+      {"profile-nth-exec", request::OptionType::count, "",
        "Which execution is profiled; 2 leaves out what only the first one loads. Not set: the tool's choice."},
-      {"num-exec", OptionType::count, "", "How often the NEFF is executed. Not set: as often as needed."},
-      {"ignore-exec-errors", OptionType::flag, "off",
+      {"num-exec", request::OptionType::count, "", "How often the NEFF is executed. Not set: as often as needed."},
+      {"ignore-exec-errors", request::OptionType::flag, "off",
        "Goes on after errors of the execution, such as NaNs from inputs that are zero."},
-      {"single-io", OptionType::flag, "off",
+      {"single-io", request::OptionType::flag, "off",
        "One buffer for all inputs and outputs: saves device memory, but outputs are wrong. Times are not affected."},
-      {"save-output", OptionType::flag, "off", "Writes the outputs to files, which Results can bring back."},
-      {"enable-dge-notifs", OptionType::flag, "off",
+      {"save-output", request::OptionType::flag, "off", "Writes the outputs to files, which Results can bring back."},
+      {"enable-dge-notifs", request::OptionType::flag, "off",
        "Names every dynamic DMA in the profile; takes device memory and may time out on busy kernels."},
   };
 }
 
-std::vector<KindOption> worker_options() {
+std::vector<request::KindOption> worker_options() {
   return {
-      {"collectives-workers-per-node", OptionType::count, "", "Workers on this host, for a NEFF with collectives."},
-      {"collectives-worker-count", OptionType::count, "", "Workers on all hosts together."},
+      {"collectives-workers-per-node", request::OptionType::count, "",
+       "Workers on this host, for a NEFF with collectives."},
+      {"collectives-worker-count", request::OptionType::count, "", "Workers on all hosts together."},
       {.name = "collectives-worker-start-id",
-       .type = OptionType::text,
+       .type = request::OptionType::text,
        .explanation = "Rank of this host's first worker; with several hosts HOST=RANK, once for each.",
        .repeats = true},
-      {"collectives-profile-id", OptionType::text, "", "The worker that is profiled, or all. Not set: all."},
+      {"collectives-profile-id", request::OptionType::text, "", "The worker that is profiled, or all. Not set: all."},
   };
 }
 
-std::vector<KindOption> tool_options() {
+std::vector<request::KindOption> tool_options() {
   return {
       {"tool",
-       OptionType::choice,
+       request::OptionType::choice,
        kAnyTool,
        "The vendor's tool that is run; auto takes the first of them that is there.",
        {kAnyTool, "neuron-profile", "neuron-explorer"}},
-      {"session-file", OptionType::text, "profile.ntff", "Name of the raw trace that is written (.ntff)."},
-      {"time-limit", OptionType::duration, "3600s",
+      {"session-file", request::OptionType::text, "profile.ntff", "Name of the raw trace that is written (.ntff)."},
+      {"time-limit", request::OptionType::duration, "3600s",
        "Ends a run of the tool that takes longer: one that hangs. Large traces take long to process."},
   };
 }
 
-std::optional<std::uint64_t> count_of(const OptionReader& options, std::string_view name) {
+std::optional<std::uint64_t> count_of(const request::OptionReader& options, std::string_view name) {
   return options.has(name) ? std::optional(options.count(name)) : std::nullopt;
 }
 
@@ -173,7 +175,7 @@ Result<void> check_workers(const NeuronSettings& settings) {
 
 Result<void> check_session_file(const std::string& name) {
   const std::filesystem::path path(name);
-  if (!safe_relative_path(name) || path.extension() != ".ntff" || name.front() == '-') {
+  if (!wire::safe_relative_path(name) || path.extension() != ".ntff" || name.front() == '-') {
     return Error{fmt::format("--session-file: '{}' is no name of a trace; write for example mlp.ntff", name)};
   }
   return {};
@@ -181,8 +183,8 @@ Result<void> check_session_file(const std::string& name) {
 
 }  // namespace
 
-KindFacts neuron_facts() {
-  KindFacts facts;
+request::KindFacts neuron_facts() {
+  request::KindFacts facts;
   facts.name = "neuron";
   facts.title = "Neuron device or system profile";
   facts.explanation =
@@ -196,8 +198,9 @@ KindFacts neuron_facts() {
   return facts;
 }
 
-Result<NeuronSettings> read_neuron_settings(const KindChoice& choice, NeuronStart start, const std::string& host) {
-  const Result<OptionReader> options = OptionReader::read(neuron_facts(), choice);
+Result<NeuronSettings> read_neuron_settings(const request::KindChoice& choice, NeuronStart start,
+                                            const std::string& host) {
+  const Result<request::OptionReader> options = request::OptionReader::read(neuron_facts(), choice);
   if (!options) return options.error();
   NeuronSettings settings;
   settings.start = start;
@@ -236,9 +239,9 @@ Result<NeuronSettings> read_neuron_settings(const KindChoice& choice, NeuronStar
   return settings;
 }
 
-std::vector<std::string> neuron_warnings(const KindChoice& choice) {
+std::vector<std::string> neuron_warnings(const request::KindChoice& choice) {
   const auto value_of = [&](std::string_view name) -> std::string_view {
-    for (const OptionSetting& setting : choice.options) {
+    for (const request::OptionSetting& setting : choice.options) {
       if (setting.name == name && !setting.value.empty()) return setting.value;
     }
     return {};
@@ -258,4 +261,4 @@ std::vector<std::string> neuron_warnings(const KindChoice& choice) {
   return warnings;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

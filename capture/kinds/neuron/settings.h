@@ -9,7 +9,7 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 
 enum class NeuronStart : std::uint8_t {
   neff,     // a compiled program is there
@@ -47,13 +47,13 @@ struct NeuronSettings {
   std::optional<std::uint64_t> trace_events;
 };
 
-[[nodiscard]] KindFacts neuron_facts();  // the declaration, without checks
+[[nodiscard]] request::KindFacts neuron_facts();  // the declaration, without checks
 // Fails on what the options say against each other. `start`: whether a program is given. `host`: this one's name, by
 // which it finds its workers.
-[[nodiscard]] Result<NeuronSettings> read_neuron_settings(const KindChoice& choice, NeuronStart start,
+[[nodiscard]] Result<NeuronSettings> read_neuron_settings(const request::KindChoice& choice, NeuronStart start,
                                                           const std::string& host);
 
 // What the settings, as typed, do to the result: sentences for the form. They look at no files.
-[[nodiscard]] std::vector<std::string> neuron_warnings(const KindChoice& choice);
+[[nodiscard]] std::vector<std::string> neuron_warnings(const request::KindChoice& choice);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

@@ -8,7 +8,7 @@
 #include "capture/system/child_process.h"
 #include "capture/system/shown_command.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 namespace {
 
 using namespace std::chrono_literals;
@@ -18,17 +18,17 @@ constexpr auto kFlushPeriod = 100ms;  // how long what happened may stay unseen
 constexpr auto kAfterTheEnd = 1s;     // for children that still hold the streams,
 constexpr auto kLongAfterIt = 10s;    // and for those that go on printing
 constexpr std::size_t kToolReadBytes = 64U << 10;
-constexpr std::array kStreams = {OutputStream::out, OutputStream::err};
+constexpr std::array kStreams = {system::OutputStream::out, system::OutputStream::err};
 
-std::string command_of(const ChildStart& start) {
+std::string command_of(const system::ChildStart& start) {
   std::vector<std::string> argv = {start.program};
   argv.insert(argv.end(), start.arguments.begin(), start.arguments.end());
-  return shell_command(argv);
+  return system::shell_command(argv);
 }
 
 }  // namespace
 
-ToolSteps::ToolSteps(const KindRun& run, EventSink& sink, std::string device)
+ToolSteps::ToolSteps(const request::KindRun& run, EventSink& sink, std::string device)
     : run_(run),
       writer_(sink),
       events_(writer_, {.name = std::move(device), .command = "", .directory = ""}, true, false),
@@ -40,20 +40,20 @@ std::int64_t ToolSteps::since_origin(Clock::time_point time) const {
 
 Result<StepEnd> ToolSteps::run(const ToolStep& step) {
   const Clock::time_point begin = Clock::now();
-  Result<std::unique_ptr<SupervisedChild>> started = SupervisedChild::start(step.start);
+  Result<std::unique_ptr<system::SupervisedChild>> started = system::SupervisedChild::start(step.start);
   if (!started) return started.error();
-  SupervisedChild& child = **started;
+  system::SupervisedChild& child = **started;
   StepEnd end;
   watch(child, step, end);
   if (end.stopped || end.timed_out) child.signal_group(SIGKILL);  // what it started and left behind
   const int id = child.id();
-  const ChildEnd ended = child.finish();
+  const system::ChildEnd ended = child.finish();
   end.exit_code = ended.exit_code;
   end.signal = ended.signal;
   const Clock::time_point now = Clock::now();
-  for (const OutputStream stream : kStreams) {
+  for (const system::OutputStream stream : kStreams) {
     lines_[static_cast<std::size_t>(stream)].finish(
-        [&](const OutputPiece& piece) { events_.add_line(stream, since_origin(now), piece); });
+        [&](const kinds::program::OutputPiece& piece) { events_.add_line(stream, since_origin(now), piece); });
   }
   events_.set_command(command_of(step.start), step.start.directory);
   events_.add_life(since_origin(begin), since_origin(now), id, ended);
@@ -62,7 +62,7 @@ Result<StepEnd> ToolSteps::run(const ToolStep& step) {
   return end;
 }
 
-void ToolSteps::watch(SupervisedChild& child, const ToolStep& step, StepEnd& end) {
+void ToolSteps::watch(system::SupervisedChild& child, const ToolStep& step, StepEnd& end) {
   const Clock::time_point begin = Clock::now();
   Clock::time_point asked;
   Clock::time_point ended;
@@ -70,7 +70,7 @@ void ToolSteps::watch(SupervisedChild& child, const ToolStep& step, StepEnd& end
   for (;;) {
     child.wait(kToolTurn);
     bool more = false;
-    for (const OutputStream stream : kStreams) more = read(child, stream, end) || more;
+    for (const system::OutputStream stream : kStreams) more = read(child, stream, end) || more;
     const Clock::time_point now = Clock::now();
     flush(now);
     if (child.ended()) {
@@ -91,27 +91,27 @@ void ToolSteps::watch(SupervisedChild& child, const ToolStep& step, StepEnd& end
   }
 }
 
-bool ToolSteps::read(SupervisedChild& child, OutputStream stream, StepEnd& end) {
+bool ToolSteps::read(system::SupervisedChild& child, system::OutputStream stream, StepEnd& end) {
   std::array<char, kToolReadBytes>
       buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): only what was read is used
   const std::size_t got = child.read(stream, buffer);
   if (got == 0) return false;
   const std::string_view bytes(buffer.data(), got);
   end.output.append(bytes);
-  if (end.output.size() > 2 * kMaxOutputBytes) end.output.erase(0, end.output.size() - kMaxOutputBytes);
+  if (end.output.size() > 2 * system::kMaxOutputBytes) end.output.erase(0, end.output.size() - system::kMaxOutputBytes);
   show(stream, bytes);
   return true;
 }
 
-void ToolSteps::show(OutputStream stream, std::string_view bytes) {
-  if (run_.watch.printed) run_.watch.printed(stream == OutputStream::err, bytes);
+void ToolSteps::show(system::OutputStream stream, std::string_view bytes) {
+  if (run_.watch.printed) run_.watch.printed(stream == system::OutputStream::err, bytes);
   const std::int64_t now = since_origin(Clock::now());
   lines_[static_cast<std::size_t>(stream)].feed(
-      bytes, [&](const OutputPiece& piece) { events_.add_line(stream, now, piece); });
+      bytes, [&](const kinds::program::OutputPiece& piece) { events_.add_line(stream, now, piece); });
 }
 
 void ToolSteps::note(std::string_view text) {
-  show(OutputStream::out, std::string(text) + "\n");
+  show(system::OutputStream::out, std::string(text) + "\n");
   writer_.flush();
 }
 
@@ -121,4 +121,4 @@ void ToolSteps::flush(Clock::time_point now) {
   writer_.flush();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

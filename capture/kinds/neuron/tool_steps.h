@@ -18,10 +18,10 @@
 #include "capture/system/supervised_child.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::neuron {
 
 struct ToolStep {
-  ChildStart start;
+  system::ChildStart start;
   std::chrono::nanoseconds limit{};                          // 0: none
   std::chrono::nanoseconds grace = std::chrono::seconds(5);  // between asking to end and killing
   bool after_stop = false;                                   // runs although the capture was stopped
@@ -38,7 +38,7 @@ struct StepEnd {
 class ToolSteps {
  public:
   // `device`: heads the tracks.
-  ToolSteps(const KindRun& run, EventSink& sink, std::string device);
+  ToolSteps(const request::KindRun& run, EventSink& sink, std::string device);
 
   // Returns when the program has ended; one that is stopped or takes too long is asked to end, then killed. Fails only
   // if it cannot be started or the sink failed.
@@ -51,16 +51,16 @@ class ToolSteps {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] std::int64_t since_origin(Clock::time_point time) const;
-  void watch(SupervisedChild& child, const ToolStep& step, StepEnd& end);
-  bool read(SupervisedChild& child, OutputStream stream, StepEnd& end);
-  void show(OutputStream stream, std::string_view bytes);
+  void watch(system::SupervisedChild& child, const ToolStep& step, StepEnd& end);
+  bool read(system::SupervisedChild& child, system::OutputStream stream, StepEnd& end);
+  void show(system::OutputStream stream, std::string_view bytes);
   void flush(Clock::time_point now);
 
-  const KindRun& run_;
+  const request::KindRun& run_;
   SessionWriter writer_;
-  ProgramEvents events_;
-  std::array<OutputLines, 2> lines_;
+  kinds::program::ProgramEvents events_;
+  std::array<kinds::program::OutputLines, 2> lines_;
   Clock::time_point flushed_at_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::neuron

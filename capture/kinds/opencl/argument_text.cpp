@@ -6,7 +6,7 @@
 
 #include "core/base/format.h"
 
-namespace accelscope::capture::opencl {
+namespace accelscope::capture::kinds::opencl {
 namespace {
 
 using probe::opencl::ArgumentKind;
@@ -74,4 +74,4 @@ std::string argument_text(std::span<const ArgumentRecord> arguments, std::span<c
   return text;
 }
 
-}  // namespace accelscope::capture::opencl
+}  // namespace accelscope::capture::kinds::opencl

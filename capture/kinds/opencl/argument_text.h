@@ -9,7 +9,7 @@
 
 #include "capture/probe/opencl/format.h"
 
-namespace accelscope::capture::opencl {
+namespace accelscope::capture::kinds::opencl {
 
 struct ArgumentName {
   std::string type;  // "float*", "int"; "": the driver does not say
@@ -21,4 +21,4 @@ struct ArgumentName {
                                         std::span<const ArgumentName> names,
                                         const std::map<std::uint64_t, std::string>& memories);
 
-}  // namespace accelscope::capture::opencl
+}  // namespace accelscope::capture::kinds::opencl

@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::opencl {
 namespace {
 
 [[nodiscard]] bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -149,4 +149,4 @@ KernelText find_kernel(std::string_view source, std::string_view name) {
   return found;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::opencl

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::opencl {
 
 struct BuildMessage {
   bool is_error = false;
@@ -33,4 +33,4 @@ struct KernelText {
 // are not expanded.
 [[nodiscard]] KernelText find_kernel(std::string_view source, std::string_view name);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::opencl

@@ -6,7 +6,7 @@
 #include "capture/kinds/opencl/process.h"
 #include "capture/kinds/opencl/schemas.h"
 
-namespace accelscope::capture::opencl {
+namespace accelscope::capture::kinds::opencl {
 namespace {
 
 using probe::opencl::CommandKind;
@@ -231,4 +231,4 @@ void OpenclProcess::write_memory() {
   memory_events_.clear();
 }
 
-}  // namespace accelscope::capture::opencl
+}  // namespace accelscope::capture::kinds::opencl

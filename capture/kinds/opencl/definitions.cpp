@@ -8,7 +8,7 @@
 #include "capture/kinds/opencl/schemas.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture::opencl {
+namespace accelscope::capture::kinds::opencl {
 namespace {
 
 using probe::opencl::BodyReader;
@@ -168,4 +168,4 @@ void OpenclProcess::write_messages(const Program& program, const std::string& lo
   }
 }
 
-}  // namespace accelscope::capture::opencl
+}  // namespace accelscope::capture::kinds::opencl

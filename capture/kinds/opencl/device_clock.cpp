@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::opencl {
 namespace {
 
 // Of the tightest bracket, or a few us: what calls take that are not disturbed.
@@ -85,4 +85,4 @@ bool DeviceClock::update(Clock& clock) {
   return true;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::opencl

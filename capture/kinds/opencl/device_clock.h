@@ -10,7 +10,7 @@
 
 #include "core/model/clock.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::opencl {
 
 class DeviceClock {
  public:
@@ -42,4 +42,4 @@ class DeviceClock {
   bool changed_ = false;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::opencl

@@ -13,7 +13,7 @@
 #include "capture/probe/host/reader.h"
 #include "capture/request/options.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::opencl {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,8 +23,8 @@ constexpr const char* kLayersVariable = "OPENCL_LAYERS";
 constexpr const char* kLoader = "libOpenCL.so.1";
 constexpr const char* kDriverFolder = "/etc/OpenCL/vendors";
 
-KindFacts declare_opencl() {
-  KindFacts facts;
+request::KindFacts declare_opencl() {
+  request::KindFacts facts;
   facts.name = "opencl";
   facts.title = "OpenCL";
   facts.explanation =
@@ -32,13 +32,15 @@ KindFacts declare_opencl() {
       "waits for what, memory, program sources, builds with their logs.";
   facts.takes_program = true;
   facts.options = {
-      {"host-calls", OptionType::flag, "on", "Keeps the OpenCL calls of the host's threads, with what they launched."},
-      {"arguments", OptionType::flag, "on", "Keeps what each kernel is launched with; some 20 ns for each launch."},
-      {"sources", OptionType::flag, "on", "Keeps the source text of programs."},
-      {"buffer", OptionType::size, "4MiB",
+      {"host-calls", request::OptionType::flag, "on",
+       "Keeps the OpenCL calls of the host's threads, with what they launched."},
+      {"arguments", request::OptionType::flag, "on",
+       "Keeps what each kernel is launched with; some 20 ns for each launch."},
+      {"sources", request::OptionType::flag, "on", "Keeps the source text of programs."},
+      {"buffer", request::OptionType::size, "4MiB",
        "Memory for each thread of the program in which it tells what happens; a launch takes some 200 B."},
       {"when-full",
-       OptionType::choice,
+       request::OptionType::choice,
        "wait",
        "What a thread does whose buffer is full: wait for the agent, or drop what it has to tell, counted.",
        {"wait", "drop"}},
@@ -54,7 +56,7 @@ KindFacts declare_opencl() {
 
 // A loader that takes layers knows the variable's name. It is loaded, but no call is made: that would start the
 // drivers.
-[[nodiscard]] KindCheck check_loader() {
+[[nodiscard]] request::KindCheck check_loader() {
   void* loader = ::dlopen(kLoader, RTLD_LAZY | RTLD_LOCAL);
   if (loader == nullptr) {
     return {false, fmt::format("{} is not there; install an OpenCL loader, on Debian the package ocl-icd-libopencl1",
@@ -73,7 +75,7 @@ KindFacts declare_opencl() {
   return {true, fmt::format("OpenCL loader that takes layers: {}", path)};
 }
 
-[[nodiscard]] KindCheck check_drivers() {
+[[nodiscard]] request::KindCheck check_drivers() {
   std::string names;
   std::error_code failure;
   for (const fs::directory_entry& entry : fs::directory_iterator(kDriverFolder, failure)) {
@@ -85,10 +87,10 @@ KindFacts declare_opencl() {
           fmt::format("no OpenCL driver is registered in {}; programs find none unless they bring one", kDriverFolder)};
 }
 
-std::vector<KindCheck> check_opencl() { return {check_loader(), check_drivers()}; }
+std::vector<request::KindCheck> check_opencl() { return {check_loader(), check_drivers()}; }
 
-Result<OptionReader> read_opencl_options(const KindChoice& choice) {
-  Result<OptionReader> options = OptionReader::read(declare_opencl(), choice);
+Result<request::OptionReader> read_opencl_options(const request::KindChoice& choice) {
+  Result<request::OptionReader> options = request::OptionReader::read(declare_opencl(), choice);
   if (!options) return options.error();
   const std::uint64_t bytes = options->size("buffer");
   if (bytes < probe::kMinRingBytes || bytes > probe::kMaxRingBytes) {
@@ -97,36 +99,36 @@ Result<OptionReader> read_opencl_options(const KindChoice& choice) {
   return options;
 }
 
-Result<std::string> describe_opencl(const CaptureRequest& request, const KindChoice& choice,
+Result<std::string> describe_opencl(const request::CaptureRequest& request, const request::KindChoice& choice,
                                     const std::string& /*work_folder*/) {
-  if (const Result<OptionReader> options = read_opencl_options(choice); !options) return options.error();
+  if (const Result<request::OptionReader> options = read_opencl_options(choice); !options) return options.error();
   return std::string(request.program.empty() && request.script.empty() ? "OpenCL of programs that are started by hand"
                                                                        : "OpenCL");
 }
 
 [[nodiscard]] std::string on_off(bool value) { return value ? "on" : "off"; }
 
-Result<void> run_opencl(const KindRun& run, EventSink& sink) {
-  const Result<OptionReader> options = read_opencl_options(run.choice);
+Result<void> run_opencl(const request::KindRun& run, EventSink& sink) {
+  const Result<request::OptionReader> options = read_opencl_options(run.choice);
   if (!options) return options.error();
   SessionWriter writer(sink);
   opencl::OpenclSession session(writer, options->flag("host-calls"));
-  ProbeHandler handler;
+  probes::ProbeHandler handler;
   for (const char* name : {"host-calls", "arguments", "sources"}) {
     handler.settings.push_back(fmt::format("{}={}", name, on_off(options->flag(name))));
   }
   handler.ring_bytes = std::bit_ceil(options->size("buffer"));
   handler.drop_when_full = options->text("when-full") == "drop";
-  handler.attach = [&session](const ProbeProcess& process) {
+  handler.attach = [&session](const probes::ProbeProcess& process) {
     return std::make_unique<opencl::OpenclProcess>(process, session);
   };
-  return read_probes(run, writer, sink, handler);
+  return probes::read_probes(run, writer, sink, handler);
 }
 
 Result<std::vector<std::string>> environment_opencl(
-    const KindChoice& choice, const ProbeFiles& files,
+    const request::KindChoice& choice, const probes::ProbeFiles& files,
     const std::function<std::string(const std::string& name)>& inherited) {
-  if (const Result<OptionReader> options = read_opencl_options(choice); !options) return options.error();
+  if (const Result<request::OptionReader> options = read_opencl_options(choice); !options) return options.error();
   const std::string others = inherited(kLayersVariable);
   return std::vector<std::string>{
       fmt::format("{}={}{}", kLayersVariable, others.empty() ? "" : others + ":", files.path(kLayer))};
@@ -134,8 +136,8 @@ Result<std::vector<std::string>> environment_opencl(
 
 }  // namespace
 
-CaptureKind opencl_kind() {
+request::CaptureKind opencl_kind() {
   return {declare_opencl, check_opencl, describe_opencl, run_opencl, nullptr, environment_opencl};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::opencl

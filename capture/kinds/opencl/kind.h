@@ -3,8 +3,8 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::opencl {
 
-[[nodiscard]] CaptureKind opencl_kind();
+[[nodiscard]] request::CaptureKind opencl_kind();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::opencl

@@ -7,7 +7,7 @@
 
 #include "capture/kinds/opencl/schemas.h"
 
-namespace accelscope::capture::opencl {
+namespace accelscope::capture::kinds::opencl {
 namespace {
 
 using probe::opencl::AllocationRecord;
@@ -72,7 +72,7 @@ template <typename Record>
 
 }  // namespace
 
-OpenclProcess::OpenclProcess(const ProbeProcess& process, OpenclSession& session)
+OpenclProcess::OpenclProcess(const probes::ProbeProcess& process, OpenclSession& session)
     : process_(process),
       session_(session),
       writer_(session.writer),
@@ -86,11 +86,12 @@ std::uint64_t OpenclProcess::memory_key(std::uint64_t memory) const noexcept {
   return key_base_ | kMemoryKeys | memory;
 }
 
-void OpenclProcess::thread(const ProbeThread& thread) { threads_[thread.index].name = thread.name; }
+void OpenclProcess::thread(const probes::ProbeThread& thread) { threads_[thread.index].name = thread.name; }
 
-void OpenclProcess::thread_ended(const ProbeThread& /*thread*/, std::int64_t /*now_ns*/) {}
+void OpenclProcess::thread_ended(const probes::ProbeThread& /*thread*/, std::int64_t /*now_ns*/) {}
 
-void OpenclProcess::record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) {
+void OpenclProcess::record(const probes::ProbeThread& thread, probe::RecordHead head,
+                           std::span<const std::uint64_t> words) {
   switch (static_cast<RecordType>(head.type)) {
     case RecordType::call:
       if (CallRecord record{}; read_record(head, words, record)) return add_call(thread, record);
@@ -122,7 +123,7 @@ void OpenclProcess::record(const ProbeThread& thread, probe::RecordHead head, st
   ++malformed_;
 }
 
-void OpenclProcess::add_call(const ProbeThread& thread, const CallRecord& record) {
+void OpenclProcess::add_call(const probes::ProbeThread& thread, const CallRecord& record) {
   if (record.head.value >= probe::opencl::kCallNames.size()) {
     ++malformed_;
     return;
@@ -137,7 +138,7 @@ void OpenclProcess::add_call(const ProbeThread& thread, const CallRecord& record
   if (record.result != 0) row.string(kCallResult, writer_.intern(status_name(record.result)));
 }
 
-void OpenclProcess::add_command(const ProbeThread& thread, probe::RecordHead head,
+void OpenclProcess::add_command(const probes::ProbeThread& thread, probe::RecordHead head,
                                 std::span<const std::uint64_t> words) {
   Command command;
   CommandRecord& record = command.record;
@@ -235,7 +236,8 @@ void OpenclProcess::write_flow(std::uint64_t source, std::uint64_t target, Strin
   row.unsigned_integer(kFlowTarget, target);
 }
 
-void OpenclProcess::write_command_call(const ProbeThread& thread, std::uint32_t function, const Command& command) {
+void OpenclProcess::write_command_call(const probes::ProbeThread& thread, std::uint32_t function,
+                                       const Command& command) {
   if (!session_.keeps_calls) return;
   const CommandRecord& record = command.record;
   Row row =
@@ -311,7 +313,7 @@ void OpenclProcess::read_until(std::int64_t now_ns) {
   session_.update_clocks(now_ns);
 }
 
-void OpenclProcess::ended(const ProbeEnd& end) {
+void OpenclProcess::ended(const probes::ProbeEnd& end) {
   read_until(end.end_ns);
   forget_early();
   if (!open_.empty() && end.dropped != 0) {
@@ -356,7 +358,7 @@ StringId OpenclProcess::call_name(std::uint32_t function) {
   return id;
 }
 
-TrackNumber OpenclProcess::call_track(const ProbeThread& thread) {
+TrackNumber OpenclProcess::call_track(const probes::ProbeThread& thread) {
   ThreadTrack& known = threads_[thread.index];
   if (known.track != kNone) return known.track;
   // Threads that nobody has named are called like the program.
@@ -387,4 +389,4 @@ TrackNumber OpenclProcess::queue_track(Queue& queue, TrackNumber& track, const c
   return track;
 }
 
-}  // namespace accelscope::capture::opencl
+}  // namespace accelscope::capture::kinds::opencl

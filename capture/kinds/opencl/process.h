@@ -20,17 +20,17 @@
 #include "capture/probe/opencl/bodies.h"
 #include "capture/probe/opencl/format.h"
 
-namespace accelscope::capture::opencl {
+namespace accelscope::capture::kinds::opencl {
 
-class OpenclProcess final : public ProcessReader {
+class OpenclProcess final : public probes::ProcessReader {
  public:
-  OpenclProcess(const ProbeProcess& process, OpenclSession& session);
+  OpenclProcess(const probes::ProbeProcess& process, OpenclSession& session);
 
-  void thread(const ProbeThread& thread) override;
+  void thread(const probes::ProbeThread& thread) override;
   void define(std::uint32_t type, std::string_view body) override;
-  void record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override;
-  void thread_ended(const ProbeThread& thread, std::int64_t now_ns) override;
-  void ended(const ProbeEnd& end) override;
+  void record(const probes::ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override;
+  void thread_ended(const probes::ProbeThread& thread, std::int64_t now_ns) override;
+  void ended(const probes::ProbeEnd& end) override;
   void read_until(std::int64_t now_ns) override;
 
  private:
@@ -106,12 +106,12 @@ class OpenclProcess final : public ProcessReader {
   void write_messages(const Program& program, const std::string& log, std::int64_t ns, std::int64_t& errors,
                       std::int64_t& warnings);
 
-  void add_call(const ProbeThread& thread, const probe::opencl::CallRecord& record);
-  void add_command(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words);
+  void add_call(const probes::ProbeThread& thread, const probe::opencl::CallRecord& record);
+  void add_command(const probes::ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words);
   void read_sizes(Command& command, Kernel& kernel, std::span<const std::uint64_t> sizes);
   void read_arguments(Command& command, Kernel& kernel, std::span<const std::uint64_t> words);
   void add_waits(const Command& command, std::span<const std::uint64_t> waits);
-  void write_command_call(const ProbeThread& thread, std::uint32_t function, const Command& command);
+  void write_command_call(const probes::ProbeThread& thread, std::uint32_t function, const Command& command);
   void finish_command(Command& command, const probe::opencl::CompletionRecord& times);
   void add_completion(const probe::opencl::CompletionRecord& record);
   void add_allocation(const probe::opencl::AllocationRecord& record);
@@ -127,7 +127,7 @@ class OpenclProcess final : public ProcessReader {
   void write_flow(std::uint64_t source, std::uint64_t target, StringId reason, std::int64_t ns);
 
   [[nodiscard]] StringId call_name(std::uint32_t function);
-  [[nodiscard]] TrackNumber call_track(const ProbeThread& thread);
+  [[nodiscard]] TrackNumber call_track(const probes::ProbeThread& thread);
   [[nodiscard]] TrackNumber queue_track(Queue& queue, TrackNumber& track, const char* suffix, const char* kind,
                                         SchemaNumber schema, std::int64_t order);
   [[nodiscard]] TrackNumber host_track(TrackNumber& track, const char* name, const char* kind, SchemaNumber schema);
@@ -139,7 +139,7 @@ class OpenclProcess final : public ProcessReader {
   [[nodiscard]] std::uint64_t memory_key(std::uint64_t memory) const noexcept;
   [[nodiscard]] std::int64_t to_ns(std::uint64_t ticks) const { return process_.clock->to_ns(ticks); }
 
-  const ProbeProcess& process_;
+  const probes::ProbeProcess& process_;
   OpenclSession& session_;
   SessionWriter& writer_;
   std::uint64_t process_index_;
@@ -173,4 +173,4 @@ class OpenclProcess final : public ProcessReader {
   std::uint64_t cut_ = 0;
 };
 
-}  // namespace accelscope::capture::opencl
+}  // namespace accelscope::capture::kinds::opencl

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace accelscope::capture::opencl {
+namespace accelscope::capture::kinds::opencl {
 namespace {
 
 constexpr auto kInt = ColumnType::int64;
@@ -267,4 +267,4 @@ std::string memory_flags_text(std::uint64_t flags) {
   return text;
 }
 
-}  // namespace accelscope::capture::opencl
+}  // namespace accelscope::capture::kinds::opencl

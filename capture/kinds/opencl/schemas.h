@@ -6,7 +6,7 @@
 
 #include "core/model/schema.h"
 
-namespace accelscope::capture::opencl {
+namespace accelscope::capture::kinds::opencl {
 
 enum KernelColumn : std::size_t {
   kKernelCommand,
@@ -70,4 +70,4 @@ enum FlowColumn : std::size_t { kFlowSource, kFlowTarget };
 // "READ_WRITE | COPY_HOST_PTR"
 [[nodiscard]] std::string memory_flags_text(std::uint64_t flags);
 
-}  // namespace accelscope::capture::opencl
+}  // namespace accelscope::capture::kinds::opencl

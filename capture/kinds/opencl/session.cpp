@@ -4,7 +4,7 @@
 
 #include "capture/kinds/opencl/schemas.h"
 
-namespace accelscope::capture::opencl {
+namespace accelscope::capture::kinds::opencl {
 
 OpenclSession::OpenclSession(SessionWriter& session_writer, bool with_calls)
     : writer(session_writer),
@@ -51,4 +51,4 @@ std::string OpenclSession::add_source(const std::string& text) {
   return place->second;
 }
 
-}  // namespace accelscope::capture::opencl
+}  // namespace accelscope::capture::kinds::opencl

@@ -11,7 +11,7 @@
 #include "capture/kinds/opencl/device_clock.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture::opencl {
+namespace accelscope::capture::kinds::opencl {
 
 struct SessionDevice {
   std::string name;  // told apart where several have one name: "Arc A770 #2"
@@ -46,4 +46,4 @@ class OpenclSession {
   std::uint64_t process_count_ = 0;
 };
 
-}  // namespace accelscope::capture::opencl
+}  // namespace accelscope::capture::kinds::opencl

@@ -4,7 +4,7 @@
 
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 namespace {
 
 // A dictionary is for names that recur; the text of every line is in its column anyway.
@@ -98,13 +98,13 @@ void ProgramEvents::set_command(std::string command, std::string directory) {
 
 void ProgramEvents::define_lines() {
   const SchemaNumber schema = writer_.add_schema(line_schema());
-  for (const OutputStream stream : {OutputStream::out, OutputStream::err}) {
+  for (const system::OutputStream stream : {system::OutputStream::out, system::OutputStream::err}) {
     lines_[static_cast<std::size_t>(stream)] =
         writer_.add_track({.name = std::string(stream_name(stream)),
                            .kind = "output",
                            .device = facts_.name,
                            .schema = schema,
-                           .order = stream == OutputStream::out ? kOutOrder : kErrOrder});
+                           .order = stream == system::OutputStream::out ? kOutOrder : kErrOrder});
   }
 }
 
@@ -133,7 +133,7 @@ void ProgramEvents::define_counters() {
           kCountOrder);
 }
 
-StringId ProgramEvents::line_name(std::string_view text, OutputStream stream) {
+StringId ProgramEvents::line_name(std::string_view text, system::OutputStream stream) {
   std::string name = shorten_middle(text.size() > kNameBytes ? text.substr(0, kNameBytes) : text, kNameChars);
   if (names_.size() >= kMostLineNames && !names_.contains(name)) return writer_.intern(stream_name(stream));
   const StringId id = writer_.intern(name);
@@ -141,7 +141,7 @@ StringId ProgramEvents::line_name(std::string_view text, OutputStream stream) {
   return id;
 }
 
-void ProgramEvents::add_line(OutputStream stream, std::int64_t now_ns, const OutputPiece& piece) {
+void ProgramEvents::add_line(system::OutputStream stream, std::int64_t now_ns, const OutputPiece& piece) {
   const TrackNumber track = lines_[static_cast<std::size_t>(stream)];
   Row row = writer_.begin_event(track, now_ns, 0, line_name(piece.text, stream));
   row.text(kText, piece.text);
@@ -157,7 +157,7 @@ void ProgramEvents::add_usage(std::int64_t now_ns, const TreeUsage& usage) {
   writer_.sample(processes_, now_ns, static_cast<std::int64_t>(usage.processes));
 }
 
-void ProgramEvents::add_life(std::int64_t begin_ns, std::int64_t end_ns, int id, const ChildEnd& end) {
+void ProgramEvents::add_life(std::int64_t begin_ns, std::int64_t end_ns, int id, const system::ChildEnd& end) {
   const std::string_view command = facts_.command;
   Row row = writer_.begin_event(life_, begin_ns, end_ns - begin_ns,
                                 writer_.intern(shorten_middle(command.substr(0, kNameBytes), kNameChars)));
@@ -165,10 +165,10 @@ void ProgramEvents::add_life(std::int64_t begin_ns, std::int64_t end_ns, int id,
   row.text(kDirectory, facts_.directory);
   row.integer(kId, id);
   row.integer(kStatus, end.exit_code);
-  if (end.signal != 0) row.string(kSignal, writer_.intern(signal_name(end.signal)));
+  if (end.signal != 0) row.string(kSignal, writer_.intern(system::signal_name(end.signal)));
   row.integer(kUser, end.user_ns);
   row.integer(kSystem, end.system_ns);
   row.integer(kResident, static_cast<std::int64_t>(end.max_resident_bytes));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

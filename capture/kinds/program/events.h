@@ -12,13 +12,13 @@
 #include "capture/system/supervised_child.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 
 // By which those who read a session find what a program printed and how it ended.
 inline constexpr std::string_view kLineSchemaName = "output_line";
 inline constexpr std::string_view kExitStatusFact = "program.exit_status";
-[[nodiscard]] constexpr std::string_view stream_name(OutputStream stream) noexcept {
-  return stream == OutputStream::out ? "stdout" : "stderr";
+[[nodiscard]] constexpr std::string_view stream_name(system::OutputStream stream) noexcept {
+  return stream == system::OutputStream::out ? "stdout" : "stderr";
 }
 
 struct ProgramFacts {
@@ -33,14 +33,14 @@ class ProgramEvents {
 
   // Of the run that add_line() and add_life() tell of next, for kinds that run several programs.
   void set_command(std::string command, std::string directory);
-  void add_line(OutputStream stream, std::int64_t now_ns, const OutputPiece& piece);
+  void add_line(system::OutputStream stream, std::int64_t now_ns, const OutputPiece& piece);
   void add_usage(std::int64_t now_ns, const TreeUsage& usage);
-  void add_life(std::int64_t begin_ns, std::int64_t end_ns, int id, const ChildEnd& end);
+  void add_life(std::int64_t begin_ns, std::int64_t end_ns, int id, const system::ChildEnd& end);
 
  private:
   void define_lines();
   void define_counters();
-  [[nodiscard]] StringId line_name(std::string_view text, OutputStream stream);
+  [[nodiscard]] StringId line_name(std::string_view text, system::OutputStream stream);
 
   SessionWriter& writer_;
   ProgramFacts facts_;
@@ -53,4 +53,4 @@ class ProgramEvents {
   std::unordered_set<std::string> names_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

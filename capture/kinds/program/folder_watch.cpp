@@ -6,7 +6,7 @@
 
 #include "core/base/natural_order.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,4 +53,4 @@ std::vector<FolderWatch::File> FolderWatch::changed() const {
   return files;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

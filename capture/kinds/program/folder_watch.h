@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 
 // Which files with an ending lie below some folders, so that those that came or changed since can be told.
 class FolderWatch {
@@ -31,4 +31,4 @@ class FolderWatch {
   std::map<std::string, File> before_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

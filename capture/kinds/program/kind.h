@@ -3,8 +3,8 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 
-[[nodiscard]] CaptureKind program_kind();
+[[nodiscard]] request::CaptureKind program_kind();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

@@ -4,7 +4,7 @@
 
 #include "core/base/utf8.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 namespace {
 
 constexpr char kEscape = '\x1b';
@@ -113,4 +113,4 @@ void OutputLines::begin_next(std::size_t given_bytes, bool line_ended) {
   cut_ = false;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

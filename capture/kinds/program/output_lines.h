@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 
 struct OutputPiece {
   std::string_view text;       // valid during the call
@@ -90,4 +90,4 @@ class OutputLines {
   bool cut_ = false;       // the current line was counted in cut_lines_
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

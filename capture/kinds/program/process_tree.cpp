@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -122,4 +122,4 @@ std::optional<TreeUsage> ProcessTree::sample() {
   return usage;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 
 struct TreeUsage {
   double cpu_share = 0;              // of one CPU, since the last sample: 2.5 is two and a half CPUs
@@ -38,4 +38,4 @@ class ProcessTree {
   std::chrono::steady_clock::time_point find_again_at_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

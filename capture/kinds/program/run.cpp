@@ -6,7 +6,7 @@
 #include <csignal>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 namespace {
 
 using namespace std::chrono_literals;
@@ -16,9 +16,9 @@ constexpr auto kProgramFlushPeriod = 100ms;  // how long what happened may stay 
 constexpr auto kUnfinished = 1s;             // after which a line without an end is shown
 constexpr auto kProgramAfterTheEnd = 1s;     // for children that still hold the streams
 constexpr std::size_t kProgramReadBytes = 64U << 10;
-constexpr std::array kProgramStreams = {OutputStream::out, OutputStream::err};
+constexpr std::array kProgramStreams = {system::OutputStream::out, system::OutputStream::err};
 
-[[nodiscard]] std::size_t index(OutputStream stream) { return static_cast<std::size_t>(stream); }
+[[nodiscard]] std::size_t index(system::OutputStream stream) { return static_cast<std::size_t>(stream); }
 
 }  // namespace
 
@@ -26,10 +26,10 @@ std::int64_t ProgramRun::since_origin(Clock::time_point time) const {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time - run_.origin).count();
 }
 
-Result<void> ProgramRun::run(const ChildStart& start, ProgramFacts facts) {
+Result<void> ProgramRun::run(const system::ChildStart& start, ProgramFacts facts) {
   set_facts(start, facts);
   const std::string command = facts.command;
-  Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start(start);
+  Result<std::unique_ptr<system::SupervisedChild>> child = system::SupervisedChild::start(start);
   if (!child) return child.error();
   child_ = std::move(child).value();
   begin_ = flushed_at_ = shown_at_ = sample_at_ = Clock::now();
@@ -44,7 +44,7 @@ Result<void> ProgramRun::run(const ChildStart& start, ProgramFacts facts) {
   // What it printed last may be read after its end.
   const Clock::time_point ended = left_open_ ? *ended_at_ : std::max({*ended_at_, read_at_[0], read_at_[1]});
   const int id = child_->id();
-  const ChildEnd end = child_->finish();
+  const system::ChildEnd end = child_->finish();
   events_->add_life(since_origin(begin_), since_origin(ended), id, end);
   report(end, command);
   report_output();
@@ -52,7 +52,7 @@ Result<void> ProgramRun::run(const ChildStart& start, ProgramFacts facts) {
   return writer_.finish();
 }
 
-void ProgramRun::set_facts(const ChildStart& start, const ProgramFacts& facts) {
+void ProgramRun::set_facts(const system::ChildStart& start, const ProgramFacts& facts) {
   writer_.set_meta("program.command", facts.command);
   writer_.set_meta("program.directory", facts.directory);
   if (start.environment.empty()) return;
@@ -69,7 +69,7 @@ bool ProgramRun::turn() {
   auto patience = std::chrono::duration_cast<std::chrono::milliseconds>(kProgramTurn);
   if (tree_) patience = std::min(patience, std::chrono::ceil<std::chrono::milliseconds>(sample_at_ - now));
   child_->wait(patience);
-  for (const OutputStream stream : kProgramStreams) read(stream);
+  for (const system::OutputStream stream : kProgramStreams) read(stream);
   now = Clock::now();
   if (child_->ended() && !ended_at_) ended_at_ = now;
   show_unfinished(now);
@@ -84,7 +84,7 @@ bool ProgramRun::turn() {
   return !over(now);
 }
 
-void ProgramRun::read(OutputStream stream) {
+void ProgramRun::read(system::OutputStream stream) {
   std::array<char, kProgramReadBytes>
       buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): only what was read is used
   const std::size_t got = child_->read(stream, buffer);
@@ -92,7 +92,7 @@ void ProgramRun::read(OutputStream stream) {
   const std::string_view bytes(buffer.data(), got);
   const Clock::time_point now = Clock::now();
   read_at_[index(stream)] = now;
-  if (run_.watch.printed) run_.watch.printed(stream == OutputStream::err, bytes);
+  if (run_.watch.printed) run_.watch.printed(stream == system::OutputStream::err, bytes);
   if (!options_.lines) return;
   lines_[index(stream)].feed(bytes,
                              [&](const OutputPiece& piece) { events_->add_line(stream, since_origin(now), piece); });
@@ -102,7 +102,7 @@ void ProgramRun::read(OutputStream stream) {
 void ProgramRun::show_unfinished(Clock::time_point now) {
   if (!options_.lines || now - shown_at_ < kUnfinished) return;
   shown_at_ = now;
-  for (const OutputStream stream : kProgramStreams) {
+  for (const system::OutputStream stream : kProgramStreams) {
     OutputLines& lines = lines_[index(stream)];
     if (now - read_at_[index(stream)] < kUnfinished && !lines.rewriting()) continue;
     lines.feed_unfinished([&](const OutputPiece& piece) { events_->add_line(stream, since_origin(now), piece); });
@@ -141,12 +141,12 @@ bool ProgramRun::over(Clock::time_point now) {
   return left_open_;
 }
 
-void ProgramRun::report(const ChildEnd& end, const std::string& command) {
+void ProgramRun::report(const system::ChildEnd& end, const std::string& command) {
   writer_.set_meta(std::string(kExitStatusFact), fmt::format("{}", end.exit_code));
-  if (end.signal != 0) writer_.set_meta("program.signal", signal_name(end.signal));
+  if (end.signal != 0) writer_.set_meta("program.signal", system::signal_name(end.signal));
   if (asked_at_) {
     const std::string how = end.signal == SIGKILL ? "did not end in time and was killed"
-                            : end.signal != 0     ? "ended by " + signal_name(end.signal)
+                            : end.signal != 0     ? "ended by " + system::signal_name(end.signal)
                                                   : fmt::format("ended with status {}", end.exit_code);
     writer_.add_quality({"program_stopped", 1, fmt::format("{}: the capture was stopped; the program {}", command, how),
                          killed_ ? Severity::warning : Severity::note});
@@ -154,7 +154,7 @@ void ProgramRun::report(const ChildEnd& end, const std::string& command) {
     writer_.add_quality({"program_failed", 1,
                          fmt::format("{}: the program was ended by {}; what it printed last is on the tracks stdout "
                                      "and stderr",
-                                     command, signal_name(end.signal)),
+                                     command, system::signal_name(end.signal)),
                          Severity::error});
   } else if (end.exit_code != 0) {
     writer_.add_quality({"program_failed", 1,
@@ -176,7 +176,7 @@ void ProgramRun::report_output() {
   if (!options_.lines) return;
   std::uint64_t cut = 0;
   std::uint64_t bad = 0;
-  for (const OutputStream stream : kProgramStreams) {
+  for (const system::OutputStream stream : kProgramStreams) {
     OutputLines& lines = lines_[index(stream)];
     const Clock::time_point came = std::max(read_at_[index(stream)], shown_at_);
     lines.finish([&](const OutputPiece& piece) { events_->add_line(stream, since_origin(came), piece); });
@@ -196,4 +196,4 @@ void ProgramRun::report_output() {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

@@ -15,7 +15,7 @@
 #include "capture/request/kind.h"
 #include "capture/system/supervised_child.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 
 struct ProgramRunOptions {
   bool lines = true;
@@ -28,31 +28,31 @@ struct ProgramRunOptions {
 
 class ProgramRun {
  public:
-  ProgramRun(const KindRun& run, EventSink& sink, ProgramRunOptions options)
+  ProgramRun(const request::KindRun& run, EventSink& sink, ProgramRunOptions options)
       : run_(run), sink_(sink), options_(options), writer_(sink) {}
 
   // Fails if the program cannot be started or the sink failed; not if the program did.
-  Result<void> run(const ChildStart& start, ProgramFacts facts);
+  Result<void> run(const system::ChildStart& start, ProgramFacts facts);
 
  private:
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] std::int64_t since_origin(Clock::time_point time) const;
-  void set_facts(const ChildStart& start, const ProgramFacts& facts);
+  void set_facts(const system::ChildStart& start, const ProgramFacts& facts);
   bool turn();  // false: it is over
-  void read(OutputStream stream);
+  void read(system::OutputStream stream);
   void show_unfinished(Clock::time_point now);
   void sample(Clock::time_point now);
   void stop_in_order(Clock::time_point now);
   [[nodiscard]] bool over(Clock::time_point now);
-  void report(const ChildEnd& end, const std::string& command);
+  void report(const system::ChildEnd& end, const std::string& command);
   void report_output();
 
-  const KindRun& run_;
+  const request::KindRun& run_;
   EventSink& sink_;
   ProgramRunOptions options_;
   SessionWriter writer_;
-  std::unique_ptr<SupervisedChild> child_;
+  std::unique_ptr<system::SupervisedChild> child_;
   std::optional<ProgramEvents> events_;
   std::optional<ProcessTree> tree_;
   std::array<OutputLines, 2> lines_;
@@ -69,4 +69,4 @@ class ProgramRun {
   bool was_paused_ = true;  // the first sample only sets out from where the program is
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

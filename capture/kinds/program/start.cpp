@@ -8,7 +8,7 @@
 
 #include "capture/system/shown_command.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,7 +19,7 @@ constexpr const char* kScriptName = "accelscope-script.sh";
 
 }  // namespace
 
-std::string program_folder(const CaptureRequest& request, const std::string& work_folder) {
+std::string program_folder(const request::CaptureRequest& request, const std::string& work_folder) {
   if (request.directory.empty()) return work_folder;
   const fs::path sent = fs::path(work_folder) / request.directory;
   std::error_code failure;
@@ -28,8 +28,8 @@ std::string program_folder(const CaptureRequest& request, const std::string& wor
   return was_sent ? sent.string() : request.directory;
 }
 
-ChildStart program_start(const CaptureRequest& request, const std::string& work_folder) {
-  ChildStart start;
+system::ChildStart program_start(const request::CaptureRequest& request, const std::string& work_folder) {
+  system::ChildStart start;
   start.directory = program_folder(request, work_folder);
   start.environment = request.environment;
   if (request.script.empty()) {
@@ -55,36 +55,36 @@ Result<void> write_script(const std::string& text, const std::string& work_folde
   return {};
 }
 
-ProgramFacts facts_of(const CaptureRequest& request, const ChildStart& start) {
+ProgramFacts facts_of(const request::CaptureRequest& request, const system::ChildStart& start) {
   ProgramFacts facts;
   facts.name = request.script.empty() ? fs::path(request.program).filename().string() : "script";
   std::vector<std::string> argv = {start.program};
   argv.insert(argv.end(), start.arguments.begin(), start.arguments.end());
-  facts.command = shown_command(argv);
+  facts.command = system::shown_command(argv);
   std::error_code failure;
   facts.directory = start.directory.empty() ? fs::current_path(failure).string()
                                             : fs::absolute(start.directory, failure).lexically_normal().string();
   return facts;
 }
 
-std::vector<KindOption> program_options() {
+std::vector<request::KindOption> program_options() {
   return {
-      {"lines", OptionType::flag, "on",
+      {"lines", request::OptionType::flag, "on",
        "Keeps every line that the program prints as an event, also while the capture is paused."},
-      {"counters", OptionType::flag, "on",
+      {"counters", request::OptionType::flag, "on",
        "Samples CPU time, memory, threads and processes of the program and its children; not while paused."},
-      {"sample-interval", OptionType::duration, "100ms",
+      {"sample-interval", request::OptionType::duration, "100ms",
        "Time between two samples; reading them takes some 20 us for each process."},
       {"stop-signal",
-       OptionType::choice,
+       request::OptionType::choice,
        "INT",
        "What the program and its children are sent to end them when the capture is stopped.",
        {"INT", "TERM"}},
-      {"grace", OptionType::duration, "5s", "Time that they then have before they are killed."},
+      {"grace", request::OptionType::duration, "5s", "Time that they then have before they are killed."},
   };
 }
 
-Result<ProgramRunOptions> read_program_options(const OptionReader& given) {
+Result<ProgramRunOptions> read_program_options(const request::OptionReader& given) {
   ProgramRunOptions options;
   options.lines = given.flag("lines");
   options.counters = given.flag("counters");
@@ -97,4 +97,4 @@ Result<ProgramRunOptions> read_program_options(const OptionReader& given) {
   return options;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

@@ -10,7 +10,7 @@
 #include "capture/sources/base/labelled_sink.h"
 #include "capture/sources/chrome/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 namespace {
 
 namespace fs = std::filesystem;
@@ -42,7 +42,8 @@ class KeptSink final : public EventSink {
 }
 
 // When the trace began, if it says so and means this run.
-[[nodiscard]] std::optional<std::int64_t> begin_of(const LabelledSink& trace, const KindRun& run, const ToolRun& of) {
+[[nodiscard]] std::optional<std::int64_t> begin_of(const sources::LabelledSink& trace, const request::KindRun& run,
+                                                   const ToolRun& of) {
   const std::optional<std::int64_t> unix_ns = trace.begin_unix_ns();
   if (!unix_ns) return std::nullopt;
   const std::int64_t begin = *unix_ns - origin_unix_ns(run.origin);
@@ -64,9 +65,9 @@ std::vector<std::string> find_tool_traces(const std::string& folder) {
   return files;
 }
 
-Result<void> import_tool_traces(const KindRun& run, const ToolRun& of, EventSink& told) {
+Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, EventSink& told) {
   const std::vector<std::string> files = find_tool_traces(of.folder);
-  SharedFacts facts;
+  sources::SharedFacts facts;
   std::string first_failure;
   std::size_t read = 0;
   std::size_t placed_by_begin = 0;
@@ -74,8 +75,8 @@ Result<void> import_tool_traces(const KindRun& run, const ToolRun& of, EventSink
     const std::unique_ptr<EventSink> scope = run.open_scope();
     KeptSink kept(*scope);
     const std::string label = files.size() == 1 ? "" : fs::path(file).stem().string();
-    LabelledSink labelled(kept, label, facts);
-    if (const Result<void> done = import_chrome_json(file, {}, labelled); !done) {
+    sources::LabelledSink labelled(kept, label, facts);
+    if (const Result<void> done = sources::chrome::import_chrome_json(file, {}, labelled); !done) {
       if (kept.any()) return done;
       if (first_failure.empty()) first_failure = done.message();
       if (Result<void> noted = told.define(QualityEntry{"trace_unreadable", 1, done.message(), Severity::error});
@@ -102,4 +103,4 @@ Result<void> tell_no_trace(const Error& reason, EventSink& told) {
   return told.define(QualityEntry{"no_trace", 1, reason.message, Severity::warning});
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

@@ -8,7 +8,7 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::program {
 
 struct ToolRun {
   std::string folder;         // in which the traces lie
@@ -22,9 +22,9 @@ struct ToolRun {
 // Each in a scope of its own. One that says when it began lies there, others begin with the program, which is told.
 // Files that cannot be read are told of too; also after a stop all of them are read. Fails if none can be read, or a
 // sink fails.
-[[nodiscard]] Result<void> import_tool_traces(const KindRun& run, const ToolRun& of, EventSink& told);
+[[nodiscard]] Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, EventSink& told);
 
 // A program that was stopped may have left none: then this is only noted.
 [[nodiscard]] Result<void> tell_no_trace(const Error& reason, EventSink& told);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::program

@@ -17,13 +17,13 @@
 #include "capture/request/options.h"
 #include "capture/system/child_process.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::python {
 namespace {
 
 constexpr const char* kStartFolder = "python/accelscope/start";
 
-KindFacts declare_python() {
-  KindFacts facts;
+request::KindFacts declare_python() {
+  request::KindFacts facts;
   facts.name = "python";
   facts.title = "Python functions and lines";
   facts.explanation =
@@ -32,36 +32,36 @@ KindFacts declare_python() {
   facts.takes_program = true;
   facts.options = {
       {.name = "functions",
-       .type = OptionType::choice,
+       .type = request::OptionType::choice,
        .default_value = "all",
        .explanation = "All functions, or only what runs between Profiler().enable() and disable().",
        .choices = {"all", "enabled"}},
       {.name = "line-times",
-       .type = OptionType::flag,
+       .type = request::OptionType::flag,
        .default_value = "off",
        .explanation = "Every line that runs, with its time; the program runs several times slower."},
       {.name = "c-functions",
-       .type = OptionType::flag,
+       .type = request::OptionType::flag,
        .default_value = "on",
        .explanation = "Also built-in functions and those of extensions; off halves the cost where they are many."},
       {.name = "gc",
-       .type = OptionType::flag,
+       .type = request::OptionType::flag,
        .default_value = "on",
        .explanation = "Runs of the garbage collector; costs next to nothing."},
       {.name = "only-modules",
-       .type = OptionType::text,
+       .type = request::OptionType::text,
        .default_value = "",
        .explanation = "Names of modules, separated by commas: nothing else is shown."},
       {.name = "skip-modules",
-       .type = OptionType::text,
+       .type = request::OptionType::text,
        .default_value = "",
        .explanation = "Names of modules, separated by commas, that are not shown."},
       {.name = "buffer",
-       .type = OptionType::size,
+       .type = request::OptionType::size,
        .default_value = "4MiB",
        .explanation = "Memory of each thread for what the agent has not read yet."},
       {.name = "when-full",
-       .type = OptionType::choice,
+       .type = request::OptionType::choice,
        .default_value = "wait",
        .explanation = "A thread whose memory is full waits for the agent, or drops events, which are counted.",
        .choices = {"wait", "drop"}},
@@ -70,9 +70,10 @@ KindFacts declare_python() {
 }
 
 [[nodiscard]] bool is_carried() {
-  const std::vector<CarriedFile> files = carried_files();
-  return std::any_of(files.begin(), files.end(),
-                     [](const CarriedFile& file) { return file.path == "python/accelscope/_accelscope.abi3.so"; });
+  const std::vector<probes::CarriedFile> files = probes::carried_files();
+  return std::any_of(files.begin(), files.end(), [](const probes::CarriedFile& file) {
+    return file.path == "python/accelscope/_accelscope.abi3.so";
+  });
 }
 
 // "3.11" of a program that is called python3.11 in the end; "": it is called otherwise.
@@ -89,9 +90,9 @@ std::string named_version(const std::string& interpreter) {
 std::string python_version_of(const std::string& interpreter) {
   if (std::string named = named_version(interpreter); !named.empty()) return named;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  const Result<ChildOutcome> asked =
-      run_child({interpreter, "-S", "-E", "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"},
-                [deadline] { return std::chrono::steady_clock::now() > deadline; });
+  const Result<system::ChildOutcome> asked =
+      system::run_child({interpreter, "-S", "-E", "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"},
+                        [deadline] { return std::chrono::steady_clock::now() > deadline; });
   if (!asked || asked->exit_code != 0) return {};
   return asked->output.substr(0, asked->output.find('\n'));
 }
@@ -105,14 +106,14 @@ std::string python_version_of(const std::string& interpreter) {
 }
 
 // An old python3 on PATH does not stand against a program that names another interpreter.
-std::vector<KindCheck> check_python() {
-  std::vector<KindCheck> checks;
+std::vector<request::KindCheck> check_python() {
+  std::vector<request::KindCheck> checks;
   if (!is_carried()) {
     checks.push_back({false,
                       "this agent was built without the headers of Python; install python3-dev where it is built, "
                       "and build it again"});
   }
-  const std::string found = find_program("python3");
+  const std::string found = system::find_program("python3");
   if (found.empty()) {
     checks.push_back({false, "python3 is not on PATH; install CPython 3.9 or later"});
     return checks;
@@ -127,8 +128,9 @@ std::vector<KindCheck> check_python() {
   return checks;
 }
 
-Result<std::string> describe_python(const CaptureRequest& request, const KindChoice& choice, const std::string&) {
-  const Result<OptionReader> options = OptionReader::read(declare_python(), choice);
+Result<std::string> describe_python(const request::CaptureRequest& request, const request::KindChoice& choice,
+                                    const std::string&) {
+  const Result<request::OptionReader> options = request::OptionReader::read(declare_python(), choice);
   if (!options) return options.error();
   std::string text = options->text("functions") == "enabled" ? "enabled regions in Python" : "functions in Python";
   if (options->flag("line-times")) text += ", line by line";
@@ -137,17 +139,18 @@ Result<std::string> describe_python(const CaptureRequest& request, const KindCho
 }
 
 Result<std::vector<std::string>> environment_python(
-    const KindChoice&, const ProbeFiles& files, const std::function<std::string(const std::string& name)>& inherited) {
+    const request::KindChoice&, const probes::ProbeFiles& files,
+    const std::function<std::string(const std::string& name)>& inherited) {
   const std::string before = inherited("PYTHONPATH");
   return std::vector<std::string>{"PYTHONPATH=" + files.path(kStartFolder) + (before.empty() ? "" : ":" + before)};
 }
 
-Result<void> run_python(const KindRun& run, EventSink& sink) {
-  const Result<OptionReader> options = OptionReader::read(declare_python(), run.choice);
+Result<void> run_python(const request::KindRun& run, EventSink& sink) {
+  const Result<request::OptionReader> options = request::OptionReader::read(declare_python(), run.choice);
   if (!options) return options.error();
   SessionWriter writer(sink);
   python::PythonSession session(writer);
-  ProbeHandler handler;
+  probes::ProbeHandler handler;
   for (const char* name : {"functions", "only-modules", "skip-modules"}) {
     handler.settings.push_back(fmt::format("{}={}", name, options->text(name)));
   }
@@ -157,20 +160,20 @@ Result<void> run_python(const KindRun& run, EventSink& sink) {
   handler.ring_bytes =
       std::bit_ceil(std::clamp<std::uint64_t>(options->size("buffer"), probe::kMinRingBytes, probe::kMaxRingBytes));
   handler.drop_when_full = options->text("when-full") == "drop";
-  handler.attach = [&session](const ProbeProcess& process) {
+  handler.attach = [&session](const probes::ProbeProcess& process) {
     return std::make_unique<python::PythonProcess>(process, session);
   };
-  const Result<void> done = read_probes(run, writer, sink, handler);
+  const Result<void> done = probes::read_probes(run, writer, sink, handler);
   session.report();
   return done;
 }
 
 }  // namespace
 
-CaptureKind python_kind() {
-  CaptureKind kind{declare_python, check_python, describe_python, run_python};
+request::CaptureKind python_kind() {
+  request::CaptureKind kind{declare_python, check_python, describe_python, run_python};
   kind.environment = environment_python;
   return kind;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::python

@@ -3,8 +3,8 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::python {
 
-[[nodiscard]] CaptureKind python_kind();
+[[nodiscard]] request::CaptureKind python_kind();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::python

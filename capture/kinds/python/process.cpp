@@ -9,7 +9,7 @@
 #include "capture/json/json_cursor.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture::python {
+namespace accelscope::capture::kinds::python {
 namespace {
 
 using probe::RecordHead;
@@ -26,7 +26,9 @@ constexpr std::int64_t kTestsOrder = -2;  // above the threads
 constexpr std::int64_t kSignpostsOrder = -1;
 constexpr std::array<const char*, 4> kPhases = {"test", "setup", "call", "teardown"};
 
-[[nodiscard]] std::string clean(std::string_view text) { return is_utf8(text) ? std::string(text) : mend_utf8(text); }
+[[nodiscard]] std::string clean(std::string_view text) {
+  return json::is_utf8(text) ? std::string(text) : json::mend_utf8(text);
+}
 
 [[nodiscard]] const char* what_of(const records::CodeFacts& facts, std::string_view name) {
   if ((facts.flags & records::kNativeCode) != 0) return "built-in";
@@ -48,13 +50,13 @@ template <typename Record>
 
 }  // namespace
 
-PythonProcess::PythonProcess(const ProbeProcess& process, PythonSession& session)
+PythonProcess::PythonProcess(const probes::ProbeProcess& process, PythonSession& session)
     : process_(process), session_(session), device_(process.title()) {}
 
 // Its track is made with its first record: it may have come for a signpost only.
-void PythonProcess::thread(const ProbeThread& thread) { static_cast<void>(thread); }
+void PythonProcess::thread(const probes::ProbeThread& thread) { static_cast<void>(thread); }
 
-CallStack* PythonProcess::stack_of(const ProbeThread& thread) {
+CallStack* PythonProcess::stack_of(const probes::ProbeThread& thread) {
   if (thread.index >= stacks_.size()) stacks_.resize(thread.index + std::size_t{1});
   Stack& stack = stacks_[thread.index];
   if (stack.known) return stack.calls.get();
@@ -157,7 +159,7 @@ void PythonProcess::define_meta(std::string_view body) {
 
 // ---- Records
 
-void PythonProcess::record(const ProbeThread& thread, RecordHead head, std::span<const std::uint64_t> words) {
+void PythonProcess::record(const probes::ProbeThread& thread, RecordHead head, std::span<const std::uint64_t> words) {
   records::TimeRecord time{};
   bool known = read_record(head, words, time);
   if (known) {
@@ -168,7 +170,7 @@ void PythonProcess::record(const ProbeThread& thread, RecordHead head, std::span
   if (!known) ++session_.broken_records;
 }
 
-bool PythonProcess::take_call(const ProbeThread& thread, RecordHead head, std::span<const std::uint64_t> words,
+bool PythonProcess::take_call(const probes::ProbeThread& thread, RecordHead head, std::span<const std::uint64_t> words,
                               std::int64_t now_ns) {
   CallStack* stack = stack_of(thread);
   if (stack == nullptr) return true;
@@ -213,7 +215,7 @@ bool PythonProcess::take_call(const ProbeThread& thread, RecordHead head, std::s
   }
 }
 
-bool PythonProcess::take_text(const ProbeThread& thread, RecordHead head, std::span<const std::uint64_t> words,
+bool PythonProcess::take_text(const probes::ProbeThread& thread, RecordHead head, std::span<const std::uint64_t> words,
                               std::int64_t now_ns) {
   records::TextRecord record{};
   if (!read_record(head, words, record)) return false;
@@ -244,7 +246,7 @@ bool PythonProcess::take_text(const ProbeThread& thread, RecordHead head, std::s
   }
 }
 
-void PythonProcess::annotate(const ProbeThread& thread, const std::string& text) {
+void PythonProcess::annotate(const probes::ProbeThread& thread, const std::string& text) {
   CallStack* stack = thread.index < stacks_.size() ? stacks_[thread.index].calls.get() : nullptr;
   if (stack != nullptr && !stack->empty()) {
     stack->annotate(text);
@@ -253,7 +255,7 @@ void PythonProcess::annotate(const ProbeThread& thread, const std::string& text)
   }
 }
 
-void PythonProcess::add_signpost(const ProbeThread& thread, std::uint32_t code_number, std::int64_t now_ns,
+void PythonProcess::add_signpost(const probes::ProbeThread& thread, std::uint32_t code_number, std::int64_t now_ns,
                                  const Text& text) {
   Row row = session_.writer.begin_event(extra_track(signposts_, "Signposts", session_.signpost, kSignpostsOrder),
                                         now_ns, 0, session_.writer.intern(text.first));
@@ -297,7 +299,7 @@ void PythonProcess::read_until(std::int64_t now_ns) {
   region_end_ns_.reset();
 }
 
-void PythonProcess::thread_ended(const ProbeThread& thread, std::int64_t now_ns) {
+void PythonProcess::thread_ended(const probes::ProbeThread& thread, std::int64_t now_ns) {
   if (thread.index >= stacks_.size() || stacks_[thread.index].calls == nullptr) return;
   const std::unique_ptr<CallStack> calls = std::move(stacks_[thread.index].calls);
   const bool by_region = region_end_ns_ && calls->begin_ns() <= *region_end_ns_;
@@ -305,7 +307,7 @@ void PythonProcess::thread_ended(const ProbeThread& thread, std::int64_t now_ns)
   if (!by_region) session_.open_calls += open;
 }
 
-void PythonProcess::ended(const ProbeEnd& end) {
+void PythonProcess::ended(const probes::ProbeEnd& end) {
   read_until(std::max(end.end_ns, region_end_ns_.value_or(0) + 1));
   for (const Stack& stack : stacks_) {
     if (stack.calls == nullptr) continue;
@@ -337,4 +339,4 @@ void PythonProcess::end_test(std::uint32_t phase, std::int64_t now_ns, std::stri
   row.string(kTestId, test->id);
 }
 
-}  // namespace accelscope::capture::python
+}  // namespace accelscope::capture::kinds::python

@@ -18,17 +18,17 @@
 #include "capture/probe/host/reader.h"
 #include "capture/probe/python/records.h"
 
-namespace accelscope::capture::python {
+namespace accelscope::capture::kinds::python {
 
-class PythonProcess final : public ProcessReader {
+class PythonProcess final : public probes::ProcessReader {
  public:
-  PythonProcess(const ProbeProcess& process, PythonSession& session);
+  PythonProcess(const probes::ProbeProcess& process, PythonSession& session);
 
-  void thread(const ProbeThread& thread) override;
+  void thread(const probes::ProbeThread& thread) override;
   void define(std::uint32_t type, std::string_view body) override;
-  void record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override;
-  void thread_ended(const ProbeThread& thread, std::int64_t now_ns) override;
-  void ended(const ProbeEnd& end) override;
+  void record(const probes::ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override;
+  void thread_ended(const probes::ProbeThread& thread, std::int64_t now_ns) override;
+  void ended(const probes::ProbeEnd& end) override;
   void read_until(std::int64_t now_ns) override;
 
  private:
@@ -49,15 +49,16 @@ class PythonProcess final : public ProcessReader {
   void define_code(std::string_view body);
   void define_meta(std::string_view body);
   [[nodiscard]] std::int64_t time_of(std::uint64_t ticks) const noexcept;
-  [[nodiscard]] CallStack* stack_of(const ProbeThread& thread);  // null: there were too many threads
+  [[nodiscard]] CallStack* stack_of(const probes::ProbeThread& thread);  // null: there were too many threads
   [[nodiscard]] const Code* code_of(std::uint32_t number) const noexcept;
   // False: the record is not what a collector writes.
-  [[nodiscard]] bool take_call(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words,
-                               std::int64_t now_ns);
-  [[nodiscard]] bool take_text(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words,
-                               std::int64_t now_ns);
-  void annotate(const ProbeThread& thread, const std::string& text);
-  void add_signpost(const ProbeThread& thread, std::uint32_t code_number, std::int64_t now_ns, const Text& text);
+  [[nodiscard]] bool take_call(const probes::ProbeThread& thread, probe::RecordHead head,
+                               std::span<const std::uint64_t> words, std::int64_t now_ns);
+  [[nodiscard]] bool take_text(const probes::ProbeThread& thread, probe::RecordHead head,
+                               std::span<const std::uint64_t> words, std::int64_t now_ns);
+  void annotate(const probes::ProbeThread& thread, const std::string& text);
+  void add_signpost(const probes::ProbeThread& thread, std::uint32_t code_number, std::int64_t now_ns,
+                    const Text& text);
   [[nodiscard]] CodeNames line_names(std::uint32_t number, std::uint32_t line);
   [[nodiscard]] CodeNames collection_names(std::uint32_t generation);
   [[nodiscard]] StringId location(const std::string& path, std::uint64_t line);
@@ -66,7 +67,7 @@ class PythonProcess final : public ProcessReader {
   void begin_test(std::uint32_t phase, std::int64_t now_ns, const Text& text);
   void end_test(std::uint32_t phase, std::int64_t now_ns, std::string_view outcome);
 
-  const ProbeProcess& process_;
+  const probes::ProbeProcess& process_;
   PythonSession& session_;
   std::string device_;
   std::string library_;
@@ -84,4 +85,4 @@ class PythonProcess final : public ProcessReader {
   std::array<std::optional<OpenTest>, 4> open_tests_;  // by TestPhase
 };
 
-}  // namespace accelscope::capture::python
+}  // namespace accelscope::capture::kinds::python

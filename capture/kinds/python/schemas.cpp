@@ -1,6 +1,6 @@
 #include "capture/kinds/python/schemas.h"
 
-namespace accelscope::capture::python {
+namespace accelscope::capture::kinds::python {
 
 Schema call_schema() {
   Schema schema;
@@ -58,4 +58,4 @@ Schema test_schema() {
   return schema;
 }
 
-}  // namespace accelscope::capture::python
+}  // namespace accelscope::capture::kinds::python

@@ -3,7 +3,7 @@
 
 #include "core/model/schema.h"
 
-namespace accelscope::capture::python {
+namespace accelscope::capture::kinds::python {
 
 enum CallColumn : std::size_t { kLocation, kModule, kWhat, kCaller, kSelf, kRaised, kPartial, kMetadata };
 enum SignpostColumn : std::size_t { kMessage, kSignpostLocation, kThread };
@@ -13,4 +13,4 @@ enum TestColumn : std::size_t { kOutcome, kTestLocation, kTestPhase, kTestId };
 [[nodiscard]] Schema signpost_schema();  // instants
 [[nodiscard]] Schema test_schema();      // slices: tests of pytest at depth 0, their phases at depth 1
 
-}  // namespace accelscope::capture::python
+}  // namespace accelscope::capture::kinds::python

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace accelscope::capture::python {
+namespace accelscope::capture::kinds::python {
 
 PythonSession::PythonSession(SessionWriter& pen) : writer(pen), sources(pen) {
   call = writer.add_schema(call_schema());
@@ -42,4 +42,4 @@ void PythonSession::report() {
        Severity::note);
 }
 
-}  // namespace accelscope::capture::python
+}  // namespace accelscope::capture::kinds::python

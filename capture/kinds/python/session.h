@@ -8,7 +8,7 @@
 #include "capture/kinds/python/sources.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture::python {
+namespace accelscope::capture::kinds::python {
 
 class PythonSession {
  public:
@@ -46,4 +46,4 @@ class PythonSession {
   std::uint32_t threads_ = 0;
 };
 
-}  // namespace accelscope::capture::python
+}  // namespace accelscope::capture::kinds::python

@@ -6,7 +6,7 @@
 
 #include "capture/json/json_cursor.h"
 
-namespace accelscope::capture::python {
+namespace accelscope::capture::kinds::python {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ void SourceShelf::take(const std::string& path, std::string_view library) {
   }
   std::ifstream stream(path, std::ios::binary);
   file.content.assign(std::istreambuf_iterator<char>(stream), {});
-  if (!is_utf8(file.content)) file.content = mend_utf8(file.content);
+  if (!json::is_utf8(file.content)) file.content = json::mend_utf8(file.content);
   file.begins.push_back(0);
   for (std::size_t at = 0; at < file.content.size(); ++at) {
     if (file.content[at] == '\n') file.begins.push_back(at + 1);
@@ -56,4 +56,4 @@ std::string_view SourceShelf::line(const std::string& path, std::uint32_t number
   return text;
 }
 
-}  // namespace accelscope::capture::python
+}  // namespace accelscope::capture::kinds::python

@@ -10,7 +10,7 @@
 
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture::python {
+namespace accelscope::capture::kinds::python {
 
 class SourceShelf {
  public:
@@ -36,4 +36,4 @@ class SourceShelf {
   std::uint64_t left_out_ = 0;
 };
 
-}  // namespace accelscope::capture::python
+}  // namespace accelscope::capture::kinds::python

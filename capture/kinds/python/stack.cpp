@@ -1,6 +1,6 @@
 #include "capture/kinds/python/stack.h"
 
-namespace accelscope::capture::python {
+namespace accelscope::capture::kinds::python {
 
 void CallStack::open(Kind kind, std::uint32_t code, const CodeNames& names, std::int64_t now_ns, bool partial) {
   StringId caller = 0;
@@ -109,4 +109,4 @@ std::uint64_t CallStack::close_all(std::int64_t now_ns) {
   return calls;
 }
 
-}  // namespace accelscope::capture::python
+}  // namespace accelscope::capture::kinds::python

@@ -11,7 +11,7 @@
 
 #include "capture/kinds/python/session.h"
 
-namespace accelscope::capture::python {
+namespace accelscope::capture::kinds::python {
 
 // A function as its slices show it; strings of the session.
 struct CodeNames {
@@ -70,4 +70,4 @@ class CallStack {
   std::vector<Open> open_;
 };
 
-}  // namespace accelscope::capture::python
+}  // namespace accelscope::capture::kinds::python

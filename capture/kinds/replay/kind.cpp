@@ -11,40 +11,41 @@
 #include "capture/sources/import_input.h"
 #include "capture/sources/input_parts.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::replay {
 namespace {
 
 namespace fs = std::filesystem;
 
-KindFacts declare_replay() {
-  KindFacts facts;
+request::KindFacts declare_replay() {
+  request::KindFacts facts;
   facts.name = "replay";
   facts.title = "Replay of files";
   facts.explanation = "Plays session files, or any files that can be imported, as if they were captured now.";
   std::vector<std::string> formats;
-  for (const SourceFormat& format : source_formats()) formats.emplace_back(format.name);
+  for (const sources::SourceFormat& format : sources::source_formats()) formats.emplace_back(format.name);
   facts.options = {
       {.name = "file",
-       .type = OptionType::file,
+       .type = request::OptionType::file,
        .explanation = "A file, or a folder with the profiles of ranks; several are played one after another.",
        .required = true,
        .repeats = true},
-      {"speed", OptionType::rate, "max", "1.0: as it was captured; 2: twice as fast; max: as fast as possible."},
-      {"format", OptionType::choice, "", "The files' format, if their content does not tell.", formats},
+      {"speed", request::OptionType::rate, "max",
+       "1.0: as it was captured; 2: twice as fast; max: as fast as possible."},
+      {"format", request::OptionType::choice, "", "The files' format, if their content does not tell.", formats},
   };
   return facts;
 }
 
-std::vector<KindCheck> check_replay() {
+std::vector<request::KindCheck> check_replay() {
   std::string names;
-  for (const SourceFormat& format : source_formats()) {
+  for (const sources::SourceFormat& format : sources::source_formats()) {
     names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", format.title, format.name);
   }
   return {{true, "can replay " + names}};
 }
 
 // What the viewer sent lies in the folder of the capture; everything else is a path on this host.
-std::vector<std::string> found_files(const OptionReader& options, const std::string& work_folder) {
+std::vector<std::string> found_files(const request::OptionReader& options, const std::string& work_folder) {
   std::vector<std::string> files = options.texts("file");
   for (std::string& file : files) {
     const fs::path sent = fs::path(work_folder) / file;
@@ -59,13 +60,13 @@ std::string short_name(const std::string& path) {
   return normal.has_filename() ? normal.filename().string() : normal.parent_path().filename().string();
 }
 
-Result<std::string> describe_replay(const CaptureRequest& /*request*/, const KindChoice& choice,
+Result<std::string> describe_replay(const request::CaptureRequest& /*request*/, const request::KindChoice& choice,
                                     const std::string& work_folder) {
-  const Result<OptionReader> options = OptionReader::read(declare_replay(), choice);
+  const Result<request::OptionReader> options = request::OptionReader::read(declare_replay(), choice);
   if (!options) return options.error();
   std::string text;
   for (const std::string& file : found_files(*options, work_folder)) {
-    const Result<InputParts> parts = find_input_parts(file, options->text("format"));
+    const Result<sources::InputParts> parts = sources::find_input_parts(file, options->text("format"));
     if (!parts) return parts.error();
     const std::string what = parts->parts.size() == 1 ? std::string(parts->parts.front().format->title)
                                                       : fmt::format("{} profiles", parts->parts.size());
@@ -87,34 +88,34 @@ class PartSink final : public EventSink {
 
  private:
   std::unique_ptr<EventSink> owned_;
-  PacedSink paced_;
+  sources::PacedSink paced_;
 };
 
-Result<void> run_replay(const KindRun& run, EventSink& sink) {
-  const Result<OptionReader> options = OptionReader::read(declare_replay(), run.choice);
+Result<void> run_replay(const request::KindRun& run, EventSink& sink) {
+  const Result<request::OptionReader> options = request::OptionReader::read(declare_replay(), run.choice);
   if (!options) return options.error();
   const double speed = options->rate("speed");
-  InputOptions input;
+  sources::InputOptions input;
   input.format = options->text("format");
   bool first = true;
-  const MakeSink make_sink = [&]() -> std::unique_ptr<EventSink> {
+  const sources::MakeSink make_sink = [&]() -> std::unique_ptr<EventSink> {
     if (std::exchange(first, false)) return std::make_unique<PartSink>(sink, speed);
     return std::make_unique<PartSink>(run.open_scope(), speed);
   };
-  Result<void> done = import_input(found_files(*options, run.work_folder), input, make_sink);
+  Result<void> done = sources::import_input(found_files(*options, run.work_folder), input, make_sink);
   if (!done && sink.cancelled()) return {};  // what was played until then is a capture that was stopped
   return done;
 }
 
-bool repeats(const KindChoice& choice) {
-  const Result<OptionReader> options = OptionReader::read(declare_replay(), choice);
+bool repeats(const request::KindChoice& choice) {
+  const Result<request::OptionReader> options = request::OptionReader::read(declare_replay(), choice);
   std::error_code failure;
   return options && options->texts("file").size() == 1 && fs::is_regular_file(options->texts("file").front(), failure);
 }
 
 }  // namespace
 
-CaptureKind replay_kind() {
+request::CaptureKind replay_kind() {
   return {.declare = declare_replay,
           .check = check_replay,
           .describe = describe_replay,
@@ -123,4 +124,4 @@ CaptureKind replay_kind() {
           .own_time = true};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::replay

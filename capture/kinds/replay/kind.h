@@ -4,8 +4,8 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::replay {
 
-[[nodiscard]] CaptureKind replay_kind();
+[[nodiscard]] request::CaptureKind replay_kind();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::replay

@@ -7,25 +7,27 @@
 #include "capture/request/options.h"
 #include "capture/sim/output/simulator.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::simulate {
 namespace {
 
 constexpr std::uint32_t kMostDevices = 64;
 
-KindFacts declare_simulate() {
-  KindFacts facts;
+request::KindFacts declare_simulate() {
+  request::KindFacts facts;
   facts.name = "simulate";
   facts.title = "Simulated accelerator";
   facts.explanation = "A seeded model of NeuronCores that run a tiled MLP and attention; needs no hardware.";
   facts.options = {
       // Fast enough to fill a screen within a second, slow enough to follow.
-      {"rate", OptionType::rate, "100k", "Events per second by the wall clock; max: as fast as they can be made."},
-      {"seconds", OptionType::number, "", "Ends after so many seconds, pauses not counted; without it, runs on."},
-      {"events", OptionType::count, "", "Ends after so many events (50M); without it, runs on."},
-      {"seed", OptionType::count, "1", "The same seed makes the same events."},
-      {"devices", OptionType::count, "1", "NeuronCores, 1 to 64, each a rank of the collectives."},
+      {"rate", request::OptionType::rate, "100k",
+       "Events per second by the wall clock; max: as fast as they can be made."},
+      {"seconds", request::OptionType::number, "",
+       "Ends after so many seconds, pauses not counted; without it, runs on."},
+      {"events", request::OptionType::count, "", "Ends after so many events (50M); without it, runs on."},
+      {"seed", request::OptionType::count, "1", "The same seed makes the same events."},
+      {"devices", request::OptionType::count, "1", "NeuronCores, 1 to 64, each a rank of the collectives."},
       {"detail",
-       OptionType::choice,
+       request::OptionType::choice,
        "full",
        "full: all tables of a Neuron profile; slim: one table of six columns, made for rate.",
        {"full", "slim"}},
@@ -33,18 +35,18 @@ KindFacts declare_simulate() {
   return facts;
 }
 
-std::vector<KindCheck> check_simulate() { return {{true, "needs nothing on this host"}}; }
+std::vector<request::KindCheck> check_simulate() { return {{true, "needs nothing on this host"}}; }
 
-Result<SimulationOptions> read_simulate_options(const KindChoice& choice) {
-  const Result<OptionReader> options = OptionReader::read(declare_simulate(), choice);
+Result<sim::SimulationOptions> read_simulate_options(const request::KindChoice& choice) {
+  const Result<request::OptionReader> options = request::OptionReader::read(declare_simulate(), choice);
   if (!options) return options.error();
-  SimulationOptions simulation;
+  sim::SimulationOptions simulation;
   simulation.rate_events_per_second = options->rate("rate");
   simulation.seconds = options->number("seconds");
   simulation.events = options->count("events");
   simulation.seed = options->count("seed");
   const std::uint64_t devices = options->count("devices");
-  simulation.detail = options->text("detail") == "slim" ? Detail::slim : Detail::full;
+  simulation.detail = options->text("detail") == "slim" ? sim::Detail::slim : sim::Detail::full;
   if (devices < 1 || devices > kMostDevices) {
     return Error{fmt::format("--devices: {} is out of range; write 1 to {}", devices, kMostDevices)};
   }
@@ -55,29 +57,29 @@ Result<SimulationOptions> read_simulate_options(const KindChoice& choice) {
   return simulation;
 }
 
-Result<std::string> describe_simulate(const CaptureRequest& /*request*/, const KindChoice& choice,
+Result<std::string> describe_simulate(const request::CaptureRequest& /*request*/, const request::KindChoice& choice,
                                       const std::string& /*work_folder*/) {
-  const Result<SimulationOptions> options = read_simulate_options(choice);
+  const Result<sim::SimulationOptions> options = read_simulate_options(choice);
   if (!options) return options.error();
   return fmt::format("simulated accelerator: {} device{}, seed {}", options->devices, options->devices == 1 ? "" : "s",
                      options->seed);
 }
 
-Result<void> run_simulate(const KindRun& run, EventSink& sink) {
-  const Result<SimulationOptions> options = read_simulate_options(run.choice);
+Result<void> run_simulate(const request::KindRun& run, EventSink& sink) {
+  const Result<sim::SimulationOptions> options = read_simulate_options(run.choice);
   if (!options) return options.error();
-  return simulate(*options, sink);
+  return sim::simulate(*options, sink);
 }
 
 // At its own pace it is cut into chunks by the wall clock.
-bool repeats_simulate(const KindChoice& choice) {
-  const Result<SimulationOptions> options = read_simulate_options(choice);
+bool repeats_simulate(const request::KindChoice& choice) {
+  const Result<sim::SimulationOptions> options = read_simulate_options(choice);
   return options && !std::isfinite(options->rate_events_per_second) && options->seconds == 0;
 }
 
 }  // namespace
 
-CaptureKind simulate_kind() {
+request::CaptureKind simulate_kind() {
   return {.declare = declare_simulate,
           .check = check_simulate,
           .describe = describe_simulate,
@@ -86,4 +88,4 @@ CaptureKind simulate_kind() {
           .own_time = true};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::simulate

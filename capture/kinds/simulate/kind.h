@@ -3,8 +3,8 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::simulate {
 
-[[nodiscard]] CaptureKind simulate_kind();
+[[nodiscard]] request::CaptureKind simulate_kind();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::simulate

@@ -1,6 +1,6 @@
 #include "capture/kinds/torch/driver.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::torch {
 
 const std::string_view kTorchDriver = R"PYTHON(
 import json
@@ -94,4 +94,4 @@ if __name__ == "__main__":
     main()
 )PYTHON";
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::torch

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::torch {
 
 // Called as: python DRIVER FOLDER SETTINGS (-c CODE | -m MODULE | SCRIPT) ARGUMENTS...
 // SETTINGS is a JSON object: activities (list of cpu, cuda, xpu; empty: all that there are), record_shapes,
@@ -12,4 +12,4 @@ namespace accelscope::capture {
 // Arguments, exit status and tracebacks are those of the program.
 extern const std::string_view kTorchDriver;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::torch

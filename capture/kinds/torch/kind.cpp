@@ -14,7 +14,7 @@
 #include "capture/kinds/torch/driver.h"
 #include "capture/request/options.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::torch {
 namespace {
 
 namespace fs = std::filesystem;
@@ -33,8 +33,8 @@ constexpr std::array kTorchSwitches = {
     Switch{"flops", "with_flops", "Estimates the operations of matrix products and convolutions."},
 };
 
-KindFacts declare_torch() {
-  KindFacts facts;
+request::KindFacts declare_torch() {
+  request::KindFacts facts;
   facts.name = "torch";
   facts.title = "PyTorch by torch.profiler";
   facts.explanation =
@@ -44,20 +44,20 @@ KindFacts declare_torch() {
   facts.needs_program = true;
   facts.options = {
       {.name = "activities",
-       .type = OptionType::choice,
+       .type = request::OptionType::choice,
        .explanation = "What is recorded; may be given several times, else all that there are.",
        .choices = {"cpu", "cuda", "xpu"},
        .repeats = true},
-      {"schedule", OptionType::text, "",
+      {"schedule", request::OptionType::text, "",
        "Records only some steps of the optimizers: WAIT,WARMUP,ACTIVE or WAIT,WARMUP,ACTIVE,REPEAT, such as 2,1,3,1."},
   };
   for (const Switch& one : kTorchSwitches)
-    facts.options.push_back({one.option, OptionType::flag, "off", one.explanation});
-  for (KindOption& option : program_options()) facts.options.push_back(std::move(option));
+    facts.options.push_back({one.option, request::OptionType::flag, "off", one.explanation});
+  for (request::KindOption& option : kinds::program::program_options()) facts.options.push_back(std::move(option));
   return facts;
 }
 
-std::vector<KindCheck> check_torch() {
+std::vector<request::KindCheck> check_torch() {
   return {{true, "runs Python programs whose interpreter has PyTorch; which one that is, the program says"}};
 }
 
@@ -84,13 +84,13 @@ Result<std::string> schedule_json(std::string_view typed) {
 
 struct Choice {
   std::string settings;  // JSON for the driver
-  ProgramRunOptions program;
+  kinds::program::ProgramRunOptions program;
 };
 
-Result<Choice> read_choice(const KindChoice& choice) {
-  const Result<OptionReader> given = OptionReader::read(declare_torch(), choice);
+Result<Choice> read_choice(const request::KindChoice& choice) {
+  const Result<request::OptionReader> given = request::OptionReader::read(declare_torch(), choice);
   if (!given) return given.error();
-  Result<ProgramRunOptions> program = read_program_options(*given);
+  Result<kinds::program::ProgramRunOptions> program = kinds::program::read_program_options(*given);
   if (!program) return program.error();
   std::string schedule = "null";
   if (given->has("schedule")) {
@@ -115,7 +115,7 @@ struct PythonCommand {
   std::vector<std::string> words;    // what it runs, with its arguments
 };
 
-Result<PythonCommand> python_command(const ChildStart& start) {
+Result<PythonCommand> python_command(const system::ChildStart& start) {
   const std::string name = fs::path(start.program).filename().string();
   PythonCommand command{start.program, {}, start.arguments};
   if (name.ends_with(".py")) {
@@ -141,16 +141,16 @@ Result<PythonCommand> python_command(const ChildStart& start) {
   return command;
 }
 
-Result<std::string> describe_torch(const CaptureRequest& request, const KindChoice& choice,
+Result<std::string> describe_torch(const request::CaptureRequest& request, const request::KindChoice& choice,
                                    const std::string& work_folder) {
   if (Result<Choice> read = read_choice(choice); !read) return read.error();
   if (!request.script.empty()) {
     return Error{"torch: a shell script cannot be run under torch.profiler; give the Python program after --"};
   }
-  const ChildStart start = program_start(request, work_folder);
-  if (Result<std::string> found = find_start(start); !found) return found.error();
+  const system::ChildStart start = kinds::program::program_start(request, work_folder);
+  if (Result<std::string> found = system::find_start(start); !found) return found.error();
   if (Result<PythonCommand> command = python_command(start); !command) return command.error();
-  return fmt::format("{} under torch.profiler", facts_of(request, start).command);
+  return fmt::format("{} under torch.profiler", kinds::program::facts_of(request, start).command);
 }
 
 Result<std::string> prepare_folder(const std::string& work_folder) {
@@ -165,7 +165,8 @@ Result<std::string> prepare_folder(const std::string& work_folder) {
   return folder.string();
 }
 
-ChildStart wrapped(ChildStart start, const PythonCommand& command, const Choice& choice, const std::string& folder) {
+system::ChildStart wrapped(system::ChildStart start, const PythonCommand& command, const Choice& choice,
+                           const std::string& folder) {
   start.program = command.interpreter;
   start.arguments = command.options;
   start.arguments.insert(start.arguments.end(),
@@ -186,10 +187,10 @@ Error no_traces(const std::string& folder, const std::string& interpreter) {
       "its optimizers took fewer steps than --schedule waits for"};
 }
 
-Result<void> run_torch(const KindRun& run, EventSink& sink) {
+Result<void> run_torch(const request::KindRun& run, EventSink& sink) {
   const Result<Choice> choice = read_choice(run.choice);
   if (!choice) return choice.error();
-  const ChildStart start = program_start(run.request, run.work_folder);
+  const system::ChildStart start = kinds::program::program_start(run.request, run.work_folder);
   const Result<PythonCommand> command = python_command(start);
   if (!command) return command.error();
   const Result<std::string> folder = prepare_folder(run.work_folder);
@@ -197,18 +198,20 @@ Result<void> run_torch(const KindRun& run, EventSink& sink) {
   const auto now = [&run] {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - run.origin).count();
   };
-  ToolRun of{.folder = *folder, .begin_ns = now()};
-  if (Result<void> done = ProgramRun(run, sink, choice->program)
-                              .run(wrapped(start, *command, *choice, *folder), facts_of(run.request, start));
+  kinds::program::ToolRun of{.folder = *folder, .begin_ns = now()};
+  if (Result<void> done =
+          kinds::program::ProgramRun(run, sink, choice->program)
+              .run(wrapped(start, *command, *choice, *folder), kinds::program::facts_of(run.request, start));
       !done)
     return done;
   of.end_ns = now();
-  if (find_tool_traces(*folder).empty()) return tell_no_trace(no_traces(*folder, command->interpreter), sink);
-  return import_tool_traces(run, of, sink);
+  if (kinds::program::find_tool_traces(*folder).empty())
+    return kinds::program::tell_no_trace(no_traces(*folder, command->interpreter), sink);
+  return kinds::program::import_tool_traces(run, of, sink);
 }
 
 }  // namespace
 
-CaptureKind torch_kind() { return {declare_torch, check_torch, describe_torch, run_torch}; }
+request::CaptureKind torch_kind() { return {declare_torch, check_torch, describe_torch, run_torch}; }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::torch

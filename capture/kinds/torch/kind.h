@@ -4,8 +4,8 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::torch {
 
-[[nodiscard]] CaptureKind torch_kind();
+[[nodiscard]] request::CaptureKind torch_kind();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::torch

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::tt_metal {
 
 GrowingFile::~GrowingFile() { close(); }
 
@@ -83,4 +83,4 @@ GrowingFile::Piece GrowingFile::read(std::span<char> buffer) {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::tt_metal

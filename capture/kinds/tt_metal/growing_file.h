@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::tt_metal {
 
 class GrowingFile {
  public:
@@ -49,4 +49,4 @@ class GrowingFile {
   std::string failure_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::tt_metal

@@ -9,15 +9,15 @@
 #include "capture/kinds/tt_metal/settings.h"
 #include "capture/request/options.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::tt_metal {
 namespace {
 
 using namespace std::chrono_literals;
 
 constexpr auto kTtMetalTurn = 50ms;  // how long what was written may go unread
 
-KindFacts declare_tt_metal() {
-  KindFacts facts;
+request::KindFacts declare_tt_metal() {
+  request::KindFacts facts;
   facts.name = "tt-metal";
   facts.title = "Tenstorrent device log";
   facts.explanation =
@@ -25,19 +25,19 @@ KindFacts declare_tt_metal() {
       "the capture gets the profiler's environment; without one it waits for the log of a program started by hand.";
   facts.takes_program = true;
   facts.options = {
-      {"log", OptionType::file, "",
+      {"log", request::OptionType::file, "",
        "The log, or the folder in which it appears; else it is found by TT_METAL_PROFILER_DIR or TT_METAL_HOME."},
       {"old-rows",
-       OptionType::choice,
+       request::OptionType::choice,
        "auto",
        "Whether rows that the log holds at the begin are kept; auto: only without a program.",
        {"auto", "on", "off"}},
   };
-  for (KindOption& option : tt_metal_options()) facts.options.push_back(std::move(option));
+  for (request::KindOption& option : tt_metal_options()) facts.options.push_back(std::move(option));
   return facts;
 }
 
-std::vector<KindCheck> check_tt_metal() {
+std::vector<request::KindCheck> check_tt_metal() {
   const std::vector<std::string> places = device_log_places(environment_of({}));
   if (places.empty()) {
     return {{true, "TT_METAL_HOME and TT_METAL_PROFILER_DIR are not set: name the device log with --log"}};
@@ -55,8 +55,8 @@ struct TtMetalChoice {
   bool skip_old_rows = false;
 };
 
-Result<TtMetalChoice> read_choice(const CaptureRequest& request, const KindChoice& choice) {
-  const Result<OptionReader> given = OptionReader::read(declare_tt_metal(), choice);
+Result<TtMetalChoice> read_choice(const request::CaptureRequest& request, const request::KindChoice& choice) {
+  const Result<request::OptionReader> given = request::OptionReader::read(declare_tt_metal(), choice);
   if (!given) return given.error();
   if (Result<std::vector<std::string>> settings = tt_metal_environment(*given); !settings) return settings.error();
   TtMetalChoice read;
@@ -73,14 +73,14 @@ Result<TtMetalChoice> read_choice(const CaptureRequest& request, const KindChoic
   return read;
 }
 
-Result<std::string> describe_tt_metal(const CaptureRequest& request, const KindChoice& choice,
+Result<std::string> describe_tt_metal(const request::CaptureRequest& request, const request::KindChoice& choice,
                                       const std::string& /*work_folder*/) {
   const Result<TtMetalChoice> read = read_choice(request, choice);
   if (!read) return read.error();
   return fmt::format("device log {}", read->places.front());
 }
 
-Result<void> run_tt_metal(const KindRun& run, EventSink& sink) {
+Result<void> run_tt_metal(const request::KindRun& run, EventSink& sink) {
   const Result<TtMetalChoice> choice = read_choice(run.request, run.choice);
   if (!choice) return choice.error();
   LogWatch watch(sink, {choice->places, choice->source_roots, choice->skip_old_rows, run.origin});
@@ -93,17 +93,17 @@ Result<void> run_tt_metal(const KindRun& run, EventSink& sink) {
 }
 
 Result<std::vector<std::string>> environment_tt_metal(
-    const KindChoice& choice, const ProbeFiles& /*files*/,
+    const request::KindChoice& choice, const probes::ProbeFiles& /*files*/,
     const std::function<std::string(const std::string& name)>& /*inherited*/) {
-  const Result<OptionReader> given = OptionReader::read(declare_tt_metal(), choice);
+  const Result<request::OptionReader> given = request::OptionReader::read(declare_tt_metal(), choice);
   if (!given) return given.error();
   return tt_metal_environment(*given);
 }
 
 }  // namespace
 
-CaptureKind tt_metal_kind() {
+request::CaptureKind tt_metal_kind() {
   return {declare_tt_metal, check_tt_metal, describe_tt_metal, run_tt_metal, nullptr, environment_tt_metal};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::tt_metal

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::tt_metal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -90,4 +90,4 @@ Result<void> LogWatch::finish() {
   return writer_.finish();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::tt_metal

@@ -12,7 +12,7 @@
 #include "core/chunk/session_writer.h"
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::tt_metal {
 
 class LogWatch {
  public:
@@ -45,7 +45,7 @@ class LogWatch {
   SessionWriter writer_;
   std::string place_;
   std::optional<GrowingFile> file_;
-  std::optional<DeviceLogFollower> follower_;
+  std::optional<sources::tt_metal::DeviceLogFollower> follower_;
   std::vector<char> buffer_;
   bool first_turn_ = true;
   bool settled_ = true;
@@ -54,4 +54,4 @@ class LogWatch {
   std::uint64_t flushed_events_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::tt_metal

@@ -14,7 +14,7 @@
 #include "capture/sources/base/labelled_sink.h"
 #include "capture/sources/tracy_csv/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::tt_metal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,8 +23,8 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr const char* kHostRun = "host run";
 constexpr const char* kDeviceRun = "device run";
 
-KindFacts declare_tt_profile() {
-  KindFacts facts;
+request::KindFacts declare_tt_profile() {
+  request::KindFacts facts;
   facts.name = "tt-profile";
   facts.title = "Tenstorrent command, profiled in two runs";
   facts.explanation =
@@ -32,18 +32,18 @@ KindFacts declare_tt_profile() {
       "device; both are one session, laid over each other by their starts.";
   facts.needs_program = true;
   facts.options = {
-      {"runs", OptionType::choice, "both", "Which of the two runs to make.", {"both", "host", "device"}},
-      {"check-build", OptionType::flag, "on",
+      {"runs", request::OptionType::choice, "both", "Which of the two runs to make.", {"both", "host", "device"}},
+      {"check-build", request::OptionType::flag, "on",
        "Looks whether the tt-metal under TT_METAL_HOME was built with its profiler before anything runs."},
-      {"profiler-dir", OptionType::file, "",
+      {"profiler-dir", request::OptionType::file, "",
        "Folder into which tt-metal writes its logs; else a fresh one of the capture, which goes away with it."},
   };
-  for (KindOption& option : tt_metal_options()) facts.options.push_back(std::move(option));
-  for (KindOption& option : program_options()) facts.options.push_back(std::move(option));
+  for (request::KindOption& option : tt_metal_options()) facts.options.push_back(std::move(option));
+  for (request::KindOption& option : kinds::program::program_options()) facts.options.push_back(std::move(option));
   return facts;
 }
 
-std::vector<KindCheck> check_tt_profile() {
+std::vector<request::KindCheck> check_tt_profile() {
   const LookUp environment = environment_of({});
   if (environment("TT_METAL_HOME").empty()) {
     return {{true, "TT_METAL_HOME is not set: whether tt-metal has its profiler is seen when it runs"}};
@@ -58,15 +58,15 @@ struct TtProfileChoice {
   std::string folder;                    // given
   std::vector<std::string> environment;  // of the device run
   std::vector<std::string> source_roots;
-  ProgramRunOptions program;
+  kinds::program::ProgramRunOptions program;
 };
 
-Result<TtProfileChoice> read_tt_profile_choice(const KindChoice& choice) {
-  const Result<OptionReader> given = OptionReader::read(declare_tt_profile(), choice);
+Result<TtProfileChoice> read_tt_profile_choice(const request::KindChoice& choice) {
+  const Result<request::OptionReader> given = request::OptionReader::read(declare_tt_profile(), choice);
   if (!given) return given.error();
   Result<std::vector<std::string>> settings = tt_metal_environment(*given);
   if (!settings) return settings.error();
-  Result<ProgramRunOptions> program = read_program_options(*given);
+  Result<kinds::program::ProgramRunOptions> program = kinds::program::read_program_options(*given);
   if (!program) return program.error();
   TtProfileChoice read;
   read.host = given->text("runs") != "device";
@@ -79,13 +79,13 @@ Result<TtProfileChoice> read_tt_profile_choice(const KindChoice& choice) {
   return read;
 }
 
-Result<std::string> describe_tt_profile(const CaptureRequest& request, const KindChoice& choice,
+Result<std::string> describe_tt_profile(const request::CaptureRequest& request, const request::KindChoice& choice,
                                         const std::string& work_folder) {
   const Result<TtProfileChoice> read = read_tt_profile_choice(choice);
   if (!read) return read.error();
-  const ChildStart start = program_start(request, work_folder);
-  if (Result<std::string> found = find_start(start); !found) return found.error();
-  const std::string command = request.script.empty() ? facts_of(request, start).command : "a script";
+  const system::ChildStart start = kinds::program::program_start(request, work_folder);
+  if (Result<std::string> found = system::find_start(start); !found) return found.error();
+  const std::string command = request.script.empty() ? kinds::program::facts_of(request, start).command : "a script";
   return fmt::format("{}, {}", command,
                      read->host && read->device ? "without and with the device profiler"
                      : read->host               ? "without the device profiler"
@@ -94,7 +94,7 @@ Result<std::string> describe_tt_profile(const CaptureRequest& request, const Kin
 
 class TwoRuns {
  public:
-  TwoRuns(const KindRun& run, EventSink& sink, TtProfileChoice choice)
+  TwoRuns(const request::KindRun& run, EventSink& sink, TtProfileChoice choice)
       : run_(run), sink_(sink), choice_(std::move(choice)) {}
   Result<void> run();
 
@@ -103,7 +103,7 @@ class TwoRuns {
   Result<void> prepare_folder();
   Result<void> run_both();
   Result<void> run_host();
-  Result<void> import_host_tables(const FolderWatch& written);
+  Result<void> import_host_tables(const kinds::program::FolderWatch& written);
   Result<void> import_host_table(const std::string& path);
   Result<void> run_device();
   Result<void> run_program(EventSink& sink, const char* label, std::vector<std::string> settings,
@@ -111,10 +111,10 @@ class TwoRuns {
   Result<void> tell(const Definition& definition) { return sink_.define(definition); }
   [[nodiscard]] Result<void> tell_runs();
 
-  const KindRun& run_;
+  const request::KindRun& run_;
   EventSink& sink_;
   TtProfileChoice choice_;
-  SharedFacts facts_;
+  sources::SharedFacts facts_;
   std::string folder_;
   std::optional<SteadyClock::time_point> host_begin_;
   std::optional<int> exit_status_;  // of the last run
@@ -143,7 +143,8 @@ Result<void> TwoRuns::run() {
   if (Result<void> checked = check_build(); !checked) return checked;
   if (Result<void> prepared = prepare_folder(); !prepared) return prepared;
   if (!run_.request.script.empty()) {
-    if (Result<void> written = write_script(run_.request.script, run_.work_folder); !written) return written;
+    if (Result<void> written = kinds::program::write_script(run_.request.script, run_.work_folder); !written)
+      return written;
   }
   if (Result<void> told = tell_runs(); !told) return told;
   Result<void> done = run_both();
@@ -183,33 +184,33 @@ Result<void> TwoRuns::tell_runs() {
 
 Result<void> TwoRuns::run_program(EventSink& sink, const char* label, std::vector<std::string> settings,
                                   SteadyClock::time_point origin, std::function<void()> on_each_turn) {
-  LabelledSink labelled(sink, label, facts_);
-  KindRun run{run_.request, run_.choice, origin, run_.work_folder, run_.open_scope, {}};
+  sources::LabelledSink labelled(sink, label, facts_);
+  request::KindRun run{run_.request, run_.choice, origin, run_.work_folder, run_.open_scope, {}};
   run.watch.printed = run_.watch.printed;
   run.watch.ended = [this](int status) { exit_status_ = status; };
-  ChildStart start = program_start(run_.request, run_.work_folder);
-  const ProgramFacts facts = facts_of(run_.request, start);
+  system::ChildStart start = kinds::program::program_start(run_.request, run_.work_folder);
+  const kinds::program::ProgramFacts facts = kinds::program::facts_of(run_.request, start);
   settings.push_back(fmt::format("TT_METAL_PROFILER_DIR={}", folder_));
   start.environment.insert(start.environment.end(), settings.begin(), settings.end());
-  ProgramRunOptions options = choice_.program;
+  kinds::program::ProgramRunOptions options = choice_.program;
   options.on_each_turn = std::move(on_each_turn);
-  return ProgramRun(run, labelled, std::move(options)).run(start, facts);
+  return kinds::program::ProgramRun(run, labelled, std::move(options)).run(start, facts);
 }
 
 Result<void> TwoRuns::run_host() {
   host_begin_ = SteadyClock::now();
-  const FolderWatch written({(fs::path(folder_) / ".logs").string(), folder_}, ".csv", 0);
+  const kinds::program::FolderWatch written({(fs::path(folder_) / ".logs").string(), folder_}, ".csv", 0);
   if (Result<void> done = run_program(sink_, kHostRun, {"TT_METAL_DEVICE_PROFILER=0"}, run_.origin, {}); !done)
     return done;
   return sink_.cancelled() ? Result<void>() : import_host_tables(written);
 }
 
 // What a command under Tracy leaves of the host: tables of tracy-csvexport, in the profiler's folder.
-Result<void> TwoRuns::import_host_tables(const FolderWatch& written) {
+Result<void> TwoRuns::import_host_tables(const kinds::program::FolderWatch& written) {
   std::vector<std::string> tables;
-  for (const FolderWatch::File& file : written.changed()) {
+  for (const kinds::program::FolderWatch::File& file : written.changed()) {
     if (fs::path(file.path).filename() == kDeviceLogName) continue;
-    const Result<const SourceFormat*> format = guess_format(file.path);
+    const Result<const sources::SourceFormat*> format = sources::guess_format(file.path);
     if (format && (*format)->name == "tracy-csv") tables.push_back(file.path);
   }
   for (const std::string& table : tables) {
@@ -225,10 +226,10 @@ Result<void> TwoRuns::import_host_tables(const FolderWatch& written) {
 
 Result<void> TwoRuns::import_host_table(const std::string& path) {
   const std::unique_ptr<EventSink> scope = run_.open_scope();
-  LabelledSink labelled(*scope, kHostRun, facts_);
-  ImportOptions options;
+  sources::LabelledSink labelled(*scope, kHostRun, facts_);
+  sources::ImportOptions options;
   options.source_roots = choice_.source_roots;
-  if (const Result<void> done = import_tracy_csv(path, options, labelled); !done) {
+  if (const Result<void> done = sources::tracy_csv::import_tracy_csv(path, options, labelled); !done) {
     return sink_.cancelled() ? Result<void>()
                              : tell(QualityEntry{"host_table_unreadable", 1, done.message(), Severity::warning});
   }
@@ -241,7 +242,7 @@ Result<void> TwoRuns::run_device() {
       run_.origin + (host_begin_ ? SteadyClock::now() - *host_begin_ : SteadyClock::duration::zero());
   const std::unique_ptr<EventSink> program_scope = run_.open_scope();
   const std::unique_ptr<EventSink> log_scope = run_.open_scope();
-  LabelledSink labelled(*log_scope, kDeviceRun, facts_);
+  sources::LabelledSink labelled(*log_scope, kDeviceRun, facts_);
   LogWatch watch(labelled, {device_log_places(folder_), choice_.source_roots, false, origin});
   if (Result<void> done =
           run_program(*program_scope, kDeviceRun, choice_.environment, origin, [&] { (void)watch.turn(); });
@@ -252,7 +253,7 @@ Result<void> TwoRuns::run_device() {
   return no_log_appeared(folder_);
 }
 
-Result<void> run_tt_profile(const KindRun& run, EventSink& sink) {
+Result<void> run_tt_profile(const request::KindRun& run, EventSink& sink) {
   Result<TtProfileChoice> choice = read_tt_profile_choice(run.choice);
   if (!choice) return choice.error();
   return TwoRuns(run, sink, std::move(choice).value()).run();
@@ -260,6 +261,8 @@ Result<void> run_tt_profile(const KindRun& run, EventSink& sink) {
 
 }  // namespace
 
-CaptureKind tt_profile_kind() { return {declare_tt_profile, check_tt_profile, describe_tt_profile, run_tt_profile}; }
+request::CaptureKind tt_profile_kind() {
+  return {declare_tt_profile, check_tt_profile, describe_tt_profile, run_tt_profile};
+}
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::tt_metal

@@ -4,8 +4,8 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::tt_metal {
 
-[[nodiscard]] CaptureKind tt_profile_kind();
+[[nodiscard]] request::CaptureKind tt_profile_kind();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::tt_metal

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::tt_metal {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,7 +79,7 @@ constexpr std::array kSettingSwitches = {
 
 }  // namespace
 
-LookUp environment_of(const CaptureRequest& request) {
+LookUp environment_of(const request::CaptureRequest& request) {
   return [settings = request.environment](const std::string& name) -> std::string {
     const auto found = std::find_if(settings.rbegin(), settings.rend(),
                                     [&](const std::string& setting) { return setting.starts_with(name + "="); });
@@ -89,26 +89,26 @@ LookUp environment_of(const CaptureRequest& request) {
   };
 }
 
-std::vector<KindOption> tt_metal_options() {
-  std::vector<KindOption> options;
+std::vector<request::KindOption> tt_metal_options() {
+  std::vector<request::KindOption> options;
   for (const SettingSwitch& one : kSettingSwitches)
-    options.push_back({one.option, OptionType::flag, "off", one.explanation});
-  options.push_back({"op-support-count", OptionType::count, "",
+    options.push_back({one.option, request::OptionType::flag, "off", one.explanation});
+  options.push_back({"op-support-count", request::OptionType::count, "",
                      "Programs that the device's buffers have room for between two reads; tt-metal's own default is "
                      "1000, further ones are lost."});
   options.push_back({.name = "perf-counters",
-                     .type = OptionType::text,
+                     .type = request::OptionType::text,
                      .explanation = "Groups of performance counters, such as fpu,pack,unpack: three at most, and one "
                                     "of the l1_ ones.",
                      .repeats = true});
   options.push_back({.name = "source-root",
-                     .type = OptionType::file,
+                     .type = request::OptionType::file,
                      .explanation = "A folder in which the kernels' source files are looked for.",
                      .repeats = true});
   return options;
 }
 
-Result<std::vector<std::string>> tt_metal_environment(const OptionReader& options) {
+Result<std::vector<std::string>> tt_metal_environment(const request::OptionReader& options) {
   std::vector<std::string> settings = {"TT_METAL_DEVICE_PROFILER=1"};
   for (const SettingSwitch& one : kSettingSwitches) {
     if (options.flag(one.option)) settings.push_back(fmt::format("{}=1", one.variable));
@@ -168,4 +168,4 @@ Error no_log_appeared(const std::string& place) {
       place, how_to_get_profiler())};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::tt_metal

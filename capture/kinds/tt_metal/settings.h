@@ -8,19 +8,19 @@
 
 #include "capture/request/options.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::tt_metal {
 
 inline constexpr const char* kDeviceLogName = "profile_log_device.csv";
 
 // The value of a variable that a program will have; "": not set.
 using LookUp = std::function<std::string(const std::string& name)>;
 // What the request sets, else what this process has.
-[[nodiscard]] LookUp environment_of(const CaptureRequest& request);
+[[nodiscard]] LookUp environment_of(const request::CaptureRequest& request);
 
 // noc-traces, dispatch-cores, mid-run-dump, sync, trace-runs, op-support-count, perf-counters, source-root.
-[[nodiscard]] std::vector<KindOption> tt_metal_options();
+[[nodiscard]] std::vector<request::KindOption> tt_metal_options();
 // "NAME=VALUE" of the options, with the device's profiler on. Fails on counters that there are not.
-[[nodiscard]] Result<std::vector<std::string>> tt_metal_environment(const OptionReader& options);
+[[nodiscard]] Result<std::vector<std::string>> tt_metal_environment(const request::OptionReader& options);
 
 // Where the log may appear for a program with this environment, the likeliest place first; none if nothing says it.
 [[nodiscard]] std::vector<std::string> device_log_places(const LookUp& environment);
@@ -37,4 +37,4 @@ struct BuildFinding {
 [[nodiscard]] std::string how_to_get_profiler();
 [[nodiscard]] Error no_log_appeared(const std::string& place);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::tt_metal

@@ -14,7 +14,7 @@
 #include "capture/system/child_process.h"
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::unitrace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -43,8 +43,8 @@ constexpr std::array kUnitraceSwitches = {
     UnitraceSwitch{"demangle", "off", true, "--demangle", "Writes the names of OpenCL kernels as in their source."},
 };
 
-KindFacts declare_unitrace() {
-  KindFacts facts;
+request::KindFacts declare_unitrace() {
+  request::KindFacts facts;
   facts.name = "unitrace";
   facts.title = "Intel GPUs by unitrace";
   facts.explanation =
@@ -53,41 +53,42 @@ KindFacts declare_unitrace() {
   facts.needs_program = true;
   facts.options = {
       {"device-activity",
-       OptionType::choice,
+       request::OptionType::choice,
        "kernels",
        "What is recorded of devices: kernels and what launched them, only the device's side, or nothing.",
        {"kernels", "device", "off"}},
       {.name = "also",
-       .type = OptionType::choice,
+       .type = request::OptionType::choice,
        .explanation = "Further layers that are traced; may be given several times.",
        .choices = {"sycl", "mpi", "ccl", "dnn", "itt"},
        .repeats = true},
       {.name = "include-kernels",
-       .type = OptionType::text,
+       .type = request::OptionType::text,
        .explanation = "Only kernels with one of these in their names, separated by commas (Level Zero).",
        .repeats = true},
       {.name = "exclude-kernels",
-       .type = OptionType::text,
+       .type = request::OptionType::text,
        .explanation = "No kernels with one of these in their names, separated by commas (Level Zero).",
        .repeats = true},
-      {"event-buffer", OptionType::count, "", "Events that are kept of each host thread; else without a limit."},
-      {"follow-children", OptionType::flag, "on", "Traces the processes that the program starts as well."},
-      {"pausing", OptionType::flag, "on",
+      {"event-buffer", request::OptionType::count, "",
+       "Events that are kept of each host thread; else without a limit."},
+      {"follow-children", request::OptionType::flag, "on", "Traces the processes that the program starts as well."},
+      {"pausing", request::OptionType::flag, "on",
        "Lets unitrace pause and go on with the capture; off for versions that know no --session."},
-      {"teardown", OptionType::flag, "off",
+      {"teardown", request::OptionType::flag, "off",
        "Asks unitrace to write its trace also when the program crashes or is stopped; may change what the program "
        "does."},
-      {"output-dir", OptionType::file, "",
+      {"output-dir", request::OptionType::file, "",
        "Folder into which the traces are written; else one of the capture, which goes away with it."},
   };
   for (const UnitraceSwitch& one : kUnitraceSwitches)
-    facts.options.push_back({one.option, OptionType::flag, one.default_value, one.explanation});
-  for (KindOption& option : program_options()) facts.options.push_back(std::move(option));
+    facts.options.push_back({one.option, request::OptionType::flag, one.default_value, one.explanation});
+  for (request::KindOption& option : kinds::program::program_options()) facts.options.push_back(std::move(option));
   return facts;
 }
 
-std::vector<KindCheck> check_unitrace() {
-  const std::string tool = find_program("unitrace");
+std::vector<request::KindCheck> check_unitrace() {
+  const std::string tool = system::find_program("unitrace");
   return {{!tool.empty(), tool.empty() ? kHowToGet : fmt::format("runs programs under {}", tool)}};
 }
 
@@ -96,16 +97,17 @@ struct UnitraceChoice {
   std::vector<std::string> arguments;  // without the session and the folder
   std::string folder;                  // given
   bool pausing = true;
-  ProgramRunOptions program;
+  kinds::program::ProgramRunOptions program;
 };
 
 Result<std::string> find_tool() {
-  std::string found = find_program("unitrace");
+  std::string found = system::find_program("unitrace");
   if (found.empty()) return Error{kHowToGet};
   return found;
 }
 
-std::vector<std::string> tool_arguments(const OptionReader& given, const ProgramRunOptions& program) {
+std::vector<std::string> tool_arguments(const request::OptionReader& given,
+                                        const kinds::program::ProgramRunOptions& program) {
   std::vector<std::string> arguments;
   for (const UnitraceSwitch& one : kUnitraceSwitches) {
     if (given.flag(one.option) == one.passed_when) arguments.emplace_back(one.argument);
@@ -133,11 +135,11 @@ std::vector<std::string> tool_arguments(const OptionReader& given, const Program
   return arguments;
 }
 
-Result<UnitraceChoice> read_unitrace_choice(const KindChoice& choice) {
-  const Result<OptionReader> given = OptionReader::read(declare_unitrace(), choice);
+Result<UnitraceChoice> read_unitrace_choice(const request::KindChoice& choice) {
+  const Result<request::OptionReader> given = request::OptionReader::read(declare_unitrace(), choice);
   if (!given) return given.error();
   UnitraceChoice read;
-  Result<ProgramRunOptions> program = read_program_options(*given);
+  Result<kinds::program::ProgramRunOptions> program = kinds::program::read_program_options(*given);
   if (!program) return program.error();
   read.program = std::move(program).value();
   if (!given->flag("host-calls") && given->text("device-activity") == "off" && given->texts("also").empty()) {
@@ -152,13 +154,14 @@ Result<UnitraceChoice> read_unitrace_choice(const KindChoice& choice) {
   return read;
 }
 
-Result<std::string> describe_unitrace(const CaptureRequest& request, const KindChoice& choice,
+Result<std::string> describe_unitrace(const request::CaptureRequest& request, const request::KindChoice& choice,
                                       const std::string& work_folder) {
   const Result<UnitraceChoice> read = read_unitrace_choice(choice);
   if (!read) return read.error();
-  const ChildStart start = program_start(request, work_folder);
-  if (Result<std::string> found = find_start(start); !found) return found.error();
-  return fmt::format("{} under unitrace", request.script.empty() ? facts_of(request, start).command : "a script");
+  const system::ChildStart start = kinds::program::program_start(request, work_folder);
+  if (Result<std::string> found = system::find_start(start); !found) return found.error();
+  return fmt::format("{} under unitrace",
+                     request.script.empty() ? kinds::program::facts_of(request, start).command : "a script");
 }
 
 // unitrace is told of pauses by further calls of it that name its session.
@@ -178,8 +181,8 @@ class Session {
   void follow_capture() {
     if (!pausing_ || sink_.paused() == paused_) return;
     paused_ = !paused_;
-    const Result<ChildOutcome> told =
-        run_child({tool_, paused_ ? "--pause" : "--resume", name_}, [this] { return sink_.cancelled(); });
+    const Result<system::ChildOutcome> told =
+        system::run_child({tool_, paused_ ? "--pause" : "--resume", name_}, [this] { return sink_.cancelled(); });
     const bool done = told && (told->exit_code == 0 || told->cancelled);
     if (!done && failure_.empty()) failure_ = told ? told->output : told.message();
     failures_ += done ? 0 : 1;
@@ -201,7 +204,8 @@ class Session {
   std::uint64_t failures_ = 0;
 };
 
-ChildStart wrapped(ChildStart start, const UnitraceChoice& choice, const Session& session, const std::string& folder) {
+system::ChildStart wrapped(system::ChildStart start, const UnitraceChoice& choice, const Session& session,
+                           const std::string& folder) {
   std::vector<std::string> arguments = choice.arguments;
   const std::vector<std::string> of_session = session.arguments();
   arguments.insert(arguments.end(), of_session.begin(), of_session.end());
@@ -212,7 +216,7 @@ ChildStart wrapped(ChildStart start, const UnitraceChoice& choice, const Session
   return start;
 }
 
-Result<void> run_unitrace(const KindRun& run, EventSink& sink) {
+Result<void> run_unitrace(const request::KindRun& run, EventSink& sink) {
   const Result<UnitraceChoice> choice = read_unitrace_choice(run.choice);
   if (!choice) return choice.error();
   const std::string folder = choice->folder.empty() ? (fs::absolute(run.work_folder) / "unitrace-traces").string()
@@ -221,40 +225,42 @@ Result<void> run_unitrace(const KindRun& run, EventSink& sink) {
   fs::create_directories(folder, failure);
   if (failure) return Error{fmt::format("{}: cannot be made: {}", folder, failure.message())};
   if (!run.request.script.empty()) {
-    if (Result<void> written = write_script(run.request.script, run.work_folder); !written) return written;
+    if (Result<void> written = kinds::program::write_script(run.request.script, run.work_folder); !written)
+      return written;
   }
-  const std::size_t old_traces = find_tool_traces(folder).size();
+  const std::size_t old_traces = kinds::program::find_tool_traces(folder).size();
   if (old_traces > 0)
     return Error{fmt::format("--output-dir: {} holds {} traces already; name an empty folder", folder, old_traces)};
-  const ChildStart start = program_start(run.request, run.work_folder);
+  const system::ChildStart start = kinds::program::program_start(run.request, run.work_folder);
   Session session(choice->tool, choice->pausing, sink);
   const auto now = [&run] {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - run.origin).count();
   };
-  ToolRun of{.folder = folder, .begin_ns = now()};
-  ProgramRunOptions options = choice->program;
+  kinds::program::ToolRun of{.folder = folder, .begin_ns = now()};
+  kinds::program::ProgramRunOptions options = choice->program;
   options.on_each_turn = [&session] { session.follow_capture(); };
-  if (Result<void> done = ProgramRun(run, sink, std::move(options))
-                              .run(wrapped(start, *choice, session, folder), facts_of(run.request, start));
+  if (Result<void> done =
+          kinds::program::ProgramRun(run, sink, std::move(options))
+              .run(wrapped(start, *choice, session, folder), kinds::program::facts_of(run.request, start));
       !done)
     return done;
   of.end_ns = now();
   if (const std::optional<QualityEntry> told = session.report()) {
     if (Result<void> done = sink.define(*told); !done) return done;
   }
-  if (find_tool_traces(folder).empty()) {
+  if (kinds::program::find_tool_traces(folder).empty()) {
     const Error none{
         fmt::format("{}: unitrace has left no trace there: the program used no Intel GPU, or died before its end; what "
                     "unitrace said "
                     "is on the tracks stdout and stderr, and --teardown may help",
                     folder)};
-    return tell_no_trace(none, sink);
+    return kinds::program::tell_no_trace(none, sink);
   }
-  return import_tool_traces(run, of, sink);
+  return kinds::program::import_tool_traces(run, of, sink);
 }
 
 }  // namespace
 
-CaptureKind unitrace_kind() { return {declare_unitrace, check_unitrace, describe_unitrace, run_unitrace}; }
+request::CaptureKind unitrace_kind() { return {declare_unitrace, check_unitrace, describe_unitrace, run_unitrace}; }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::unitrace

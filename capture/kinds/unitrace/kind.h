@@ -4,8 +4,8 @@
 
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::kinds::unitrace {
 
-[[nodiscard]] CaptureKind unitrace_kind();
+[[nodiscard]] request::CaptureKind unitrace_kind();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::kinds::unitrace

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 
 struct CarriedFile {
   std::string_view path;  // relative: "libaccelscope_itt.so"
@@ -14,4 +14,4 @@ struct CarriedFile {
 
 [[nodiscard]] std::vector<CarriedFile> carried_files();
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

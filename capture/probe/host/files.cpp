@@ -11,16 +11,17 @@
 #include "capture/system/descriptor.h"
 #include "core/base/checksum.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 namespace {
 
 namespace fs = std::filesystem;
 
 std::string base_folder() {
-  if (const std::string cache = environment_value("XDG_CACHE_HOME"); !cache.empty()) {
+  if (const std::string cache = system::environment_value("XDG_CACHE_HOME"); !cache.empty()) {
     return cache + "/accelscope/probes";
   }
-  if (const std::string home = environment_value("HOME"); !home.empty()) return home + "/.cache/accelscope/probes";
+  if (const std::string home = system::environment_value("HOME"); !home.empty())
+    return home + "/.cache/accelscope/probes";
   return fmt::format("/tmp/accelscope-{}/probes", ::getuid());
 }
 
@@ -90,4 +91,4 @@ Result<ProbeFiles> ProbeFiles::lay_down() {
 
 std::string ProbeFiles::path(std::string_view name) const { return fmt::format("{}/{}", folder_, name); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

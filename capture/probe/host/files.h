@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 
 class ProbeFiles {
  public:
@@ -27,4 +27,4 @@ class ProbeFiles {
   std::string folder_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

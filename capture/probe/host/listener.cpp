@@ -17,7 +17,7 @@
 
 #include "capture/probe/host/socket.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 namespace {
 
 constexpr int kBacklog = 128;
@@ -37,11 +37,11 @@ Result<sockaddr_un> address_of(const std::string& path) {
 }
 
 bool somebody_listens(const sockaddr_un& address) {
-  const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const system::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   return socket && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
-void notify(const Descriptor& event) {
+void notify(const system::Descriptor& event) {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t done = ::write(event.get(), &one, sizeof one);  // full: it is readable already
 }
@@ -80,15 +80,15 @@ Result<std::unique_ptr<ProbeListener>> ProbeListener::open(const std::string& ki
                     path)};
   }
   (void)::unlink(path.c_str());  // left by one that was killed
-  listener->listening_ = Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  listener->listening_ = system::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!listener->listening_ ||
       ::bind(listener->listening_.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
     return listener_error(path);
   }
   listener->path_ = path;
-  listener->wake_event_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  listener->stop_event_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  listener->control_memory_ = Descriptor(::memfd_create("accelscope-control", MFD_CLOEXEC));
+  listener->wake_event_ = system::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  listener->stop_event_ = system::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  listener->control_memory_ = system::Descriptor(::memfd_create("accelscope-control", MFD_CLOEXEC));
   if (::listen(listener->listening_.get(), kBacklog) != 0 || !listener->wake_event_ || !listener->stop_event_ ||
       !listener->control_memory_ || ::ftruncate(listener->control_memory_.get(), sizeof(probe::ControlPage)) != 0) {
     return listener_error(path);
@@ -135,7 +135,7 @@ void ProbeListener::serve_until_stopped() {
 
 void ProbeListener::accept_pending() {
   for (;;) {
-    Descriptor socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    system::Descriptor socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (socket) {
       welcome(std::move(socket));
     } else if (errno != EINTR && errno != ECONNABORTED) {
@@ -144,7 +144,7 @@ void ProbeListener::accept_pending() {
   }
 }
 
-void ProbeListener::welcome(Descriptor socket) {
+void ProbeListener::welcome(system::Descriptor socket) {
   Result<ProbeConnection> connection = read_hello(std::move(socket));
   const std::lock_guard lock(mutex_);
   if (!connection) {
@@ -157,7 +157,7 @@ void ProbeListener::welcome(Descriptor socket) {
   notify(wake_event_);
 }
 
-Result<ProbeConnection> ProbeListener::read_hello(Descriptor socket) const {
+Result<ProbeConnection> ProbeListener::read_hello(system::Descriptor socket) const {
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kHelloPatience, sizeof kHelloPatience);
   ProbeConnection connection;
   probe::FrameHead head{};
@@ -192,7 +192,7 @@ Result<ProbeConnection> ProbeListener::read_hello(Descriptor socket) const {
   return connection;
 }
 
-bool ProbeListener::send_welcome(const Descriptor& socket) const {
+bool ProbeListener::send_welcome(const system::Descriptor& socket) const {
   const std::array<int, 2> descriptors = {control_memory_.get(), wake_event_.get()};
   return send_with_descriptors(socket.get(), probe::FrameType::welcome, welcome_, descriptors);
 }
@@ -207,4 +207,4 @@ std::vector<std::string> ProbeListener::take_refusals() {
   return std::exchange(refusals_, {});
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

@@ -16,11 +16,11 @@
 #include "capture/system/descriptor.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 
 // A program that has said hello and was welcomed.
 struct ProbeConnection {
-  Descriptor socket;
+  system::Descriptor socket;
   probe::Hello hello{};
   std::string program;
   std::string command;  // words ended by NUL
@@ -55,16 +55,16 @@ class ProbeListener {
   ProbeListener() = default;
   void serve_until_stopped();
   void accept_pending();
-  void welcome(Descriptor socket);
-  [[nodiscard]] Result<ProbeConnection> read_hello(Descriptor socket) const;
-  [[nodiscard]] bool send_welcome(const Descriptor& socket) const;
+  void welcome(system::Descriptor socket);
+  [[nodiscard]] Result<ProbeConnection> read_hello(system::Descriptor socket) const;
+  [[nodiscard]] bool send_welcome(const system::Descriptor& socket) const;
 
   std::string kind_;
   std::string path_;
-  Descriptor listening_;
-  Descriptor control_memory_;
-  Descriptor wake_event_;
-  Descriptor stop_event_;
+  system::Descriptor listening_;
+  system::Descriptor control_memory_;
+  system::Descriptor wake_event_;
+  system::Descriptor stop_event_;
   probe::ControlPage* control_ = nullptr;
   std::string welcome_;
   std::thread thread_;
@@ -73,4 +73,4 @@ class ProbeListener {
   std::vector<std::string> refusals_;     // guarded by mutex_
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

@@ -7,12 +7,12 @@
 #include "capture/probe/host/files.h"
 #include "capture/request/kind.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 namespace {
 
 // A listener and the folder that its socket lies in.
 struct HeldListener {
-  std::shared_ptr<PrivateFolder> folder;
+  std::shared_ptr<system::PrivateFolder> folder;
   std::unique_ptr<ProbeListener> listener;
 };
 
@@ -20,13 +20,13 @@ struct HeldListener {
 std::string value_of(const std::string& name, const std::vector<std::string>& settings) {
   const auto found = std::find_if(settings.rbegin(), settings.rend(),
                                   [&](const std::string& setting) { return setting.starts_with(name + "="); });
-  return found == settings.rend() ? environment_value(name.c_str()) : found->substr(name.size() + 1);
+  return found == settings.rend() ? system::environment_value(name.c_str()) : found->substr(name.size() + 1);
 }
 
 struct Preparation {
-  const CaptureRequest& request;
+  const request::CaptureRequest& request;
   std::optional<ProbeFiles> files;
-  std::shared_ptr<PrivateFolder> folder;  // null: the user's
+  std::shared_ptr<system::PrivateFolder> folder;  // null: the user's
   std::string path;
   ProbePlaces places;
 };
@@ -42,17 +42,17 @@ Result<void> prepare_folder(Preparation& all) {
     all.path = *folder;
     return {};
   }
-  Result<PrivateFolder> folder = PrivateFolder::make("probes");
+  Result<system::PrivateFolder> folder = system::PrivateFolder::make("probes");
   if (!folder) return folder.error();
-  all.folder = std::make_shared<PrivateFolder>(std::move(folder).value());
+  all.folder = std::make_shared<system::PrivateFolder>(std::move(folder).value());
   all.path = all.folder->path();
   all.places.environment.push_back(std::string(probe::kFolderVariable) + "=" + all.path);
-  all.places.environment.push_back("ACCELSCOPE_AGENT=" + own_program());
+  all.places.environment.push_back("ACCELSCOPE_AGENT=" + system::own_program());
   return {};
 }
 
-Result<std::shared_ptr<ProbeListener>> prepare_kind(Preparation& all, const KindChoice& choice) {
-  const Result<const CaptureKind*> kind = find_kind(choice.name);
+Result<std::shared_ptr<ProbeListener>> prepare_kind(Preparation& all, const request::KindChoice& choice) {
+  const Result<const request::CaptureKind*> kind = request::find_kind(choice.name);
   if (!kind) return kind.error();
   if ((*kind)->environment == nullptr) return std::shared_ptr<ProbeListener>();
   if (Result<void> ready = prepare_folder(all); !ready) return ready.error();
@@ -71,9 +71,9 @@ Result<std::shared_ptr<ProbeListener>> prepare_kind(Preparation& all, const Kind
 
 }  // namespace
 
-Result<ProbePlaces> open_probe_places(const CaptureRequest& request) {
+Result<ProbePlaces> open_probe_places(const request::CaptureRequest& request) {
   Preparation all{request, {}, {}, {}, {}};
-  for (const KindChoice& choice : request.kinds) {
+  for (const request::KindChoice& choice : request.kinds) {
     Result<std::shared_ptr<ProbeListener>> listener = prepare_kind(all, choice);
     if (!listener) return listener.error();
     all.places.listeners.push_back(std::move(listener).value());
@@ -81,4 +81,4 @@ Result<ProbePlaces> open_probe_places(const CaptureRequest& request) {
   return std::move(all.places);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

@@ -10,7 +10,7 @@
 #include "capture/request/request.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 
 struct ProbePlaces {
   std::vector<std::shared_ptr<ProbeListener>> listeners;  // of each kind of the request; null: it has no probe
@@ -19,6 +19,6 @@ struct ProbePlaces {
 
 // With a program the sockets lie in a folder of the capture's own; without one where programs that the user starts by
 // hand look for them.
-[[nodiscard]] Result<ProbePlaces> open_probe_places(const CaptureRequest& request);
+[[nodiscard]] Result<ProbePlaces> open_probe_places(const request::CaptureRequest& request);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

@@ -18,7 +18,7 @@
 #include "capture/probe/host/socket.h"
 #include "capture/system/shown_command.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 namespace {
 
 using namespace std::chrono_literals;
@@ -45,13 +45,13 @@ std::string typed_command(std::string_view words) {
     argv.emplace_back(words.substr(0, end));
     words.remove_prefix(end == std::string_view::npos ? words.size() : end + 1);
   }
-  return shown_command(argv);
+  return system::shown_command(argv);
 }
 
 // One attached program.
 class Attached {
  public:
-  Attached(ProbeConnection connection, const KindRun& run, SessionWriter& writer)
+  Attached(ProbeConnection connection, const request::KindRun& run, SessionWriter& writer)
       : socket_(std::move(connection.socket)),
         clock_(connection.hello.clock, run.origin),
         writer_(writer),
@@ -138,7 +138,7 @@ class Attached {
         return broken("a message of a type that is not known");
     }
   }
-  bool add_thread(std::uint32_t id, std::string_view name, const Descriptor& memory) {
+  bool add_thread(std::uint32_t id, std::string_view name, const system::Descriptor& memory) {
     Result<std::unique_ptr<ProbeRing>> ring = ProbeRing::map(memory);
     if (!ring) return broken(ring.message());
     const auto index = static_cast<std::uint32_t>(threads_.size());
@@ -156,7 +156,7 @@ class Attached {
   }
   bool pass_on(std::uint32_t wish) {
     if (wish < 1 || wish > 3) return broken("a wish that is not known");
-    if (ask_) ask_(static_cast<CaptureWish>(wish), fmt::format("asked by {}", process_.title()));
+    if (ask_) ask_(static_cast<request::CaptureWish>(wish), fmt::format("asked by {}", process_.title()));
     return true;
   }
   bool read(Thread& thread) {
@@ -180,10 +180,10 @@ class Attached {
     return false;
   }
 
-  Descriptor socket_;
+  system::Descriptor socket_;
   TickClock clock_;
   SessionWriter& writer_;
-  const AskCapture& ask_;
+  const request::AskCapture& ask_;
   ProbeProcess process_;
   pid_t session_ = -1;
   std::unique_ptr<ProcessReader> reader_;
@@ -194,7 +194,7 @@ class Attached {
 
 class ProbeReading {
  public:
-  ProbeReading(const KindRun& run, SessionWriter& writer, EventSink& sink, const ProbeHandler& handler)
+  ProbeReading(const request::KindRun& run, SessionWriter& writer, EventSink& sink, const ProbeHandler& handler)
       : run_(run), listener_(*run.probes), writer_(writer), sink_(sink), handler_(handler) {}
 
   Result<void> read() {
@@ -276,7 +276,7 @@ class ProbeReading {
     return !any_lives || SteadyClock::now() >= *ends_at_;
   }
 
-  const KindRun& run_;
+  const request::KindRun& run_;
   ProbeListener& listener_;
   SessionWriter& writer_;
   EventSink& sink_;
@@ -293,8 +293,9 @@ class ProbeReading {
 
 std::string ProbeProcess::title() const { return fmt::format("{} ({})", name, id); }
 
-Result<void> read_probes(const KindRun& run, SessionWriter& writer, EventSink& sink, const ProbeHandler& handler) {
+Result<void> read_probes(const request::KindRun& run, SessionWriter& writer, EventSink& sink,
+                         const ProbeHandler& handler) {
   return ProbeReading(run, writer, sink, handler).read();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

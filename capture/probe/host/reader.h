@@ -24,7 +24,7 @@
 #include "core/base/result.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 
 // What a program says of itself when it attaches.
 struct ProbeProcess {
@@ -79,7 +79,7 @@ struct ProbeHandler {
 // Takes what attaches at the kind's listener (KindRun::probes) until the capture ends and all that was written has been
 // read; flushes the writer some ten times a second, and finishes it. What a process does against the rules of the
 // channel ends its connection and is told in the quality report.
-[[nodiscard]] Result<void> read_probes(const KindRun& run, SessionWriter& writer, EventSink& sink,
+[[nodiscard]] Result<void> read_probes(const request::KindRun& run, SessionWriter& writer, EventSink& sink,
                                        const ProbeHandler& handler);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

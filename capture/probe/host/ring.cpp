@@ -5,7 +5,7 @@
 
 #include <bit>
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 namespace {
 
 constexpr std::size_t kHead = probe::kRingHeadBytes;
@@ -14,7 +14,7 @@ Error no_ring() { return Error{"a thread's memory is no ring of events"}; }
 
 }  // namespace
 
-Result<std::unique_ptr<ProbeRing>> ProbeRing::map(const Descriptor& memory) {
+Result<std::unique_ptr<ProbeRing>> ProbeRing::map(const system::Descriptor& memory) {
   struct stat facts {};
   if (!memory || ::fstat(memory.get(), &facts) != 0) return no_ring();
   const std::uint64_t bytes = static_cast<std::uint64_t>(facts.st_size) - kHead;
@@ -42,4 +42,4 @@ Result<std::unique_ptr<ProbeRing>> ProbeRing::map(const Descriptor& memory) {
 
 ProbeRing::~ProbeRing() { ::munmap(head_, kHead + 2 * bytes_); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

@@ -9,12 +9,12 @@
 #include "capture/system/descriptor.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 
 class ProbeRing {
  public:
   // Fails on memory that is no ring.
-  [[nodiscard]] static Result<std::unique_ptr<ProbeRing>> map(const Descriptor& memory);
+  [[nodiscard]] static Result<std::unique_ptr<ProbeRing>> map(const system::Descriptor& memory);
   ~ProbeRing();
   ProbeRing(const ProbeRing&) = delete;
   ProbeRing& operator=(const ProbeRing&) = delete;
@@ -59,4 +59,4 @@ class ProbeRing {
   std::uint64_t given_back_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

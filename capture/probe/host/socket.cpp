@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 namespace {
 
 constexpr std::size_t kSocketReadBytes = 64U << 10;
@@ -100,4 +100,4 @@ Result<std::optional<ProbeFrame>> ProbeFrames::next() {
   return std::optional<ProbeFrame>(std::move(frame));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

@@ -12,7 +12,7 @@
 #include "capture/system/descriptor.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 
 // Waits as long as the socket's own limit; false at its end.
 [[nodiscard]] bool receive_all(int socket, void* bytes, std::size_t count);
@@ -22,7 +22,7 @@ namespace accelscope::capture {
 struct ProbeFrame {
   probe::FrameType type{};
   std::string body;
-  Descriptor descriptor;  // that rode with it
+  system::Descriptor descriptor;  // that rode with it
 };
 
 // Cuts what comes into frames, without ever waiting.
@@ -38,8 +38,8 @@ class ProbeFrames {
  private:
   std::string buffer_;
   std::size_t used_ = 0;
-  std::deque<Descriptor> descriptors_;  // in the order in which they came, one for each frame `ring`
+  std::deque<system::Descriptor> descriptors_;  // in the order in which they came, one for each frame `ring`
   bool descriptors_lost_ = false;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

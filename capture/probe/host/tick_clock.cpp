@@ -5,7 +5,7 @@
 
 #include "capture/probe/tick_source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 namespace {
 
 constexpr std::size_t kMaxAnchors = 8192;
@@ -59,4 +59,4 @@ std::int64_t TickClock::to_ns(std::uint64_t ticks) const noexcept {
   return from.ns + static_cast<std::int64_t>(std::floor(static_cast<double>(since) * rate));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

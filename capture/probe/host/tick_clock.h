@@ -8,7 +8,7 @@
 
 #include "capture/probe/channel_format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::probes {
 
 class TickClock {
  public:
@@ -33,4 +33,4 @@ class TickClock {
   std::vector<Anchor> anchors_;  // by rising ticks and ns; the oldest are let go
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::probes

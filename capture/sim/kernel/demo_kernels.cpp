@@ -8,7 +8,7 @@
 #include "capture/sim/kernel/tile_stream.h"
 #include "capture/sim/kernel/time_model.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 constexpr int kRows = 512, kInner = 1024, kHidden = 2048, kHeads = 4, kHeadSize = 128, kKeys = 512;
@@ -554,4 +554,4 @@ KernelProgram DemoKernels::build() {
 
 KernelProgram build_demo_kernels(bool resident_weights) { return DemoKernels(resident_weights).build(); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

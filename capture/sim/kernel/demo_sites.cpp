@@ -4,7 +4,7 @@
 
 #include "capture/sim/kernel/demo_source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 struct SiteText {
@@ -62,4 +62,4 @@ std::vector<SitePlace> find_sites(std::string_view source) {
   return places;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

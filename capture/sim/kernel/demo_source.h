@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 inline constexpr std::string_view kDemoFile = "transformer_layer.py";
 
@@ -56,4 +56,4 @@ struct SitePlace {
 // Indexed by Site.
 [[nodiscard]] std::vector<SitePlace> find_sites(std::string_view source);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

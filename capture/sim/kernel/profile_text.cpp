@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 std::string semaphore_name(int semaphore, std::string_view owner) {
   return "S[" + std::to_string(semaphore) + "] (" + std::string(owner) + ")";
@@ -103,4 +103,4 @@ std::vector<MemoryUse> device_memory_use(const KernelProgram& program) {
   return uses;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -8,7 +8,7 @@
 
 #include "capture/sim/kernel/trace.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 [[nodiscard]] std::string semaphore_name(int semaphore, std::string_view owner);             // "S[5] (Tensor)"
 [[nodiscard]] std::string packet_queue_name(Queue queue, unsigned engine);                   // "qSyncPIO0-Q3-E0"
@@ -33,4 +33,4 @@ struct MemoryUse {
 inline constexpr std::string_view kReplicaGroup = "[[0,1,2,3,4,5,6,7]]";
 inline constexpr std::string_view kNetworkName = "transformer_layer/graph.neff";
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

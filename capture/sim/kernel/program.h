@@ -13,7 +13,7 @@
 
 #include "capture/sim/kernel/demo_source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 // What works in order. ScalarTable loads tables beside the Scalar engine; Collective stands for the CC-cores.
 enum class Unit : std::uint8_t { tensor, tensor_matrix, vector, scalar, gpsimd, sync, scalar_table, collective };
@@ -120,4 +120,4 @@ struct KernelProgram {
 
 [[nodiscard]] KernelProgram build_demo_kernels(bool resident_weights);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

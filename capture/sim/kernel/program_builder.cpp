@@ -6,7 +6,7 @@
 
 #include "capture/sim/kernel/time_model.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 constexpr std::array<QueueText, kQueueCount> kQueues = {{
@@ -258,4 +258,4 @@ void ProgramBuilder::hold_bank(int bank, std::int64_t bytes, std::uint32_t from,
 
 KernelProgram ProgramBuilder::finish() { return std::move(program_); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

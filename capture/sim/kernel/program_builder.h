@@ -9,7 +9,7 @@
 
 #include "capture/sim/kernel/program.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 [[nodiscard]] std::int64_t cycles_to_ns(std::int64_t cycles, double ghz) noexcept;
 
@@ -81,4 +81,4 @@ class ProgramBuilder {
   std::uint64_t hbm_top_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -6,7 +6,7 @@
 
 #include "capture/sim/kernel/time_model.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
@@ -278,4 +278,4 @@ std::vector<Metric> RunMetrics::summary() const {
   return metrics;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

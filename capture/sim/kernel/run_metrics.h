@@ -9,7 +9,7 @@
 #include "capture/sim/kernel/trace.h"
 #include "core/model/definitions.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 struct TensorLoads {
   std::int64_t count = 0;
@@ -56,4 +56,4 @@ class RunMetrics {
   std::map<std::string, TensorLoads> loads_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -1,6 +1,6 @@
 #include "capture/sim/kernel/schedule.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 void run_collective(std::vector<CoreState>& cores, const KernelProgram& program, std::uint32_t index,
                     std::vector<CollectiveTimes>& times) {
@@ -28,4 +28,4 @@ void run_collective(std::vector<CoreState>& cores, const KernelProgram& program,
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

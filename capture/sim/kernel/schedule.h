@@ -17,7 +17,7 @@
 #include "capture/sim/kernel/program.h"
 #include "capture/sim/kernel/time_model.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 // xorshift64: enough for jitter, and a few cycles.
 class Jitter {
@@ -152,4 +152,4 @@ struct CollectiveTimes {
 void run_collective(std::vector<CoreState>& cores, const KernelProgram& program, std::uint32_t index,
                     std::vector<CollectiveTimes>& times);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 enum class Detail : std::uint8_t {
   full,  // every table of a Neuron profile: see capture/sources/neuron/read/schemas.h
@@ -24,4 +24,4 @@ struct SimulationOptions {
   double rate_events_per_second = std::numeric_limits<double>::infinity();
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

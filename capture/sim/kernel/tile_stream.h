@@ -9,7 +9,7 @@
 
 #include "capture/sim/kernel/program_builder.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 [[nodiscard]] inline std::string tile_name(int first, int second) {
   return "[" + std::to_string(first) + ", " + std::to_string(second) + "]";
@@ -90,4 +90,4 @@ class TileStream {
   int taken_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 // Clocks in GHz. The systolic array's peak is stated at 2.8 GHz; it takes one moving column per 1.4 GHz cycle.
 inline constexpr double kPeClockGhz = 2.8;
@@ -58,4 +58,4 @@ inline constexpr std::int64_t kPsumBankBytes = 256LL << 10;  // 2 KiB in each of
 inline constexpr std::int64_t kPsumBanks = 8;
 inline constexpr std::int64_t kHbmBytes = 16LL << 30;  // a core's share of the device's memory
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -4,7 +4,7 @@
 
 #include "capture/sim/kernel/program_builder.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 std::uint64_t mixed(std::uint64_t value) noexcept {
@@ -226,4 +226,4 @@ bool TracedRun::advance() {
   return true;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

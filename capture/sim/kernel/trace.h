@@ -20,7 +20,7 @@
 #include "capture/sim/kernel/schedule.h"
 #include "capture/sim/kernel/simulation_options.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 struct InstructionRecord {
   std::uint32_t operation = 0;
@@ -197,4 +197,4 @@ class TracedRun {
 // Fills everything that follows from the times of the operations. `moved` are the bytes before this pass, and after.
 void derive_records(KernelTrace& trace, std::int64_t& moved, std::int64_t& moved_hbm);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -5,7 +5,7 @@
 
 #include "capture/sim/kernel/trace.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 constexpr std::int64_t kThroughputBucketNs = 500;
@@ -282,4 +282,4 @@ void derive_records(KernelTrace& trace, std::int64_t& moved, std::int64_t& moved
   derive_error(trace);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -7,7 +7,7 @@
 #include "capture/sim/kernel/profile_text.h"
 #include "capture/sim/kernel/time_model.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 struct Facts {
@@ -305,4 +305,4 @@ void write_json_facts(std::string_view table, const KernelProgram& program, cons
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

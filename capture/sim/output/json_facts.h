@@ -8,9 +8,9 @@
 #include "capture/sim/kernel/run_metrics.h"
 #include "capture/sim/output/json_rows.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 [[nodiscard]] std::vector<std::string_view> json_fact_tables();
 void write_json_facts(std::string_view table, const KernelProgram& program, const RunMetrics& metrics, JsonRows& rows);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -6,7 +6,7 @@
 
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 Result<std::unique_ptr<JsonFile>> JsonFile::create(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
@@ -98,4 +98,4 @@ void JsonRows::put_window() {
   window_rows_ = 0;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

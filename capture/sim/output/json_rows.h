@@ -13,7 +13,7 @@
 #include "capture/sim/kernel/schedule.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 class JsonFile {
  public:
@@ -114,4 +114,4 @@ class JsonRows {
   bool first_row_ = true;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -6,7 +6,7 @@
 #include "capture/sim/kernel/profile_text.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 std::string field(std::string_view key, std::string_view value) {
@@ -387,4 +387,4 @@ void JsonEventTable::write_errors(const KernelTrace& trace) {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -8,7 +8,7 @@
 #include "capture/sim/kernel/trace.h"
 #include "capture/sim/output/json_rows.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 [[nodiscard]] std::vector<std::string_view> json_event_tables();
 
@@ -49,4 +49,4 @@ class JsonEventTable {
   std::vector<std::vector<std::string>> fields_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -9,7 +9,7 @@
 #include "capture/sim/output/json_rows.h"
 #include "capture/sim/output/json_tables.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 // One pass of the whole simulation for each table.
@@ -63,4 +63,4 @@ Result<void> write_neuron_json(const SimulationOptions& options, const std::stri
   return stream_tables(limited, metrics, **file, stops);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

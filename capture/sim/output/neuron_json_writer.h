@@ -12,11 +12,11 @@
 #include "capture/sim/output/simulator.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 // One device, and a limit by kernels or events (two kernels if there is none): a file describes one core and does not
 // depend on the clock. An incomplete file is removed on failure.
 [[nodiscard]] Result<void> write_neuron_json(const SimulationOptions& options, const std::string& path,
                                              const std::function<bool()>& cancelled = {});
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <thread>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 class Pacer {
  public:
@@ -68,4 +68,4 @@ class Pacer {
   std::uint64_t flushed_events_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

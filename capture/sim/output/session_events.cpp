@@ -2,7 +2,7 @@
 
 #include "capture/sim/kernel/profile_text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 // Sets a column that is left out where it says nothing.
@@ -14,7 +14,9 @@ void string_unless_empty(Row& row, std::size_t column, StringId id) {
 }
 
 struct InstructionColumns {
-  static std::size_t at(std::string_view column) { return neuron_column(NeuronTable::instruction, column); }
+  static std::size_t at(std::string_view column) {
+    return sources::neuron::neuron_column(sources::neuron::NeuronTable::instruction, column);
+  }
   std::size_t evt_wait_time = at("evt_wait_time"), trigger = at("trigger"), label = at("label"),
               subgroup = at("subgroup"), operands = at("operands"), compiler_opcode = at("compiler_opcode"),
               compiler_operands = at("compiler_operands"), instruction_type = at("instruction_type"),
@@ -35,7 +37,9 @@ struct InstructionColumns {
 
 // Packets and transfers have these at the same places.
 struct DmaColumns {
-  static std::size_t at(std::string_view column) { return neuron_column(NeuronTable::dma_transfer, column); }
+  static std::size_t at(std::string_view column) {
+    return sources::neuron::neuron_column(sources::neuron::NeuronTable::dma_transfer, column);
+  }
   std::size_t rate = at("transfer_rate"), queue = at("dma_queue"), engine = at("dma_engine"), subgroup = at("subgroup"),
               type = at("queue_type"), op = at("op"), semaphore = at("semaphore_id"), is_cc = at("is_cc_dma"),
               duplicate = at("duplicate"), size = at("transfer_size"), read = at("read_size"), write = at("write_size"),
@@ -48,7 +52,9 @@ struct DmaColumns {
 };
 
 struct CollectiveColumns {
-  static std::size_t at(std::string_view column) { return neuron_column(NeuronTable::cc_op, column); }
+  static std::size_t at(std::string_view column) {
+    return sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_op, column);
+  }
   std::size_t trigger = at("cc_trigger"), delay = at("cc_trigger_start_delay"),
               algorithm_rate = at("algorithm_bandwidth"), bus_rate = at("bus_bandwidth"), algorithm = at("algorithm"),
               dtype = at("dtype"), elements = at("num_elements"), ranks = at("replica_group"),
@@ -60,7 +66,9 @@ struct LayerColumns {
   struct OfEngine {
     std::size_t count = 0, time = 0, active = 0, share = 0;
   };
-  static std::size_t at(const std::string& column) { return neuron_column(NeuronTable::layer_summary, column); }
+  static std::size_t at(const std::string& column) {
+    return sources::neuron::neuron_column(sources::neuron::NeuronTable::layer_summary, column);
+  }
   LayerColumns() {
     for (std::size_t index = 0; index < kEngineCount; ++index) {
       const std::string prefix = std::string(engine_key(static_cast<Engine>(index))) + "_engine_";
@@ -141,13 +149,13 @@ void SessionEvents::write(const KernelTrace& trace, const SessionItem& item) {
       return write_layer(trace.layers[item.index], tracks);
     case RecordKind::throttle: {
       const ThrottleRecord& record = trace.throttles[item.index];
-      Row row =
-          writer_.begin_event(tracks.throttle, record.start, record.duration, writer_.intern(neuron_throttle_kind(0)));
-      row.real(neuron_column(NeuronTable::throttle, "util_limit"),
+      Row row = writer_.begin_event(tracks.throttle, record.start, record.duration,
+                                    writer_.intern(sources::neuron::neuron_throttle_kind(0)));
+      row.real(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "util_limit"),
                static_cast<double>(kThrottleK) / static_cast<double>(kThrottleN));
-      row.integer(neuron_column(NeuronTable::throttle, "k"), kThrottleK);
-      row.integer(neuron_column(NeuronTable::throttle, "n"), kThrottleN);
-      row.integer(neuron_column(NeuronTable::throttle, "type"), 0);
+      row.integer(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "k"), kThrottleK);
+      row.integer(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "n"), kThrottleN);
+      row.integer(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "type"), 0);
       return;
     }
     case RecordKind::active: {
@@ -257,9 +265,9 @@ void SessionEvents::write_instruction(const KernelTrace& trace, const Instructio
 
 void SessionEvents::write_flows(const KernelTrace& trace, std::uint32_t operation, std::int64_t start,
                                 const DeviceTracks& tracks) {
-  static const std::size_t from = neuron_column(NeuronTable::flow, "in_id");
-  static const std::size_t to = neuron_column(NeuronTable::flow, "out_id");
-  static const std::size_t gap = neuron_column(NeuronTable::flow, "gap_time");
+  static const std::size_t from = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "in_id");
+  static const std::size_t to = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "out_id");
+  static const std::size_t gap = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "gap_time");
   const StringId name = writer_.intern("FLOW_DEPENDENCE");
   for (const std::uint32_t predecessor : trace.program->texts[operation].predecessors) {
     Row row = writer_.begin_event(tracks.flows, start, 0, name);
@@ -366,10 +374,13 @@ void SessionEvents::write_collective(const KernelTrace& trace, const CollectiveR
 }
 
 void SessionEvents::write_cc_step(const KernelTrace& trace, const CcStepRecord& record, const DeviceTracks& tracks) {
-  static const std::size_t core = neuron_column(NeuronTable::cc_instruction, "core_idx");
-  static const std::size_t engine = neuron_column(NeuronTable::cc_instruction, "trigger_engine");
-  static const std::size_t trigger = neuron_column(NeuronTable::cc_instruction, "trigger_start_ts");
-  static const std::size_t id = neuron_column(NeuronTable::cc_instruction, "op_id");
+  static const std::size_t core =
+      sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "core_idx");
+  static const std::size_t engine =
+      sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "trigger_engine");
+  static const std::size_t trigger =
+      sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "trigger_start_ts");
+  static const std::size_t id = sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "op_id");
   Row row = writer_.begin_event(tracks.cc_cores.at(record.core), record.start, record.duration,
                                 writer_.intern(record.description));
   row.integer(core, record.core);
@@ -381,7 +392,8 @@ void SessionEvents::write_cc_step(const KernelTrace& trace, const CcStepRecord& 
 void SessionEvents::write_counter(const KernelTrace& trace, const SessionItem& item, const DeviceTracks& tracks) {
   // Counters have their value in column 0; the further columns follow in the order of the schema.
   if (item.kind == RecordKind::semaphore) {
-    static const std::size_t source = neuron_column(NeuronTable::semaphore_update, "update_source");
+    static const std::size_t source =
+        sources::neuron::neuron_column(sources::neuron::NeuronTable::semaphore_update, "update_source");
     const SemaphoreRecord& record = trace.semaphores[item.index];
     Row row = writer_.begin_event(tracks.semaphores.at(record.semaphore), record.time, 0,
                                   writer_.intern(semaphore_name(record.semaphore, record.owner)));
@@ -416,11 +428,13 @@ void SessionEvents::write_counter(const KernelTrace& trace, const SessionItem& i
 void SessionEvents::write_memory(const KernelTrace& trace, const MemoryRecord& record, const DeviceTracks& tracks) {
   const StringId tensor = writer_.intern(trace.program->names[record.tensor]);
   Row row = writer_.begin_event(tracks.memory[static_cast<std::size_t>(record.pool)], record.time, 0, tensor);
-  static const std::size_t bytes = neuron_column(NeuronTable::memory, "allocation_bytes");
-  static const std::size_t address = neuron_column(NeuronTable::memory, "address");
-  static const std::size_t name = neuron_column(NeuronTable::memory, "tensor");
-  static const std::size_t pool = neuron_column(NeuronTable::memory, "pool");
-  static const std::size_t location = neuron_column(NeuronTable::memory, "nki_source_location");
+  static const std::size_t bytes =
+      sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "allocation_bytes");
+  static const std::size_t address = sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "address");
+  static const std::size_t name = sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "tensor");
+  static const std::size_t pool = sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "pool");
+  static const std::size_t location =
+      sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "nki_source_location");
   row.integer(bytes, record.bytes);
   row.unsigned_integer(address, record.address);
   row.string(name, tensor);
@@ -429,7 +443,9 @@ void SessionEvents::write_memory(const KernelTrace& trace, const MemoryRecord& r
 }
 
 void SessionEvents::write_error(const KernelTrace& trace, const ErrorRecord& record, const DeviceTracks& tracks) {
-  const auto at = [](std::string_view column) { return neuron_column(NeuronTable::error, column); };
+  const auto at = [](std::string_view column) {
+    return sources::neuron::neuron_column(sources::neuron::NeuronTable::error, column);
+  };
   Row row = writer_.begin_event(tracks.errors, record.time, 0, writer_.intern(record.description));
   row.string(at("type"), writer_.intern(record.type));
   row.integer(at("error_type_id"), record.error_type_id);
@@ -460,4 +476,4 @@ void SessionEvents::write_layer(const LayerRecord& record, const DeviceTracks& t
   row.real(column.hfu, possible > 0 ? static_cast<double>(record.flops) / possible : 0);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

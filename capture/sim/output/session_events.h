@@ -8,7 +8,7 @@
 #include "capture/sim/kernel/trace.h"
 #include "capture/sim/output/session_tracks.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 enum class RecordKind : std::uint8_t {
   instruction,
@@ -74,4 +74,4 @@ class SessionEvents {
   std::vector<StringId> layers_;  // by pass % kModelLayers and layer
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -8,7 +8,7 @@
 #include "capture/sim/output/pacer.h"
 #include "capture/sim/output/session_events.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 class SessionRun {
@@ -60,4 +60,4 @@ class SessionRun {
 
 Result<void> run_session(const SimulationOptions& options, EventSink& sink) { return SessionRun(options, sink).run(); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

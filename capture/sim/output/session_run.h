@@ -4,8 +4,8 @@
 
 #include "capture/sim/output/simulator.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 [[nodiscard]] Result<void> run_session(const SimulationOptions& options, EventSink& sink);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

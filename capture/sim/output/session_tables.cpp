@@ -2,7 +2,7 @@
 #include "capture/sim/kernel/profile_text.h"
 #include "capture/sim/output/session_events.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 void SessionEvents::write_tables(const KernelProgram& program, const RunMetrics& metrics) {
   if (!devices_.empty()) write_layer(metrics.whole_graph(), devices_.front());
@@ -12,8 +12,10 @@ void SessionEvents::write_tables(const KernelProgram& program, const RunMetrics&
 }
 
 void SessionEvents::write_tensors(const KernelProgram& program, const RunMetrics& metrics) {
-  const TrackNumber track = tracks_.define_table(NeuronTable::neff_node, "Tensors");
-  const auto at = [](std::string_view column) { return neuron_column(NeuronTable::neff_node, column); };
+  const TrackNumber track = tracks_.define_table(sources::neuron::NeuronTable::neff_node, "Tensors");
+  const auto at = [](std::string_view column) {
+    return sources::neuron::neuron_column(sources::neuron::NeuronTable::neff_node, column);
+  };
   for (const Tensor& tensor : program.tensors) {
     Row row = writer_.begin_event(track, 0, 0, writer_.intern(tensor.name));
     row.string(at("type"), writer_.intern(tensor.type));
@@ -32,12 +34,14 @@ void SessionEvents::write_tensors(const KernelProgram& program, const RunMetrics
 }
 
 void SessionEvents::write_program_tables(const KernelProgram& program, const RunMetrics& metrics) {
-  const TrackNumber queues = tracks_.define_table(NeuronTable::dma_queues_info, "DMA queues");
+  const TrackNumber queues = tracks_.define_table(sources::neuron::NeuronTable::dma_queues_info, "DMA queues");
   for (std::size_t index = 0; index < kQueueCount; ++index) {
     const QueueText& queue = queue_text(static_cast<Queue>(index));
     for (std::int64_t engine = 0; engine < kDmaEngines; ++engine) {
       Row row = writer_.begin_event(queues, 0, 0, writer_.intern(queue.name));
-      const auto at = [](std::string_view column) { return neuron_column(NeuronTable::dma_queues_info, column); };
+      const auto at = [](std::string_view column) {
+        return sources::neuron::neuron_column(sources::neuron::NeuronTable::dma_queues_info, column);
+      };
       row.string(at("q_type"), writer_.intern(queue.made_for));
       row.integer(at("q_idx"), queue.ring);
       row.integer(at("q_eng_idx"), engine);
@@ -47,17 +51,21 @@ void SessionEvents::write_program_tables(const KernelProgram& program, const Run
       row.string(at("subgraph"), writer_.intern("sg00"));
     }
   }
-  const TrackNumber memory = tracks_.define_table(NeuronTable::nc_mem_usage, "Device memory");
+  const TrackNumber memory = tracks_.define_table(sources::neuron::NeuronTable::nc_mem_usage, "Device memory");
   for (const MemoryUse& use : device_memory_use(program)) {
     Row row = writer_.begin_event(memory, 0, 0, writer_.intern(use.name));
-    const auto at = [](std::string_view column) { return neuron_column(NeuronTable::nc_mem_usage, column); };
+    const auto at = [](std::string_view column) {
+      return sources::neuron::neuron_column(sources::neuron::NeuronTable::nc_mem_usage, column);
+    };
     row.integer(at("amount_bytes"), use.bytes);
     row.integer(at("nd"), 0);
     row.integer(at("nc"), 0);
   }
   {
-    const auto at = [](std::string_view column) { return neuron_column(NeuronTable::neff_header, column); };
-    Row row = writer_.begin_event(tracks_.define_table(NeuronTable::neff_header, "Program"), 0, 0,
+    const auto at = [](std::string_view column) {
+      return sources::neuron::neuron_column(sources::neuron::NeuronTable::neff_header, column);
+    };
+    Row row = writer_.begin_event(tracks_.define_table(sources::neuron::NeuronTable::neff_header, "Program"), 0, 0,
                                   writer_.intern(kNetworkName));
     row.integer(at("major_version"), 2);
     row.integer(at("minor_version"), 0);
@@ -67,8 +75,11 @@ void SessionEvents::write_program_tables(const KernelProgram& program, const Run
     row.string(at("enabled_features"), writer_.intern("dge"));
   }
   {
-    const auto at = [](const std::string& column) { return neuron_column(NeuronTable::model_info, column); };
-    Row row = writer_.begin_event(tracks_.define_table(NeuronTable::model_info, "Model"), 0, 0, writer_.intern("sg00"));
+    const auto at = [](const std::string& column) {
+      return sources::neuron::neuron_column(sources::neuron::NeuronTable::model_info, column);
+    };
+    Row row = writer_.begin_event(tracks_.define_table(sources::neuron::NeuronTable::model_info, "Model"), 0, 0,
+                                  writer_.intern("sg00"));
     row.integer(at("event_count"), metrics.event_count());
     row.integer(at("trace_count"), metrics.trace_count());
     row.integer(at("dma_queue_count"), static_cast<std::int64_t>(kQueueCount) * kDmaEngines);
@@ -80,9 +91,10 @@ void SessionEvents::write_program_tables(const KernelProgram& program, const Run
     row.integer(at("nd_idx"), 0);
     row.integer(at("nc_idx"), 0);
   }
-  const TrackNumber warnings = tracks_.define_table(NeuronTable::warnings, "Warnings");
+  const TrackNumber warnings = tracks_.define_table(sources::neuron::NeuronTable::warnings, "Warnings");
   Row row = writer_.begin_event(warnings, 0, 0, writer_.intern("Missing Data"));
-  row.text(neuron_column(NeuronTable::warnings, "message"), "This profile was simulated: it has no compiler metrics.");
+  row.text(sources::neuron::neuron_column(sources::neuron::NeuronTable::warnings, "message"),
+           "This profile was simulated: it has no compiler metrics.");
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -10,7 +10,7 @@
 #include "capture/sources/neuron/read/schemas.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 struct DeviceTracks {
   std::array<TrackNumber, kEngineRows> engines = {};
@@ -28,16 +28,16 @@ class SessionTracks {
  public:
   explicit SessionTracks(SessionWriter& writer);
   [[nodiscard]] DeviceTracks define_device(std::uint32_t device);
-  [[nodiscard]] TrackNumber define_table(NeuronTable table, std::string name);
+  [[nodiscard]] TrackNumber define_table(sources::neuron::NeuronTable table, std::string name);
 
  private:
-  TrackNumber add(std::string name, std::string kind, NeuronTable table, std::string unit = "",
+  TrackNumber add(std::string name, std::string kind, sources::neuron::NeuronTable table, std::string unit = "",
                   TrackNumber parent = kNone);
 
   SessionWriter& writer_;
-  std::array<SchemaNumber, kNeuronTableCount> schemas_ = {};
+  std::array<SchemaNumber, sources::neuron::kNeuronTableCount> schemas_ = {};
   std::string device_;
   std::int64_t order_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

@@ -3,7 +3,7 @@
 #include "capture/sim/output/session_run.h"
 #include "capture/sim/output/slim_run.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 Result<void> simulate(const SimulationOptions& options, EventSink& sink) {
   if (options.devices < 1 || options.devices > 64) {
@@ -13,4 +13,4 @@ Result<void> simulate(const SimulationOptions& options, EventSink& sink) {
   return options.detail == Detail::slim ? run_slim(options, sink) : run_session(options, sink);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

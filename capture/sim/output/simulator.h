@@ -14,9 +14,9 @@
 #include "core/base/result.h"
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 // Returns early, without error, once the sink is cancelled. Fails on options out of range and when the sink fails.
 [[nodiscard]] Result<void> simulate(const SimulationOptions& options, EventSink& sink);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

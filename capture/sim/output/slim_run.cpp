@@ -8,7 +8,7 @@
 #include "capture/sim/output/pacer.h"
 #include "core/chunk/chunk_builder.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 namespace {
 
 constexpr std::size_t kLanesPerDevice = kUnitCount + kDmaEngines;
@@ -233,4 +233,4 @@ Schema slim_schema() {
 
 Result<void> run_slim(const SimulationOptions& options, EventSink& sink) { return SlimRun(options, sink).run(); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

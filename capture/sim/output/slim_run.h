@@ -6,7 +6,7 @@
 #include "capture/sim/output/simulator.h"
 #include "core/model/schema.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sim {
 
 inline constexpr std::size_t kSlimSourceLocation = 0;
 inline constexpr std::size_t kSlimBytes = 1;
@@ -15,4 +15,4 @@ inline constexpr std::size_t kSlimWait = 2;
 
 [[nodiscard]] Result<void> run_slim(const SimulationOptions& options, EventSink& sink);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sim

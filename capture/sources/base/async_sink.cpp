@@ -1,6 +1,6 @@
 #include "capture/sources/base/async_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 AsyncSink::AsyncSink(EventSink& receiver) : receiver_(receiver), thread_([this] { feed(); }) {}
 
@@ -65,4 +65,4 @@ void AsyncSink::feed() {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -10,7 +10,7 @@
 
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 class AsyncSink final : public EventSink {
  public:
@@ -43,4 +43,4 @@ class AsyncSink final : public EventSink {
   std::jthread thread_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 namespace {
 
 constexpr unsigned kTextLengthBits = 26;  // a text lies at offset << 26 | length of its batch
@@ -319,4 +319,4 @@ Result<void> EventSorter::merge(const std::function<bool(const SortedEvent&)>& v
   return {};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -23,7 +23,7 @@
 #include "core/chunk/chunk_view.h"
 #include "core/model/schema.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 // Keeps sealed chunks: in memory up to a limit, then in a temporary file that goes away with the object.
 class ChunkSpill {
@@ -144,4 +144,4 @@ class EventSorter {
   std::uint64_t event_count_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

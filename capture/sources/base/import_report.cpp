@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 namespace {
 
 constexpr std::size_t kImportReportMaxEntries = 512;  // a hostile file must not make the report grow without end
@@ -48,44 +48,44 @@ void ImportReport::skipped_row(std::string_view table, std::string_view reason, 
   }
 }
 
-void ImportReport::add(const JsonProblem& problem) {
+void ImportReport::add(const json::JsonProblem& problem) {
   const std::string where = in_table(problem.table);
   const std::uint64_t at = problem.first_offset;
   switch (problem.kind) {
-    case JsonProblem::Kind::truncated:
+    case json::JsonProblem::Kind::truncated:
       note("truncated",
            fmt::format("the file ends at byte {} in the middle of a value {}: the rest of that table is missing, and "
                        "every table behind it; what came before was read. Export it again or copy it completely",
                        at, where),
            Severity::error);
       break;
-    case JsonProblem::Kind::hole:
+    case json::JsonProblem::Kind::hole:
       note("file_holes", hole_in_words(at), Severity::error, problem.count);
       break;
-    case JsonProblem::Kind::unreadable:
+    case json::JsonProblem::Kind::unreadable:
       note("unreadable", fmt::format("{} (byte {} of the text, {})", problem.what, at, where), Severity::error);
       break;
-    case JsonProblem::Kind::stray_bytes:
+    case json::JsonProblem::Kind::stray_bytes:
       note("stray_bytes",
            fmt::format("bytes that are not JSON {}, the first at byte {}, were passed over; check the tool that wrote "
                        "or edited the file",
                        where, at),
            Severity::warning, problem.count);
       break;
-    case JsonProblem::Kind::trailing_bytes:
+    case json::JsonProblem::Kind::trailing_bytes:
       note("trailing_bytes",
            fmt::format("bytes after the end of the document, from byte {} on, were ignored; if two files were joined, "
                        "import them one by one",
                        at),
            Severity::warning, problem.count);
       break;
-    case JsonProblem::Kind::oversize_row:
+    case json::JsonProblem::Kind::oversize_row:
       note("rows_skipped",
            fmt::format("a single value {} that begins at byte {} is longer than 16 MiB; is a quote missing there?",
                        where, at),
            Severity::error, problem.count);
       break;
-    case JsonProblem::Kind::deep_row:
+    case json::JsonProblem::Kind::deep_row:
       note("rows_skipped", fmt::format("rows {} are nested too deeply, the first at byte {}", where, at),
            Severity::warning, problem.count);
       break;
@@ -104,4 +104,4 @@ void ImportReport::write(SessionWriter& writer) const {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -10,7 +10,7 @@
 #include "capture/json/table_reader.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 // Of a part of a file that was never written to its disk: it reads as zeros. Goes with their number.
 [[nodiscard]] std::string hole_in_words(std::uint64_t first_byte);
@@ -21,7 +21,7 @@ class ImportReport {
   void note(std::string_view kind, std::string detail, Severity severity, std::uint64_t count = 1);
   // A row that could not become an event. The offset is that of the first such row.
   void skipped_row(std::string_view table, std::string_view reason, std::uint64_t offset);
-  void add(const JsonProblem& problem);
+  void add(const json::JsonProblem& problem);
   void write(SessionWriter& writer) const;
 
  private:
@@ -38,4 +38,4 @@ class ImportReport {
   std::map<std::pair<std::string, std::string>, Skipped, std::less<>> skipped_;  // by table and reason
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 namespace {
 
 [[nodiscard]] std::string labelled_device(const std::string& label, const std::string& device) {
@@ -92,4 +92,4 @@ Result<void> LabelledSink::delay(std::int64_t ns) {
   return {};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

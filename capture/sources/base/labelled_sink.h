@@ -11,7 +11,7 @@
 
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 // The facts of the sources that were there before; shared by the sinks of one session, used from one thread at a time.
 class SharedFacts {
@@ -51,4 +51,4 @@ class LabelledSink final : public EventSink {
   bool has_unclocked_times_ = false;  // ns of session time, which no clock can move
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

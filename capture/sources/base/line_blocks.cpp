@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 std::size_t LineBlocks::fill(std::vector<char>& buffer, std::size_t size) {
   while (size < buffer.size() && !ended_) {
@@ -79,4 +79,4 @@ std::string_view LineBlocks::next(std::vector<char>& buffer) {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -11,13 +11,13 @@
 
 #include "capture/json/byte_source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 class LineBlocks {
  public:
   static constexpr std::size_t kBlockBytes = 512U << 10;
 
-  explicit LineBlocks(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {}
+  explicit LineBlocks(std::unique_ptr<json::ByteSource> source) : source_(std::move(source)) {}
 
   // The next block, in the buffer: whole lines, but for the last of the file, which may lack its end.
   // Empty at the end of the file.
@@ -36,7 +36,7 @@ class LineBlocks {
   [[nodiscard]] std::string_view without_broken_lines(std::vector<char>& buffer, std::string_view text) const;
   [[nodiscard]] std::size_t fill(std::vector<char>& buffer, std::size_t size);
 
-  std::unique_ptr<ByteSource> source_;
+  std::unique_ptr<json::ByteSource> source_;
   std::string carried_;  // the begin of the next block's first line
   std::uint64_t long_lines_ = 0;
   std::uint64_t hole_bytes_ = 0;
@@ -48,4 +48,4 @@ class LineBlocks {
   std::string failure_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

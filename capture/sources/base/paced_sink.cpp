@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 namespace {
 
 // How long a cancelled or resumed replay may go on sleeping.
@@ -43,4 +43,4 @@ void PacedSink::wait_until(std::int64_t after_ns) {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -9,7 +9,7 @@
 #include "capture/sources/base/stream_time.h"
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 class PacedSink final : public EventSink {
  public:
@@ -31,4 +31,4 @@ class PacedSink final : public EventSink {
   std::chrono::steady_clock::time_point begin_;  // when the first event was due, later by every pause
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -16,7 +16,7 @@
 #include "core/base/result.h"
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 struct ImportOptions {
   std::vector<std::string> source_roots;       // folders in which source files that the input names are looked for
@@ -48,4 +48,4 @@ struct SourceFormat {
 // Opens the file and asks every probe.
 [[nodiscard]] Result<const SourceFormat*> guess_format(const std::string& path);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

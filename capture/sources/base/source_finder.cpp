@@ -8,7 +8,7 @@
 #include <optional>
 #include <system_error>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ std::string_view file_of_location(std::string_view location) noexcept {
   return location.substr(0, colon);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

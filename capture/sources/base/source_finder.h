@@ -9,7 +9,7 @@
 
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 struct FoundSources {
   std::vector<SourceFile> files;  // under the names that were asked for
@@ -31,4 +31,4 @@ struct SourceSearch {
 // "kernel.py" of "kernel.py:33"; empty if there is no line number.
 [[nodiscard]] std::string_view file_of_location(std::string_view location) noexcept;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -4,7 +4,7 @@
 
 #include "core/chunk/chunk_format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 void StreamTime::define(const Definition& definition) {
   if (const auto* clock = std::get_if<Clock>(&definition)) clocks_.insert_or_assign(clock->number, ClockMap(*clock));
@@ -28,4 +28,4 @@ std::int64_t StreamTime::to_ns(LaneNumber lane, std::int64_t ticks) const {
   return clock == clocks_.end() ? ticks : clock->second.to_ns(ticks);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

@@ -9,7 +9,7 @@
 #include "core/model/event_sink.h"
 #include "core/scan/time_range.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources {
 
 class StreamTime {
  public:
@@ -25,4 +25,4 @@ class StreamTime {
   std::map<LaneNumber, TrackNumber> lane_tracks_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources

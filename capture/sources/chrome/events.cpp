@@ -8,7 +8,7 @@
 #include "capture/json/json_cursor.h"
 #include "capture/sources/chrome/importer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 // Columns whose presence says that an event happened on a device.
@@ -30,13 +30,13 @@ constexpr std::string_view kDeviceColumns[] = {"device", "stream", "correlation"
 }
 
 // A whole number that is another one as a double: beyond 2^53.
-[[nodiscard]] bool is_rounded(const JsonField& field, double value) noexcept {
+[[nodiscard]] bool is_rounded(const json::JsonField& field, double value) noexcept {
   constexpr double kExact = 9007199254740992.0;
   if (std::fabs(value) < kExact) return false;
-  if (const auto whole = to_int64(field)) {
+  if (const auto whole = json::to_int64(field)) {
     return value >= 9223372036854775808.0 || static_cast<std::int64_t>(value) != *whole;
   }
-  const auto wide = to_uint64(field);
+  const auto wide = json::to_uint64(field);
   return wide && (value >= 18446744073709551616.0 || static_cast<std::uint64_t>(value) != *wide);
 }
 
@@ -167,14 +167,14 @@ void ChromeImporter::write_sample(std::uint32_t track, std::int64_t ns, double v
 // {"series": 1, "other": 2}: a track each.
 void ChromeImporter::write_counters(const EventRecord& record, std::string_view args) {
   const std::string_view name = vocabulary_.strings.text(record.name);
-  JsonCursor cursor(args);
+  json::JsonCursor cursor(args);
   bool any = false;
   if (cursor.enter('{')) {
     while (cursor.next_element('{')) {
       const std::string series(cursor.key());
       if (!cursor.ok()) break;
-      const JsonField field = cursor.value();
-      const std::optional<double> value = to_double(field);
+      const json::JsonField field = cursor.value();
+      const std::optional<double> value = json::to_double(field);
       if (!cursor.ok() || !value) continue;
       any = true;
       if (is_rounded(field, *value)) ++counts_.rounded_counters;
@@ -223,4 +223,4 @@ OpenEvents::Handlers ChromeImporter::joined(bool asynchronous) {
   return handlers;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -5,7 +5,7 @@
 
 #include "capture/sources/chrome/importer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr std::uint32_t kSourceColumn = 0;
@@ -60,7 +60,7 @@ constexpr std::uint32_t kFlowCategoryColumn = 4;
 
 }  // namespace
 
-Result<void> ChromeImporter::finish(const JsonTableReader& reader) {
+Result<void> ChromeImporter::finish(const json::JsonTableReader& reader) {
   stacks_.close_all(last_ns_);
   async_.close_all(last_ns_);
   if (Result<void> done = events_.finish(); !done) return done;
@@ -112,8 +112,8 @@ Result<void> ChromeImporter::write_flows() {
   return {};
 }
 
-void ChromeImporter::write_report(const JsonTableReader& reader) {
-  for (const JsonProblem& problem : reader.problems()) report_.add(problem);
+void ChromeImporter::write_report(const json::JsonTableReader& reader) {
+  for (const json::JsonProblem& problem : reader.problems()) report_.add(problem);
   for (const auto& [phase, count] : counts_.unknown_phases) {
     report_.note(
         "unknown_phase",
@@ -184,4 +184,4 @@ void ChromeImporter::report_losses() {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -6,14 +6,14 @@
 
 #include "capture/json/json_cursor.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr std::size_t kHeldMemoryBytes = 512U << 20;  // packed events beyond this go to a temporary file
 
-[[nodiscard]] bool has_problem(const JsonTableReader& reader, JsonProblem::Kind kind) noexcept {
+[[nodiscard]] bool has_problem(const json::JsonTableReader& reader, json::JsonProblem::Kind kind) noexcept {
   return std::any_of(reader.problems().begin(), reader.problems().end(),
-                     [&](const JsonProblem& problem) { return problem.kind == kind; });
+                     [&](const json::JsonProblem& problem) { return problem.kind == kind; });
 }
 
 [[nodiscard]] bool takes_columns(char phase) noexcept {
@@ -42,9 +42,9 @@ ChromeImporter::ChromeImporter(std::string path, const ImportOptions& options, E
       stacks_(joined(false)),
       async_(joined(true)) {}
 
-Result<void> ChromeImporter::run(std::unique_ptr<ByteSource> source, const JsonTableReader::Options& reader_options,
-                                 unsigned threads) {
-  WindowPipeline windows(JsonTableReader(std::move(source), reader_options), vocabulary_, threads);
+Result<void> ChromeImporter::run(std::unique_ptr<json::ByteSource> source,
+                                 const json::JsonTableReader::Options& reader_options, unsigned threads) {
+  WindowPipeline windows(json::JsonTableReader(std::move(source), reader_options), vocabulary_, threads);
   bool any = false;
   bool any_events = false;
   while (WindowPipeline::Slot* slot = windows.next()) {
@@ -61,9 +61,9 @@ Result<void> ChromeImporter::run(std::unique_ptr<ByteSource> source, const JsonT
     }
     if (options_.progress) options_.progress(windows.bytes_done(), windows.bytes_total());
   }
-  const JsonTableReader& reader = windows.reader();
+  const json::JsonTableReader& reader = windows.reader();
   if (const Result<void> fine = check_document(reader); !fine) return fine;
-  if (!any && has_problem(reader, JsonProblem::Kind::truncated)) {
+  if (!any && has_problem(reader, json::JsonProblem::Kind::truncated)) {
     return Error{
         fmt::format("{}: the file ends at byte {} before the first event; copy it completely or export it again", path_,
                     reader.bytes_read())};
@@ -77,10 +77,10 @@ Result<void> ChromeImporter::run(std::unique_ptr<ByteSource> source, const JsonT
   return finish(reader);
 }
 
-Result<void> ChromeImporter::check_document(const JsonTableReader& reader) const {
+Result<void> ChromeImporter::check_document(const json::JsonTableReader& reader) const {
   if (reader.is_json()) return {};
-  for (const JsonProblem& problem : reader.problems()) {
-    if (problem.kind == JsonProblem::Kind::unreadable) return Error{problem.what};
+  for (const json::JsonProblem& problem : reader.problems()) {
+    if (problem.kind == json::JsonProblem::Kind::unreadable) return Error{problem.what};
   }
   return Error{fmt::format("{}: {}; a trace is a JSON object with \"traceEvents\" or an array of events", path_,
                            reader.bytes_read() == 0 ? "the file is empty" : "this is not JSON")};
@@ -121,12 +121,12 @@ void ChromeImporter::make_bindings(const EventBatch& batch) {
     if (bindings_[table] != nullptr || !needs_table(record.phase)) continue;
     if (inferences[table] == nullptr) inferences[table] = std::make_unique<ArgsInference>();
     if (++samples[table] > kMostSamples) continue;
-    JsonCursor cursor(batch.text_at(record.raw_args));
+    json::JsonCursor cursor(batch.text_at(record.raw_args));
     if (!cursor.enter('{')) continue;
     while (cursor.next_element('{')) {
       const std::string_view key = cursor.key();
       if (!cursor.ok()) break;
-      JsonField field = cursor.value();
+      json::JsonField field = cursor.value();
       field.key = key;
       if (cursor.ok()) inferences[table]->add(field);
     }
@@ -209,4 +209,4 @@ void ChromeImporter::take_event(EventRecord& record, EventBatch& batch) {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

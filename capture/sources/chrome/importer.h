@@ -20,13 +20,13 @@
 #include "capture/sources/chrome/write/tracks.h"
 #include "capture/sources/chrome/write/unknown_threads.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 class ChromeImporter {
  public:
   ChromeImporter(std::string path, const ImportOptions& options, EventSink& sink);
 
-  Result<void> run(std::unique_ptr<ByteSource> source, const JsonTableReader::Options& reader_options,
+  Result<void> run(std::unique_ptr<json::ByteSource> source, const json::JsonTableReader::Options& reader_options,
                    unsigned threads);
 
  private:
@@ -42,7 +42,7 @@ class ChromeImporter {
   };
 
   // Reading: chrome/importer.cpp
-  [[nodiscard]] Result<void> check_document(const JsonTableReader& reader) const;
+  [[nodiscard]] Result<void> check_document(const json::JsonTableReader& reader) const;
   void take_batch(EventBatch& batch);
   void make_bindings(const EventBatch& batch);
   void bind_rest(EventBatch& batch);
@@ -63,9 +63,9 @@ class ChromeImporter {
   [[nodiscard]] const ChromeSchema& counter_schema();
 
   // The end: chrome/finish.cpp
-  Result<void> finish(const JsonTableReader& reader);
+  Result<void> finish(const json::JsonTableReader& reader);
   Result<void> write_flows();
-  void write_report(const JsonTableReader& reader);
+  void write_report(const json::JsonTableReader& reader);
   void report_losses();
 
   std::string path_;
@@ -102,4 +102,4 @@ class ChromeImporter {
   Counts counts_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

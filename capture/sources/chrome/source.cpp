@@ -9,7 +9,7 @@
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/chrome/importer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr int kCertain = 95;  // the table of events is there
@@ -18,7 +18,7 @@ constexpr int kLikely = 70;   // keys that only such traces have, or rows that l
 [[nodiscard]] std::vector<char> inflated_head(const std::string& path) {
   std::vector<char> head(kProbeBytes);
   std::size_t size = 0;
-  const Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
+  const Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
   while (source && size < head.size()) {
     const Result<std::size_t> count = source.value()->read(std::span(head).subspan(size));
     if (!count || count.value() == 0) break;  // what was read before an error is enough to recognise the format
@@ -62,12 +62,12 @@ int probe_chrome_json(ByteView first_bytes, const std::string& path) {
   return probe_text(text);
 }
 
-Result<void> import_chrome_json(std::unique_ptr<ByteSource> bytes, const std::string& name,
+Result<void> import_chrome_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                                 const ImportOptions& options, EventSink& sink, const ChromeReading& reading) {
   constexpr unsigned kMostThreads = 4;
   const unsigned threads =
       reading.threads > 0 ? reading.threads : std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
-  JsonTableReader::Options reader;
+  json::JsonTableReader::Options reader;
   reader.window_bytes = reading.window_bytes;
   AsyncSink receiver(sink);
   ChromeImporter importer(name, options, receiver);
@@ -76,9 +76,9 @@ Result<void> import_chrome_json(std::unique_ptr<ByteSource> bytes, const std::st
 }
 
 Result<void> import_chrome_json(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
+  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
   if (!source) return source.error();
   return import_chrome_json(std::move(source.value()), path, options, sink);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

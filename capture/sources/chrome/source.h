@@ -8,7 +8,7 @@
 #include "capture/json/byte_source.h"
 #include "capture/sources/base/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 [[nodiscard]] int probe_chrome_json(ByteView first_bytes, const std::string& path);
 
@@ -21,7 +21,7 @@ struct ChromeReading {
   unsigned threads = 0;                 // 0: as many as the machine has, at most 4
 };
 // The same for bytes from anywhere; `name` is what messages call them.
-Result<void> import_chrome_json(std::unique_ptr<ByteSource> bytes, const std::string& name,
+Result<void> import_chrome_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                                 const ImportOptions& options, EventSink& sink, const ChromeReading& reading = {});
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

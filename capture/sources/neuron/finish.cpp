@@ -8,7 +8,7 @@
 #include "capture/sources/neuron/importer.h"
 #include "core/analysis/selection/active_time.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 Result<void> NeuronImporter::finish() {
   if (first_ticks_ > last_ticks_) first_ticks_ = last_ticks_ = 0;
@@ -268,4 +268,4 @@ void NeuronImporter::report_bindings() {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

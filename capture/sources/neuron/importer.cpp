@@ -8,7 +8,7 @@
 #include "capture/json/window_prefetch.h"
 #include "capture/sources/neuron/read/inferred_schema.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 constexpr std::size_t kSortMemoryBytes = 192U << 20;  // packed runs beyond this go to a temporary file
@@ -36,12 +36,12 @@ constexpr ConsumedKeys kConsumed[] = {
   return {};
 }
 
-[[nodiscard]] bool is_truncation(const JsonProblem& problem) noexcept {
-  return problem.kind == JsonProblem::Kind::truncated;
+[[nodiscard]] bool is_truncation(const json::JsonProblem& problem) noexcept {
+  return problem.kind == json::JsonProblem::Kind::truncated;
 }
 
-[[nodiscard]] std::string_view value_of(std::span<const JsonField> fields, std::string_view key) noexcept {
-  for (const JsonField& field : fields) {
+[[nodiscard]] std::string_view value_of(std::span<const json::JsonField> fields, std::string_view key) noexcept {
+  for (const json::JsonField& field : fields) {
     if (field.key == key) return field.text;
   }
   return {};
@@ -52,28 +52,29 @@ constexpr ConsumedKeys kConsumed[] = {
 NeuronImporter::NeuronImporter(std::string path, const ImportOptions& options, EventSink& sink)
     : path_(std::move(path)), options_(options), sink_(sink), writer_(sink), spill_(kSortMemoryBytes) {}
 
-Result<void> NeuronImporter::run(std::unique_ptr<ByteSource> source, const JsonTableReader::Options& reader_options) {
-  WindowPrefetch windows(JsonTableReader(std::move(source), reader_options));
-  JsonRowParser parser;
+Result<void> NeuronImporter::run(std::unique_ptr<json::ByteSource> source,
+                                 const json::JsonTableReader::Options& reader_options) {
+  json::WindowPrefetch windows(json::JsonTableReader(std::move(source), reader_options));
+  json::JsonRowParser parser;
   bool any = false;
-  while (const JsonWindow* window = windows.next()) {
+  while (const json::JsonWindow* window = windows.next()) {
     if (writer_.cancelled()) return Error{fmt::format("{}: the import was cancelled", path_)};
     begin_table(*window, parser);
     any = true;
     parser.parse(*window, *this);
     if (options_.progress) options_.progress(windows.bytes_done(), windows.bytes_total());
   }
-  const JsonTableReader& reader = windows.reader();
+  const json::JsonTableReader& reader = windows.reader();
   if (!reader.is_json()) {
     const auto& problems = reader.problems();
-    const auto unreadable = std::find_if(problems.begin(), problems.end(), [](const JsonProblem& problem) {
-      return problem.kind == JsonProblem::Kind::unreadable;
+    const auto unreadable = std::find_if(problems.begin(), problems.end(), [](const json::JsonProblem& problem) {
+      return problem.kind == json::JsonProblem::Kind::unreadable;
     });
     if (unreadable != problems.end()) return Error{unreadable->what};
     return Error{fmt::format("{}: {}; a profile is made with: neuron-profile view --output-format json", path_,
                              reader.bytes_read() == 0 ? "the file is empty" : "this is not JSON")};
   }
-  for (const JsonProblem& problem : reader.problems()) report_.add(problem);
+  for (const json::JsonProblem& problem : reader.problems()) report_.add(problem);
   if (!any && std::any_of(reader.problems().begin(), reader.problems().end(), is_truncation)) {
     return Error{fmt::format("{}: the file ends at byte {} before the first row; copy it completely or export it again",
                              path_, reader.bytes_read())};
@@ -85,7 +86,7 @@ Result<void> NeuronImporter::run(std::unique_ptr<ByteSource> source, const JsonT
   return finish();
 }
 
-void NeuronImporter::begin_table(const JsonWindow& window, JsonRowParser& parser) {
+void NeuronImporter::begin_table(const json::JsonWindow& window, json::JsonRowParser& parser) {
   if (!window.first_of_table && window.table == current_.json_name && current_rows_ != nullptr) return;
   for (const auto& table : tables_) {
     // The batches of the table before are packed, so that few are in memory at a time; failures come up again later.
@@ -116,7 +117,7 @@ ImportTable& NeuronImporter::table(NeuronTable table) {
   return *slot;
 }
 
-ImportTable* NeuronImporter::inferred_table(const JsonWindow& window, JsonRowParser& parser) {
+ImportTable* NeuronImporter::inferred_table(const json::JsonWindow& window, json::JsonRowParser& parser) {
   const auto found = inferred_.find(window.table);
   if (found != inferred_.end()) return found->second.get();
   if (inferred_.size() >= kMaxInferredTables) return nullptr;
@@ -135,10 +136,10 @@ ImportTable* NeuronImporter::inferred_table(const JsonWindow& window, JsonRowPar
   return inferred_.emplace(window.table, std::move(made)).first->second.get();
 }
 
-void NeuronImporter::on_row(std::span<const JsonField> fields, bool is_object, const RowPlace& place) {
+void NeuronImporter::on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) {
   ++*current_rows_;
   if (current_.inferred != nullptr && !is_object) {
-    JsonField field = fields.front();
+    json::JsonField field = fields.front();
     field.key = kValueKey;
     import_row(*current_.inferred, std::span(&field, 1), place);
     return;
@@ -162,13 +163,13 @@ void NeuronImporter::on_row(std::span<const JsonField> fields, bool is_object, c
   }
 }
 
-void NeuronImporter::on_bad_row(std::string_view text, const RowPlace& place) {
+void NeuronImporter::on_bad_row(std::string_view text, const json::RowPlace& place) {
   ++*current_rows_;
-  report_.skipped_row(current_.json_name, fmt::format("not JSON, beginning with {}", mend_utf8(text.substr(0, 40))),
-                      place.offset);
+  report_.skipped_row(current_.json_name,
+                      fmt::format("not JSON, beginning with {}", json::mend_utf8(text.substr(0, 40))), place.offset);
 }
 
-void NeuronImporter::on_mended_row(const RowPlace& place) {
+void NeuronImporter::on_mended_row(const json::RowPlace& place) {
   (void)place;
   report_.note(
       "rows_mended",
@@ -179,7 +180,7 @@ void NeuronImporter::on_mended_row(const RowPlace& place) {
 }
 
 // Packets and transfers share one JSON table, and so do the two on-chip memories.
-NeuronTable NeuronImporter::table_of_row(std::span<const JsonField> fields) const noexcept {
+NeuronTable NeuronImporter::table_of_row(std::span<const json::JsonField> fields) const noexcept {
   const NeuronTable named = current_.rule->table;
   if (named == NeuronTable::dma) {
     const std::string_view aggregated = value_of(fields, "aggregated");
@@ -190,7 +191,8 @@ NeuronTable NeuronImporter::table_of_row(std::span<const JsonField> fields) cons
   return named;
 }
 
-void NeuronImporter::import_row(ImportTable& into, std::span<const JsonField> fields, const RowPlace& place) {
+void NeuronImporter::import_row(ImportTable& into, std::span<const json::JsonField> fields,
+                                const json::RowPlace& place) {
   BoundRow row;
   into.binding().bind(fields, into.sorter(), writer_, row);
   const bool known = current_.rule != nullptr;
@@ -205,7 +207,7 @@ void NeuronImporter::import_row(ImportTable& into, std::span<const JsonField> fi
   into.sorter().commit(track, row.start.value_or(0), row.duration.value_or(0), name);
 }
 
-bool NeuronImporter::settle_times(const ImportTable& into, BoundRow& row, const RowPlace& place) {
+bool NeuronImporter::settle_times(const ImportTable& into, BoundRow& row, const json::RowPlace& place) {
   if (!into.timed()) return true;
   if (!row.start) {
     report_.skipped_row(current_.json_name, "no time stamp", place.offset);
@@ -295,4 +297,4 @@ StringId NeuronImporter::name_of(NeuronTable kind, const BoundRow& row) {
   return writer_.intern(row.name);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -21,17 +21,17 @@
 #include "capture/sources/neuron/write/derived_tracks.h"
 #include "capture/sources/neuron/write/import_table.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
-class NeuronImporter final : public JsonRowHandler {
+class NeuronImporter final : public json::JsonRowHandler {
  public:
   NeuronImporter(std::string path, const ImportOptions& options, EventSink& sink);
 
-  Result<void> run(std::unique_ptr<ByteSource> source, const JsonTableReader::Options& reader_options);
+  Result<void> run(std::unique_ptr<json::ByteSource> source, const json::JsonTableReader::Options& reader_options);
 
-  void on_row(std::span<const JsonField> fields, bool is_object, const RowPlace& place) override;
-  void on_bad_row(std::string_view text, const RowPlace& place) override;
-  void on_mended_row(const RowPlace& place) override;
+  void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override;
+  void on_bad_row(std::string_view text, const json::RowPlace& place) override;
+  void on_mended_row(const json::RowPlace& place) override;
 
  private:
   // Where the rows of the JSON table at hand go.
@@ -56,17 +56,17 @@ class NeuronImporter final : public JsonRowHandler {
   };
 
   // Reading.
-  void begin_table(const JsonWindow& window, JsonRowParser& parser);
+  void begin_table(const json::JsonWindow& window, json::JsonRowParser& parser);
   [[nodiscard]] ImportTable& table(NeuronTable table);
-  [[nodiscard]] ImportTable* inferred_table(const JsonWindow& window, JsonRowParser& parser);
-  [[nodiscard]] NeuronTable table_of_row(std::span<const JsonField> fields) const noexcept;
-  void import_row(ImportTable& into, std::span<const JsonField> fields, const RowPlace& place);
-  [[nodiscard]] bool settle_times(const ImportTable& into, BoundRow& row, const RowPlace& place);
+  [[nodiscard]] ImportTable* inferred_table(const json::JsonWindow& window, json::JsonRowParser& parser);
+  [[nodiscard]] NeuronTable table_of_row(std::span<const json::JsonField> fields) const noexcept;
+  void import_row(ImportTable& into, std::span<const json::JsonField> fields, const json::RowPlace& place);
+  [[nodiscard]] bool settle_times(const ImportTable& into, BoundRow& row, const json::RowPlace& place);
   [[nodiscard]] std::uint32_t track_of(ImportTable& into, NeuronTable kind, const BoundRow& row);
   [[nodiscard]] std::int64_t place_of(NeuronTable kind, const BoundRow& row);
   [[nodiscard]] StringId name_of(NeuronTable kind, const BoundRow& row);
   // What a table's rows mean beyond their columns. False: the row is not an event after all (a reason was counted).
-  [[nodiscard]] bool look_at(NeuronTable kind, ImportTable& into, BoundRow& row, const RowPlace& place);
+  [[nodiscard]] bool look_at(NeuronTable kind, ImportTable& into, BoundRow& row, const json::RowPlace& place);
   void look_at_instruction(ImportTable& into, const BoundRow& row);
   void look_at_move(ImportTable& into, const BoundRow& row, bool is_transfer);
   void look_at_collective(ImportTable& into, const BoundRow& row);
@@ -129,4 +129,4 @@ class NeuronImporter final : public JsonRowHandler {
   ClockNumber clock_ = kNone;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

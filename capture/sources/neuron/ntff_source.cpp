@@ -12,7 +12,7 @@
 #include "capture/system/child_process.h"
 #include "capture/system/shown_command.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 namespace fs = std::filesystem;
@@ -86,8 +86,8 @@ Result<std::string> trace_of(const std::string& path) {
   if (traces.size() == 1) return traces.front();
   return Error{fmt::format("{}: this is a compiled program, and {} in its folder; make a trace of it with: {}", path,
                            traces.empty() ? "there is no trace of it" : "it is not clear which trace is its own",
-                           shell_command({"neuron-profile", "capture", "-n", path, "-s",
-                                          fs::path(path).replace_extension(".ntff").string()}))};
+                           system::shell_command({"neuron-profile", "capture", "-n", path, "-s",
+                                                  fs::path(path).replace_extension(".ntff").string()}))};
 }
 
 [[nodiscard]] Error no_tool(const std::string& ntff, const std::string& neff) {
@@ -95,7 +95,7 @@ Result<std::string> trace_of(const std::string& path) {
       "{}: a raw trace has to be converted by the vendor's tool, and neither neuron-profile nor neuron-explorer is on "
       "PATH here; where one is, run: {} and open what it writes",
       ntff,
-      shell_command(
+      system::shell_command(
           conversion(neuron_tool_names().front(), neff, ntff, fs::path(ntff).replace_extension(".json").string())))};
 }
 
@@ -139,7 +139,7 @@ Result<void> import_ntff(const std::string& path, const ImportOptions& options, 
     return Error{fmt::format(
         "{}: the program that was traced is needed too, and no .neff beside it is clearly its own; name it with: "
         "accelscope view -n PROGRAM.neff -s {}",
-        ntff, shell_quote(ntff))};
+        ntff, system::shell_quote(ntff))};
   }
   const TemporaryFolder folder;
   if (!folder.usable()) {
@@ -150,16 +150,16 @@ Result<void> import_ntff(const std::string& path, const ImportOptions& options, 
   const std::string converted = (folder.path() / "ntff.json").string();
   std::vector<std::string> command = conversion(tool, neff, ntff, converted);
   command.insert(command.end(), options.converter_options.begin(), options.converter_options.end());
-  const Result<ChildOutcome> ended = run_child(command, [&] { return sink.cancelled(); });
+  const Result<system::ChildOutcome> ended = system::run_child(command, [&] { return sink.cancelled(); });
   if (!ended) return Error{fmt::format("{}: {}", ntff, ended.message())};
   if (ended->cancelled) return Error{fmt::format("{}: the import was cancelled", ntff)};
   const std::string rerun =
-      shell_command(conversion(tool, neff, ntff, fs::path(ntff).replace_extension(".json").string()));
+      system::shell_command(conversion(tool, neff, ntff, fs::path(ntff).replace_extension(".json").string()));
   if (ended->exit_code != 0) {
     return Error{fmt::format("{}: {} could not convert it (exit code {}); to try by hand: {}; {}", ntff, tool,
                              ended->exit_code, rerun, shown_output(ended->output))};
   }
-  Result<std::unique_ptr<ByteSource>> bytes = ByteSource::open(converted);
+  Result<std::unique_ptr<json::ByteSource>> bytes = json::ByteSource::open(converted);
   if (!bytes) {
     return Error{fmt::format("{}: {} ended without an error but wrote no profile; to try by hand: {}; {}", ntff, tool,
                              rerun, shown_output(ended->output))};
@@ -167,4 +167,4 @@ Result<void> import_ntff(const std::string& path, const ImportOptions& options, 
   return import_neuron_json(std::move(bytes.value()), ntff, options, sink);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -7,7 +7,7 @@
 
 #include "capture/sources/base/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 // By the file's ending; a text file with that ending is none.
 [[nodiscard]] int probe_ntff(ByteView first_bytes, const std::string& path);
@@ -19,4 +19,4 @@ Result<void> import_ntff(const std::string& path, const ImportOptions& options, 
 // only one in its folder or the one above. "" if none can be told.
 [[nodiscard]] std::string find_neff(const std::string& ntff_path);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

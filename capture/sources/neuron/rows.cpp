@@ -8,7 +8,7 @@
 #include "capture/sources/base/source_finder.h"
 #include "capture/sources/neuron/importer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 constexpr std::size_t kMaxLocations = 1'000'000;
@@ -42,7 +42,7 @@ constexpr std::size_t kMaxLocations = 1'000'000;
 
 }  // namespace
 
-bool NeuronImporter::look_at(NeuronTable kind, ImportTable& into, BoundRow& row, const RowPlace& place) {
+bool NeuronImporter::look_at(NeuronTable kind, ImportTable& into, BoundRow& row, const json::RowPlace& place) {
   switch (kind) {
     case NeuronTable::instruction:
       look_at_instruction(into, row);
@@ -114,26 +114,26 @@ void NeuronImporter::look_at_instruction(ImportTable& into, const BoundRow& row)
     remember_location(nki);
     remember_location(bir);
   }
-  if (const JsonField* ids = row.get(Captured::stack_frame_ids); ids != nullptr && !ids->text.empty()) {
+  if (const json::JsonField* ids = row.get(Captured::stack_frame_ids); ids != nullptr && !ids->text.empty()) {
     const StringId id = writer_.intern(ids->text);
     if (!stack_texts_.contains(id)) stack_texts_.emplace(id, ids->text);
   }
-  const JsonField* id_field = row.get(Captured::id);
-  const std::optional<std::uint64_t> id = id_field == nullptr ? std::nullopt : to_uint64(*id_field);
+  const json::JsonField* id_field = row.get(Captured::id);
+  const std::optional<std::uint64_t> id = id_field == nullptr ? std::nullopt : json::to_uint64(*id_field);
   if (!id) return;
   if (const auto triggered = row.integer(Captured::trigger)) triggers_.add_instruction(*row.start, *triggered, *id);
   if (row.get(Captured::predecessors) != nullptr) add_predecessors(row, *id);
 }
 
 void NeuronImporter::add_predecessors(const BoundRow& row, std::uint64_t id) {
-  const JsonField& list = *row.get(Captured::predecessors);
-  if (list.kind == JsonKind::null) return;
+  const json::JsonField& list = *row.get(Captured::predecessors);
+  if (list.kind == json::JsonKind::null) return;
   ImportTable& flows = table(NeuronTable::flow);
   static const std::size_t in_id = neuron_column(NeuronTable::flow, "in_id");
   static const std::size_t out_id = neuron_column(NeuronTable::flow, "out_id");
   const std::uint32_t track = flows.track(plan_, "flow", "", "Dependencies", -1);
-  JsonCursor cursor(list.text);
-  bool complete = list.kind == JsonKind::array && cursor.enter('[');
+  json::JsonCursor cursor(list.text);
+  bool complete = list.kind == json::JsonKind::array && cursor.enter('[');
   while (complete && cursor.next_element('[')) {
     if (!cursor.enter('{')) {
       complete = false;
@@ -144,8 +144,8 @@ void NeuronImporter::add_predecessors(const BoundRow& row, std::uint64_t id) {
     while (cursor.next_element('{')) {
       const std::string_view key = cursor.key();
       if (!cursor.ok()) break;
-      const JsonField value = cursor.value();
-      if (key == "id") predecessor = to_uint64(value);
+      const json::JsonField value = cursor.value();
+      if (key == "id") predecessor = json::to_uint64(value);
       if (key == "type") type = value.text;
     }
     if (!predecessor) {
@@ -172,8 +172,8 @@ void NeuronImporter::remember_location(std::string_view location) {
 
 void NeuronImporter::look_at_move(ImportTable& into, const BoundRow& row, bool is_transfer) {
   (void)into;
-  if (const JsonField* duplicate = row.get(Captured::duplicate);
-      duplicate != nullptr && to_boolean(*duplicate) == true) {
+  if (const json::JsonField* duplicate = row.get(Captured::duplicate);
+      duplicate != nullptr && json::to_boolean(*duplicate) == true) {
     ++counts_.duplicate_moves;
   }
   if (!is_transfer) {
@@ -182,8 +182,8 @@ void NeuronImporter::look_at_move(ImportTable& into, const BoundRow& row, bool i
     if (row.name == "unknown" && !fetches_instructions) ++counts_.undescribed_packets;
     return;
   }
-  const JsonField* id_field = row.get(Captured::id);
-  const std::optional<std::uint64_t> id = id_field == nullptr ? std::nullopt : to_uint64(*id_field);
+  const json::JsonField* id_field = row.get(Captured::id);
+  const std::optional<std::uint64_t> id = id_field == nullptr ? std::nullopt : json::to_uint64(*id_field);
   if (const auto trigger = row.integer(Captured::trigger); trigger && id) {
     triggers_.add_transfer(*row.start, *trigger, *id);
   }
@@ -248,8 +248,8 @@ void NeuronImporter::look_at_allocation(ImportTable& into, const BoundRow& row) 
 void NeuronImporter::add_hbm_sample(const BoundRow& row) {
   static const std::size_t rate = neuron_column(NeuronTable::hbm_throughput, "hbm_transfer_rate");
   static const std::size_t total = neuron_column(NeuronTable::hbm_throughput, "hbm_total_transfer_bytes");
-  const JsonField* rate_field = row.get(Captured::hbm_transfer_rate);
-  const std::optional<double> value = rate_field == nullptr ? std::nullopt : to_double(*rate_field);
+  const json::JsonField* rate_field = row.get(Captured::hbm_transfer_rate);
+  const std::optional<double> value = rate_field == nullptr ? std::nullopt : json::to_double(*rate_field);
   if (!value) return;
   ImportTable& hbm = table(NeuronTable::hbm_throughput);
   EventSorter& sorter = hbm.sorter();
@@ -259,4 +259,4 @@ void NeuronImporter::add_hbm_sample(const BoundRow& row) {
   sorter.commit(hbm.track(plan_, "counter", "HBM throughput", "", place_), *row.start, 0, 0);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -8,7 +8,7 @@
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/neuron/importer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 constexpr int kNeuronCertain = 90;  // the first table is one of the profile's
@@ -52,14 +52,14 @@ constexpr int kNeuronLikely = 60;   // a table of the profile comes later, or th
 
 int probe_neuron_json(ByteView first_bytes, const std::string& path) {
   const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
-  if (is_packed(text)) {
-    const std::vector<char> head = read_head(path, kProbeBytes);
+  if (json::is_packed(text)) {
+    const std::vector<char> head = json::read_head(path, kProbeBytes);
     return neuron_probe_text({head.data(), head.size()});
   }
   return neuron_probe_text(text);
 }
 
-Result<void> import_neuron_json(std::unique_ptr<ByteSource> bytes, const std::string& name,
+Result<void> import_neuron_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                                 const ImportOptions& options, EventSink& sink) {
   AsyncSink receiver(sink);
   NeuronImporter importer(name, options, receiver);
@@ -69,9 +69,9 @@ Result<void> import_neuron_json(std::unique_ptr<ByteSource> bytes, const std::st
 }
 
 Result<void> import_neuron_json(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
+  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
   if (!source) return source.error();
   return import_neuron_json(std::move(source.value()), path, options, sink);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

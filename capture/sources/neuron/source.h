@@ -8,7 +8,7 @@
 #include "capture/json/byte_source.h"
 #include "capture/sources/base/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 [[nodiscard]] int probe_neuron_json(ByteView first_bytes, const std::string& path);
 
@@ -17,7 +17,7 @@ namespace accelscope::capture {
 Result<void> import_neuron_json(const std::string& path, const ImportOptions& options, EventSink& sink);
 
 // The same for bytes from anywhere; `name` is what messages call them.
-Result<void> import_neuron_json(std::unique_ptr<ByteSource> bytes, const std::string& name,
+Result<void> import_neuron_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                                 const ImportOptions& options, EventSink& sink);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

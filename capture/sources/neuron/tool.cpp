@@ -6,7 +6,7 @@
 
 #include "capture/system/child_process.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 constexpr const char* kToolFolder = "/opt/aws/neuron/bin";
@@ -46,7 +46,7 @@ const std::vector<std::string>& neuron_tool_names() {
 std::string find_neuron_tool(std::string_view wanted) {
   for (const std::string& name : neuron_tool_names()) {
     if (!wanted.empty() && name != wanted) continue;
-    if (std::string tool = find_program(name, {kToolFolder}); !tool.empty()) return tool;
+    if (std::string tool = system::find_program(name, {kToolFolder}); !tool.empty()) return tool;
   }
   return {};
 }
@@ -70,4 +70,4 @@ std::string advice_on_failure(std::string_view output) {
   return found == std::end(kAdvice) ? std::string() : std::string(found->text);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

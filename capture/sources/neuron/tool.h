@@ -7,7 +7,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 // "neuron-profile" first, then its successor "neuron-explorer".
 [[nodiscard]] const std::vector<std::string>& neuron_tool_names();
@@ -23,4 +23,4 @@ namespace accelscope::capture {
 // What to do about a failure that the tool's output tells of: a busy device, memory that ran out. "": nothing known.
 [[nodiscard]] std::string advice_on_failure(std::string_view output);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -8,7 +8,7 @@
 
 #include "core/store/store.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::session {
 namespace {
 
 constexpr std::string_view kSqliteMagic{"SQLite format 3\0", 16};
@@ -112,4 +112,4 @@ Result<void> replay_session(const std::string& path, const ImportOptions& option
   return {};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::session

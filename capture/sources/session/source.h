@@ -4,9 +4,9 @@
 
 #include "capture/sources/base/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::session {
 
 [[nodiscard]] int probe_session(ByteView first_bytes, const std::string& path);
 Result<void> replay_session(const std::string& path, const ImportOptions& options, EventSink& sink);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::session

@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tracy_csv {
 namespace {
 
 struct KnownColumn {
@@ -168,4 +168,4 @@ bool split_tracy_row(std::string_view line, const TracyLayout& layout, std::vect
   return false;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tracy_csv

@@ -11,7 +11,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tracy_csv {
 
 enum class TracyTable : std::uint8_t {
   zones,       // -u: a row for each zone, and for each sample of a plot
@@ -44,4 +44,4 @@ struct TracyLayout {
 [[nodiscard]] bool read_whole_number(std::string_view cell, std::int64_t& value) noexcept;
 [[nodiscard]] bool read_real_number(std::string_view cell, double& value) noexcept;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tracy_csv

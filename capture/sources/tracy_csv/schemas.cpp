@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tracy_csv {
 
 Schema tracy_schema(const TracyLayout& layout) {
   Schema schema;
@@ -55,4 +55,4 @@ Schema tracy_plot_schema() {
   return schema;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tracy_csv

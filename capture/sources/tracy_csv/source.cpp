@@ -17,7 +17,7 @@
 #include "core/base/format.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tracy_csv {
 namespace {
 
 constexpr std::size_t kTracySortMemoryBytes = 192U << 20;  // packed events beyond this go to a temporary file
@@ -30,7 +30,7 @@ class TracyCsvImport {
  public:
   TracyCsvImport(std::string name, const ImportOptions& options, EventSink& sink)
       : name_(std::move(name)), options_(options), writer_(sink), spill_(kTracySortMemoryBytes) {}
-  Result<void> run(std::unique_ptr<ByteSource> source);
+  Result<void> run(std::unique_ptr<json::ByteSource> source);
 
  private:
   struct Lane {
@@ -79,7 +79,7 @@ class TracyCsvImport {
   std::uint64_t first_skipped_ = 0;
 };
 
-Result<void> TracyCsvImport::run(std::unique_ptr<ByteSource> source) {
+Result<void> TracyCsvImport::run(std::unique_ptr<json::ByteSource> source) {
   LineBlocks blocks(std::move(source));
   std::vector<char> buffer;
   const std::string_view first = blocks.next(buffer);
@@ -362,22 +362,22 @@ void TracyCsvImport::write_report() {
 
 int probe_tracy_csv(ByteView first_bytes, const std::string& path) {
   const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
-  if (!is_packed(text)) return probe_tracy_csv_text(text);
-  const std::vector<char> head = read_head(path, kProbeBytes);
+  if (!json::is_packed(text)) return probe_tracy_csv_text(text);
+  const std::vector<char> head = json::read_head(path, kProbeBytes);
   return probe_tracy_csv_text({head.data(), head.size()});
 }
 
-Result<void> import_tracy_csv(std::unique_ptr<ByteSource> bytes, const std::string& name, const ImportOptions& options,
-                              EventSink& sink) {
+Result<void> import_tracy_csv(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
+                              const ImportOptions& options, EventSink& sink) {
   AsyncSink receiver(sink);
   if (Result<void> done = TracyCsvImport(name, options, receiver).run(std::move(bytes)); !done) return done;
   return receiver.finish();
 }
 
 Result<void> import_tracy_csv(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
+  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
   if (!source) return source.error();
   return import_tracy_csv(std::move(source.value()), path, options, sink);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tracy_csv

@@ -10,7 +10,7 @@
 #include "capture/json/byte_source.h"
 #include "capture/sources/base/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tracy_csv {
 
 [[nodiscard]] int probe_tracy_csv(ByteView first_bytes, const std::string& path);
 
@@ -18,7 +18,7 @@ namespace accelscope::capture {
 // table, was cancelled, or the sink fails.
 Result<void> import_tracy_csv(const std::string& path, const ImportOptions& options, EventSink& sink);
 // The same for bytes from anywhere; `name` is what messages call them.
-Result<void> import_tracy_csv(std::unique_ptr<ByteSource> bytes, const std::string& name, const ImportOptions& options,
-                              EventSink& sink);
+Result<void> import_tracy_csv(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
+                              const ImportOptions& options, EventSink& sink);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tracy_csv

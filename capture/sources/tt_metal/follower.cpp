@@ -14,7 +14,7 @@
 #include "capture/sources/tt_metal/write/held_markers.h"
 #include "core/base/checksum.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 namespace {
 
 constexpr std::size_t kLateMemoryBytes = 64U << 20;  // packed markers that came late beyond this go to a file
@@ -341,4 +341,4 @@ void DeviceLogFollower::report_following() {
        Severity::warning);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -21,7 +21,7 @@
 #include "capture/sources/tt_metal/read/seen_rows.h"
 #include "capture/sources/tt_metal/write/writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 class DeviceLogFollower {
  public:
@@ -98,4 +98,4 @@ class DeviceLogFollower {
   LogRowBlock block_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

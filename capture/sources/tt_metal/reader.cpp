@@ -1,6 +1,6 @@
 #include "capture/sources/tt_metal/reader.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 template <typename Work>
 void DeviceLogReader::start_thread(Work work) {
@@ -87,4 +87,4 @@ const LogRowBlock* DeviceLogReader::next() {
   return &slots_[taken_++ % kSlots].block;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

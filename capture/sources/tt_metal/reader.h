@@ -14,7 +14,7 @@
 #include "capture/sources/tt_metal/read/rows.h"
 #include "core/base/carried_exception.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 class DeviceLogReader {
  public:
@@ -64,4 +64,4 @@ class DeviceLogReader {
   std::vector<std::jthread> threads_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -10,7 +10,7 @@
 #include "capture/sources/tt_metal/reader.h"
 #include "capture/sources/tt_metal/write/writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 namespace {
 
 constexpr std::size_t kLogSortMemoryBytes = 192U << 20;  // packed markers beyond this go to a temporary file
@@ -20,7 +20,7 @@ class DeviceLogImport {
   DeviceLogImport(std::string name, const ImportOptions& options, EventSink& sink)
       : name_(std::move(name)), options_(options), writer_(sink), spill_(kLogSortMemoryBytes) {}
 
-  Result<void> run(std::unique_ptr<ByteSource> source);
+  Result<void> run(std::unique_ptr<json::ByteSource> source);
 
  private:
   Result<void> read(LineBlocks blocks, std::string_view first, std::uint64_t lines);
@@ -40,7 +40,7 @@ class DeviceLogImport {
   std::uint64_t bytes_total_ = 0;
 };
 
-Result<void> DeviceLogImport::run(std::unique_ptr<ByteSource> source) {
+Result<void> DeviceLogImport::run(std::unique_ptr<json::ByteSource> source) {
   LineBlocks blocks(std::move(source));
   std::vector<char> buffer;
   const std::string_view first = blocks.next(buffer);
@@ -136,13 +136,13 @@ void DeviceLogImport::progress(double share) const {
 
 int probe_device_log(ByteView first_bytes, const std::string& path) {
   const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
-  if (!is_packed(text)) return probe_device_log_text(text);
-  const std::vector<char> head = read_head(path, kProbeBytes);
+  if (!json::is_packed(text)) return probe_device_log_text(text);
+  const std::vector<char> head = json::read_head(path, kProbeBytes);
   return probe_device_log_text({head.data(), head.size()});
 }
 
-Result<void> import_device_log(std::unique_ptr<ByteSource> bytes, const std::string& name, const ImportOptions& options,
-                               EventSink& sink) {
+Result<void> import_device_log(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
+                               const ImportOptions& options, EventSink& sink) {
   AsyncSink receiver(sink);
   DeviceLogImport import(name, options, receiver);
   const Result<void> done = import.run(std::move(bytes));
@@ -151,9 +151,9 @@ Result<void> import_device_log(std::unique_ptr<ByteSource> bytes, const std::str
 }
 
 Result<void> import_device_log(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
+  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
   if (!source) return source.error();
   return import_device_log(std::move(source.value()), path, options, sink);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

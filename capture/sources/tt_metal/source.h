@@ -11,7 +11,7 @@
 #include "capture/json/byte_source.h"
 #include "capture/sources/base/source.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 [[nodiscard]] int probe_device_log(ByteView first_bytes, const std::string& path);
 
@@ -20,7 +20,7 @@ namespace accelscope::capture {
 Result<void> import_device_log(const std::string& path, const ImportOptions& options, EventSink& sink);
 
 // The same for bytes from anywhere; `name` is what messages call them.
-Result<void> import_device_log(std::unique_ptr<ByteSource> bytes, const std::string& name, const ImportOptions& options,
-                               EventSink& sink);
+Result<void> import_device_log(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
+                               const ImportOptions& options, EventSink& sink);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

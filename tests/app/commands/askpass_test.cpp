@@ -9,15 +9,15 @@ using namespace accelscope::capture;
 
 namespace {
 
-class Answering final : public Prompter {
+class Answering final : public reach::Prompter {
  public:
   explicit Answering(std::optional<std::string> answer) : answer_(std::move(answer)) {}
-  std::optional<std::string> ask(const Prompt& prompt) override {
+  std::optional<std::string> ask(const reach::Prompt& prompt) override {
     asked = prompt;
     return answer_;
   }
   void cancel() override {}
-  Prompt asked;
+  reach::Prompt asked;
 
  private:
   std::optional<std::string> answer_;
@@ -28,15 +28,15 @@ struct Answered {
   std::string output;
 };
 
-Answered ask_through_program(Prompter& prompter, const std::string& question, const std::string& hint) {
-  const auto folder = PrivateFolder::make("test");
+Answered ask_through_program(reach::Prompter& prompter, const std::string& question, const std::string& hint) {
+  const auto folder = system::PrivateFolder::make("test");
   REQUIRE(folder.ok());
-  const auto ask = AskPass::start(folder->path(), "ssh://box", prompter);
+  const auto ask = reach::AskPass::start(folder->path(), "ssh://box", prompter);
   REQUIRE(ask.ok());
   const std::string program = accelscope::render::program_directory() + "/accelscope";
   std::vector<std::string> environment = ask.value()->environment(program);
   environment.push_back("SSH_ASKPASS_PROMPT=" + hint);
-  auto asker = Tool::start({.argv = {program, question}, .environment = environment});
+  auto asker = reach::Tool::start({.argv = {program, question}, .environment = environment});
   REQUIRE(asker.ok());
   Answered answered;
   while (asker->read(answered.output)) {
@@ -55,7 +55,7 @@ TEST_CASE("the program hands ssh's question to the one that connects, and prints
   CHECK(answered.output == "open sesame\n");
   CHECK(user.asked.text == "Enter passphrase for key 'k': ");
   CHECK(user.asked.place == "ssh://box");
-  CHECK(user.asked.kind == Prompt::Kind::secret);
+  CHECK(user.asked.kind == reach::Prompt::Kind::secret);
 }
 
 TEST_CASE("a question without an answer fails for ssh, and hints of ssh become kinds of questions") {
@@ -63,8 +63,8 @@ TEST_CASE("a question without an answer fails for ssh, and hints of ssh become k
   const Answered refused = ask_through_program(nobody, "Allow use of key k?", "confirm");
   CHECK(refused.code == 1);
   CHECK(refused.output.empty());
-  CHECK(nobody.asked.kind == Prompt::Kind::confirm);
+  CHECK(nobody.asked.kind == reach::Prompt::Kind::confirm);
   Answering user("yes");
   CHECK(ask_through_program(user, "Sure (yes/no/[fingerprint])? ", "").output == "yes\n");
-  CHECK(user.asked.kind == Prompt::Kind::yes_no);
+  CHECK(user.asked.kind == reach::Prompt::Kind::yes_no);
 }

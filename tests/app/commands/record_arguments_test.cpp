@@ -11,7 +11,7 @@ using namespace accelscope::app;
 
 namespace {
 
-capture::CapturePlan parsed(std::vector<std::string> words) {
+capture::client::CapturePlan parsed(std::vector<std::string> words) {
   REQUIRE(words.size() > 2);
   words.erase(words.begin(), words.begin() + 2);  // the program and "record"
   command_line::OptionSet options("", "accelscope record");
@@ -27,9 +27,9 @@ capture::CapturePlan parsed(std::vector<std::string> words) {
   return *plan;
 }
 
-void check_round_trip(const capture::CapturePlan& plan) {
-  const std::vector<std::string> words = capture::record_command(plan, "mlp.accel");
-  const capture::CapturePlan back = parsed(words);
+void check_round_trip(const capture::client::CapturePlan& plan) {
+  const std::vector<std::string> words = capture::client::record_command(plan, "mlp.accel");
+  const capture::client::CapturePlan back = parsed(words);
   CHECK(back.places == plan.places);
   CHECK(back.mode == plan.mode);
   CHECK(back.capture_id == plan.capture_id);
@@ -43,7 +43,7 @@ void check_round_trip(const capture::CapturePlan& plan) {
 }  // namespace
 
 TEST_CASE("the command that a form shows for its plan makes the same plan when it is typed") {
-  capture::CapturePlan plan;
+  capture::client::CapturePlan plan;
   plan.places = {"ssh://ubuntu@trn1-07:2222", "local", "tls://10.0.0.7:7420"};
   plan.token_file = "/home/u/my token";
   plan.ssh_config_file = "ssh.conf";
@@ -62,15 +62,15 @@ TEST_CASE("the command that a form shows for its plan makes the same plan when i
 }
 
 TEST_CASE("watching, taking up and scripts survive the way through a command line") {
-  capture::CapturePlan plan;
+  capture::client::CapturePlan plan;
   plan.places = {"127.0.0.1:7420"};
   check_round_trip(plan);
-  plan.mode = capture::StartMode::watch;
+  plan.mode = capture::wire::StartMode::watch;
   check_round_trip(plan);
-  plan.mode = capture::StartMode::take_up;
+  plan.mode = capture::wire::StartMode::take_up;
   plan.capture_id = "4711";
   check_round_trip(plan);
-  plan.mode = capture::StartMode::begin;
+  plan.mode = capture::wire::StartMode::begin;
   plan.capture_id.clear();
   plan.request.script = "#!/bin/sh\nset -e\n./run \"$1\"\n";
   check_round_trip(plan);

@@ -235,13 +235,13 @@ TEST_CASE("help on one kind shows that kind, and the whole help is short enough 
   CHECK(whole.out.size() < 6'000);
   CHECK(holds(whole.out, "accelscope record [OPTIONS] PLACE [-- PROGRAM ARGS...]"));
   CHECK(holds(whole.out, "--help KIND"));
-  for (const capture::KindFacts& facts : capture::declared_kinds()) {
+  for (const capture::request::KindFacts& facts : capture::request::declared_kinds()) {
     CAPTURE(facts.name);
     CHECK(holds(whole.out, facts.title));
     const ProgramOutcome own = run({"record", "--help", facts.name});
     CHECK(own.code == kExitDone);
     CHECK(holds(own.out, facts.explanation));
-    for (const capture::KindOption& option : facts.options) CHECK(holds(own.out, "--" + option.name));
+    for (const capture::request::KindOption& option : facts.options) CHECK(holds(own.out, "--" + option.name));
     CHECK(own.out.size() < 6'000);
   }
   CHECK_FALSE(holds(run({"record", "--help", "opencl"}).out, "--sample-interval"));

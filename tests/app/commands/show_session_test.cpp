@@ -66,7 +66,7 @@ TEST_CASE("show-session reads the vendor's own listing, exact to the last digit"
   const ProgramOutcome cut = run({"show-session", folder.file("cut.json")});
   CHECK(cut.code == kExitFailed);
   CHECK(cut.err.starts_with("accelscope: " + folder.file("cut.json") + ": the listing breaks off"));
-  CHECK_FALSE(capture::read_session_listing("{\"a\":1}").ok());
+  CHECK_FALSE(capture::sources::neuron::read_session_listing("{\"a\":1}").ok());
 }
 
 TEST_CASE("executors of a session of any source are its tracks") {

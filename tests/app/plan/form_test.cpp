@@ -43,7 +43,7 @@ std::string first_problem(const CaptureForm& form, const FormFacts& facts = kFac
 }  // namespace
 
 TEST_CASE("form: becomes the plan that it shows") {
-  const capture::CapturePlan plan = plan_of(whole_form(), kFacts, true);
+  const capture::client::CapturePlan plan = plan_of(whole_form(), kFacts, true);
   CHECK(plan.places == std::vector<std::string>{"ssh://ubuntu@trn1-07", "ssh://trn1-08"});
   CHECK(plan.ssh_config_file == "/home/a/.ssh/other");
   CHECK(plan.request.program == "python3");
@@ -59,8 +59,8 @@ TEST_CASE("form: becomes the plan that it shows") {
 }
 
 TEST_CASE("form: a plan shows as a form that makes the same plan") {
-  const capture::CapturePlan plan = plan_of(whole_form(), kFacts);
-  const capture::CapturePlan again = plan_of(form_of(plan, kFacts), kFacts);
+  const capture::client::CapturePlan plan = plan_of(whole_form(), kFacts);
+  const capture::client::CapturePlan again = plan_of(form_of(plan, kFacts), kFacts);
   CHECK(again.places == plan.places);
   CHECK(again.request == plan.request);
   CHECK(again.send == plan.send);
@@ -71,7 +71,7 @@ TEST_CASE("form: a plan shows as a form that makes the same plan") {
 TEST_CASE("form: what a kind does not need is not in the plan") {
   CaptureForm form = whole_form();
   form.kinds = {{"simulate", {}}};
-  const capture::CapturePlan plan = plan_of(form, kFacts);
+  const capture::client::CapturePlan plan = plan_of(form, kFacts);
   CHECK(plan.request.program.empty());
   CHECK(plan.request.environment.empty());
   CHECK(plan.send.empty());
@@ -82,7 +82,7 @@ TEST_CASE("form: what a kind does not need is not in the plan") {
 TEST_CASE("form: an option that is given several times is typed as words") {
   FormFacts facts = kFacts;
   facts.kinds[1].options = {{.name = "file",
-                             .type = capture::OptionType::file,
+                             .type = capture::request::OptionType::file,
                              .default_value = "",
                              .explanation = "",
                              .choices = {},
@@ -93,7 +93,7 @@ TEST_CASE("form: an option that is given several times is typed as words") {
   CHECK(first_problem(form, facts).find("--file") != std::string::npos);
   set_option(form.kinds[0], facts.kinds[1].options[0], "'a b.json' c.json");
   CHECK(first_problem(form, facts).empty());
-  const capture::CapturePlan plan = plan_of(form, facts);
+  const capture::client::CapturePlan plan = plan_of(form, facts);
   REQUIRE(plan.request.kinds[0].options.size() == 2);
   CHECK(plan.request.kinds[0].options[0].value == "a b.json");
   CHECK(plan_of(form_of(plan, facts), facts).request == plan.request);
@@ -145,12 +145,12 @@ TEST_CASE("form: an agent that starts no programs is named before a start fails 
 
 TEST_CASE("form: watching needs a host and nothing else") {
   CaptureForm form;
-  form.mode = capture::StartMode::watch;
+  form.mode = capture::wire::StartMode::watch;
   form.capture_id = "c1";
   form.program = "'";
   CHECK(check_form(form, kFacts).empty());
-  const capture::CapturePlan plan = plan_of(form, kFacts);
-  CHECK(plan.mode == capture::StartMode::watch);
+  const capture::client::CapturePlan plan = plan_of(form, kFacts);
+  CHECK(plan.mode == capture::wire::StartMode::watch);
   CHECK(plan.capture_id == "c1");
   CHECK(plan.request.kinds.empty());
 }
@@ -164,7 +164,7 @@ TEST_CASE("form: times are read as they are written") {
 }
 
 TEST_CASE("form: the name of the session says what ran") {
-  capture::CapturePlan plan;
+  capture::client::CapturePlan plan;
   plan.places = {"a:1", "b:1"};
   CHECK(title_of_plan(plan) == "a:1, b:1");
   plan.request.program = "/usr/bin/python3";
@@ -180,7 +180,7 @@ TEST_CASE("configurations: are there again after a restart, whatever is in them,
   form.environment = {"TABS=a\tb", "LINES=a\\nb"};
   form.uses_script = true;
   form.script = "#!/bin/bash\nset -e\n./run \"$1\"\n";
-  const capture::CapturePlan plan = plan_of(form, kFacts);
+  const capture::client::CapturePlan plan = plan_of(form, kFacts);
   {
     Configurations first(path);
     REQUIRE(first.load().ok());
@@ -205,7 +205,7 @@ TEST_CASE("configurations: are there again after a restart, whatever is in them,
 
 TEST_CASE("configurations: are copied, renamed and deleted, and no name is taken twice") {
   Configurations book("");
-  capture::CapturePlan plan;
+  capture::client::CapturePlan plan;
   plan.places = {"local"};
   REQUIRE(book.save({{"p", "a"}, plan}).ok());
   REQUIRE(book.duplicate({"p", "a"}, book.free_name({"p", "a"})).ok());
@@ -237,9 +237,9 @@ TEST_CASE("configurations: a file of another version loses nothing but what is n
 }
 
 TEST_CASE("capture text: what an agent's card says first is what went wrong") {
-  capture::AgentStatus agent;
+  capture::client::AgentStatus agent;
   agent.place = "trn1-07:7420";
-  agent.phase = capture::CapturePhase::reconnecting;
+  agent.phase = capture::client::CapturePhase::reconnecting;
   agent.message = "connection reset";
   agent.dropped_events = 12;
   agent.controls = false;

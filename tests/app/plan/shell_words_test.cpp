@@ -50,7 +50,7 @@ TEST_CASE("shell words: any words survive being joined and split again") {
     for (std::string& word : words) {
       for (std::size_t n = random() % 6; n > 0; --n) word += kSigns[random() % kSigns.size()];
     }
-    CHECK(words_of(capture::shell_command(words)) == words);
+    CHECK(words_of(capture::system::shell_command(words)) == words);
   }
 }
 

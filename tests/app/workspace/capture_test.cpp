@@ -11,7 +11,7 @@
 
 using namespace accelscope;
 using namespace accelscope::app;
-using capture::CapturePhase;
+using capture::client::CapturePhase;
 
 namespace {
 
@@ -19,11 +19,11 @@ struct Live {
   explicit Live(const std::string& state_directory = "")
       : workspace({.state_directory = state_directory, .services = fake.services()}) {}
   void connect(const ConfigurationName& from = {}) {
-    capture::CapturePlan plan;
+    capture::client::CapturePlan plan;
     plan.places = {"trn1-07:7420"};
     plan.request.name = "mlp";
     workspace.connect(plan, from);
-    fake.change([](capture::CaptureStatus& status) { status.agents[0].host = "trn1-07"; });
+    fake.change([](capture::client::CaptureStatus& status) { status.agents[0].host = "trn1-07"; });
     fake.set_phase(CapturePhase::streaming);
     fake.make_events(10);
     update();
@@ -69,8 +69,9 @@ TEST_CASE("capture: what was dropped while it was broken is counted in the notic
   live.fake.set_phase(CapturePhase::reconnecting, "timed out");
   live.update();
   live.fake.set_phase(CapturePhase::streaming);
-  live.fake.change(
-      [](capture::CaptureStatus& status) { status.agents[0].lost_events = status.agents[0].dropped_events = 1'204; });
+  live.fake.change([](capture::client::CaptureStatus& status) {
+    status.agents[0].lost_events = status.agents[0].dropped_events = 1'204;
+  });
   live.update();
   CHECK(live.workspace.notices()[0].text.find("1,204 events are lost") != std::string::npos);
 }
@@ -146,7 +147,7 @@ TEST_CASE("capture: one agent of several that fails is told, and the others go o
   live.workspace.connect("a:1,b:1");
   live.fake.set_phase(CapturePhase::streaming);
   live.fake.make_events(1);
-  live.fake.change([](capture::CaptureStatus& status) {
+  live.fake.change([](capture::client::CaptureStatus& status) {
     status.agents[1].phase = CapturePhase::failed;
     status.agents[1].message = "b:1: nobody listens there";
   });
@@ -161,7 +162,8 @@ TEST_CASE("capture: questions reach the user and answers the capture they belong
   Live live;
   live.connect();
   CHECK_FALSE(live.workspace.capture_question());
-  live.fake.ask({.id = 7, .kind = capture::CaptureQuestion::Kind::secret, .place = "p", .title = "t", .text = "pass"});
+  live.fake.ask(
+      {.id = 7, .kind = capture::client::CaptureQuestion::Kind::secret, .place = "p", .title = "t", .text = "pass"});
   const auto asked = live.workspace.capture_question();
   REQUIRE(asked.has_value());
   live.workspace.answer_capture(*asked, "secret");
@@ -197,7 +199,7 @@ TEST_CASE("recovery: what was left behind is listed, taken up as a live tab with
   const test::TemporaryFolder folder;
   test::FakeCapture fake;
   for (const char* name : {"one", "two"}) {
-    capture::Recoverable left{.folder = folder.file(name), .plan = {}, .title = name, .events = 25};
+    capture::client::Recoverable left{.folder = folder.file(name), .plan = {}, .title = name, .events = 25};
     left.plan.places = {"trn1-07:7420"};
     fake.left.push_back(left);
   }

@@ -188,7 +188,7 @@ TEST_CASE("workspace: a live session shows its rate, follows the newest events, 
   SessionTab& tab = workspace.tab(0);
   CHECK(tab.live == LiveState::connecting);
   CHECK_FALSE(workspace.settled());
-  fake.set_phase(capture::CapturePhase::streaming);
+  fake.set_phase(capture::client::CapturePhase::streaming);
   double now_s = 0;
   for (int i = 0; i < 10; ++i) {
     fake.make_events(100);
@@ -202,7 +202,7 @@ TEST_CASE("workspace: a live session shows its rate, follows the newest events, 
 
   workspace.stop_capture(0);
   CHECK(fake.was("stop"));
-  fake.set_phase(capture::CapturePhase::failed, "127.0.0.1:7420: the agent hung up");
+  fake.set_phase(capture::client::CapturePhase::failed, "127.0.0.1:7420: the agent hung up");
   workspace.update(now_s += 0.25);
   CHECK(tab.live == LiveState::failed);
   CHECK(tab.events_per_second == 0);

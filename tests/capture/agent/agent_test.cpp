@@ -19,7 +19,7 @@ struct WatchedSource {
   std::promise<Result<void>> ended;
   std::atomic<std::uint64_t> chunks{0};
 
-  SourceFunction function() {
+  agent::SourceFunction function() {
     return [this](EventSink& sink) {
       begun.set_value();
       struct Counting final : EventSink {
@@ -47,15 +47,15 @@ T await(std::future<T> future) {
   return future.get();
 }
 
-RawPeer greeted_viewer(const Address& address, const Hello& hello = viewer_hello()) {
+RawPeer greeted_viewer(const system::Address& address, const wire::Hello& hello = viewer_hello()) {
   RawPeer peer = RawPeer::connect_to(address);
-  peer.send(encode(hello));
+  peer.send(wire::encode(hello));
   return peer;
 }
 
 // What the next viewer sees once the agent has let go of the one before.
-AgentStatus next_viewer(const Address& address) {
-  AgentStatus status;
+client::AgentStatus next_viewer(const system::Address& address) {
+  client::AgentStatus status;
   do {
     RecordingSink sink;
     TestConnection connection(connection_to(address), sink);
@@ -72,9 +72,9 @@ TEST_CASE("stopping from the viewer ends the source, and all it made arrives") {
   while (connection.status().events == 0 && !connection.done()) std::this_thread::yield();
   connection.stop();
   REQUIRE(connection.wait_for(kPatience));
-  const AgentStatus status = connection.status();
-  CHECK(status.phase == CapturePhase::ended);
-  CHECK(status.outcome == Outcome::stopped);
+  const client::AgentStatus status = connection.status();
+  CHECK(status.phase == client::CapturePhase::ended);
+  CHECK(status.outcome == wire::Outcome::stopped);
   CHECK(status.lost_events == 0);
   CHECK(status.events == sink.event_count);
   CHECK(contains(status.message, "stopped by the viewer"));
@@ -88,8 +88,8 @@ TEST_CASE("stopping the agent ends the capture in order, and all it made arrives
   while (connection.status().events == 0 && !connection.done()) std::this_thread::yield();
   agent.stop();
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().phase == CapturePhase::ended);
-  CHECK(connection.status().outcome == Outcome::stopped);
+  CHECK(connection.status().phase == client::CapturePhase::ended);
+  CHECK(connection.status().outcome == wire::Outcome::stopped);
   CHECK(connection.status().lost_events == 0);
   CHECK(contains(connection.status().message, "the agent was stopped"));
   CHECK(agent.join().ok());
@@ -105,7 +105,7 @@ TEST_CASE("a source that fails tells the viewer why, and what came is kept") {
   RecordingSink sink;
   TestConnection connection(connection_to(agent.address()), sink);
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().phase == CapturePhase::failed);
+  CHECK(connection.status().phase == client::CapturePhase::failed);
   CHECK(contains(connection.status().message, "device 3 fell off the bus"));
   CHECK(sink.event_count == 500);
   CHECK_FALSE(agent.join().ok());
@@ -131,22 +131,22 @@ TEST_CASE("a second viewer is told that the agent is busy and with whom, and lat
     RecordingSink sink;
     TestConnection second(connection_to(agent.address()), sink);
     REQUIRE(second.wait_for(kPatience));
-    CHECK(second.status().phase == CapturePhase::failed);
+    CHECK(second.status().phase == client::CapturePhase::failed);
     CHECK(contains(second.status().message, "serves another viewer"));
     CHECK(contains(second.status().message, "accelscope 9.9.9"));
   }
   first.stop();
   REQUIRE(first.wait_for(kPatience));
-  CHECK(first.status().phase == CapturePhase::ended);
+  CHECK(first.status().phase == client::CapturePhase::ended);
   first.close();
-  const AgentStatus third = next_viewer(agent.address());
-  CHECK(third.phase == CapturePhase::ended);
+  const client::AgentStatus third = next_viewer(agent.address());
+  CHECK(third.phase == client::CapturePhase::ended);
   CHECK(third.events == 10);
 }
 
 TEST_CASE("a viewer that never reads cannot make the agent keep more than its buffer, and is given up") {
   WatchedSource source;
-  AgentOptions options;
+  agent::AgentOptions options;
   options.once = true;
   options.outbox.buffer_bytes = 4U << 20;
   options.orphan_limit = std::chrono::milliseconds(50);
@@ -154,17 +154,17 @@ TEST_CASE("a viewer that never reads cannot make the agent keep more than its bu
   options.limits.stall = std::chrono::milliseconds(400);
   RunningAgent agent(source.function(), options);
   RawPeer peer = greeted_viewer(agent.address());
-  peer.send(encode(Start{}));
+  peer.send(wire::encode(wire::Start{}));
   // Heartbeats go on, but nothing is read: the window fills, the source waits, and the agent notices.
   std::future<Result<void>> ended = source.ended.get_future();
-  const Frame heartbeat = make_frame(FrameType::heartbeat, {});
+  const wire::Frame heartbeat = wire::make_frame(wire::FrameType::heartbeat, {});
   const auto patience_ends = std::chrono::steady_clock::now() + kPatience;
   while (ended.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
     REQUIRE(std::chrono::steady_clock::now() < patience_ends);
     peer.send(heartbeat);
   }
   (void)ended.get();
-  const std::vector<Frame> frames = frames_of({.events = 16'384, .lanes = 1});
+  const std::vector<wire::Frame> frames = frames_of({.events = 16'384, .lanes = 1});
   CHECK(source.chunks.load() <=
         options.outbox.buffer_bytes / frames.back().wire_bytes() + 2);  // and the one it was held back with
   const Result<void> outcome = agent.join();
@@ -174,12 +174,12 @@ TEST_CASE("a viewer that never reads cannot make the agent keep more than its bu
 
 TEST_CASE("a viewer that reads but never acknowledges holds the source at the window") {
   WatchedSource source;
-  AgentOptions options;
+  agent::AgentOptions options;
   options.window_bytes = 1U << 20;
   options.outbox.buffer_bytes = 2U << 20;
   RunningAgent agent(source.function(), options);
   RawPeer peer = greeted_viewer(agent.address());
-  peer.send(encode(Start{}));
+  peer.send(wire::encode(wire::Start{}));
   std::uint64_t bytes = 0;
   std::uint64_t last = 0;
   std::uint64_t queued = 0;
@@ -189,14 +189,14 @@ TEST_CASE("a viewer that reads but never acknowledges holds the source at the wi
       bytes += frame->wire_bytes();
       last = frame->header.sequence;
     }
-    if (frame->header.type != FrameType::progress) continue;
-    queued = decode_progress(frame->body).value().queued_bytes;
+    if (frame->header.type != wire::FrameType::progress) continue;
+    queued = wire::decode_progress(frame->body).value().queued_bytes;
     break;
   }
   CHECK(bytes <= options.window_bytes);
   CHECK(queued <= options.outbox.buffer_bytes);
-  peer.send(encode_received({last}));
-  const auto next = peer.receive(FrameType::chunk);
+  peer.send(wire::encode_received({last}));
+  const auto next = peer.receive(wire::FrameType::chunk);
   REQUIRE(next);
   CHECK(next->header.sequence == last + 1);
 }
@@ -204,56 +204,56 @@ TEST_CASE("a viewer that reads but never acknowledges holds the source at the wi
 TEST_CASE("a window smaller than a chunk still lets one chunk through at a time") {
   RunningAgent agent(synthetic_source({.events = 100'000, .lanes = 2}));
   RecordingSink sink;
-  ConnectionOptions options = connection_to(agent.address());
+  client::ConnectionOptions options = connection_to(agent.address());
   options.window_bytes = 100;
   TestConnection connection(options, sink);
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().phase == CapturePhase::ended);
+  CHECK(connection.status().phase == client::CapturePhase::ended);
   CHECK(sink.event_count == 100'000);
 }
 
 TEST_CASE("a viewer of another major version learns which side to update") {
   RunningAgent agent(synthetic_source({}));
-  for (const auto& [major, side] : {std::pair<std::uint16_t, std::string>{kProtocolMajor + 1, "accelscope-agent"},
-                                    std::pair<std::uint16_t, std::string>{kProtocolMajor - 1, "accelscope"}}) {
-    Hello hello = viewer_hello();
+  for (const auto& [major, side] : {std::pair<std::uint16_t, std::string>{wire::kProtocolMajor + 1, "accelscope-agent"},
+                                    std::pair<std::uint16_t, std::string>{wire::kProtocolMajor - 1, "accelscope"}}) {
+    wire::Hello hello = viewer_hello();
     hello.major = major;
     RawPeer peer = greeted_viewer(agent.address(), hello);
-    const auto error = peer.receive(FrameType::error);
+    const auto error = peer.receive(wire::FrameType::error);
     REQUIRE(error);
-    const ErrorMessage message = decode_error(error->body).value();
-    CHECK(message.code == ErrorCode::version);
+    const wire::ErrorMessage message = wire::decode_error(error->body).value();
+    CHECK(message.code == wire::ErrorCode::version);
     CHECK(message.text.ends_with("; update " + side));
   }
 }
 
 TEST_CASE("garbage, floods, early and impossible frames end a connection, and the agent serves the next viewer") {
-  AgentOptions options;
+  agent::AgentOptions options;
   options.limits = quick_limits();
   options.limits.farewell = std::chrono::milliseconds(200);
   RunningAgent agent(synthetic_source({.events = 10, .lanes = 1}), options);
   {
     RawPeer garbage = RawPeer::connect_to(agent.address());
     garbage.send(std::as_bytes(std::span("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n")));
-    CHECK_FALSE(garbage.receive(FrameType::start));
+    CHECK_FALSE(garbage.receive(wire::FrameType::start));
     RawPeer early = RawPeer::connect_to(agent.address());
-    early.send(encode(Start{}));
-    CHECK_FALSE(early.receive(FrameType::chunk));
+    early.send(wire::encode(wire::Start{}));
+    CHECK_FALSE(early.receive(wire::FrameType::chunk));
     RawPeer twice = greeted_viewer(agent.address());
-    twice.send(encode(viewer_hello()));
-    CHECK(twice.receive(FrameType::error));
+    twice.send(wire::encode(viewer_hello()));
+    CHECK(twice.receive(wire::FrameType::error));
   }
   CHECK(next_viewer(agent.address()).events == 10);
   {
     RawPeer liar = greeted_viewer(agent.address());
-    liar.send(encode(Start{}));
-    liar.send(encode_received({1'000'000}));
-    CHECK(liar.receive(FrameType::error));
+    liar.send(wire::encode(wire::Start{}));
+    liar.send(wire::encode_received({1'000'000}));
+    CHECK(liar.receive(wire::FrameType::error));
   }
   CHECK(next_viewer(agent.address()).events == 10);
   {
     RawPeer flood = greeted_viewer(agent.address());
-    const Frame heartbeat = make_frame(FrameType::heartbeat, {});
+    const wire::Frame heartbeat = wire::make_frame(wire::FrameType::heartbeat, {});
     Bytes many;
     for (int i = 0; i < 20'000; ++i) {
       const auto bytes = std::as_bytes(std::span(&heartbeat.header, 1));
@@ -262,8 +262,8 @@ TEST_CASE("garbage, floods, early and impossible frames end a connection, and th
     while (flood.send(ByteView(many))) {
     }
   }
-  const AgentStatus status = next_viewer(agent.address());
-  CHECK(status.phase == CapturePhase::ended);
+  const client::AgentStatus status = next_viewer(agent.address());
+  CHECK(status.phase == client::CapturePhase::ended);
   CHECK(status.events == 10);
   CHECK(contains(agent.log(), "not the start of a frame"));
   CHECK(contains(agent.log(), "began with a start frame"));
@@ -273,15 +273,15 @@ TEST_CASE("garbage, floods, early and impossible frames end a connection, and th
 
 TEST_CASE("a viewer that dies and does not come back frees the source, with a log line that counts what was lost") {
   WatchedSource source;
-  AgentOptions options;
+  agent::AgentOptions options;
   options.once = true;
   options.orphan_limit = std::chrono::milliseconds(50);
   RunningAgent agent(source.function(), options);
   {
     RawPeer peer = greeted_viewer(agent.address());
-    peer.send(encode(Start{}));
+    peer.send(wire::encode(wire::Start{}));
     await(source.begun.get_future());
-    REQUIRE(peer.receive(FrameType::chunk));
+    REQUIRE(peer.receive(wire::FrameType::chunk));
   }
   (void)await(source.ended.get_future());
   CHECK_FALSE(agent.join().ok());
@@ -290,9 +290,9 @@ TEST_CASE("a viewer that dies and does not come back frees the source, with a lo
 
 TEST_CASE("an agent asked for anything but loopback, or for a port in use, says why it cannot") {
   RunningAgent agent(synthetic_source({}));
-  AgentOptions options;
+  agent::AgentOptions options;
   options.listen = agent.address();
-  const Result<std::unique_ptr<Agent>> second = Agent::listen(options, synthetic_source({}));
+  const Result<std::unique_ptr<agent::Agent>> second = agent::Agent::listen(options, synthetic_source({}));
   REQUIRE_FALSE(second.ok());
   CHECK(contains(second.message(), agent.address().text()));
   CHECK(contains(second.message(), "is another agent running?"));

@@ -231,9 +231,9 @@ TEST_CASE("what a killed run had sealed is in its spool") {
   (void)run.finish(kPatience);
   REQUIRE(fs::exists(spool));
   for (const auto& entry : fs::directory_iterator(spool)) {
-    Result<std::unique_ptr<CaptureRun>> left = CaptureRun::reopen(entry.path().string(), {});
+    Result<std::unique_ptr<agent::CaptureRun>> left = agent::CaptureRun::reopen(entry.path().string(), {});
     REQUIRE_MESSAGE(left.ok(), left.message());
-    CHECK((*left)->state() == CaptureState::interrupted);
+    CHECK((*left)->state() == wire::CaptureState::interrupted);
     CHECK((*left)->offer().events >= 1);
   }
   REQUIRE(shell.run({"run", "-o", shell.file("b.accel"), "--spool", shell.file("other"), "--", "true"}).status == 0);
@@ -247,12 +247,12 @@ TEST_CASE("a detached agent prints its address, leaves the terminal, and serves"
   const std::optional<std::string> line = starter.wait_for("listening on ", kPatience);
   REQUIRE(line);
   CHECK(starter.finish(kPatience) == 0);  // its output is closed by now, though the agent runs
-  const Result<Address> address = parse_address(line->substr(std::string("listening on ").size()));
+  const Result<system::Address> address = system::parse_address(line->substr(std::string("listening on ").size()));
   REQUIRE(address.ok());
   RecordingSink sink;
   TestConnection connection(connection_to(*address), sink);
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().phase == CapturePhase::ended);
+  CHECK(connection.status().phase == client::CapturePhase::ended);
   CHECK(sink.event_count >= 5'000);
   CHECK(fs::exists(shell.file("agent.log")));
   Process failing = shell.start({"--detach", "--listen", fmt::format("127.0.0.1:{}", 1), "--scratch",
@@ -267,22 +267,22 @@ TEST_CASE("a viewer chooses the kind, and reads no files of a host that does not
   const std::string label = "listening on ";
   const std::optional<std::string> line = agent.wait_for(label, kPatience);
   REQUIRE(line);
-  const Address address = parse_address(line->substr(label.size())).value();
-  const auto capture = [&](const KindChoice& kind, RecordingSink& sink) {
-    ConnectionOptions options = connection_to(address);
+  const system::Address address = system::parse_address(line->substr(label.size())).value();
+  const auto capture = [&](const request::KindChoice& kind, RecordingSink& sink) {
+    client::ConnectionOptions options = connection_to(address);
     options.start.request.kinds = {kind};
     TestConnection connection(options, sink);
     REQUIRE(connection.wait_for(kPatience));
     return connection.status();
   };
   RecordingSink simulated;
-  CHECK(capture({"simulate", {{"events", "1000"}, {"rate", "max"}}}, simulated).phase == CapturePhase::ended);
+  CHECK(capture({"simulate", {{"events", "1000"}, {"rate", "max"}}}, simulated).phase == client::CapturePhase::ended);
   CHECK(simulated.event_count >= 1'000);
   RecordingSink refused;
-  const AgentStatus denied = capture({"replay", {{"file", "/etc/hostname"}}}, refused);
-  CHECK(denied.phase == CapturePhase::failed);
+  const client::AgentStatus denied = capture({"replay", {{"file", "/etc/hostname"}}}, refused);
+  CHECK(denied.phase == client::CapturePhase::failed);
   CHECK(contains(denied.message, "reads no files of its host"));
-  const AgentStatus unknown = capture({"simulat", {}}, refused);
+  const client::AgentStatus unknown = capture({"simulat", {}}, refused);
   CHECK(contains(unknown.message, "did you mean 'simulate'?"));
   CHECK(refused.event_count == 0);
   agent.interrupt();
@@ -313,20 +313,20 @@ TEST_CASE("help shows the kinds' options with their defaults, doctor every kind'
   const Shell::Said help = shell.run({"run", "--help"});
   CHECK(help.status == 0);
   CHECK(help.output.size() < 4'000);
-  for (const KindFacts& facts : declared_kinds()) {
+  for (const request::KindFacts& facts : request::declared_kinds()) {
     CHECK(contains(help.output, facts.title));
     const Shell::Said own = shell.run({"run", "--help", facts.name});
     CHECK(own.status == 0);
     CHECK(contains(own.output, facts.explanation));
-    for (const KindOption& option : facts.options) CHECK(contains(own.output, "--" + option.name));
+    for (const request::KindOption& option : facts.options) CHECK(contains(own.output, "--" + option.name));
   }
   CHECK(contains(shell.run({"run", "--help", "program"}).output, "--sample-interval DURATION=100ms"));
   CHECK(contains(help.output, "125 if the capture itself failed"));
   CHECK(shell.run({"--help"}).status == 0);
   const Shell::Said doctor = shell.run({"doctor", "--listen", "127.0.0.1:0", "--spool", shell.file("spool")});
   CHECK(doctor.status == 0);
-  for (const KindFacts& facts : checked_kinds()) {
-    for (const KindCheck& check : facts.checks) CHECK(contains(doctor.output, check.text));
+  for (const request::KindFacts& facts : request::checked_kinds()) {
+    for (const request::KindCheck& check : facts.checks) CHECK(contains(doctor.output, check.text));
   }
   CHECK(contains(doctor.output, "free for a spool"));
   CHECK(contains(doctor.output, "/token: not there yet"));

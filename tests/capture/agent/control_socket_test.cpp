@@ -22,45 +22,48 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<ControlSocket> open_control(const ScratchFolder& folder, const std::string& name,
-                                            ControlSocket::Handler handler) {
-  Result<std::unique_ptr<ControlSocket>> control = ControlSocket::open(name, std::move(handler), folder.path.string());
+std::unique_ptr<agent::ControlSocket> open_control(const ScratchFolder& folder, const std::string& name,
+                                                   agent::ControlSocket::Handler handler) {
+  Result<std::unique_ptr<agent::ControlSocket>> control =
+      agent::ControlSocket::open(name, std::move(handler), folder.path.string());
   REQUIRE_MESSAGE(control.ok(), control.message());
   return std::move(control).value();
 }
 
 // A capture that says what it was asked.
-std::unique_ptr<ControlSocket> capture_named(const ScratchFolder& folder, const std::string& name) {
-  return open_control(folder, name, [name](ControlCommand command) -> Result<std::string> {
-    if (command == ControlCommand::resume) return Error{name + " is not paused"};
-    return name + ": " + std::string(control_word(command));
+std::unique_ptr<agent::ControlSocket> capture_named(const ScratchFolder& folder, const std::string& name) {
+  return open_control(folder, name, [name](agent::ControlCommand command) -> Result<std::string> {
+    if (command == agent::ControlCommand::resume) return Error{name + " is not paused"};
+    return name + ": " + std::string(agent::control_word(command));
   });
 }
 
 TEST_CASE("the only capture need not be named, and says what happened or why not") {
   const ScratchFolder folder;
   const auto control = capture_named(folder, "mlp");
-  CHECK(*send_command("", ControlCommand::pause, folder.path.string()) == "mlp: pause");
-  CHECK(*send_command("mlp", ControlCommand::stop, folder.path.string()) == "mlp: stop");
-  CHECK(send_command("", ControlCommand::resume, folder.path.string()).message() == "mlp is not paused");
+  CHECK(*agent::send_command("", agent::ControlCommand::pause, folder.path.string()) == "mlp: pause");
+  CHECK(*agent::send_command("mlp", agent::ControlCommand::stop, folder.path.string()) == "mlp: stop");
+  CHECK(agent::send_command("", agent::ControlCommand::resume, folder.path.string()).message() == "mlp is not paused");
 }
 
 TEST_CASE("without a capture, with several, or with a wrong name the error says what there is") {
   const ScratchFolder folder;
-  CHECK(contains(send_command("", ControlCommand::stop, folder.path.string()).message(), "no capture of yours"));
+  CHECK(contains(agent::send_command("", agent::ControlCommand::stop, folder.path.string()).message(),
+                 "no capture of yours"));
   const auto one = capture_named(folder, "mlp");
   const auto two = capture_named(folder, "attention");
-  CHECK(send_command("", ControlCommand::stop, folder.path.string()).message() ==
+  CHECK(agent::send_command("", agent::ControlCommand::stop, folder.path.string()).message() ==
         "several captures are running: attention, mlp; name one, as in accelscope-agent stop attention");
-  CHECK(contains(send_command("mlpp", ControlCommand::stop, folder.path.string()).message(), "did you mean mlp?"));
-  CHECK(*send_command("attention", ControlCommand::stop, folder.path.string()) == "attention: stop");
-  REQUIRE(list_captures(folder.path.string())->size() == 2);
+  CHECK(contains(agent::send_command("mlpp", agent::ControlCommand::stop, folder.path.string()).message(),
+                 "did you mean mlp?"));
+  CHECK(*agent::send_command("attention", agent::ControlCommand::stop, folder.path.string()) == "attention: stop");
+  REQUIRE(agent::list_captures(folder.path.string())->size() == 2);
 }
 
 std::atomic<int> g_signals = 0;  // lock-free: a signal handler may change it
 
 // True if the end does not wait for anybody.
-bool ends(std::unique_ptr<ControlSocket> control) {
+bool ends(std::unique_ptr<agent::ControlSocket> control) {
   auto ended = std::make_shared<std::promise<void>>();
   std::future<void> waiting = ended->get_future();
   std::thread([control = std::move(control), ended]() mutable {
@@ -83,7 +86,7 @@ TEST_CASE("a signal that reaches the thread that listens holds nothing up") {
     REQUIRE(::kill(::getpid(), SIGUSR1) == 0);
     while (g_signals < count) std::this_thread::yield();
   }
-  CHECK(*send_command("mlp", ControlCommand::pause, folder.path.string()) == "mlp: pause");
+  CHECK(*agent::send_command("mlp", agent::ControlCommand::pause, folder.path.string()) == "mlp: pause");
   CHECK(ends(std::move(control)));
   std::signal(SIGUSR1, SIG_DFL);
   pthread_sigmask(SIG_UNBLOCK, &only_there, nullptr);
@@ -92,7 +95,7 @@ TEST_CASE("a signal that reaches the thread that listens holds nothing up") {
 TEST_CASE("one that connects and says nothing holds up no end") {
   const ScratchFolder folder;
   auto control = capture_named(folder, "mlp");
-  const Result<Descriptor> silent = connect_to_local((folder.path / "mlp.sock").string());
+  const Result<system::Descriptor> silent = system::connect_to_local((folder.path / "mlp.sock").string());
   REQUIRE(silent.ok());
   CHECK(ends(std::move(control)));
 }
@@ -103,11 +106,11 @@ TEST_CASE("captures of one name are told apart by a number") {
   const auto second = capture_named(folder, "mlp");
   CHECK(first->name() == "mlp");
   CHECK(second->name() == "mlp-2");
-  const Result<std::vector<ControlledCapture>> captures = list_captures(folder.path.string());
+  const Result<std::vector<agent::ControlledCapture>> captures = agent::list_captures(folder.path.string());
   REQUIRE(captures->size() == 2);
   CHECK((*captures)[0].name == "mlp");
   CHECK((*captures)[1].name == "mlp-2");
-  CHECK(send_command("mlp-2", ControlCommand::stop, folder.path.string()).ok());
+  CHECK(agent::send_command("mlp-2", agent::ControlCommand::stop, folder.path.string()).ok());
 }
 
 TEST_CASE("what a process that died left behind is in nobody's way") {
@@ -121,17 +124,17 @@ TEST_CASE("what a process that died left behind is in nobody's way") {
     REQUIRE(::bind(left, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
     ::close(left);
   }
-  CHECK(list_captures(folder.path.string())->empty());
+  CHECK(agent::list_captures(folder.path.string())->empty());
   const auto control = capture_named(folder, "mlp");
   CHECK(control->name() == "mlp");
-  CHECK(list_captures(folder.path.string())->size() == 1);
+  CHECK(agent::list_captures(folder.path.string())->size() == 1);
 }
 
 TEST_CASE("a process that captures nothing now is not listed, and one that ended leaves nothing") {
   const ScratchFolder folder;
   {
-    const auto idle = open_control(folder, "agent", [](ControlCommand) { return Error{"captures nothing"}; });
-    CHECK(list_captures(folder.path.string())->empty());
+    const auto idle = open_control(folder, "agent", [](agent::ControlCommand) { return Error{"captures nothing"}; });
+    CHECK(agent::list_captures(folder.path.string())->empty());
   }
   CHECK_FALSE(fs::exists(folder.file("agent.sock")));
 }
@@ -148,15 +151,15 @@ TEST_CASE("sockets lie in a folder that is the user's alone") {
   const char* before = std::getenv("XDG_RUNTIME_DIR");
   const std::string kept = before == nullptr ? "" : before;
   ::setenv("XDG_RUNTIME_DIR", folder.path.c_str(), 1);
-  const Result<std::string> made = control_folder();
+  const Result<std::string> made = agent::control_folder();
   REQUIRE(made.ok());
   CHECK(*made == folder.file("accelscope"));
   CHECK(fs::status(*made).permissions() == fs::perms::owner_all);
   fs::permissions(*made, fs::perms::owner_all | fs::perms::others_exec);
-  CHECK(contains(control_folder().message(), "chmod 700"));
+  CHECK(contains(agent::control_folder().message(), "chmod 700"));
   fs::remove(*made);
   fs::create_directory_symlink(folder.path, *made);
-  CHECK(contains(control_folder().message(), "not a folder of yours"));
+  CHECK(contains(agent::control_folder().message(), "not a folder of yours"));
   if (before == nullptr) {
     ::unsetenv("XDG_RUNTIME_DIR");
   } else {

@@ -30,11 +30,11 @@ Process start_agent(std::vector<std::string> arguments) {
   return std::move(agent).value();
 }
 
-Address listening_address(Process& agent) {
+system::Address listening_address(Process& agent) {
   const std::string label = "listening on ";
   const std::optional<std::string> line = agent.wait_for(label, kPatience);
   REQUIRE(line);
-  const Result<Address> address = parse_address(line->substr(line->find(label) + label.size()));
+  const Result<system::Address> address = system::parse_address(line->substr(line->find(label) + label.size()));
   REQUIRE(address.ok());
   return address.value();
 }
@@ -76,8 +76,8 @@ TEST_CASE("Ctrl-C at the agent ends a running capture in order") {
   while (connection.status().events == 0 && !connection.done()) std::this_thread::yield();
   agent.interrupt();
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().phase == CapturePhase::ended);
-  CHECK(connection.status().outcome == Outcome::stopped);
+  CHECK(connection.status().phase == client::CapturePhase::ended);
+  CHECK(connection.status().outcome == wire::Outcome::stopped);
   CHECK(connection.status().lost_events == 0);
   CHECK(sink.event_count == connection.status().events);
   CHECK(agent.finish(kPatience) == 130);
@@ -93,7 +93,7 @@ TEST_CASE("a replayed session arrives byte for byte as it was captured") {
   {
     TestConnection connection(connection_to(listening_address(agent)), replayed);
     REQUIRE(connection.wait_for(kPatience));
-    CHECK_MESSAGE(connection.status().phase == CapturePhase::ended, connection.status().message);
+    CHECK_MESSAGE(connection.status().phase == client::CapturePhase::ended, connection.status().message);
   }
   CHECK(agent.finish(kPatience) == 0);
   CHECK(replayed.event_count == stream.events);
@@ -112,15 +112,15 @@ TEST_CASE("a replayed session arrives byte for byte as it was captured") {
 
 TEST_CASE("a paced replay takes as long as the capture did, and stops at once when cancelled") {
   RecordingSink sink;
-  PacedSink paced(sink, 10.0);
+  sources::PacedSink paced(sink, 10.0);
   const auto begin = std::chrono::steady_clock::now();
   REQUIRE(write_stream({.events = 20'000, .lanes = 1}, paced).ok());  // 2 ms of events, ten times as fast
   CHECK(std::chrono::steady_clock::now() - begin >= std::chrono::microseconds(199));
   CHECK(sink.event_count == 20'000);
   RecordingSink cancelled;
   cancelled.cancel_after = 1;
-  PacedSink slow(cancelled, 1e-9);  // would take weeks
-  const std::vector<Frame> frames = frames_of({.events = 16'384, .lanes = 1});
+  sources::PacedSink slow(cancelled, 1e-9);  // would take weeks
+  const std::vector<wire::Frame> frames = frames_of({.events = 16'384, .lanes = 1});
   cancelled.event_count = 1;
   CHECK(slow.append({frames.back().body, 0, 0, 16'384}).ok());
 }
@@ -128,14 +128,14 @@ TEST_CASE("a paced replay takes as long as the capture did, and stops at once wh
 TEST_CASE("a file that is no known format is refused with the formats that are") {
   const std::string path = std::filesystem::temp_directory_path() / "accelscope_unknown_format";
   { std::ofstream(path) << "just some text\n"; }
-  const Result<const SourceFormat*> format = guess_format(path);
+  const Result<const sources::SourceFormat*> format = sources::guess_format(path);
   REQUIRE_FALSE(format.ok());
   CHECK(contains(format.message(), path));
   CHECK(contains(format.message(), "session"));
   { std::ofstream empty(path); }
-  CHECK(contains(guess_format(path).message(), "empty"));
+  CHECK(contains(sources::guess_format(path).message(), "empty"));
   std::filesystem::remove(path);
-  CHECK(contains(find_format("nonsense").message(), "known ones are"));
+  CHECK(contains(sources::find_format("nonsense").message(), "known ones are"));
 }
 
 }  // namespace

@@ -37,68 +37,69 @@ struct Got {
   std::uint64_t gap_events = 0;
   std::uint64_t gap_frames = 0;
   std::uint64_t definitions = 0;
-  std::optional<StreamEnd> end;
+  std::optional<wire::StreamEnd> end;
   std::string capture_id;
 
-  void take(const Frame& frame) {
-    if (frame.header.type == FrameType::started) capture_id = decode_started(frame.body).value().capture_id;
-    if (frame.header.type == FrameType::end) end = decode_end(frame.body).value();
-    if (frame.header.type == FrameType::gap) {
-      const Gap gap = decode_gap(frame.body).value();
+  void take(const wire::Frame& frame) {
+    if (frame.header.type == wire::FrameType::started) capture_id = wire::decode_started(frame.body).value().capture_id;
+    if (frame.header.type == wire::FrameType::end) end = wire::decode_end(frame.body).value();
+    if (frame.header.type == wire::FrameType::gap) {
+      const wire::Gap gap = wire::decode_gap(frame.body).value();
       gap_events += gap.events;
       gap_frames += gap.last - gap.first + 1;
     }
     if (frame.header.sequence == 0) return;
     if (!sequences.insert(frame.header.sequence).second) ++doubled;
     highest = std::max(highest, frame.header.sequence);
-    if (frame.header.type == FrameType::definition) ++definitions;
-    if (frame.header.type != FrameType::chunk) return;
+    if (frame.header.type == wire::FrameType::definition) ++definitions;
+    if (frame.header.type != wire::FrameType::chunk) return;
     ChunkHeader header;
     std::memcpy(&header, frame.body.data(), sizeof header);
     events += header.count;
   }
 };
 
-RawPeer viewer(const Address& address, const std::string& id = "viewer-1") {
+RawPeer viewer(const system::Address& address, const std::string& id = "viewer-1") {
   RawPeer peer = RawPeer::connect_to(address);
-  Hello hello = viewer_hello();
+  wire::Hello hello = viewer_hello();
   hello.session_id = id;
-  peer.send(encode(hello));
+  peer.send(wire::encode(hello));
   return peer;
 }
 
-RawPeer viewer_with(const Token& token, const Address& address) {
+RawPeer viewer_with(const security::Token& token, const system::Address& address) {
   RawPeer peer = RawPeer::connect_to(address);
-  ViewerProof proof = ViewerProof::begin(token).value();
-  Hello hello = viewer_hello();
+  security::ViewerProof proof = security::ViewerProof::begin(token).value();
+  wire::Hello hello = viewer_hello();
   hello.nonce = proof.nonce();
-  peer.send(encode(hello));
-  const auto greeting = peer.receive(FrameType::hello);
+  peer.send(wire::encode(hello));
+  const auto greeting = peer.receive(wire::FrameType::hello);
   REQUIRE(greeting);
-  peer.send(encode(ProofMessage{proof.prove(decode_hello(greeting->body).value().nonce, {}).value()}));
-  const auto welcome = peer.receive(FrameType::welcome);
+  peer.send(
+      wire::encode(wire::ProofMessage{proof.prove(wire::decode_hello(greeting->body).value().nonce, {}).value()}));
+  const auto welcome = peer.receive(wire::FrameType::welcome);
   REQUIRE(welcome);
-  CHECK(proof.check_welcome(decode_welcome(welcome->body).value().mac).ok());
+  CHECK(proof.check_welcome(wire::decode_welcome(welcome->body).value().mac).ok());
   return peer;
 }
 
 // Reads until so many data frames have come, or the end; acknowledges each.
 void read(RawPeer& peer, Got& got, std::size_t frames, bool durable = false) {
   for (std::size_t count = 0; count < frames && !got.end;) {
-    const std::optional<Frame> frame = peer.receive();
+    const std::optional<wire::Frame> frame = peer.receive();
     REQUIRE(frame);
-    REQUIRE(frame->header.type != FrameType::error);
+    REQUIRE(frame->header.type != wire::FrameType::error);
     got.take(*frame);
     if (frame->header.sequence == 0) continue;
     ++count;
-    peer.send(encode_received({got.highest}));
-    if (durable) peer.send(encode_durable({got.highest}));
+    peer.send(wire::encode_received({got.highest}));
+    if (durable) peer.send(wire::encode_durable({got.highest}));
   }
 }
 
 std::string refusal(RawPeer& peer) {
-  const auto error = peer.receive(FrameType::error);
-  return error ? decode_error(error->body).value().text : "";
+  const auto error = peer.receive(wire::FrameType::error);
+  return error ? wire::decode_error(error->body).value().text : "";
 }
 
 namespace {
@@ -128,11 +129,11 @@ TEST_CASE("a capture that is cut again and again arrives whole, each event once"
   std::size_t cuts = 0;
   for (; !got.end; ++cuts) {
     RawPeer peer = viewer(agent.address());
-    peer.send(
-        encode(got.capture_id.empty()
-                   ? Start{}
-                   : Start{.after_sequence = got.highest, .mode = StartMode::take_up, .capture_id = got.capture_id}));
-    REQUIRE(peer.receive(FrameType::welcome));
+    peer.send(wire::encode(got.capture_id.empty() ? wire::Start{}
+                                                  : wire::Start{.after_sequence = got.highest,
+                                                                .mode = wire::StartMode::take_up,
+                                                                .capture_id = got.capture_id}));
+    REQUIRE(peer.receive(wire::FrameType::welcome));
     read(peer, got, 1 + cuts % 5);
   }
   CHECK(cuts > 5);
@@ -146,15 +147,16 @@ TEST_CASE("a capture that is cut again and again arrives whole, each event once"
 TEST_CASE("a viewer that comes back before its old connection is known to be dead is served") {
   RunningAgent agent(endless_source());
   RawPeer old = viewer(agent.address());
-  old.send(encode(Start{}));
+  old.send(wire::encode(wire::Start{}));
   Got got;
   read(old, got, 3);
-  const Start again{.after_sequence = got.highest, .mode = StartMode::take_up, .capture_id = got.capture_id};
+  const wire::Start again{
+      .after_sequence = got.highest, .mode = wire::StartMode::take_up, .capture_id = got.capture_id};
   RawPeer stranger = viewer(agent.address(), "viewer-2");
-  stranger.send(encode(again));
+  stranger.send(wire::encode(again));
   CHECK(contains(refusal(stranger), "serves another viewer"));
   RawPeer back = viewer(agent.address());
-  back.send(encode(again));
+  back.send(wire::encode(again));
   read(back, got, 10);
   CHECK(got.doubled == 0);
   CHECK(got.highest == got.sequences.size());
@@ -162,7 +164,7 @@ TEST_CASE("a viewer that comes back before its old connection is known to be dea
 
 TEST_CASE("a watcher sees the capture without holding it up or commanding it, also when it comes late") {
   std::atomic<bool> go_on{false};
-  AgentOptions options;
+  agent::AgentOptions options;
   options.outbox.buffer_bytes = 8U << 20;
   RunningAgent agent(
       [&go_on](EventSink& sink) -> Result<void> {
@@ -172,14 +174,14 @@ TEST_CASE("a watcher sees the capture without holding it up or commanding it, al
       },
       options);
   RawPeer owner = viewer(agent.address());
-  owner.send(encode(Start{}));
+  owner.send(wire::encode(wire::Start{}));
   Got owned;
   while (owned.events < 50'000) read(owner, owned, 1, true);
-  owner.send(encode(ClockReport{}));  // its answer comes when the acknowledgements before it were taken
-  REQUIRE(owner.receive(FrameType::clock));
+  owner.send(wire::encode(wire::ClockReport{}));  // its answer comes when the acknowledgements before it were taken
+  REQUIRE(owner.receive(wire::FrameType::clock));
   // All of it was let go by now, since its owner has it safe: the late watcher gets the definitions and a gap.
   RawPeer watcher = viewer(agent.address(), "viewer-2");
-  watcher.send(encode(Start{.mode = StartMode::watch}));
+  watcher.send(wire::encode(wire::Start{.mode = wire::StartMode::watch}));
   go_on = true;
   read(owner, owned, 100);
   Got seen;
@@ -188,15 +190,15 @@ TEST_CASE("a watcher sees the capture without holding it up or commanding it, al
   CHECK(seen.definitions == owned.definitions);
   CHECK(seen.gap_events == 50'000);
   CHECK(seen.events == 0);
-  watcher.send(encode(Stop{"I want it"}));
+  watcher.send(wire::encode(wire::Stop{"I want it"}));
   CHECK(contains(refusal(watcher), "stop frame where none belongs"));
 }
 
 TEST_CASE("without a viewer and without room, a capture waits, stops or drops as configured") {
-  for (const WhenFull when_full : {WhenFull::wait, WhenFull::stop, WhenFull::drop}) {
+  for (const agent::WhenFull when_full : {agent::WhenFull::wait, agent::WhenFull::stop, agent::WhenFull::drop}) {
     CAPTURE(static_cast<int>(when_full));
     std::atomic<std::uint64_t> made{0};
-    AgentOptions options;
+    agent::AgentOptions options;
     options.outbox = {.buffer_bytes = 3U << 20, .when_full = when_full};
     RunningAgent agent(
         [&made](EventSink& sink) {
@@ -208,36 +210,37 @@ TEST_CASE("without a viewer and without room, a capture waits, stops or drops as
     Got got;
     {
       RawPeer peer = viewer(agent.address());
-      peer.send(encode(Start{}));
+      peer.send(wire::encode(wire::Start{}));
       read(peer, got, 8);
     }
-    if (when_full == WhenFull::drop) {
+    if (when_full == agent::WhenFull::drop) {
       while (made == 0) std::this_thread::yield();
     }
-    if (when_full == WhenFull::stop) {
+    if (when_full == agent::WhenFull::stop) {
       while (!contains(agent.log(), "before the capture was delivered")) std::this_thread::yield();
     }
     while (!got.end) {
       RawPeer peer = viewer(agent.address());
-      peer.send(encode(Start{.after_sequence = got.highest, .mode = StartMode::take_up, .capture_id = got.capture_id}));
+      peer.send(wire::encode(
+          wire::Start{.after_sequence = got.highest, .mode = wire::StartMode::take_up, .capture_id = got.capture_id}));
       read(peer, got, 1'000);
     }
     CHECK(got.doubled == 0);
     CHECK(got.gap_frames == 0);
     CHECK(got.end->events == got.events);
-    if (when_full == WhenFull::wait) {
+    if (when_full == agent::WhenFull::wait) {
       CHECK(got.events == 2'000'000);
-      CHECK(got.end->outcome == Outcome::complete);
-    } else if (when_full == WhenFull::drop) {
+      CHECK(got.end->outcome == wire::Outcome::complete);
+    } else if (when_full == agent::WhenFull::drop) {
       CHECK(got.events < 2'000'000);
-      CHECK(got.end->outcome == Outcome::complete);
+      CHECK(got.end->outcome == wire::Outcome::complete);
     }
   }
 }
 
 TEST_CASE("what an agent with a spool has sealed is there for its viewer when another process goes on") {
   const TemporaryFolder folder;
-  AgentOptions options;
+  agent::AgentOptions options;
   options.spool_folder = (folder.path / "spool").string();
   options.outbox.buffer_bytes = 1U << 20;
   Got got;
@@ -251,26 +254,27 @@ TEST_CASE("what an agent with a spool has sealed is there for its viewer when an
         },
         options);
     RawPeer peer = viewer(agent.address());
-    peer.send(encode(Start{}));
+    peer.send(wire::encode(wire::Start{}));
     read(peer, got, 9);
     while (!made) std::this_thread::yield();
   }
   RunningAgent agent(nullptr, options);
   CHECK(contains(agent.log(), "400,000 events"));
   RawPeer peer = viewer(agent.address());
-  const auto welcomed = peer.receive(FrameType::welcome);
+  const auto welcomed = peer.receive(wire::FrameType::welcome);
   REQUIRE(welcomed);
-  const Welcome welcome = decode_welcome(welcomed->body).value();
+  const wire::Welcome welcome = wire::decode_welcome(welcomed->body).value();
   REQUIRE(welcome.captures.size() == 1);
   CHECK(welcome.captures[0].id == got.capture_id);
   CHECK(welcome.captures[0].events == kStream.events);
-  peer.send(encode(Start{.after_sequence = got.highest, .mode = StartMode::take_up, .capture_id = got.capture_id}));
+  peer.send(wire::encode(
+      wire::Start{.after_sequence = got.highest, .mode = wire::StartMode::take_up, .capture_id = got.capture_id}));
   read(peer, got, 1'000'000, true);
   CHECK(got.events == kStream.events);
   CHECK(got.doubled == 0);
   CHECK(got.end->events == kStream.events);
   // Safe with the viewer: the spool has done its work.
-  peer.send(encode_durable({got.highest}));
+  peer.send(wire::encode_durable({got.highest}));
   peer.close();
   while (!contains(agent.log(), "saved everything")) std::this_thread::yield();
   agent.stop();
@@ -280,7 +284,7 @@ TEST_CASE("what an agent with a spool has sealed is there for its viewer when an
 
 TEST_CASE("an agent that dies during a capture that repeats itself goes on where its spool ends") {
   const TemporaryFolder folder;
-  AgentOptions options;
+  agent::AgentOptions options;
   options.spool_folder = (folder.path / "spool").string();
   options.repeats = "synthetic 400,000";
   std::filesystem::path copy = folder.path / "copy";
@@ -288,7 +292,7 @@ TEST_CASE("an agent that dies during a capture that repeats itself goes on where
   {
     RunningAgent agent([](EventSink& sink) { return write_and_hang(kStream, 11, sink); }, options);
     RawPeer peer = viewer(agent.address());
-    peer.send(encode(Start{}));
+    peer.send(wire::encode(wire::Start{}));
     while (got.events < 11 * 16'384) read(peer, got, 1);
     // What a killed process leaves behind.
     std::filesystem::copy(options.spool_folder, copy, std::filesystem::copy_options::recursive);
@@ -301,34 +305,35 @@ TEST_CASE("an agent that dies during a capture that repeats itself goes on where
     RunningAgent agent(synthetic_source(kStream), options);
     RawPeer peer = viewer(agent.address());
     Got whole = got;
-    peer.send(encode(Start{.after_sequence = got.highest, .mode = StartMode::take_up, .capture_id = got.capture_id}));
+    peer.send(wire::encode(
+        wire::Start{.after_sequence = got.highest, .mode = wire::StartMode::take_up, .capture_id = got.capture_id}));
     read(peer, whole, 1'000);
     REQUIRE(whole.end);
     CHECK(whole.doubled == 0);
     CHECK(whole.end->events == whole.events);
     CHECK(whole.events == (repeats ? kStream.events : 11 * 16'384));
-    CHECK(whole.end->outcome == (repeats ? Outcome::complete : Outcome::failed));
+    CHECK(whole.end->outcome == (repeats ? wire::Outcome::complete : wire::Outcome::failed));
     if (!repeats) CHECK(contains(whole.end->text, "the agent died during the capture"));
   }
   // The spool can be opened as it is, too.
   Result<std::unique_ptr<Store>> store = Store::create();
   REQUIRE(store.ok());
   const std::filesystem::path spool = std::filesystem::directory_iterator(copy)->path();
-  CHECK(holds_frames(copy));
-  CHECK(holds_frames(spool));
-  CHECK(import_frames(spool, *store.value(), [] { return true; }).ok());
+  CHECK(ingest::holds_frames(copy));
+  CHECK(ingest::holds_frames(spool));
+  CHECK(ingest::import_frames(spool, *store.value(), [] { return true; }).ok());
   CHECK(store.value()->snapshot()->event_count == 11 * 16'384);
   CHECK(store.value()->status().lost == 0);
   CHECK(store.value()->snapshot()->quality.back().kind == "capture_unfinished");
-  CHECK_FALSE(holds_frames(folder.path / "nowhere"));
-  CHECK(contains(import_frames(folder.path / "nowhere", *store.value(), [] { return true; }).message(),
+  CHECK_FALSE(ingest::holds_frames(folder.path / "nowhere"));
+  CHECK(contains(ingest::import_frames(folder.path / "nowhere", *store.value(), [] { return true; }).message(),
                  "nothing to recover"));
 }
 
 TEST_CASE("an agent that died after it had let go of much still counts and repeats right") {
   const TemporaryFolder folder;
   const SyntheticStream stream{.events = 600'000, .lanes = 3};
-  AgentOptions options;
+  agent::AgentOptions options;
   options.outbox.spool_segment_bytes = 256U << 10;
   options.spool_folder = (folder.path / "spool").string();
   options.repeats = "synthetic 600,000";
@@ -337,10 +342,10 @@ TEST_CASE("an agent that died after it had let go of much still counts and repea
   {
     RunningAgent agent([&stream](EventSink& sink) { return write_and_hang(stream, 25, sink); }, options);
     RawPeer peer = viewer(agent.address());
-    peer.send(encode(Start{}));
+    peer.send(wire::encode(wire::Start{}));
     while (got.events < 25 * 16'384) read(peer, got, 1, true);
-    peer.send(encode(ClockReport{}));  // its answer comes when the acknowledgements before it were taken
-    for (std::optional<Frame> frame = peer.receive(); frame && frame->header.type != FrameType::clock;) {
+    peer.send(wire::encode(wire::ClockReport{}));  // its answer comes when the acknowledgements before it were taken
+    for (std::optional<wire::Frame> frame = peer.receive(); frame && frame->header.type != wire::FrameType::clock;) {
       got.take(*frame);
       frame = peer.receive();
     }
@@ -356,14 +361,15 @@ TEST_CASE("an agent that died after it had let go of much still counts and repea
     RunningAgent agent(synthetic_source(stream), options);
     RawPeer peer = viewer(agent.address());
     Got whole = got;
-    peer.send(encode(Start{.after_sequence = got.highest, .mode = StartMode::take_up, .capture_id = got.capture_id}));
+    peer.send(wire::encode(
+        wire::Start{.after_sequence = got.highest, .mode = wire::StartMode::take_up, .capture_id = got.capture_id}));
     read(peer, whole, 10'000);
     REQUIRE(whole.end);
     CHECK(whole.doubled == 0);
     CHECK(whole.end->events == whole.events);
     CHECK(whole.end->chunks == whole.sequences.size() - whole.definitions);
     std::uint64_t in_lanes = 0;
-    for (const LaneTotal& lane : whole.end->lanes) in_lanes += lane.events;
+    for (const wire::LaneTotal& lane : whole.end->lanes) in_lanes += lane.events;
     CHECK(in_lanes == whole.events);
     if (repeats) CHECK(whole.events == stream.events);
   }
@@ -371,7 +377,7 @@ TEST_CASE("an agent that died after it had let go of much still counts and repea
 
 TEST_CASE("a slow viewer of a spooling agent reads from disk what memory cannot hold") {
   const TemporaryFolder folder;
-  AgentOptions options;
+  agent::AgentOptions options;
   options.spool_folder = (folder.path / "spool").string();
   options.outbox.buffer_bytes = 1U << 20;
   std::atomic<bool> made{false};
@@ -383,7 +389,7 @@ TEST_CASE("a slow viewer of a spooling agent reads from disk what memory cannot 
       },
       options);
   RawPeer peer = viewer(agent.address());
-  peer.send(encode(Start{}));
+  peer.send(wire::encode(wire::Start{}));
   Got got;
   read(peer, got, 5);
   while (!made) std::this_thread::yield();
@@ -402,19 +408,19 @@ TEST_CASE("a paused capture says so to all, and the pause is in the session") {
     return write_stream({.events = 10, .lanes = 1}, sink);
   });
   RawPeer owner = viewer(agent.address());
-  owner.send(encode(Start{}));
-  REQUIRE(owner.receive(FrameType::started));
+  owner.send(wire::encode(wire::Start{}));
+  REQUIRE(owner.receive(wire::FrameType::started));
   RawPeer watcher = viewer(agent.address(), "viewer-2");
-  watcher.send(encode(Start{.mode = StartMode::watch}));
-  REQUIRE(watcher.receive(FrameType::state));
-  owner.send(encode_pause({}));
-  const auto state = watcher.receive(FrameType::state);
+  watcher.send(wire::encode(wire::Start{.mode = wire::StartMode::watch}));
+  REQUIRE(watcher.receive(wire::FrameType::state));
+  owner.send(wire::encode_pause({}));
+  const auto state = watcher.receive(wire::FrameType::state);
   REQUIRE(state);
-  CHECK(decode_state(state->body).value().state == CaptureState::paused);
-  CHECK(contains(decode_state(state->body).value().reason, "paused by the viewer"));
-  CHECK(decode_state(state->body).value().watchers == 1);
+  CHECK(wire::decode_state(state->body).value().state == wire::CaptureState::paused);
+  CHECK(contains(wire::decode_state(state->body).value().reason, "paused by the viewer"));
+  CHECK(wire::decode_state(state->body).value().watchers == 1);
   while (!was_paused) std::this_thread::yield();
-  owner.send(encode_resume({}));
+  owner.send(wire::encode_resume({}));
   Got got;
   read(owner, got, 1'000);
   CHECK(got.events == 11);  // ten, and the pause
@@ -422,52 +428,53 @@ TEST_CASE("a paused capture says so to all, and the pause is in the session") {
 
 TEST_CASE("files go along with a capture, and results come back, from an agent that may run programs") {
   const TemporaryFolder folder;
-  AgentOptions options;
+  agent::AgentOptions options;
   options.scratch_folder = folder.path.string();
   options.may_run = true;
   options.listen.port = 0;
-  CHECK(contains(Agent::listen(options, nullptr).message(), "needs a token"));
-  const Token token = Token::make().value();
+  CHECK(contains(agent::Agent::listen(options, nullptr).message(), "needs a token"));
+  const security::Token token = security::Token::make().value();
   options.secrets.token = token;
-  options.kinds.parts = [](const CaptureRequest& request, const std::string& work_folder,
-                           std::chrono::steady_clock::time_point) -> Result<std::vector<SourcePart>> {
+  options.kinds.parts = [](const request::CaptureRequest& request, const std::string& work_folder,
+                           std::chrono::steady_clock::time_point) -> Result<std::vector<agent::SourcePart>> {
     if (request.kinds.front().name != "copy") return Error{"no such kind; choose copy"};
-    return std::vector<SourcePart>{{"copy",
-                                    [work_folder](EventSink& sink, const OpenScope& /*open_scope*/, const AskCapture&) {
-                                      std::filesystem::copy_file(work_folder + "/in/a", work_folder + "/b.npy");
-                                      return write_stream({.events = 5, .lanes = 1}, sink);
-                                    },
-                                    true}};
+    return std::vector<agent::SourcePart>{
+        {"copy",
+         [work_folder](EventSink& sink, const request::OpenScope& /*open_scope*/, const request::AskCapture&) {
+           std::filesystem::copy_file(work_folder + "/in/a", work_folder + "/b.npy");
+           return write_stream({.events = 5, .lanes = 1}, sink);
+         },
+         true}};
   };
   RunningAgent agent(nullptr, options);
   {
     RawPeer stranger = viewer(agent.address());
-    stranger.send(encode(Start{}));
+    stranger.send(wire::encode(wire::Start{}));
     CHECK(contains(refusal(stranger), "token"));
     RawPeer peer = viewer_with(token, agent.address());
-    peer.send(encode(Start{.request = {.kinds = {{"nothing", {}}}}}));
+    peer.send(wire::encode(wire::Start{.request = {.kinds = {{"nothing", {}}}}}));
     CHECK(contains(refusal(peer), "choose copy"));
     RawPeer unkind = viewer_with(token, agent.address());
-    unkind.send(encode(Start{}));
+    unkind.send(wire::encode(wire::Start{}));
     CHECK(contains(refusal(unkind), "choose a kind"));
   }
   {
     RawPeer peer = viewer_with(token, agent.address());
-    peer.send(encode(FilePiece{"in/a", 0644, 0, 5, "hello"}));
-    peer.send(encode(Start{.request = {.kinds = {{"copy", {}}}}}));
+    peer.send(wire::encode(wire::FilePiece{"in/a", 0644, 0, 5, "hello"}));
+    peer.send(wire::encode(wire::Start{.request = {.kinds = {{"copy", {}}}}}));
     Got got;
     read(peer, got, 1'000);
     REQUIRE(got.end);
-    CHECK(got.end->outcome == Outcome::complete);
+    CHECK(got.end->outcome == wire::Outcome::complete);
     CHECK(got.events == 5);
-    peer.send(encode(Fetch{got.capture_id, {"*.npy", "missing"}}));
-    const auto piece = peer.receive(FrameType::file);
+    peer.send(wire::encode(wire::Fetch{got.capture_id, {"*.npy", "missing"}}));
+    const auto piece = peer.receive(wire::FrameType::file);
     REQUIRE(piece);
-    CHECK(decode_file(piece->body).value() == FilePiece{"b.npy", 0644, 0, 5, "hello"});
-    const auto fetched = peer.receive(FrameType::fetched);
+    CHECK(wire::decode_file(piece->body).value() == wire::FilePiece{"b.npy", 0644, 0, 5, "hello"});
+    const auto fetched = peer.receive(wire::FrameType::fetched);
     REQUIRE(fetched);
-    CHECK(decode_fetched(fetched->body).value() == Fetched{1, 5, "missing: no such file"});
-    peer.send(encode(Discard{got.capture_id}));  // else it might come back for more
+    CHECK(wire::decode_fetched(fetched->body).value() == wire::Fetched{1, 5, "missing: no such file"});
+    peer.send(wire::encode(wire::Discard{got.capture_id}));  // else it might come back for more
     while (!std::filesystem::is_empty(folder.path)) std::this_thread::yield();
   }
   agent.stop();
@@ -476,7 +483,7 @@ TEST_CASE("files go along with a capture, and results come back, from an agent t
 
   RunningAgent careful(synthetic_source({}));
   RawPeer peer = viewer(careful.address());
-  peer.send(encode(FilePiece{"in/a", 0644, 0, 5, "hello"}));
+  peer.send(wire::encode(wire::FilePiece{"in/a", 0644, 0, 5, "hello"}));
   CHECK(contains(refusal(peer), "--allow-run"));
 }
 

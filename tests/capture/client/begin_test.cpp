@@ -15,12 +15,12 @@ using accelscope::test::Trouble;
 constexpr std::uint64_t kSent = 20'000;
 
 // A capture through a proxy that spoils the first connections.
-CaptureStatus capture_through(const std::vector<accelscope::test::ProxyPlan>& troubles, std::string& log) {
+client::CaptureStatus capture_through(const std::vector<accelscope::test::ProxyPlan>& troubles, std::string& log) {
   RunningAgent agent(synthetic_source({.events = kSent, .lanes = 2}));
   CuttingProxy proxy(agent.address().port);
   for (const auto& trouble : troubles) proxy.plan(trouble);
-  CapturePlan plan;
-  plan.places = {Address{"127.0.0.1", proxy.port()}.text()};
+  client::CapturePlan plan;
+  plan.places = {system::Address{"127.0.0.1", proxy.port()}.text()};
   const auto store = empty_store();
   const auto session = begin_session(plan, store, session_options({}));
   REQUIRE(session->wait_for(kPatience));
@@ -44,9 +44,9 @@ TEST_CASE("a connection that breaks at any byte before the capture has begun is 
         CAPTURE(static_cast<int>(towards));
         CAPTURE(bytes);
         std::string log;
-        const CaptureStatus status =
+        const client::CaptureStatus status =
             capture_through({{.trouble = trouble, .towards = towards, .after_bytes = bytes}}, log);
-        CHECK_MESSAGE(status.phase == CapturePhase::ended, status.message);
+        CHECK_MESSAGE(status.phase == client::CapturePhase::ended, status.message);
         CHECK(status.events == kSent);
         CHECK(status.agents[0].lost_events == 0);
       }
@@ -57,8 +57,8 @@ TEST_CASE("a connection that breaks at any byte before the capture has begun is 
 TEST_CASE("several breaks in a row are taken alike") {
   std::string log;
   const accelscope::test::ProxyPlan early{.trouble = Trouble::reset, .after_bytes = 20};
-  const CaptureStatus status = capture_through({early, early, early, early}, log);
-  CHECK_MESSAGE(status.phase == CapturePhase::ended, status.message);
+  const client::CaptureStatus status = capture_through({early, early, early, early}, log);
+  CHECK_MESSAGE(status.phase == client::CapturePhase::ended, status.message);
   CHECK(status.events == kSent);
   CHECK(count(log, "the capture begins") == 1);
 }
@@ -67,34 +67,34 @@ TEST_CASE("an agent that breaks off every time is given up within the limit, wit
   RawListener listener;
   const auto store = empty_store();
   StoreSink sink(*store);
-  ConnectionOptions options = connection_to(listener.address());
+  client::ConnectionOptions options = connection_to(listener.address());
   options.begin_limit = std::chrono::milliseconds(200);
   TestConnection connection(options, sink);
   {
     RawPeer peer = listener.accept();
-    peer.send(encode(agent_hello()));
+    peer.send(wire::encode(agent_hello()));
     peer.close();
   }
   REQUIRE(connection.wait_for(kPatience));
-  CHECK(connection.status().phase == CapturePhase::failed);
+  CHECK(connection.status().phase == client::CapturePhase::failed);
   CHECK_MESSAGE(contains(connection.status().message, listener.address().text()), connection.status().message);
 }
 
 TEST_CASE("a viewer that asks twice for the same capture gets the one that has begun") {
   RunningAgent agent(endless_source());
-  Hello hello = viewer_hello();
+  wire::Hello hello = viewer_hello();
   hello.session_id = "a viewer";
   const auto ask = [&](const std::string& wish) {
     RawPeer peer = RawPeer::connect_to(agent.address());
-    peer.send(encode(hello));
-    REQUIRE(peer.receive(FrameType::welcome));
-    Start start;
-    start.mode = StartMode::begin;
+    peer.send(wire::encode(hello));
+    REQUIRE(peer.receive(wire::FrameType::welcome));
+    wire::Start start;
+    start.mode = wire::StartMode::begin;
     start.capture_id = wish;
-    peer.send(encode(start));
-    const auto started = peer.receive(FrameType::started);
+    peer.send(wire::encode(start));
+    const auto started = peer.receive(wire::FrameType::started);
     REQUIRE(started);
-    return std::pair(std::move(peer), decode_started(started->body).value().capture_id);
+    return std::pair(std::move(peer), wire::decode_started(started->body).value().capture_id);
   };
   const auto [first, first_id] = ask("wish 1");
   const auto [second, second_id] = ask("wish 1");

@@ -19,27 +19,27 @@ ScriptedAgent::~ScriptedAgent() {
 void ScriptedAgent::serve() {
   while (true) {
     RawPeer peer = listener_.accept();
-    peer.send(encode(agent_hello()));
-    peer.send(encode(Welcome{.host = "box"}));
-    const std::optional<Frame> asked = peer.receive(FrameType::start);
+    peer.send(wire::encode(agent_hello()));
+    peer.send(wire::encode(wire::Welcome{.host = "box"}));
+    const std::optional<wire::Frame> asked = peer.receive(wire::FrameType::start);
     if (!asked) return;
-    starts.push_back(decode_start(asked->body).value());
+    starts.push_back(wire::decode_start(asked->body).value());
     if (script_.forgets && starts.size() > 1) {
-      peer.send(encode(ErrorMessage{ErrorCode::refused, "there is no such capture here"}));
+      peer.send(wire::encode(wire::ErrorMessage{wire::ErrorCode::refused, "there is no such capture here"}));
       return drain(peer);
     }
-    peer.send(encode(Started{.capture_id = "c4p7", .name = "scripted", .controls = true}));
+    peer.send(wire::encode(wire::Started{.capture_id = "c4p7", .name = "scripted", .controls = true}));
     if (carry(peer, starts.back())) return drain(peer);
   }
 }
 
 // True if the capture has ended.
-bool ScriptedAgent::carry(RawPeer& peer, const Start& start) {
+bool ScriptedAgent::carry(RawPeer& peer, const wire::Start& start) {
   std::size_t next = start.after_sequence - std::min(start.after_sequence, script_.overlap);
   std::size_t left = script_.burst;
   for (; next < script_.frames.size() && left > 0; ++next) {
     if (script_.gap && next + 1 == script_.gap->first) {
-      peer.send(encode(*script_.gap));
+      peer.send(wire::encode(*script_.gap));
       next = script_.gap->last;
       if (next == script_.frames.size()) break;
     }
@@ -47,7 +47,7 @@ bool ScriptedAgent::carry(RawPeer& peer, const Start& start) {
     if (next >= start.after_sequence) --left;
   }
   if (next == script_.frames.size()) {
-    peer.send(encode(end_of(script_.frames)));
+    peer.send(wire::encode(end_of(script_.frames)));
     return true;
   }
   // What is unread at one end when the other closes may be lost, so the cut waits until everything has come.
@@ -56,9 +56,9 @@ bool ScriptedAgent::carry(RawPeer& peer, const Start& start) {
   return false;
 }
 
-void ScriptedAgent::send_part(RawPeer& peer, const Frame& frame) const {
+void ScriptedAgent::send_part(RawPeer& peer, const wire::Frame& frame) const {
   const ByteView header = std::as_bytes(std::span(&frame.header, 1));
-  if (script_.cut == CutAt::in_header) peer.send(header.first(kFrameHeaderBytes / 2));
+  if (script_.cut == CutAt::in_header) peer.send(header.first(wire::kFrameHeaderBytes / 2));
   if (script_.cut == CutAt::in_body) {
     peer.send(header);
     peer.send(ByteView(frame.body).first(frame.body.size() / 2));
@@ -67,7 +67,7 @@ void ScriptedAgent::send_part(RawPeer& peer, const Frame& frame) const {
 
 bool ScriptedAgent::await(RawPeer& peer, std::uint64_t sequence) {
   while (highest_received < sequence) {
-    const std::optional<Frame> frame = peer.receive();
+    const std::optional<wire::Frame> frame = peer.receive();
     if (!frame) return false;
     note(*frame);
   }
@@ -75,22 +75,22 @@ bool ScriptedAgent::await(RawPeer& peer, std::uint64_t sequence) {
 }
 
 void ScriptedAgent::drain(RawPeer& peer) {
-  while (const std::optional<Frame> frame = peer.receive()) note(*frame);
+  while (const std::optional<wire::Frame> frame = peer.receive()) note(*frame);
 }
 
-void ScriptedAgent::note(const Frame& frame) {
-  const bool received = frame.header.type == FrameType::received;
-  if (!received && frame.header.type != FrameType::durable) return;
+void ScriptedAgent::note(const wire::Frame& frame) {
+  const bool received = frame.header.type == wire::FrameType::received;
+  if (!received && frame.header.type != wire::FrameType::durable) return;
   std::uint64_t& highest = received ? highest_received : highest_durable;
-  highest = std::max(highest, decode_acknowledgement(frame.body).value().sequence);
+  highest = std::max(highest, wire::decode_acknowledgement(frame.body).value().sequence);
 }
 
-StreamEnd end_of(const std::vector<Frame>& frames) {
-  StreamEnd end;
+wire::StreamEnd end_of(const std::vector<wire::Frame>& frames) {
+  wire::StreamEnd end;
   end.last_sequence = frames.size();
   std::map<LaneNumber, std::uint64_t> lanes;
-  for (const Frame& frame : frames) {
-    if (frame.header.type != FrameType::chunk) continue;
+  for (const wire::Frame& frame : frames) {
+    if (frame.header.type != wire::FrameType::chunk) continue;
     const ChunkView chunk = ChunkView::parse(frame.body).value();
     lanes[scoped_number(frame.header.scope, chunk.header().lane)] += chunk.count();
     end.events += chunk.count();
@@ -115,8 +115,8 @@ std::shared_ptr<Store> empty_store() {
   return std::move(store).value();
 }
 
-CaptureSessionOptions session_options(const std::filesystem::path& recovery) {
-  CaptureSessionOptions options;
+client::CaptureSessionOptions session_options(const std::filesystem::path& recovery) {
+  client::CaptureSessionOptions options;
   options.version = "9.9.9";
   options.recovery_directory = recovery.string();
   options.limits = quick_limits();
@@ -124,9 +124,10 @@ CaptureSessionOptions session_options(const std::filesystem::path& recovery) {
   return options;
 }
 
-std::unique_ptr<CaptureSession> begin_session(const CapturePlan& plan, const std::shared_ptr<Store>& store,
-                                              const CaptureSessionOptions& options) {
-  Result<std::unique_ptr<CaptureSession>> session = CaptureSession::begin(plan, store, options);
+std::unique_ptr<client::CaptureSession> begin_session(const client::CapturePlan& plan,
+                                                      const std::shared_ptr<Store>& store,
+                                                      const client::CaptureSessionOptions& options) {
+  Result<std::unique_ptr<client::CaptureSession>> session = client::CaptureSession::begin(plan, store, options);
   REQUIRE_MESSAGE(session.ok(), session.message());
   return std::move(session).value();
 }

@@ -23,36 +23,36 @@ enum class CutAt : std::uint8_t { between_frames, in_header, in_body };
 class ScriptedAgent {
  public:
   struct Script {
-    std::vector<Frame> frames;
+    std::vector<wire::Frame> frames;
     std::size_t burst = ~std::size_t{0};
     CutAt cut = CutAt::between_frames;
-    std::uint64_t overlap = 0;  // sends so many frames again that the viewer has
-    std::optional<Gap> gap;     // sent in place of these frames
-    bool forgets = false;       // after the first connection it has no capture any more
+    std::uint64_t overlap = 0;     // sends so many frames again that the viewer has
+    std::optional<wire::Gap> gap;  // sent in place of these frames
+    bool forgets = false;          // after the first connection it has no capture any more
   };
   explicit ScriptedAgent(Script script);
   ~ScriptedAgent();
-  [[nodiscard]] Address address() const { return listener_.address(); }
+  [[nodiscard]] system::Address address() const { return listener_.address(); }
   void join() { thread_.join(); }
 
-  std::vector<Start> starts;  // after join()
+  std::vector<wire::Start> starts;  // after join()
   std::uint64_t highest_received = 0;
   std::uint64_t highest_durable = 0;
 
  private:
   void serve();
-  bool carry(RawPeer& peer, const Start& start);
-  void send_part(RawPeer& peer, const Frame& frame) const;
+  bool carry(RawPeer& peer, const wire::Start& start);
+  void send_part(RawPeer& peer, const wire::Frame& frame) const;
   bool await(RawPeer& peer, std::uint64_t sequence);
   void drain(RawPeer& peer);
-  void note(const Frame& frame);
+  void note(const wire::Frame& frame);
 
   Script script_;
   RawListener listener_;
   std::thread thread_;
 };
 
-[[nodiscard]] StreamEnd end_of(const std::vector<Frame>& frames);
+[[nodiscard]] wire::StreamEnd end_of(const std::vector<wire::Frame>& frames);
 
 class TestFolder {
  public:
@@ -64,9 +64,9 @@ class TestFolder {
 };
 
 [[nodiscard]] std::shared_ptr<Store> empty_store();
-[[nodiscard]] CaptureSessionOptions session_options(const std::filesystem::path& recovery);
-[[nodiscard]] std::unique_ptr<CaptureSession> begin_session(const CapturePlan& plan,
-                                                            const std::shared_ptr<Store>& store,
-                                                            const CaptureSessionOptions& options);
+[[nodiscard]] client::CaptureSessionOptions session_options(const std::filesystem::path& recovery);
+[[nodiscard]] std::unique_ptr<client::CaptureSession> begin_session(const client::CapturePlan& plan,
+                                                                    const std::shared_ptr<Store>& store,
+                                                                    const client::CaptureSessionOptions& options);
 
 }  // namespace accelscope::capture

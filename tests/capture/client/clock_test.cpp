@@ -37,11 +37,11 @@ ClockPair exchange(const Host& host, std::int64_t truth, std::mt19937_64& random
 }
 
 struct Side {
-  Side(const std::shared_ptr<SessionClock>& clock, bool reference)
+  Side(const std::shared_ptr<ingest::SessionClock>& clock, bool reference)
       : provider(sink), feed(provider, {.place = "box", .clock = clock, .reference = reference}) {}
   RecordingSink sink;
   OneSink provider;
-  AgentFeed feed;
+  client::AgentFeed feed;
 };
 
 // The last definition of a clock, as the store would use it.
@@ -54,9 +54,9 @@ Clock clock_in(const RecordingSink& sink, ClockNumber number) {
   return last;
 }
 
-void take(AgentFeed& feed, const Definition& definition) {
+void take(client::AgentFeed& feed, const Definition& definition) {
   const std::uint64_t next = feed.counts().last_sequence() + 1;
-  REQUIRE(feed.take(make_frame(FrameType::definition, encode(definition), next)).ok());
+  REQUIRE(feed.take(wire::make_frame(wire::FrameType::definition, encode(definition), next)).ok());
 }
 
 }  // namespace
@@ -67,10 +67,10 @@ TEST_CASE("events of hosts whose clocks differ and drift meet on the session's t
     std::mt19937_64 random(seed);
     const Host first{.begun = 5 * kSecond, .ppm = -30};
     const Host second{.begun = 40 * kSecond, .ppm = 80};  // joins late
-    const auto session = std::make_shared<SessionClock>();
+    const auto session = std::make_shared<ingest::SessionClock>();
     Side reference(session, true);
     Side other(session, false);
-    REQUIRE(other.feed.begin(Started{.capture_id = "c"}, "box").ok());
+    REQUIRE(other.feed.begin(wire::Started{.capture_id = "c"}, "box").ok());
     take(other.feed, Track{.number = 1, .name = "host time", .kind = "engine"});
     take(other.feed, Clock{.number = 2, .name = "device", .ticks_per_ns = 1.4});
     take(other.feed, Track{.number = 2, .name = "device time", .kind = "engine", .clock = 2});
@@ -85,10 +85,10 @@ TEST_CASE("events of hosts whose clocks differ and drift meet on the session's t
     }
     REQUIRE(other.feed.tick(true).ok());
 
-    CHECK(other.sink.tracks.at(1).clock == kHostClock);
+    CHECK(other.sink.tracks.at(1).clock == ingest::kHostClock);
     CHECK(other.sink.tracks.at(1).host == "box");
     CHECK(other.sink.tracks.at(2).clock == 2);
-    const ClockMap host_map(clock_in(other.sink, kHostClock));
+    const ClockMap host_map(clock_in(other.sink, ingest::kHostClock));
     const ClockMap device_map(clock_in(other.sink, 2));
     const double stated = other.feed.clock().fit().residual_ns() + reference.feed.clock().fit().residual_ns() +
                           2.0 * static_cast<double>(worst_exchange);
@@ -108,7 +108,7 @@ TEST_CASE("events of hosts whose clocks differ and drift meet on the session's t
 }
 
 TEST_CASE("the first agent of a session keeps its own time to the tick") {
-  const auto session = std::make_shared<SessionClock>();
+  const auto session = std::make_shared<ingest::SessionClock>();
   Side reference(session, true);
   std::mt19937_64 random(1);
   const Track track{.number = 1, .name = "host time", .kind = "engine"};
@@ -126,7 +126,7 @@ TEST_CASE("the first agent of a session keeps its own time to the tick") {
 }
 
 TEST_CASE("clocks are told anew with rising versions, and only when it matters") {
-  const auto session = std::make_shared<SessionClock>();
+  const auto session = std::make_shared<ingest::SessionClock>();
   Side reference(session, true);
   Side other(session, false);
   take(other.feed, Track{.number = 1, .name = "host time", .kind = "engine"});
@@ -134,7 +134,7 @@ TEST_CASE("clocks are told anew with rising versions, and only when it matters")
   REQUIRE(reference.feed.add_clock(same).ok());
   REQUIRE(other.feed.add_clock(same).ok());
   for (int i = 0; i < 50; ++i) REQUIRE(other.feed.tick().ok());
-  const Clock told = clock_in(other.sink, kHostClock);
+  const Clock told = clock_in(other.sink, ingest::kHostClock);
   CHECK(told.version == 1);
   CHECK(ClockMap(told).to_ns(123) == 123);
   const std::size_t definitions = other.sink.definition_bytes.size();
@@ -144,10 +144,10 @@ TEST_CASE("clocks are told anew with rising versions, and only when it matters")
 }
 
 TEST_CASE("a host whose clock cannot be brought close is named in the quality report") {
-  const auto session = std::make_shared<SessionClock>();
+  const auto session = std::make_shared<ingest::SessionClock>();
   Side reference(session, true);
   Side other(session, false);
-  REQUIRE(other.feed.begin(Started{.capture_id = "c"}, "box").ok());
+  REQUIRE(other.feed.begin(wire::Started{.capture_id = "c"}, "box").ok());
   std::mt19937_64 random(4);
   for (std::int64_t truth = 0; truth < 100 * kSecond; truth += kSecond) {
     REQUIRE(reference.feed.add_clock({truth, viewer_clock(truth), 10'000}).ok());

@@ -10,7 +10,7 @@
 namespace accelscope::capture {
 namespace {
 
-class OneScope final : public SinkProvider {
+class OneScope final : public ingest::SinkProvider {
  public:
   EventSink& sink(std::uint32_t /*scope*/) override { return sink_; }
 
@@ -18,29 +18,29 @@ class OneScope final : public SinkProvider {
   RecordingSink sink_;
 };
 
-std::string text_of(const std::vector<ProgramText>& texts, bool is_error) {
+std::string text_of(const std::vector<client::ProgramText>& texts, bool is_error) {
   std::string all;
-  for (const ProgramText& text : texts) all += text.is_error == is_error ? text.text : "";
+  for (const client::ProgramText& text : texts) all += text.is_error == is_error ? text.text : "";
   return all;
 }
 
 TEST_CASE("lines of both streams come as they were printed, and pieces of a line stay one line") {
   OneScope scopes;
-  ProgramOutput output(scopes);
+  client::ProgramOutput output(scopes);
   SessionWriter writer(output.sink(0));
-  ProgramEvents events(writer, {"sh (7)", "sh", "/"}, true, true);
-  events.add_line(OutputStream::out, 1, {"not kept yet", 1, 0, 0});
+  kinds::program::ProgramEvents events(writer, {"sh (7)", "sh", "/"}, true, true);
+  events.add_line(system::OutputStream::out, 1, {"not kept yet", 1, 0, 0});
   writer.flush();
   CHECK(output.take().empty());
   output.keep();
-  events.add_line(OutputStream::out, 2, {"whole", 2, 0, 0});
-  events.add_line(OutputStream::out, 3, {"Pass", 3, 1, 0});
-  events.add_line(OutputStream::out, 4, {"word: ", 3, 2, 0});
-  events.add_line(OutputStream::out, 5, {"next", 4, 0, 0});
-  events.add_line(OutputStream::err, 6, {"", 1, 0, 0});
-  events.add_line(OutputStream::err, 7, {"open", 2, 1, 0});
+  events.add_line(system::OutputStream::out, 2, {"whole", 2, 0, 0});
+  events.add_line(system::OutputStream::out, 3, {"Pass", 3, 1, 0});
+  events.add_line(system::OutputStream::out, 4, {"word: ", 3, 2, 0});
+  events.add_line(system::OutputStream::out, 5, {"next", 4, 0, 0});
+  events.add_line(system::OutputStream::err, 6, {"", 1, 0, 0});
+  events.add_line(system::OutputStream::err, 7, {"open", 2, 1, 0});
   writer.flush();
-  const std::vector<ProgramText> texts = output.take();
+  const std::vector<client::ProgramText> texts = output.take();
   CHECK(text_of(texts, false) == "whole\nPassword: \nnext\n");
   CHECK(text_of(texts, true) == "\nopen");
   CHECK(output.take().empty());

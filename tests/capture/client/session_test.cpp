@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint64_t kEvents = 600'001;
 
-CapturePlan plan_for(const Address& address) {
-  CapturePlan plan;
+client::CapturePlan plan_for(const system::Address& address) {
+  client::CapturePlan plan;
   plan.places = {address.text()};
   return plan;
 }
@@ -35,17 +35,17 @@ const QualityEntry* quality(const Snapshot& snapshot, const std::string& kind) {
 }
 
 // What a viewer leaves that dies after some frames: here it hangs up, which leaves the same files.
-void leave_behind(const std::filesystem::path& folder, const std::vector<Frame>& frames, std::size_t count) {
+void leave_behind(const std::filesystem::path& folder, const std::vector<wire::Frame>& frames, std::size_t count) {
   ScriptedAgent agent({.frames = frames, .burst = count, .forgets = true});
   const auto store = empty_store();
   const auto session = begin_session(plan_for(agent.address()), store, session_options(folder));
   REQUIRE(session->wait_for(kPatience));
   agent.join();
-  CHECK(find_recoverable(folder.string()).empty());  // its process lives
+  CHECK(client::find_recoverable(folder.string()).empty());  // its process lives
 }
 
-Recoverable left_in(const std::filesystem::path& folder) {
-  const std::vector<Recoverable> found = find_recoverable(folder.string());
+client::Recoverable left_in(const std::filesystem::path& folder) {
+  const std::vector<client::Recoverable> found = client::find_recoverable(folder.string());
   REQUIRE(found.size() == 1);
   return found.front();
 }
@@ -53,7 +53,7 @@ Recoverable left_in(const std::filesystem::path& folder) {
 }  // namespace
 
 TEST_CASE("a capture whose connection is cut anywhere, again and again, is taken up and complete to the last event") {
-  const std::vector<Frame> frames = frames_of({.events = kEvents, .lanes = 3});
+  const std::vector<wire::Frame> frames = frames_of({.events = kEvents, .lanes = 3});
   for (const CutAt cut : {CutAt::between_frames, CutAt::in_header, CutAt::in_body}) {
     CAPTURE(static_cast<int>(cut));
     const TestFolder folder;
@@ -62,8 +62,8 @@ TEST_CASE("a capture whose connection is cut anywhere, again and again, is taken
     const auto session = begin_session(plan_for(agent.address()), store, session_options(folder.path));
     REQUIRE(session->wait_for(kPatience));
     agent.join();
-    const CaptureStatus status = session->status();
-    CHECK(status.phase == CapturePhase::ended);
+    const client::CaptureStatus status = session->status();
+    CHECK(status.phase == client::CapturePhase::ended);
     CHECK(status.message == "");
     CHECK(status.events == kEvents);
     CHECK(stored(*store) == kEvents);
@@ -74,7 +74,7 @@ TEST_CASE("a capture whose connection is cut anywhere, again and again, is taken
     CHECK(status.agents[0].reconnects == agent.starts.size() - 1);
     REQUIRE(agent.starts.size() == (frames.size() + 4) / 5);
     for (std::size_t i = 1; i < agent.starts.size(); ++i) {
-      CHECK(agent.starts[i].mode == StartMode::take_up);
+      CHECK(agent.starts[i].mode == wire::StartMode::take_up);
       CHECK(agent.starts[i].capture_id == "c4p7");
       CHECK(agent.starts[i].after_sequence == 5 * i);
     }
@@ -84,7 +84,7 @@ TEST_CASE("a capture whose connection is cut anywhere, again and again, is taken
 }
 
 TEST_CASE("frames that come twice after a break are stored once and counted") {
-  const std::vector<Frame> frames = frames_of({.events = kEvents, .lanes = 3});
+  const std::vector<wire::Frame> frames = frames_of({.events = kEvents, .lanes = 3});
   const TestFolder folder;
   ScriptedAgent agent({.frames = frames, .burst = 20, .overlap = 3});
   const auto store = empty_store();
@@ -97,12 +97,12 @@ TEST_CASE("frames that come twice after a break are stored once and counted") {
 }
 
 TEST_CASE("an agent that has dropped frames says so, and the session counts the events to the last one") {
-  const std::vector<Frame> frames = frames_of({.events = kEvents, .lanes = 3});
+  const std::vector<wire::Frame> frames = frames_of({.events = kEvents, .lanes = 3});
   std::uint64_t gone = 0;
-  for (std::size_t i = 25; i < 30; ++i) gone += events_in(frames[i]);
+  for (std::size_t i = 25; i < 30; ++i) gone += log::events_in(frames[i]);
   REQUIRE(gone > 0);
   const TestFolder folder;
-  ScriptedAgent agent({.frames = frames, .gap = Gap{26, 30, gone, "the buffer was full"}});
+  ScriptedAgent agent({.frames = frames, .gap = wire::Gap{26, 30, gone, "the buffer was full"}});
   const auto store = empty_store();
   const auto session = begin_session(plan_for(agent.address()), store, session_options(folder.path));
   REQUIRE(session->wait_for(kPatience));
@@ -117,30 +117,30 @@ TEST_CASE("an agent that has dropped frames says so, and the session counts the 
 }
 
 TEST_CASE("an agent that does not come back is given up with what came kept and the reason told") {
-  const std::vector<Frame> frames = frames_of({.events = kEvents, .lanes = 3});
+  const std::vector<wire::Frame> frames = frames_of({.events = kEvents, .lanes = 3});
   const auto store = empty_store();
   const TestFolder folder;
-  CaptureSessionOptions options = session_options(folder.path);
+  client::CaptureSessionOptions options = session_options(folder.path);
   options.give_up = std::chrono::milliseconds(120);
-  std::unique_ptr<CaptureSession> session;
+  std::unique_ptr<client::CaptureSession> session;
   {
     RawListener listener;
     session = begin_session(plan_for(listener.address()), store, options);
     RawPeer peer = listener.accept();
-    peer.send(encode(agent_hello()));
-    peer.send(encode(Welcome{}));
-    REQUIRE(peer.receive(FrameType::start));
-    peer.send(encode(Started{.capture_id = "c4p7", .controls = true}));
+    peer.send(wire::encode(agent_hello()));
+    peer.send(wire::encode(wire::Welcome{}));
+    REQUIRE(peer.receive(wire::FrameType::start));
+    peer.send(wire::encode(wire::Started{.capture_id = "c4p7", .controls = true}));
     for (std::size_t i = 0; i < 20; ++i) peer.send(frames[i]);
     while (true) {
-      const auto ack = peer.receive(FrameType::received);
+      const auto ack = peer.receive(wire::FrameType::received);
       REQUIRE(ack);
-      if (decode_acknowledgement(ack->body).value().sequence == 20) break;
+      if (wire::decode_acknowledgement(ack->body).value().sequence == 20) break;
     }
   }
   REQUIRE(session->wait_for(kPatience));
-  const CaptureStatus status = session->status();
-  CHECK(status.phase == CapturePhase::failed);
+  const client::CaptureStatus status = session->status();
+  CHECK(status.phase == client::CapturePhase::failed);
   CHECK(contains(status.message, "could not be made again"));
   CHECK(contains(status.message, "are kept"));
   CHECK(status.events == stored(*store));
@@ -149,26 +149,26 @@ TEST_CASE("an agent that does not come back is given up with what came kept and 
 }
 
 TEST_CASE("an agent that was started anew says that it has no such capture, and what came is kept") {
-  const std::vector<Frame> frames = frames_of({.events = kEvents, .lanes = 3});
+  const std::vector<wire::Frame> frames = frames_of({.events = kEvents, .lanes = 3});
   const TestFolder folder;
   ScriptedAgent agent({.frames = frames, .burst = 15, .forgets = true});
   const auto store = empty_store();
   const auto session = begin_session(plan_for(agent.address()), store, session_options(folder.path));
   REQUIRE(session->wait_for(kPatience));
   agent.join();
-  CHECK(session->status().phase == CapturePhase::failed);
+  CHECK(session->status().phase == client::CapturePhase::failed);
   CHECK(contains(session->status().message, "no such capture"));
   CHECK(contains(session->status().message, "are kept"));
   CHECK(stored(*store) == session->status().events);
 }
 
 TEST_CASE("what a dead viewer had received is read from its recovery folder, and the rest is fetched from the agent") {
-  const std::vector<Frame> frames = frames_of({.events = kEvents, .lanes = 3});
+  const std::vector<wire::Frame> frames = frames_of({.events = kEvents, .lanes = 3});
   const TestFolder folder;
   leave_behind(folder.path, frames, 17);
-  const Recoverable left = left_in(folder.path);
+  const client::Recoverable left = left_in(folder.path);
   std::uint64_t before = 0;
-  for (std::size_t i = 0; i < 17; ++i) before += events_in(frames[i]);
+  for (std::size_t i = 0; i < 17; ++i) before += log::events_in(frames[i]);
   CHECK(left.events == before);
   CHECK(left.bytes > 0);
   CHECK(left.plan.places.size() == 1);
@@ -176,53 +176,54 @@ TEST_CASE("what a dead viewer had received is read from its recovery folder, and
   // The agent listens elsewhere now: the place is what the recovery goes by.
   ScriptedAgent agent({.frames = frames});
   const std::vector<std::filesystem::path> agents = {std::filesystem::path(left.folder) / "agent-01"};
-  FrameLogFacts facts = FrameLog::read_facts(agents[0]).value();
+  log::FrameLogFacts facts = log::FrameLog::read_facts(agents[0]).value();
   facts.place = agent.address().text();
   {
-    FrameLogRecovery found;
-    REQUIRE(FrameLog::open_existing(agents[0], {}, found).value()->write_facts(facts).ok());
+    log::FrameLogRecovery found;
+    REQUIRE(log::FrameLog::open_existing(agents[0], {}, found).value()->write_facts(facts).ok());
   }
   const auto store = empty_store();
-  Result<std::unique_ptr<CaptureSession>> session = CaptureSession::recover(left, store, session_options(folder.path));
+  Result<std::unique_ptr<client::CaptureSession>> session =
+      client::CaptureSession::recover(left, store, session_options(folder.path));
   REQUIRE_MESSAGE(session.ok(), session.message());
   REQUIRE((*session)->wait_for(kPatience));
   agent.join();
   REQUIRE(agent.starts.size() == 1);
-  CHECK(agent.starts[0].mode == StartMode::take_up);
+  CHECK(agent.starts[0].mode == wire::StartMode::take_up);
   CHECK(agent.starts[0].after_sequence == 17);
-  CHECK((*session)->status().phase == CapturePhase::ended);
+  CHECK((*session)->status().phase == client::CapturePhase::ended);
   CHECK(stored(*store) == kEvents);
   CHECK(store->status().duplicates + store->status().lost == 0);
   (*session)->saved();
-  CHECK(find_recoverable(folder.path.string()).empty());
+  CHECK(client::find_recoverable(folder.path.string()).empty());
   CHECK_FALSE(std::filesystem::exists(left.folder));
 }
 
 TEST_CASE("a recovery file whose last frame was not finished costs that frame only, and says so") {
-  const std::vector<Frame> frames = frames_of({.events = kEvents, .lanes = 3});
+  const std::vector<wire::Frame> frames = frames_of({.events = kEvents, .lanes = 3});
   const TestFolder folder;
   leave_behind(folder.path, frames, 30);
-  const Recoverable left = left_in(folder.path);
+  const client::Recoverable left = left_in(folder.path);
   const std::filesystem::path log = std::filesystem::path(left.folder) / "agent-01";
   // The last frames of the file are readings of clocks and events; cut into the last data frame.
-  std::uint64_t end = kSegmentHeaderBytes;
-  const SegmentReader segment = SegmentReader::open(segment_path(log, 1)).value();
+  std::uint64_t end = log::kSegmentHeaderBytes;
+  const log::SegmentReader segment = log::SegmentReader::open(log::segment_path(log, 1)).value();
   for (auto place = segment.find(end).value(); place; place = segment.find(end).value()) {
     end = place->end();
     if (place->header.sequence == 30) break;
   }
-  std::filesystem::resize_file(segment_path(log, 1), end - 10);
+  std::filesystem::resize_file(log::segment_path(log, 1), end - 10);
   const auto store = empty_store();
-  CaptureSessionOptions options = session_options(folder.path);
-  Result<std::unique_ptr<CaptureSession>> session = CaptureSession::recover(left, store, options);
+  client::CaptureSessionOptions options = session_options(folder.path);
+  Result<std::unique_ptr<client::CaptureSession>> session = client::CaptureSession::recover(left, store, options);
   REQUIRE_MESSAGE(session.ok(), session.message());
   std::uint64_t expected = 0;
-  for (std::size_t i = 0; i < 29; ++i) expected += events_in(frames[i]);
+  for (std::size_t i = 0; i < 29; ++i) expected += log::events_in(frames[i]);
   CHECK(stored(*store) == expected);
   REQUIRE(quality(*store->snapshot(), "recovery_cut") != nullptr);
   CHECK(quality(*store->snapshot(), "recovery_cut")->count == frames[29].wire_bytes() - 10);
   REQUIRE((*session)->wait_for(kPatience));  // nobody is at that address any more
-  CHECK((*session)->status().phase == CapturePhase::failed);
+  CHECK((*session)->status().phase == client::CapturePhase::failed);
   CHECK(stored(*store) == expected);
 }
 
@@ -235,39 +236,39 @@ TEST_CASE("a recorder that is killed goes on where it was when it is started aga
   if (child == 0) {
     std::uint16_t port = 0;
     if (::read(address_pipe[0], &port, sizeof port) != sizeof port) ::_exit(1);
-    RecordOptions options;
+    client::RecordOptions options;
     options.plan = plan_for({"127.0.0.1", port});
     options.output_path = output;
     options.limits = quick_limits();
-    (void)record(options);
+    (void)client::record(options);
     ::_exit(0);
   }
   RunningAgent agent(synthetic_source({.events = 40'000'000, .lanes = 4}));
   const std::uint16_t port = agent.address().port;
   REQUIRE(::write(address_pipe[1], &port, sizeof port) == sizeof port);
-  const std::filesystem::path log = std::filesystem::path(recovery_folder_of(output)) / "agent-01";
-  while (FrameLog::survey(log).events < 200'000) std::this_thread::yield();
+  const std::filesystem::path log = std::filesystem::path(client::recovery_folder_of(output)) / "agent-01";
+  while (log::FrameLog::survey(log).events < 200'000) std::this_thread::yield();
   REQUIRE(::kill(child, SIGKILL) == 0);
   REQUIRE(::waitpid(child, nullptr, 0) == child);
   ::close(address_pipe[0]);
   ::close(address_pipe[1]);
 
   std::uint64_t recovered = 0;
-  RecordOptions options;
+  client::RecordOptions options;
   options.plan = plan_for(agent.address());
   options.output_path = output;
   options.limits = quick_limits();
-  options.on_recovery = [&recovered](const Recoverable& left) { recovered = left.events; };
-  options.progress = [&](const CaptureStatus& status, std::optional<double> saved) {
+  options.on_recovery = [&recovered](const client::Recoverable& left) { recovered = left.events; };
+  options.progress = [&](const client::CaptureStatus& status, std::optional<double> saved) {
     return saved || status.events < recovered + 2'000'000;
   };
-  const Result<RecordReport> report = record(options);
+  const Result<client::RecordReport> report = client::record(options);
   REQUIRE_MESSAGE(report.ok(), report.message());
   CHECK(recovered >= 200'000);
   CHECK(report.value().events > recovered);
   CHECK(report.value().lost_events == 0);
   CHECK(report.value().complete);
-  CHECK_FALSE(std::filesystem::exists(recovery_folder_of(output)));
+  CHECK_FALSE(std::filesystem::exists(client::recovery_folder_of(output)));
   const Result<std::unique_ptr<Store>> saved = Store::open(output);
   REQUIRE(saved.ok());
   CHECK(stored(*saved.value()) == report.value().events);
@@ -285,15 +286,15 @@ TEST_CASE("a further agent joins a running session and leaves it, without touchi
   session->add(second.address().text());
   while (agent(1).events == 0) std::this_thread::yield();
   session->leave(second.address().text());
-  while (agent(1).phase != CapturePhase::ended) std::this_thread::yield();
+  while (agent(1).phase != client::CapturePhase::ended) std::this_thread::yield();
   const std::uint64_t of_second = agent(1).events;
   const std::uint64_t then = agent(0).events;
-  CHECK(agent(0).phase == CapturePhase::streaming);
+  CHECK(agent(0).phase == client::CapturePhase::streaming);
   while (agent(0).events <= then) std::this_thread::yield();
   session->stop();
   REQUIRE(session->wait_for(kPatience));
-  const CaptureStatus status = session->status();
-  CHECK(status.phase == CapturePhase::ended);
+  const client::CaptureStatus status = session->status();
+  CHECK(status.phase == client::CapturePhase::ended);
   CHECK(status.agents[1].events == of_second);
   CHECK(status.events == stored(*store));
   CHECK(status.agents[0].lost_events + status.agents[1].lost_events == 0);
@@ -304,27 +305,27 @@ TEST_CASE("a further agent joins a running session and leaves it, without touchi
 
 TEST_CASE("what is asked for must fit on the wire, and is refused with a sentence where it does not") {
   RunningAgent agent(endless_source());
-  CapturePlan plan = plan_for(agent.address());
+  client::CapturePlan plan = plan_for(agent.address());
   plan.request.results = {std::string(20'000, 'x')};
   plan.results_folder = "results";
   const auto store = empty_store();
   const auto session = begin_session(plan, store, session_options({}));
   REQUIRE(session->wait_for(kPatience));
-  CHECK(session->status().phase == CapturePhase::failed);
+  CHECK(session->status().phase == client::CapturePhase::failed);
   CHECK(contains(session->status().message, "too large to send"));
 }
 
 TEST_CASE("a place can be tried without starting anything there") {
   RunningAgent agent(endless_source());
-  const Result<Reached> reached = reach(agent.address().text(), "", quick_limits(), {});
+  const Result<client::Reached> reached = client::reach(agent.address().text(), "", quick_limits(), {});
   REQUIRE_MESSAGE(reached.ok(), reached.message());
   CHECK(contains(reached.value().peer, "accelscope-agent 1.2.3"));
   CHECK(reached.value().welcome.captures.empty());
   CHECK(reached.value().milliseconds > 0);
   const RawListener silent;
   bool asked = false;
-  const Result<Reached> cancelled =
-      reach(silent.address().text(), "", quick_limits(), [&asked] { return asked = true; });
+  const Result<client::Reached> cancelled =
+      client::reach(silent.address().text(), "", quick_limits(), [&asked] { return asked = true; });
   REQUIRE_FALSE(cancelled.ok());
   CHECK(asked);
 }
@@ -332,19 +333,19 @@ TEST_CASE("a place can be tried without starting anything there") {
 TEST_CASE("a recovery plan keeps no values of the environment") {
   const TestFolder folder;
   const TestFolder keys;
-  AgentOptions options;
-  options.secrets.token = Token::parse("the-token-of-this-agent").value();
+  agent::AgentOptions options;
+  options.secrets.token = security::Token::parse("the-token-of-this-agent").value();
   RunningAgent agent(endless_source(), options);
-  CapturePlan plan = plan_for(agent.address());
+  client::CapturePlan plan = plan_for(agent.address());
   plan.token_file = (keys.path / "token").string();
   std::filesystem::create_directories(keys.path);
-  REQUIRE(write_private_file(plan.token_file, "the-token-of-this-agent").ok());
+  REQUIRE(security::write_private_file(plan.token_file, "the-token-of-this-agent").ok());
   plan.request.environment = {"SECRET=hunter2"};
   const auto store = empty_store();
   auto session = begin_session(plan, store, session_options(folder.path));
   while (session->status().events == 0) std::this_thread::yield();
   session.reset();
-  const Recoverable left = left_in(folder.path);
+  const client::Recoverable left = left_in(folder.path);
   CHECK(left.plan.request.environment == std::vector<std::string>{"SECRET"});
   for (const auto& file : std::filesystem::recursive_directory_iterator(folder.path)) {
     if (file.path().filename() != "plan") continue;
@@ -352,12 +353,12 @@ TEST_CASE("a recovery plan keeps no values of the environment") {
     const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
     CHECK_FALSE(contains(text, "hunter2"));
   }
-  REQUIRE(discard_recoverable(left).ok());
-  CHECK(find_recoverable(folder.path.string()).empty());
+  REQUIRE(client::discard_recoverable(left).ok());
+  CHECK(client::find_recoverable(folder.path.string()).empty());
 }
 
 TEST_CASE("two agents of one host are told apart by their ports, and each keeps its name") {
-  HostNames hosts;
+  client::HostNames hosts;
   CHECK(hosts.name("trn1", "a:1") == "trn1");
   CHECK(hosts.name("trn2", "b:1") == "trn2");
   CHECK(hosts.name("trn1", "a:2") == "trn1:2");

@@ -25,12 +25,12 @@ TEST_CASE("every event that the agent makes is in the viewer's store, lane by la
   StoreSink sink(*store);
   TestConnection connection(connection_to(agent.address()), sink);
   REQUIRE(connection.wait_for(kPatience));
-  const AgentStatus status = connection.status();
-  CHECK(status.phase == CapturePhase::ended);
+  const client::AgentStatus status = connection.status();
+  CHECK(status.phase == client::CapturePhase::ended);
   CHECK(status.message == "");
   CHECK(status.events == 200'001);
   CHECK(status.lost_events == 0);
-  CHECK(status.outcome == Outcome::complete);
+  CHECK(status.outcome == wire::Outcome::complete);
   CHECK(events_in(*store) == 200'001);
   CHECK(store->snapshot()->lanes.size() == 3);
   CHECK(store->status().lost == 0);
@@ -41,11 +41,11 @@ TEST_CASE("a recording is a session file with every event, and the agent learns 
   RunningAgent agent(synthetic_source({.events = 50'000}), {.once = true});
   const std::string path = std::filesystem::temp_directory_path() /
                            (std::to_string(std::random_device{}()) + "accelscope_record_test.accel");
-  RecordOptions options;
+  client::RecordOptions options;
   options.plan.places = {agent.address().text()};
   options.output_path = path;
   options.limits = quick_limits();
-  const Result<RecordReport> report = record(options);
+  const Result<client::RecordReport> report = client::record(options);
   REQUIRE_MESSAGE(report.ok(), report.message());
   CHECK(report.value().events == 50'000);
   CHECK(report.value().complete);

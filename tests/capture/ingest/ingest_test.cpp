@@ -10,7 +10,7 @@ using namespace accelscope::capture;
 
 namespace {
 
-class RecordingSinks final : public SinkProvider {
+class RecordingSinks final : public ingest::SinkProvider {
  public:
   EventSink& sink(std::uint32_t scope) override { return sinks[scope]; }
   [[nodiscard]] const QualityEntry* quality(const std::string& kind) const {
@@ -25,12 +25,12 @@ class RecordingSinks final : public SinkProvider {
 };
 
 // Two kinds whose lanes have the same numbers, frame by frame in turns.
-std::vector<Frame> two_scopes(std::uint64_t events) {
-  std::vector<Frame> frames;
-  const std::vector<Frame> stream = frames_of({.events = events, .lanes = 2});
-  for (const Frame& frame : stream) {
+std::vector<wire::Frame> two_scopes(std::uint64_t events) {
+  std::vector<wire::Frame> frames;
+  const std::vector<wire::Frame> stream = frames_of({.events = events, .lanes = 2});
+  for (const wire::Frame& frame : stream) {
     for (std::uint32_t scope = 0; scope < 2; ++scope) {
-      frames.push_back(make_frame(frame.header.type, frame.body, frames.size() + 1, scope));
+      frames.push_back(wire::make_frame(frame.header.type, frame.body, frames.size() + 1, scope));
     }
   }
   return frames;
@@ -39,10 +39,10 @@ std::vector<Frame> two_scopes(std::uint64_t events) {
 }  // namespace
 
 TEST_CASE("kinds that number their lanes alike are kept apart, to the last event") {
-  const std::vector<Frame> frames = two_scopes(70'000);
+  const std::vector<wire::Frame> frames = two_scopes(70'000);
   RecordingSinks sinks;
-  StreamIngest ingest(sinks);
-  for (const Frame& frame : frames) REQUIRE(ingest.take(frame).ok());
+  ingest::StreamIngest ingest(sinks);
+  for (const wire::Frame& frame : frames) REQUIRE(ingest.take(frame).ok());
   CHECK(ingest.finish(end_of(frames)).value() == "");
   REQUIRE(sinks.sinks.size() == 2);
   CHECK(sinks.sinks[0].event_count == 70'000);
@@ -52,14 +52,14 @@ TEST_CASE("kinds that number their lanes alike are kept apart, to the last event
 }
 
 TEST_CASE("what a capture lost in an announced gap is counted to the event, with the reason") {
-  const std::vector<Frame> frames = two_scopes(200'000);
+  const std::vector<wire::Frame> frames = two_scopes(200'000);
   const std::size_t first = frames.size() / 2;  // index of the first frame that is gone
   std::uint64_t gone = 0;
   for (std::size_t i = first; i < first + 3; ++i) gone += ChunkView::parse(frames[i].body).value().count();
   RecordingSinks sinks;
-  StreamIngest ingest(sinks);
+  ingest::StreamIngest ingest(sinks);
   for (std::size_t i = 0; i < first; ++i) REQUIRE(ingest.take(frames[i]).ok());
-  REQUIRE(ingest.take(Gap{first + 1, first + 3, gone, "the buffer was full"}).ok());
+  REQUIRE(ingest.take(wire::Gap{first + 1, first + 3, gone, "the buffer was full"}).ok());
   for (std::size_t i = first + 3; i < frames.size(); ++i) REQUIRE(ingest.take(frames[i]).ok());
   CHECK(ingest.lost_frames() == 3);
   CHECK(contains(ingest.finish(end_of(frames)).value(), "no longer had"));
@@ -74,23 +74,23 @@ TEST_CASE("what a capture lost in an announced gap is counted to the event, with
 }
 
 TEST_CASE("numbers jump only after a gap was announced, and a gap behind what came is refused") {
-  const std::vector<Frame> frames = two_scopes(1'000);
+  const std::vector<wire::Frame> frames = two_scopes(1'000);
   RecordingSinks sinks;
-  StreamIngest ingest(sinks);
+  ingest::StreamIngest ingest(sinks);
   REQUIRE(ingest.take(frames[0]).ok());
-  CHECK_FALSE(ingest.take(Gap{3, 4, 0, ""}).ok());
-  CHECK_FALSE(ingest.take(Gap{2, 1, 0, ""}).ok());
+  CHECK_FALSE(ingest.take(wire::Gap{3, 4, 0, ""}).ok());
+  CHECK_FALSE(ingest.take(wire::Gap{2, 1, 0, ""}).ok());
   const Result<void> jumped = ingest.take(frames[2]);
   REQUIRE_FALSE(jumped.ok());
   CHECK(contains(jumped.message(), "left out frames 2 to 2"));
 }
 
 TEST_CASE("frames that come again after a connection was taken up are dropped and counted") {
-  const std::vector<Frame> frames = two_scopes(30'000);
+  const std::vector<wire::Frame> frames = two_scopes(30'000);
   RecordingSinks sinks;
-  StreamIngest ingest(sinks);
-  for (const Frame& frame : frames) REQUIRE(ingest.take(frame).ok());
-  REQUIRE(ingest.take(Gap{1, 5, 99, "old news"}).ok());
+  ingest::StreamIngest ingest(sinks);
+  for (const wire::Frame& frame : frames) REQUIRE(ingest.take(frame).ok());
+  REQUIRE(ingest.take(wire::Gap{1, 5, 99, "old news"}).ok());
   for (std::size_t i = 4; i < frames.size(); ++i) REQUIRE(ingest.take(frames[i]).ok());
   CHECK(ingest.doubled_frames() == frames.size() - 4);
   CHECK(ingest.finish(end_of(frames)).value() == "");

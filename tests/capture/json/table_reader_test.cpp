@@ -13,7 +13,7 @@ namespace accelscope::capture {
 namespace {
 
 // Hands out a few bytes at a time, so that every place of the text is once the end of what is known.
-class DripSource final : public ByteSource {
+class DripSource final : public json::ByteSource {
  public:
   DripSource(std::string_view text, std::size_t step) : text_(text), step_(step) {}
   Result<std::size_t> read(std::span<char> out) override {
@@ -37,9 +37,9 @@ struct ReadRow {
   bool operator==(const ReadRow&) const = default;
 };
 
-std::vector<ReadRow> read_all(JsonTableReader& reader, std::string_view whole) {
+std::vector<ReadRow> read_all(json::JsonTableReader& reader, std::string_view whole) {
   std::vector<ReadRow> rows;
-  JsonWindow window;
+  json::JsonWindow window;
   while (reader.next(window)) {
     for (std::size_t i = 0; i < window.rows.size(); ++i) {
       rows.push_back({window.table, std::string(window.row(i))});
@@ -79,24 +79,24 @@ std::string random_value(std::mt19937_64& random, int depth) {
   }
 }
 
-struct CountingHandler final : JsonRowHandler {
-  void on_row(std::span<const JsonField> fields, bool is_object, const RowPlace& place) override {
+struct CountingHandler final : json::JsonRowHandler {
+  void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override {
     (void)place;
     std::string text = is_object ? "{" : "";
-    for (const JsonField& field : fields) {
+    for (const json::JsonField& field : fields) {
       if (is_object && text.size() > 1) text += ',';
       std::string json;
-      append_json(json, field);
+      json::append_json(json, field);
       text += is_object ? json : json.substr(json.find(':') + 1);
     }
     rows.push_back(text + (is_object ? "}" : ""));
   }
-  void on_bad_row(std::string_view text, const RowPlace& place) override {
+  void on_bad_row(std::string_view text, const json::RowPlace& place) override {
     (void)text;
     (void)place;
     ++bad;
   }
-  void on_mended_row(const RowPlace& place) override {
+  void on_mended_row(const json::RowPlace& place) override {
     (void)place;
     ++mended;
   }
@@ -132,8 +132,8 @@ TEST_CASE("windows hold every row of every table whole, wherever they are cut") 
       text += "]";
     }
     text += " }";
-    JsonTableReader reader(std::make_unique<DripSource>(text, 1 + random() % 70),
-                           {.window_bytes = 64 + random() % 4000, .max_row_bytes = 1U << 20, .max_depth = 64});
+    json::JsonTableReader reader(std::make_unique<DripSource>(text, 1 + random() % 70),
+                                 {.window_bytes = 64 + random() % 4000, .max_row_bytes = 1U << 20, .max_depth = 64});
     CHECK(read_all(reader, text) == expected);
     CHECK(reader.problems().empty());
   }
@@ -152,10 +152,10 @@ TEST_CASE("rows are parsed as simdjson's own document model sees them, with and 
     }
     text += "]";
     for (const bool portable : {false, true}) {  // the agent that is copied to other hosts has no simdjson
-      JsonTableReader reader(ByteSource::from_memory(text), {});
-      JsonRowParser parser(portable ? nullptr : make_fast_rows());
+      json::JsonTableReader reader(json::ByteSource::from_memory(text), {});
+      json::JsonRowParser parser(portable ? nullptr : json::make_fast_rows());
       CountingHandler handler;
-      JsonWindow window;
+      json::JsonWindow window;
       while (reader.next(window)) parser.parse(window, handler);
       REQUIRE(handler.rows.size() == expected.size());
       for (std::size_t i = 0; i < expected.size(); ++i) CHECK(minified(handler.rows[i]) == expected[i]);
@@ -167,10 +167,10 @@ TEST_CASE("rows are parsed as simdjson's own document model sees them, with and 
 
 TEST_CASE("rows after a damaged one read the same as before it") {
   const std::string text = R"([{"a":1,"b":"x\ty"},{"a":1 "b":2},{"a":[1,2,{"c":"}"}],"b":-1.5e3},{"a":}])";
-  JsonTableReader reader(ByteSource::from_memory(text), {});
-  JsonRowParser parser;
+  json::JsonTableReader reader(json::ByteSource::from_memory(text), {});
+  json::JsonRowParser parser;
   CountingHandler handler;
-  JsonWindow window;
+  json::JsonWindow window;
   while (reader.next(window)) parser.parse(window, handler);
   CHECK(handler.bad == 1);
   CHECK(handler.mended == 1);  // the missing comma
@@ -216,11 +216,11 @@ TEST_CASE("zeros in place of a part of the file cost the rows that they touch, a
       (first_behind ? doubtful : expected).push_back(rows[i].text);
       first_behind = false;
     }
-    JsonTableReader reader(std::make_unique<DripSource>(text, 1 + random() % 70),
-                           {.window_bytes = 64 + random() % 4000,
-                            .max_row_bytes = 1U << 20,
-                            .max_depth = 64,
-                            .first_buffer_bytes = 64 + random() % 2000});
+    json::JsonTableReader reader(std::make_unique<DripSource>(text, 1 + random() % 70),
+                                 {.window_bytes = 64 + random() % 4000,
+                                  .max_row_bytes = 1U << 20,
+                                  .max_depth = 64,
+                                  .first_buffer_bytes = 64 + random() % 2000});
     std::vector<std::string> read;  // parts of a row that was cut may look like rows and tables of their own
     for (const ReadRow& row : read_all(reader, text)) {
       if (row.text.starts_with("{\"a\":")) read.push_back(row.text);
@@ -229,10 +229,10 @@ TEST_CASE("zeros in place of a part of the file cost the rows that they touch, a
     if (!doubtful.empty()) std::erase(expected, doubtful.front());
     CHECK(read == expected);
     std::uint64_t zeros = 0, first = ~std::uint64_t{0};
-    for (const JsonProblem& problem : reader.problems()) {
-      CHECK(problem.kind != JsonProblem::Kind::truncated);
-      CHECK(problem.kind != JsonProblem::Kind::trailing_bytes);
-      if (problem.kind != JsonProblem::Kind::hole) continue;
+    for (const json::JsonProblem& problem : reader.problems()) {
+      CHECK(problem.kind != json::JsonProblem::Kind::truncated);
+      CHECK(problem.kind != json::JsonProblem::Kind::trailing_bytes);
+      if (problem.kind != json::JsonProblem::Kind::hole) continue;
       zeros += problem.count;
       first = std::min(first, problem.first_offset);
     }
@@ -243,35 +243,35 @@ TEST_CASE("zeros in place of a part of the file cost the rows that they touch, a
 
 TEST_CASE("a row longer than the limit is passed over and the next ones are read") {
   const std::string text = R"({"t":[{"a":1},{"big":")" + std::string(5'000'000, '}') + R"("},{"a":2}],"u":[{"a":3}]})";
-  JsonTableReader reader(std::make_unique<DripSource>(text, 60'000),
-                         {.window_bytes = 256, .max_row_bytes = 100'000, .max_depth = 64});
+  json::JsonTableReader reader(std::make_unique<DripSource>(text, 60'000),
+                               {.window_bytes = 256, .max_row_bytes = 100'000, .max_depth = 64});
   const auto rows = read_all(reader, text);
   CHECK(rows == std::vector<ReadRow>{{"t", "{\"a\":1}"}, {"t", "{\"a\":2}"}, {"u", "{\"a\":3}"}});
   REQUIRE(reader.problems().size() == 1);
-  CHECK(reader.problems()[0].kind == JsonProblem::Kind::oversize_row);
+  CHECK(reader.problems()[0].kind == json::JsonProblem::Kind::oversize_row);
   CHECK(reader.problems()[0].first_offset == text.find("{\"big"));
 }
 
 TEST_CASE("whole numbers are exact and never pass through floating point") {
   const auto number = [](std::string_view text) {
-    return JsonField{.key = {}, .text = text, .kind = JsonKind::number};
+    return json::JsonField{.key = {}, .text = text, .kind = json::JsonKind::number};
   };
-  CHECK(to_int64(number("9223372036854775807")) == INT64_MAX);
-  CHECK(to_int64(number("-9223372036854775808")) == INT64_MIN);
-  CHECK(to_int64(number("9223372036854775808")) == std::nullopt);
-  CHECK(to_uint64(number("18446744073709551615")) == UINT64_MAX);
-  CHECK(to_uint64(number("-1")) == std::nullopt);
-  CHECK(to_int64(number("4503599627370497")) == 4503599627370497);
-  CHECK(to_int64(number("42.0")) == 42);
-  CHECK(to_int64(number("4.2e1")) == 42);
-  CHECK(to_int64(number("1.5")) == std::nullopt);
-  CHECK(to_rounded_int64(number("1.5")) == 2);
-  CHECK(to_rounded_int64(number("1e300")) == std::nullopt);
-  CHECK(to_int64({.key = {}, .text = "0x2a", .kind = JsonKind::string}) == 42);
-  CHECK(to_int64({.key = {}, .text = " 7 ", .kind = JsonKind::string}) == 7);
-  CHECK(to_int64({.key = {}, .text = "", .kind = JsonKind::string}) == std::nullopt);
-  CHECK(to_boolean({.key = {}, .text = "yes", .kind = JsonKind::string}) == true);
-  CHECK(to_double(number("1e999")) == std::nullopt);
+  CHECK(json::to_int64(number("9223372036854775807")) == INT64_MAX);
+  CHECK(json::to_int64(number("-9223372036854775808")) == INT64_MIN);
+  CHECK(json::to_int64(number("9223372036854775808")) == std::nullopt);
+  CHECK(json::to_uint64(number("18446744073709551615")) == UINT64_MAX);
+  CHECK(json::to_uint64(number("-1")) == std::nullopt);
+  CHECK(json::to_int64(number("4503599627370497")) == 4503599627370497);
+  CHECK(json::to_int64(number("42.0")) == 42);
+  CHECK(json::to_int64(number("4.2e1")) == 42);
+  CHECK(json::to_int64(number("1.5")) == std::nullopt);
+  CHECK(json::to_rounded_int64(number("1.5")) == 2);
+  CHECK(json::to_rounded_int64(number("1e300")) == std::nullopt);
+  CHECK(json::to_int64({.key = {}, .text = "0x2a", .kind = json::JsonKind::string}) == 42);
+  CHECK(json::to_int64({.key = {}, .text = " 7 ", .kind = json::JsonKind::string}) == 7);
+  CHECK(json::to_int64({.key = {}, .text = "", .kind = json::JsonKind::string}) == std::nullopt);
+  CHECK(json::to_boolean({.key = {}, .text = "yes", .kind = json::JsonKind::string}) == true);
+  CHECK(json::to_double(number("1e999")) == std::nullopt);
 }
 
 }  // namespace accelscope::capture

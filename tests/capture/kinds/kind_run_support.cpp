@@ -33,9 +33,9 @@ class ScopeSink final : public EventSink {
 
 }  // namespace
 
-KindOutcome run_kind_into(const CaptureRequest& request, EventSink& sink, const std::string& work_folder) {
+KindOutcome run_kind_into(const request::CaptureRequest& request, EventSink& sink, const std::string& work_folder) {
   KindOutcome outcome;
-  const KindRun run{
+  const request::KindRun run{
       .request = request,
       .choice = request.kinds.front(),
       .origin = std::chrono::steady_clock::now(),
@@ -48,7 +48,7 @@ KindOutcome run_kind_into(const CaptureRequest& request, EventSink& sink, const 
       .watch = {.printed = [&outcome](bool, std::string_view bytes) { outcome.printed += bytes; },
                 .ended = [&outcome](int status) { outcome.exit_status = status; }},
   };
-  outcome.result = run_kind(run, sink);
+  outcome.result = request::run_kind(run, sink);
   return outcome;
 }
 

@@ -49,7 +49,7 @@ struct KindOutcome {
   std::vector<std::shared_ptr<RecordingSink>> scopes;  // that the kind has opened
 };
 // The first kind of the request.
-KindOutcome run_kind_into(const CaptureRequest& request, EventSink& sink, const std::string& work_folder = "");
+KindOutcome run_kind_into(const request::CaptureRequest& request, EventSink& sink, const std::string& work_folder = "");
 
 // The text column of the events of the track, in order; pieces of a line joined.
 [[nodiscard]] std::vector<std::string> lines_of(const RecordingSink& sink, const std::string& track);

@@ -28,17 +28,17 @@ struct PauseInTheMiddle {
 };
 
 TEST_CASE("a paused simulation makes nothing and then goes on to its last event") {
-  for (const Detail detail : {Detail::full, Detail::slim}) {
+  for (const sim::Detail detail : {sim::Detail::full, sim::Detail::slim}) {
     for (const double rate : {std::numeric_limits<double>::infinity(), 2e6}) {
-      SimulationOptions options;
+      sim::SimulationOptions options;
       options.events = 300'000;
       options.detail = detail;
       options.rate_events_per_second = rate;
       RecordingSink whole;
-      REQUIRE(simulate(options, whole).ok());
+      REQUIRE(sim::simulate(options, whole).ok());
       SteeredSink sink;
       const PauseInTheMiddle pause(sink);
-      REQUIRE(simulate(options, sink).ok());
+      REQUIRE(sim::simulate(options, sink).ok());
       CHECK(pause.looks == 4);
       CHECK_FALSE(pause.grew);
       CHECK(sink.kept.event_count == whole.event_count);
@@ -49,7 +49,7 @@ TEST_CASE("a paused simulation makes nothing and then goes on to its last event"
 TEST_CASE("a paused replay holds its chunks back, as fast as it may be") {
   SteeredSink sink;
   PauseInTheMiddle pause(sink);
-  PacedSink paced(sink, std::numeric_limits<double>::infinity());
+  sources::PacedSink paced(sink, std::numeric_limits<double>::infinity());
   const SyntheticStream stream{.events = 70'000, .lanes = 2};
   REQUIRE(write_stream(stream, paced).ok());
   CHECK(pause.looks == 4);
@@ -61,10 +61,10 @@ TEST_CASE("a source behind other sinks learns that the capture is paused") {
   SteeredSink sink;
   bool paused = false;
   sink.pause_when = [&paused](const RecordingSink&) { return paused; };
-  SharedFacts facts;
-  LabelledSink labelled(sink, "rank 1", facts);
-  PacedSink paced(labelled, 1);
-  AsyncSink async(paced);
+  sources::SharedFacts facts;
+  sources::LabelledSink labelled(sink, "rank 1", facts);
+  sources::PacedSink paced(labelled, 1);
+  sources::AsyncSink async(paced);
   CHECK_FALSE(async.paused());
   paused = true;
   CHECK(async.paused());

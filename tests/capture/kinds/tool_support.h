@@ -41,7 +41,7 @@ inline std::vector<std::string> trace_events(const RecordingSink& sink) {
 
 inline std::vector<std::string> imported_trace(const std::string& path) {
   RecordingSink sink;
-  const Result<void> done = import_chrome_json(path, {}, sink);
+  const Result<void> done = sources::chrome::import_chrome_json(path, {}, sink);
   REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.message()));
   return trace_events(sink);
 }

@@ -35,21 +35,22 @@ struct TwoFolders {
   fs::path to;
 };
 
-std::vector<std::string> names(const FileList& list) {
+std::vector<std::string> names(const log::FileList& list) {
   std::vector<std::string> names;
-  for (const FileToSend& file : list.files) names.push_back(file.name);
+  for (const log::FileToSend& file : list.files) names.push_back(file.name);
   return names;
 }
 
 TEST_CASE("files arrive as they were, whatever their size") {
   TwoFolders folders;
-  const std::vector<std::size_t> sizes = {0, 1, kFilePieceBytes - 1, kFilePieceBytes, kFilePieceBytes * 2 + 5};
+  const std::vector<std::size_t> sizes = {0, 1, wire::kFilePieceBytes - 1, wire::kFilePieceBytes,
+                                          wire::kFilePieceBytes * 2 + 5};
   for (std::size_t i = 0; i < sizes.size(); ++i) folders.write("out/" + std::to_string(i) + ".npy", sizes[i]);
   fs::permissions(folders.from / "out/1.npy", fs::perms::owner_all);
-  FileSender sender(list_files({"out"}, folders.from).files);
-  FileReceiver receiver(folders.to, {.keeps_mode = true});
+  log::FileSender sender(log::list_files({"out"}, folders.from).files);
+  log::FileReceiver receiver(folders.to, {.keeps_mode = true});
   for (;;) {
-    const Result<std::optional<FilePiece>> piece = sender.next();
+    const Result<std::optional<wire::FilePiece>> piece = sender.next();
     REQUIRE(piece.ok());
     if (!piece.value()) break;
     REQUIRE(receiver.take(*piece.value()).ok());
@@ -67,12 +68,12 @@ TEST_CASE("patterns and folders name the files that they should, and what is mis
   TwoFolders folders;
   for (const char* name : {"a.npy", "b.npy", "c.txt", "deep/er/d.npy"}) folders.write(name, 3);
   fs::create_symlink("/etc/passwd", folders.from / "deep" / "link");
-  CHECK(names(list_files({"*.npy"}, folders.from)) == std::vector<std::string>{"a.npy", "b.npy"});
-  CHECK(names(list_files({"deep", "a.npy", "a.npy"}, folders.from)) ==
+  CHECK(names(log::list_files({"*.npy"}, folders.from)) == std::vector<std::string>{"a.npy", "b.npy"});
+  CHECK(names(log::list_files({"deep", "a.npy", "a.npy"}, folders.from)) ==
         std::vector<std::string>{"a.npy", "deep/er/d.npy"});
-  CHECK(names(list_files({(folders.from / "deep").string()}, folders.root / "elsewhere")) ==
+  CHECK(names(log::list_files({(folders.from / "deep").string()}, folders.root / "elsewhere")) ==
         std::vector<std::string>{"deep/er/d.npy"});
-  const FileList none = list_files({"*.bin", "a.npy"}, folders.from);
+  const log::FileList none = log::list_files({"*.bin", "a.npy"}, folders.from);
   CHECK(none.missing == std::vector<std::string>{"*.bin"});
   CHECK(names(none) == std::vector<std::string>{"a.npy"});
 }
@@ -80,7 +81,7 @@ TEST_CASE("patterns and folders name the files that they should, and what is mis
 TEST_CASE("a file that is not whole does not appear, and pieces out of order are refused") {
   TwoFolders folders;
   {
-    FileReceiver receiver(folders.to);
+    log::FileReceiver receiver(folders.to);
     CHECK(receiver.take({"a", 0644, 0, 6, "abc"}).ok());
     CHECK_FALSE(receiver.take({"a", 0644, 4, 6, "ef"}).ok());
     CHECK_FALSE(receiver.take({"b", 0644, 0, 1, "x"}).ok());
@@ -88,7 +89,7 @@ TEST_CASE("a file that is not whole does not appear, and pieces out of order are
     CHECK(receiver.files() == 0);
   }
   CHECK(fs::is_empty(folders.to));
-  FileReceiver small(folders.to, {.limit_bytes = 4});
+  log::FileReceiver small(folders.to, {.limit_bytes = 4});
   CHECK(small.take({"a", 0644, 0, 3, "abc"}).ok());
   CHECK(small.take({"b", 0644, 0, 3, "abc"}).message().find("send fewer") != std::string::npos);
 }
@@ -101,9 +102,9 @@ TEST_CASE("only what was asked for is taken, only below the folder, and nothing 
   std::ofstream(folders.to / "out" / "mine.npy") << "mine";
   std::ofstream(folders.root / "target") << "target";
   fs::create_symlink(folders.root / "target", folders.to / "out" / "pointer.npy");
-  const FileReceiverOptions options{.asked = std::vector<std::string>{"out/*.npy", "/data/run/logs", "out/link"}};
+  const log::FileReceiverOptions options{.asked = std::vector<std::string>{"out/*.npy", "/data/run/logs", "out/link"}};
   const auto takes = [&](const std::string& name) {
-    return FileReceiver(folders.to, options).take({name, 0777, 0, 1, "x"});
+    return log::FileReceiver(folders.to, options).take({name, 0777, 0, 1, "x"});
   };
   CHECK(takes("out/a.npy").ok());
   CHECK(takes("logs/deep/b.txt").ok());
@@ -117,7 +118,7 @@ TEST_CASE("only what was asked for is taken, only below the folder, and nothing 
   }
   CHECK_FALSE(takes("out/link/x.npy").ok());  // not through it
   CHECK(fs::is_empty(folders.root / "outside"));
-  FileReceiver receiver(folders.to, options);
+  log::FileReceiver receiver(folders.to, options);
   CHECK(receiver.take({"out/mine.npy", 0644, 0, 1, "x"}).ok());
   CHECK(receiver.take({"out/pointer.npy", 0644, 0, 1, "x"}).ok());
   CHECK(receiver.take({"out/b.npy", 0644, 0, 1, "x"}).ok());
@@ -126,7 +127,7 @@ TEST_CASE("only what was asked for is taken, only below the folder, and nothing 
   CHECK(TwoFolders::content(folders.to / "out/mine.npy") == "mine");
   CHECK(TwoFolders::content(folders.root / "target") == "target");
   CHECK(TwoFolders::content(folders.to / "out/b.npy") == "y");
-  FileReceiver over(folders.to, {.asked = options.asked, .replaces = true});
+  log::FileReceiver over(folders.to, {.asked = options.asked, .replaces = true});
   CHECK(over.take({"out/mine.npy", 0644, 0, 1, "x"}).ok());
   CHECK(over.take({"out/pointer.npy", 0644, 0, 1, "x"}).ok());
   CHECK(TwoFolders::content(folders.to / "out/mine.npy") == "x");
@@ -139,11 +140,11 @@ TEST_CASE("only what was asked for is taken, only below the folder, and nothing 
 TEST_CASE("a file that cannot be read is named, and the others are sent") {
   TwoFolders folders;
   folders.write("b", 2);
-  FileSender sender({{folders.from / "missing", "missing"}, {folders.from / "b", "b"}});
-  const Result<std::optional<FilePiece>> first = sender.next();
+  log::FileSender sender({{folders.from / "missing", "missing"}, {folders.from / "b", "b"}});
+  const Result<std::optional<wire::FilePiece>> first = sender.next();
   REQUIRE_FALSE(first.ok());
   CHECK(first.message().find("missing") != std::string::npos);
-  const Result<std::optional<FilePiece>> second = sender.next();
+  const Result<std::optional<wire::FilePiece>> second = sender.next();
   REQUIRE(second.ok());
   CHECK(second.value()->path == "b");
   CHECK_FALSE(sender.next().value());

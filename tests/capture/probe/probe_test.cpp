@@ -69,12 +69,13 @@ struct SeenProcess {
   }
 };
 
-class SeenReader final : public ProcessReader {
+class SeenReader final : public probes::ProcessReader {
  public:
   explicit SeenReader(SeenProcess& seen, std::atomic<std::uint64_t>& total) : seen_(seen), total_(total) {}
-  void thread(const ProbeThread& thread) override { seen_.threads[thread.index].name = thread.name; }
+  void thread(const probes::ProbeThread& thread) override { seen_.threads[thread.index].name = thread.name; }
   void define(std::uint32_t type, std::string_view body) override { seen_.definitions.emplace_back(type, body.size()); }
-  void record(const ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override {
+  void record(const probes::ProbeThread& thread, probe::RecordHead head,
+              std::span<const std::uint64_t> words) override {
     if (seen_.definitions.empty()) ++seen_.undefined;
     if (head.type == 2) {
       seen_.large += words.size() == probe::kMaxRecordBytes / 8 - 1 && words.back() == 5 ? 1 : 0;
@@ -86,10 +87,10 @@ class SeenReader final : public ProcessReader {
     if (words.front() != of.next++) ++of.out_of_order;
     ++total_;
   }
-  void thread_ended(const ProbeThread& thread, std::int64_t /*now_ns*/) override {
+  void thread_ended(const probes::ProbeThread& thread, std::int64_t /*now_ns*/) override {
     seen_.threads[thread.index].ended = true;
   }
-  void ended(const ProbeEnd& end) override {
+  void ended(const probes::ProbeEnd& end) override {
     seen_.ended = true;
     seen_.by_capture = end.by_capture;
     seen_.dropped = end.dropped;
@@ -106,18 +107,19 @@ class Reading {
   explicit Reading(bool with_program = true) {
     request_.kinds = {{"test", {}}};
     if (with_program) request_.program = kProbeProgram;
-    Result<std::unique_ptr<ProbeListener>> listener = ProbeListener::open("test", folder_.path());
+    Result<std::unique_ptr<probes::ProbeListener>> listener = probes::ProbeListener::open("test", folder_.path());
     REQUIRE_MESSAGE(listener.ok(), listener.message());
     listener_ = std::move(listener).value();
-    run_.emplace(KindRun{request_,
+    run_.emplace(
+        request::KindRun{request_,
                          request_.kinds[0],
                          std::chrono::steady_clock::now(),
                          "",
                          {},
                          {},
                          listener_.get(),
-                         [this](CaptureWish wish, const std::string& /*reason*/) { wishes.push_back(wish); }});
-    handler.attach = [this](const ProbeProcess& process) {
+                         [this](request::CaptureWish wish, const std::string& /*reason*/) { wishes.push_back(wish); }});
+    handler.attach = [this](const probes::ProbeProcess& process) {
       const std::lock_guard lock(mutex_);
       processes.push_back(std::make_unique<SeenProcess>());
       processes.back()->id = process.id;
@@ -130,15 +132,16 @@ class Reading {
   void begin() {
     thread_ = std::thread([this] {
       SessionWriter writer(sink);
-      outcome_ = read_probes(*run_, writer, sink, handler);
+      outcome_ = probes::read_probes(*run_, writer, sink, handler);
     });
   }
-  ChildStart start(std::vector<std::string> arguments) const {
+  system::ChildStart start(std::vector<std::string> arguments) const {
     return {kProbeProgram, std::move(arguments), "", {"ACCELSCOPE_PROBES=" + folder_.path()}};
   }
   // Runs the program to its end.
-  ChildEnd run(std::vector<std::string> arguments) {
-    Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start(start(std::move(arguments)));
+  system::ChildEnd run(std::vector<std::string> arguments) {
+    Result<std::unique_ptr<system::SupervisedChild>> child =
+        system::SupervisedChild::start(start(std::move(arguments)));
     REQUIRE_MESSAGE(child.ok(), child.message());
     while (!(*child)->ended()) (*child)->wait(20ms);
     return (*child)->finish();
@@ -155,17 +158,17 @@ class Reading {
     return condition();
   }
 
-  PrivateFolder folder_ = PrivateFolder::make("probe-test").value();
+  system::PrivateFolder folder_ = system::PrivateFolder::make("probe-test").value();
   QualitySink sink;
-  ProbeHandler handler;
+  probes::ProbeHandler handler;
   std::vector<std::unique_ptr<SeenProcess>> processes;
-  std::vector<CaptureWish> wishes;
+  std::vector<request::CaptureWish> wishes;
   std::atomic<std::uint64_t> total{0};
 
  private:
-  CaptureRequest request_;
-  std::unique_ptr<ProbeListener> listener_;
-  std::optional<KindRun> run_;
+  request::CaptureRequest request_;
+  std::unique_ptr<probes::ProbeListener> listener_;
+  std::optional<request::KindRun> run_;
   std::thread thread_;
   std::mutex mutex_;
   Result<void> outcome_;
@@ -203,7 +206,7 @@ TEST_CASE("a program that crashes, leaves at once or becomes another one loses n
     CAPTURE(way);
     Reading reading;
     reading.begin();
-    const ChildEnd end = reading.run({way, "5000"});
+    const system::ChildEnd end = reading.run({way, "5000"});
     CHECK(end.exit_code == (way == "crash" ? 139 : way == "exit" ? 3 : 0));
     REQUIRE(reading.end());
     REQUIRE(reading.processes.size() == (way == "exec" ? 2 : 1));
@@ -234,7 +237,7 @@ TEST_CASE("a program pauses and resumes its capture, and goes on at once") {
   REQUIRE(reading.end());
   REQUIRE(reading.processes.size() == 1);
   CHECK(reading.processes[0]->records() == 2000);
-  CHECK(reading.wishes == std::vector{CaptureWish::pause, CaptureWish::resume});
+  CHECK(reading.wishes == std::vector{request::CaptureWish::pause, request::CaptureWish::resume});
 }
 
 TEST_CASE("a program that detaches runs on and tells nothing more") {
@@ -250,7 +253,8 @@ TEST_CASE("nothing is collected while the capture is paused") {
   Reading reading;
   reading.sink.is_paused = true;
   reading.begin();
-  Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start(reading.start({"pause", "1000"}));
+  Result<std::unique_ptr<system::SupervisedChild>> child =
+      system::SupervisedChild::start(reading.start({"pause", "1000"}));
   REQUIRE(child.ok());
   while (!(*child)->ended()) (*child)->wait(20ms);
   (void)(*child)->finish();
@@ -275,13 +279,13 @@ TEST_CASE("a probe is told the kind's settings") {
   Reading reading;
   reading.handler.settings = {"size=3", "colour=light blue"};
   reading.begin();
-  Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start(reading.start({"settings"}));
+  Result<std::unique_ptr<system::SupervisedChild>> child = system::SupervisedChild::start(reading.start({"settings"}));
   REQUIRE(child.ok());
   std::string printed;
   std::array<char, 256> buffer{};
-  while ((*child)->is_open(OutputStream::out)) {
+  while ((*child)->is_open(system::OutputStream::out)) {
     (*child)->wait(20ms);
-    printed.append(buffer.data(), (*child)->read(OutputStream::out, buffer));
+    printed.append(buffer.data(), (*child)->read(system::OutputStream::out, buffer));
   }
   (void)(*child)->finish();
   CHECK(printed == "light blue|\n");
@@ -289,9 +293,9 @@ TEST_CASE("a probe is told the kind's settings") {
 }
 
 TEST_CASE("without an agent a probe collects nothing and the program runs as ever") {
-  const PrivateFolder folder = PrivateFolder::make("probe-test").value();
-  Result<std::unique_ptr<SupervisedChild>> child =
-      SupervisedChild::start({kProbeProgram, {"threads", "1000"}, "", {"ACCELSCOPE_PROBES=" + folder.path()}});
+  const system::PrivateFolder folder = system::PrivateFolder::make("probe-test").value();
+  Result<std::unique_ptr<system::SupervisedChild>> child =
+      system::SupervisedChild::start({kProbeProgram, {"threads", "1000"}, "", {"ACCELSCOPE_PROBES=" + folder.path()}});
   REQUIRE(child.ok());
   while (!(*child)->ended()) (*child)->wait(20ms);
   CHECK((*child)->finish().exit_code == 0);
@@ -301,7 +305,8 @@ TEST_CASE("a program that nobody reads any more runs to its end") {
   Reading reading(false);
   reading.handler.ring_bytes = probe::kMinRingBytes;
   reading.begin();
-  Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start(reading.start({"threads", "30000000"}));
+  Result<std::unique_ptr<system::SupervisedChild>> child =
+      system::SupervisedChild::start(reading.start({"threads", "30000000"}));
   REQUIRE(child.ok());
   REQUIRE(reading.eventually([&] { return reading.total > 100'000; }));
   REQUIRE(reading.end());  // of the capture; the program was started by hand
@@ -332,16 +337,16 @@ TEST_CASE("a capture in which no program told anything says so") {
 }
 
 TEST_CASE("two agents cannot wait for programs at one place") {
-  const PrivateFolder folder = PrivateFolder::make("probe-test").value();
-  const Result<std::unique_ptr<ProbeListener>> first = ProbeListener::open("test", folder.path());
+  const system::PrivateFolder folder = system::PrivateFolder::make("probe-test").value();
+  const Result<std::unique_ptr<probes::ProbeListener>> first = probes::ProbeListener::open("test", folder.path());
   REQUIRE(first.ok());
-  const Result<std::unique_ptr<ProbeListener>> second = ProbeListener::open("test", folder.path());
+  const Result<std::unique_ptr<probes::ProbeListener>> second = probes::ProbeListener::open("test", folder.path());
   REQUIRE_FALSE(second.ok());
   CHECK(second.message().find("another agent of this user waits there") != std::string::npos);
 }
 
 TEST_CASE("ticks become capture time that never goes back") {
-  TickClock clock(probe::ClockKind::monotonic, std::chrono::steady_clock::now());
+  probes::TickClock clock(probe::ClockKind::monotonic, std::chrono::steady_clock::now());
   clock.anchor();
   std::int64_t last = INT64_MIN;
   const std::uint64_t begin = clock.last_ticks();

@@ -15,7 +15,7 @@ struct Fixture {
   ReachFolder folder;
   EchoServer server;
   StepList steps;
-  [[nodiscard]] HostOptions options() const {
+  [[nodiscard]] reach::HostOptions options() const {
     return {.agent_program = stub_agent(folder, "0.1.0", server.port()), .agent_arguments = {"--when-full", "drop"}};
   }
 };
@@ -24,7 +24,7 @@ struct Fixture {
 
 TEST_CASE("a local agent gets its token on its input only, streams bytes, and is gone after the end") {
   Fixture fixture;
-  const std::unique_ptr<AgentHost> host = make_local_host(fixture.options());
+  const std::unique_ptr<reach::AgentHost> host = reach::make_local_host(fixture.options());
   const auto ready = host->prepare(fixture.steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
   CHECK(fixture.steps.has("starting the agent"));
@@ -59,8 +59,8 @@ TEST_CASE("a local agent gets its token on its input only, streams bytes, and is
 
 TEST_CASE("tokens of two local agents differ") {
   Fixture fixture;
-  const auto first = make_local_host(fixture.options());
-  const auto second = make_local_host(fixture.options());
+  const auto first = reach::make_local_host(fixture.options());
+  const auto second = reach::make_local_host(fixture.options());
   REQUIRE(first->prepare(fixture.steps).ok());
   REQUIRE(second->prepare(fixture.steps).ok());
   CHECK(first->token() != second->token());
@@ -69,19 +69,20 @@ TEST_CASE("tokens of two local agents differ") {
 TEST_CASE("an agent that dies at its start is told of with its own last words") {
   Fixture fixture;
   fixture.folder.write("dying", "#!/bin/sh\necho 'no device files here' >&2\nexit 3\n", 0755);
-  const auto host = make_local_host({.agent_program = fixture.folder.file("dying")});
+  const auto host = reach::make_local_host({.agent_program = fixture.folder.file("dying")});
   const auto ready = host->prepare(fixture.steps);
   REQUIRE_FALSE(ready.ok());
   CHECK(ready.message().starts_with("local: "));
   CHECK(ready.message().ends_with("(no device files here)"));
-  const auto missing = make_local_host({.agent_program = fixture.folder.file("nothing")})->prepare(fixture.steps);
+  const auto missing =
+      reach::make_local_host({.agent_program = fixture.folder.file("nothing")})->prepare(fixture.steps);
   REQUIRE_FALSE(missing.ok());
   CHECK(holds(missing.message(), "cannot be started: No such file"));
 }
 
 TEST_CASE("an agent that ends while it is used says so, and the next stream is refused") {
   Fixture fixture;
-  const auto host = make_local_host(fixture.options());
+  const auto host = reach::make_local_host(fixture.options());
   REQUIRE(host->prepare(fixture.steps).ok());
   fixture.folder.write("agent.end", "");
   CHECK(eventually([&] { return !host->why_stream_ended().empty(); }));
@@ -92,7 +93,7 @@ TEST_CASE("waiting for a silent agent ends when the user cancels") {
   Fixture fixture;
   fixture.folder.write(
       "silent", "#!/bin/sh\necho $$ > '" + fixture.folder.file("agent.id") + "'\nexec tail -f /dev/null\n", 0755);
-  const auto host = make_local_host({.agent_program = fixture.folder.file("silent")});
+  const auto host = reach::make_local_host({.agent_program = fixture.folder.file("silent")});
   fixture.steps.cancel = true;
   const auto ready = host->prepare(fixture.steps);
   REQUIRE_FALSE(ready.ok());
@@ -101,9 +102,9 @@ TEST_CASE("waiting for a silent agent ends when the user cancels") {
 
 TEST_CASE("an agent that still runs is taken up again without starting another") {
   Fixture fixture;
-  const auto first = make_local_host(fixture.options());
+  const auto first = reach::make_local_host(fixture.options());
   REQUIRE(first->prepare(fixture.steps).ok());
-  const auto second = make_local_host({.agent_program = "/nothing", .resume = first->running()});
+  const auto second = reach::make_local_host({.agent_program = "/nothing", .resume = first->running()});
   REQUIRE(second->prepare(fixture.steps).ok());
   CHECK(second->token() == first->token());
   const auto stream = second->open_stream(fixture.steps);
@@ -112,7 +113,7 @@ TEST_CASE("an agent that still runs is taken up again without starting another")
 }
 
 TEST_CASE("private folders that a killed program has left are removed, those in use and new ones are not") {
-  const auto used = PrivateFolder::make("test");
+  const auto used = system::PrivateFolder::make("test");
   REQUIRE(used.ok());
   const std::string left = used->path() + "left", fresh = used->path() + "fresh", wanted = used->path() + "wanted";
   for (const std::string& folder : {left, fresh, wanted}) std::filesystem::create_directory(folder);
@@ -120,7 +121,7 @@ TEST_CASE("private folders that a killed program has left are removed, those in 
   std::filesystem::last_write_time(left, old);
   std::filesystem::last_write_time(wanted, old);
   std::filesystem::last_write_time(used->path(), old);
-  PrivateFolder::remove_left_behind("test", [&](const std::string& folder) { return folder == wanted; });
+  system::PrivateFolder::remove_left_behind("test", [&](const std::string& folder) { return folder == wanted; });
   CHECK_FALSE(std::filesystem::exists(left));
   CHECK(std::filesystem::exists(used->path()));
   CHECK(std::filesystem::exists(fresh));
@@ -131,19 +132,19 @@ TEST_CASE("private folders that a killed program has left are removed, those in 
 TEST_CASE(
     "what a killed program's agent has kept is served by the next one, and a folder is locked while either lives") {
   Fixture fixture;
-  StartedAgent left;
+  reach::StartedAgent left;
   {
-    const auto folder = PrivateFolder::make("agent");  // as a program has it that is killed: its agent goes on
+    const auto folder = system::PrivateFolder::make("agent");  // as a program has it that is killed: its agent goes on
     REQUIRE(folder.ok());
     left = {.port = 1, .token = std::string(64, 'a'), .folder = folder->path() + "x"};
   }
-  HostOptions options = fixture.options();
+  reach::HostOptions options = fixture.options();
   options.resume = left;
-  const auto nothing = make_local_host(options)->prepare(fixture.steps);
+  const auto nothing = reach::make_local_host(options)->prepare(fixture.steps);
   REQUIRE_FALSE(nothing.ok());
   CHECK(holds(nothing.message(), "the agent has ended"));
   std::filesystem::create_directories(left.folder + "/spool/run");
-  const auto host = make_local_host(options);
+  const auto host = reach::make_local_host(options);
   const auto ready = host->prepare(fixture.steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
   CHECK(fixture.folder.read("agent.token") == left.token);
@@ -159,12 +160,13 @@ TEST_CASE(
 
 TEST_CASE("the agent itself serves on this computer and is gone after the end") {
   StepList steps;
-  const auto host = make_local_host({.agent_program = accelscope::test::programs_folder() + "/accelscope-agent"});
+  const auto host =
+      reach::make_local_host({.agent_program = accelscope::test::programs_folder() + "/accelscope-agent"});
   const auto ready = host->prepare(steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
-  const StartedAgent agent = host->running();
+  const reach::StartedAgent agent = host->running();
   CHECK(host->open_stream(steps).ok());
   host->finish(steps);
-  CHECK_FALSE(connect_to_loopback(agent.port).ok());
+  CHECK_FALSE(system::connect_to_loopback(agent.port).ok());
   CHECK_FALSE(std::filesystem::exists(agent.folder));
 }

@@ -19,14 +19,14 @@ namespace {
 
 constexpr auto kLong = std::chrono::seconds(40);
 
-void echo(const Descriptor& peer, const std::atomic<bool>& ending) {
+void echo(const system::Descriptor& peer, const std::atomic<bool>& ending) {
   std::array<char, 4096> buffer{};
   while (!ending) {
     pollfd waiting{peer.get(), POLLIN, 0};
     if (::poll(&waiting, 1, 20) <= 0) continue;
     const ssize_t count = ::read(peer.get(), buffer.data(), buffer.size());
     if (count <= 0) return;
-    if (!write_all(peer, {buffer.data(), static_cast<std::size_t>(count)})) return;
+    if (!system::write_all(peer, {buffer.data(), static_cast<std::size_t>(count)})) return;
   }
 }
 
@@ -78,19 +78,19 @@ void EchoServer::serve() const {
     pollfd waiting{listener_.get(), POLLIN, 0};
     if (::poll(&waiting, 1, 20) <= 0) continue;
     const int peer = ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC);
-    if (peer >= 0) peers.emplace_back([this, peer] { echo(Descriptor(peer), ending_); });
+    if (peer >= 0) peers.emplace_back([this, peer] { echo(system::Descriptor(peer), ending_); });
   }
   for (std::thread& peer : peers) peer.join();
 }
 
 std::string stub_agent(const ReachFolder& folder, const std::string& version, std::uint16_t port, bool detached) {
-  const auto quoted = [&](const std::string& name) { return shell_quote(folder.file(name)); };
+  const auto quoted = [&](const std::string& name) { return system::shell_quote(folder.file(name)); };
   std::string script = "#!/bin/sh\nif [ \"$1\" = --version ]; then echo " + version + "; exit 0; fi\n";
   script += "printf '%s\\n' \"$@\" > " + quoted("agent.arguments") + "\n";
   script += "IFS= read -r token; printf '%s' \"$token\" > " + quoted("agent.token") + "\n";
   script += "printf '%s' \"$0\" > " + quoted("agent.program") + "\n";
-  const std::string live =
-      "while [ -d " + shell_quote(folder.path()) + " ] && ! [ -e " + quoted("agent.end") + " ]; do sleep 0.1; done";
+  const std::string live = "while [ -d " + system::shell_quote(folder.path()) + " ] && ! [ -e " + quoted("agent.end") +
+                           " ]; do sleep 0.1; done";
   const std::string say = "echo listening on 127.0.0.1:" + std::to_string(port) + "\n";
   if (detached) {
     script += "(" + live + ") < /dev/null > /dev/null 2>&1 &\nprintf '%s' $! > " + quoted("agent.id") + "\n" + say;
@@ -101,8 +101,8 @@ std::string stub_agent(const ReachFolder& folder, const std::string& version, st
   return folder.file("stub/accelscope-agent");
 }
 
-bool echoes(const Descriptor& stream, const std::string& text) {
-  if (!write_all(stream, text)) return false;
+bool echoes(const system::Descriptor& stream, const std::string& text) {
+  if (!system::write_all(stream, text)) return false;
   std::string back;
   std::array<char, 4096> buffer{};
   while (back.size() < text.size()) {
@@ -115,9 +115,9 @@ bool echoes(const Descriptor& stream, const std::string& text) {
   return back == text;
 }
 
-bool ends(const Descriptor& stream) {
+bool ends(const system::Descriptor& stream) {
   const auto until = std::chrono::steady_clock::now() + kLong;
-  return read_to_end(stream, 1U << 20, [&] { return std::chrono::steady_clock::now() > until; }).ok();
+  return system::read_to_end(stream, 1U << 20, [&] { return std::chrono::steady_clock::now() > until; }).ok();
 }
 
 bool process_lives(const std::string& id) { return !id.empty() && ::kill(std::stoi(id), 0) == 0; }

@@ -37,7 +37,7 @@ class EchoServer {
 
  private:
   void serve() const;
-  Descriptor listener_;
+  system::Descriptor listener_;
   std::uint16_t port_ = 0;
   std::atomic<bool> ending_ = false;
   std::thread thread_;
@@ -50,9 +50,9 @@ class EchoServer {
                                      bool detached = false);
 
 // True if `text` comes back through the stream as it was sent.
-[[nodiscard]] bool echoes(const Descriptor& stream, const std::string& text);
+[[nodiscard]] bool echoes(const system::Descriptor& stream, const std::string& text);
 // Reads until the other side ends the stream. False after a long time without an end.
-[[nodiscard]] bool ends(const Descriptor& stream);
+[[nodiscard]] bool ends(const system::Descriptor& stream);
 [[nodiscard]] bool process_lives(const std::string& id);
 // A child of the process that was started with the argument; 0 if there is none.
 [[nodiscard]] int child_of(int parent, const std::string& argument);
@@ -61,7 +61,7 @@ class EchoServer {
 // Looks again and again until it is true, or for a long time.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
-class StepList final : public HostProgress {
+class StepList final : public reach::HostProgress {
  public:
   void step(const std::string& text) override { steps.push_back(text); }
   [[nodiscard]] bool cancelled() const override { return cancel; }

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string failure_of(AgentHost& host, HostProgress& progress) {
+std::string failure_of(reach::AgentHost& host, reach::HostProgress& progress) {
   const auto ready = host.prepare(progress);
   REQUIRE_FALSE(ready.ok());
   return ready.message();
@@ -28,7 +28,7 @@ TEST_CASE("an agent that is installed on a host is started there, streams bytes,
   const auto server = SshServer::start();
   if (!server) return;
   StepList steps;
-  const auto host = make_ssh_host(server->place(), server->options());
+  const auto host = reach::make_ssh_host(server->place(), server->options());
   const auto ready = host->prepare(steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
   for (const char* step : {"connecting to 127.0.0.1", "checking the agent on", "starting the agent on"}) {
@@ -62,7 +62,7 @@ TEST_CASE("a host without an agent gets a copy of ours, which is removed at the 
   const auto server = SshServer::start({.version = ""});
   if (!server) return;
   StepList steps;
-  const auto host = make_ssh_host(server->place(), server->options());
+  const auto host = reach::make_ssh_host(server->place(), server->options());
   const auto ready = host->prepare(steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
   CHECK(steps.has("copying accelscope-agent 0.1.0 ("));
@@ -86,7 +86,7 @@ TEST_CASE("an agent of another version is left alone and ours is copied beside i
                          "[ \"$1\" = --version ] || echo listening on 127.0.0.1:9\n",
                          0755);
   StepList steps;
-  const auto host = make_ssh_host(server->place(), server->options());
+  const auto host = reach::make_ssh_host(server->place(), server->options());
   const auto ready = host->prepare(steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
   CHECK(steps.has("/bin/accelscope-agent there is 0.0.9"));
@@ -98,11 +98,11 @@ TEST_CASE("another processor is told with both names and how to build the agent 
   if (!server) return;
   server->install("uname", "#!/bin/sh\n[ \"$1\" = -s ] && echo Linux || echo riscv64\n");
   StepList steps;
-  const auto host = make_ssh_host(server->place(), server->options());
+  const auto host = reach::make_ssh_host(server->place(), server->options());
   const std::string message = failure_of(*host, steps);
   CHECK(message.starts_with(server->place().text() +
-                            ": it is Linux riscv64, and the agent beside this program is for " + this_system().system +
-                            " " + this_system().machine));
+                            ": it is Linux riscv64, and the agent beside this program is for " +
+                            system::this_system().system + " " + system::this_system().machine));
   CHECK(holds(message,
               "build accelscope-agent 0.1.0 there, from the same sources: "
               "sh third_party/install.sh --agent-only && cmake --workflow --preset agent"));
@@ -117,7 +117,7 @@ TEST_CASE("shared libraries that are missing on the host are named with their pa
   server->install(
       "ldd", "#!/bin/sh\nprintf '\\tlibfmt.so.9 => not found\\n\\tlibre2.so.9 => not found\\n\\tlibc.so.6 => /x\\n'\n");
   StepList steps;
-  const auto host = make_ssh_host(server->place(), server->options());
+  const auto host = reach::make_ssh_host(server->place(), server->options());
   const std::string message = failure_of(*host, steps);
   CHECK(holds(message, "lacks libfmt.so.9, libre2.so.9 there"));
   CHECK(holds(message, "libfmt9 libre2-9 (error while loading shared libraries)"));
@@ -131,7 +131,7 @@ TEST_CASE("an agent that dies at its start on the host is told of with its last 
                   "#!/bin/sh\n[ \"$1\" = --version ] && { echo 0.1.0; exit 0; }\n"
                   "echo 'no device files here' >&2\nexit 1\n");
   StepList steps;
-  const auto host = make_ssh_host(server->place(), server->options());
+  const auto host = reach::make_ssh_host(server->place(), server->options());
   const std::string message = failure_of(*host, steps);
   CHECK(holds(message, "did not start to listen"));
   CHECK(message.ends_with("(no device files here)"));
@@ -142,7 +142,7 @@ TEST_CASE("a stream whose ssh is killed ends, and the next one works") {
   const auto server = SshServer::start();
   if (!server) return;
   StepList steps;
-  const auto host = make_ssh_host(server->place(), server->options());
+  const auto host = reach::make_ssh_host(server->place(), server->options());
   REQUIRE(host->prepare(steps).ok());
   const auto first = host->open_stream(steps);
   REQUIRE(first.ok());
@@ -172,18 +172,18 @@ TEST_CASE("a program that ends without a word leaves the agent, which a later on
   const auto server = SshServer::start();
   if (!server) return;
   StepList steps;
-  StartedAgent left;
+  reach::StartedAgent left;
   {
-    const auto host = make_ssh_host(server->place(), server->options());
+    const auto host = reach::make_ssh_host(server->place(), server->options());
     REQUIRE(host->prepare(steps).ok());
     left = host->running();
   }
   CHECK(process_lives(server->folder().read("agent.id")));
   CHECK(child_of(::getpid(), "ControlMaster=yes") == 0);
-  HostOptions options = server->options();
+  reach::HostOptions options = server->options();
   options.resume = left;
   steps.steps.clear();
-  const auto later = make_ssh_host(server->place(), options);
+  const auto later = reach::make_ssh_host(server->place(), options);
   REQUIRE(later->prepare(steps).ok());
   CHECK_FALSE(steps.has("starting"));
   CHECK(later->token() == left.token);
@@ -197,12 +197,12 @@ TEST_CASE("a program that ends without a word leaves the agent, which a later on
 TEST_CASE("aliases, jumps and settings of the user's ssh configuration apply") {
   const auto server = SshServer::start();
   if (!server) return;
-  const Place direct = server->place();
+  const reach::Place direct = server->place();
   const std::string port = std::to_string(direct.port);
   // ssh does not quote this path for the one that it starts to jump.
-  const auto without_blank = PrivateFolder::make("test");
+  const auto without_blank = system::PrivateFolder::make("test");
   REQUIRE(without_blank.ok());
-  HostOptions options = server->options();
+  reach::HostOptions options = server->options();
   options.ssh_config_file = without_blank->path() + "/config";
   std::ofstream(options.ssh_config_file) << "Host behind\nHostName localhost\nHostKeyAlias [127.0.0.1]:" + port +
                                                 "\nPort " + port + "\nUser " + direct.user + "\nProxyJump " +
@@ -212,7 +212,7 @@ TEST_CASE("aliases, jumps and settings of the user's ssh configuration apply") {
                                                 "ExitOnForwardFailure yes\nLogLevel QUIET\n" +
                                                 server->folder().read("ssh_config");
   StepList steps;
-  const auto host = make_ssh_host(parse_place("ssh://behind").value(), options);
+  const auto host = reach::make_ssh_host(reach::parse_place("ssh://behind").value(), options);
   const auto ready = host->prepare(steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
   const auto stream = host->open_stream(steps);
@@ -228,7 +228,7 @@ TEST_CASE("an agent that ends by itself leaves nothing on the host") {
   if (!server) return;
   StepList steps;
   {
-    const auto host = make_ssh_host(server->place(), server->options());
+    const auto host = reach::make_ssh_host(server->place(), server->options());
     REQUIRE(host->prepare(steps).ok());
     fs::create_directory(host->running().folder + "/spool");
     server->folder().write("home/" + host->running().folder.substr(server->home("").size()) + "/work/file", "x");
@@ -242,9 +242,9 @@ TEST_CASE("what an agent kept when it ended is served by the next one, with the 
   const auto server = SshServer::start({.version = ""});
   if (!server) return;
   StepList steps;
-  StartedAgent left;
+  reach::StartedAgent left;
   {
-    const auto host = make_ssh_host(server->place(), server->options());
+    const auto host = reach::make_ssh_host(server->place(), server->options());
     REQUIRE(host->prepare(steps).ok());
     left = host->running();
   }
@@ -256,9 +256,9 @@ TEST_CASE("what an agent kept when it ended is served by the next one, with the 
   CHECK(fs::exists(left.folder + "/spool/run/segment"));
   fs::remove(server->folder().file("agent.end"));
   fs::remove(server->folder().file("agent.token"));
-  HostOptions options = server->options();
+  reach::HostOptions options = server->options();
   options.resume = left;
-  const auto later = make_ssh_host(server->place(), options);
+  const auto later = reach::make_ssh_host(server->place(), options);
   const auto ready = later->prepare(steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
   CHECK(later->running().folder == left.folder);
@@ -267,7 +267,7 @@ TEST_CASE("what an agent kept when it ended is served by the next one, with the 
   CHECK(fs::exists(left.folder + "/spool/run/segment"));
   later->finish(steps);
   CHECK(eventually([&] { return server->left_nothing(); }));
-  const auto nothing = make_ssh_host(server->place(), options);
+  const auto nothing = reach::make_ssh_host(server->place(), options);
   const auto gone = nothing->prepare(steps);
   REQUIRE_FALSE(gone.ok());
   CHECK(holds(gone.message(), "the agent has ended there"));
@@ -277,17 +277,17 @@ TEST_CASE("the agent itself is copied to a host, listens there, and is gone afte
   const auto server = SshServer::start({.version = ""});
   if (!server) return;
   StepList steps;
-  HostOptions options = server->options();
+  reach::HostOptions options = server->options();
   options.agent_program = accelscope::test::programs_folder() + "/accelscope-agent";
   options.version.clear();
-  const auto host = make_ssh_host(server->place(), options);
+  const auto host = reach::make_ssh_host(server->place(), options);
   const auto ready = host->prepare(steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));
   const std::uint16_t port = host->running().port;
   CHECK(fs::exists(host->running().folder + "/alive"));
   CHECK(host->open_stream(steps).ok());
-  CHECK(connect_to_loopback(port).ok());
+  CHECK(system::connect_to_loopback(port).ok());
   host->finish(steps);
-  CHECK(eventually([&] { return !connect_to_loopback(port).ok(); }));
+  CHECK(eventually([&] { return !system::connect_to_loopback(port).ok(); }));
   CHECK(eventually([&] { return server->left_nothing(); }));
 }

@@ -11,7 +11,7 @@ using namespace accelscope::capture::test;
 TEST_CASE("a program that is recorded behind ssh shows what it prints there and hands on its exit status") {
   const auto server = SshServer::start({.version = ""});
   if (!server) return;
-  RecordOptions options;
+  client::RecordOptions options;
   options.version = "0.1.0";
   options.plan.places = {server->place().text()};
   options.plan.ssh_config_file = server->options().ssh_config_file;
@@ -20,11 +20,11 @@ TEST_CASE("a program that is recorded behind ssh shows what it prints there and 
   options.plan.request.arguments = {"-c", "echo hello; echo oh >&2; kill -TERM $$"};
   options.output_path = server->folder().file("r.accel");
   std::string printed[2];
-  options.printed = [&printed](const ProgramText& text) {
+  options.printed = [&printed](const client::ProgramText& text) {
     printed[text.is_error ? 1 : 0] += text.text;
     return true;
   };
-  const auto report = record(options);
+  const auto report = client::record(options);
   REQUIRE_MESSAGE(report.ok(), report.message());
   CHECK(report->complete);
   CHECK(report->exit_status == 128 + 15);

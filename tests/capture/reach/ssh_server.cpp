@@ -28,15 +28,15 @@ std::string user_name() {
 }
 
 void make_key(const std::string& file, const std::string& pass_phrase) {
-  const auto made =
-      run_child({"/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-C", "test", "-N", pass_phrase, "-f", file},
-                [] { return false; });
+  const auto made = system::run_child(
+      {"/usr/bin/ssh-keygen", "-q", "-t", "ed25519", "-a", "1", "-C", "test", "-N", pass_phrase, "-f", file},
+      [] { return false; });
   REQUIRE(made.ok());
   REQUIRE_MESSAGE(made->exit_code == 0, made->output);
 }
 
 std::uint16_t free_port() {
-  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const system::Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   socklen_t size = sizeof(address);
   address.sin_family = AF_INET;
@@ -110,11 +110,11 @@ bool SshServer::launch() {
   return server_->wait_for("Server listening on", kStartLimit).has_value();
 }
 
-Place SshServer::place() const {
-  return {.kind = Place::Kind::ssh, .user = user_name(), .host = "127.0.0.1", .port = port_};
+reach::Place SshServer::place() const {
+  return {.kind = reach::Place::Kind::ssh, .user = user_name(), .host = "127.0.0.1", .port = port_};
 }
 
-HostOptions SshServer::options(Prompter* prompter) const {
+reach::HostOptions SshServer::options(reach::Prompter* prompter) const {
   return {.agent_program = folder_.file("stub/accelscope-agent"),
           .version = "0.1.0",
           .prompter = prompter,

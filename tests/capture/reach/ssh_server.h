@@ -24,9 +24,9 @@ class SshServer {
   // Nothing where no server is installed, with a message.
   [[nodiscard]] static std::unique_ptr<SshServer> start(const ServerSettings& settings = {});
 
-  [[nodiscard]] Place place() const;
+  [[nodiscard]] reach::Place place() const;
   // With a version of 0.1.0, and a stub for the agent that would be copied.
-  [[nodiscard]] HostOptions options(Prompter* prompter = nullptr) const;
+  [[nodiscard]] reach::HostOptions options(reach::Prompter* prompter = nullptr) const;
   // The path below the home folder at the server.
   [[nodiscard]] std::string home(const std::string& name) const { return folder_.file("home/" + name); }
   // A program on the server's PATH.

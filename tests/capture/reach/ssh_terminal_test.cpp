@@ -70,7 +70,7 @@ class OnTerminal {
   std::string shown;
 
  private:
-  Descriptor terminal_;
+  system::Descriptor terminal_;
   pid_t id_ = 0;
 };
 
@@ -79,7 +79,7 @@ class OnTerminal {
 TEST_CASE("on a terminal ssh asks there, shows no answer, and Ctrl+C does not break the connection") {
   const auto server = SshServer::start({.pass_phrase = "open sesame"});
   if (!server) return;
-  const HostOptions options = server->options();
+  const reach::HostOptions options = server->options();
   OnTerminal program({options.askpass_program, server->place().text(), options.ssh_config_file, options.agent_program});
   REQUIRE_MESSAGE(program.shows("Enter passphrase for key"), program.shown);
   program.type("open sesame\n");
@@ -96,7 +96,7 @@ TEST_CASE("on a terminal ssh asks there, shows no answer, and Ctrl+C does not br
 TEST_CASE("a program that is killed leaves no ssh of its own behind, and its agent to the one that comes next") {
   const auto server = SshServer::start();
   if (!server) return;
-  const HostOptions options = server->options();
+  const reach::HostOptions options = server->options();
   std::string master, stream;
   {
     OnTerminal program(

@@ -16,18 +16,18 @@ using namespace accelscope::capture;
 using namespace accelscope::capture::test;
 
 TEST_CASE("scripts hold nothing that csh and fish read differently, and folders with such names are refused") {
-  const std::vector<std::string> scripts = {hold_script(),
-                                            check_script(),
-                                            folder_script(0),
-                                            folder_script(3'000'000),
-                                            folder_script(5, "/it's"),
-                                            left_script("/it's"),
-                                            start_script("/a b/it's", {"/home/a b/it's", "--token-stdin"}),
-                                            remove_script("/a b")};
-  for (const std::string& script : scripts) CHECK_MESSAGE(remote_command(script).starts_with("sh -c '"), script);
-  CHECK(remote_command(remove_script("/home/wow!")).empty());
-  CHECK(remote_command(remove_script("/home/a\\b")).empty());
-  CHECK(remote_command(remove_script("/home/a\nb")).empty());
+  const std::vector<std::string> scripts = {reach::hold_script(),
+                                            reach::check_script(),
+                                            reach::folder_script(0),
+                                            reach::folder_script(3'000'000),
+                                            reach::folder_script(5, "/it's"),
+                                            reach::left_script("/it's"),
+                                            reach::start_script("/a b/it's", {"/home/a b/it's", "--token-stdin"}),
+                                            reach::remove_script("/a b")};
+  for (const std::string& script : scripts) CHECK_MESSAGE(reach::remote_command(script).starts_with("sh -c '"), script);
+  CHECK(reach::remote_command(reach::remove_script("/home/wow!")).empty());
+  CHECK(reach::remote_command(reach::remove_script("/home/a\\b")).empty());
+  CHECK(reach::remote_command(reach::remove_script("/home/a\nb")).empty());
 }
 
 TEST_CASE("scripts mean the same through a user's shell, a quoted word and sh") {
@@ -35,12 +35,12 @@ TEST_CASE("scripts mean the same through a user's shell, a quoted word and sh") 
   folder.write("it's $HOME; `id`/agent", "#!/bin/sh\nprintf '<%s>' \"$@\"\n", 0755);
   const std::string program = folder.file("it's $HOME; `id`/agent");
   for (const std::string shell : {"sh", "bash", "zsh", "csh", "tcsh", "fish"}) {
-    const std::string path = find_program(shell);
+    const std::string path = system::find_program(shell);
     if (path.empty()) continue;
     const std::string work = folder.file("work of " + shell + "'s");
     std::filesystem::create_directory(work);
-    const std::string script = start_script(work, {program, "a b", "", "it's", "$PATH", "\"", "*"});
-    const auto ran = run_child({path, "-c", remote_command(script)}, [] { return false; });
+    const std::string script = reach::start_script(work, {program, "a b", "", "it's", "$PATH", "\"", "*"});
+    const auto ran = system::run_child({path, "-c", reach::remote_command(script)}, [] { return false; });
     REQUIRE(ran.ok());
     CHECK_MESSAGE(ran->output == "<a b><><it's><$PATH><\"><*>", shell);
     CHECK(eventually([&] { return !std::filesystem::exists(work); }));
@@ -51,24 +51,25 @@ TEST_CASE("a copy that is cut short removes itself, a whole one stays") {
   const ReachFolder folder;
   folder.write("program", "#!/bin/sh\necho accelscope-agent 1.2.3\n");
   const auto copied = [&](std::uint64_t size) {
-    const auto ran = run_child({"/bin/sh", "-c",
-                                "HOME=" + shell_quote(folder.path()) + "; export HOME; " +
-                                    remote_command(folder_script(size)) + " < " + shell_quote(folder.file("program"))},
-                               [] { return false; });
+    const auto ran = system::run_child(
+        {"/bin/sh", "-c",
+         "HOME=" + system::shell_quote(folder.path()) + "; export HOME; " +
+             reach::remote_command(reach::folder_script(size)) + " < " + system::shell_quote(folder.file("program"))},
+        [] { return false; });
     REQUIRE(ran.ok());
-    return read_folder(ran->output);
+    return reach::read_folder(ran->output);
   };
-  const RemoteFolder cut = copied(1'000);
+  const reach::RemoteFolder cut = copied(1'000);
   CHECK(cut.version.empty());
-  CHECK(open_for_reading(cut.path).message().find("No such file") != std::string::npos);
-  const RemoteFolder whole = copied(folder.read("program").size());
+  CHECK(system::open_for_reading(cut.path).message().find("No such file") != std::string::npos);
+  const reach::RemoteFolder whole = copied(folder.read("program").size());
   CHECK(whole.version == "1.2.3");
   CHECK(whole.path.starts_with(folder.path() + "/.cache/accelscope/agent."));
-  CHECK(open_for_reading(whole.path + "/accelscope-agent").ok());
+  CHECK(system::open_for_reading(whole.path + "/accelscope-agent").ok());
 }
 
 TEST_CASE("what the host says about itself is found between other lines") {
-  const RemoteFacts facts = read_facts(
+  const reach::RemoteFacts facts = reach::read_facts(
       "Welcome\nreach-begin\r\nreach-system Linux\nreach-machine aarch64\nreach-agent /a b/agent\n"
       "reach-version accelscope-agent 0.1.0\nreach-agent /other\nreach-version \n");
   CHECK(facts.answered);
@@ -77,23 +78,23 @@ TEST_CASE("what the host says about itself is found between other lines") {
   CHECK(facts.agents[0].path == "/a b/agent");
   CHECK(facts.agents[0].version == "0.1.0");
   CHECK(facts.agents[1].version.empty());
-  CHECK_FALSE(read_facts("sh: not found\n").answered);
-  CHECK(same_machine({"Linux", "arm64"}, {"Linux", "aarch64"}));
-  CHECK_FALSE(same_machine({"Darwin", "arm64"}, {"Linux", "aarch64"}));
-  CHECK_FALSE(same_machine({"Linux", "x86_64"}, {"Linux", "aarch64"}));
+  CHECK_FALSE(reach::read_facts("sh: not found\n").answered);
+  CHECK(reach::same_machine({"Linux", "arm64"}, {"Linux", "aarch64"}));
+  CHECK_FALSE(reach::same_machine({"Darwin", "arm64"}, {"Linux", "aarch64"}));
+  CHECK_FALSE(reach::same_machine({"Linux", "x86_64"}, {"Linux", "aarch64"}));
 }
 
 TEST_CASE("packages follow Debian's rule for the names of libraries") {
-  CHECK(package_of("libspdlog.so.1.10") == "libspdlog1.10");
-  CHECK(package_of("libsqlite3.so.0") == "libsqlite3-0");
-  CHECK(package_of("libstdc++.so.6") == "libstdc++6");
-  CHECK(package_of("libz.so.1") == "zlib1g");
-  CHECK(package_of("libcrypto.so.3") == "libssl3");
-  CHECK(package_of("strange") == "strange");
+  CHECK(reach::package_of("libspdlog.so.1.10") == "libspdlog1.10");
+  CHECK(reach::package_of("libsqlite3.so.0") == "libsqlite3-0");
+  CHECK(reach::package_of("libstdc++.so.6") == "libstdc++6");
+  CHECK(reach::package_of("libz.so.1") == "zlib1g");
+  CHECK(reach::package_of("libcrypto.so.3") == "libssl3");
+  CHECK(reach::package_of("strange") == "strange");
 }
 
 TEST_CASE("ssh never gets an option that weakens its checks, and the place comes after the options") {
-  const SshCommand ssh{"/usr/bin/ssh", "", "/tmp/x/ssh", parse_place("ssh://ada@box:2222").value()};
+  const reach::SshCommand ssh{"/usr/bin/ssh", "", "/tmp/x/ssh", reach::parse_place("ssh://ada@box:2222").value()};
   for (const auto& argv : {ssh.master(true, false, "c"), ssh.master(false, true, "c"), ssh.run("c"), ssh.forward(99)}) {
     for (const std::string& argument : argv) CHECK_FALSE(holds(argument, "StrictHostKeyChecking"));
     const auto end = std::find(argv.begin(), argv.end(), "--");
@@ -111,7 +112,7 @@ TEST_CASE("ssh never gets an option that weakens its checks, and the place comes
 }
 
 TEST_CASE("each complaint of ssh says what is wrong, what to do, and ssh's own last line") {
-  const Place place = parse_place("ssh://ada@box").value();
+  const reach::Place place = reach::parse_place("ssh://ada@box").value();
   struct Case {
     const char* said;
     const char* told;
@@ -127,11 +128,11 @@ TEST_CASE("each complaint of ssh says what is wrong, what to do, and ssh's own l
            Case{"@ WARNING: UNPROTECTED PRIVATE KEY FILE! @\nada@box: Permission denied (publickey).\n", "chmod 600"},
            Case{"something new\n", "try ssh ada@box in a terminal"},
        }) {
-    const std::string told = explain_ssh_failure(place, one.said);
+    const std::string told = reach::explain_ssh_failure(place, one.said);
     CHECK_MESSAGE(told.starts_with("ssh://ada@box: "), told);
     CHECK_MESSAGE(holds(told, one.told), told);
     CHECK_MESSAGE(holds(told, "; "), told);
-    CHECK_MESSAGE(told.ends_with("(" + last_line(one.said) + ")"), told);
+    CHECK_MESSAGE(told.ends_with("(" + reach::last_line(one.said) + ")"), told);
   }
-  CHECK_FALSE(is_ssh_failure("Warning: Permanently added 'box' (ED25519) to the list of known hosts.\n"));
+  CHECK_FALSE(reach::is_ssh_failure("Warning: Permanently added 'box' (ED25519) to the list of known hosts.\n"));
 }

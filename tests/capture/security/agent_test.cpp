@@ -14,55 +14,57 @@ namespace {
 const std::string kRight = "the-right-token-of-this-agent";
 const std::string kWrong = "some-other-token-altogether";
 
-AgentOptions guarded(const std::shared_ptr<const AgentIdentity>& identity) {
-  AgentOptions options;
+agent::AgentOptions guarded(const std::shared_ptr<const security::AgentIdentity>& identity) {
+  agent::AgentOptions options;
   options.secrets.identity = identity;
-  options.secrets.token = Token::parse(kRight).value();
+  options.secrets.token = security::Token::parse(kRight).value();
   options.limits = quick_limits();
   return options;
 }
 
-SourceFunction short_source() { return synthetic_source({.events = 10, .lanes = 1}); }
+agent::SourceFunction short_source() { return synthetic_source({.events = 10, .lanes = 1}); }
 
-Connector trusting(const Address& address, const AgentIdentity& identity) {
-  return tcp_connector(address, {.trusted = identity.fingerprint});
+wire::Connector trusting(const system::Address& address, const security::AgentIdentity& identity) {
+  return wire::tcp_connector(address, {.trusted = identity.fingerprint});
 }
 
-Address with_tls(Address address) {
+system::Address with_tls(system::Address address) {
   address.tls = true;
   return address;
 }
 
 // A viewer's side up to the welcome, on a connection that is there.
 struct Greeted {
-  Hello agent;
-  ViewerProof proof;
+  wire::Hello agent;
+  security::ViewerProof proof;
 };
 
-Greeted greet(LinkPeer& viewer, ViewerProof proof) {
-  Hello hello = viewer_hello();
+Greeted greet(LinkPeer& viewer, security::ViewerProof proof) {
+  wire::Hello hello = viewer_hello();
   hello.nonce = proof.nonce();
-  viewer.link().send(encode(hello));
+  viewer.link().send(wire::encode(hello));
   const auto answer = viewer.receive();
   REQUIRE(answer);
-  return {decode_hello(answer->body).value(), std::move(proof)};
+  return {wire::decode_hello(answer->body).value(), std::move(proof)};
 }
 
-ViewerProof proof_with(const std::string& token) { return ViewerProof::begin(Token::parse(token).value()).value(); }
+security::ViewerProof proof_with(const std::string& token) {
+  return security::ViewerProof::begin(security::Token::parse(token).value()).value();
+}
 
 // The agent's answer to this viewer: a welcome or an error.
-Frame knock(TestWire& wire, const Connector& connector, const std::string& token) {
+wire::Frame knock(TestWire& wire, const wire::Connector& connector, const std::string& token) {
   const Result<LinkPeer*> viewer = wire.connect(connector, false);
   REQUIRE_MESSAGE(viewer.ok(), viewer.message());
   Greeted greeted = greet(*viewer.value(), proof_with(token));
   const auto& wanted = greeted.agent.capabilities;
   CHECK(std::find(wanted.begin(), wanted.end(), "token") != wanted.end());
   const std::string mac = greeted.proof.prove(greeted.agent.nonce, viewer.value()->link().channel_binding()).value();
-  viewer.value()->link().send(encode(ProofMessage{mac}));
+  viewer.value()->link().send(wire::encode(wire::ProofMessage{mac}));
   const auto answer = viewer.value()->receive();
   REQUIRE(answer);
-  if (answer->header.type == FrameType::welcome) {
-    CHECK(greeted.proof.check_welcome(decode_welcome(answer->body).value().mac).ok());
+  if (answer->header.type == wire::FrameType::welcome) {
+    CHECK(greeted.proof.check_welcome(wire::decode_welcome(answer->body).value().mac).ok());
   }
   return *answer;
 }
@@ -71,50 +73,51 @@ TEST_CASE("over TLS and over plain loopback the right token gets in, and a wrong
   const auto identity = new_identity();
   RunningAgent agent(short_source(), guarded(identity));
   TestWire wire;
-  const Connector encrypted = trusting(with_tls(agent.address()), *identity);
-  const Connector plain = tcp_connector(agent.address(), {});
-  for (const Connector& connector : {encrypted, plain}) {
-    CHECK(knock(wire, connector, kRight).header.type == FrameType::welcome);
-    const Frame refused = knock(wire, connector, kWrong);
-    REQUIRE(refused.header.type == FrameType::error);
-    CHECK(decode_error(refused.body).value().code == ErrorCode::refused);
-    CHECK(contains(decode_error(refused.body).value().text, "token is not this agent's"));
+  const wire::Connector encrypted = trusting(with_tls(agent.address()), *identity);
+  const wire::Connector plain = wire::tcp_connector(agent.address(), {});
+  for (const wire::Connector& connector : {encrypted, plain}) {
+    CHECK(knock(wire, connector, kRight).header.type == wire::FrameType::welcome);
+    const wire::Frame refused = knock(wire, connector, kWrong);
+    REQUIRE(refused.header.type == wire::FrameType::error);
+    CHECK(wire::decode_error(refused.body).value().code == wire::ErrorCode::refused);
+    CHECK(contains(wire::decode_error(refused.body).value().text, "token is not this agent's"));
   }
   for (int i = 0; i < 9; ++i) (void)knock(wire, plain, kWrong);
   // The owner, from the same address, is not shut out with those who guess.
-  CHECK(knock(wire, plain, kRight).header.type == FrameType::welcome);
+  CHECK(knock(wire, plain, kRight).header.type == wire::FrameType::welcome);
   CHECK(contains(agent.log(), "token is not this agent's"));
   for (const std::string& secret : {kRight, kWrong, identity->key_pem}) CHECK_FALSE(contains(agent.log(), secret));
 }
 
 TEST_CASE("who says nothing of a token, or asks for things before it is let in, gets nothing and is told what to do") {
   RunningAgent agent(short_source(), guarded(new_identity()));
-  for (const Frame& request : {encode(Start{}), encode(Fetch{}), encode(ClockReport{}), encode(Discard{})}) {
+  for (const wire::Frame& request : {wire::encode(wire::Start{}), wire::encode(wire::Fetch{}),
+                                     wire::encode(wire::ClockReport{}), wire::encode(wire::Discard{})}) {
     RawPeer viewer = RawPeer::connect_to(agent.address());
-    Hello hello = viewer_hello();
+    wire::Hello hello = viewer_hello();
     hello.nonce = proof_with(kRight).nonce();
-    viewer.send(encode(hello));
+    viewer.send(wire::encode(hello));
     viewer.send(request);
-    const auto answer = viewer.receive(FrameType::error);
+    const auto answer = viewer.receive(wire::FrameType::error);
     REQUIRE(answer);
-    CHECK(contains(decode_error(answer->body).value().text, "wants a token"));
+    CHECK(contains(wire::decode_error(answer->body).value().text, "wants a token"));
     CHECK_FALSE(viewer.receive());
   }
   CHECK_FALSE(contains(agent.log(), "connected"));
 }
 
 TEST_CASE("a viewer that never proves its token cannot keep a connection for good") {
-  AgentOptions options = guarded(new_identity());
+  agent::AgentOptions options = guarded(new_identity());
   options.limits.hello = std::chrono::milliseconds(50);
   options.limits.farewell = std::chrono::milliseconds(50);
   RunningAgent agent(short_source(), options);
   TestWire wire;
-  const Result<LinkPeer*> viewer = wire.connect(tcp_connector(agent.address(), {}), false);
+  const Result<LinkPeer*> viewer = wire.connect(wire::tcp_connector(agent.address(), {}), false);
   REQUIRE(viewer.ok());
   (void)greet(*viewer.value(), proof_with(kRight));  // its heartbeats go on
   const auto answer = viewer.value()->receive();
   REQUIRE(answer);
-  CHECK(contains(decode_error(answer->body).value().text, "has not proved that it knows the token"));
+  CHECK(contains(wire::decode_error(answer->body).value().text, "has not proved that it knows the token"));
   (void)viewer.value()->wait_closed();
 }
 
@@ -125,10 +128,10 @@ TEST_CASE("somebody in between, whose certificate the user trusted by mistake, c
   TestWire between({.identity = forged});
   const Result<LinkPeer*> viewer = between.connect(trusting(between.address(true), *forged), false);
   REQUIRE_MESSAGE(viewer.ok(), viewer.message());
-  ViewerProof proof = proof_with(kRight);
-  Hello hello = viewer_hello();
+  security::ViewerProof proof = proof_with(kRight);
+  wire::Hello hello = viewer_hello();
   hello.nonce = proof.nonce();
-  viewer.value()->link().send(encode(hello));
+  viewer.value()->link().send(wire::encode(hello));
   // The frames of both sides are passed on as they are, over two TLS connections.
   LinkPeer* near = &between.accepted();
   auto passed = near->receive();
@@ -146,22 +149,22 @@ TEST_CASE("somebody in between, whose certificate the user trusted by mistake, c
   const auto seen = viewer.value()->receive();
   REQUIRE(seen);
   const std::string mac =
-      proof.prove(decode_hello(seen->body).value().nonce, viewer.value()->link().channel_binding()).value();
-  far.value()->link().send(encode(ProofMessage{mac}));
+      proof.prove(wire::decode_hello(seen->body).value().nonce, viewer.value()->link().channel_binding()).value();
+  far.value()->link().send(wire::encode(wire::ProofMessage{mac}));
   const auto answer = far.value()->receive();
   REQUIRE(answer);
-  CHECK(answer->header.type == FrameType::error);
+  CHECK(answer->header.type == wire::FrameType::error);
   CHECK(contains(agent.log(), "token is not this agent's"));
 }
 
 TEST_CASE("an agent that others could use without a token does not start") {
-  AgentOptions options;
+  agent::AgentOptions options;
   options.may_run = true;
-  CHECK(contains(Agent::listen(options, short_source()).message(), "needs a token"));
+  CHECK(contains(agent::Agent::listen(options, short_source()).message(), "needs a token"));
   options.may_run = false;
   options.listen = {"192.0.2.1", 0};
   options.secrets.identity = new_identity();
-  CHECK(contains(Agent::listen(options, short_source()).message(), "needs a token"));
+  CHECK(contains(agent::Agent::listen(options, short_source()).message(), "needs a token"));
 }
 
 }  // namespace

@@ -18,37 +18,37 @@ namespace {
 
 const Bytes kBinding(32, std::byte{7});
 
-Token token_of(const std::string& text) {
-  const Result<Token> token = Token::parse(text);
+security::Token token_of(const std::string& text) {
+  const Result<security::Token> token = security::Token::parse(text);
   REQUIRE(token.ok());
   return token.value();
 }
 
-const Token& right_token() {
-  static const Token token = token_of("a-token-that-is-long-enough");
+const security::Token& right_token() {
+  static const security::Token token = token_of("a-token-that-is-long-enough");
   return token;
 }
 
-AgentGate::Visit visit_of(AgentGate& gate, const Bytes& binding = kBinding) {
-  Result<AgentGate::Visit> visit = gate.visit(binding);
+security::AgentGate::Visit visit_of(security::AgentGate& gate, const Bytes& binding = kBinding) {
+  Result<security::AgentGate::Visit> visit = gate.visit(binding);
   REQUIRE(visit.ok());
   return visit.value();
 }
 
-ViewerProof proof_of(const Token& token) { return ViewerProof::begin(token).value(); }
+security::ViewerProof proof_of(const security::Token& token) { return security::ViewerProof::begin(token).value(); }
 
 // A whole connection of a viewer with this token.
-Result<std::string> knock(AgentGate& gate, const Token& token) {
-  AgentGate::Visit visit = visit_of(gate);
-  ViewerProof viewer = proof_of(token);
+Result<std::string> knock(security::AgentGate& gate, const security::Token& token) {
+  security::AgentGate::Visit visit = visit_of(gate);
+  security::ViewerProof viewer = proof_of(token);
   return visit.check(viewer.nonce(), viewer.prove(visit.nonce(), kBinding).value());
 }
 
 TEST_CASE("both sides that know the token prove it to each other") {
-  AgentGate gate(right_token());
+  security::AgentGate gate(right_token());
   CHECK(gate.wants_token());
-  AgentGate::Visit visit = visit_of(gate);
-  ViewerProof viewer = proof_of(right_token());
+  security::AgentGate::Visit visit = visit_of(gate);
+  security::ViewerProof viewer = proof_of(right_token());
   const Result<std::string> mac = viewer.prove(visit.nonce(), kBinding);
   REQUIRE(mac.ok());
   const Result<std::string> answer = visit.check(viewer.nonce(), mac.value());
@@ -59,7 +59,7 @@ TEST_CASE("both sides that know the token prove it to each other") {
 
 TEST_CASE("the mac is HMAC-SHA256 over side, nonces and binding, as the protocol says") {
   // Computed with another implementation of HMAC-SHA256.
-  const ProofInput input{std::string(32, 'a'), std::string(32, 'v'), Bytes(32, std::byte{'b'})};
+  const security::ProofInput input{std::string(32, 'a'), std::string(32, 'v'), Bytes(32, std::byte{'b'})};
   const auto hex = [](const std::string& bytes) {
     std::string text;
     for (const char byte : bytes) {
@@ -69,24 +69,24 @@ TEST_CASE("the mac is HMAC-SHA256 over side, nonces and binding, as the protocol
     }
     return text;
   };
-  const Token token = token_of("0123456789abcdef");
-  CHECK(hex(make_mac(token, ProofSide::viewer, input).value()) ==
+  const security::Token token = token_of("0123456789abcdef");
+  CHECK(hex(security::make_mac(token, security::ProofSide::viewer, input).value()) ==
         "016c9c7c68594f8557bc8fe7b822b99661ab7e4e3956394a43ab402f0dd34efd");
-  CHECK(hex(make_mac(token, ProofSide::agent, input).value()) ==
+  CHECK(hex(security::make_mac(token, security::ProofSide::agent, input).value()) ==
         "2a72ef11df12e462bb96d8490e04fd91e2a253adaf0457241b4ecf681633c3c4");
 }
 
 TEST_CASE("a proof is good for its own connection only: not replayed, not passed on, not sent back") {
-  AgentGate gate(right_token());
-  AgentGate::Visit visit = visit_of(gate);
-  ViewerProof viewer = proof_of(right_token());
+  security::AgentGate gate(right_token());
+  security::AgentGate::Visit visit = visit_of(gate);
+  security::ViewerProof viewer = proof_of(right_token());
   const std::string mac = viewer.prove(visit.nonce(), kBinding).value();
 
   // Recorded, and sent again on another connection.
   CHECK_FALSE(visit_of(gate).check(viewer.nonce(), mac).ok());
   // Passed on by somebody who has a TLS connection to each side, or plain TCP to the agent.
   for (const Bytes& binding : {Bytes(32, std::byte{8}), Bytes()}) {
-    AgentGate::Visit other = visit_of(gate, binding);
+    security::AgentGate::Visit other = visit_of(gate, binding);
     CHECK_FALSE(other.check(viewer.nonce(), viewer.prove(other.nonce(), kBinding).value()).ok());
   }
   // With the nonce of another viewer.
@@ -96,9 +96,9 @@ TEST_CASE("a proof is good for its own connection only: not replayed, not passed
 }
 
 TEST_CASE("an agent that does not know the token cannot answer with what it was sent") {
-  AgentGate gate(right_token());
-  AgentGate::Visit visit = visit_of(gate);
-  ViewerProof viewer = proof_of(right_token());
+  security::AgentGate gate(right_token());
+  security::AgentGate::Visit visit = visit_of(gate);
+  security::ViewerProof viewer = proof_of(right_token());
   const std::string mac = viewer.prove(visit.nonce(), kBinding).value();
   for (const std::string& answer : {mac, std::string(), std::string(32, '\0'), mac + mac}) {
     const Result<void> genuine = viewer.check_welcome(answer);
@@ -108,31 +108,31 @@ TEST_CASE("an agent that does not know the token cannot answer with what it was 
 }
 
 TEST_CASE("wrong, cut, missing and repeated proofs are refused with what to try, and no secret is said") {
-  AgentGate gate(right_token());
-  const Token wrong = token_of("another-token-of-mine");
+  security::AgentGate gate(right_token());
+  const security::Token wrong = token_of("another-token-of-mine");
   const Result<std::string> refused = knock(gate, wrong);
   REQUIRE_FALSE(refused.ok());
   CHECK(contains(refused.message(), "token is not this agent's"));
   CHECK(contains(refused.message(), "file 'token'"));
-  ViewerProof viewer = proof_of(right_token());
-  AgentGate::Visit visit = visit_of(gate);
+  security::ViewerProof viewer = proof_of(right_token());
+  security::AgentGate::Visit visit = visit_of(gate);
   CHECK(contains(visit.check(viewer.nonce(), "").message(), "wants a token"));
   CHECK(contains(visit.check(viewer.nonce(), viewer.prove(visit.nonce(), kBinding).value()).message(), "once"));
-  AgentGate::Visit odd = visit_of(gate);
+  security::AgentGate::Visit odd = visit_of(gate);
   const std::string mac = viewer.prove(odd.nonce(), kBinding).value();
   CHECK(contains(odd.check("short", mac).message(), "nonce of 32 bytes"));
   CHECK_FALSE(visit_of(gate).check(viewer.nonce(), mac.substr(0, 31)).ok());
   for (const std::string& secret : {std::string(wrong.secret()), std::string(right_token().secret())}) {
     CHECK_FALSE(contains(refused.message(), secret));
   }
-  CHECK(contains(ViewerProof::begin({}).value().prove(odd.nonce(), {}).message(), "--token-file"));
+  CHECK(contains(security::ViewerProof::begin({}).value().prove(odd.nonce(), {}).message(), "--token-file"));
 }
 
 TEST_CASE("an agent without a token lets everybody in, and a viewer that has one does not mind") {
-  AgentGate gate(std::nullopt);
+  security::AgentGate gate(std::nullopt);
   CHECK_FALSE(gate.wants_token());
-  AgentGate::Visit visit = visit_of(gate);
-  const ViewerProof viewer = proof_of(right_token());
+  security::AgentGate::Visit visit = visit_of(gate);
+  const security::ViewerProof viewer = proof_of(right_token());
   const Result<std::string> mac = visit.check(viewer.nonce(), "");
   REQUIRE(mac.ok());
   CHECK(mac.value() == "");
@@ -140,8 +140,8 @@ TEST_CASE("an agent without a token lets everybody in, and a viewer that has one
 }
 
 TEST_CASE("however many wrong tokens came, the right one gets in") {
-  AgentGate gate(right_token());
-  const Token wrong = token_of("another-token-of-mine");
+  security::AgentGate gate(right_token());
+  const security::Token wrong = token_of("another-token-of-mine");
   for (int i = 0; i < 100; ++i) CHECK(contains(knock(gate, wrong).message(), "not this agent's"));
   CHECK(knock(gate, right_token()).ok());
 }
@@ -149,27 +149,27 @@ TEST_CASE("however many wrong tokens came, the right one gets in") {
 TEST_CASE("a token is made once for its owner alone, and found by the owner's viewer") {
   const LinkFolder parent;
   const std::string folder = parent.file("agent");
-  CHECK_FALSE(find_token(folder).value().has_value());
-  const Result<Token> made = load_or_make_token(folder);
+  CHECK_FALSE(security::find_token(folder).value().has_value());
+  const Result<security::Token> made = security::load_or_make_token(folder);
   REQUIRE_MESSAGE(made.ok(), made.message());
   CHECK(made.value().secret().size() == 64);
   CHECK(mode_of(folder + "/token") == 0600);
-  CHECK(load_or_make_token(folder).value() == made.value());
-  CHECK(find_token(folder).value() == made.value());
-  CHECK_FALSE(Token::make().value() == made.value());
+  CHECK(security::load_or_make_token(folder).value() == made.value());
+  CHECK(security::find_token(folder).value() == made.value());
+  CHECK_FALSE(security::Token::make().value() == made.value());
   std::filesystem::permissions(folder + "/token", std::filesystem::perms(0644));
-  CHECK(contains(load_or_make_token(folder).message(), "chmod 600"));
-  CHECK(contains(find_token(folder).message(), "chmod 600"));
+  CHECK(contains(security::load_or_make_token(folder).message(), "chmod 600"));
+  CHECK(contains(security::find_token(folder).message(), "chmod 600"));
 }
 
 TEST_CASE("a token that is no secret is refused without repeating it") {
   for (const std::string& text : {std::string(), std::string("hunter2"), std::string("two words are not one token"),
                                   std::string("line one of it\nline two of it"), std::string(2000, 'x')}) {
-    const Result<Token> token = Token::parse(text);
+    const Result<security::Token> token = security::Token::parse(text);
     REQUIRE_FALSE(token.ok());
     if (!text.empty()) CHECK_FALSE(contains(token.message(), text));
   }
-  CHECK(Token::parse("  0123456789abcdef \r\n").value().secret() == "0123456789abcdef");
+  CHECK(security::Token::parse("  0123456789abcdef \r\n").value().secret() == "0123456789abcdef");
 }
 
 TEST_CASE("a token is read from standard input up to the end of its line, and no further") {
@@ -178,22 +178,22 @@ TEST_CASE("a token is read from standard input up to the end of its line, and no
   const std::string input = "0123456789abcdef\nmore";
   REQUIRE(::write(pipe[1], input.data(), input.size()) == static_cast<ssize_t>(input.size()));
   ::close(pipe[1]);
-  CHECK(read_token(pipe[0]).value().secret() == "0123456789abcdef");
+  CHECK(security::read_token(pipe[0]).value().secret() == "0123456789abcdef");
   std::array<char, 8> rest{};
   CHECK(::read(pipe[0], rest.data(), rest.size()) == 4);
-  CHECK(contains(read_token(pipe[0]).message(), "the token on standard input"));
+  CHECK(contains(security::read_token(pipe[0]).message(), "the token on standard input"));
   ::close(pipe[0]);
 }
 
 TEST_CASE("an agent prepares what its address and its rights ask for, and its notes hold no secret") {
   const LinkFolder parent;
-  AgentSecretOptions options{.folder = parent.file("agent")};
-  const Result<AgentSecrets> local = prepare_agent_secrets(options);
+  security::AgentSecretOptions options{.folder = parent.file("agent")};
+  const Result<security::AgentSecrets> local = security::prepare_agent_secrets(options);
   REQUIRE(local.ok());
   CHECK(local.value().identity != nullptr);
   CHECK_FALSE(local.value().token.has_value());
   options.listen = {"0.0.0.0", 7420};
-  const Result<AgentSecrets> open = prepare_agent_secrets(options);
+  const Result<security::AgentSecrets> open = security::prepare_agent_secrets(options);
   REQUIRE(open.ok());
   REQUIRE(open.value().token.has_value());
   CHECK(open.value().identity->fingerprint == local.value().identity->fingerprint);
@@ -205,23 +205,23 @@ TEST_CASE("an agent prepares what its address and its rights ask for, and its no
   CHECK_FALSE(contains(notes, "PRIVATE"));
   options.listen = {};
   options.may_run = true;
-  CHECK(prepare_agent_secrets(options).value().token == open.value().token);
+  CHECK(security::prepare_agent_secrets(options).value().token == open.value().token);
   options.token_file = parent.file("mine");
-  CHECK(contains(prepare_agent_secrets(options).message(), options.token_file));
-  REQUIRE(write_private_file(options.token_file, "0123456789abcdef\n").ok());
-  CHECK(prepare_agent_secrets(options).value().token->secret() == "0123456789abcdef");
+  CHECK(contains(security::prepare_agent_secrets(options).message(), options.token_file));
+  REQUIRE(security::write_private_file(options.token_file, "0123456789abcdef\n").ok());
+  CHECK(security::prepare_agent_secrets(options).value().token->secret() == "0123456789abcdef");
 }
 
 TEST_CASE("an agent whose folder cannot be used goes on without TLS on loopback, and not at all elsewhere") {
   const LinkFolder parent;
-  REQUIRE(write_private_file(parent.file("agent"), "a file, not a folder").ok());
-  AgentSecretOptions options{.folder = parent.file("agent")};
-  const Result<AgentSecrets> local = prepare_agent_secrets(options);
+  REQUIRE(security::write_private_file(parent.file("agent"), "a file, not a folder").ok());
+  security::AgentSecretOptions options{.folder = parent.file("agent")};
+  const Result<security::AgentSecrets> local = security::prepare_agent_secrets(options);
   REQUIRE(local.ok());
   CHECK(local.value().identity == nullptr);
   CHECK(contains(local.value().notes.front(), "no encrypted connections"));
   options.listen = {"0.0.0.0", 7420};
-  CHECK(contains(prepare_agent_secrets(options).message(), "is not a folder"));
+  CHECK(contains(security::prepare_agent_secrets(options).message(), "is not a folder"));
 }
 
 }  // namespace

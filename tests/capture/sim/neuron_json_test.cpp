@@ -35,9 +35,9 @@ class TemporaryFile {
 struct Written {
   simdjson::dom::parser parser;
   simdjson::dom::object tables;
-  explicit Written(const SimulationOptions& options) {
+  explicit Written(const sim::SimulationOptions& options) {
     const TemporaryFile file("accelscope_sim_test.json");
-    const Result<void> done = write_neuron_json(options, file.path());
+    const Result<void> done = sim::write_neuron_json(options, file.path());
     REQUIRE(done.ok());
     REQUIRE(parser.parse(simdjson::padded_string(file.content())).get(tables) == simdjson::SUCCESS);
   }
@@ -55,10 +55,10 @@ struct Written {
 }  // namespace
 
 TEST_CASE("a simulated Neuron JSON file has as many rows, and the same sums, as the session of the same options") {
-  const SimulationOptions options{.seed = 11, .kernels = 2};
+  const sim::SimulationOptions options{.seed = 11, .kernels = 2};
   const Written written(options);
   RecordingSink sink;
-  REQUIRE(simulate(options, sink).ok());
+  REQUIRE(sim::simulate(options, sink).ok());
   std::map<std::string, std::uint64_t> counts;
   std::map<std::string, std::int64_t> durations, starts;
   std::int64_t waits = 0, bytes = 0;
@@ -149,20 +149,20 @@ TEST_CASE("the same seed writes the same Neuron JSON file") {
   const TemporaryFile first("accelscope_sim_a.json");
   const TemporaryFile second("accelscope_sim_b.json");
   const TemporaryFile other("accelscope_sim_c.json");
-  REQUIRE(write_neuron_json({.seed = 4, .kernels = 1}, first.path()).ok());
-  REQUIRE(write_neuron_json({.seed = 4, .kernels = 1}, second.path()).ok());
-  REQUIRE(write_neuron_json({.seed = 5, .kernels = 1}, other.path()).ok());
+  REQUIRE(sim::write_neuron_json({.seed = 4, .kernels = 1}, first.path()).ok());
+  REQUIRE(sim::write_neuron_json({.seed = 4, .kernels = 1}, second.path()).ok());
+  REQUIRE(sim::write_neuron_json({.seed = 5, .kernels = 1}, other.path()).ok());
   CHECK(first.content() == second.content());
   CHECK(first.content() != other.content());
 }
 
 TEST_CASE("a Neuron JSON file that cannot be written is an error with its path") {
-  const Result<void> nowhere = write_neuron_json({.kernels = 1}, "/no/such/folder/profile.json");
+  const Result<void> nowhere = sim::write_neuron_json({.kernels = 1}, "/no/such/folder/profile.json");
   REQUIRE_FALSE(nowhere.ok());
   CHECK(nowhere.message().find("/no/such/folder/profile.json") == 0);
-  CHECK_FALSE(write_neuron_json({.kernels = 1, .devices = 2}, "unused.json").ok());
+  CHECK_FALSE(sim::write_neuron_json({.kernels = 1, .devices = 2}, "unused.json").ok());
   if (std::filesystem::exists("/dev/full")) {
-    const Result<void> full = write_neuron_json({.kernels = 1}, "/dev/full");
+    const Result<void> full = sim::write_neuron_json({.kernels = 1}, "/dev/full");
     REQUIRE_FALSE(full.ok());
     CHECK(full.message().find("make room") != std::string::npos);
   }

@@ -38,15 +38,15 @@ std::map<std::string, Totals> totals_by_schema(const RecordingSink& sink) {
 }  // namespace
 
 TEST_CASE("a simulated Neuron JSON file imports into the events that the simulation makes") {
-  const SimulationOptions options{.seed = 21, .kernels = 2};
+  const sim::SimulationOptions options{.seed = 21, .kernels = 2};
   RecordingSink simulated;
-  REQUIRE(simulate(options, simulated).ok());
+  REQUIRE(sim::simulate(options, simulated).ok());
 
   const std::string path =
       (std::filesystem::temp_directory_path() / (std::to_string(std::random_device{}()) + "accelscope_sim_import.json"))
           .string();
-  REQUIRE(write_neuron_json(options, path).ok());
-  const Result<const SourceFormat*> format = guess_format(path);
+  REQUIRE(sim::write_neuron_json(options, path).ok());
+  const Result<const sources::SourceFormat*> format = sources::guess_format(path);
   REQUIRE(format.ok());
   CHECK((*format)->name == "neuron-json");
   RecordingSink imported;
@@ -73,14 +73,14 @@ TEST_CASE("a simulated Neuron JSON file imports into the events that the simulat
 }
 
 TEST_CASE("a store takes all that the simulation makes, in either detail") {
-  for (const Detail detail : {Detail::full, Detail::slim}) {
-    const SimulationOptions options{.seed = 9, .kernels = 3, .devices = 2, .detail = detail};
+  for (const sim::Detail detail : {sim::Detail::full, sim::Detail::slim}) {
+    const sim::SimulationOptions options{.seed = 9, .kernels = 3, .devices = 2, .detail = detail};
     RecordingSink counted;
-    REQUIRE(simulate(options, counted).ok());
+    REQUIRE(sim::simulate(options, counted).ok());
     Result<std::unique_ptr<Store>> store = Store::create();
     REQUIRE(store.ok());
     StoreSink sink(**store);
-    const Result<void> done = simulate(options, sink);
+    const Result<void> done = sim::simulate(options, sink);
     CAPTURE(done.ok() ? "" : done.message());
     REQUIRE(done.ok());
     CHECK((*store)->snapshot()->event_count == counted.event_count);
@@ -88,10 +88,10 @@ TEST_CASE("a store takes all that the simulation makes, in either detail") {
 }
 
 TEST_CASE("a rate keeps the simulation to the clock on the wall") {
-  for (const Detail detail : {Detail::full, Detail::slim}) {
+  for (const sim::Detail detail : {sim::Detail::full, sim::Detail::slim}) {
     RecordingSink sink;
     const auto begin = std::chrono::steady_clock::now();
-    REQUIRE(simulate({.events = 20'000, .detail = detail, .rate_events_per_second = 100'000}, sink).ok());
+    REQUIRE(sim::simulate({.events = 20'000, .detail = detail, .rate_events_per_second = 100'000}, sink).ok());
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     CHECK(sink.event_count >= 20'000);
     CHECK(taken.count() > 0.15);
@@ -104,10 +104,10 @@ TEST_CASE("a rate keeps the simulation to the clock on the wall") {
 }
 
 TEST_CASE("a simulation ends by its seconds, whatever is left to do") {
-  for (const Detail detail : {Detail::full, Detail::slim}) {
+  for (const sim::Detail detail : {sim::Detail::full, sim::Detail::slim}) {
     RecordingSink sink;
     const auto begin = std::chrono::steady_clock::now();
-    REQUIRE(simulate({.seconds = 0.1, .detail = detail, .rate_events_per_second = 1000}, sink).ok());
+    REQUIRE(sim::simulate({.seconds = 0.1, .detail = detail, .rate_events_per_second = 1000}, sink).ok());
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     CHECK(taken.count() < 5);
     CHECK(sink.event_count > 0);

@@ -17,8 +17,8 @@ using namespace accelscope::capture;
 
 namespace {
 
-void run(RecordingSink& sink, const SimulationOptions& options) {
-  const Result<void> done = simulate(options, sink);
+void run(RecordingSink& sink, const sim::SimulationOptions& options) {
+  const Result<void> done = sim::simulate(options, sink);
   REQUIRE(done.ok());
 }
 
@@ -54,16 +54,16 @@ std::string text(const RecordedEvent& event, std::string_view name) {
   return recorded().strings.at(chunk.uint64(place, event.row));
 }
 
-std::vector<KernelTrace> traces(const SimulationOptions& options) {
-  TracedRun simulated(options);
-  std::vector<KernelTrace> all;
+std::vector<sim::KernelTrace> traces(const sim::SimulationOptions& options) {
+  sim::TracedRun simulated(options);
+  std::vector<sim::KernelTrace> all;
   while (simulated.advance()) {
     all.insert(all.end(), simulated.traces().begin(), simulated.traces().end());
   }
   // The programs belong to the run.
-  static std::vector<std::unique_ptr<KernelProgram>> programs;
-  for (KernelTrace& trace : all) {
-    programs.push_back(std::make_unique<KernelProgram>(*trace.program));
+  static std::vector<std::unique_ptr<sim::KernelProgram>> programs;
+  for (sim::KernelTrace& trace : all) {
+    programs.push_back(std::make_unique<sim::KernelProgram>(*trace.program));
     trace.program = programs.back().get();
   }
   return all;
@@ -166,16 +166,16 @@ TEST_CASE("whatever an event depends on has ended before it starts") {
 }
 
 TEST_CASE("a wait ends when the last semaphore that it names reaches its value") {
-  for (const KernelTrace& trace : traces({.kernels = 1})) {
+  for (const sim::KernelTrace& trace : traces({.kernels = 1})) {
     if (trace.pass == 0) continue;
     std::map<std::pair<int, std::int64_t>, std::int64_t> reached;
-    for (const SemaphoreRecord& update : trace.semaphores) {
+    for (const sim::SemaphoreRecord& update : trace.semaphores) {
       reached.emplace(std::pair(update.semaphore, update.value), update.time);
     }
     std::size_t waits = 0;
-    for (const InstructionRecord& record : trace.instructions) {
-      const Operation& operation = trace.program->operations[record.operation];
-      if (operation.kind != OperationKind::wait) continue;
+    for (const sim::InstructionRecord& record : trace.instructions) {
+      const sim::Operation& operation = trace.program->operations[record.operation];
+      if (operation.kind != sim::OperationKind::wait) continue;
       ++waits;
       std::int64_t signalled = 0;
       const std::string& operands = trace.program->texts[record.operation].operands;
@@ -187,8 +187,8 @@ TEST_CASE("a wait ends when the last semaphore that it names reaches its value")
       }
       const std::int64_t end = record.start + record.duration;
       REQUIRE(end >= signalled);
-      const bool was_waiting = signalled + kSemaphoreNs > record.start + kShortestWaitNs;
-      REQUIRE(end == (was_waiting ? signalled + kSemaphoreNs : record.start + kShortestWaitNs));
+      const bool was_waiting = signalled + sim::kSemaphoreNs > record.start + sim::kShortestWaitNs;
+      REQUIRE(end == (was_waiting ? signalled + sim::kSemaphoreNs : record.start + sim::kShortestWaitNs));
     }
     CHECK(waits > 300);
   }
@@ -197,16 +197,16 @@ TEST_CASE("a wait ends when the last semaphore that it names reaches its value")
 TEST_CASE("the bytes and operations of a pass are those of its matrices") {
   constexpr std::int64_t kMiB = 1 << 20;
   for (const bool resident : {false, true}) {
-    const std::vector<KernelTrace> all = traces({.kernels = 1, .resident_weights = resident});
-    const KernelTrace& trace = all.at(1);
+    const std::vector<sim::KernelTrace> all = traces({.kernels = 1, .resident_weights = resident});
+    const sim::KernelTrace& trace = all.at(1);
     std::int64_t model = 0, transposes = 0, read = 0, packets = 0, weights = 0;
-    for (const InstructionRecord& record : trace.instructions) {
-      const OperationText& what = trace.program->texts[record.operation];
+    for (const sim::InstructionRecord& record : trace.instructions) {
+      const sim::OperationText& what = trace.program->texts[record.operation];
       (what.transpose ? transposes : model) += 2 * what.elements;
       read += what.hbm_read;
       weights += what.weight_bytes;
     }
-    for (const PacketRecord& packet : trace.packets) packets += packet.semaphore ? 0 : packet.bytes;
+    for (const sim::PacketRecord& packet : trace.packets) packets += packet.semaphore ? 0 : packet.bytes;
     // Two products of 512 x 1024 x 2048; four heads of 512 queries, 512 keys and 128 columns, twice.
     CHECK(model == 2LL * 2 * 512 * 1024 * 2048 + 2LL * 2 * 4 * 512 * 512 * 128);
     // x and a once, p once per head: tiles of 128 x 128 times the identity.
@@ -221,9 +221,9 @@ TEST_CASE("the bytes and operations of a pass are those of its matrices") {
 
 TEST_CASE("every tile that is allocated is released, and no two share an address at a time") {
   for (const bool resident : {false, true}) {
-    for (const KernelTrace& trace : traces({.kernels = 1, .resident_weights = resident})) {
-      std::map<std::pair<Pool, std::uint64_t>, std::int64_t> alive;
-      for (const MemoryRecord& record : trace.memory) {
+    for (const sim::KernelTrace& trace : traces({.kernels = 1, .resident_weights = resident})) {
+      std::map<std::pair<sim::Pool, std::uint64_t>, std::int64_t> alive;
+      for (const sim::MemoryRecord& record : trace.memory) {
         const std::pair place(record.pool, record.address);
         if (record.bytes > 0) {
           REQUIRE(alive.emplace(place, record.bytes).second);
@@ -234,8 +234,8 @@ TEST_CASE("every tile that is allocated is released, and no two share an address
         }
       }
       CHECK(alive.empty());
-      for (const SbufRecord& record : trace.sbuf) REQUIRE((record.bytes >= 0 && record.bytes <= kSbufBytes));
-      for (const PsumRecord& record : trace.psum) {
+      for (const sim::SbufRecord& record : trace.sbuf) REQUIRE((record.bytes >= 0 && record.bytes <= sim::kSbufBytes));
+      for (const sim::PsumRecord& record : trace.psum) {
         for (std::size_t bank = 0; bank < record.bytes.size(); ++bank) {
           REQUIRE((record.bank(bank) >= 0 && record.bank(bank) <= 1));
         }
@@ -246,9 +246,9 @@ TEST_CASE("every tile that is allocated is released, and no two share an address
 }
 
 TEST_CASE("resident weights take more SBUF and less time") {
-  const KernelTrace streamed = traces({.kernels = 1}).at(1);
-  const KernelTrace resident = traces({.kernels = 1, .resident_weights = true}).at(1);
-  const auto peak = [](const KernelTrace& trace) {
+  const sim::KernelTrace streamed = traces({.kernels = 1}).at(1);
+  const sim::KernelTrace resident = traces({.kernels = 1, .resident_weights = true}).at(1);
+  const auto peak = [](const sim::KernelTrace& trace) {
     return std::max_element(trace.sbuf.begin(), trace.sbuf.end(),
                             [](const auto& a, const auto& b) { return a.bytes < b.bytes; })
         ->bytes;
@@ -269,8 +269,8 @@ TEST_CASE("source lines and stacks lead into the source file of the session") {
   }
   CHECK(places.size() > 20);
   for (const std::string& place : places) {
-    CHECK(place.starts_with(std::string(kDemoFile) + ":"));
-    const int line = std::stoi(place.substr(kDemoFile.size() + 1));
+    CHECK(place.starts_with(std::string(sim::kDemoFile) + ":"));
+    const int line = std::stoi(place.substr(sim::kDemoFile.size() + 1));
     CHECK((line >= 1 && line <= lines));
   }
   CHECK(source.find("nisa.nc_matmul") != std::string::npos);
@@ -282,16 +282,16 @@ TEST_CASE("work begins after a long idle start-up, and pending DMA drains") {
     if (event.name == "MATMUL") first_matmul = std::min(first_matmul, event.start);
   }
   CHECK(first_matmul > 1'800'000);
-  for (const KernelTrace& trace : traces({.kernels = 2, .devices = 2})) {
+  for (const sim::KernelTrace& trace : traces({.kernels = 2, .devices = 2})) {
     if (!trace.pending.empty()) CHECK(trace.pending.back().value == 0);
-    for (const CountRecord& record : trace.pending) REQUIRE(record.value >= 0);
+    for (const sim::CountRecord& record : trace.pending) REQUIRE(record.value >= 0);
   }
 }
 
 TEST_CASE("ranks start a collective together") {
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::int64_t> starts;
-  for (const KernelTrace& trace : traces({.kernels = 2, .devices = 3})) {
-    for (const CollectiveRecord& record : trace.collectives) {
+  for (const sim::KernelTrace& trace : traces({.kernels = 2, .devices = 3})) {
+    for (const sim::CollectiveRecord& record : trace.collectives) {
       const auto [known, fresh] = starts.emplace(std::pair(trace.pass, record.operation), record.start);
       CHECK(known->second == record.start);
       CHECK(record.arrival <= record.start);
@@ -314,6 +314,6 @@ TEST_CASE("the figures of a run follow from each other as the vendor's do") {
 
 TEST_CASE("options out of range are refused with what to choose") {
   RecordingSink sink;
-  CHECK(simulate({.devices = 0}, sink).message().find("1 to 64") != std::string::npos);
-  CHECK_FALSE(simulate({.rate_events_per_second = 0}, sink).ok());
+  CHECK(sim::simulate({.devices = 0}, sink).message().find("1 to 64") != std::string::npos);
+  CHECK_FALSE(sim::simulate({.rate_events_per_second = 0}, sink).ok());
 }

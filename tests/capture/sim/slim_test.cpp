@@ -13,9 +13,9 @@ using namespace accelscope::capture;
 
 namespace {
 
-void simulate_into(RecordingSink& sink, SimulationOptions options) {
-  options.detail = Detail::slim;
-  const Result<void> done = simulate(options, sink);
+void simulate_into(RecordingSink& sink, sim::SimulationOptions options) {
+  options.detail = sim::Detail::slim;
+  const Result<void> done = sim::simulate(options, sink);
   REQUIRE(done.ok());
 }
 
@@ -61,9 +61,9 @@ TEST_CASE("slim lanes are gapless, sorted and free of overlap, and names and sou
     REQUIRE(event.end >= event.start);
     ends[event.lane] = event.end;
     REQUIRE_FALSE(event.name.empty());
-    const std::string& place = sink.strings.at(sink.view(event).uint64(kSlimSourceLocation, event.row));
-    located += place.starts_with(kDemoFile) ? 1 : 0;
-    REQUIRE(sink.view(event).int64(kSlimWait, event.row) >= 0);
+    const std::string& place = sink.strings.at(sink.view(event).uint64(sim::kSlimSourceLocation, event.row));
+    located += place.starts_with(sim::kDemoFile) ? 1 : 0;
+    REQUIRE(sink.view(event).int64(sim::kSlimWait, event.row) >= 0);
   }
   CHECK(located * 100 > sink.event_count * 99);
 }

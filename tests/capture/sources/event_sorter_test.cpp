@@ -44,7 +44,7 @@ PlainEvent random_event(std::mt19937_64& random, StringId name) {
   return event;
 }
 
-void add(EventSorter& sorter, const PlainEvent& event) {
+void add(sources::EventSorter& sorter, const PlainEvent& event) {
   sorter.begin();
   if (event.number) sorter.set_int64(0, *event.number);
   if (event.id) sorter.set_uint64(1, *event.id);
@@ -53,9 +53,9 @@ void add(EventSorter& sorter, const PlainEvent& event) {
   sorter.commit(event.track, event.start, event.duration, event.name);
 }
 
-std::vector<PlainEvent> merged(EventSorter& sorter) {
+std::vector<PlainEvent> merged(sources::EventSorter& sorter) {
   std::vector<PlainEvent> events;
-  const Result<void> done = sorter.merge([&](const SortedEvent& event) {
+  const Result<void> done = sorter.merge([&](const sources::SortedEvent& event) {
     PlainEvent plain{.track = event.track, .start = event.start, .duration = event.duration, .name = event.name};
     if (event.has(0)) plain.number = event.int64(0);
     if (event.has(1)) plain.id = event.uint64(1);
@@ -75,8 +75,8 @@ TEST_CASE("sorting through runs and a temporary file equals a stable sort in mem
   for (int round = 0; round < 20; ++round) {
     const std::size_t count = random() % 30000;
     // From everything in the file to everything in memory, from many runs to one.
-    ChunkSpill spill(round % 3 == 0 ? 0 : round % 3 == 1 ? 100'000 : 1U << 30);
-    EventSorter sorter(sorted_schema(), spill, {.batch_bytes = std::size_t{1} << (12 + random() % 12)});
+    sources::ChunkSpill spill(round % 3 == 0 ? 0 : round % 3 == 1 ? 100'000 : 1U << 30);
+    sources::EventSorter sorter(sorted_schema(), spill, {.batch_bytes = std::size_t{1} << (12 + random() % 12)});
     std::vector<PlainEvent> expected;
     for (std::size_t i = 0; i < count; ++i) {
       expected.push_back(random_event(random, static_cast<StringId>(i)));
@@ -93,8 +93,8 @@ TEST_CASE("sorting through runs and a temporary file equals a stable sort in mem
 }
 
 TEST_CASE("an event that was begun and not committed leaves no trace") {
-  ChunkSpill spill(1U << 20);
-  EventSorter sorter(sorted_schema(), spill, {});
+  sources::ChunkSpill spill(1U << 20);
+  sources::EventSorter sorter(sorted_schema(), spill, {});
   sorter.begin();
   sorter.set_text(3, "never seen");
   sorter.set_int64(0, 7);

@@ -31,9 +31,9 @@ std::string written(const TestFolder& folder, const std::string& name, const std
 
 Result<void> import_as(const std::string& path, const std::string& format) {
   const auto store = empty_store();
-  InputOptions options;
+  sources::InputOptions options;
   options.format = format;
-  return import_input({path}, options, [&] { return std::make_unique<StoreSink>(*store); });
+  return sources::import_input({path}, options, [&] { return std::make_unique<StoreSink>(*store); });
 }
 
 TEST_CASE("databases of other tools are named, and a session is never taken for one") {
@@ -41,9 +41,9 @@ TEST_CASE("databases of other tools are named, and a session is never taken for 
   const auto named = [&](const char* name, const std::string& sql) {
     const std::filesystem::path path = folder.path / name;
     make_database(path, sql);
-    const auto format = find_other_format(path.string());
+    const auto format = sources::find_other_format(path.string());
     REQUIRE(format);
-    const auto guessed = guess_format(path.string());
+    const auto guessed = sources::guess_format(path.string());
     CHECK_FALSE(guessed.ok());
     CHECK(contains(guessed.message(), format->title));
     return format->title;
@@ -56,13 +56,13 @@ TEST_CASE("databases of other tools are named, and a session is never taken for 
   const std::string session = (folder.path / "s.accel").string();
   REQUIRE(empty_store()->save(session, [](auto, auto) { return true; }).ok());
   CHECK_FALSE(tables_of_other_database(session));
-  CHECK_FALSE(find_other_format(session));
+  CHECK_FALSE(sources::find_other_format(session));
 }
 
 TEST_CASE("texts and binary files of other tools are named with what to do") {
   const TestFolder folder;
   const auto title = [&](const char* name, const std::string& content) {
-    const auto format = find_other_format(written(folder, name, content));
+    const auto format = sources::find_other_format(written(folder, name, content));
     return format ? format->title : "";
   };
   CHECK(title("ops.csv", "OP CODE,OP TYPE,GLOBAL CALL COUNT\n") == "an operations report of tt-metal");
@@ -77,7 +77,8 @@ TEST_CASE("texts and binary files of other tools are named with what to do") {
   CHECK(title("a.nsys-rep", "anything") == "an Nsight Systems report");
   CHECK(title("page.json", "<!DOCTYPE html><html>") == "a web page");
   CHECK(title("notes.txt", "nothing of the kind") == "");
-  CHECK(contains(refusal("a.csv", {"a table", "do that"}), "a.csv: this is a table, which is not read here; do that"));
+  CHECK(contains(sources::refusal("a.csv", {"a table", "do that"}),
+                 "a.csv: this is a table, which is not read here; do that"));
 }
 
 TEST_CASE("a format that is forced upon a file fails if nothing in it has a name") {

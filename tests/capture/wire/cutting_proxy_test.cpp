@@ -81,25 +81,25 @@ TEST_CASE("the proxy ends, resets and corrupts a stream at exactly the byte that
 }
 
 // A viewer behind the proxy, and what its link says in the end.
-std::pair<Closed, std::string> watch_through(const ProxyPlan& plan, bool tls) {
+std::pair<wire::Closed, std::string> watch_through(const ProxyPlan& plan, bool tls) {
   const auto identity = new_identity();
-  LinkLimits limits = quick_limits();
+  wire::LinkLimits limits = quick_limits();
   limits.silence = std::chrono::milliseconds(300);
   TestWire wire({.identity = identity}, limits);
   const LinkFolder folder;
   CuttingProxy proxy(wire.address().port);
-  const Address address{"127.0.0.1", proxy.port(), tls};
+  const system::Address address{"127.0.0.1", proxy.port(), tls};
   // Known already, so that the first connection, which has the plan, is the one.
   const std::string pins = folder.file("known_agents");
-  REQUIRE(KnownAgents(pins).remember(address.host_and_port(), identity->fingerprint).ok());
+  REQUIRE(security::KnownAgents(pins).remember(address.host_and_port(), identity->fingerprint).ok());
   proxy.plan(plan);
-  const Result<LinkPeer*> viewer = wire.connect(tcp_connector(address, {.known_agents_path = pins}));
+  const Result<LinkPeer*> viewer = wire.connect(wire::tcp_connector(address, {.known_agents_path = pins}));
   REQUIRE_MESSAGE(viewer.ok(), viewer.message());
   LinkPeer& agent = wire.accepted();
   REQUIRE(agent.receive());
-  agent.link().send(encode(agent_hello()));
+  agent.link().send(wire::encode(agent_hello()));
   // One frame, so that wherever a reset overtakes it the cut is within it.
-  agent.link().send(make_frame(FrameType::chunk, Bytes(std::size_t{4} << 20, std::byte{0x5a}), 1));
+  agent.link().send(wire::make_frame(wire::FrameType::chunk, Bytes(std::size_t{4} << 20, std::byte{0x5a}), 1));
   return viewer.value()->wait_closed();
 }
 
@@ -108,16 +108,16 @@ TEST_CASE(
   for (const bool tls : {false, true}) {
     CAPTURE(tls);
     const auto [cut, cut_text] = watch_through({.trouble = Trouble::fin, .after_bytes = 500'000}, tls);
-    CHECK(cut == Closed::broken);
+    CHECK(cut == wire::Closed::broken);
     CHECK_MESSAGE(contains(cut_text, "closed the connection in the middle of a chunk frame"), cut_text);
     const auto [reset, reset_text] = watch_through({.trouble = Trouble::reset, .after_bytes = 500'000}, tls);
-    CHECK(reset == Closed::broken);
+    CHECK(reset == wire::Closed::broken);
     CHECK_MESSAGE(contains(reset_text, "in the middle of a chunk frame"), reset_text);
     const auto [stalled, stalled_text] = watch_through({.trouble = Trouble::stall, .after_bytes = 500'000}, tls);
-    CHECK(stalled == Closed::given_up);
+    CHECK(stalled == wire::Closed::given_up);
     CHECK_MESSAGE(contains(stalled_text, "has sent nothing for 0.3 s in the middle of a chunk frame"), stalled_text);
     const auto [altered, altered_text] = watch_through({.trouble = Trouble::corrupt, .after_bytes = 500'000}, tls);
-    CHECK(altered == (tls ? Closed::broken : Closed::given_up));
+    CHECK(altered == (tls ? wire::Closed::broken : wire::Closed::given_up));
     CHECK_MESSAGE(contains(altered_text, tls ? "altered on its way" : "wrong checksum"), altered_text);
   }
 }

@@ -10,43 +10,44 @@
 
 namespace accelscope::capture {
 
-void LinkPeer::on_frame(Frame frame) {
+void LinkPeer::on_frame(wire::Frame frame) {
   const std::lock_guard lock(mutex_);
   frames_.push_back(std::move(frame));
   changed_.notify_all();
 }
 
-void LinkPeer::on_closed(Closed how, const std::string& text) {
+void LinkPeer::on_closed(wire::Closed how, const std::string& text) {
   const std::lock_guard lock(mutex_);
   closed_ = {how, text};
   changed_.notify_all();
 }
 
-std::optional<Frame> LinkPeer::receive() {
+std::optional<wire::Frame> LinkPeer::receive() {
   std::unique_lock lock(mutex_);
   REQUIRE(changed_.wait_for(lock, kPatience, [this] { return !frames_.empty() || closed_; }));
   if (frames_.empty()) return {};
-  Frame frame = std::move(frames_.front());
+  wire::Frame frame = std::move(frames_.front());
   frames_.pop_front();
   return frame;
 }
 
-std::pair<Closed, std::string> LinkPeer::wait_closed() {
+std::pair<wire::Closed, std::string> LinkPeer::wait_closed() {
   std::unique_lock lock(mutex_);
   REQUIRE(changed_.wait_for(lock, kPatience, [this] { return closed_.has_value(); }));
   return *closed_;
 }
 
-TestWire::TestWire(ListenOptions options, const LinkLimits& limits) : limits_(limits) {
+TestWire::TestWire(wire::ListenOptions options, const wire::LinkLimits& limits) : limits_(limits) {
   options.log = [this](const std::string& line) {
     const std::lock_guard lock(mutex_);
     log_ += line + '\n';
     changed_.notify_all();
   };
-  Result<std::unique_ptr<Listener>> listener = Listener::open(loop_, {"127.0.0.1", 0}, limits, std::move(options));
+  Result<std::unique_ptr<wire::Listener>> listener =
+      wire::Listener::open(loop_, {"127.0.0.1", 0}, limits, std::move(options));
   REQUIRE_MESSAGE(listener.ok(), listener.message());
   listener_ = std::move(listener).value();
-  listener_->accept([this](std::unique_ptr<Link> link) {
+  listener_->accept([this](std::unique_ptr<wire::Link> link) {
     LinkPeer* peer = keep(std::move(link));
     const std::lock_guard lock(mutex_);
     accepted_.push_back(peer);
@@ -61,26 +62,26 @@ TestWire::~TestWire() {
 }
 
 // On the loop's thread.
-LinkPeer* TestWire::keep(std::unique_ptr<Link> link) {
+LinkPeer* TestWire::keep(std::unique_ptr<wire::Link> link) {
   peers_.push_back(std::make_unique<LinkPeer>(std::move(link)));
   peers_.back()->link().start(*peers_.back());
   peers_.back()->link().trust();
   return peers_.back().get();
 }
 
-Address TestWire::address(bool tls) const {
-  Address address = listener_->address();
+system::Address TestWire::address(bool tls) const {
+  system::Address address = listener_->address();
   address.tls = tls;
   return address;
 }
 
-Result<LinkPeer*> TestWire::connect(const Connector& connector, bool say_hello) {
+Result<LinkPeer*> TestWire::connect(const wire::Connector& connector, bool say_hello) {
   std::promise<Result<LinkPeer*>> done;
   loop_.post([this, &connector, &done, say_hello] {
-    connector(loop_, limits_, [this, &done, say_hello](Result<std::unique_ptr<Link>> link) {
+    connector(loop_, limits_, [this, &done, say_hello](Result<std::unique_ptr<wire::Link>> link) {
       if (!link) return done.set_value(link.error());
       LinkPeer* peer = keep(std::move(link).value());
-      if (say_hello) peer->link().send(encode(viewer_hello()));
+      if (say_hello) peer->link().send(wire::encode(viewer_hello()));
       done.set_value(peer);
     });
   });
@@ -90,9 +91,10 @@ Result<LinkPeer*> TestWire::connect(const Connector& connector, bool say_hello) 
 }
 
 Result<LinkPeer*> TestWire::adopt_descriptor(int descriptor, const std::string& name) {
-  return connect([descriptor, name](Loop& loop, const LinkLimits& limits, const LinkCallback& callback) {
-    adopt(loop, descriptor, name, limits, callback);
-  });
+  return connect(
+      [descriptor, name](wire::Loop& loop, const wire::LinkLimits& limits, const wire::LinkCallback& callback) {
+        wire::adopt(loop, descriptor, name, limits, callback);
+      });
 }
 
 LinkPeer& TestWire::accepted() {
@@ -128,10 +130,10 @@ std::string TestWire::log() {
   return log_;
 }
 
-std::shared_ptr<const AgentIdentity> new_identity() {
-  Result<AgentIdentity> identity = make_identity();
+std::shared_ptr<const security::AgentIdentity> new_identity() {
+  Result<security::AgentIdentity> identity = security::make_identity();
   REQUIRE(identity.ok());
-  return std::make_shared<const AgentIdentity>(std::move(identity).value());
+  return std::make_shared<const security::AgentIdentity>(std::move(identity).value());
 }
 
 LinkFolder::LinkFolder()

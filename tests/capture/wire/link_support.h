@@ -19,37 +19,37 @@
 
 namespace accelscope::capture {
 
-class LinkPeer final : public LinkHandler {
+class LinkPeer final : public wire::LinkHandler {
  public:
-  explicit LinkPeer(std::unique_ptr<Link> own) : link_(std::move(own)) {}
-  void on_frame(Frame frame) override;
-  void on_closed(Closed how, const std::string& text) override;
+  explicit LinkPeer(std::unique_ptr<wire::Link> own) : link_(std::move(own)) {}
+  void on_frame(wire::Frame frame) override;
+  void on_closed(wire::Closed how, const std::string& text) override;
 
-  [[nodiscard]] Link& link() { return *link_; }
+  [[nodiscard]] wire::Link& link() { return *link_; }
   // The next frame but heartbeats; nothing if the link closes first.
-  [[nodiscard]] std::optional<Frame> receive();
-  [[nodiscard]] std::pair<Closed, std::string> wait_closed();
+  [[nodiscard]] std::optional<wire::Frame> receive();
+  [[nodiscard]] std::pair<wire::Closed, std::string> wait_closed();
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Frame> frames_;
-  std::optional<std::pair<Closed, std::string>> closed_;
-  std::unique_ptr<Link> link_;
+  std::deque<wire::Frame> frames_;
+  std::optional<std::pair<wire::Closed, std::string>> closed_;
+  std::unique_ptr<wire::Link> link_;
 };
 
 // Listens on a free port of 127.0.0.1. Everything that lives on the loop is gone when this object is.
 class TestWire {
  public:
-  explicit TestWire(ListenOptions options = {}, const LinkLimits& limits = quick_limits());
+  explicit TestWire(wire::ListenOptions options = {}, const wire::LinkLimits& limits = quick_limits());
   ~TestWire();
   TestWire(const TestWire&) = delete;
   TestWire& operator=(const TestWire&) = delete;
 
-  [[nodiscard]] Address address(bool tls = false) const;
-  [[nodiscard]] Loop& loop() { return loop_; }
+  [[nodiscard]] system::Address address(bool tls = false) const;
+  [[nodiscard]] wire::Loop& loop() { return loop_; }
   // Has begun and, unless the test does that itself, has said hello; or why there is none.
-  [[nodiscard]] Result<LinkPeer*> connect(const Connector& connector, bool say_hello = true);
+  [[nodiscard]] Result<LinkPeer*> connect(const wire::Connector& connector, bool say_hello = true);
   [[nodiscard]] Result<LinkPeer*> adopt_descriptor(int descriptor, const std::string& name);
   // The agent's end of the next connection that it takes.
   [[nodiscard]] LinkPeer& accepted();
@@ -59,20 +59,20 @@ class TestWire {
   [[nodiscard]] std::string log();
 
  private:
-  LinkPeer* keep(std::unique_ptr<Link> link);
+  LinkPeer* keep(std::unique_ptr<wire::Link> link);
 
-  LinkLimits limits_;
-  Loop loop_;
+  wire::LinkLimits limits_;
+  wire::Loop loop_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string log_;
   std::deque<LinkPeer*> accepted_;
   std::vector<std::unique_ptr<LinkPeer>> peers_;
-  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<wire::Listener> listener_;
   std::thread thread_;
 };
 
-[[nodiscard]] std::shared_ptr<const AgentIdentity> new_identity();
+[[nodiscard]] std::shared_ptr<const security::AgentIdentity> new_identity();
 
 // A folder of this test's own, with mode 0700, removed with this object.
 class LinkFolder {

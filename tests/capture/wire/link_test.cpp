@@ -18,31 +18,31 @@ struct Pair {
   LinkPeer* agent = nullptr;
 };
 
-Pair connected(TestWire& wire, const Connector& connector) {
+Pair connected(TestWire& wire, const wire::Connector& connector) {
   const Result<LinkPeer*> viewer = wire.connect(connector);
   REQUIRE_MESSAGE(viewer.ok(), viewer.message());
   // A certificate that is seen for the first time costs a connection of its own, which ends without a word.
   for (;;) {
     LinkPeer& agent = wire.accepted();
     if (agent.receive()) return {viewer.value(), &agent};
-    CHECK(agent.wait_closed().first == Closed::by_peer);
+    CHECK(agent.wait_closed().first == wire::Closed::by_peer);
   }
 }
 
-Connector plain_to(const TestWire& wire) { return tcp_connector(wire.address(), {}); }
+wire::Connector plain_to(const TestWire& wire) { return wire::tcp_connector(wire.address(), {}); }
 
-Connector trusting(const TestWire& wire) {
-  TlsClientOptions options;
-  options.decide = [](const SeenCertificate&, const std::function<void(bool)>& trust) { trust(true); };
-  return tcp_connector(wire.address(true), options);
+wire::Connector trusting(const TestWire& wire) {
+  wire::TlsClientOptions options;
+  options.decide = [](const wire::SeenCertificate&, const std::function<void(bool)>& trust) { trust(true); };
+  return wire::tcp_connector(wire.address(true), options);
 }
 
 void check_stream_arrives(LinkPeer& from, LinkPeer& to) {
-  const std::vector<Frame> frames = frames_of({.events = 300'000, .lanes = 3});
-  from.link().send(encode(agent_hello()));
-  for (const Frame& frame : frames) from.link().send(std::make_shared<const Frame>(frame));
+  const std::vector<wire::Frame> frames = frames_of({.events = 300'000, .lanes = 3});
+  from.link().send(wire::encode(agent_hello()));
+  for (const wire::Frame& frame : frames) from.link().send(std::make_shared<const wire::Frame>(frame));
   REQUIRE(to.receive());
-  for (const Frame& sent : frames) {
+  for (const wire::Frame& sent : frames) {
     const auto came = to.receive();
     REQUIRE(came);
     CHECK(came->header.sequence == sent.header.sequence);
@@ -79,8 +79,8 @@ TEST_CASE("frames arrive whole and in order over plain TCP, over TLS and over a 
 TEST_CASE("one frame may be queued for many links, and each says how much of it still waits") {
   TestWire wire;
   const Pair pair = connected(wire, plain_to(wire));
-  pair.agent->link().send(encode(agent_hello()));
-  const auto frame = std::make_shared<const Frame>(frames_of({.events = 16'384, .lanes = 1}).back());
+  pair.agent->link().send(wire::encode(agent_hello()));
+  const auto frame = std::make_shared<const wire::Frame>(frames_of({.events = 16'384, .lanes = 1}).back());
   // More than the system buffers, while the reader's loop is held up.
   std::size_t waiting = 0;
   wire.on_loop([&] {
@@ -112,39 +112,39 @@ TEST_CASE("both ends of a TLS connection derive the same binding, and no two con
 // The agent says why it closes while the viewer floods it: the last words must not be lost with what was not read.
 TEST_CASE("last words arrive although the other side goes on sending, over plain TCP and over TLS") {
   TestWire wire({.identity = new_identity()});
-  for (const Connector& connector : {plain_to(wire), trusting(wire)}) {
+  for (const wire::Connector& connector : {plain_to(wire), trusting(wire)}) {
     const Pair pair = connected(wire, connector);
-    const auto chunk = std::make_shared<const Frame>(frames_of({.events = 16'384, .lanes = 1}).back());
+    const auto chunk = std::make_shared<const wire::Frame>(frames_of({.events = 16'384, .lanes = 1}).back());
     for (int i = 0; i < 200; ++i) pair.viewer->link().send(chunk);
     wire.on_loop([&] {
-      pair.agent->link().send(encode(ErrorMessage{ErrorCode::refused, "this is why"}));
+      pair.agent->link().send(wire::encode(wire::ErrorMessage{wire::ErrorCode::refused, "this is why"}));
       pair.agent->link().finish();
     });
     const auto words = pair.viewer->receive();
     REQUIRE(words);
-    CHECK(decode_error(words->body).value().text == "this is why");
+    CHECK(wire::decode_error(words->body).value().text == "this is why");
     const auto [how, text] = pair.viewer->wait_closed();
-    CHECK_MESSAGE(how == Closed::by_peer, text);
-    CHECK(pair.agent->wait_closed().first == Closed::finished);
+    CHECK_MESSAGE(how == wire::Closed::by_peer, text);
+    CHECK(pair.agent->wait_closed().first == wire::Closed::finished);
   }
 }
 
 TEST_CASE("a side that takes its time to say hello does not begin with a heartbeat") {
-  LinkLimits limits = quick_limits();
+  wire::LinkLimits limits = quick_limits();
   limits.heartbeat = limits.tick;
   TestWire wire({}, limits);
   const Pair pair = connected(wire, plain_to(wire));
   // The viewer's heartbeats show that the agent's ticks, which are as long, have passed too.
   const std::uint64_t before = pair.agent->link().received_bytes();
   const auto patience_ends = std::chrono::steady_clock::now() + kPatience;
-  while (pair.agent->link().received_bytes() < before + 5 * kFrameHeaderBytes) {
+  while (pair.agent->link().received_bytes() < before + 5 * wire::kFrameHeaderBytes) {
     REQUIRE(std::chrono::steady_clock::now() < patience_ends);
     std::this_thread::yield();
   }
-  pair.agent->link().send(encode(agent_hello()));
+  pair.agent->link().send(wire::encode(agent_hello()));
   const auto hello = pair.viewer->receive();
   REQUIRE(hello);
-  CHECK(hello->header.type == FrameType::hello);
+  CHECK(hello->header.type == wire::FrameType::hello);
 }
 
 TEST_CASE("a descriptor that is no connection is an error with the peer's name, and is closed all the same") {

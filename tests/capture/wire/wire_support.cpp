@@ -74,14 +74,14 @@ Result<void> write_lanes(std::uint32_t lanes, std::uint64_t events, EventSink& s
 class FrameCollector final : public EventSink {
  public:
   Result<void> define(const Definition& definition) override {
-    frames.push_back(make_frame(FrameType::definition, encode(definition), frames.size() + 1));
+    frames.push_back(wire::make_frame(wire::FrameType::definition, encode(definition), frames.size() + 1));
     return {};
   }
   Result<void> append(SealedChunk chunk) override {
-    frames.push_back(make_frame(FrameType::chunk, std::move(chunk.bytes), frames.size() + 1));
+    frames.push_back(wire::make_frame(wire::FrameType::chunk, std::move(chunk.bytes), frames.size() + 1));
     return {};
   }
-  std::vector<Frame> frames;
+  std::vector<wire::Frame> frames;
 };
 
 }  // namespace
@@ -90,24 +90,24 @@ Result<void> write_stream(const SyntheticStream& stream, EventSink& sink) {
   return write_lanes(stream.lanes, stream.events, sink);
 }
 
-SourceFunction synthetic_source(SyntheticStream stream) {
+agent::SourceFunction synthetic_source(SyntheticStream stream) {
   return [stream](EventSink& sink) { return write_stream(stream, sink); };
 }
 
-SourceFunction endless_source() {
+agent::SourceFunction endless_source() {
   return [](EventSink& sink) { return write_lanes(4, ~std::uint64_t{0}, sink); };
 }
 
-LinkLimits quick_limits() {
-  LinkLimits limits;
+wire::LinkLimits quick_limits() {
+  wire::LinkLimits limits;
   limits.tick = std::chrono::milliseconds(10);
   limits.heartbeat = std::chrono::milliseconds(50);
   return limits;
 }
 
-ConnectionOptions connection_to(const Address& address) {
-  ConnectionOptions options;
-  options.connector = tcp_connector(address, {});
+client::ConnectionOptions connection_to(const system::Address& address) {
+  client::ConnectionOptions options;
+  options.connector = wire::tcp_connector(address, {});
   options.place = address.text();
   options.stay_after_end = false;
   options.version = "9.9.9";
@@ -120,14 +120,14 @@ struct RunningAgent::Log {
   std::string lines;
 };
 
-RunningAgent::RunningAgent(SourceFunction source, AgentOptions options) : log_(std::make_shared<Log>()) {
+RunningAgent::RunningAgent(agent::SourceFunction source, agent::AgentOptions options) : log_(std::make_shared<Log>()) {
   options.listen.port = 0;
   if (options.version.empty()) options.version = "1.2.3";
   options.log = [log = log_](const std::string& line) {
     const std::lock_guard lock(log->mutex);
     log->lines += line + '\n';
   };
-  Result<std::unique_ptr<Agent>> agent = Agent::listen(std::move(options), std::move(source));
+  Result<std::unique_ptr<agent::Agent>> agent = agent::Agent::listen(std::move(options), std::move(source));
   REQUIRE(agent.ok());
   agent_ = std::move(agent).value();
   thread_ = std::thread([this] { outcome_ = agent_->run(); });
@@ -157,7 +157,7 @@ RawPeer::RawPeer(std::unique_ptr<Implementation> impl) : impl_(std::move(impl)) 
 RawPeer::RawPeer(RawPeer&&) noexcept = default;
 RawPeer::~RawPeer() = default;
 
-RawPeer RawPeer::connect_to(const Address& address) {
+RawPeer RawPeer::connect_to(const system::Address& address) {
   auto impl = std::make_unique<Implementation>();
   impl->socket.connect({asio::ip::make_address(address.host), address.port});
   return RawPeer(std::move(impl));
@@ -169,13 +169,13 @@ bool RawPeer::send(ByteView bytes) {
   return !failure;
 }
 
-bool RawPeer::send(const Frame& frame) {
+bool RawPeer::send(const wire::Frame& frame) {
   return send(std::as_bytes(std::span(&frame.header, 1))) && (frame.body.empty() || send(ByteView(frame.body)));
 }
 
-std::optional<Frame> RawPeer::receive() {
+std::optional<wire::Frame> RawPeer::receive() {
   asio::error_code failure;
-  Frame frame;
+  wire::Frame frame;
   asio::read(impl_->socket, asio::buffer(&frame.header, sizeof frame.header), failure);
   if (failure) return {};
   frame.body.resize(frame.header.length);
@@ -184,8 +184,8 @@ std::optional<Frame> RawPeer::receive() {
   return frame;
 }
 
-std::optional<Frame> RawPeer::receive(FrameType type) {
-  std::optional<Frame> frame = receive();
+std::optional<wire::Frame> RawPeer::receive(wire::FrameType type) {
+  std::optional<wire::Frame> frame = receive();
   while (frame && frame->header.type != type) frame = receive();
   return frame;
 }
@@ -200,7 +200,7 @@ struct RawListener::Implementation {
 RawListener::RawListener() : impl_(std::make_unique<Implementation>()) {}
 RawListener::~RawListener() = default;
 
-Address RawListener::address() const { return {"127.0.0.1", impl_->acceptor.local_endpoint().port()}; }
+system::Address RawListener::address() const { return {"127.0.0.1", impl_->acceptor.local_endpoint().port()}; }
 
 RawPeer RawListener::accept() {
   auto peer = std::make_unique<RawPeer::Implementation>();
@@ -208,9 +208,9 @@ RawPeer RawListener::accept() {
   return RawPeer(std::move(peer));
 }
 
-Hello agent_hello() {
-  Hello hello;
-  hello.role = PeerRole::agent;
+wire::Hello agent_hello() {
+  wire::Hello hello;
+  hello.role = wire::PeerRole::agent;
   hello.program = "accelscope-agent";
   hello.program_version = "1.2.3";
   hello.session_id = "5e55";
@@ -218,15 +218,15 @@ Hello agent_hello() {
   return hello;
 }
 
-Hello viewer_hello() {
-  Hello hello;
-  hello.role = PeerRole::viewer;
+wire::Hello viewer_hello() {
+  wire::Hello hello;
+  hello.role = wire::PeerRole::viewer;
   hello.program = "accelscope";
   hello.program_version = "1.2.3";
   return hello;
 }
 
-std::vector<Frame> frames_of(const SyntheticStream& stream) {
+std::vector<wire::Frame> frames_of(const SyntheticStream& stream) {
   FrameCollector collector;
   const Result<void> done = write_stream(stream, collector);
   REQUIRE(done.ok());

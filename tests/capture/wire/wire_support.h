@@ -22,16 +22,16 @@ struct SyntheticStream {
   std::uint32_t lanes = 4;
 };
 Result<void> write_stream(const SyntheticStream& stream, EventSink& sink);
-[[nodiscard]] SourceFunction synthetic_source(SyntheticStream stream);
+[[nodiscard]] agent::SourceFunction synthetic_source(SyntheticStream stream);
 // Writes until the sink is cancelled or fails.
-[[nodiscard]] SourceFunction endless_source();
+[[nodiscard]] agent::SourceFunction endless_source();
 
 // The limits of links, short enough that a test need not wait for them.
-[[nodiscard]] LinkLimits quick_limits();
-[[nodiscard]] ConnectionOptions connection_to(const Address& address);
+[[nodiscard]] wire::LinkLimits quick_limits();
+[[nodiscard]] client::ConnectionOptions connection_to(const system::Address& address);
 
 // A viewer that keeps all scopes of a capture in one sink, or each in one of its own.
-class OneSink final : public SinkProvider {
+class OneSink final : public ingest::SinkProvider {
  public:
   explicit OneSink(EventSink& sink) : sink_(sink) {}
   EventSink& sink(std::uint32_t /*scope*/) override { return sink_; }
@@ -41,23 +41,25 @@ class OneSink final : public SinkProvider {
 };
 struct OneSinkFeed {
   explicit OneSinkFeed(EventSink& sink) : provider(sink), feed(provider, feed_options()) {}
-  [[nodiscard]] static AgentFeedOptions feed_options() { return {.clock = std::make_shared<SessionClock>()}; }
+  [[nodiscard]] static client::AgentFeedOptions feed_options() {
+    return {.clock = std::make_shared<ingest::SessionClock>()};
+  }
   OneSink provider;
-  AgentFeed feed;
+  client::AgentFeed feed;
 };
-class TestConnection : private OneSinkFeed, public Connection {
+class TestConnection : private OneSinkFeed, public client::Connection {
  public:
-  TestConnection(ConnectionOptions options, EventSink& sink)
-      : OneSinkFeed(sink), Connection(std::move(options), OneSinkFeed::feed) {
+  TestConnection(client::ConnectionOptions options, EventSink& sink)
+      : OneSinkFeed(sink), client::Connection(std::move(options), OneSinkFeed::feed) {
     begin();
   }
 };
 
 class RunningAgent {
  public:
-  explicit RunningAgent(SourceFunction source, AgentOptions options = {});
+  explicit RunningAgent(agent::SourceFunction source, agent::AgentOptions options = {});
   ~RunningAgent();
-  [[nodiscard]] const Address& address() const { return agent_->address(); }
+  [[nodiscard]] const system::Address& address() const { return agent_->address(); }
   void stop() { agent_->stop(); }
   // Waits until run() has returned.
   Result<void> join();
@@ -66,7 +68,7 @@ class RunningAgent {
  private:
   struct Log;
   std::shared_ptr<Log> log_;
-  std::unique_ptr<Agent> agent_;
+  std::unique_ptr<agent::Agent> agent_;
   Result<void> outcome_;
   std::thread thread_;
 };
@@ -74,14 +76,14 @@ class RunningAgent {
 // One end of a plain TCP connection.
 class RawPeer {
  public:
-  [[nodiscard]] static RawPeer connect_to(const Address& address);
+  [[nodiscard]] static RawPeer connect_to(const system::Address& address);
   ~RawPeer();
   RawPeer(RawPeer&&) noexcept;
 
   bool send(ByteView bytes);  // false once the other side is gone
-  bool send(const Frame& frame);
-  [[nodiscard]] std::optional<Frame> receive();                // nothing at the end of the stream
-  [[nodiscard]] std::optional<Frame> receive(FrameType type);  // skips others
+  bool send(const wire::Frame& frame);
+  [[nodiscard]] std::optional<wire::Frame> receive();                      // nothing at the end of the stream
+  [[nodiscard]] std::optional<wire::Frame> receive(wire::FrameType type);  // skips others
   void close();
 
   struct Implementation;
@@ -96,7 +98,7 @@ class RawListener {
  public:
   RawListener();
   ~RawListener();
-  [[nodiscard]] Address address() const;
+  [[nodiscard]] system::Address address() const;
   [[nodiscard]] RawPeer accept();
 
  private:
@@ -104,10 +106,10 @@ class RawListener {
   std::unique_ptr<Implementation> impl_;
 };
 
-[[nodiscard]] Hello agent_hello();
-[[nodiscard]] Hello viewer_hello();
+[[nodiscard]] wire::Hello agent_hello();
+[[nodiscard]] wire::Hello viewer_hello();
 // The numbered frames of a stream as an agent would send them.
-[[nodiscard]] std::vector<Frame> frames_of(const SyntheticStream& stream);
+[[nodiscard]] std::vector<wire::Frame> frames_of(const SyntheticStream& stream);
 [[nodiscard]] bool contains(const std::string& text, const std::string& part);
 
 }  // namespace accelscope::capture

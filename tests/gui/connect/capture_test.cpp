@@ -10,8 +10,8 @@
 using namespace accelscope;
 using namespace accelscope::app;
 using namespace accelscope::test;
-using capture::CapturePhase;
-using capture::CaptureQuestion;
+using capture::client::CapturePhase;
+using capture::client::CaptureQuestion;
 using render::Key;
 
 namespace {
@@ -23,7 +23,7 @@ struct LiveViewer {
   render::NullShell& shell() { return viewer->shell; }
   void record(const std::string& places = "trn1-07:7420") {
     viewer->app.workspace().connect(places);
-    fake.change([](capture::CaptureStatus& status) { status.agents[0].host = "trn1-07"; });
+    fake.change([](capture::client::CaptureStatus& status) { status.agents[0].host = "trn1-07"; });
     fake.set_phase(CapturePhase::streaming);
     fake.make_events(10);
     shell().frame(3);
@@ -47,7 +47,7 @@ struct LiveViewer {
 TEST_CASE("capture bar: says the host, the state and the time, and pauses, resumes and stops") {
   LiveViewer live;
   live.record();
-  live.fake.change([](capture::CaptureStatus& status) { status.agents[0].streaming_seconds = 72; });
+  live.fake.change([](capture::client::CaptureStatus& status) { status.agents[0].streaming_seconds = 72; });
   live.shell().frame(2);
   CHECK(live.shell().shows("trn1-07"));
   CHECK(live.shell().shows("recording"));
@@ -80,7 +80,7 @@ TEST_CASE("capture bar: a break shows in the bar and as a notice, until it is me
 TEST_CASE("capture bar: every agent has its counts and its clock on a card, and one of several can be removed") {
   LiveViewer live;
   live.record("trn1-07:7420,trn1-08:7420");
-  live.fake.change([](capture::CaptureStatus& status) {
+  live.fake.change([](capture::client::CaptureStatus& status) {
     status.agents[1].host = "trn1-08";
     status.agents[1].events = 12'345;
     status.agents[1].clock_residual_ns = 38;
@@ -106,7 +106,7 @@ TEST_CASE("capture bar: every agent has its counts and its clock on a card, and 
 TEST_CASE("capture bar: who only watches is told who controls, and cannot pause") {
   LiveViewer live;
   live.record();
-  live.fake.change([](capture::CaptureStatus& status) {
+  live.fake.change([](capture::client::CaptureStatus& status) {
     status.agents[0].controls = false;
     status.agents[0].controller = "anna@desk";
   });
@@ -276,7 +276,7 @@ TEST_CASE("start page: unfinished captures come first, are recovered, and discar
   const TemporaryFolder state;
   LiveViewer live;
   for (const char* name : {"mlp_fwd", "softmax"}) {
-    capture::Recoverable left{
+    capture::client::Recoverable left{
         .folder = state.file(name), .plan = {}, .title = name, .begun_unix_s = 1, .bytes = 1 << 20, .events = 25};
     left.plan.places = {"trn1-07:7420"};
     live.fake.left.push_back(left);

@@ -56,7 +56,7 @@ struct FormViewer {
     shell().wait(0.5);
     REQUIRE(until([&] { return shell().shows("Reached in"); }));
   }
-  [[nodiscard]] capture::CapturePlan started() {
+  [[nodiscard]] capture::client::CapturePlan started() {
     const auto plans = fake.seen().plans;
     REQUIRE(plans.size() == 1);
     return plans[0];
@@ -193,7 +193,7 @@ TEST_CASE("form: Start gives the plan that is shown, and the dialog is gone") {
   CHECK(form.shell().shows("--duration 60"));
   REQUIRE(form.shell().click("connect.start"));
   form.shell().frame(3);
-  const capture::CapturePlan plan = form.started();
+  const capture::client::CapturePlan plan = form.started();
   CHECK(plan.places == std::vector<std::string>{"trn1-07:7420"});
   CHECK(plan.request.program == "python3");
   CHECK(plan.request.arguments == std::vector<std::string>{"my bench.py", "--m", "512"});
@@ -325,7 +325,7 @@ TEST_CASE("form: a running capture can be watched instead") {
   CHECK(form.shell().shows("Watch"));
   REQUIRE(form.shell().click("connect.start"));
   form.shell().frame(2);
-  CHECK(form.started().mode == capture::StartMode::watch);
+  CHECK(form.started().mode == capture::wire::StartMode::watch);
   CHECK(form.started().capture_id == "c1");
 }
 
@@ -442,7 +442,7 @@ TEST_CASE("form: Esc in the naming dialog closes it alone") {
 TEST_CASE("form: a further agent joins the live session in front") {
   FormViewer form;
   form->app.workspace().connect("a:1");
-  form.fake.set_phase(capture::CapturePhase::streaming);
+  form.fake.set_phase(capture::client::CapturePhase::streaming);
   form.fake.make_events(10);
   form.shell().frame(3);
   form.open_form();

@@ -60,7 +60,7 @@ TEST_CASE("demo: a pause stops the device's time, renames nothing, and what come
     }
     return names;
   };
-  const auto paused = [&] { return viewer.tab().capture.phase == capture::CapturePhase::paused; };
+  const auto paused = [&] { return viewer.tab().capture.phase == capture::client::CapturePhase::paused; };
   REQUIRE(viewer.shell.click("top.pause"));
   frames_until(viewer, paused);
   const std::vector<std::string> before = groups();

@@ -14,7 +14,7 @@ namespace {
 
 struct NeuronForm {
   explicit NeuronForm(float scale) {
-    fake.kinds = {capture::neuron_facts()};
+    fake.kinds = {capture::kinds::neuron::neuron_facts()};
     viewer.emplace(AppOptions{.services = fake.services()});
     shell().resize(static_cast<int>(1600 * scale), static_cast<int>(2000 * scale), scale);  // all of it is in sight
     shell().frame(3);
@@ -34,7 +34,7 @@ struct NeuronForm {
 TEST_CASE("neuron form: every option has its control, and files can be sent and brought back, at 100 % and 200 %") {
   for (const float scale : {1.0F, 2.0F}) {
     NeuronForm form(scale);
-    for (const capture::KindOption& option : capture::neuron_facts().options) {
+    for (const capture::request::KindOption& option : capture::kinds::neuron::neuron_facts().options) {
       CAPTURE(option.name);
       CHECK(form.shell().find("connect.option." + option.name) != nullptr);
     }

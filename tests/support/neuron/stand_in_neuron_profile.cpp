@@ -124,10 +124,10 @@ int read_trace(const std::string& path) {
 }
 
 void write_profile(int seed, const std::string& path, bool whole) {
-  accelscope::capture::SimulationOptions options;
+  accelscope::capture::sim::SimulationOptions options;
   options.seed = static_cast<std::uint64_t>(seed);
   options.kernels = 1;
-  if (auto done = accelscope::capture::write_neuron_json(options, path); !done) fail(1, done.message());
+  if (auto done = accelscope::capture::sim::write_neuron_json(options, path); !done) fail(1, done.message());
   if (!whole) fs::resize_file(path, fs::file_size(path) / 2);
 }
 

@@ -9,32 +9,32 @@
 #include "core/base/checksum.h"
 #include "core/base/format.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 // The value of a column in its stored form; false if the field has another type. Strings and texts are the caller's.
-[[nodiscard]] bool to_number(ColumnType type, const JsonField& field, std::uint64_t& value) noexcept {
+[[nodiscard]] bool to_number(ColumnType type, const json::JsonField& field, std::uint64_t& value) noexcept {
   switch (type) {
     case ColumnType::int64:
-      if (const auto number = to_int64(field)) {
+      if (const auto number = json::to_int64(field)) {
         value = static_cast<std::uint64_t>(*number);
         return true;
       }
       return false;
     case ColumnType::uint64:
-      if (const auto number = to_uint64(field)) {
+      if (const auto number = json::to_uint64(field)) {
         value = *number;
         return true;
       }
       return false;
     case ColumnType::float64:
-      if (const auto number = to_double(field)) {
+      if (const auto number = json::to_double(field)) {
         value = std::bit_cast<std::uint64_t>(*number);
         return true;
       }
       return false;
     case ColumnType::boolean:
-      if (const auto truth = to_boolean(field)) {
+      if (const auto truth = json::to_boolean(field)) {
         value = *truth ? 1 : 0;
         return true;
       }
@@ -75,7 +75,7 @@ bool ArgsBinder::worth_a_lookup(Usefulness& use) const noexcept {
 }
 
 ValueRange ArgsBinder::bind(const TableBinding& binding, std::string_view name, std::string_view args,
-                            std::span<const JsonField> beside, EventBatch& batch) {
+                            std::span<const json::JsonField> beside, EventBatch& batch) {
   Usefulness& use = use_[static_cast<std::size_t>(binding.table())];
   const bool of_args_alone = binding.table() != ChromeTable::python_function;
   const bool cached =
@@ -99,7 +99,7 @@ ValueRange ArgsBinder::bind(const TableBinding& binding, std::string_view name, 
   rest_.clear();
   next_guess_ = 0;
   bind_object(binding, args, batch);
-  for (const JsonField& field : beside) bind_field(binding, field, batch);
+  for (const json::JsonField& field : beside) bind_field(binding, field, batch);
   if (binding.location != TableBinding::kNoColumn) add_location(binding, name, batch);
   if (binding.pool != TableBinding::kNoColumn) add_pool(binding, batch);
   if (!rest_.empty()) {
@@ -120,12 +120,12 @@ ValueRange ArgsBinder::bind(const TableBinding& binding, std::string_view name, 
 }
 
 void ArgsBinder::bind_object(const TableBinding& binding, std::string_view args, EventBatch& batch) {
-  JsonCursor cursor(args);
+  json::JsonCursor cursor(args);
   if (!cursor.enter('{')) return;
   while (cursor.next_element('{')) {
     const std::string_view key = cursor.key();
     if (!cursor.ok()) break;
-    JsonField field = cursor.value();
+    json::JsonField field = cursor.value();
     if (!cursor.ok()) break;
     field.key = key;
     bind_field(binding, field, batch);
@@ -145,12 +145,12 @@ std::uint32_t ArgsBinder::column_of(const TableBinding& binding, std::string_vie
 }
 
 // Stacks get a line per frame; lists lose the blanks that some writers indent them with.
-std::string_view ArgsBinder::text_of(const JsonField& field, Role role) {
+std::string_view ArgsBinder::text_of(const json::JsonField& field, Role role) {
   if (role == Role::stack) {
     scratch_ = stack_lines(field.text);
     return scratch_;
   }
-  const bool nested = field.kind == JsonKind::array || field.kind == JsonKind::object;
+  const bool nested = field.kind == json::JsonKind::array || field.kind == json::JsonKind::object;
   if (!nested || field.text.find_first_of(" \n\t\r") == std::string_view::npos) return field.text;
   scratch_.clear();
   bool in_string = false;
@@ -168,8 +168,8 @@ std::string_view ArgsBinder::text_of(const JsonField& field, Role role) {
   return scratch_;
 }
 
-void ArgsBinder::bind_field(const TableBinding& binding, const JsonField& field, EventBatch& batch) {
-  if (field.kind == JsonKind::null) return;
+void ArgsBinder::bind_field(const TableBinding& binding, const json::JsonField& field, EventBatch& batch) {
+  if (field.kind == json::JsonKind::null) return;
   if (const std::uint32_t column = column_of(binding, field.key); column != TableBinding::kNoColumn) {
     const Column& target = binding.schema().columns[column];
     const std::string_view text = text_of(field, target.role);
@@ -192,7 +192,7 @@ void ArgsBinder::bind_field(const TableBinding& binding, const JsonField& field,
     }
   }
   rest_ += rest_.empty() ? '{' : ',';
-  append_json(rest_, field);
+  json::append_json(rest_, field);
 }
 
 const BoundValue* ArgsBinder::value_of(const EventBatch& batch, std::uint32_t column) const noexcept {
@@ -230,4 +230,4 @@ void ArgsBinder::add_pool(const TableBinding& binding, EventBatch& batch) {
   batch.values.push_back({binding.pool, 0, strings_.intern(scratch_)});
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -14,7 +14,7 @@
 #include "capture/sources/chrome/read/shared_strings.h"
 #include "capture/sources/chrome/read/table_binding.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 class ArgsBinder {
  public:
@@ -23,7 +23,7 @@ class ArgsBinder {
   // The values of the args object `args` (may be empty) of an event and of fields that lie beside it. Where the name
   // tells the place in the source, so do the values.
   [[nodiscard]] ValueRange bind(const TableBinding& binding, std::string_view name, std::string_view args,
-                                std::span<const JsonField> beside, EventBatch& batch);
+                                std::span<const json::JsonField> beside, EventBatch& batch);
   // Values that are cached refer to a batch; call this whenever another one is filled.
   void begin_batch() noexcept { ++batch_number_; }
 
@@ -52,9 +52,9 @@ class ArgsBinder {
   [[nodiscard]] bool worth_a_lookup(Usefulness& use) const noexcept;
   void bind_object(const TableBinding& binding, std::string_view args, EventBatch& batch);
   [[nodiscard]] std::uint32_t column_of(const TableBinding& binding, std::string_view key);
-  void bind_field(const TableBinding& binding, const JsonField& field, EventBatch& batch);
+  void bind_field(const TableBinding& binding, const json::JsonField& field, EventBatch& batch);
   // The text of a value for a string or text column; valid until the next call.
-  [[nodiscard]] std::string_view text_of(const JsonField& field, Role role);
+  [[nodiscard]] std::string_view text_of(const json::JsonField& field, Role role);
   void add_location(const TableBinding& binding, std::string_view name, EventBatch& batch);
   void add_pool(const TableBinding& binding, EventBatch& batch);
   [[nodiscard]] const BoundValue* value_of(const EventBatch& batch, std::uint32_t column) const noexcept;
@@ -70,4 +70,4 @@ class ArgsBinder {
   std::string scratch_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

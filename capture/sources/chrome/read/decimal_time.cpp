@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr int kNsShift = 3;     // a microsecond is 10^3 ns
@@ -108,4 +108,4 @@ TimeReading read_microseconds(std::string_view text, ExactTime& time) noexcept {
   return reading;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

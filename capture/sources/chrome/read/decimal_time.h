@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 // ns + part / 10^9, with 0 <= part < 10^9: a file may be finer than a ns.
 struct ExactTime {
@@ -28,4 +28,4 @@ enum class TimeReading : std::uint8_t { ok, not_a_number, out_of_range };
 // ns since 1970 are 1.8e18; sums of two times must not overflow.
 inline constexpr std::int64_t kMaxTimeNs = std::int64_t{1} << 61;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

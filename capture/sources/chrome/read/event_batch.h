@@ -10,7 +10,7 @@
 #include "capture/sources/chrome/read/tables.h"
 #include "core/model/ids.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 // A value for a column of the event's table, in the form that the column's type has: a signed or unsigned number, the
 // bits of a double, a StringId, or the place of a text in EventBatch::text.
@@ -89,4 +89,4 @@ struct EventBatch {
   }
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

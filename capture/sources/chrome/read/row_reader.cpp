@@ -4,14 +4,14 @@
 
 #include "capture/json/json_cursor.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr char kKeySeparator = '\x1f';
 
 // Numbers and the texts of numbers name the same process; null is no name.
-[[nodiscard]] std::string_view identity_text(const JsonField* field) noexcept {
-  if (field == nullptr || field->kind == JsonKind::null) return {};
+[[nodiscard]] std::string_view identity_text(const json::JsonField* field) noexcept {
+  if (field == nullptr || field->kind == json::JsonKind::null) return {};
   return field->text;
 }
 
@@ -100,7 +100,7 @@ ThreadName split_thread_key(std::string_view key) {
 ChromeRowReader::ChromeRowReader(ChromeVocabulary& vocabulary)
     : vocabulary_(vocabulary), strings_(vocabulary.strings), threads_(vocabulary.threads), binder_(strings_) {}
 
-void ChromeRowReader::read(const JsonWindow& window, EventBatch& batch) {
+void ChromeRowReader::read(const json::JsonWindow& window, EventBatch& batch) {
   batch.clear();
   batch.records.reserve(window.rows.size());
   batch_ = &batch;
@@ -108,7 +108,7 @@ void ChromeRowReader::read(const JsonWindow& window, EventBatch& batch) {
   parser_.parse(window, *this);
 }
 
-void ChromeRowReader::on_row(std::span<const JsonField> fields, bool is_object, const RowPlace& place) {
+void ChromeRowReader::on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) {
   if (!is_object) {
     batch_->problems.push_back({"a row is not an object", place.offset});
     return;
@@ -117,11 +117,11 @@ void ChromeRowReader::on_row(std::span<const JsonField> fields, bool is_object, 
   Row row;
   row.record.offset = place.offset;
   beside_.clear();
-  for (const JsonField& field : fields) take_field(field, row);
+  for (const json::JsonField& field : fields) take_field(field, row);
   finish_row(row);
 }
 
-void ChromeRowReader::take_field(const JsonField& field, Row& row) {
+void ChromeRowReader::take_field(const json::JsonField& field, Row& row) {
   const Field kind = field_of(field.key);
   if (kind != Field::other) {
     const std::uint64_t bit = std::uint64_t{1} << static_cast<unsigned>(kind);
@@ -130,14 +130,14 @@ void ChromeRowReader::take_field(const JsonField& field, Row& row) {
   }
   switch (kind) {
     case Field::ph:
-      row.has_phase = field.kind == JsonKind::string && field.text.size() == 1;
+      row.has_phase = field.kind == json::JsonKind::string && field.text.size() == 1;
       row.record.phase = row.has_phase ? field.text.front() : '?';
       break;
     case Field::name:
-      row.name = field.kind == JsonKind::null ? std::string_view{} : field.text;
+      row.name = field.kind == json::JsonKind::null ? std::string_view{} : field.text;
       break;
     case Field::cat:
-      row.record.category = field.kind == JsonKind::null ? 0 : strings_.intern(field.text);
+      row.record.category = field.kind == json::JsonKind::null ? 0 : strings_.intern(field.text);
       break;
     case Field::pid:
       row.pid = &field;
@@ -168,10 +168,10 @@ void ChromeRowReader::take_field(const JsonField& field, Row& row) {
       take_bind_id(field, row.record);
       break;
     case Field::flow_in:
-      row.record.flow_in = to_boolean(field).value_or(false);
+      row.record.flow_in = json::to_boolean(field).value_or(false);
       break;
     case Field::flow_out:
-      row.record.flow_out = to_boolean(field).value_or(false);
+      row.record.flow_out = json::to_boolean(field).value_or(false);
       break;
     case Field::ignored:
       break;
@@ -181,43 +181,43 @@ void ChromeRowReader::take_field(const JsonField& field, Row& row) {
   }
 }
 
-void ChromeRowReader::take_time(const JsonField& field, Row& row, ExactTime& time, bool& has) {
+void ChromeRowReader::take_time(const json::JsonField& field, Row& row, ExactTime& time, bool& has) {
   has = false;
-  if (field.kind == JsonKind::null) return;
-  const bool may_be = field.kind == JsonKind::number || field.kind == JsonKind::string;
+  if (field.kind == json::JsonKind::null) return;
+  const bool may_be = field.kind == json::JsonKind::number || field.kind == json::JsonKind::string;
   const TimeReading reading = may_be ? read_microseconds(field.text, time) : TimeReading::not_a_number;
   has = reading == TimeReading::ok;
   if (reading == TimeReading::not_a_number) row.time_problem = "a time is not a number";
   if (reading == TimeReading::out_of_range) row.time_problem = "a time is out of any range";
 }
 
-void ChromeRowReader::take_id(const JsonField& field, EventRecord& record) {
-  if (field.kind == JsonKind::object) {  // id2: {"local": ...} or {"global": ...}
-    JsonCursor cursor(field.text);
+void ChromeRowReader::take_id(const json::JsonField& field, EventRecord& record) {
+  if (field.kind == json::JsonKind::object) {  // id2: {"local": ...} or {"global": ...}
+    json::JsonCursor cursor(field.text);
     (void)cursor.enter('{');
     if (!cursor.next_element('{')) return;
     const bool local = cursor.key() == "local";
-    const JsonField inner = cursor.value();
-    if (!cursor.ok() || inner.kind == JsonKind::object) return;
+    const json::JsonField inner = cursor.value();
+    if (!cursor.ok() || inner.kind == json::JsonKind::object) return;
     take_id(inner, record);
     if (local && record.scope == 0) record.scope = strings_.intern("local");
     return;
   }
-  if (field.kind == JsonKind::null) return;
+  if (field.kind == json::JsonKind::null) return;
   record.has_id = true;
   record.id = identity(field, record.id_is_text);
 }
 
-void ChromeRowReader::take_bind_id(const JsonField& field, EventRecord& record) {
-  if (field.kind == JsonKind::null || field.kind == JsonKind::object) return;
+void ChromeRowReader::take_bind_id(const json::JsonField& field, EventRecord& record) {
+  if (field.kind == json::JsonKind::null || field.kind == json::JsonKind::object) return;
   record.has_bind_id = true;
   record.bind_id = identity(field, record.bind_id_is_text);
 }
 
-std::uint64_t ChromeRowReader::identity(const JsonField& field, bool& is_text) {
+std::uint64_t ChromeRowReader::identity(const json::JsonField& field, bool& is_text) {
   is_text = false;
-  if (const auto number = to_int64(field)) return static_cast<std::uint64_t>(*number);
-  if (const auto wide = to_uint64(field)) return *wide;
+  if (const auto number = json::to_int64(field)) return static_cast<std::uint64_t>(*number);
+  if (const auto wide = json::to_uint64(field)) return *wide;
   is_text = true;
   return strings_.intern(field.text);
 }
@@ -274,9 +274,9 @@ void ChromeRowReader::finish_row(Row& row) {
 void ChromeRowReader::bind_args(Row& row) {
   EventRecord& record = row.record;
   std::string_view args;
-  if (row.args != nullptr && row.args->kind == JsonKind::object) {
+  if (row.args != nullptr && row.args->kind == json::JsonKind::object) {
     args = row.args->text;
-  } else if (row.args != nullptr && row.args->kind != JsonKind::null) {
+  } else if (row.args != nullptr && row.args->kind != json::JsonKind::null) {
     beside_.push_back(*row.args);
   }
   if (row_reader_takes_columns(record.phase)) {
@@ -295,23 +295,23 @@ void ChromeRowReader::bind_args(Row& row) {
   // One object of both, for whoever binds it later.
   key_.assign(args.empty() ? "{" : args.substr(0, args.rfind('}')));
   bool first = key_.find_first_not_of(" \t\r\n{") == std::string::npos;
-  for (const JsonField& field : beside_) {
+  for (const json::JsonField& field : beside_) {
     if (!first) key_ += ',';
-    append_json(key_, field);
+    json::append_json(key_, field);
     first = false;
   }
   key_ += '}';
   record.raw_args = batch_->add_text(key_);
 }
 
-void ChromeRowReader::on_bad_row(std::string_view text, const RowPlace& place) {
+void ChromeRowReader::on_bad_row(std::string_view text, const json::RowPlace& place) {
   (void)text;
   batch_->problems.push_back({"not JSON", place.offset});
 }
 
-void ChromeRowReader::on_mended_row(const RowPlace& place) {
+void ChromeRowReader::on_mended_row(const json::RowPlace& place) {
   (void)place;
   ++batch_->mended_rows;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -16,7 +16,7 @@
 #include "capture/sources/chrome/read/shared_strings.h"
 #include "capture/sources/chrome/read/table_binding.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 // What the reading threads share. The writing thread adds a binding when a table's first events have come.
 struct ChromeVocabulary {
@@ -33,47 +33,47 @@ struct ThreadName {
 };
 [[nodiscard]] ThreadName split_thread_key(std::string_view key);
 
-class ChromeRowReader final : public JsonRowHandler {
+class ChromeRowReader final : public json::JsonRowHandler {
  public:
   explicit ChromeRowReader(ChromeVocabulary& vocabulary);
 
-  void read(const JsonWindow& window, EventBatch& batch);
+  void read(const json::JsonWindow& window, EventBatch& batch);
 
-  void on_row(std::span<const JsonField> fields, bool is_object, const RowPlace& place) override;
-  void on_bad_row(std::string_view text, const RowPlace& place) override;
-  void on_mended_row(const RowPlace& place) override;
+  void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override;
+  void on_bad_row(std::string_view text, const json::RowPlace& place) override;
+  void on_mended_row(const json::RowPlace& place) override;
 
  private:
   // The fields of the row at hand that every event may have.
   struct Row {
     EventRecord record;
-    const JsonField* pid = nullptr;
-    const JsonField* tid = nullptr;
-    const JsonField* args = nullptr;
+    const json::JsonField* pid = nullptr;
+    const json::JsonField* tid = nullptr;
+    const json::JsonField* args = nullptr;
     std::string_view name;
     std::string_view time_problem;
     bool has_start = false;
     bool has_phase = false;
     std::uint64_t seen = 0;  // a bit per field, to notice one that comes twice
   };
-  void take_field(const JsonField& field, Row& row);
-  void take_time(const JsonField& field, Row& row, ExactTime& time, bool& has);
-  void take_id(const JsonField& field, EventRecord& record);
-  void take_bind_id(const JsonField& field, EventRecord& record);
+  void take_field(const json::JsonField& field, Row& row);
+  void take_time(const json::JsonField& field, Row& row, ExactTime& time, bool& has);
+  void take_id(const json::JsonField& field, EventRecord& record);
+  void take_bind_id(const json::JsonField& field, EventRecord& record);
   // A number, or the id of a text.
-  [[nodiscard]] std::uint64_t identity(const JsonField& field, bool& is_text);
+  [[nodiscard]] std::uint64_t identity(const json::JsonField& field, bool& is_text);
   [[nodiscard]] std::uint32_t thread_of(const Row& row);
   [[nodiscard]] ChromeTable table_of(const Row& row);
   void finish_row(Row& row);
   void bind_args(Row& row);
 
   ChromeVocabulary& vocabulary_;
-  JsonRowParser parser_;
+  json::JsonRowParser parser_;
   LocalStrings strings_;
   LocalStrings threads_;
   ArgsBinder binder_;
   EventBatch* batch_ = nullptr;
-  std::vector<JsonField> beside_;  // fields of the row that only some tools write
+  std::vector<json::JsonField> beside_;  // fields of the row that only some tools write
   ExactTime start_;
   ExactTime duration_;
   std::string key_;
@@ -84,4 +84,4 @@ class ChromeRowReader final : public JsonRowHandler {
   std::array<CategoryPlace, 256> categories_{};
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -3,7 +3,7 @@
 #include "core/base/checksum.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr std::string_view kOverflowString = "(more names than can be kept apart)";
@@ -53,4 +53,4 @@ StringId LocalStrings::intern(std::string_view text) {
   return place.id;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

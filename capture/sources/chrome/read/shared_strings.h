@@ -13,7 +13,7 @@
 
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 class SharedStrings {
  public:
@@ -46,4 +46,4 @@ class LocalStrings {
   std::vector<SharedStrings::Known> places_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr std::size_t kMaxColumns = 64;  // what is over goes into "args"
@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 5> kLineKeys = {"line", "lineno", "line_n
 
 }  // namespace
 
-void ArgsInference::add(const JsonField& field) {
+void ArgsInference::add(const json::JsonField& field) {
   auto found = keys_.find(field.key);
   if (found == keys_.end()) {
     if (keys_.size() >= kMaxColumns || field.key.empty() || is_own(field.key)) return;
@@ -55,26 +55,26 @@ void ArgsInference::add(const JsonField& field) {
   }
   Seen& seen = found->second;
   switch (field.kind) {
-    case JsonKind::number:
-      if (to_int64(field)) {
+    case json::JsonKind::number:
+      if (json::to_int64(field)) {
         ++seen.integers;
-      } else if (to_uint64(field)) {
+      } else if (json::to_uint64(field)) {
         ++seen.wide_integers;
       } else {
         ++seen.reals;
       }
       break;
-    case JsonKind::boolean:
+    case json::JsonKind::boolean:
       ++seen.booleans;
       break;
-    case JsonKind::string:
-    case JsonKind::array:
-    case JsonKind::object:
+    case json::JsonKind::string:
+    case json::JsonKind::array:
+    case json::JsonKind::object:
       ++seen.texts;
       if (seen.distinct.size() < kMaxDistinct) seen.distinct.insert(std::hash<std::string_view>{}(field.text));
       break;
-    case JsonKind::null:
-    case JsonKind::not_finite:
+    case json::JsonKind::null:
+    case json::JsonKind::not_finite:
       break;
   }
 }
@@ -186,4 +186,4 @@ std::string stack_lines(std::string_view call_stack) {
   return lines;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

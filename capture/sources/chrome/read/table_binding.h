@@ -15,12 +15,12 @@
 #include "capture/sources/chrome/read/tables.h"
 #include "core/model/schema.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 // Reads types off the args of a table's first events.
 class ArgsInference {
  public:
-  void add(const JsonField& field);
+  void add(const json::JsonField& field);
   // What is known of the table, then what was seen, then the product's own columns.
   [[nodiscard]] Schema schema(ChromeTable table) const;
 
@@ -75,4 +75,4 @@ struct CodePlace {
 // "a.py(1): f;b.py(2): g" as "f (a.py:1)\ng (b.py:2)".
 [[nodiscard]] std::string stack_lines(std::string_view call_stack);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

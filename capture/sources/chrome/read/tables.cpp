@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr auto kInt = ColumnType::int64;
@@ -255,4 +255,4 @@ std::span<const ChromeColumn> known_columns(ChromeTable table) noexcept {
   return {};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

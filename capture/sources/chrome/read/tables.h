@@ -9,7 +9,7 @@
 
 #include "core/model/schema.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 enum class ChromeTable : std::uint8_t {
   event,  // any category that is not known
@@ -72,4 +72,4 @@ struct ChromeColumn {
 // Names of events that only wait: of calls, for what they have started before; of a device, for others of its streams.
 [[nodiscard]] std::span<const std::string_view> waiting_names(ChromeTable table) noexcept;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -8,7 +8,7 @@
 
 #include "capture/json/json_cursor.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr std::array<std::string_view, 8> kKinetoKeys = {"schemaVersion", "deviceProperties",   "distributedInfo",
@@ -38,7 +38,7 @@ template <std::size_t Size>
   if (at == std::string_view::npos) return 0;
   const std::string_view rest = line.substr(at + kCount.size());
   const std::string_view digits = rest.substr(0, rest.find_first_not_of("0123456789"));
-  return to_uint64({.key = {}, .text = digits, .kind = JsonKind::number}).value_or(0);
+  return json::to_uint64({.key = {}, .text = digits, .kind = json::JsonKind::number}).value_or(0);
 }
 
 // Traces carry the environment of the process now and then; sessions are passed on to others.
@@ -51,13 +51,13 @@ template <std::size_t Size>
                      [&](std::string_view ending) { return upper.ends_with(ending); });
 }
 
-[[nodiscard]] JsonField value_at(std::string_view object, std::string_view key) {
-  JsonCursor cursor(object);
+[[nodiscard]] json::JsonField value_at(std::string_view object, std::string_view key) {
+  json::JsonCursor cursor(object);
   if (!cursor.enter('{')) return {};
   while (cursor.next_element('{')) {
     const std::string_view found = cursor.key();
     if (!cursor.ok()) break;
-    const JsonField value = cursor.value();
+    const json::JsonField value = cursor.value();
     if (cursor.ok() && found == key) return value;
   }
   return {};
@@ -76,10 +76,10 @@ void TraceFacts::set(std::string key, std::string_view value) {
   }
   const bool secret = looks_secret(key);
   secrets_ += secret ? 1 : 0;
-  facts_[std::move(key)] = secret ? std::string("(left out: it looks like a secret)") : mend_utf8(value);
+  facts_[std::move(key)] = secret ? std::string("(left out: it looks like a secret)") : json::mend_utf8(value);
 }
 
-void TraceFacts::add(const JsonWindow& window) {
+void TraceFacts::add(const json::JsonWindow& window) {
   kineto_ = kineto_ || is_one_of(kKinetoKeys, window.table);
   for (std::size_t i = 0; i < window.rows.size(); ++i) {
     const std::string_view row = window.row(i);
@@ -96,50 +96,50 @@ void TraceFacts::add(const JsonWindow& window) {
       }
     } else {
       flatten(window.table, row, 0);
-      JsonCursor cursor(row);
-      const JsonField value = cursor.value();
-      if (window.table == "baseTimeNanoseconds" && cursor.ok()) base_ns_ = to_int64(value);
+      json::JsonCursor cursor(row);
+      const json::JsonField value = cursor.value();
+      if (window.table == "baseTimeNanoseconds" && cursor.ok()) base_ns_ = json::to_int64(value);
     }
   }
 }
 
 void TraceFacts::flatten(const std::string& key, std::string_view json, int depth) {
   constexpr int kDeepest = 3;
-  JsonCursor cursor(json);
+  json::JsonCursor cursor(json);
   if (depth < kDeepest && cursor.enter('{')) {
     while (cursor.next_element('{')) {
       const std::string_view name = cursor.key();
       if (!cursor.ok()) return;
-      const JsonField value = cursor.value();
+      const json::JsonField value = cursor.value();
       if (!cursor.ok()) return;
       const std::string inner = fmt::format("{}.{}", key, name);
-      if (value.kind == JsonKind::object) {
+      if (value.kind == json::JsonKind::object) {
         flatten(inner, value.text, depth + 1);
-      } else if (value.kind != JsonKind::null) {
+      } else if (value.kind != json::JsonKind::null) {
         set(inner, value.text);
       }
     }
     return;
   }
-  const JsonField value = cursor.value();
-  if (cursor.ok() && value.kind != JsonKind::null) set(key, value.text);
+  const json::JsonField value = cursor.value();
+  if (cursor.ok() && value.kind != json::JsonKind::null) set(key, value.text);
 }
 
 void TraceFacts::add_device(std::string_view row) {
-  const JsonField id = value_at(row, "id");
+  const json::JsonField id = value_at(row, "id");
   const std::string number = id.text.empty() ? std::to_string(device_count_) : std::string(id.text);
   ++device_count_;
   flatten("device." + number, row, 0);
   // The pool that allocations of this device lie in is named so by ArgsBinder.
-  const JsonField bytes = value_at(row, "totalGlobalMem");
+  const json::JsonField bytes = value_at(row, "totalGlobalMem");
   if (!bytes.text.empty()) set(fmt::format("capacity.gpu {} memory", number), bytes.text);
 }
 
 void TraceFacts::add_message(std::string_view table, std::string_view row) {
-  JsonCursor cursor(row);
-  const JsonField line = cursor.value();
+  json::JsonCursor cursor(row);
+  const json::JsonField line = cursor.value();
   if (!cursor.ok()) return;
-  const std::string text = mend_utf8(line.text.substr(0, 500));
+  const std::string text = json::mend_utf8(line.text.substr(0, 500));
   out_of_range_ += records_out_of_range(line.text);
   if (table == "ERROR" || tells_of_loss(line.text)) ++complaints_[text];
   std::string& all = facts_[std::string(table)];
@@ -189,4 +189,4 @@ void TraceFacts::write(SessionWriter& writer, ImportReport& report) const {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -11,12 +11,12 @@
 #include "capture/sources/base/import_report.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 class TraceFacts {
  public:
   // A window of any table but the events.
-  void add(const JsonWindow& window);
+  void add(const json::JsonWindow& window);
   // A metadata event that is about the whole trace.
   void add_metadata_event(std::string_view name, std::string_view args);
 
@@ -46,4 +46,4 @@ class TraceFacts {
   bool overflowed_ = false;  // the tool's buffer
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

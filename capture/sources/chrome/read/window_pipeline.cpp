@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
-bool is_event_table(const JsonWindow& window) noexcept {
+bool is_event_table(const json::JsonWindow& window) noexcept {
   return window.in_array && (window.table == "traceEvents" || window.table.empty());
 }
 
-WindowPipeline::WindowPipeline(JsonTableReader reader, ChromeVocabulary& vocabulary, unsigned threads)
+WindowPipeline::WindowPipeline(json::JsonTableReader reader, ChromeVocabulary& vocabulary, unsigned threads)
     : reader_(std::move(reader)), vocabulary_(vocabulary), bytes_total_(reader_.source().file_bytes()) {
   threads = std::max(threads, 1U);
   for (unsigned i = 0; i < threads + 2; ++i) slots_.push_back(std::make_unique<Slot>());
@@ -79,4 +79,4 @@ WindowPipeline::Slot* WindowPipeline::next() {
   return slots_[taken_++ % slots_.size()].get();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

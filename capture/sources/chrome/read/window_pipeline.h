@@ -13,20 +13,20 @@
 #include "capture/sources/chrome/read/row_reader.h"
 #include "core/base/carried_exception.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 // The table of events: its key in an object, or the nameless one of a bare array.
-[[nodiscard]] bool is_event_table(const JsonWindow& window) noexcept;
+[[nodiscard]] bool is_event_table(const json::JsonWindow& window) noexcept;
 
 class WindowPipeline {
  public:
   struct Slot {
-    JsonWindow window;
+    json::JsonWindow window;
     EventBatch batch;  // of a window of events
     bool ready = false;
   };
 
-  WindowPipeline(JsonTableReader reader, ChromeVocabulary& vocabulary, unsigned threads);
+  WindowPipeline(json::JsonTableReader reader, ChromeVocabulary& vocabulary, unsigned threads);
   ~WindowPipeline();
   WindowPipeline(const WindowPipeline&) = delete;
   WindowPipeline& operator=(const WindowPipeline&) = delete;
@@ -34,7 +34,7 @@ class WindowPipeline {
   // The next window, valid until the next call; null at the end of the file.
   [[nodiscard]] Slot* next();
   // Once next() returned null.
-  [[nodiscard]] const JsonTableReader& reader() const noexcept { return reader_; }
+  [[nodiscard]] const json::JsonTableReader& reader() const noexcept { return reader_; }
   [[nodiscard]] std::uint64_t bytes_done() const noexcept { return bytes_done_; }
   [[nodiscard]] std::uint64_t bytes_total() const noexcept { return bytes_total_; }
 
@@ -42,7 +42,7 @@ class WindowPipeline {
   void work();
   void end_threads();
 
-  JsonTableReader reader_;
+  json::JsonTableReader reader_;
   ChromeVocabulary& vocabulary_;
   std::uint64_t bytes_total_;
   std::atomic<std::uint64_t> bytes_done_ = 0;
@@ -59,4 +59,4 @@ class WindowPipeline {
   std::vector<std::jthread> threads_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr std::string_view kFlowCorrelation = "correlation";
@@ -328,4 +328,4 @@ void FlowBinder::join_ends() {
   give_up();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

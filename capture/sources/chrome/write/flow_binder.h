@@ -15,7 +15,7 @@
 #include "capture/sources/chrome/read/tables.h"
 #include "capture/sources/chrome/write/held_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 // A track as the binder sees it.
 struct BoundTrack {
@@ -119,4 +119,4 @@ class FlowBinder {
   FlowCounts counts_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

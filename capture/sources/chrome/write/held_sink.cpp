@@ -1,6 +1,6 @@
 #include "capture/sources/chrome/write/held_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 Result<void> HeldSink::define(const Definition& definition) {
   if (const auto* lane = std::get_if<Lane>(&definition)) {
@@ -42,4 +42,4 @@ Result<void> HeldSink::release() {
   return {};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

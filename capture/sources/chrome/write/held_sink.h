@@ -8,7 +8,7 @@
 #include "capture/sources/base/event_sorter.h"
 #include "core/model/event_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 class HeldSink final : public EventSink {
  public:
@@ -39,4 +39,4 @@ class HeldSink final : public EventSink {
   std::vector<HeldLane> lanes_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

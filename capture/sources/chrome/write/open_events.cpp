@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 KeptEvent::KeptEvent(const EventRecord& source, const EventBatch& batch) : record(source) {
   add_values(source.values, batch);
@@ -128,4 +128,4 @@ void OpenEvents::close_all(std::int64_t end_ns) {
   stacks_.clear();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

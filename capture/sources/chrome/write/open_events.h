@@ -13,7 +13,7 @@
 
 #include "capture/sources/chrome/read/event_batch.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 // An event with its own copy of what it refers to.
 struct KeptEvent {
@@ -79,4 +79,4 @@ class OpenEvents {
   std::uint64_t too_late_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr std::size_t kSortBatchBytes = 16U << 20;
@@ -204,4 +204,4 @@ void TrackEvents::fail(const Error& error) {
   if (status_) status_ = error;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -14,7 +14,7 @@
 #include "capture/sources/chrome/write/held_sink.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 class TrackEvents {
  public:
@@ -63,4 +63,4 @@ class TrackEvents {
   Result<void> status_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -10,7 +10,7 @@
 #include "capture/json/json_cursor.h"
 #include "core/base/natural_order.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 namespace {
 
 [[nodiscard]] bool chrome_tracks_is_number(std::string_view text) noexcept {
@@ -52,11 +52,11 @@ namespace {
 }
 
 // The one value of {"name": ...}, {"labels": ...} or {"sort_index": ...}.
-[[nodiscard]] std::optional<JsonField> only_value(JsonCursor& cursor) {
+[[nodiscard]] std::optional<json::JsonField> only_value(json::JsonCursor& cursor) {
   if (!cursor.enter('{') || !cursor.next_element('{')) return std::nullopt;
   (void)cursor.key();
   if (!cursor.ok()) return std::nullopt;
-  const JsonField value = cursor.value();
+  const json::JsonField value = cursor.value();
   if (!cursor.ok()) return std::nullopt;
   return value;
 }
@@ -149,15 +149,15 @@ bool ChromeTracks::add_metadata(std::string_view name, std::uint32_t thread, std
   if (what != "name" && what != "labels" && what != "sort_index") return false;
   const std::string_view key = vocabulary_.threads.text(thread);
   Names& names = of_process ? processes_[split_thread_key(key).pid] : threads_[std::string(key)];
-  JsonCursor cursor(args);
-  const std::optional<JsonField> value = only_value(cursor);
+  json::JsonCursor cursor(args);
+  const std::optional<json::JsonField> value = only_value(cursor);
   if (!value) return true;
   if (what == "name") {
     names.name = value->text;
   } else if (what == "labels") {
     names.labels = value->text;
   } else {
-    names.order = to_int64(*value);
+    names.order = json::to_int64(*value);
   }
   return true;
 }
@@ -395,4 +395,4 @@ Result<void> ChromeTracks::define_all(EventSink& sink, SessionWriter& writer, Cl
   return {};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

@@ -16,7 +16,7 @@
 #include "capture/sources/chrome/write/flow_binder.h"
 #include "capture/sources/chrome/write/track_events.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 struct ChromeSchema {
   SchemaNumber number = kNone;
@@ -104,4 +104,4 @@ class ChromeTracks {
   std::unordered_map<std::string, Names> threads_;  // by thread_key
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

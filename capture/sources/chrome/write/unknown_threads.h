@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::chrome {
 
 class UnknownThreads {
  public:
@@ -32,4 +32,4 @@ class UnknownThreads {
   std::vector<std::int64_t> ends_;                       // of each thread's last root
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::chrome

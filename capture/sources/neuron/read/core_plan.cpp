@@ -6,7 +6,7 @@
 #include <charconv>
 #include <set>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 // Places: cores by their index, then graphs, then numbers on the chip, then devices by name.
@@ -119,4 +119,4 @@ std::string CorePlan::device(std::int64_t core) const {
   return name;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 class CorePlan {
  public:
@@ -53,4 +53,4 @@ class CorePlan {
   std::vector<std::int64_t> numbers_ = {0};  // of each core on the chip
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

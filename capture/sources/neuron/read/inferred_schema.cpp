@@ -7,7 +7,7 @@
 
 #include "capture/sources/neuron/read/row_binding.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 constexpr std::size_t kInferredMaxColumns = 200;  // a chunk holds 512; what is over goes into "extra"
@@ -37,9 +37,9 @@ constexpr std::array<std::string_view, 6> kNameKeys = {"name", "opcode", "operat
 
 }  // namespace
 
-void SchemaInference::on_row(std::span<const JsonField> fields, bool is_object, const RowPlace& place) {
+void SchemaInference::on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) {
   (void)place;
-  for (const JsonField& field : fields) {
+  for (const json::JsonField& field : fields) {
     const std::string_view key = is_object ? field.key : kValueKey;
     auto found = keys_.find(key);
     if (found == keys_.end()) {
@@ -49,41 +49,41 @@ void SchemaInference::on_row(std::span<const JsonField> fields, bool is_object, 
     }
     Seen& seen = found->second;
     switch (field.kind) {
-      case JsonKind::number:
-        if (to_int64(field)) {
+      case json::JsonKind::number:
+        if (json::to_int64(field)) {
           ++seen.integers;
-        } else if (to_uint64(field)) {
+        } else if (json::to_uint64(field)) {
           ++seen.wide_integers;
         } else {
           ++seen.reals;
         }
         break;
-      case JsonKind::boolean:
+      case json::JsonKind::boolean:
         ++seen.booleans;
         break;
-      case JsonKind::string:
+      case json::JsonKind::string:
         ++seen.strings;
         seen.text_bytes += field.text.size();
         if (seen.distinct.size() < kInferredMaxDistinct)
           seen.distinct.insert(std::hash<std::string_view>{}(field.text));
         break;
-      case JsonKind::array:
-      case JsonKind::object:
+      case json::JsonKind::array:
+      case json::JsonKind::object:
         ++seen.nested;
         break;
-      case JsonKind::null:
-      case JsonKind::not_finite:
+      case json::JsonKind::null:
+      case json::JsonKind::not_finite:
         break;
     }
   }
 }
 
-void SchemaInference::on_bad_row(std::string_view text, const RowPlace& place) {
+void SchemaInference::on_bad_row(std::string_view text, const json::RowPlace& place) {
   (void)text;
   (void)place;
 }
 
-void SchemaInference::on_mended_row(const RowPlace& place) { (void)place; }
+void SchemaInference::on_mended_row(const json::RowPlace& place) { (void)place; }
 
 ColumnType SchemaInference::type_of(const Seen& seen) {
   const std::uint64_t numbers = seen.integers + seen.wide_integers + seen.reals;
@@ -129,4 +129,4 @@ Schema SchemaInference::schema(std::string_view table) const {
   return schema;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

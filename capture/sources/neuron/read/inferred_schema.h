@@ -11,13 +11,13 @@
 #include "capture/json/row_parser.h"
 #include "core/model/schema.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
-class SchemaInference final : public JsonRowHandler {
+class SchemaInference final : public json::JsonRowHandler {
  public:
-  void on_row(std::span<const JsonField> fields, bool is_object, const RowPlace& place) override;
-  void on_bad_row(std::string_view text, const RowPlace& place) override;
-  void on_mended_row(const RowPlace& place) override;
+  void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override;
+  void on_bad_row(std::string_view text, const json::RowPlace& place) override;
+  void on_mended_row(const json::RowPlace& place) override;
 
   // With the extra column.
   [[nodiscard]] Schema schema(std::string_view table) const;
@@ -42,4 +42,4 @@ class SchemaInference final : public JsonRowHandler {
 // The key of the only field of a row that is not an object.
 inline constexpr std::string_view kValueKey = "value";
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

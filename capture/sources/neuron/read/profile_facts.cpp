@@ -9,7 +9,7 @@
 #include "capture/sources/neuron/read/table_rules.h"
 #include "core/export/neuron/neuron_facts.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 struct UnitRule {
@@ -47,15 +47,15 @@ std::string_view metric_unit(std::string_view name) noexcept {
   return "";
 }
 
-void ProfileFacts::add(std::string_view table, std::span<const JsonField> fields) {
+void ProfileFacts::add(std::string_view table, std::span<const json::JsonField> fields) {
   constexpr std::size_t kMaxFacts = 20'000;  // real files have some 500
   constexpr std::size_t kMaxCores = 64;
   if (table == "summary") ++summary_rows_;
   if (table == "terminology" || table == "summary_groups") keep_row(table, fields);
   const bool of_core = table == "model_info";
   if (of_core && model_rows_.size() < kMaxCores) model_rows_.emplace_back();
-  for (const JsonField& field : fields) {
-    if (field.kind == JsonKind::null || facts_.size() + summary_.size() + groups_.size() > kMaxFacts) continue;
+  for (const json::JsonField& field : fields) {
+    if (field.kind == json::JsonKind::null || facts_.size() + summary_.size() + groups_.size() > kMaxFacts) continue;
     if (field.key == "device" && table != "summary") continue;  // of our own export: where the row belongs
     if (of_core) model_rows_.back().insert_or_assign(std::string(field.key), std::string(field.text));
     if (table == "summary_groups") {
@@ -73,12 +73,12 @@ void ProfileFacts::add(std::string_view table, std::span<const JsonField> fields
   }
 }
 
-void ProfileFacts::keep_row(std::string_view table, std::span<const JsonField> fields) {
+void ProfileFacts::keep_row(std::string_view table, std::span<const json::JsonField> fields) {
   constexpr std::size_t kMostBytes = 1U << 20;  // real ones have some 30 kB
   std::string row = "{";
-  for (const JsonField& field : fields) {
+  for (const json::JsonField& field : fields) {
     if (row.size() > 1) row += ',';
-    append_json(row, field);
+    json::append_json(row, field);
   }
   if (row.size() < kMostBytes) kept_rows_.try_emplace(std::string(table), row + "}");
 }
@@ -91,13 +91,13 @@ const std::string* ProfileFacts::fact(const std::string& key) const {
 std::optional<double> ProfileFacts::number(const std::string& key) const {
   const std::string* text = fact(key);
   if (text == nullptr) return std::nullopt;
-  return to_double({.key = {}, .text = *text, .kind = JsonKind::number});
+  return json::to_double({.key = {}, .text = *text, .kind = json::JsonKind::number});
 }
 
 std::optional<std::int64_t> ProfileFacts::last_hw_timestamp() const {
   const std::string* text = fact("metadata.last_hw_timestamp");
   if (text == nullptr) return std::nullopt;
-  return to_int64({.key = {}, .text = *text, .kind = JsonKind::number});
+  return json::to_int64({.key = {}, .text = *text, .kind = json::JsonKind::number});
 }
 
 double ProfileFacts::peak_macs_per_ns() const {
@@ -124,7 +124,7 @@ std::int64_t ProfileFacts::core_number() const {
   }
   for (const SummaryField& field : summary_) {
     if (field.name != "nc_idx") continue;
-    const auto index = to_int64({.key = {}, .text = field.text, .kind = JsonKind::number});
+    const auto index = json::to_int64({.key = {}, .text = field.text, .kind = json::JsonKind::number});
     if (index && *index >= 0 && *index <= 1'000'000) return *index;
   }
   return 0;
@@ -147,7 +147,7 @@ std::string ProfileFacts::device_of(const SummaryField& field, const CorePlan& c
   }
   for (const SummaryField& other : summary_) {
     if (summary_rows_ < 2 || other.row != field.row || other.name != "nc_idx" || !other.graph.empty()) continue;
-    const auto index = to_int64({.key = {}, .text = other.text, .kind = JsonKind::number});
+    const auto index = json::to_int64({.key = {}, .text = other.text, .kind = json::JsonKind::number});
     const auto core = index ? cores.core_numbered(*index) : std::nullopt;
     if (core && cores.count() > 1) return cores.device(*core);
   }
@@ -161,13 +161,14 @@ void ProfileFacts::write_core_metrics(SessionWriter& writer, const CorePlan& cor
   for (const std::map<std::string, std::string>& row : model_rows_) {
     const auto of_row = [&](const char* key) {
       const auto found = row.find(key);
-      return found == row.end() ? std::nullopt : to_int64({.key = {}, .text = found->second, .kind = JsonKind::number});
+      return found == row.end() ? std::nullopt
+                                : json::to_int64({.key = {}, .text = found->second, .kind = json::JsonKind::number});
     };
     const auto number = of_row("nc_idx");
     const auto core = number ? cores.core_numbered(*number) : std::nullopt;
     if (!core) continue;
     for (const auto& [name, text] : row) {
-      const auto value = to_double({.key = {}, .text = text, .kind = JsonKind::number});
+      const auto value = json::to_double({.key = {}, .text = text, .kind = json::JsonKind::number});
       if (!value || name == "sg_name" || !written.insert(cores.device(*core) + " " + name).second) continue;
       writer.add_metric({.name = name,
                          .group = group_of(name),
@@ -189,15 +190,16 @@ void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report, co
     metric.unit = metric_unit(field.name);
     metric.device = device_of(field, cores);
     written.insert(metric.device + " " + metric.name);
-    const std::optional<double> value =
-        field.kind == JsonKind::number ? to_double({.key = {}, .text = field.text, .kind = field.kind}) : std::nullopt;
+    const std::optional<double> value = field.kind == json::JsonKind::number
+                                            ? json::to_double({.key = {}, .text = field.text, .kind = field.kind})
+                                            : std::nullopt;
     if (value) {
       metric.value = *value;
     } else {
       metric.text = field.text;
       metric.unit.clear();
     }
-    if (field.kind == JsonKind::not_finite) {
+    if (field.kind == json::JsonKind::not_finite) {
       report.note("vendor_value_implausible",
                   fmt::format("the file states {} for {}; compare with the figure computed from the events", field.text,
                               field.name),
@@ -216,7 +218,7 @@ void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report, co
 void ProfileFacts::write(SessionWriter& writer, ImportReport& report, const std::string& path,
                          const CorePlan& cores) const {
   for (const auto& [key, value] : facts_) writer.set_meta(key, value);
-  for (const auto& [table, row] : kept_rows_) writer.set_meta(neuron::kKeptRowPrefix + table, row);
+  for (const auto& [table, row] : kept_rows_) writer.set_meta(accelscope::neuron::kKeptRowPrefix + table, row);
   for (const std::map<std::string, std::string>& row : model_rows_) {
     const auto graph = row.find("sg_name");
     const auto number = row.find("nc_idx");
@@ -244,4 +246,4 @@ void ProfileFacts::write_capacities(SessionWriter& writer) const {
   writer.set_meta("capacity.PSUM", std::to_string(2 << 20));
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -18,12 +18,12 @@
 #include "capture/sources/neuron/read/core_plan.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 class ProfileFacts {
  public:
   // A row of a fact table, or the only row of neff_header and model_info beside its event.
-  void add(std::string_view table, std::span<const JsonField> fields);
+  void add(std::string_view table, std::span<const json::JsonField> fields);
   // Figures of a logical core made of several physical ones are of the device that stands for all.
   void write(SessionWriter& writer, ImportReport& report, const std::string& path, const CorePlan& cores) const;
 
@@ -40,9 +40,9 @@ class ProfileFacts {
     std::string graph;    // of summary-json; empty for the table
     std::size_t row = 0;  // of the table
     std::string text;
-    JsonKind kind;
+    json::JsonKind kind;
   };
-  void keep_row(std::string_view table, std::span<const JsonField> fields);
+  void keep_row(std::string_view table, std::span<const json::JsonField> fields);
   [[nodiscard]] const std::string* fact(const std::string& key) const;
   [[nodiscard]] std::optional<double> number(const std::string& key) const;
   void write_capacities(SessionWriter& writer) const;
@@ -63,4 +63,4 @@ class ProfileFacts {
 // "B", "s", "share" ... by the metric's name; "" for plain numbers.
 [[nodiscard]] std::string_view metric_unit(std::string_view name) noexcept;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

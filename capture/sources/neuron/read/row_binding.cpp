@@ -7,7 +7,7 @@
 
 #include "capture/json/json_cursor.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 constexpr std::array<std::string_view, kCapturedCount> kCapturedKeys = {"id",
@@ -97,13 +97,13 @@ constexpr std::array<std::string_view, 2> kEndKeys = {"end", "end_ts"};
 
 // [["WEIGHT"]] -> WEIGHT, ["a","b"] -> a, b: how a list of words reads. Anything else stays JSON.
 [[nodiscard]] bool join_words(std::string_view json, std::string& out, int depth = 0) {
-  JsonCursor cursor(json);
+  json::JsonCursor cursor(json);
   if (depth > 2 || !cursor.enter('[')) return false;
   while (cursor.next_element('[')) {
-    const JsonField item = cursor.value();
-    if (item.kind == JsonKind::array) {
+    const json::JsonField item = cursor.value();
+    if (item.kind == json::JsonKind::array) {
       if (!join_words(item.text, out, depth + 1)) return false;
-    } else if (item.kind == JsonKind::string) {
+    } else if (item.kind == json::JsonKind::string) {
       if (!out.empty()) out += ", ";
       out += item.text;
     } else {
@@ -114,8 +114,8 @@ constexpr std::array<std::string_view, 2> kEndKeys = {"end", "end_ts"};
 }
 
 // What a string or text column shows for a value of any kind.
-[[nodiscard]] std::string_view shown_text(const JsonField& field, std::string& scratch) {
-  if (field.kind != JsonKind::array) return field.text;
+[[nodiscard]] std::string_view shown_text(const json::JsonField& field, std::string& scratch) {
+  if (field.kind != json::JsonKind::array) return field.text;
   scratch.clear();
   return join_words(field.text, scratch) ? std::string_view(scratch) : field.text;
 }
@@ -193,11 +193,12 @@ const RowBinding::Slot* RowBinding::find(std::string_view key) const noexcept {
   return nullptr;
 }
 
-void RowBinding::bind(std::span<const JsonField> fields, EventSorter& sorter, SessionWriter& writer, BoundRow& row) {
+void RowBinding::bind(std::span<const json::JsonField> fields, EventSorter& sorter, SessionWriter& writer,
+                      BoundRow& row) {
   row = {};
   extra_.clear();
   sorter.begin();
-  for (const JsonField& field : fields) {
+  for (const json::JsonField& field : fields) {
     const Slot* slot = find(field.key);
     if (slot != nullptr) {
       bind_field(field, *slot, sorter, writer, row);
@@ -212,17 +213,17 @@ void RowBinding::bind(std::span<const JsonField> fields, EventSorter& sorter, Se
   }
 }
 
-void RowBinding::bind_field(const JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer,
+void RowBinding::bind_field(const json::JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer,
                             BoundRow& row) {
   if (slot.captured != Captured::count_) row.captured[static_cast<std::size_t>(slot.captured)] = &field;
-  if (field.kind == JsonKind::null) return;
-  if (field.kind == JsonKind::not_finite && slot.type != ColumnType::string && slot.type != ColumnType::text) {
+  if (field.kind == json::JsonKind::null) return;
+  if (field.kind == json::JsonKind::not_finite && slot.type != ColumnType::string && slot.type != ColumnType::text) {
     ++counts_.not_finite;
     return;
   }
   const auto time = [&](std::optional<std::int64_t>& out) {
     if (out) ++counts_.duplicate_keys;
-    out = to_rounded_int64(field);
+    out = json::to_rounded_int64(field);
     return out.has_value();
   };
   bool fits = true;
@@ -253,38 +254,38 @@ void RowBinding::bind_field(const JsonField& field, const Slot& slot, EventSorte
   keep(field);
 }
 
-bool RowBinding::set_column(const JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer,
+bool RowBinding::set_column(const json::JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer,
                             std::string& scratch) {
   switch (slot.type) {
     case ColumnType::int64:
       // An empty text in a column of numbers is how the vendor writes "none".
-      if (const auto value = to_int64(field)) {
+      if (const auto value = json::to_int64(field)) {
         sorter.set_int64(slot.column, *value);
         return true;
       }
-      return field.kind == JsonKind::string && field.text.empty();
+      return field.kind == json::JsonKind::string && field.text.empty();
     case ColumnType::uint64:
-      if (const auto value = to_uint64(field)) {
+      if (const auto value = json::to_uint64(field)) {
         sorter.set_uint64(slot.column, *value);
         return true;
       }
-      if (const auto value = to_int64(field)) {  // -1 for none
+      if (const auto value = json::to_int64(field)) {  // -1 for none
         sorter.set_uint64(slot.column, static_cast<std::uint64_t>(*value));
         return true;
       }
-      return field.kind == JsonKind::string && field.text.empty();
+      return field.kind == json::JsonKind::string && field.text.empty();
     case ColumnType::float64:
-      if (const auto value = to_double(field)) {
+      if (const auto value = json::to_double(field)) {
         sorter.set_float64(slot.column, *value);
         return true;
       }
-      return field.kind == JsonKind::string && field.text.empty();
+      return field.kind == json::JsonKind::string && field.text.empty();
     case ColumnType::boolean:
-      if (const auto value = to_boolean(field)) {
+      if (const auto value = json::to_boolean(field)) {
         sorter.set_uint64(slot.column, *value ? 1 : 0);
         return true;
       }
-      return field.kind == JsonKind::string && field.text.empty();
+      return field.kind == json::JsonKind::string && field.text.empty();
     case ColumnType::string:
       if (const std::string_view text = shown_text(field, scratch); !text.empty()) {
         sorter.set_string(slot.column, writer.intern(text));
@@ -297,9 +298,9 @@ bool RowBinding::set_column(const JsonField& field, const Slot& slot, EventSorte
   return false;
 }
 
-void RowBinding::keep(const JsonField& field) {
+void RowBinding::keep(const json::JsonField& field) {
   extra_ += extra_.empty() ? '{' : ',';
-  append_json(extra_, field);
+  json::append_json(extra_, field);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

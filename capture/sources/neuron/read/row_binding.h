@@ -16,7 +16,7 @@
 #include "capture/sources/base/event_sorter.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 inline constexpr std::string_view kExtraColumn = "extra";
 
@@ -85,16 +85,18 @@ struct BoundRow {
   std::optional<std::int64_t> duration;
   std::optional<std::int64_t> end;
   std::string_view name;
-  std::array<const JsonField*, kCapturedCount> captured{};
+  std::array<const json::JsonField*, kCapturedCount> captured{};
 
-  [[nodiscard]] const JsonField* get(Captured what) const noexcept { return captured[static_cast<std::size_t>(what)]; }
+  [[nodiscard]] const json::JsonField* get(Captured what) const noexcept {
+    return captured[static_cast<std::size_t>(what)];
+  }
   [[nodiscard]] std::string_view text(Captured what) const noexcept {
-    const JsonField* field = get(what);
-    return field == nullptr || field->kind == JsonKind::null ? std::string_view{} : field->text;
+    const json::JsonField* field = get(what);
+    return field == nullptr || field->kind == json::JsonKind::null ? std::string_view{} : field->text;
   }
   [[nodiscard]] std::optional<std::int64_t> integer(Captured what) const noexcept {
-    const JsonField* field = get(what);
-    return field == nullptr ? std::nullopt : to_int64(*field);
+    const json::JsonField* field = get(what);
+    return field == nullptr ? std::nullopt : json::to_int64(*field);
   }
 };
 
@@ -115,7 +117,7 @@ class RowBinding {
   RowBinding(const Schema& schema, std::span<const std::string_view> consumed);
 
   // Begins an event in the sorter and sets its columns.
-  void bind(std::span<const JsonField> fields, EventSorter& sorter, SessionWriter& writer, BoundRow& row);
+  void bind(std::span<const json::JsonField> fields, EventSorter& sorter, SessionWriter& writer, BoundRow& row);
   [[nodiscard]] const BindingCounts& counts() const noexcept { return counts_; }
   [[nodiscard]] std::size_t extra_column() const noexcept { return extra_column_; }
 
@@ -140,11 +142,12 @@ class RowBinding {
   [[nodiscard]] std::size_t place_of(std::string_view key, const Digest& digest) const noexcept;
   [[nodiscard]] const Slot* find(std::string_view key) const noexcept;
   void add(Slot slot);
-  void bind_field(const JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer, BoundRow& row);
+  void bind_field(const json::JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer,
+                  BoundRow& row);
   // False if the value does not fit.
-  [[nodiscard]] static bool set_column(const JsonField& field, const Slot& slot, EventSorter& sorter,
+  [[nodiscard]] static bool set_column(const json::JsonField& field, const Slot& slot, EventSorter& sorter,
                                        SessionWriter& writer, std::string& scratch);
-  void keep(const JsonField& field);
+  void keep(const json::JsonField& field);
 
   std::vector<Slot> slots_;
   std::vector<std::uint16_t> table_;  // open addressing over slots_ + 1
@@ -154,4 +157,4 @@ class RowBinding {
   BindingCounts counts_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

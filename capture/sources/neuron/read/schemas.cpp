@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 struct ColumnText {
@@ -552,4 +552,4 @@ std::string_view neuron_throttle_kind(std::int64_t type) noexcept {
   return type >= 0 && type < std::ssize(kKinds) ? kKinds[type] : "unknown";
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -16,7 +16,7 @@
 
 #include "core/model/schema.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 enum class NeuronTable : std::uint8_t {
   instruction,       // JSON instruction; "engine", one track per label (Tensor, TensorMatrix, Vector ...)
@@ -61,4 +61,4 @@ inline constexpr std::size_t kNeuronTableCount = 29;
 // "activity_0" for 0, "unknown" for 99: the kinds of throttling, JSON ham.type.
 [[nodiscard]] std::string_view neuron_throttle_kind(std::int64_t type) noexcept;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -8,11 +8,11 @@
 #include "core/analysis/time/executors.h"
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 [[nodiscard]] bool is_session_listing(std::string_view first_bytes) noexcept;
 
 // One row for each graph. Fails if the text is not such a listing or breaks off.
 [[nodiscard]] Result<std::vector<Executor>> read_session_listing(std::string_view json);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -2,15 +2,16 @@
 
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 constexpr std::size_t kFramesMaxDepth = 256;  // a damaged file may link frames in a circle
 
-[[nodiscard]] std::string value_of(std::span<const JsonField> fields, std::initializer_list<std::string_view> keys) {
+[[nodiscard]] std::string value_of(std::span<const json::JsonField> fields,
+                                   std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
-    for (const JsonField& field : fields) {
-      if (field.key == key && field.kind != JsonKind::null) return std::string(field.text);
+    for (const json::JsonField& field : fields) {
+      if (field.key == key && field.kind != json::JsonKind::null) return std::string(field.text);
     }
   }
   return {};
@@ -41,7 +42,7 @@ bool StackFrames::is_frame_table(std::string_view table) noexcept {
          table == "StackFrameFileLocation" || table == "StackFrameFileName" || table == "StackFrameFunctionName";
 }
 
-void StackFrames::add(std::string_view table, std::span<const JsonField> fields) {
+void StackFrames::add(std::string_view table, std::span<const json::JsonField> fields) {
   std::string id = value_of(fields, {"id"});
   if (id.empty()) return;
   if (table.ends_with("location") || table.ends_with("Location")) {
@@ -92,4 +93,4 @@ void StackFrames::collect_files(std::set<std::string>& files) const {
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -11,13 +11,13 @@
 
 #include "capture/json/json_field.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 class StackFrames {
  public:
   // True if the table is one of the four.
   [[nodiscard]] static bool is_frame_table(std::string_view table) noexcept;
-  void add(std::string_view table, std::span<const JsonField> fields);
+  void add(std::string_view table, std::span<const json::JsonField> fields);
 
   [[nodiscard]] bool empty() const noexcept { return frames_.empty(); }
   // "function (file:line)" per frame, innermost first, one per line, for a comma-separated list of frame ids.
@@ -42,4 +42,4 @@ class StackFrames {
   std::unordered_map<std::string, std::string> functions_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 constexpr TableRule kTableRulesRules[] = {
@@ -75,4 +75,4 @@ bool is_summary_key(std::string_view json_name) noexcept {
          json_name.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

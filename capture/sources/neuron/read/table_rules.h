@@ -9,7 +9,7 @@
 #include "capture/sources/neuron/read/row_binding.h"
 #include "capture/sources/neuron/read/schemas.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 struct TableRule {
   std::string_view json_name;
@@ -28,4 +28,4 @@ struct TableRule {
 // "n_" and forty hexadecimal digits: the key of a summary in summary-json.
 [[nodiscard]] bool is_summary_key(std::string_view json_name) noexcept;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

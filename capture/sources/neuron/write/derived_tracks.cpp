@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 constexpr std::int64_t kLeastBucketNs = 1000;  // as fine as the figure means anything: a few matrix multiplications
@@ -100,4 +100,4 @@ std::vector<SpillLifetimes::Block> SpillLifetimes::blocks() const {
   return blocks;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 // Share of the array's multiply-accumulates that did work, in buckets of equal length.
 class PeUtilization {
@@ -71,4 +71,4 @@ class SpillLifetimes {
   std::map<std::string, std::vector<Move>, std::less<>> moves_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 ImportTable::ImportTable(Schema schema, std::span<const std::string_view> consumed, ChunkSpill& spill,
                          SessionWriter& writer)
@@ -107,4 +107,4 @@ Result<void> ImportTable::write(const TrackPlan& plan, SessionWriter& writer, st
   return writer.status();
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -16,7 +16,7 @@
 #include "capture/sources/neuron/read/row_binding.h"
 #include "capture/sources/neuron/write/track_plan.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 class ImportTable {
  public:
@@ -59,4 +59,4 @@ class ImportTable {
   std::size_t last_place_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

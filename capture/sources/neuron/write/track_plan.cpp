@@ -7,7 +7,7 @@
 
 #include "core/base/natural_order.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 namespace {
 
 // Matrix work first, then what feeds it, then control.
@@ -109,4 +109,4 @@ void TrackPlan::write(SessionWriter& writer, const CorePlan& cores, ClockNumber 
   }
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -12,7 +12,7 @@
 #include "capture/sources/neuron/read/core_plan.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::neuron {
 
 class TrackPlan {
  public:
@@ -60,4 +60,4 @@ class TrackPlan {
   bool whole_is_last_ = false;  // what several cores share comes behind what is one's own
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::neuron

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 CellCache::CellCache(std::vector<int> cells) : entries_(kPlaces) {
   std::sort(cells.begin(), cells.end());
@@ -16,4 +16,4 @@ CellCache::CellCache(std::vector<int> cells) : entries_(kPlaces) {
   last_.resize(groups_.size());
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

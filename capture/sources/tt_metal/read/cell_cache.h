@@ -10,7 +10,7 @@
 
 #include "core/base/checksum.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 // Where the cells of a row begin: cell i is [begins[i], begins[i + 1] - 1).
 using CellBegins = const char* const*;
@@ -85,4 +85,4 @@ class CellCache {
   bool last_known_ = false;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -9,7 +9,7 @@
 
 #include "capture/sources/base/line_blocks.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 class CutLines {
  public:
@@ -48,4 +48,4 @@ class CutLines {
   std::uint64_t long_lines_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

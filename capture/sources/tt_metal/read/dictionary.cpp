@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 bool LogContext::same_run(const LogContext& other) const noexcept {
   return present == other.present && std::equal(std::begin(ids), std::end(ids), std::begin(other.ids));
@@ -63,4 +63,4 @@ std::uint32_t DeviceLogDictionary::add_meta_data(std::string_view text) {
   return add(meta_data_numbers_, std::string(text), meta_data_, std::string(text), kMaxMetaData);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

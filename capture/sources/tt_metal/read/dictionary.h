@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 enum class MarkerKind : std::uint8_t { zone_begin, zone_end, zone_total, ts_data, ts_event, counter, other };
 
@@ -93,4 +93,4 @@ class DeviceLogDictionary {
   std::uint64_t left_out_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

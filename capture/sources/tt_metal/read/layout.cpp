@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
@@ -236,4 +236,4 @@ int probe_device_log_text(std::string_view text) {
   return chip_line || looks_like_header(cells_of(first)) ? kLikely : 0;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

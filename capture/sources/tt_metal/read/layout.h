@@ -13,7 +13,7 @@
 
 #include "core/base/result.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 enum class LogColumn : std::uint8_t {
   chip,  // "PCIe slot"
@@ -78,4 +78,4 @@ struct LogPrologue {
 enum class NumberState : std::uint8_t { ok, empty, not_a_number, negative, too_large };
 [[nodiscard]] NumberState read_number(std::string_view cell, std::uint64_t& value) noexcept;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 struct LogMarker {
   std::int64_t time = 0;      // cycles since the chip's reset
@@ -14,4 +14,4 @@ struct LogMarker {
   bool operator==(const LogMarker&) const = default;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -4,7 +4,7 @@
 
 #include "capture/sources/tt_metal/read/layout.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 namespace {
 
 constexpr std::size_t kLongestCounterName = 128;
@@ -45,4 +45,4 @@ std::string with_commas(std::string text) {
   return text;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 // {"counter type":"FPU_COUNTER";"ref cnt":120;"value":99}
 struct CounterFields {
@@ -23,4 +23,4 @@ struct CounterFields {
 
 [[nodiscard]] std::string with_commas(std::string text);  // the JSON that it was
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

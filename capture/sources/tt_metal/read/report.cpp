@@ -8,7 +8,7 @@
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/source_finder.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 namespace {
 
 struct ProblemText {
@@ -162,4 +162,4 @@ void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, 
        fmt::format("columns that this version does not know were kept as text: {}", names), Severity::note);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -13,7 +13,7 @@
 #include "capture/sources/tt_metal/read/schemas.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 // "core 1,1 BRISC"
 [[nodiscard]] std::string processor_name(const LogProcessor& processor);
@@ -58,4 +58,4 @@ void write_facts(const DeviceLogCounts& counts, const DeviceLogLayout& layout, S
 void write_sources(const DeviceLogDictionary& dictionary, const std::vector<std::string>& roots, SessionWriter& writer);
 void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, SessionWriter& writer);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 enum class RowProblem : std::uint8_t {
   too_few_cells,
@@ -57,4 +57,4 @@ class RowProblems {
   std::array<RowProblemCount, kRowProblemCount> counts_{};
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

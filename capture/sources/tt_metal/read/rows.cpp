@@ -8,7 +8,7 @@
 
 #include "capture/sources/tt_metal/read/log_meta_data.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 namespace {
 
 // What a cache keeps in place of a number: a problem of the row, or that one of its ids could not be read.
@@ -303,4 +303,4 @@ std::uint32_t DeviceLogRows::counter_site(std::uint32_t site, std::string_view t
   return number;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -12,7 +12,7 @@
 #include "capture/sources/tt_metal/read/log_marker.h"
 #include "capture/sources/tt_metal/read/row_problems.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 struct LogRow {
   LogMarker marker;
@@ -64,4 +64,4 @@ class DeviceLogRows {
   std::size_t last_time_digits_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

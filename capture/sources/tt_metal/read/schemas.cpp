@@ -8,7 +8,7 @@
 
 #include "capture/sources/tt_metal/read/dictionary.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 namespace {
 
 constexpr std::string_view kLogTiming = "Timing";
@@ -179,4 +179,4 @@ Schema device_log_schema(LogTable table, const LogTableColumns& more) {
   return schema;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -11,7 +11,7 @@
 
 #include "core/model/schema.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 enum class LogTable : std::uint8_t {
   zone,          // slices: a begin and its end
@@ -75,4 +75,4 @@ class LogColumns {
   std::size_t further_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 class SeenRows {
  public:
@@ -63,4 +63,4 @@ class SeenRows {
   std::uint64_t not_remembered_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 namespace {
 
 [[nodiscard]] bool earlier(const LogMarker& a, const LogMarker& b) noexcept { return a.time < b.time; }
@@ -62,4 +62,4 @@ Result<void> HeldMarkers::finish(ChunkSpill& spill) {
   return done;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

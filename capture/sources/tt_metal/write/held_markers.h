@@ -10,7 +10,7 @@
 #include "capture/sources/tt_metal/write/marker_runs.h"
 #include "capture/sources/tt_metal/write/writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 class HeldMarkers {
  public:
@@ -40,4 +40,4 @@ class HeldMarkers {
   MarkerRuns late_;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

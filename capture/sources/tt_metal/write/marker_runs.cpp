@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 namespace {
 
 [[nodiscard]] bool marker_runs_earlier(const LogMarker& a, const LogMarker& b) noexcept { return a.time < b.time; }
@@ -154,4 +154,4 @@ Result<void> MarkerRuns::merge(ChunkSpill& spill, const Visit& visit) {
   return {};
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

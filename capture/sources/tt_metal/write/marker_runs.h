@@ -11,7 +11,7 @@
 #include "capture/sources/base/event_sorter.h"
 #include "capture/sources/tt_metal/read/log_marker.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 class MarkerRuns {
  public:
@@ -48,4 +48,4 @@ class MarkerRuns {
   std::int64_t last_time_ = 0;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -7,7 +7,7 @@
 
 #include "capture/sources/tt_metal/read/log_meta_data.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 namespace {
 
 // TRISC_0 to TRISC_2 after the movers of data; processors that are not known come last, by name.
@@ -388,4 +388,4 @@ void DeviceLogWriter::add_counter(const LogMarker& marker) {
   row.unsigned_integer(at[LogField::own], marker.extra);
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -22,7 +22,7 @@
 #include "capture/sources/tt_metal/write/zone_matcher.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 struct LiveLog {
   std::string label;         // before the names of its devices; "" for none
@@ -143,4 +143,4 @@ class DeviceLogWriter {
 
 [[nodiscard]] LogTable table_of(MarkerKind kind) noexcept;
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

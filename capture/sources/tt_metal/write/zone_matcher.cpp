@@ -4,7 +4,7 @@
 #include <iterator>
 #include <tuple>
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 bool canonical_order(const LogMarker& a, const LogMarker& b, const DeviceLogDictionary& dictionary) {
   if (a.site != b.site) {
@@ -114,4 +114,4 @@ void ZoneMatcher::add_group(const std::vector<LogMarker>& of_one_time) {
 
 void ZoneMatcher::finish(std::int64_t last_time) { close_from(0, last_time); }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

@@ -11,7 +11,7 @@
 #include "capture/sources/tt_metal/read/dictionary.h"
 #include "capture/sources/tt_metal/read/log_marker.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::sources::tt_metal {
 
 struct MatchedZone {
   const LogMarker* begin = nullptr;
@@ -57,4 +57,4 @@ class ZoneMatcher {
 // the same are neighbours then.
 [[nodiscard]] bool canonical_order(const LogMarker& a, const LogMarker& b, const DeviceLogDictionary& dictionary);
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::sources::tt_metal

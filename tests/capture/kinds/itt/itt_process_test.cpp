@@ -47,7 +47,7 @@ class Fed {
     put(thread, record.head, std::span(words).subspan(1));
   }
   void put(std::uint32_t thread, probe::RecordHead head, std::span<const std::uint64_t> words) {
-    reader_->record(ProbeThread{thread, 100 + thread, "thread " + std::to_string(thread)}, head, words);
+    reader_->record(probes::ProbeThread{thread, 100 + thread, "thread " + std::to_string(thread)}, head, words);
   }
   // From 1 ms after the capture's begin.
   [[nodiscard]] std::uint64_t ticks(std::int64_t us) const {
@@ -58,18 +58,18 @@ class Fed {
     reader_->ended({ns(us), 0, false});
     CHECK(writer_.finish().ok());
   }
-  IttProcess& reader() { return *reader_; }
+  kinds::itt::IttProcess& reader() { return *reader_; }
   RecordingSink sink;
 
  private:
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::uint64_t origin_ = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(begun_.time_since_epoch()).count());
-  TickClock clock_{probe::ClockKind::monotonic, begun_};
-  ProbeProcess process_;
+  probes::TickClock clock_{probe::ClockKind::monotonic, begun_};
+  probes::ProbeProcess process_;
   SessionWriter writer_{sink};
-  IttSchemas schemas_{writer_};
-  std::optional<IttProcess> reader_;
+  kinds::itt::IttSchemas schemas_{writer_};
+  std::optional<kinds::itt::IttProcess> reader_;
 };
 
 TEST_CASE("overlapped tasks told by several threads come out as they were, each on a lane of its own") {

@@ -9,19 +9,19 @@ std::string program_of(const std::string& name) { return accelscope::test::progr
 
 IttCapture::IttCapture(const std::vector<std::string>& command,
                        const std::vector<std::pair<std::string, std::string>>& options) {
-  KindChoice itt{"itt", {}};
+  request::KindChoice itt{"itt", {}};
   for (const auto& [name, value] : options) itt.options.push_back({name, value});
-  LocalCaptureOptions capture;
+  agent::LocalCaptureOptions capture;
   capture.request.kinds = {itt};
   capture.request.program = command.front();
   capture.request.arguments.assign(command.begin() + 1, command.end());
-  capture.request = complete_request(capture.request);
+  capture.request = request::complete_request(capture.request);
   capture.output = folder_.file("out.accel");
   capture.work_folder = folder_.file("work");
   std::filesystem::create_directories(capture.work_folder);
   capture.watch.printed = [this](bool, std::string_view bytes) { printed += bytes; };
   capture.watch.ended = [this](int status) { exit_status = status; };
-  const Result<LocalCaptureReport> report = capture_locally(capture);
+  const Result<agent::LocalCaptureReport> report = agent::capture_locally(capture);
   REQUIRE_MESSAGE(report.ok(), report.message());
   CHECK_MESSAGE(report->failure.empty(), report->failure);
   Result<std::unique_ptr<Store>> store = Store::open(capture.output);

@@ -7,7 +7,7 @@ namespace {
 
 void check(std::string_view text, std::string_view name, std::string_view file, std::uint32_t line) {
   CAPTURE(text);
-  const std::optional<OpenMpName> parsed = parse_openmp_name(text);
+  const std::optional<kinds::itt::OpenMpName> parsed = kinds::itt::parse_openmp_name(text);
   REQUIRE(parsed);
   CHECK(parsed->name == name);
   CHECK(parsed->file == file);
@@ -23,7 +23,7 @@ TEST_CASE("names of OpenMP runtimes are shown in words, with their place in the 
   check("OMP Critical ;unknown;unknown;0;0;;", "OMP Critical", "", 0);
   check("OMP Lock ;", "OMP Lock", "", 0);
   for (const char* other : {"", "OMP Worker Thread #3", "queue ;1;2", "tbb_parallel_for"}) {
-    CHECK_FALSE(parse_openmp_name(other));
+    CHECK_FALSE(kinds::itt::parse_openmp_name(other));
   }
 }
 

@@ -87,7 +87,8 @@ TEST_CASE("a rank that cannot be processed is told of, and the others are read")
 TEST_CASE("what goes wrong with the tool is said with what to do") {
   StandInTool tool;
   const std::string neff = tool.write("mlp.neff", "program");
-  const auto failure = [&](const std::string& mode, const std::string& step, std::vector<OptionSetting> more = {}) {
+  const auto failure = [&](const std::string& mode, const std::string& step,
+                           std::vector<request::OptionSetting> more = {}) {
     tool.play(mode, step);
     more.insert(more.begin(), {"neff", neff});
     return NeuronCapture(std::move(more)).failure();
@@ -143,20 +144,20 @@ TEST_CASE("a capture that cannot begin says so before anything runs") {
 
 TEST_CASE("the kind tells whether the tool is there, and which one") {
   const auto checks = [] {
-    for (const KindFacts& facts : checked_kinds()) {
+    for (const request::KindFacts& facts : request::checked_kinds()) {
       if (facts.name == "neuron") return facts;
     }
-    return KindFacts{};
+    return request::KindFacts{};
   };
   {
     const StandInTool tool("neuron-explorer");
-    const KindFacts facts = checks();
+    const request::KindFacts facts = checks();
     CHECK(facts.usable());
     CHECK(contains(facts.checks.at(0).text, "tools/neuron-explorer (stand-in neuron-profile 2.26.0)"));
     CHECK(contains(facts.checks.at(1).text, "/dev/neuron*"));
   }
   const StandInTool none("");
-  const KindFacts facts = checks();
+  const request::KindFacts facts = checks();
   CHECK_FALSE(facts.usable());
   CHECK(contains(facts.checks.at(0).text, "aws-neuronx-tools"));
   CHECK(contains(NeuronCapture(Options{{"neff", none.write("a.neff", "x")}}).failure(),
@@ -172,14 +173,14 @@ TEST_CASE("a capture that starts paused runs nothing until it goes on") {
     return ++asked < 3;
   };
   const ScratchFolder work;
-  const CaptureRequest request{.kinds = {{"neuron", {{"neff", tool.write("mlp.neff", "program")}}}}};
-  const KindRun run{.request = request,
-                    .choice = request.kinds.front(),
-                    .origin = std::chrono::steady_clock::now(),
-                    .work_folder = work.path.string(),
-                    .open_scope = [] { return std::make_unique<SteeredSink>(); },
-                    .watch = {}};
-  CHECK(run_kind(run, sink).ok());
+  const request::CaptureRequest request{.kinds = {{"neuron", {{"neff", tool.write("mlp.neff", "program")}}}}};
+  const request::KindRun run{.request = request,
+                             .choice = request.kinds.front(),
+                             .origin = std::chrono::steady_clock::now(),
+                             .work_folder = work.path.string(),
+                             .open_scope = [] { return std::make_unique<SteeredSink>(); },
+                             .watch = {}};
+  CHECK(request::run_kind(run, sink).ok());
   CHECK(asked == 3);
   CHECK(tool.commands().size() == 2);
 }
@@ -203,7 +204,7 @@ TEST_CASE("a folder of raw traces, one for each rank, is one session") {
   const ScratchFolder scratch;
   Result<std::unique_ptr<Store>> store = Store::create();
   REQUIRE(store.ok());
-  REQUIRE(import_input({tool.file("run")}, {}, [&] { return std::make_unique<StoreSink>(**store); }).ok());
+  REQUIRE(sources::import_input({tool.file("run")}, {}, [&] { return std::make_unique<StoreSink>(**store); }).ok());
   REQUIRE((*store)->save(scratch.file("ranks.accel")).ok());
   const Imported session = Imported::session(scratch.file("ranks.accel"));
   check_same(session, simulated(3), "rank 0");
@@ -216,7 +217,7 @@ TEST_CASE("a trace of the stand-in is imported as the profile that it names") {
   const StandInTool tool;
   tool.write("run.neff", "program");
   const std::string trace = tool.write("run.ntff", "stand-in trace\n5\nend\n");
-  const Imported session = Imported::by([&](EventSink& sink) { return import_ntff(trace, {}, sink); });
+  const Imported session = Imported::by([&](EventSink& sink) { return sources::neuron::import_ntff(trace, {}, sink); });
   check_same(session, simulated(5));
 }
 

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 inline constexpr const char* kEventTables[] = {"instruction", "dma", "semaphore_update", "dma_throughput",
                                                "pending_dma"};
 
-using Options = std::vector<OptionSetting>;
+using Options = std::vector<request::OptionSetting>;
 
 // A capture in a folder of its own.
 class NeuronCapture {
@@ -36,8 +36,8 @@ class NeuronCapture {
     options_.request.script = text;
     return *this;
   }
-  CaptureRequest& request() { return options_.request; }
-  LocalCaptureOptions& options() { return options_; }
+  request::CaptureRequest& request() { return options_.request; }
+  agent::LocalCaptureOptions& options() { return options_; }
   // A folder of the host in which the tool runs, and which stays.
   std::string stay_in(const std::string& name) {
     fs::create_directories(scratch.path / name);
@@ -47,28 +47,28 @@ class NeuronCapture {
   [[nodiscard]] std::string work(const std::string& name) const { return options_.work_folder + "/" + name; }
 
   Imported session() {
-    const Result<LocalCaptureReport> report = capture_locally(options_);
+    const Result<agent::LocalCaptureReport> report = agent::capture_locally(options_);
     REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.message()));
     REQUIRE_MESSAGE(report->failure.empty(), report->failure);
     return Imported::session(options_.output);
   }
   std::string failure() {
-    const Result<LocalCaptureReport> report = capture_locally(options_);
+    const Result<agent::LocalCaptureReport> report = agent::capture_locally(options_);
     return report.ok() ? report->failure : report.message();
   }
   ScratchFolder scratch;
   std::string printed;
 
  private:
-  LocalCaptureOptions options_;
+  agent::LocalCaptureOptions options_;
 };
 
 inline Imported simulated(std::uint64_t seed) {
   const ScratchFolder scratch;
-  SimulationOptions options;
+  sim::SimulationOptions options;
   options.seed = seed;
   options.kernels = 1;
-  REQUIRE(write_neuron_json(options, scratch.file("ntff.json")).ok());
+  REQUIRE(sim::write_neuron_json(options, scratch.file("ntff.json")).ok());
   return Imported::file(scratch.file("ntff.json"));
 }
 

@@ -44,14 +44,14 @@ class Host {
   Host& operator=(const Host&) = delete;
 
   [[nodiscard]] const std::string& place() const { return place_; }
-  [[nodiscard]] Result<RecordReport> record_into(const std::string& output, CapturePlan plan) const {
-    RecordOptions options;
+  [[nodiscard]] Result<client::RecordReport> record_into(const std::string& output, client::CapturePlan plan) const {
+    client::RecordOptions options;
     if (plan.places.empty()) plan.places = {place_};
     options.plan = std::move(plan);
     options.output_path = output;
     options.version = "9.9.9";
     options.limits = quick_limits();
-    return record(options);
+    return client::record(options);
   }
 
  private:
@@ -65,13 +65,13 @@ TEST_CASE("NEFF and inputs are sent to the host, profile, trace and outputs come
   const ScratchFolder laptop;
   std::ofstream(laptop.file("mlp.neff")) << "program";
   std::ofstream(laptop.file("x.npy"), std::ios::binary) << test::npy_of(4, 2);
-  CapturePlan plan;
+  client::CapturePlan plan;
   plan.request.kinds = {
       {"neuron", {{"neff", "mlp.neff"}, {"input", "x=x.npy"}, {"save-output", "on"}, {"profile-nth-exec", "2"}}}};
   plan.send = {laptop.file("mlp.neff"), laptop.file("x.npy")};
   plan.request.results = {"*.ntff", "*.neff", "output_*.npy"};
   plan.results_folder = laptop.file("results");
-  const Result<RecordReport> report = host.record_into(laptop.file("mlp.accel"), plan);
+  const Result<client::RecordReport> report = host.record_into(laptop.file("mlp.accel"), plan);
   REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.message()));
   CHECK_MESSAGE(report->complete, report->message);
   const Imported session = Imported::session(laptop.file("mlp.accel"));
@@ -92,10 +92,10 @@ TEST_CASE("files and folders of the host are not used for viewers that may start
   const ScratchFolder sent;
   std::ofstream(sent.file("mlp.neff")) << "program";
   std::ofstream(sent.file("x.npy"), std::ios::binary) << test::npy_of(4, 2);
-  CaptureRequest request;
-  const auto refusal = [&](std::vector<OptionSetting> options) {
+  request::CaptureRequest request;
+  const auto refusal = [&](std::vector<request::OptionSetting> options) {
     request.kinds = {{"neuron", std::move(options)}};
-    const auto parts = agent_kinds(false, {}).parts(request, sent.path.string(), {});
+    const auto parts = agent::agent_kinds(false, {}).parts(request, sent.path.string(), {});
     return parts.ok() ? std::string() : parts.message();
   };
   CHECK(refusal({{"neff", "mlp.neff"}, {"input", "x=x.npy"}}).empty());
@@ -111,12 +111,12 @@ TEST_CASE("workers on several hosts, an agent on each, are one session") {
   const Host second;
   const ScratchFolder laptop;
   std::ofstream(laptop.file("cc.neff")) << "program";
-  CapturePlan plan;
+  client::CapturePlan plan;
   plan.places = {first.place(), second.place()};
   plan.request.kinds = {
       {"neuron", {{"neff", "cc.neff"}, {"collectives-workers-per-node", "2"}, {"collectives-worker-count", "4"}}}};
   plan.send = {laptop.file("cc.neff")};
-  const Result<RecordReport> report = first.record_into(laptop.file("cc.accel"), plan);
+  const Result<client::RecordReport> report = first.record_into(laptop.file("cc.accel"), plan);
   REQUIRE_MESSAGE(report.ok(), (report.ok() ? "" : report.message()));
   CHECK_MESSAGE(report->complete, report->message);
   const Imported session = Imported::session(laptop.file("cc.accel"));
@@ -137,10 +137,10 @@ TEST_CASE("a busy device is told to whoever records") {
   const Host host;
   const ScratchFolder laptop;
   std::ofstream(laptop.file("mlp.neff")) << "program";
-  CapturePlan plan;
+  client::CapturePlan plan;
   plan.request.kinds = {{"neuron", {{"neff", "mlp.neff"}}}};
   plan.send = {laptop.file("mlp.neff")};
-  const Result<RecordReport> report = host.record_into(laptop.file("mlp.accel"), plan);
+  const Result<client::RecordReport> report = host.record_into(laptop.file("mlp.accel"), plan);
   const std::string told = report.ok() ? report->message : report.message();
   CHECK(contains(told, "the device is busy: neuron-ls"));
 }

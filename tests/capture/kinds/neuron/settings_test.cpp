@@ -13,26 +13,27 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Result<NeuronSettings> read_neff(std::vector<OptionSetting> options, const std::string& host = "trn1-07.example.com") {
+Result<kinds::neuron::NeuronSettings> read_neff(std::vector<request::OptionSetting> options,
+                                                const std::string& host = "trn1-07.example.com") {
   options.insert(options.begin(), {"neff", "mlp.neff"});
-  return read_neuron_settings({"neuron", std::move(options)}, NeuronStart::neff, host);
+  return kinds::neuron::read_neuron_settings({"neuron", std::move(options)}, kinds::neuron::NeuronStart::neff, host);
 }
 
-Words command_of(std::vector<OptionSetting> options, const std::string& host = "trn1-07.example.com") {
-  const Result<NeuronSettings> settings = read_neff(std::move(options), host);
+Words command_of(std::vector<request::OptionSetting> options, const std::string& host = "trn1-07.example.com") {
+  const Result<kinds::neuron::NeuronSettings> settings = read_neff(std::move(options), host);
   REQUIRE_MESSAGE(settings.ok(), settings.message());
-  return capture_arguments(*settings, "/w/mlp.neff", settings->inputs);
+  return kinds::neuron::capture_arguments(*settings, "/w/mlp.neff", settings->inputs);
 }
 
-NeuronSettings program_settings(std::vector<OptionSetting> options) {
-  const Result<NeuronSettings> settings =
-      read_neuron_settings({"neuron", std::move(options)}, NeuronStart::program, "box");
+kinds::neuron::NeuronSettings program_settings(std::vector<request::OptionSetting> options) {
+  const Result<kinds::neuron::NeuronSettings> settings =
+      kinds::neuron::read_neuron_settings({"neuron", std::move(options)}, kinds::neuron::NeuronStart::program, "box");
   REQUIRE_MESSAGE(settings.ok(), settings.message());
   return *settings;
 }
 
-std::string refused_settings(std::vector<OptionSetting> options) {
-  const Result<NeuronSettings> settings = read_neff(std::move(options));
+std::string refused_settings(std::vector<request::OptionSetting> options) {
+  const Result<kinds::neuron::NeuronSettings> settings = read_neff(std::move(options));
   REQUIRE_FALSE(settings.ok());
   return settings.message();
 }
@@ -41,7 +42,7 @@ TEST_CASE("each option of a Neuron capture reaches the tool's command line exact
   const Words plain = {"capture", "-n", "/w/mlp.neff", "-s", "profile.ntff"};
   CHECK(command_of({}) == plain);
   CHECK(command_of({{"session-file", "a b.ntff"}}) == Words{"capture", "-n", "/w/mlp.neff", "-s", "a b.ntff"});
-  const std::pair<OptionSetting, const char*> single[] = {
+  const std::pair<request::OptionSetting, const char*> single[] = {
       {{"profile-nth-exec", "2"}, "--profile-nth-exec=2"},
       {{"num-exec", "1k"}, "--num-exec=1000"},
       {{"ignore-exec-errors", "on"}, "--ignore-exec-errors"},
@@ -66,11 +67,11 @@ TEST_CASE("each option of a Neuron capture reaches the tool's command line exact
 }
 
 TEST_CASE("on several hosts each finds the rank of its own first worker") {
-  const std::vector<OptionSetting> both = {{"collectives-worker-start-id", "trn1-07=0"},
-                                           {"collectives-worker-start-id", "trn1-08=32"}};
+  const std::vector<request::OptionSetting> both = {{"collectives-worker-start-id", "trn1-07=0"},
+                                                    {"collectives-worker-start-id", "trn1-08=32"}};
   CHECK(command_of(both).back() == "--collectives-worker-start-id=0");
   CHECK(command_of(both, "trn1-08").back() == "--collectives-worker-start-id=32");
-  const Result<NeuronSettings> stranger = read_neff(both, "trn1-09");
+  const Result<kinds::neuron::NeuronSettings> stranger = read_neff(both, "trn1-09");
   REQUIRE_FALSE(stranger.ok());
   CHECK(contains(stranger.message(), "write trn1-09=RANK"));
   CHECK(contains(refused_settings({{"collectives-worker-start-id", "0"}, {"collectives-worker-start-id", "32"}}),
@@ -94,50 +95,54 @@ TEST_CASE("settings that contradict each other are refused with what to write") 
                                    {"collectives-worker-start-id", "32"}}),
                  "the workers of this host are 32 to 63"));
   CHECK(contains(refused_settings({{"profile", "system"}}), "a system profile is that of a program"));
-  const Result<NeuronSettings> none = read_neuron_settings({"neuron", {}}, NeuronStart::neff, "box");
+  const Result<kinds::neuron::NeuronSettings> none =
+      kinds::neuron::read_neuron_settings({"neuron", {}}, kinds::neuron::NeuronStart::neff, "box");
   CHECK(contains(none.message(), "--neff: name the compiled program"));
-  const Result<NeuronSettings> both =
-      read_neuron_settings({"neuron", {{"neff", "mlp.neff"}}}, NeuronStart::program, "box");
+  const Result<kinds::neuron::NeuronSettings> both = kinds::neuron::read_neuron_settings(
+      {"neuron", {{"neff", "mlp.neff"}}}, kinds::neuron::NeuronStart::program, "box");
   CHECK(contains(both.message(), "a program is given as well"));
 }
 
 TEST_CASE("a program is compiled with debug facts, and with the flags that were there before") {
   const auto nothing = [](const std::string&) { return std::string(); };
   const auto flags = [](const std::string& name) { return name == "NEURON_CC_FLAGS" ? "--target trn2" : ""; };
-  CHECK(compile_environment(program_settings({}), {}, "/c", nothing) ==
+  CHECK(kinds::neuron::compile_environment(program_settings({}), {}, "/c", nothing) ==
         Words{"NEURON_FRAMEWORK_DEBUG=1", "XLA_IR_DEBUG=1", "XLA_HLO_DEBUG=1", "NEURON_COMPILE_CACHE_URL=/c"});
-  const Words own = compile_environment(program_settings({{"fresh-cache", "off"}, {"disable-dge", "on"}}),
-                                        {"XLA_IR_DEBUG=0"}, "/c", flags);
+  const Words own = kinds::neuron::compile_environment(
+      program_settings({{"fresh-cache", "off"}, {"disable-dge", "on"}}), {"XLA_IR_DEBUG=0"}, "/c", flags);
   CHECK(own == Words{"XLA_IR_DEBUG=0", "NEURON_FRAMEWORK_DEBUG=1", "XLA_HLO_DEBUG=1",
                      "NEURON_CC_FLAGS=--target trn2 --disable-dge"});
-  const Words once = compile_environment(program_settings({{"disable-dge", "on"}, {"fresh-cache", "off"}}),
+  const Words once =
+      kinds::neuron::compile_environment(program_settings({{"disable-dge", "on"}, {"fresh-cache", "off"}}),
                                          {"NEURON_CC_FLAGS=--disable-dge -O1"}, "/c", flags);
   CHECK(std::count_if(once.begin(), once.end(),
                       [](const std::string& word) { return word.starts_with("NEURON_CC_FLAGS"); }) == 1);
-  const Words kept = compile_environment(program_settings({}), {"NEURON_COMPILE_CACHE_URL=/mine"}, "/c", nothing);
+  const Words kept =
+      kinds::neuron::compile_environment(program_settings({}), {"NEURON_COMPILE_CACHE_URL=/mine"}, "/c", nothing);
   CHECK(std::find(kept.begin(), kept.end(), "NEURON_COMPILE_CACHE_URL=/c") == kept.end());
-  CHECK(value_in({"A=1", "AB=2", "A=3"}, "A") == "3");
+  CHECK(kinds::neuron::value_in({"A=1", "AB=2", "A=3"}, "A") == "3");
 }
 
 TEST_CASE("a system profile runs the program under the tool, whose own options end where the program begins") {
-  const NeuronSettings plain = program_settings({{"profile", "system"}});
-  CHECK(inspect_arguments(plain, "/w/out", {"python3", "a.py", "-n", "3"}) ==
+  const kinds::neuron::NeuronSettings plain = program_settings({{"profile", "system"}});
+  CHECK(kinds::neuron::inspect_arguments(plain, "/w/out", {"python3", "a.py", "-n", "3"}) ==
         Words{"inspect", "-o", "/w/out", "python3", "a.py", "-n", "3"});
-  CHECK(view_folder_arguments(plain, "/w/out") ==
+  CHECK(kinds::neuron::view_folder_arguments(plain, "/w/out") ==
         Words{"view", "-d", "/w/out", "--output-format", "json", "--ignore-device-profile"});
-  const NeuronSettings both = program_settings({{"profile", "system+device"}, {"num-trace-events", "2M"}});
-  CHECK(inspect_arguments(both, "o", {"a"}) == Words{"inspect", "-o", "o", "-n", "2000000", "a"});
-  CHECK(view_folder_arguments(both, "o") == Words{"view", "-d", "o", "--output-format", "json"});
+  const kinds::neuron::NeuronSettings both =
+      program_settings({{"profile", "system+device"}, {"num-trace-events", "2M"}});
+  CHECK(kinds::neuron::inspect_arguments(both, "o", {"a"}) == Words{"inspect", "-o", "o", "-n", "2000000", "a"});
+  CHECK(kinds::neuron::view_folder_arguments(both, "o") == Words{"view", "-d", "o", "--output-format", "json"});
 }
 
 TEST_CASE("the form is warned of outputs that will mean nothing") {
-  CHECK(kind_warnings({"neuron", {{"input", "x=x.npy"}}}).empty());
-  REQUIRE(kind_warnings({"neuron", {}}).size() == 1);
-  CHECK(contains(kind_warnings({"neuron", {}}).front(), "feeds zeros"));
-  const auto both = kind_warnings({"neuron", {{"single-io", "on"}}});
+  CHECK(request::kind_warnings({"neuron", {{"input", "x=x.npy"}}}).empty());
+  REQUIRE(request::kind_warnings({"neuron", {}}).size() == 1);
+  CHECK(contains(request::kind_warnings({"neuron", {}}).front(), "feeds zeros"));
+  const auto both = request::kind_warnings({"neuron", {{"single-io", "on"}}});
   REQUIRE(both.size() == 2);
   CHECK(contains(both.back(), "outputs are wrong"));
-  CHECK(kind_warnings({"neuron", {{"profile", "system"}}}).empty());
+  CHECK(request::kind_warnings({"neuron", {{"profile", "system"}}}).empty());
 }
 
 }  // namespace

@@ -239,8 +239,8 @@ TEST_CASE("what the user does not want of an OpenCL program is left out") {
 }
 
 TEST_CASE("the layer is put behind layers that are there already") {
-  const CaptureKind& kind = **find_kind("opencl");
-  const Result<ProbeFiles> files = ProbeFiles::lay_down();
+  const request::CaptureKind& kind = **request::find_kind("opencl");
+  const Result<probes::ProbeFiles> files = probes::ProbeFiles::lay_down();
   REQUIRE_MESSAGE(files.ok(), files.message());
   const auto with = [&](const std::string& others) {
     return kind.environment({"opencl", {}}, *files, [&](const std::string&) { return others; }).value();

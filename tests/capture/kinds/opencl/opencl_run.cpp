@@ -23,14 +23,15 @@ const std::string kOpenClProgram = accelscope::test::programs_folder() + "/openc
 void run_program(OpenclRun& run, const std::vector<std::string>& arguments, std::vector<std::string> environment,
                  const ScratchFolder& cache) {
   environment.push_back("POCL_CACHE_DIR=" + cache.path.string());
-  Result<std::unique_ptr<SupervisedChild>> child = SupervisedChild::start({kOpenClProgram, arguments, "", environment});
+  Result<std::unique_ptr<system::SupervisedChild>> child =
+      system::SupervisedChild::start({kOpenClProgram, arguments, "", environment});
   REQUIRE_MESSAGE(child.ok(), child.message());
   std::vector<char> buffer(4096);
   while (!(*child)->ended() || (*child)->any_open()) {
     (*child)->wait(20ms);
-    for (const OutputStream stream : {OutputStream::out, OutputStream::err}) {
+    for (const system::OutputStream stream : {system::OutputStream::out, system::OutputStream::err}) {
       const std::size_t count = (*child)->read(stream, buffer);
-      if (stream == OutputStream::out) run.printed.append(buffer.data(), count);
+      if (stream == system::OutputStream::out) run.printed.append(buffer.data(), count);
     }
   }
   run.end = (*child)->finish();
@@ -76,22 +77,28 @@ OpenclRun run_traced(const std::vector<std::string>& arguments,
                      const std::vector<std::pair<std::string, std::string>>& options, Compiler compiler) {
   OpenclRun run;
   const ScratchFolder empty;
-  PrivateFolder folder = PrivateFolder::make("opencl-test").value();
-  CaptureRequest request;
-  KindChoice choice{"opencl", {}};
+  system::PrivateFolder folder = system::PrivateFolder::make("opencl-test").value();
+  request::CaptureRequest request;
+  request::KindChoice choice{"opencl", {}};
   for (const auto& [name, value] : options) choice.options.push_back({name, value});
   request.kinds = {choice};
   request.program = kOpenClProgram;
-  const std::unique_ptr<ProbeListener> listener = ProbeListener::open("opencl", folder.path()).value();
-  const CaptureKind& kind = **find_kind("opencl");
-  const ProbeFiles files = ProbeFiles::lay_down().value();
+  const std::unique_ptr<probes::ProbeListener> listener = probes::ProbeListener::open("opencl", folder.path()).value();
+  const request::CaptureKind& kind = **request::find_kind("opencl");
+  const probes::ProbeFiles files = probes::ProbeFiles::lay_down().value();
   Result<std::vector<std::string>> environment =
       kind.environment(request.kinds[0], files, [](const std::string&) { return std::string(); });
   REQUIRE_MESSAGE(environment.ok(), environment.message());
   environment->push_back("ACCELSCOPE_PROBES=" + folder.path());
   EndingSink sink(run.sink);
-  const KindRun kind_run{request, request.kinds[0], std::chrono::steady_clock::now(),      "", {},
-                         {},      listener.get(),   [](CaptureWish, const std::string&) {}};
+  const request::KindRun kind_run{request,
+                                  request.kinds[0],
+                                  std::chrono::steady_clock::now(),
+                                  "",
+                                  {},
+                                  {},
+                                  listener.get(),
+                                  [](request::CaptureWish, const std::string&) {}};
   std::thread reader([&] { run.result = kind.run(kind_run, sink); });
   run_program(run, arguments, *environment, compiler == Compiler::anew ? empty : shared_cache());
   sink.over = true;

@@ -16,7 +16,7 @@ namespace accelscope::capture {
 struct OpenclRun {
   std::unique_ptr<RecordingSink> kept = std::make_unique<RecordingSink>();
   RecordingSink& sink = *kept;
-  ChildEnd end;
+  system::ChildEnd end;
   std::string printed;  // standard output
   Result<void> result;
 

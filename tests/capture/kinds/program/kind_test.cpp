@@ -16,15 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CaptureRequest shell(const std::string& script, std::vector<OptionSetting> options = {}) {
+request::CaptureRequest shell(const std::string& script, std::vector<request::OptionSetting> options = {}) {
   return {.kinds = {{"program", std::move(options)}}, .program = "sh", .arguments = {"-c", script}};
 }
 
-std::string failure_of(const CaptureRequest& request) {
+std::string failure_of(const request::CaptureRequest& request) {
   SteeredSink sink;
   const KindOutcome outcome = run_kind_into(request, sink);
   REQUIRE_FALSE(outcome.result.ok());
-  CHECK(describe_request(request, "").message() == outcome.result.message());  // told before anything starts
+  CHECK(request::describe_request(request, "").message() == outcome.result.message());  // told before anything starts
   return outcome.result.message();
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("a program that a signal ends is told by the signal's name") {
 
 TEST_CASE("a program that cannot be started is refused with what is wrong and what to try") {
   const ScratchFolder scratch;
-  CaptureRequest request{.kinds = {{"program", {}}}, .program = "no-such-program-here"};
+  request::CaptureRequest request{.kinds = {{"program", {}}}, .program = "no-such-program-here"};
   request.environment = {"PATH=/usr/bin:/opt/none"};
   CHECK(failure_of(request) == "no-such-program-here: not found; PATH is /usr/bin:/opt/none");
   request = {.kinds = {{"program", {}}}, .program = "./missing", .directory = scratch.path.string()};
@@ -102,7 +102,7 @@ TEST_CASE("a file that the system cannot execute is told apart from one that is 
     { std::ofstream(scratch.file(name)) << text; }
     fs::permissions(scratch.file(name), fs::perms::owner_all);
     SteeredSink sink;
-    const CaptureRequest request{.kinds = {{"program", {}}}, .program = scratch.file(name)};
+    const request::CaptureRequest request{.kinds = {{"program", {}}}, .program = scratch.file(name)};
     const KindOutcome outcome = run_kind_into(request, sink);
     REQUIRE_FALSE(outcome.result.ok());
     return outcome.result.message();
@@ -113,7 +113,7 @@ TEST_CASE("a file that the system cannot execute is told apart from one that is 
 
 TEST_CASE("a program runs in its folder with its environment, whose values stay out of the session") {
   const ScratchFolder scratch;
-  CaptureRequest request = shell("pwd; test \"$SECRET\" = \"$(cat)hid\"\"den\" && echo same");
+  request::CaptureRequest request = shell("pwd; test \"$SECRET\" = \"$(cat)hid\"\"den\" && echo same");
   request.directory = scratch.path.string();
   request.environment = {"SECRET=overwritten", "SECRET=hidden", "OTHER=1"};
   SteeredSink sink;
@@ -128,7 +128,7 @@ TEST_CASE("a program runs in its folder with its environment, whose values stay 
 
 TEST_CASE("a script runs in place of a program, with arguments, and is readable by its owner only") {
   const ScratchFolder scratch;
-  CaptureRequest request{.kinds = {{"program", {}}}, .script = "for i in 1 2; do echo $1 $i; done\n"};
+  request::CaptureRequest request{.kinds = {{"program", {}}}, .script = "for i in 1 2; do echo $1 $i; done\n"};
   request.arguments = {"step"};
   SteeredSink sink;
   REQUIRE(run_kind_into(request, sink, scratch.path.string()).result.ok());
@@ -231,11 +231,12 @@ class CountingSink final : public EventSink {
 TEST_CASE("100 MB of output arrive to the last line without memory or dictionary growing with them") {
   CountingSink sink;
   const KindOutcome outcome = [&] {
-    const CaptureRequest request{.kinds = {{"program", {}}},
-                                 .program = "awk",
-                                 .arguments = {"BEGIN { for (i = 1; i <= 1000000; i++) printf \"%099d\\n\", i }"}};
-    const KindRun run{request, request.kinds[0], std::chrono::steady_clock::now(), "", {}, {}};
-    return KindOutcome{run_kind(run, sink), "", 0};
+    const request::CaptureRequest request{
+        .kinds = {{"program", {}}},
+        .program = "awk",
+        .arguments = {"BEGIN { for (i = 1; i <= 1000000; i++) printf \"%099d\\n\", i }"}};
+    const request::KindRun run{request, request.kinds[0], std::chrono::steady_clock::now(), "", {}, {}};
+    return KindOutcome{request::run_kind(run, sink), "", 0};
   }();
   REQUIRE(outcome.result.ok());
   CHECK(sink.lines == 1'000'000);

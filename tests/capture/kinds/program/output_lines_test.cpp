@@ -23,18 +23,18 @@ struct Piece {
 
 struct Reader {
   void feed(std::string_view bytes) {
-    lines.feed(bytes, [this](const OutputPiece& piece) { take(piece); });
+    lines.feed(bytes, [this](const kinds::program::OutputPiece& piece) { take(piece); });
   }
   void unfinished() {
-    lines.feed_unfinished([this](const OutputPiece& piece) { take(piece); });
+    lines.feed_unfinished([this](const kinds::program::OutputPiece& piece) { take(piece); });
   }
   void finish() {
-    lines.finish([this](const OutputPiece& piece) { take(piece); });
+    lines.finish([this](const kinds::program::OutputPiece& piece) { take(piece); });
   }
-  void take(const OutputPiece& piece) {
+  void take(const kinds::program::OutputPiece& piece) {
     pieces.push_back({std::string(piece.text), piece.line, piece.piece, piece.rewrites});
   }
-  OutputLines lines;
+  kinds::program::OutputLines lines;
   std::vector<Piece> pieces;
 };
 
@@ -90,13 +90,13 @@ TEST_CASE("colours and cursor movements are left out, what is no text is replace
 
 TEST_CASE("a line of any length comes in bounded pieces that make it up again, none in the middle of a character") {
   std::string line;
-  while (line.size() < 5 * OutputLines::kMaxPieceBytes + 77) line += "aé€😀";
+  while (line.size() < 5 * kinds::program::OutputLines::kMaxPieceBytes + 77) line += "aé€😀";
   Reader reader;
   reader.feed(line + "\nshort\n");
   std::string joined;
   for (std::size_t i = 0; i + 1 < reader.pieces.size(); ++i) {
     const Piece& piece = reader.pieces[i];
-    CHECK(piece.text.size() <= OutputLines::kMaxPieceBytes);
+    CHECK(piece.text.size() <= kinds::program::OutputLines::kMaxPieceBytes);
     CHECK(piece.line == 1);
     CHECK(piece.piece == i + 1);
     CHECK(piece.text.find("\uFFFD") == std::string::npos);

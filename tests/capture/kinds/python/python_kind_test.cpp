@@ -14,7 +14,7 @@
 namespace accelscope::capture {
 namespace {
 
-const std::vector<OptionSetting> kOwnCode = {{"only-modules", "__main__"}};
+const std::vector<request::OptionSetting> kOwnCode = {{"only-modules", "__main__"}};
 
 void check_same(const PlainRun& captured, const PlainRun& plain) {
   CHECK(captured.out == plain.out);
@@ -158,7 +158,7 @@ go.clear(); go.wait()
 gone.set()
 thread.join()
 )py"}};
-  std::vector<OptionSetting> options = kOwnCode;
+  std::vector<request::OptionSetting> options = kOwnCode;
   options.push_back({"c-functions", "off"});
   CapturedRun run(folder, {"-m", "accelscope", "-p", "script.py"}, options);
   CHECK_MESSAGE(run.plain.exit_status == 0, run.plain.err);
@@ -192,7 +192,7 @@ def one(i): return 1
 
 twice(2)
 )py"}};
-  std::vector<OptionSetting> options = kOwnCode;
+  std::vector<request::OptionSetting> options = kOwnCode;
   options.push_back({"c-functions", "off"});
   CapturedRun run(folder, {"-m", "accelscope", "-l", "script.py"}, options);
   CHECK(run.tree() == R"py(<module> __main__
@@ -343,7 +343,7 @@ sys.setrecursionlimit(9000)
 f(8000)
 for i in range(20000): exec("def again(): pass\nagain()")
 )py"}};
-  std::vector<OptionSetting> options = kOwnCode;
+  std::vector<request::OptionSetting> options = kOwnCode;
   options.push_back({"c-functions", "off"});
   options.push_back({"gc", "off"});
   CapturedRun run(folder, {"script.py"}, options);
@@ -433,7 +433,7 @@ def main():
         paused()
 main()
 )py"}};
-  std::vector<OptionSetting> options = kOwnCode;
+  std::vector<request::OptionSetting> options = kOwnCode;
   options.push_back({"c-functions", "off"});
   CapturedRun run(folder, {"script.py", accelscope::test::programs_folder() + "/accelscope-agent"}, options, {},
                   "python-pause-test");
@@ -494,10 +494,10 @@ TEST_CASE("python: an interpreter whose name tells its version is not started to
     std::filesystem::create_symlink(name, folder.file("bin/python3"));
     const std::string path = ::getenv("PATH");
     ::setenv("PATH", folder.file("bin").c_str(), 1);
-    const std::vector<KindChoice> chosen = {{"python", {}}};
+    const std::vector<request::KindChoice> chosen = {{"python", {}}};
     std::string said;
-    for (const KindFacts& facts : checked_kinds(chosen)) {
-      for (const KindCheck& check : facts.checks) said += check.text;
+    for (const request::KindFacts& facts : request::checked_kinds(chosen)) {
+      for (const request::KindCheck& check : facts.checks) said += check.text;
     }
     ::setenv("PATH", path.c_str(), 1);
     CHECK_FALSE(std::filesystem::exists(folder.file("started")));

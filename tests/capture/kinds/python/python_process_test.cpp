@@ -16,9 +16,9 @@ namespace records = probe::python;
 using probe::RecordHead;
 
 // A process whose ticks are told by the test.
-class ToldProcess {
+class ToldPython {
  public:
-  ToldProcess() : reader_(process(), session_) {
+  ToldPython() : reader_(process(), session_) {
     clock_.anchor();  // of one alone all ticks would be the same time
     ticks_ = clock_.last_ticks();
   }
@@ -45,29 +45,29 @@ class ToldProcess {
   [[nodiscard]] std::uint64_t now() const { return ticks_; }
   [[nodiscard]] std::int64_t ns(std::uint64_t ticks) const { return clock_.to_ns(ticks); }
   [[nodiscard]] std::uint32_t depth(const RecordedEvent& event) const { return sink.lanes.at(event.lane).depth; }
-  python::PythonSession& session() { return session_; }
+  kinds::python::PythonSession& session() { return session_; }
 
   RecordingSink sink;
 
  private:
-  const ProbeProcess& process() {
+  const probes::ProbeProcess& process() {
     process_.program = "python3";
     process_.clock = &clock_;
     return process_;
   }
   std::uint32_t codes_ = 0;
-  TickClock clock_{probe::ClockKind::monotonic, std::chrono::steady_clock::now()};
+  probes::TickClock clock_{probe::ClockKind::monotonic, std::chrono::steady_clock::now()};
   std::uint64_t ticks_ = 0;
-  ProbeProcess process_;
+  probes::ProbeProcess process_;
   SessionWriter writer_{sink};
-  python::PythonSession session_{writer_};
-  python::PythonProcess reader_;
+  kinds::python::PythonSession session_{writer_};
+  kinds::python::PythonProcess reader_;
 };
 
 TEST_CASE("python: whatever ends are lost, every call is one slice, within its caller, begun when it began") {
   std::mt19937 random(1);
   for (const int lost_of_hundred : {0, 5, 60}) {
-    ToldProcess told;
+    ToldPython told;
     for (const char* name : {"a", "b", "c", "d"}) told.define(name);
     std::vector<std::uint32_t> stack;
     std::vector<std::int64_t> begins;
@@ -102,7 +102,7 @@ TEST_CASE("python: whatever ends are lost, every call is one slice, within its c
 }
 
 TEST_CASE("python: the end of a region ends the calls of all threads there, those of a later region stay") {
-  ToldProcess told;
+  ToldPython told;
   told.define("f");
   told.tell(records::kBase, 0, 0, 0);
   told.tell(records::kRunning, 0, 0, 0);
@@ -124,7 +124,7 @@ TEST_CASE("python: the end of a region ends the calls of all threads there, thos
 }
 
 TEST_CASE("python: lines beside their function and returns to nowhere are left out, the rest stays in order") {
-  ToldProcess told;
+  ToldPython told;
   told.define("f");
   told.define("g");
   told.tell(records::kReturn, 1);
@@ -144,7 +144,7 @@ TEST_CASE("python: lines beside their function and returns to nowhere are left o
 
 TEST_CASE("python: bytes that no collector writes are counted, never read past their end") {
   std::mt19937_64 random(2);
-  ToldProcess told;
+  ToldPython told;
   told.define("f");
   std::uint64_t told_count = 0;
   for (int i = 0; i < 20'000; ++i) {

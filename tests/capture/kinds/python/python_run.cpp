@@ -48,19 +48,19 @@ PlainRun PythonFolder::plain(const std::vector<std::string>& arguments) const {
   std::vector<std::string> argv = {python_program()};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   const ScratchFolder output;
-  const int status = std::system(fmt::format("cd {} && exec {} < /dev/null > {} 2> {}", path("."), shell_command(argv),
-                                             output.file("out"), output.file("err"))
+  const int status = std::system(fmt::format("cd {} && exec {} < /dev/null > {} 2> {}", path("."),
+                                             system::shell_command(argv), output.file("out"), output.file("err"))
                                      .c_str());
   return {content_of(output.file("out")), content_of(output.file("err")),
           WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
 }
 
 CapturedRun::CapturedRun(const PythonFolder& folder, const std::vector<std::string>& arguments,
-                         std::vector<OptionSetting> options, std::vector<std::string> environment,
+                         std::vector<request::OptionSetting> options, std::vector<std::string> environment,
                          const std::string& paused_name)
     : file_(folder.path("session.accel")) {
   const ScratchFolder work;
-  LocalCaptureOptions capture;
+  agent::LocalCaptureOptions capture;
   capture.request.kinds = {{"python", std::move(options)}};
   capture.request.program = python_program();
   capture.request.arguments = arguments;
@@ -75,7 +75,7 @@ CapturedRun::CapturedRun(const PythonFolder& folder, const std::vector<std::stri
   };
   capture.watch.ended = [this](int status) { plain.exit_status = status; };
   capture.asked_to_stop = [] { return false; };
-  const Result<LocalCaptureReport> report = capture_locally(capture);
+  const Result<agent::LocalCaptureReport> report = agent::capture_locally(capture);
   REQUIRE_MESSAGE(report.ok(), report.message());
   CHECK(report->failure.empty());
   Result<std::unique_ptr<Store>> store = Store::open(file_);

@@ -42,7 +42,7 @@ class PythonFolder {
 class CapturedRun {
  public:
   CapturedRun(const PythonFolder& folder, const std::vector<std::string>& arguments,
-              std::vector<OptionSetting> options = {}, std::vector<std::string> environment = {},
+              std::vector<request::OptionSetting> options = {}, std::vector<std::string> environment = {},
               const std::string& paused_name = "");  // of a capture that begins paused
 
   PlainRun plain;

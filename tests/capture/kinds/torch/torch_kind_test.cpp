@@ -72,14 +72,15 @@ struct TorchBench {
   }
   ScratchFolder scratch;
 
-  [[nodiscard]] CaptureRequest request(std::vector<std::string> words, std::vector<OptionSetting> options = {}) const {
-    CaptureRequest request{
+  [[nodiscard]] request::CaptureRequest request(std::vector<std::string> words,
+                                                std::vector<request::OptionSetting> options = {}) const {
+    request::CaptureRequest request{
         .kinds = {{"torch", std::move(options)}}, .program = "python3", .arguments = std::move(words)};
     request.environment = {"PYTHONPATH=" + scratch.file("site")};
     request.directory = scratch.path.string();
     return request;
   }
-  KindOutcome run(const CaptureRequest& wanted, EventSink& sink) const {
+  KindOutcome run(const request::CaptureRequest& wanted, EventSink& sink) const {
     return run_kind_into(wanted, sink, scratch.file("work"));
   }
   [[nodiscard]] std::string trace(int number) const {
@@ -137,7 +138,7 @@ TEST_CASE("modules and code run under torch.profiler as the interpreter runs the
   CHECK(lines_of(code.kept, "stdout") == std::vector<std::string>{"['-c', 'a']"});
   CHECK(lines_of(code.kept, "stderr").back() == "ValueError: deep");
   CHECK(outcome.scopes.size() == 1);
-  CaptureRequest alone = bench.request({});
+  request::CaptureRequest alone = bench.request({});
   lay_down(bench.scratch.file("alone.py"), "print('alone')", true);
   alone.program = bench.scratch.file("alone.py");
   SteeredSink sink;
@@ -206,8 +207,8 @@ TEST_CASE("a stop before anything was traced is no failure") {
 
 TEST_CASE("what is wrong with a run under torch.profiler is said with what to do") {
   TorchBench bench;
-  const auto told = [&](CaptureRequest request) {
-    const Result<std::string> described = describe_request(request, bench.scratch.path.string());
+  const auto told = [&](request::CaptureRequest request) {
+    const Result<std::string> described = request::describe_request(request, bench.scratch.path.string());
     return described.ok() ? *described : described.message();
   };
   CHECK(told(bench.request({"train.py"})) == "python3 train.py under torch.profiler");
@@ -218,13 +219,13 @@ TEST_CASE("what is wrong with a run under torch.profiler is said with what to do
     CHECK(contains(told(bench.request({"a.py"}, {{"schedule", wrong}})), "is no schedule; write WAIT,WARMUP,ACTIVE"));
   }
   CHECK(told(bench.request({"a.py"}, {{"schedule", "0,0,1"}})) == "python3 a.py under torch.profiler");
-  CaptureRequest shell = bench.request({"-c", "true"});
+  request::CaptureRequest shell = bench.request({"-c", "true"});
   shell.program = "sh";
   CHECK(contains(told(shell), "sh: is no Python interpreter; write python3 SCRIPT"));
-  CaptureRequest script{.kinds = {{"torch", {}}}, .script = "python3 a.py"};
+  request::CaptureRequest script{.kinds = {{"torch", {}}}, .script = "python3 a.py"};
   CHECK(contains(told(script), "a shell script cannot be run under torch.profiler"));
 
-  CaptureRequest without = bench.request({"-S", "-c", "print('not reached')"});
+  request::CaptureRequest without = bench.request({"-S", "-c", "print('not reached')"});
   without.environment = {"PYTHONPATH="};
   lay_down(bench.scratch.file("hidden/torch.py"), "raise ImportError('no torch here')");
   without.environment = {"PYTHONPATH=" + bench.scratch.file("hidden")};

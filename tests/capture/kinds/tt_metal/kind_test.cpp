@@ -33,22 +33,22 @@ class StepSink final : public EventSink {
 
 using LogSteps = std::vector<std::function<void()>>;
 
-CaptureRequest request_for(const std::string& log, std::vector<OptionSetting> more = {}) {
-  CaptureRequest request{.kinds = {{"tt-metal", {{"log", log}}}}};
-  for (OptionSetting& setting : more) request.kinds[0].options.push_back(std::move(setting));
+request::CaptureRequest request_for(const std::string& log, std::vector<request::OptionSetting> more = {}) {
+  request::CaptureRequest request{.kinds = {{"tt-metal", {{"log", log}}}}};
+  for (request::OptionSetting& setting : more) request.kinds[0].options.push_back(std::move(setting));
   return request;
 }
 
-Result<void> run_steps(const CaptureRequest& request, EventSink& sink, LogSteps steps) {
+Result<void> run_steps(const request::CaptureRequest& request, EventSink& sink, LogSteps steps) {
   StepSink stepped(sink, std::move(steps));
   return run_kind_into(request, stepped).result;
 }
 
-Imported follow(const CaptureRequest& request, LogSteps steps) {
+Imported follow(const request::CaptureRequest& request, LogSteps steps) {
   return Imported::by([&](EventSink& sink) { return run_steps(request, sink, std::move(steps)); });
 }
 
-std::string failure_of(const CaptureRequest& request, LogSteps steps) {
+std::string failure_of(const request::CaptureRequest& request, LogSteps steps) {
   RecordingSink sink;
   const Result<void> done = run_steps(request, sink, std::move(steps));
   return done.ok() ? "" : done.message();
@@ -155,7 +155,7 @@ TEST_CASE("a log is found in the folder of the profiler, as the request's enviro
   const std::size_t zones = import_log(text).count("zone");
   const auto zones_with = [&](const std::string& setting, const std::string& file) {
     fs::create_directories(fs::path(scratch.file(file)).parent_path());
-    CaptureRequest request{.kinds = {{"tt-metal", {}}}};
+    request::CaptureRequest request{.kinds = {{"tt-metal", {}}}};
     request.environment = {"TT_METAL_PROFILER_DIR=", "TT_METAL_HOME=", setting};
     return follow(request, {[] {}, [&] { rewrite(scratch.file(file), text); }}).count("zone");
   };
@@ -219,14 +219,15 @@ TEST_CASE("a log that never appears, or is none, fails with what to do") {
   write_long_ago(path, test::tt_log_text(options_of(1)));
   CHECK(contains(failure_of(request_for(path, {{"old-rows", "off"}}), {[] {}}), "no device log has appeared"));
 
-  CaptureRequest request{.kinds = {{"tt-metal", {}}}};
+  request::CaptureRequest request{.kinds = {{"tt-metal", {}}}};
   request.environment = {"TT_METAL_PROFILER_DIR=", "TT_METAL_HOME="};
-  CHECK(contains(describe_request(request, "").message(), "neither TT_METAL_PROFILER_DIR nor TT_METAL_HOME"));
+  CHECK(contains(request::describe_request(request, "").message(), "neither TT_METAL_PROFILER_DIR nor TT_METAL_HOME"));
   request = request_for(path, {{"perf-counters", "fpu,gpu"}});
-  CHECK(contains(describe_request(request, "").message(), "there is no group 'gpu'; there are fpu, pack"));
+  CHECK(contains(request::describe_request(request, "").message(), "there is no group 'gpu'; there are fpu, pack"));
   request = request_for(path, {{"mid-run-dump", "on"}, {"trace-runs", "on"}});
-  CHECK(contains(describe_request(request, "").message(), "--mid-run-dump: cannot be combined with --trace-runs"));
-  CHECK(*describe_request(request_for(path), "") == "device log " + path);
+  CHECK(contains(request::describe_request(request, "").message(),
+                 "--mid-run-dump: cannot be combined with --trace-runs"));
+  CHECK(*request::describe_request(request_for(path), "") == "device log " + path);
 }
 
 }  // namespace accelscope::capture

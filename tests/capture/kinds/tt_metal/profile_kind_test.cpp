@@ -14,10 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CaptureRequest command(std::vector<std::string> arguments, std::vector<OptionSetting> options = {}) {
-  CaptureRequest request{.kinds = {{"tt-profile", std::move(options)}},
-                         .program = accelscope::test::programs_folder() + "/tt_metal_stand_in",
-                         .arguments = std::move(arguments)};
+request::CaptureRequest command(std::vector<std::string> arguments, std::vector<request::OptionSetting> options = {}) {
+  request::CaptureRequest request{.kinds = {{"tt-profile", std::move(options)}},
+                                  .program = accelscope::test::programs_folder() + "/tt_metal_stand_in",
+                                  .arguments = std::move(arguments)};
   request.environment = {"TT_METAL_HOME="};
   return request;
 }
@@ -137,7 +137,7 @@ TEST_CASE("a build without the profiler is told before and after it has run") {
 
   fs::create_directories(scratch.file("home/build/lib"));
   std::ofstream(scratch.file("home/build/lib/libtt_metal.so")) << "no such name";
-  CaptureRequest request = command({});
+  request::CaptureRequest request = command({});
   request.environment = {"TT_METAL_HOME=" + scratch.file("home")};
   SteeredSink refused;
   outcome = run_kind_into(request, refused, scratch.path.string());
@@ -153,7 +153,7 @@ TEST_CASE("a build without the profiler is told before and after it has run") {
 
 TEST_CASE("a stop in the first run ends the capture without the second") {
   const ScratchFolder scratch;
-  CaptureRequest request = command({});
+  request::CaptureRequest request = command({});
   request.program = "sh";
   request.arguments = {"-c", "echo begun; exec sleep 60"};
   SteeredSink sink;
@@ -165,18 +165,19 @@ TEST_CASE("a stop in the first run ends the capture without the second") {
 }
 
 TEST_CASE("what is to be run twice is said beforehand") {
-  CHECK(contains(*describe_request(command({}), ""), "tt_metal_stand_in, without and with the device profiler"));
-  CaptureRequest request = command({}, {{"perf-counters", "l1_7"}});
-  CHECK(contains(describe_request(request, "").message(), "no group 'l1_7'"));
+  CHECK(
+      contains(*request::describe_request(command({}), ""), "tt_metal_stand_in, without and with the device profiler"));
+  request::CaptureRequest request = command({}, {{"perf-counters", "l1_7"}});
+  CHECK(contains(request::describe_request(request, "").message(), "no group 'l1_7'"));
   request = command({});
   request.program = "no-such-command";
-  CHECK(contains(describe_request(request, "").message(), "no-such-command: not found"));
+  CHECK(contains(request::describe_request(request, "").message(), "no-such-command: not found"));
 }
 
 TEST_CASE("an agent gives its program the profiler's environment and follows the log that comes of it") {
   const ScratchFolder scratch;
   const ScratchFolder work;  // goes away with the capture
-  LocalCaptureOptions capture;
+  agent::LocalCaptureOptions capture;
   capture.request = command({"--programs", "6"});
   capture.request.kinds = {{"tt-metal", {{"mid-run-dump", "on"}}}};
   capture.request.environment = {"TT_METAL_PROFILER_DIR=" + scratch.file("profiler")};
@@ -186,7 +187,7 @@ TEST_CASE("an agent gives its program the profiler's environment and follows the
   capture.watch.printed = [&](bool, std::string_view bytes) { printed += bytes; };
   capture.watch.ended = [](int) {};
   capture.asked_to_stop = [] { return false; };
-  const Result<LocalCaptureReport> report = capture_locally(capture);
+  const Result<agent::LocalCaptureReport> report = agent::capture_locally(capture);
   REQUIRE_MESSAGE(report.ok(), report.message());
   CHECK(report->failure == "");
   CHECK(printed == "TT_METAL_DEVICE_PROFILER=1\nTT_METAL_PROFILER_MID_RUN_DUMP=1\n");

@@ -75,14 +75,15 @@ struct UnitraceBench {
   ScratchFolder scratch;
   std::string tool = scratch.file("bin/unitrace");
 
-  [[nodiscard]] CaptureRequest request(std::vector<std::string> words, std::vector<OptionSetting> options = {}) const {
-    CaptureRequest request{.kinds = {{"unitrace", {}}}, .program = words.front()};
+  [[nodiscard]] request::CaptureRequest request(std::vector<std::string> words,
+                                                std::vector<request::OptionSetting> options = {}) const {
+    request::CaptureRequest request{.kinds = {{"unitrace", {}}}, .program = words.front()};
     request.arguments.assign(words.begin() + 1, words.end());
-    for (OptionSetting& option : options) request.kinds[0].options.push_back(std::move(option));
+    for (request::OptionSetting& option : options) request.kinds[0].options.push_back(std::move(option));
     return request;
   }
   [[nodiscard]] std::string log() const { return text_of(tool + ".log"); }
-  KindOutcome run(const CaptureRequest& wanted, EventSink& sink) const {
+  KindOutcome run(const request::CaptureRequest& wanted, EventSink& sink) const {
     return run_kind_into(wanted, sink, scratch.path.string());
   }
   [[nodiscard]] std::vector<std::string> traces() const {
@@ -153,7 +154,7 @@ TEST_CASE("every option becomes the one that unitrace documents") {
 
 TEST_CASE("several processes leave several traces, told apart by their names, and a broken one is told of") {
   UnitraceBench bench;
-  CaptureRequest request = bench.request({"true"}, {{"output-dir", bench.scratch.file("unitrace.d")}});
+  request::CaptureRequest request = bench.request({"true"}, {{"output-dir", bench.scratch.file("unitrace.d")}});
   request.environment = {"STAND_IN_TRACE=several"};
   SteeredSink sink;
   const KindOutcome outcome = bench.run(request, sink);
@@ -207,20 +208,20 @@ TEST_CASE("a stop ends the program in order and keeps what was traced until then
 
 TEST_CASE("what is wrong with a run under unitrace is said with what to do") {
   UnitraceBench bench;
-  const auto told = [&](const CaptureRequest& request) {
-    const Result<std::string> described = describe_request(request, bench.scratch.path.string());
+  const auto told = [&](const request::CaptureRequest& request) {
+    const Result<std::string> described = request::describe_request(request, bench.scratch.path.string());
     return described.ok() ? *described : described.message();
   };
   CHECK(told(bench.request({"sh", "-c", "true"})) == "sh -c true under unitrace");
   CHECK(contains(told(bench.request({"no-such-program"})), "no-such-program: not found"));
   CHECK(contains(told(bench.request({"true"}, {{"host-calls", "off"}, {"device-activity", "off"}})),
                  "nothing would be traced"));
-  CaptureRequest request = bench.request({"true"});
+  request::CaptureRequest request = bench.request({"true"});
   fs::remove(bench.tool);
   CHECK(contains(told(request), "unitrace was not found on PATH; build it from tools/unitrace"));
-  CHECK_FALSE((*find_kind("unitrace"))->check().front().ok);
+  CHECK_FALSE((*request::find_kind("unitrace"))->check().front().ok);
   lay_down(bench.tool, kUnitrace, true);
-  CHECK((*find_kind("unitrace"))->check().front().ok);
+  CHECK((*request::find_kind("unitrace"))->check().front().ok);
 
   request = bench.request({"true"});
   request.environment = {"STAND_IN_TRACE=none"};

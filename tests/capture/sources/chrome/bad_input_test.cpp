@@ -143,10 +143,12 @@ TEST_CASE("a trace cut anywhere yields every event before the cut and says where
 TEST_CASE("a packed trace that was cut yields what could be inflated") {
   const std::string packed = gzip(many_slices(20000));
   const TemporaryFile whole(packed);
-  CHECK(Imported::by([&](EventSink& sink) { return import_chrome_json(whole.path(), {}, sink); }).count("event") ==
-        20000);
+  CHECK(Imported::by([&](EventSink& sink) {
+          return sources::chrome::import_chrome_json(whole.path(), {}, sink);
+        }).count("event") == 20000);
   const TemporaryFile half(packed.substr(0, packed.size() / 2));
-  const Imported session = Imported::by([&](EventSink& sink) { return import_chrome_json(half.path(), {}, sink); });
+  const Imported session =
+      Imported::by([&](EventSink& sink) { return sources::chrome::import_chrome_json(half.path(), {}, sink); });
   CHECK(session.count("event") > 5000);
   CHECK(session.count("event") < 20000);
   CHECK(quality_count(session, "unreadable") + quality_count(session, "truncated") == 1);
@@ -161,9 +163,10 @@ TEST_CASE("an import that is cancelled ends soon and says so") {
   };
   CancelledSink sink;
   const std::string text = many_slices(20000);
-  ChromeReading reading;
+  sources::chrome::ChromeReading reading;
   reading.window_bytes = 10000;
-  const Result<void> done = import_chrome_json(ByteSource::from_memory(text), "big.json", {}, sink, reading);
+  const Result<void> done =
+      sources::chrome::import_chrome_json(json::ByteSource::from_memory(text), "big.json", {}, sink, reading);
   REQUIRE(!done.ok());
   CHECK(done.message() == "big.json: the import was cancelled");
 }
@@ -197,17 +200,17 @@ TEST_CASE("progress rises to the whole file") {
   std::uint64_t last = 0;
   std::uint64_t total = 0;
   bool rises = true;
-  ImportOptions options;
+  sources::ImportOptions options;
   options.progress = [&](std::uint64_t done, std::uint64_t of) {
     rises = rises && done >= last;
     last = done;
     total = of;
   };
   const std::string text = many_slices(5000);
-  ChromeReading reading;
+  sources::chrome::ChromeReading reading;
   reading.window_bytes = 10000;
   (void)Imported::by([&](EventSink& sink) {
-    return import_chrome_json(ByteSource::from_memory(text), "t.json", options, sink, reading);
+    return sources::chrome::import_chrome_json(json::ByteSource::from_memory(text), "t.json", options, sink, reading);
   });
   CHECK(rises);
   CHECK(last == text.size());

@@ -10,15 +10,15 @@ using namespace accelscope::capture;
 
 namespace {
 
-ExactTime read(std::string_view text) {
-  ExactTime time;
-  REQUIRE(read_microseconds(text, time) == TimeReading::ok);
+sources::chrome::ExactTime read(std::string_view text) {
+  sources::chrome::ExactTime time;
+  REQUIRE(sources::chrome::read_microseconds(text, time) == sources::chrome::TimeReading::ok);
   return time;
 }
 std::int64_t ns_of(std::string_view text) { return read(text).ns; }
-TimeReading reading_of(std::string_view text) {
-  ExactTime time;
-  return read_microseconds(text, time);
+sources::chrome::TimeReading reading_of(std::string_view text) {
+  sources::chrome::ExactTime time;
+  return sources::chrome::read_microseconds(text, time);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ TEST_CASE("what is finer than a ns is rounded down at both ends, so that nested 
   CHECK(ns_of("0.0019") == 1);
   CHECK(read("0.0019").part == 900'000'000);
   CHECK(ns_of("-0.0019") == -2);
-  const ExactTime end = read("0.0019") + read("0.0002");
+  const sources::chrome::ExactTime end = read("0.0019") + read("0.0002");
   CHECK(end.ns == 2);
   CHECK(end.part == 100'000'000);
 }
@@ -51,20 +51,20 @@ TEST_CASE("what is finer than a ns is rounded down at both ends, so that nested 
 TEST_CASE("texts that are no time are told from times that are too large") {
   for (const char* text : {"", "x", "1.2.3", "0x10", "NaN", "Infinity", "1e", "-", ".", "1 2", "--1"}) {
     CAPTURE(text);
-    CHECK(reading_of(text) == TimeReading::not_a_number);
+    CHECK(reading_of(text) == sources::chrome::TimeReading::not_a_number);
   }
   for (const char* text : {"1e300", "99999999999999999999", "-1e30", "2305843009213694"}) {
     CAPTURE(text);
-    CHECK(reading_of(text) == TimeReading::out_of_range);
+    CHECK(reading_of(text) == sources::chrome::TimeReading::out_of_range);
   }
-  CHECK(reading_of("1e-300") == TimeReading::ok);
-  CHECK(reading_of("2305843009213693") == TimeReading::ok);
+  CHECK(reading_of("1e-300") == sources::chrome::TimeReading::ok);
+  CHECK(reading_of("2305843009213693") == sources::chrome::TimeReading::ok);
 }
 
 TEST_CASE("every way to write a time reads the same") {
   std::mt19937_64 random(7);
   for (int i = 0; i < 20000; ++i) {
-    const std::int64_t ns = static_cast<std::int64_t>(random() >> (4 + random() % 58)) % kMaxTimeNs;
+    const std::int64_t ns = static_cast<std::int64_t>(random() >> (4 + random() % 58)) % sources::chrome::kMaxTimeNs;
     const std::string plain = fmt::format("{}.{:03}", ns / 1000, ns % 1000);
     CAPTURE(plain);
     CHECK(ns_of(plain) == ns);

@@ -9,9 +9,9 @@
 
 namespace accelscope::capture {
 
-inline Imported imported_trace(std::string_view json, const ChromeReading& reading = {}) {
+inline Imported imported_trace(std::string_view json, const sources::chrome::ChromeReading& reading = {}) {
   return Imported::by([&](EventSink& sink) {
-    return import_chrome_json(ByteSource::from_memory(json), "test.json", {}, sink, reading);
+    return sources::chrome::import_chrome_json(json::ByteSource::from_memory(json), "test.json", {}, sink, reading);
   });
 }
 
@@ -19,7 +19,8 @@ inline Imported imported_trace(std::string_view json, const ChromeReading& readi
 inline std::string failure_of_trace(std::string_view json) {
   std::unique_ptr<Store> store = std::move(Store::create().value());
   StoreSink sink(*store);
-  const Result<void> done = import_chrome_json(ByteSource::from_memory(json), "test.json", {}, sink);
+  const Result<void> done =
+      sources::chrome::import_chrome_json(json::ByteSource::from_memory(json), "test.json", {}, sink);
   return done.ok() ? std::string{} : done.message();
 }
 

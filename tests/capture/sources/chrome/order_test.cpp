@@ -101,12 +101,12 @@ TEST_CASE("a shuffled trace makes the same session as a sorted one") {
 TEST_CASE("windows and threads make no difference") {
   const TraceRows trace = random_rows(42, 4000);
   const std::string text = joined(trace.rows);
-  ChromeReading whole;
+  sources::chrome::ChromeReading whole;
   whole.threads = 1;
   const std::vector<std::string> expected = content(imported_trace(text, whole));
   CHECK(expected.size() > trace.slices);
   for (const unsigned threads : {1U, 2U, 4U}) {
-    ChromeReading reading;
+    sources::chrome::ChromeReading reading;
     reading.threads = threads;
     reading.window_bytes = 64U << 10;
     CHECK(content(imported_trace(text, reading)) == expected);

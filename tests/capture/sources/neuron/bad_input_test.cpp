@@ -48,7 +48,7 @@ TEST_CASE("a file that does not exist or is a folder gives an error with its nam
   const auto message = [](const std::string& path) {
     const auto store = std::move(Store::create().value());
     StoreSink sink(*store);
-    const Result<void> done = import_neuron_json(path, {}, sink);
+    const Result<void> done = sources::neuron::import_neuron_json(path, {}, sink);
     REQUIRE(!done.ok());
     return done.message();
   };
@@ -203,7 +203,8 @@ TEST_CASE("cancelling stops the import") {
   };
   CancelledSink sink;
   const std::string json = many_instructions(10);
-  const Result<void> done = import_neuron_json(ByteSource::from_memory(json), "test.json", {}, sink);
+  const Result<void> done =
+      sources::neuron::import_neuron_json(json::ByteSource::from_memory(json), "test.json", {}, sink);
   REQUIRE(!done.ok());
   CHECK(done.message().find("cancelled") != std::string::npos);
 }
@@ -215,7 +216,8 @@ TEST_CASE("a sink that fails ends the import with its message") {
   };
   FullSink sink;
   const std::string json = many_instructions(10);
-  const Result<void> done = import_neuron_json(ByteSource::from_memory(json), "test.json", {}, sink);
+  const Result<void> done =
+      sources::neuron::import_neuron_json(json::ByteSource::from_memory(json), "test.json", {}, sink);
   REQUIRE(!done.ok());
   CHECK(done.message() == "the disk is full");
 }

@@ -48,16 +48,17 @@ struct EventValues {
 
 class Imported {
  public:
-  static Imported file(const std::string& path, const ImportOptions& options = {}) {
+  static Imported file(const std::string& path, const sources::ImportOptions& options = {}) {
     Imported session;
-    const Result<void> done = import_neuron_json(path, options, *session.sink_);
+    const Result<void> done = sources::neuron::import_neuron_json(path, options, *session.sink_);
     REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.message()));
     session.snapshot_ = session.store_->snapshot();
     return session;
   }
-  static Imported text(std::string_view json, const ImportOptions& options = {}) {
+  static Imported text(std::string_view json, const sources::ImportOptions& options = {}) {
     Imported session;
-    const Result<void> done = import_neuron_json(ByteSource::from_memory(json), "test.json", options, *session.sink_);
+    const Result<void> done =
+        sources::neuron::import_neuron_json(json::ByteSource::from_memory(json), "test.json", options, *session.sink_);
     REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.message()));
     session.snapshot_ = session.store_->snapshot();
     return session;
@@ -84,7 +85,8 @@ class Imported {
   // The message of an import that fails.
   static std::string failure(std::string_view json) {
     Imported session;
-    const Result<void> done = import_neuron_json(ByteSource::from_memory(json), "test.json", {}, *session.sink_);
+    const Result<void> done =
+        sources::neuron::import_neuron_json(json::ByteSource::from_memory(json), "test.json", {}, *session.sink_);
     return done.ok() ? std::string{} : done.message();
   }
 

@@ -167,7 +167,7 @@ TEST_CASE("a range holds the rows that share time with it, and tables without ti
 
 TEST_CASE("what the vendor's tables cannot hold of a simulated session is listed, and all else comes back") {
   const Imported before =
-      Imported::by([](EventSink& sink) { return simulate({.seed = 5, .kernels = 3, .devices = 2}, sink); });
+      Imported::by([](EventSink& sink) { return sim::simulate({.seed = 5, .kernels = 3, .devices = 2}, sink); });
   WorkerPool pool(2);
   TaskControl control;
   JsonExport request{{before.store(), before.shared_snapshot(), pool, control}, {}, {}, {}};

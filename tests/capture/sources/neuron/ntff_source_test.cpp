@@ -51,9 +51,9 @@ class Bench {
   }
   [[nodiscard]] bool left_nothing() const { return fs::is_empty(path_ / "tmp"); }
   Result<void> import(EventSink& sink, const std::string& neff = {}) const {
-    ImportOptions options;
+    sources::ImportOptions options;
     options.neff = neff;
-    return import_ntff(file("run 1.ntff"), options, sink);
+    return sources::neuron::import_ntff(file("run 1.ntff"), options, sink);
   }
 
  private:
@@ -157,17 +157,17 @@ TEST_CASE("without the tool the error names the exact command with the files quo
 
 TEST_CASE("the program of a trace is found beside it: same name, same number, or the only one") {
   const Bench bench;
-  CHECK(find_neff(bench.file("run 1.ntff")).empty());
+  CHECK(sources::neuron::find_neff(bench.file("run 1.ntff")).empty());
   bench.write("neff_123456789.neff", "program");
-  CHECK(find_neff(bench.file("run 1.ntff")) == bench.file("neff_123456789.neff"));
+  CHECK(sources::neuron::find_neff(bench.file("run 1.ntff")) == bench.file("neff_123456789.neff"));
   bench.write("neff_555555555.neff", "program");
-  CHECK(find_neff(bench.file("run 1.ntff")).empty());
-  CHECK(find_neff(bench.file("ntff_555555555_vnc_0.ntff")) == bench.file("neff_555555555.neff"));
+  CHECK(sources::neuron::find_neff(bench.file("run 1.ntff")).empty());
+  CHECK(sources::neuron::find_neff(bench.file("ntff_555555555_vnc_0.ntff")) == bench.file("neff_555555555.neff"));
   bench.write("run 1.neff", "program");
-  CHECK(find_neff(bench.file("run 1.ntff")) == bench.file("run 1.neff"));
+  CHECK(sources::neuron::find_neff(bench.file("run 1.ntff")) == bench.file("run 1.neff"));
   fs::create_directories(bench.file("lone/profile_rank_0"));
   bench.write("lone/graph.neff", "program");
-  CHECK(find_neff(bench.file("lone/profile_rank_0/x.ntff")) == bench.file("lone/graph.neff"));
+  CHECK(sources::neuron::find_neff(bench.file("lone/profile_rank_0/x.ntff")) == bench.file("lone/graph.neff"));
   RecordingSink sink;
   bench.install("neuron-profile", "exit 0\n");
   fs::remove(bench.file("run 1.neff"));
@@ -178,22 +178,22 @@ TEST_CASE("traces are recognised by their ending, programs lead to their trace, 
   const Bench bench;
   bench.write("run 1.neff", "program");
   bench.write("text.ntff", kProfile);
-  CHECK(std::string(guess_format(bench.file("run 1.ntff")).value()->name) == "ntff");
-  CHECK(std::string(guess_format(bench.file("run 1.neff")).value()->name) == "ntff");
-  CHECK(std::string(guess_format(bench.file("text.ntff")).value()->name) == "neuron-json");
+  CHECK(std::string(sources::guess_format(bench.file("run 1.ntff")).value()->name) == "ntff");
+  CHECK(std::string(sources::guess_format(bench.file("run 1.neff")).value()->name) == "ntff");
+  CHECK(std::string(sources::guess_format(bench.file("text.ntff")).value()->name) == "neuron-json");
   bench.write("alone.neff", "program");
   fs::remove(bench.file("run 1.ntff"));
   fs::remove(bench.file("text.ntff"));
   RecordingSink sink;
-  const Result<void> done = import_ntff(bench.file("alone.neff"), {}, sink);
+  const Result<void> done = sources::neuron::import_ntff(bench.file("alone.neff"), {}, sink);
   REQUIRE_FALSE(done.ok());
   CHECK(holds(done.message(), "neuron-profile capture -n '" + bench.file("alone.neff") + "'"));
 }
 
 TEST_CASE("shell words are quoted where a shell would split or change them") {
-  CHECK(shell_quote("plain-1.0/x=y") == "plain-1.0/x=y");
-  CHECK(shell_quote("") == "''");
-  CHECK(shell_quote("a b") == "'a b'");
-  CHECK(shell_quote("it's") == "'it'\\''s'");
-  CHECK(shell_quote("$HOME;rm") == "'$HOME;rm'");
+  CHECK(system::shell_quote("plain-1.0/x=y") == "plain-1.0/x=y");
+  CHECK(system::shell_quote("") == "''");
+  CHECK(system::shell_quote("a b") == "'a b'");
+  CHECK(system::shell_quote("it's") == "'it'\\''s'");
+  CHECK(system::shell_quote("$HOME;rm") == "'$HOME;rm'");
 }

@@ -10,8 +10,8 @@ using namespace accelscope::capture;
 
 TEST_CASE("every Neuron column tells the user what it is, under a heading, once") {
   std::set<std::string> tables;
-  for (std::size_t index = 0; index < kNeuronTableCount; ++index) {
-    const Schema schema = neuron_schema(static_cast<NeuronTable>(index));
+  for (std::size_t index = 0; index < sources::neuron::kNeuronTableCount; ++index) {
+    const Schema schema = sources::neuron::neuron_schema(static_cast<sources::neuron::NeuronTable>(index));
     CAPTURE(schema.name);
     CHECK(tables.insert(schema.name).second);
     CHECK_FALSE(schema.name_column.empty());
@@ -31,14 +31,16 @@ TEST_CASE("every Neuron column tells the user what it is, under a heading, once"
 }
 
 TEST_CASE("a wait is told from work on the engines and the collective cores") {
-  CHECK(neuron_schema(NeuronTable::instruction).wait_names == std::vector<std::string>{"EVENT_SEMAPHORE"});
-  CHECK_FALSE(neuron_schema(NeuronTable::cc_instruction).wait_names.empty());
+  CHECK(sources::neuron::neuron_schema(sources::neuron::NeuronTable::instruction).wait_names ==
+        std::vector<std::string>{"EVENT_SEMAPHORE"});
+  CHECK_FALSE(sources::neuron::neuron_schema(sources::neuron::NeuronTable::cc_instruction).wait_names.empty());
 }
 
 TEST_CASE("a column is found by its vendor name") {
-  const Schema schema = neuron_schema(NeuronTable::dma_transfer);
-  CHECK(schema.columns[neuron_column(NeuronTable::dma_transfer, "dest_steps")].name == "dest_steps");
-  CHECK(neuron_throttle_kind(0) == "activity_0");
-  CHECK(neuron_throttle_kind(14) == "periodic");
-  CHECK(neuron_throttle_kind(99) == "unknown");
+  const Schema schema = sources::neuron::neuron_schema(sources::neuron::NeuronTable::dma_transfer);
+  CHECK(schema.columns[sources::neuron::neuron_column(sources::neuron::NeuronTable::dma_transfer, "dest_steps")].name ==
+        "dest_steps");
+  CHECK(sources::neuron::neuron_throttle_kind(0) == "activity_0");
+  CHECK(sources::neuron::neuron_throttle_kind(14) == "periodic");
+  CHECK(sources::neuron::neuron_throttle_kind(99) == "unknown");
 }

@@ -15,14 +15,16 @@ namespace {
 constexpr std::string_view kZones = "name,src_file,src_line,ns_since_start,exec_time_ns,thread,value\n";
 
 Imported import_text(std::string_view text) {
-  return Imported::by(
-      [&](EventSink& sink) { return import_tracy_csv(ByteSource::from_memory(text), "zones.csv", {}, sink); });
+  return Imported::by([&](EventSink& sink) {
+    return sources::tracy_csv::import_tracy_csv(json::ByteSource::from_memory(text), "zones.csv", {}, sink);
+  });
 }
 
 std::string failure_of_text(std::string_view text) {
   const auto store = std::move(Store::create().value());
   StoreSink sink(*store);
-  const Result<void> done = import_tracy_csv(ByteSource::from_memory(text), "zones.csv", {}, sink);
+  const Result<void> done =
+      sources::tracy_csv::import_tracy_csv(json::ByteSource::from_memory(text), "zones.csv", {}, sink);
   return done.ok() ? "" : done.message();
 }
 
@@ -203,14 +205,16 @@ TEST_CASE("what is broken is left out and counted with its first line") {
 }
 
 TEST_CASE("a table of tracy-csvexport is recognised by its first line") {
-  const auto sure = [](std::string_view text) { return probe_tracy_csv(std::as_bytes(std::span(text)), ""); };
+  const auto sure = [](std::string_view text) {
+    return sources::tracy_csv::probe_tracy_csv(std::as_bytes(std::span(text)), "");
+  };
   CHECK(sure(kZones) == 95);
   CHECK(sure("MessageName,total_ns\n") == 95);
   CHECK(sure("ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000\n") == 0);
   CHECK(sure("MessageName,total_na,total_ns\n") == 0);  // its rows are a text and a time, nothing between
   CHECK(sure("name,value\n1,2\n") == 0);
   CHECK(sure("{\"traceEvents\": []}") == 0);
-  CHECK((*find_format("tracy-csv"))->name == "tracy-csv");
+  CHECK((*sources::find_format("tracy-csv"))->name == "tracy-csv");
 }
 
 }  // namespace accelscope::capture

@@ -164,8 +164,10 @@ TEST_CASE("a packed log is read like a plain one, a damaged one as far as it goe
   REQUIRE(file != nullptr);
   REQUIRE(gzwrite(file, text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size()));
   gzclose(file);
-  const auto import = [&] { return Imported::by([&](EventSink& sink) { return import_device_log(path, {}, sink); }); };
-  const Result<const SourceFormat*> format = guess_format(path);
+  const auto import = [&] {
+    return Imported::by([&](EventSink& sink) { return sources::tt_metal::import_device_log(path, {}, sink); });
+  };
+  const Result<const sources::SourceFormat*> format = sources::guess_format(path);
   REQUIRE(format.ok());
   CHECK(format.value()->name == "tt-device-log");
   CHECK(zones_of(import()) == test::tt_log_zones(options));
@@ -190,12 +192,14 @@ TEST_CASE("an import stops when its sink is cancelled or fails") {
     [[nodiscard]] bool cancelled() const override { return !fails; }
   };
   Failing cancelled;
-  const Result<void> stopped = import_device_log(ByteSource::from_memory(text), "log.csv", {}, cancelled);
+  const Result<void> stopped =
+      sources::tt_metal::import_device_log(json::ByteSource::from_memory(text), "log.csv", {}, cancelled);
   REQUIRE_FALSE(stopped.ok());
   CHECK(stopped.message() == "log.csv: the import was cancelled");
   Failing failing;
   failing.fails = true;
-  const Result<void> failed = import_device_log(ByteSource::from_memory(text), "log.csv", {}, failing);
+  const Result<void> failed =
+      sources::tt_metal::import_device_log(json::ByteSource::from_memory(text), "log.csv", {}, failing);
   REQUIRE_FALSE(failed.ok());
   CHECK(failed.message() == "the disk is full");
 }
@@ -205,7 +209,7 @@ TEST_CASE("progress rises to the end") {
   options.programs = 300;
   const std::string text = test::tt_log_text(options);
   std::uint64_t last = 0;
-  ImportOptions import;
+  sources::ImportOptions import;
   import.progress = [&](std::uint64_t done, std::uint64_t total) {
     CHECK(total == text.size());
     CHECK(done >= last);

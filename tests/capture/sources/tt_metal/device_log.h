@@ -12,9 +12,10 @@
 
 namespace accelscope::capture {
 
-inline Imported import_log(std::string_view text, const ImportOptions& options = {}) {
+inline Imported import_log(std::string_view text, const sources::ImportOptions& options = {}) {
   return Imported::by([&](EventSink& sink) {
-    return import_device_log(ByteSource::from_memory(text), "profile_log_device.csv", options, sink);
+    return sources::tt_metal::import_device_log(json::ByteSource::from_memory(text), "profile_log_device.csv", options,
+                                                sink);
   });
 }
 
@@ -22,7 +23,8 @@ inline Imported import_log(std::string_view text, const ImportOptions& options =
 inline std::string log_failure(std::string_view text) {
   const auto store = std::move(Store::create().value());
   StoreSink sink(*store);
-  const Result<void> done = import_device_log(ByteSource::from_memory(text), "log.csv", {}, sink);
+  const Result<void> done =
+      sources::tt_metal::import_device_log(json::ByteSource::from_memory(text), "log.csv", {}, sink);
   return done.ok() ? std::string{} : done.message();
 }
 

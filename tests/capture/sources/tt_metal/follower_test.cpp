@@ -10,12 +10,12 @@
 namespace accelscope::capture {
 namespace {
 
-using FollowerSteps = std::function<void(DeviceLogFollower&)>;
+using FollowerSteps = std::function<void(sources::tt_metal::DeviceLogFollower&)>;
 
 Imported follow(const FollowerSteps& steps) {
   return Imported::by([&](EventSink& sink) -> Result<void> {
     SessionWriter writer(sink);
-    DeviceLogFollower follower("profile_log_device.csv", writer, {});
+    sources::tt_metal::DeviceLogFollower follower("profile_log_device.csv", writer, {});
     steps(follower);
     if (Result<void> done = follower.finish(); !done) return done;
     return writer.finish();
@@ -26,7 +26,7 @@ std::string failure_of(const FollowerSteps& steps) {
   const auto store = std::move(Store::create().value());
   StoreSink sink(*store);
   SessionWriter writer(sink);
-  DeviceLogFollower follower("log.csv", writer, {});
+  sources::tt_metal::DeviceLogFollower follower("log.csv", writer, {});
   steps(follower);
   const Result<void> done = follower.finish();
   return done.ok() ? "" : done.message();
@@ -35,7 +35,7 @@ std::string failure_of(const FollowerSteps& steps) {
 std::uint64_t below(std::mt19937_64& random, std::uint64_t limit) { return limit == 0 ? 0 : random() % limit; }
 
 // In pieces of any length, down to a byte.
-void feed_in_pieces(DeviceLogFollower& follower, std::string_view text, std::mt19937_64& random) {
+void feed_in_pieces(sources::tt_metal::DeviceLogFollower& follower, std::string_view text, std::mt19937_64& random) {
   const std::uint64_t most = random() % 2 == 0 ? 50 : 5000;
   while (!text.empty()) {
     const std::size_t count = std::min<std::size_t>(text.size(), 1 + below(random, most));
@@ -81,7 +81,7 @@ TEST_CASE("a log that grows by any pieces gives the events of its import, in eve
       CAPTURE(seed);
       const std::string text = test::tt_log_text(options_of(static_cast<test::TtLogEra>(era), seed));
       const Imported imported = import_log(text);
-      const Imported followed = follow([&](DeviceLogFollower& follower) {
+      const Imported followed = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
         follower.begin_anew();
         feed_in_pieces(follower, text, random);
       });
@@ -109,7 +109,7 @@ TEST_CASE("a log with damaged, doubled and cut rows is reported like its import"
     }
     text.resize(text.size() - below(random, 60));
     const Imported imported = import_log(text);
-    const Imported followed = follow([&](DeviceLogFollower& follower) {
+    const Imported followed = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
       follower.begin_anew();
       feed_in_pieces(follower, text, random);
     });
@@ -124,7 +124,7 @@ TEST_CASE("a log that is written anew, cut anywhere, gives the events of the fil
     CAPTURE(round);
     const std::string text =
         test::tt_log_text(options_of(test::TtLogEra::h, 1 + static_cast<std::uint64_t>(round % 6)));
-    const Imported followed = follow([&](DeviceLogFollower& follower) {
+    const Imported followed = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
       const std::uint64_t rewrites = 1 + random() % 4;
       for (std::uint64_t i = 0; i < rewrites; ++i) {
         follower.begin_anew();
@@ -148,7 +148,7 @@ TEST_CASE("zones are handed on before the log ends, at the latest when their wri
   const auto store = std::move(Store::create().value());
   StoreSink sink(*store);
   SessionWriter writer(sink);
-  DeviceLogFollower follower("log.csv", writer, {});
+  sources::tt_metal::DeviceLogFollower follower("log.csv", writer, {});
   const auto zones = [&] {
     writer.flush();
     std::uint64_t count = 0;
@@ -173,7 +173,7 @@ TEST_CASE("rows that come after their processor's next ones are kept and told of
     CAPTURE(round);
     const std::string text =
         test::tt_log_text(options_of(test::TtLogEra::h, 1 + static_cast<std::uint64_t>(round % 6)));
-    const Imported followed = follow([&](DeviceLogFollower& follower) {
+    const Imported followed = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
       follower.begin_anew();
       for (std::string_view rest = text; !rest.empty();) {
         const std::size_t count = std::min<std::size_t>(rest.size(), 1 + below(random, 9000));
@@ -203,7 +203,7 @@ TEST_CASE("a file that goes on where another ended joins its tracks, one whose c
   first_reads.programs = options.programs_per_read;
   const std::size_t cut = test::tt_log_text(first_reads).size();
   const Imported imported = import_log(text);
-  const Imported rotated = follow([&](DeviceLogFollower& follower) {
+  const Imported rotated = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
     follower.begin_anew();
     follower.feed(text.substr(0, cut), 0);
     follower.begin_anew();
@@ -217,7 +217,7 @@ TEST_CASE("a file that goes on where another ended joins its tracks, one whose c
     ++options.seed;
   } while (tt_log_zones(options).front().begin > begin);  // reset later
   const std::string other = test::tt_log_text(options);
-  const Imported both = follow([&](DeviceLogFollower& follower) {
+  const Imported both = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
     follower.begin_anew();
     follower.feed(text, 0);
     follower.begin_anew();
@@ -233,7 +233,7 @@ TEST_CASE("a file that goes on where another ended joins its tracks, one whose c
 TEST_CASE("a file with another header is another log") {
   const std::string old_text = test::tt_log_text(options_of(test::TtLogEra::e, 1));
   const std::string new_text = test::tt_log_text(options_of(test::TtLogEra::g, 1));
-  const Imported both = follow([&](DeviceLogFollower& follower) {
+  const Imported both = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
     follower.begin_anew();
     follower.feed(old_text, 0);
     follower.begin_anew();
@@ -246,7 +246,7 @@ TEST_CASE("a file with another header is another log") {
 TEST_CASE("a row that a rewrite has cut off is counted unless it comes again") {
   const std::string text = test::tt_log_text(options_of(test::TtLogEra::g, 1));
   const std::size_t half = text.find("NCRISC-KERNEL");  // in a row, behind its time
-  const Imported again = follow([&](DeviceLogFollower& follower) {
+  const Imported again = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
     follower.begin_anew();
     follower.feed(text.substr(0, half), 0);
     follower.begin_anew();
@@ -255,7 +255,7 @@ TEST_CASE("a row that a rewrite has cut off is counted unless it comes again") {
   CHECK(quality_count(again, "rows_lost") == 0);
   const std::size_t line = text.rfind('\n', half) + 1;
   const std::string without = text.substr(0, line) + text.substr(text.find('\n', line) + 1);
-  const Imported lost = follow([&](DeviceLogFollower& follower) {
+  const Imported lost = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
     follower.begin_anew();
     follower.feed(text.substr(0, half), 0);
     follower.begin_anew(120);
@@ -268,7 +268,7 @@ TEST_CASE("a row that a rewrite has cut off is counted unless it comes again") {
 TEST_CASE("rows that are not wanted are left out and counted, also when they come again") {
   const std::string text = test::tt_log_text(options_of(test::TtLogEra::h, 1));
   const std::size_t half = text.rfind('\n', text.size() / 2) + 1;
-  const Imported session = follow([&](DeviceLogFollower& follower) {
+  const Imported session = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
     follower.begin_anew();
     follower.feed(text.substr(0, half), 0, false);
     follower.begin_anew();
@@ -283,7 +283,7 @@ TEST_CASE("rows that are not wanted are left out and counted, also when they com
 
 TEST_CASE("what is no device log is told as the importer tells it") {
   const auto text_of = [](std::string text) {
-    return failure_of([text = std::move(text)](DeviceLogFollower& follower) {
+    return failure_of([text = std::move(text)](sources::tt_metal::DeviceLogFollower& follower) {
       follower.begin_anew();
       follower.feed(text, 0);
     });
@@ -293,10 +293,10 @@ TEST_CASE("what is no device log is told as the importer tells it") {
         log_failure("ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000\n"));
   CHECK(text_of("ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000\ncore_x, core_y, a\n").find("has no column") !=
         std::string::npos);
-  CHECK(failure_of([](DeviceLogFollower&) {}) == "log.csv: there is no such file");
+  CHECK(failure_of([](sources::tt_metal::DeviceLogFollower&) {}) == "log.csv: there is no such file");
   // It may become one.
   const std::string text = test::tt_log_text(options_of(test::TtLogEra::h, 1));
-  const Imported session = follow([&](DeviceLogFollower& follower) {
+  const Imported session = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
     follower.begin_anew();
     follower.feed("something else\n1,2,3\n", 0);
     follower.begin_anew();
@@ -309,7 +309,7 @@ TEST_CASE("a chip's events are never drawn later than their rows were written, a
   test::TtLogOptions options = options_of(test::TtLogEra::h, 1);
   const std::string text = test::tt_log_text(options);
   const std::int64_t now = 5'000'000'000;
-  const Imported session = follow([&](DeviceLogFollower& follower) {
+  const Imported session = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
     follower.begin_anew();
     const std::size_t half = text.rfind('\n', text.size() / 2) + 1;
     follower.feed(text.substr(0, half), now);
@@ -330,7 +330,7 @@ TEST_CASE("lines without an end are left out and counted as the import does") {
   const std::size_t middle = text.rfind('\n', text.size() / 2) + 1;
   const std::string garbage = text.substr(0, middle) + std::string(1'200'000, 'x') + "\n" + text.substr(middle);
   const Imported imported = import_log(garbage);
-  const Imported followed = follow([&](DeviceLogFollower& follower) {
+  const Imported followed = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
     follower.begin_anew();
     feed_in_pieces(follower, garbage, random);
   });

@@ -93,11 +93,11 @@ TEST_CASE("markers come out sorted and complete, however they come and wherever 
     for (const std::size_t memory : {std::size_t{0}, std::size_t{1} << 30}) {
       CAPTURE(disorder);
       CAPTURE(memory);
-      ChunkSpill spill(memory);
-      MarkerRuns runs;
-      std::vector<LogMarker> expected;
+      sources::ChunkSpill spill(memory);
+      sources::tt_metal::MarkerRuns runs;
+      std::vector<sources::tt_metal::LogMarker> expected;
       for (std::int64_t i = 0; i < 20'000; ++i) {
-        LogMarker marker;
+        sources::tt_metal::LogMarker marker;
         marker.time = 1'000'000'000'000 + i * 3 + (disorder == 0 ? 0 : static_cast<std::int64_t>(random()) % disorder);
         marker.data = random() % 3 == 0 ? random() : 0;
         marker.extra = random() % 300;
@@ -107,16 +107,16 @@ TEST_CASE("markers come out sorted and complete, however they come and wherever 
         REQUIRE(runs.add(marker, spill).ok());
       }
       REQUIRE(runs.finish(spill).ok());
-      const auto by_time = [](const LogMarker& a, const LogMarker& b) {
+      const auto by_time = [](const sources::tt_metal::LogMarker& a, const sources::tt_metal::LogMarker& b) {
         return std::tie(a.time, a.context) < std::tie(b.time, b.context);
       };
       std::sort(expected.begin(), expected.end(), by_time);
       CHECK(runs.first_time() == expected.front().time);
       CHECK(runs.last_time() == expected.back().time);
       if (disorder <= 50) CHECK(runs.run_count() == 1);
-      std::vector<LogMarker> found;
+      std::vector<sources::tt_metal::LogMarker> found;
       REQUIRE(runs.merge(spill,
-                         [&](std::vector<LogMarker>& of_one_time) {
+                         [&](std::vector<sources::tt_metal::LogMarker>& of_one_time) {
                            CHECK((found.empty() || found.back().time < of_one_time.front().time));
                            std::sort(of_one_time.begin(), of_one_time.end(), by_time);
                            found.insert(found.end(), of_one_time.begin(), of_one_time.end());

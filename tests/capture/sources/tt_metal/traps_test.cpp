@@ -10,7 +10,7 @@ constexpr std::string_view kTrapHeader =
     "source "
     "file, meta data\n";
 
-std::string log(std::string_view rows) { return std::string(kTrapHeader).append(rows); }
+std::string log_of(std::string_view rows) { return std::string(kTrapHeader).append(rows); }
 
 std::string zone_row(std::string_view type, int time, std::string_view name, int run = 1, int timer = 7) {
   return "0,1,1,BRISC," + std::to_string(timer) + "," + std::to_string(time) + ",0," + std::to_string(run) + ",,," +
@@ -45,16 +45,16 @@ std::vector<PlainZone> plain_zones(const Imported& session) {
 
 TEST_CASE("zones are told apart by name, file and line where their timer ids collide") {
   const Imported session =
-      import_log(log("0,1,1,BRISC,7,100,0,1,,,A,ZONE_START,3,a.cc,\n0,1,1,BRISC,7,110,0,1,,,A,ZONE_START,4,a.cc,\n"
-                     "0,1,1,BRISC,7,120,0,1,,,A,ZONE_END,4,a.cc,\n0,1,1,BRISC,7,130,0,1,,,B,ZONE_START,4,a.cc,\n"
-                     "0,1,1,BRISC,7,140,0,1,,,B,ZONE_END,4,a.cc,\n0,1,1,BRISC,7,150,0,1,,,A,ZONE_END,3,a.cc,\n"));
+      import_log(log_of("0,1,1,BRISC,7,100,0,1,,,A,ZONE_START,3,a.cc,\n0,1,1,BRISC,7,110,0,1,,,A,ZONE_START,4,a.cc,\n"
+                        "0,1,1,BRISC,7,120,0,1,,,A,ZONE_END,4,a.cc,\n0,1,1,BRISC,7,130,0,1,,,B,ZONE_START,4,a.cc,\n"
+                        "0,1,1,BRISC,7,140,0,1,,,B,ZONE_END,4,a.cc,\n0,1,1,BRISC,7,150,0,1,,,A,ZONE_END,3,a.cc,\n"));
   CHECK(plain_zones(session) ==
         std::vector<PlainZone>{{"A", 100, 150, 0, false}, {"A", 110, 120, 1, false}, {"B", 130, 140, 1, false}});
 }
 
 TEST_CASE("a zone without an end goes on to the end of its parent") {
-  const Imported session = import_log(log(begin(100, "BRISC-FW") + begin(110, "BRISC-KERNEL") + begin(120, "A") +
-                                          end(150, "BRISC-KERNEL") + end(160, "BRISC-FW")));
+  const Imported session = import_log(log_of(begin(100, "BRISC-FW") + begin(110, "BRISC-KERNEL") + begin(120, "A") +
+                                             end(150, "BRISC-KERNEL") + end(160, "BRISC-FW")));
   CHECK(plain_zones(session) == std::vector<PlainZone>{{"BRISC-FW", 100, 160, 0, false},
                                                        {"BRISC-KERNEL", 110, 150, 1, false},
                                                        {"A", 120, 150, 2, true}});
@@ -65,8 +65,8 @@ TEST_CASE("a zone without an end goes on to the end of its parent") {
 
 TEST_CASE("zones that the end of the log cuts off go on to the last event of their processor") {
   const Imported session =
-      import_log(log(begin(100, "BRISC-FW") + begin(110, "BRISC-KERNEL") +
-                     "0,1,1,BRISC,9,190,5,1,,,,TS_DATA,0,,\n0,1,1,NCRISC,9,500,5,1,,,,TS_DATA,0,,\n"));
+      import_log(log_of(begin(100, "BRISC-FW") + begin(110, "BRISC-KERNEL") +
+                        "0,1,1,BRISC,9,190,5,1,,,,TS_DATA,0,,\n0,1,1,NCRISC,9,500,5,1,,,,TS_DATA,0,,\n"));
   CHECK(plain_zones(session) ==
         std::vector<PlainZone>{{"BRISC-FW", 100, 190, 0, true}, {"BRISC-KERNEL", 110, 190, 1, true}});
 }
@@ -75,7 +75,7 @@ TEST_CASE("ends that were lost do not bury the runs that follow") {
   std::string rows;
   for (int run = 1; run <= 100; ++run)
     rows += begin(run * 100, "BRISC-FW", run) + begin(run * 100 + 10, "BRISC-KERNEL", run);
-  const Imported session = import_log(log(rows));
+  const Imported session = import_log(log_of(rows));
   const std::vector<PlainZone> zones = plain_zones(session);
   REQUIRE(zones.size() == 200);
   for (std::size_t i = 0; i + 2 < zones.size(); i += 2) {
@@ -86,7 +86,7 @@ TEST_CASE("ends that were lost do not bury the runs that follow") {
 }
 
 TEST_CASE("an end without a begin is an event of its own") {
-  const Imported session = import_log(log(end(50, "A") + begin(100, "B") + end(120, "C") + end(150, "B")));
+  const Imported session = import_log(log_of(end(50, "A") + begin(100, "B") + end(120, "C") + end(150, "B")));
   CHECK(plain_zones(session) == std::vector<PlainZone>{{"B", 100, 150, 0, false}});
   const auto events = session.events("ts_event");
   REQUIRE(events.size() == 2);
@@ -101,21 +101,21 @@ TEST_CASE("an end without a begin is an event of its own") {
 TEST_CASE("zones of one instant: back to back, without length, and begun together") {
   const std::string rows = begin(100, "A") + begin(100, "B") + end(120, "B") + begin(120, "B") + end(130, "B") +
                            begin(140, "C") + end(140, "C") + end(150, "A");
-  CHECK(plain_zones(import_log(log(rows))) == std::vector<PlainZone>{{"A", 100, 150, 0, false},
-                                                                     {"B", 100, 120, 1, false},
-                                                                     {"B", 120, 130, 1, false},
-                                                                     {"C", 140, 140, 1, false}});
+  CHECK(plain_zones(import_log(log_of(rows))) == std::vector<PlainZone>{{"A", 100, 150, 0, false},
+                                                                        {"B", 100, 120, 1, false},
+                                                                        {"B", 120, 130, 1, false},
+                                                                        {"C", 140, 140, 1, false}});
   // B encloses A although A comes first by name: only the ends tell.
-  CHECK(plain_zones(import_log(log(begin(100, "A") + begin(100, "B") + end(120, "A") + end(150, "B")))) ==
+  CHECK(plain_zones(import_log(log_of(begin(100, "A") + begin(100, "B") + end(120, "A") + end(150, "B")))) ==
         std::vector<PlainZone>{{"B", 100, 150, 0, false}, {"A", 100, 120, 1, false}});
 }
 
 TEST_CASE("a zone that calls itself nests, endless nesting without ends is cut") {
-  CHECK(plain_zones(import_log(log(begin(100, "A") + begin(110, "A") + end(120, "A") + end(130, "A")))) ==
+  CHECK(plain_zones(import_log(log_of(begin(100, "A") + begin(110, "A") + end(120, "A") + end(130, "A")))) ==
         std::vector<PlainZone>{{"A", 100, 130, 0, false}, {"A", 110, 120, 1, false}});
   std::string rows;
   for (int i = 0; i < 1000; ++i) rows += begin(100 + i, "A" + std::to_string(i));
-  const Imported session = import_log(log(rows));
+  const Imported session = import_log(log_of(rows));
   CHECK(session.count("zone") == 1000);
   CHECK(session.snapshot().lanes.size() <= 65);
 }
@@ -123,13 +123,13 @@ TEST_CASE("a zone that calls itself nests, endless nesting without ends is cut")
 TEST_CASE("rows that repeat another one count once, and equal markers of other times stay") {
   const std::string rows =
       begin(100, "A") + begin(100, "A") + end(150, "A") + end(150, "A") + begin(200, "A") + end(250, "A");
-  const Imported session = import_log(log(rows));
+  const Imported session = import_log(log_of(rows));
   CHECK(plain_zones(session) == std::vector<PlainZone>{{"A", 100, 150, 0, false}, {"A", 200, 250, 0, false}});
   CHECK(quality_count(session, "duplicate_rows") == 2);
 }
 
 TEST_CASE("payloads, sums, events and counters come through digit by digit") {
-  const Imported session = import_log(log(
+  const Imported session = import_log(log_of(
       "0,1,1,BRISC,12345,100,18446744073709551615,1024,5,3,,TS_DATA,0,,\n"
       "0,1,1,TRISC_0,77,150,123456,1024,5,3,CB-COMPUTE-WAIT-FRONT,ZONE_TOTAL,88,cb.h,\n"
       "0,1,1,BRISC,78,160,0,1024,,,SENT,TS_EVENT,9,k.cpp,{\"sub_device_id\":1;\"sub_device_manager_id\":7}\n"
@@ -164,7 +164,7 @@ TEST_CASE("payloads, sums, events and counters come through digit by digit") {
 }
 
 TEST_CASE("what dispatch cores say about their commands has columns") {
-  const Imported session = import_log(log(
+  const Imported session = import_log(log_of(
       "0,1,1,BRISC,7,100,0,1,,,CQ-DISPATCH,ZONE_START,3,a.cc,{\"workers_runtime_id\":4096;\"dispatch_command_type\":"
       "\"CQ_DISPATCH_CMD_WAIT\";\"dispatch_command_subtype\":\"NONE\"}\n" +
       zone_row("ZONE_END", 200, "CQ-DISPATCH")));
@@ -176,7 +176,7 @@ TEST_CASE("what dispatch cores say about their commands has columns") {
 }
 
 TEST_CASE("rows of types to come are kept") {
-  const Imported session = import_log(log(zone_row("TS_DATA_16B", 100, "X")));
+  const Imported session = import_log(log_of(zone_row("TS_DATA_16B", 100, "X")));
   const auto events = session.events("ts_event");
   REQUIRE(events.size() == 1);
   CHECK(events[0].string("type") == "TS_DATA_16B");
@@ -184,7 +184,7 @@ TEST_CASE("rows of types to come are kept") {
 }
 
 TEST_CASE("quoted cells may hold commas") {
-  const Imported session = import_log(log(
+  const Imported session = import_log(log_of(
       "0,1,1,BRISC,7,100,0,1,,,\"MATMUL<a,b>\",ZONE_START,3,\"/x y/a,b.cc\",\n"
       "0,1,1,BRISC,7,150,0,1,,,\"MATMUL<a,b>\",ZONE_END,3,\"/x y/a,b.cc\",\"{\"\"k\"\":\"\"v\"\";\"\"n\"\":2}\"\n"));
   const auto zones = session.events("zone");
@@ -195,7 +195,7 @@ TEST_CASE("quoted cells may hold commas") {
 }
 
 TEST_CASE("chips have clocks of their own, and the report says that they are not to be compared") {
-  const Imported session = import_log(log(
+  const Imported session = import_log(log_of(
       "3,1,1,BRISC,7,9000000000000,0,1,,,A,ZONE_START,3,a.cc,\n3,1,1,BRISC,7,9000000000500,0,1,,,A,ZONE_END,3,a.cc,\n"
       "0,1,1,BRISC,7,100,0,1,,,A,ZONE_START,3,a.cc,\n0,1,1,BRISC,7,300,0,1,,,A,ZONE_END,3,a.cc,\n"));
   const auto zones = session.events("zone");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/text.h"
+
 namespace accelscope {
 namespace {
 
@@ -105,12 +107,10 @@ constexpr std::array<std::string_view, 22> kStandard = {
     "copy",      "re",        "os",         "collections",     "pathlib",
     "abc",       "enum"};
 
-[[nodiscard]] char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 // `word` is lower case.
 [[nodiscard]] bool holds(std::string_view name, std::string_view word) noexcept {
   return std::search(name.begin(), name.end(), word.begin(), word.end(),
-                     [](char a, char b) { return lower(a) == b; }) != name.end();
+                     [](char a, char b) { return lower_case(a) == b; }) != name.end();
 }
 
 [[nodiscard]] std::string_view after(std::string_view path, std::string_view folder) noexcept {

@@ -4,15 +4,15 @@
 #include <charconv>
 #include <map>
 
+#include "core/base/text.h"
+
 namespace accelscope::app {
 
 namespace {
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool holds(std::string_view text, std::string_view wanted) {
   const auto found = std::search(text.begin(), text.end(), wanted.begin(), wanted.end(),
-                                 [](char a, char b) { return lower(a) == lower(b); });
+                                 [](char a, char b) { return lower_case(a) == lower_case(b); });
   return wanted.empty() || found != text.end();
 }
 

@@ -5,13 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/text.h"
+
 namespace accelscope::neuron {
 namespace {
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool same_letters(std::string_view a, std::string_view b) noexcept {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return lower_case(x) == lower_case(y); });
 }
 
 // What the placeholders of a family stand for, in order of their places.

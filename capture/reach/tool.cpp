@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +13,7 @@
 #include <cstring>
 #include <filesystem>
 
-extern char** environ;
+#include "capture/system/spawn.h"
 
 namespace accelscope::capture::reach {
 namespace {
@@ -22,7 +21,6 @@ namespace {
 constexpr int kToolPollMs = 100;
 constexpr int kReapMs = 10;
 constexpr auto kToolPatience = std::chrono::seconds(2);  // between asking a program to end and ending it
-constexpr int kHeldNumber = STDERR_FILENO + 1;
 constexpr std::size_t kMaxErrors = 16U << 10;
 
 [[nodiscard]] Error tool_error(std::string_view what) {
@@ -42,54 +40,6 @@ constexpr std::size_t kMaxErrors = 16U << 10;
   if (!file) return tool_error(path);
   ::unlink(path.c_str());
   return file;
-}
-
-[[nodiscard]] std::vector<char*> pointers(const std::vector<std::string>& words) {
-  std::vector<char*> list;
-  list.reserve(words.size() + 1);
-  for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
-  list.push_back(nullptr);
-  return list;
-}
-
-// This program's own environment with some variables set otherwise.
-[[nodiscard]] std::vector<std::string> environment_with(const std::vector<std::string>& changes) {
-  std::vector<std::string> all = changes;
-  for (char** own = environ; *own != nullptr; ++own) {
-    const std::string_view variable = *own;
-    const std::string_view name = variable.substr(0, variable.find('=') + 1);
-    bool changed = false;
-    for (const std::string& change : changes) changed = changed || change.starts_with(name);
-    if (!changed) all.emplace_back(variable);
-  }
-  return all;
-}
-
-[[nodiscard]] int spawn(const ToolStart& settings, int input, int output, int errors, pid_t& id) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-  if (settings.held) posix_spawn_file_actions_adddup2(&actions, settings.held.get(), kHeldNumber);
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) sigaddset(&defaults, signal);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  // A session of its own has no terminal: neither questions nor Ctrl+C come from there.
-  const int apart = settings.shares_terminal ? 0 : POSIX_SPAWN_SETSID;
-  posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | apart));
-  const std::vector<std::string> environment = environment_with(settings.environment);
-  const int code = posix_spawn(&id, settings.argv.front().c_str(), &actions, &attributes,
-                               pointers(settings.argv).data(), pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  return code;
 }
 
 }  // namespace
@@ -112,8 +62,16 @@ Result<Tool> Tool::start(ToolStart settings) {
   Result<system::Descriptor> errors = nameless_file();
   if (!errors) return errors.error();
   tool.errors_ = std::move(errors).value();
-  pid_t id = 0;
-  const int code = spawn(settings, settings.input.get(), settings.output.get(), tool.errors_.get(), id);
+  int id = 0;
+  const int code = system::spawn({.path = settings.argv.front(),
+                                  .argv = settings.argv,
+                                  .environment = settings.environment,
+                                  .input = settings.input.get(),
+                                  .output = settings.output.get(),
+                                  .errors = tool.errors_.get(),
+                                  .held = settings.held ? settings.held.get() : -1,
+                                  .shares_terminal = settings.shares_terminal},
+                                 id);
   if (code != 0) return Error{fmt::format("{} cannot be started: {}", settings.argv.front(), std::strerror(code))};
   tool.id_ = id;
   return tool;
@@ -141,7 +99,7 @@ bool Tool::ended() {
   if (id_ == 0) return true;
   int status = 0;
   if (::waitpid(id_, &status, WNOHANG) == 0) return false;
-  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+  exit_code_ = system::exit_code_of(status);
   id_ = 0;
   return true;
 }

@@ -1,5 +1,5 @@
 // Runs a vendor's tool: starts it, gathers what it prints, waits for its end, and ends it with everything that it
-// started when the user cancels. What is particular to the operating system is in child_process.cpp.
+// started when the user cancels.
 //
 //   const std::string tool = find_program("neuron-profile");
 //   Result<ChildOutcome> ended = run_child({tool, "view", ...}, [&] { return sink.cancelled(); });

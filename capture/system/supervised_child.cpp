@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,31 +16,12 @@
 #include <utility>
 
 #include "capture/system/end_notice.h"
-
-extern char** environ;
+#include "capture/system/spawn.h"
 
 namespace accelscope::capture::system {
 namespace {
 
 namespace fs = std::filesystem;
-
-// This process's environment with the settings in place of those of the same names.
-[[nodiscard]] std::vector<std::string> merged_environment(const std::vector<std::string>& settings) {
-  const auto name = [](std::string_view setting) { return setting.substr(0, setting.find('=')); };
-  std::vector<std::string> merged;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view inherited = *entry;
-    const bool replaced = std::any_of(settings.begin(), settings.end(),
-                                      [&](const std::string& setting) { return name(setting) == name(inherited); });
-    if (!replaced) merged.emplace_back(inherited);
-  }
-  for (std::size_t i = 0; i < settings.size(); ++i) {
-    const bool set_again = std::any_of(settings.begin() + static_cast<std::ptrdiff_t>(i) + 1, settings.end(),
-                                       [&](const std::string& later) { return name(later) == name(settings[i]); });
-    if (!set_again) merged.push_back(settings[i]);
-  }
-  return merged;
-}
 
 [[nodiscard]] std::string search_path(const std::vector<std::string>& environment) {
   constexpr std::string_view kName = "PATH=";
@@ -96,60 +76,6 @@ namespace fs = std::filesystem;
   return fmt::format("{}: cannot be started: {}", path, std::strerror(code));
 }
 
-[[nodiscard]] std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// What this process got from the one that started it and would hand on: none of the program's business. Whatever it
-// opens itself is closed in programs anyway.
-[[nodiscard]] std::vector<int> inherited_descriptors() {
-  std::vector<int> inherited;
-  std::error_code failure;
-  for (const fs::directory_entry& entry : fs::directory_iterator("/proc/self/fd", failure)) {
-    const int descriptor = std::atoi(entry.path().filename().c_str());
-    const int flags = ::fcntl(descriptor, F_GETFD);
-    if (descriptor > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0) inherited.push_back(descriptor);
-  }
-  return inherited;
-}
-
-// The attributes and file actions of a start, given back at the end.
-class SpawnSettings {
- public:
-  SpawnSettings(int output, int errors, const std::string& directory) {
-    posix_spawn_file_actions_init(&actions_);
-    if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions_, directory.c_str());
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, errors, STDERR_FILENO);
-    for (const int descriptor : inherited_descriptors()) posix_spawn_file_actions_addclose(&actions_, descriptor);
-    posix_spawnattr_init(&attributes_);
-    sigset_t signals;
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes_, &signals);
-    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGCHLD, SIGXFSZ}) sigaddset(&signals, number);
-    posix_spawnattr_setsigdefault(&attributes_, &signals);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  }
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  [[nodiscard]] int spawn(pid_t& id, const std::string& path, char* const* arguments, char* const* environment) const {
-    return ::posix_spawn(&id, path.c_str(), &actions_, &attributes_, arguments, environment);
-  }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
-
 struct Pipe {
   Pipe() {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) ends = {-1, -1};
@@ -199,12 +125,16 @@ Result<std::unique_ptr<SupervisedChild>> SupervisedChild::start(const ChildStart
   if (output.ends[0] < 0 || errors.ends[0] < 0) {
     return Error{fmt::format("{}: cannot be started: {}", start.program, std::strerror(errno))};
   }
-  std::vector<std::string> arguments = {start.program};
-  arguments.insert(arguments.end(), start.arguments.begin(), start.arguments.end());
-  std::vector<std::string> environment = merged_environment(start.environment);
-  const SpawnSettings settings(output.ends[1], errors.ends[1], start.directory);
-  pid_t id = -1;
-  const int code = settings.spawn(id, *path, pointers_to(arguments).data(), pointers_to(environment).data());
+  std::vector<std::string> argv = {start.program};
+  argv.insert(argv.end(), start.arguments.begin(), start.arguments.end());
+  int id = -1;
+  const int code = spawn({.path = *path,
+                          .argv = std::move(argv),
+                          .environment = start.environment,
+                          .directory = start.directory,
+                          .output = output.ends[1],
+                          .errors = start.one_stream ? output.ends[1] : errors.ends[1]},
+                         id);
   if (code != 0) return Error{start_failure(*path, code)};
   return std::unique_ptr<SupervisedChild>(new SupervisedChild(id, {output.take_reader(), errors.take_reader()}));
 }
@@ -267,7 +197,7 @@ ChildEnd SupervisedChild::finish() {
   ended_ = finished_ = true;
   if (got != id_) return end;
   if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
-  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + end.signal;
+  end.exit_code = exit_code_of(status);
   end.user_ns = to_ns(usage.ru_utime);
   end.system_ns = to_ns(usage.ru_stime);
   end.max_resident_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;

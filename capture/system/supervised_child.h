@@ -26,6 +26,7 @@ struct ChildStart {
   std::vector<std::string> arguments;
   std::string directory;                 // in which it runs; "": this process's
   std::vector<std::string> environment;  // "NAME=VALUE", in place of or beside this process's own
+  bool one_stream = false;               // standard error goes where standard output goes, in the order of both
 };
 
 // The program's whole path. Fails with what to try if there is no such program or folder, or it cannot be executed.

@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-
 #include "capture/kinds/itt/process.h"
 #include "capture/probe/host/files.h"
+#include "capture/probe/host/kind_frame.h"
 #include "capture/request/options.h"
 #include "core/base/text.h"
 
@@ -27,33 +26,28 @@ request::KindFacts declare_itt() {
       "Takes what programs tell of themselves, unmodified: by ITT calls - tasks, regions, frames, counters, events, "
       "markers, metadata, as in oneTBB, OpenMP, oneDNN, PyTorch - and by C++ zones, with the macros of Tracy's client.";
   facts.takes_program = true;
-  facts.options = {
-      {.name = "domain",
-       .type = request::OptionType::text,
-       .explanation = "Only these domains; '*' stands for any characters. Others cost the program nothing.",
-       .repeats = true},
-      {.name = "exclude-domain",
-       .type = request::OptionType::text,
-       .explanation = "Not these domains; '*' stands for any characters.",
-       .repeats = true},
-      {"tasks", request::OptionType::flag, "on", "Tasks, overlapped tasks and their relations."},
-      {"frames", request::OptionType::flag, "on", "Frames and regions."},
-      {"counters", request::OptionType::flag, "on", "Counters and plots."},
-      {"events", request::OptionType::flag, "on", "Events, markers, messages, histograms."},
-      {"metadata", request::OptionType::flag, "on",
-       "What is told of tasks; each costs as much as a task and its text."},
-      {"locks", request::OptionType::flag, "off",
-       "Waiting for locks and holding them; libraries tell of each of theirs, which may be many."},
-      {"memory", request::OptionType::flag, "on", "Allocations and releases that the program marks."},
-      {"zones", request::OptionType::flag, "on", "C++ zones and what belongs to them."},
-      {"buffer", request::OptionType::size, "1MiB",
-       "Memory for each thread of what the agent has not read yet; 128KiB to 256MiB."},
-      {.name = "when-full",
-       .type = request::OptionType::choice,
-       .default_value = "wait",
-       .explanation = "If the agent falls behind: the program waits, or what finds no room is dropped and counted.",
-       .choices = {"wait", "drop"}},
-  };
+  facts.options = probes::with_ring_options(
+      {
+          {.name = "domain",
+           .type = request::OptionType::text,
+           .explanation = "Only these domains; '*' stands for any characters. Others cost the program nothing.",
+           .repeats = true},
+          {.name = "exclude-domain",
+           .type = request::OptionType::text,
+           .explanation = "Not these domains; '*' stands for any characters.",
+           .repeats = true},
+          {"tasks", request::OptionType::flag, "on", "Tasks, overlapped tasks and their relations."},
+          {"frames", request::OptionType::flag, "on", "Frames and regions."},
+          {"counters", request::OptionType::flag, "on", "Counters and plots."},
+          {"events", request::OptionType::flag, "on", "Events, markers, messages, histograms."},
+          {"metadata", request::OptionType::flag, "on",
+           "What is told of tasks; each costs as much as a task and its text."},
+          {"locks", request::OptionType::flag, "off",
+           "Waiting for locks and holding them; libraries tell of each of theirs, which may be many."},
+          {"memory", request::OptionType::flag, "on", "Allocations and releases that the program marks."},
+          {"zones", request::OptionType::flag, "on", "C++ zones and what belongs to them."},
+      },
+      "1MiB");
   return facts;
 }
 
@@ -65,12 +59,8 @@ std::vector<request::KindCheck> check_itt() {
 }
 
 Result<request::OptionReader> read_options(const request::KindChoice& choice) {
-  Result<request::OptionReader> options = request::OptionReader::read(declare_itt(), choice);
+  Result<request::OptionReader> options = probes::read_probe_options(declare_itt(), choice);
   if (!options) return options;
-  const std::uint64_t buffer = options->size("buffer");
-  if (buffer < probe::kMinRingBytes || buffer > probe::kMaxRingBytes) {
-    return Error{"--buffer: is not between 128KiB and 256MiB; write 1MiB, or more for bursts of millions of events"};
-  }
   for (const char* name : {"domain", "exclude-domain"}) {
     for (const std::string& pattern : options->texts(name)) {
       if (pattern.find_first_of("\t\n") != std::string::npos) {
@@ -85,9 +75,8 @@ Result<std::string> describe_itt(const request::CaptureRequest& request, const r
                                  const std::string&) {
   const Result<request::OptionReader> options = read_options(choice);
   if (!options) return options.error();
-  std::string text = request.program.empty() && request.script.empty()
-                         ? "marked tasks of programs that are started by hand"
-                         : "marked tasks of the program";
+  std::string text = probes::waits_for_programs(request) ? "marked tasks of programs that are started by hand"
+                                                         : "marked tasks of the program";
   const std::vector<std::string> only = options->texts("domain");
   if (!only.empty()) text += ", only of " + joined(only, ", ");
   return text;
@@ -108,10 +97,8 @@ Result<void> run_itt(const request::KindRun& run, EventSink& sink) {
   if (!options) return options.error();
   SessionWriter writer(sink);
   IttSchemas schemas(writer);
-  probes::ProbeHandler handler;
+  probes::ProbeHandler handler = probes::probe_handler(*options);
   handler.settings = settings_of(*options);
-  handler.ring_bytes = std::bit_ceil(options->size("buffer"));
-  handler.drop_when_full = options->text("when-full") == "drop";
   handler.attach = [&](const probes::ProbeProcess& process) {
     return std::make_unique<IttProcess>(process, writer, schemas);
   };

@@ -3,13 +3,13 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <bit>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "capture/kinds/opencl/process.h"
 #include "capture/probe/host/files.h"
+#include "capture/probe/host/kind_frame.h"
 #include "capture/probe/host/reader.h"
 #include "capture/request/options.h"
 
@@ -31,20 +31,15 @@ request::KindFacts declare_opencl() {
       "Any program that uses OpenCL, unmodified: kernels with sizes and arguments, transfers, maps, queues and what "
       "waits for what, memory, program sources, builds with their logs.";
   facts.takes_program = true;
-  facts.options = {
-      {"host-calls", request::OptionType::flag, "on",
-       "Keeps the OpenCL calls of the host's threads, with what they launched."},
-      {"arguments", request::OptionType::flag, "on",
-       "Keeps what each kernel is launched with; some 20 ns for each launch."},
-      {"sources", request::OptionType::flag, "on", "Keeps the source text of programs."},
-      {"buffer", request::OptionType::size, "4MiB",
-       "Memory for each thread of the program in which it tells what happens; a launch takes some 200 B."},
-      {"when-full",
-       request::OptionType::choice,
-       "wait",
-       "What a thread does whose buffer is full: wait for the agent, or drop what it has to tell, counted.",
-       {"wait", "drop"}},
-  };
+  facts.options = probes::with_ring_options(
+      {
+          {"host-calls", request::OptionType::flag, "on",
+           "Keeps the OpenCL calls of the host's threads, with what they launched."},
+          {"arguments", request::OptionType::flag, "on",
+           "Keeps what each kernel is launched with; some 20 ns for each launch."},
+          {"sources", request::OptionType::flag, "on", "Keeps the source text of programs."},
+      },
+      "4MiB");
   return facts;
 }
 
@@ -90,35 +85,22 @@ request::KindFacts declare_opencl() {
 std::vector<request::KindCheck> check_opencl() { return {check_loader(), check_drivers()}; }
 
 Result<request::OptionReader> read_opencl_options(const request::KindChoice& choice) {
-  Result<request::OptionReader> options = request::OptionReader::read(declare_opencl(), choice);
-  if (!options) return options.error();
-  const std::uint64_t bytes = options->size("buffer");
-  if (bytes < probe::kMinRingBytes || bytes > probe::kMaxRingBytes) {
-    return Error{fmt::format("--buffer: {} bytes is out of range; write 128KiB to 256MiB", bytes)};
-  }
-  return options;
+  return probes::read_probe_options(declare_opencl(), choice);
 }
 
 Result<std::string> describe_opencl(const request::CaptureRequest& request, const request::KindChoice& choice,
                                     const std::string& /*work_folder*/) {
   if (const Result<request::OptionReader> options = read_opencl_options(choice); !options) return options.error();
-  return std::string(request.program.empty() && request.script.empty() ? "OpenCL of programs that are started by hand"
-                                                                       : "OpenCL");
+  return std::string(probes::waits_for_programs(request) ? "OpenCL of programs that are started by hand" : "OpenCL");
 }
-
-[[nodiscard]] std::string on_off(bool value) { return value ? "on" : "off"; }
 
 Result<void> run_opencl(const request::KindRun& run, EventSink& sink) {
   const Result<request::OptionReader> options = read_opencl_options(run.choice);
   if (!options) return options.error();
   SessionWriter writer(sink);
   opencl::OpenclSession session(writer, options->flag("host-calls"));
-  probes::ProbeHandler handler;
-  for (const char* name : {"host-calls", "arguments", "sources"}) {
-    handler.settings.push_back(fmt::format("{}={}", name, on_off(options->flag(name))));
-  }
-  handler.ring_bytes = std::bit_ceil(options->size("buffer"));
-  handler.drop_when_full = options->text("when-full") == "drop";
+  probes::ProbeHandler handler = probes::probe_handler(*options);
+  probes::tell(handler, *options, {"host-calls", "arguments", "sources"});
   handler.attach = [&session](const probes::ProbeProcess& process) {
     return std::make_unique<opencl::OpenclProcess>(process, session);
   };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <chrono>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "capture/kinds/python/session.h"
 #include "capture/probe/host/carried_files.h"
 #include "capture/probe/host/files.h"
+#include "capture/probe/host/kind_frame.h"
 #include "capture/probe/host/reader.h"
 #include "capture/request/options.h"
 #include "capture/system/child_process.h"
@@ -30,42 +30,35 @@ request::KindFacts declare_python() {
       "Runs a program in Python unmodified and shows what each of its threads called, when and from where; with the "
       "package accelscope also signposts, regions and tests of pytest.";
   facts.takes_program = true;
-  facts.options = {
-      {.name = "functions",
-       .type = request::OptionType::choice,
-       .default_value = "all",
-       .explanation = "All functions, or only what runs between Profiler().enable() and disable().",
-       .choices = {"all", "enabled"}},
-      {.name = "line-times",
-       .type = request::OptionType::flag,
-       .default_value = "off",
-       .explanation = "Every line that runs, with its time; the program runs several times slower."},
-      {.name = "c-functions",
-       .type = request::OptionType::flag,
-       .default_value = "on",
-       .explanation = "Also built-in functions and those of extensions; off halves the cost where they are many."},
-      {.name = "gc",
-       .type = request::OptionType::flag,
-       .default_value = "on",
-       .explanation = "Runs of the garbage collector; costs next to nothing."},
-      {.name = "only-modules",
-       .type = request::OptionType::text,
-       .default_value = "",
-       .explanation = "Names of modules, separated by commas: nothing else is shown."},
-      {.name = "skip-modules",
-       .type = request::OptionType::text,
-       .default_value = "",
-       .explanation = "Names of modules, separated by commas, that are not shown."},
-      {.name = "buffer",
-       .type = request::OptionType::size,
-       .default_value = "4MiB",
-       .explanation = "Memory of each thread for what the agent has not read yet."},
-      {.name = "when-full",
-       .type = request::OptionType::choice,
-       .default_value = "wait",
-       .explanation = "A thread whose memory is full waits for the agent, or drops events, which are counted.",
-       .choices = {"wait", "drop"}},
-  };
+  facts.options = probes::with_ring_options(
+      {
+          {.name = "functions",
+           .type = request::OptionType::choice,
+           .default_value = "all",
+           .explanation = "All functions, or only what runs between Profiler().enable() and disable().",
+           .choices = {"all", "enabled"}},
+          {.name = "line-times",
+           .type = request::OptionType::flag,
+           .default_value = "off",
+           .explanation = "Every line that runs, with its time; the program runs several times slower."},
+          {.name = "c-functions",
+           .type = request::OptionType::flag,
+           .default_value = "on",
+           .explanation = "Also built-in functions and those of extensions; off halves the cost where they are many."},
+          {.name = "gc",
+           .type = request::OptionType::flag,
+           .default_value = "on",
+           .explanation = "Runs of the garbage collector; costs next to nothing."},
+          {.name = "only-modules",
+           .type = request::OptionType::text,
+           .default_value = "",
+           .explanation = "Names of modules, separated by commas: nothing else is shown."},
+          {.name = "skip-modules",
+           .type = request::OptionType::text,
+           .default_value = "",
+           .explanation = "Names of modules, separated by commas, that are not shown."},
+      },
+      "4MiB");
   return facts;
 }
 
@@ -130,11 +123,11 @@ std::vector<request::KindCheck> check_python() {
 
 Result<std::string> describe_python(const request::CaptureRequest& request, const request::KindChoice& choice,
                                     const std::string&) {
-  const Result<request::OptionReader> options = request::OptionReader::read(declare_python(), choice);
+  const Result<request::OptionReader> options = probes::read_probe_options(declare_python(), choice);
   if (!options) return options.error();
   std::string text = options->text("functions") == "enabled" ? "enabled regions in Python" : "functions in Python";
   if (options->flag("line-times")) text += ", line by line";
-  if (request.program.empty() && request.script.empty()) text += "; waits for programs started with -m accelscope";
+  if (probes::waits_for_programs(request)) text += "; waits for programs started with -m accelscope";
   return text;
 }
 
@@ -146,20 +139,15 @@ Result<std::vector<std::string>> environment_python(
 }
 
 Result<void> run_python(const request::KindRun& run, EventSink& sink) {
-  const Result<request::OptionReader> options = request::OptionReader::read(declare_python(), run.choice);
+  const Result<request::OptionReader> options = probes::read_probe_options(declare_python(), run.choice);
   if (!options) return options.error();
   SessionWriter writer(sink);
   python::PythonSession session(writer);
-  probes::ProbeHandler handler;
+  probes::ProbeHandler handler = probes::probe_handler(*options);
   for (const char* name : {"functions", "only-modules", "skip-modules"}) {
     handler.settings.push_back(fmt::format("{}={}", name, options->text(name)));
   }
-  for (const char* name : {"line-times", "c-functions", "gc"}) {
-    handler.settings.push_back(fmt::format("{}={}", name, options->flag(name) ? "on" : "off"));
-  }
-  handler.ring_bytes =
-      std::bit_ceil(std::clamp<std::uint64_t>(options->size("buffer"), probe::kMinRingBytes, probe::kMaxRingBytes));
-  handler.drop_when_full = options->text("when-full") == "drop";
+  probes::tell(handler, *options, {"line-times", "c-functions", "gc"});
   handler.attach = [&session](const probes::ProbeProcess& process) {
     return std::make_unique<python::PythonProcess>(process, session);
   };

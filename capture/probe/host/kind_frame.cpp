@@ -1,0 +1,57 @@
+#include "capture/probe/host/kind_frame.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <utility>
+
+#include "capture/probe/channel_format.h"
+
+namespace accelscope::capture::probes {
+
+std::vector<request::KindOption> with_ring_options(std::vector<request::KindOption> own,
+                                                   const std::string& usual_size) {
+  own.push_back({.name = "buffer",
+                 .type = request::OptionType::size,
+                 .default_value = usual_size,
+                 .explanation = "Memory for each thread of what the agent has not read yet; 128KiB to 256MiB."});
+  own.push_back(
+      {.name = "when-full",
+       .type = request::OptionType::choice,
+       .default_value = "wait",
+       .explanation = "If the agent falls behind: the thread waits, or what finds no room is dropped and counted.",
+       .choices = {"wait", "drop"}});
+  return own;
+}
+
+Result<request::OptionReader> read_probe_options(const request::KindFacts& facts, const request::KindChoice& choice) {
+  Result<request::OptionReader> options = request::OptionReader::read(facts, choice);
+  if (!options) return options;
+  const std::uint64_t bytes = options->size("buffer");
+  if (bytes < probe::kMinRingBytes || bytes > probe::kMaxRingBytes) {
+    return Error{
+        fmt::format("--buffer: {} bytes is not between 128KiB and 256MiB; write 1MiB, or more for bursts of "
+                    "millions of events",
+                    bytes)};
+  }
+  return options;
+}
+
+ProbeHandler probe_handler(const request::OptionReader& options) {
+  ProbeHandler handler;
+  handler.ring_bytes = std::bit_ceil(options.size("buffer"));
+  handler.drop_when_full = options.text("when-full") == "drop";
+  return handler;
+}
+
+void tell(ProbeHandler& handler, const request::OptionReader& options, std::initializer_list<const char*> flags) {
+  for (const char* name : flags) {
+    handler.settings.push_back(fmt::format("{}={}", name, options.flag(name) ? "on" : "off"));
+  }
+}
+
+bool waits_for_programs(const request::CaptureRequest& request) noexcept {
+  return request.program.empty() && request.script.empty();
+}
+
+}  // namespace accelscope::capture::probes

@@ -1,0 +1,35 @@
+// What all kinds that work through a probe have alike: the options of the rings between program and agent, what is read
+// of them, and how flags reach the probe.
+//
+//   facts.options = with_ring_options({...}, "1MiB");
+//   const Result<OptionReader> options = read_probe_options(facts, choice);
+//   ProbeHandler handler = probe_handler(*options);
+//   tell(handler, *options, {"arguments", "sources"});
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "capture/probe/host/reader.h"
+#include "capture/request/options.h"
+
+namespace accelscope::capture::probes {
+
+// The kind's own options, then `buffer` and `when-full`.
+[[nodiscard]] std::vector<request::KindOption> with_ring_options(std::vector<request::KindOption> own,
+                                                                 const std::string& usual_size);
+
+// Fails as OptionReader::read() does, and on a ring that no channel has (probe::kMinRingBytes to kMaxRingBytes).
+[[nodiscard]] Result<request::OptionReader> read_probe_options(const request::KindFacts& facts,
+                                                               const request::KindChoice& choice);
+
+[[nodiscard]] ProbeHandler probe_handler(const request::OptionReader& options);
+
+// Flags as "name=on" or "name=off" among what the probe is told.
+void tell(ProbeHandler& handler, const request::OptionReader& options, std::initializer_list<const char*> flags);
+
+// The request names nothing to run: programs are started by hand.
+[[nodiscard]] bool waits_for_programs(const request::CaptureRequest& request) noexcept;
+
+}  // namespace accelscope::capture::probes

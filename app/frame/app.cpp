@@ -261,13 +261,16 @@ void prepare_first_session(AppState& state) {
     }
   }
   if (options.select) {
-    if (auto record = tab->reader->read(*options.select)) {
-      tab->selected = *options.select;
-      if (options.range.empty()) select_in_view(*tab, *options.select);  // a range that was asked for stays
-      state.timeline.reveal(*tab, *options.select);
-    } else {
-      state.workspace.notify(Severity::error, record.message());
-    }
+    tab->events->when_known(EventWish::selection, {*options.select}, [&state, tab, &options] {
+      const EventId event = *options.select;
+      if (const std::string problem = tab->events->problem(event); !problem.empty()) {
+        return state.workspace.notify(Severity::error, problem);
+      }
+      if (!options.panels.empty()) state.panels_of(*tab).noticed = event;  // those that were asked for stay in front
+      tab->selected = event;
+      if (options.range.empty()) select_in_view(*tab, event);  // a range that was asked for stays
+      state.timeline.reveal(*tab, event);
+    });
   }
   if (!options.search.empty()) tab->change([&](ViewChoices& choices) { choices.search = options.search; });
   if (!options.panels.empty()) {  // stay in front of what is selected

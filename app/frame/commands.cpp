@@ -54,21 +54,30 @@ void follow_dependency(AppState& state, bool backwards) {
   SessionTab& tab = *state.tab();
   const auto dependencies = tab.analysis->dependencies();
   if (!dependencies) return state.say("The dependencies are still being read");
-  const auto found = backwards ? last_predecessor(*dependencies, *tab.selected, *tab.reader)
-                               : first_successor(*dependencies, *tab.selected, *tab.reader);
-  if (!found) return state.say(backwards ? "It depends on nothing" : "Nothing depends on it");
-  const EventId target = backwards ? found->source : found->target;
-  select_event(tab, target);
-  state.timeline.reveal(tab, target);
+  const auto along = [dependencies, backwards](EventReader& reader, StepPlace& place,
+                                               const TaskControl&) -> Result<void> {
+    const auto found = backwards ? last_predecessor(*dependencies, *place.event, reader)
+                                 : first_successor(*dependencies, *place.event, reader);
+    if (found) place.event = backwards ? found->source : found->target;
+    if (!found) place.said = backwards ? "It depends on nothing" : "Nothing depends on it";
+    return {};
+  };
+  step_selection(tab, along, [&state, &tab](const StepPlace& place) {
+    if (!place.said.empty()) state.say(place.said);
+    if (place.event == tab.selected) return;
+    select_event(tab, *place.event);
+    state.timeline.reveal(tab, *place.event);
+  });
 }
 
 void save_active(AppState& state, bool ask_for_path) {
   const std::size_t index = *state.workspace.active_index();
-  const SessionTab& tab = state.workspace.tab(index);
-  if (ask_for_path || tab.path.empty() || tab.store->status().read_only) return state.show_save_dialog(index);
+  SessionTab& tab = state.workspace.tab(index);
+  if (ask_for_path || tab.path.empty() || tab.store->is_read_only()) return state.show_save_dialog(index);
   if (!tab.modified && writes_to_its_file(tab)) {
-    const Result<void> kept = keep_view(tab);
-    return kept ? state.say("Saved the view") : state.workspace.notify(Severity::error, kept.message());
+    return keep_view(tab, [&state](const Result<void>& kept) {
+      kept ? state.say("Saved the view") : state.workspace.notify(Severity::error, kept.message());
+    });
   }
   state.workspace.save(index, tab.path);
 }

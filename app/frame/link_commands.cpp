@@ -12,8 +12,13 @@ namespace {
 constexpr std::uintmax_t kMostImported = 16U << 20U;  // bytes: a file of marker sets is small
 
 void copy_link(AppState& state) {
-  state.to_copy = to_text(link_to_view(*state.tab()));
-  state.say("Copied a link to this view");
+  SessionTab& tab = *state.tab();
+  std::vector<EventId> in_link;
+  if (tab.selected) in_link.push_back(*tab.selected);
+  tab.events->when_known(EventWish::link, std::move(in_link), [&state, &tab] {
+    state.to_copy = to_text(link_to_view(tab));
+    state.say("Copied a link to this view");
+  });
 }
 
 Result<std::string> read_text(const std::string& path) {
@@ -47,8 +52,9 @@ bool go_to_link(AppState& state, const std::string& text) {
     return false;
   }
   SessionTab& tab = *state.tab();
-  for (std::string& told : follow_link(tab, *link)) state.workspace.notify(Severity::note, std::move(told));
-  if (tab.selected) state.timeline.reveal(tab, *tab.selected);
+  follow_link(
+      tab, *link, [&state](std::string told) { state.workspace.notify(Severity::note, std::move(told)); },
+      [&state, &tab](EventId event) { state.timeline.reveal(tab, event); });
   return true;
 }
 

@@ -56,9 +56,14 @@ void bring_details(AppState& state, SessionTab& tab) {
   state.layout.selection_changed(tab.selected.has_value());
 }
 
-// Whoever steps through the hits from the search box goes on to look at their list.
-void leave_search_in_front(AppState& state, SessionTab& tab) {
-  if (tab.selected && state.layout.is_seen(PanelId::search)) state.panels_of(tab).noticed = tab.selected;
+// Whoever steps through the hits from the search box goes on to look at their list, and through rows of SQL to the
+// next.
+void leave_list_in_front(AppState& state, SessionTab& tab) {
+  const ChosenIn where = std::exchange(tab.chosen_in, ChosenIn::elsewhere);
+  const bool of_sql =
+      where == ChosenIn::sql && state.layout.place(PanelId::sql) == state.layout.place(PanelId::details);
+  const bool of_hits = where == ChosenIn::elsewhere && state.layout.is_seen(PanelId::search);
+  if (tab.selected && (of_sql || of_hits)) state.panels_of(tab).noticed = tab.selected;
 }
 
 }  // namespace
@@ -94,7 +99,7 @@ void draw_notices(AppState& state, Ui& ui, Rect& area) {
 
 void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   SessionTab& tab = *state.tab();
-  leave_search_in_front(state, tab);
+  leave_list_in_front(state, tab);
   Rect area = whole;
   draw_verdict(state, ui, area);
   const PanelContext context{ui, tab, state.actions};

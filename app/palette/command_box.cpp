@@ -295,21 +295,30 @@ void CommandBox::step(SessionTab& tab, bool forward, const std::function<void(st
     return;
   }
   if (hits->total() == 0) return say("No event matches " + text_);
-  SearchPosition from{static_cast<std::int64_t>(tab.view.begin_ns), forward ? 0 : kNoEvent};
-  if (tab.selected) {
-    if (auto record = tab.reader->read(*tab.selected)) from = {record->begin_ns, *tab.selected};
-  }
-  const SearchPosition before_all{std::numeric_limits<std::int64_t>::min(), 0};
-  const SearchPosition after_all{std::numeric_limits<std::int64_t>::max(), kNoEvent};
-  auto hit = forward ? hits->next(*tab.reader, from) : hits->previous(*tab.reader, from);
-  if (hit && !*hit) {
-    say(forward ? "From the first hit again" : "From the last hit again");
-    hit = forward ? hits->next(*tab.reader, before_all) : hits->previous(*tab.reader, after_all);
-  }
-  if (!hit) return say(hit.message());
-  if (!*hit) return say("No event matches " + text_);
-  select_event(tab, (*hit)->event);
-  reveal((*hit)->event);
+  const SearchPosition view_begin{static_cast<std::int64_t>(tab.view.begin_ns), forward ? 0 : kNoEvent};
+  const auto to_hit = [hits = tab.analysis->shared_hits(), forward, view_begin](EventReader& reader, StepPlace& place,
+                                                                                const TaskControl&) -> Result<void> {
+    SearchPosition from = view_begin;
+    if (place.event) {
+      if (const auto event = reader.read(*place.event)) from = {event->begin_ns, *place.event};
+    }
+    const SearchPosition before_all{std::numeric_limits<std::int64_t>::min(), 0};
+    const SearchPosition after_all{std::numeric_limits<std::int64_t>::max(), kNoEvent};
+    auto hit = forward ? hits->next(reader, from) : hits->previous(reader, from);
+    if (hit && !*hit) {
+      place.said = forward ? "From the first hit again" : "From the last hit again";
+      hit = forward ? hits->next(reader, before_all) : hits->previous(reader, after_all);
+    }
+    if (!hit) return hit.error();
+    if (*hit) place.event = (*hit)->event;
+    return {};
+  };
+  step_selection(tab, to_hit, [&tab, say, reveal](const StepPlace& place) {
+    if (!place.said.empty()) say(place.said);
+    if (!place.event) return;
+    select_event(tab, *place.event);
+    reveal(*place.event);
+  });
 }
 
 }  // namespace accelscope::app

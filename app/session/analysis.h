@@ -149,6 +149,7 @@ class SessionAnalysis {
   // Search hits of the text among what passes the filter. An error of the text ("/(/") is kept in search_error().
   void search(const std::string& text);
   [[nodiscard]] const EventSearch* hits() const noexcept { return hits_.get(); }
+  [[nodiscard]] std::shared_ptr<const EventSearch> shared_hits() const { return hits_; }
   [[nodiscard]] const std::string& search_text() const noexcept { return search_text_; }
   [[nodiscard]] const std::string& search_error() const noexcept { return search_error_; }
   // The first hits in a range; those of another range or search until the wanted ones are there, null before the first.

@@ -3,15 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/session/event_answers.h"
+#include "app/session/kept_beside.h"
 #include "app/session/view_state.h"
 #include "capture/client/capture_session.h"
 #include "core/analysis/dependencies/chain.h"
-#include "core/scan/event_reader.h"
 #include "core/scan/time_range.h"
 #include "core/store/store.h"
 
@@ -27,6 +29,9 @@ struct TimelineState;   // app/timeline/state.h
 // recording: also while the capture is paused, taken up again, or ending; `capture` says which.
 enum class LiveState : std::uint8_t { none, connecting, recording, ended, failed };
 
+// Where an event was chosen that is selected a frame or more later.
+enum class ChosenIn : std::uint8_t { elsewhere, timeline, sql };
+
 struct SessionTab {
   std::string title;   // "mlp_fwd"
   std::string device;  // "trn1-07 nc0"
@@ -35,7 +40,8 @@ struct SessionTab {
 
   std::shared_ptr<Store> store;
   std::shared_ptr<const Snapshot> snapshot;  // refreshed once per frame
-  std::unique_ptr<EventReader> reader;       // for the snapshot; UI thread
+  std::shared_ptr<EventAnswers> events;      // values of single events
+  std::shared_ptr<StoreWriter> writer;       // of what is kept beside them
 
   std::shared_ptr<SessionAnalysis> analysis;  // what workers find out about the snapshot
   std::optional<TimeRange> active;            // where the session does its work; nothing while unknown
@@ -67,6 +73,7 @@ struct SessionTab {
   }
 
   std::optional<EventId> selected;
+  ChosenIn chosen_in = ChosenIn::elsewhere;  // of a selection that is new in this frame
   std::optional<EventId> hovered;
   std::optional<std::int64_t> cursor_ns;         // time under the pointer, in any panel with a time axis
   std::string selected_source;                   // "file.py:37": the line lit in the source view
@@ -75,8 +82,9 @@ struct SessionTab {
   std::vector<EventId> also_selected;            // by Ctrl+click, beside the selected one
   bool dependency_chain = false;                 // arrows and lists go along the whole chain, not one step
   std::shared_ptr<const DependencyChain> chain;  // of the selected event, once it is known
-  std::optional<EventFilter> region;  // selected beside single events: a box, or all of a name, a line, a layer
-  std::vector<Marker> markers;
+  std::optional<EventFilter> region;        // selected beside single events: a box, or all of a name, a line, a layer
+  std::vector<Marker> markers;              // by time; changed by put_marker() and remove_marker()
+  std::map<std::string, std::string> kept;  // other values beside the events; changed by keep_value()
   std::shared_ptr<TimelineState> timeline;  // what only the timeline remembers: scroll, what is collapsed
 
   LiveState live = LiveState::none;
@@ -86,6 +94,11 @@ struct SessionTab {
   std::string project, configuration;  // that it was captured with, by name
   std::string last_error;
 };
+
+// A tab of the store: what every tab has, whoever shows it. The pool must outlive it.
+void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, KeptBeside kept = {});
+// Once per frame: the store's newest state, and what was asked for. Returns what could not be written.
+[[nodiscard]] std::vector<std::string> begin_frame(SessionTab& tab);
 
 // Its capture is not over.
 [[nodiscard]] inline bool may_grow(const SessionTab& tab) noexcept {

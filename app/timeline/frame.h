@@ -51,8 +51,12 @@ void prepare_lanes(TimelineFrame& frame);
 void draw_lanes(TimelineFrame& frame);
 // The one way in which the user's choices about rows change.
 void change_rows(SessionTab& tab, RowChoices choices);
-// The event under the pixel, from what is drawn; reads a chunk only if asked to look closely.
-[[nodiscard]] std::optional<EventId> event_under(const TimelineFrame& frame, render::Point at, bool closely);
+// The event under the pixel, of those that are drawn one by one.
+[[nodiscard]] std::optional<EventId> event_under(const TimelineFrame& frame, render::Point at);
+// The same, but where they are narrower than pixels the nearest, which a worker looks for: `then` gets it at once or in
+// a later frame, and must not hold on to this one.
+void find_under(const TimelineFrame& frame, render::Point at, EventWish wish,
+                std::function<void(std::optional<EventId>)> then);
 [[nodiscard]] std::optional<render::Rect> event_rect(const TimelineFrame& frame, const EventRecord& event);
 
 // timeline/plots.cpp: counters and memory. Return what the row's label says: the value at the cursor, else of the view.
@@ -88,7 +92,6 @@ void draw_signs(TimelineFrame& frame);
 inline constexpr float kMarkerLine = 18;  // units: what a further line of flags takes
 void draw_markers(TimelineFrame& frame);
 void drop_marker(SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> end_ns = {});
-void remove_marker(SessionTab& tab, std::int64_t id);
 
 // timeline/box.cpp: the box of lanes and time that is selected (SessionTab::region).
 void begin_box(TimelineFrame& frame, bool whole);
@@ -106,6 +109,8 @@ struct Gap {
   EventRecord first, second;
   [[nodiscard]] std::int64_t length_ns() const noexcept { return second.begin_ns - first.end_ns; }
 };
+// Nothing until both are known.
+[[nodiscard]] std::optional<Gap> gap_between(SessionTab& tab, EventId one, EventId other);
 [[nodiscard]] std::optional<Gap> selected_gap(SessionTab& tab);
 void draw_gap(TimelineFrame& frame);
 
@@ -114,7 +119,10 @@ void handle_mouse(TimelineFrame& frame);
 // Changes the view during a gesture; it enters the history when the gesture is over.
 void move_view(SessionTab& tab, TimelineState& state, const ViewRange& view);
 void finish_move(SessionTab& tab, TimelineState& state);
-void fit_event(TimelineFrame& frame, EventId id);
+// The selected one first, then those beside it.
+[[nodiscard]] std::vector<EventId> selected_events(const SessionTab& tab);
+// Shows the stretch that they take, once they are known.
+void fit_events(SessionTab& tab, std::vector<EventId> events);
 
 // timeline/menu.cpp: the menu of the lanes and of a marker.
 void draw_menu(TimelineFrame& frame);

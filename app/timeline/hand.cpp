@@ -40,8 +40,8 @@ void turn_wheel(TimelineFrame& frame) {
   frame.ui.request_frame_after(kHandSettleSeconds);
 }
 
-void select_event(TimelineFrame& frame, std::optional<EventId> event, bool add) {
-  SessionTab& tab = frame.tab;
+void take_event(SessionTab& tab, std::optional<EventId> event, bool add) {
+  tab.chosen_in = ChosenIn::timeline;
   if (!add) {
     tab.also_selected.clear();
     tab.selected = event;
@@ -74,12 +74,14 @@ void click_left(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   SessionTab& tab = frame.tab;
   const bool add = frame.ui.input().modifiers().ctrl;
-  const std::optional<EventId> event = event_under(frame, state.pressed_at, true);
-  if (tab.region && !add) {
-    const bool by_terms = !tab.region->range && event.has_value();
-    if (!by_terms && !over_box(frame, state.pressed_at)) tab.region.reset();
-  }
-  select_event(frame, event, add);
+  const bool keeps_box = over_box(frame, state.pressed_at);
+  find_under(frame, state.pressed_at, EventWish::selection, [&tab, add, keeps_box](std::optional<EventId> event) {
+    if (tab.region && !add) {
+      const bool by_terms = !tab.region->range && event.has_value();
+      if (!by_terms && !keeps_box) tab.region.reset();
+    }
+    take_event(tab, event, add);
+  });
 }
 
 void drag_left(TimelineFrame& frame) {
@@ -135,7 +137,8 @@ void drag_pan(TimelineFrame& frame) {
   if (state.right_press) {
     state.menu_marker = 0;
     state.menu_ns = static_cast<std::int64_t>(std::llround(frame.ns(mouse.x)));
-    state.menu_event = event_under(frame, mouse, true);
+    state.menu_event.reset();
+    find_under(frame, mouse, EventWish::menu, [&state](std::optional<EventId> event) { state.menu_event = event; });
     open_menu(frame.ui, "timeline.menu");
   } else {
     finish_move(frame.tab, state);
@@ -146,14 +149,30 @@ void drag_pan(TimelineFrame& frame) {
 
 }  // namespace
 
-void fit_event(TimelineFrame& frame, EventId id) {
-  if (!frame.tab.reader) return;
-  const Result<EventRecord> event = frame.tab.reader->read(id);
-  if (!event) {
-    frame.tab.last_error = event.message();
-    return;
-  }
-  frame.tab.show(fitted(static_cast<double>(event->begin_ns), static_cast<double>(event->end_ns), frame.session, 0.5));
+std::vector<EventId> selected_events(const SessionTab& tab) {
+  std::vector<EventId> events;
+  if (!tab.selected) return events;
+  events.push_back(*tab.selected);
+  events.insert(events.end(), tab.also_selected.begin(), tab.also_selected.end());
+  return events;
+}
+
+void fit_events(SessionTab& tab, std::vector<EventId> events) {
+  tab.events->when_known(EventWish::view, events, [&tab, events] {
+    std::optional<TimeRange> stretch;
+    for (const EventId id : events) {
+      const EventRecord* event = tab.events->find(id);
+      if (event == nullptr) {
+        tab.last_error = tab.events->problem(id);
+        continue;
+      }
+      if (!stretch) stretch = {event->begin_ns, event->end_ns};
+      stretch = {std::min(stretch->begin_ns, event->begin_ns), std::max(stretch->end_ns, event->end_ns)};
+    }
+    if (!stretch) return;
+    tab.show(fitted(static_cast<double>(stretch->begin_ns), static_cast<double>(stretch->end_ns),
+                    session_span(*tab.snapshot), 0.5));
+  });
 }
 
 void move_view(SessionTab& tab, TimelineState& state, const ViewRange& view) {
@@ -180,7 +199,9 @@ void handle_mouse(TimelineFrame& frame) {
   if (rests) finish_move(frame.tab, state);
 
   if (touch.double_clicked) {
-    if (const auto event = event_under(frame, ui.input().mouse, true)) fit_event(frame, *event);
+    find_under(frame, ui.input().mouse, EventWish::view, [&tab = frame.tab](std::optional<EventId> event) {
+      if (event) fit_events(tab, {*event});
+    });
     state.gesture = Gesture::none;
     return;
   }

@@ -118,10 +118,14 @@ void hover_closely(TimelineFrame& frame, Point mouse) {
   if (crowd && crowd->held.events > 1) return draw_crowd_card(frame, *crowd);
   if (crowd && crowd->held.lone) {
     frame.tab.hovered = crowd->held.lone;
-  } else if (crowd && crowd->held.events > 0) {
-    frame.tab.hovered = event_under(frame, mouse, true);
+    return;
   }
-  if (!frame.tab.hovered) frame.state.hover_since_s = 1e18;  // nothing here: look again when the pointer moves
+  frame.state.hover_since_s = 1e18;  // nothing here, unless it is found: look again when the pointer moves
+  if (!crowd || crowd->held.events <= 0) return;
+  find_under(frame, mouse, EventWish::hover, [&tab = frame.tab, &state = frame.state](std::optional<EventId> event) {
+    tab.hovered = event;
+    if (event) state.hover_since_s = 0;
+  });
 }
 
 [[nodiscard]] bool is_over(const TimelineFrame& frame) {
@@ -142,6 +146,7 @@ void draw_hover(TimelineFrame& frame) {
   Ui& ui = frame.ui;
   const Point mouse = ui.input().mouse;
   if (!is_over(frame)) {
+    frame.tab.events->drop(EventWish::hover);
     frame.tab.hovered.reset();
     state.hover_since_s = ui.time();
     return;
@@ -150,7 +155,8 @@ void draw_hover(TimelineFrame& frame) {
   if (moved) {
     state.last_mouse = mouse;
     state.hover_since_s = ui.time();
-    frame.tab.hovered = event_under(frame, mouse, false);
+    frame.tab.events->drop(EventWish::hover);
+    frame.tab.hovered = event_under(frame, mouse);
     ui.request_frame_after(kHoverCardDelay);
     return;
   }
@@ -159,8 +165,8 @@ void draw_hover(TimelineFrame& frame) {
   if (rested_s < kHoverCardDelay) return ui.request_frame_after(kHoverCardDelay - rested_s);
   if (!frame.tab.hovered) hover_closely(frame, mouse);
   if (!frame.tab.hovered) return;
-  const Result<EventRecord> event = frame.tab.reader->read(*frame.tab.hovered);
-  if (!event) return;
+  const EventRecord* event = frame.tab.events->find(*frame.tab.hovered);
+  if (event == nullptr) return;
   if (const auto rect = event_rect(frame, *event)) draw_hover_card(frame, *event, rect->intersected(frame.rows));
 }
 

@@ -325,27 +325,44 @@ void draw_lanes(TimelineFrame& frame) {
   drag_row(frame);
 }
 
-std::optional<EventId> event_under(const TimelineFrame& frame, Point at, bool closely) {
-  if (!frame.canvas(frame.rows).contains(at)) return {};
-  const TimelineState& state = frame.state;
-  for (std::size_t i = 0; i < state.lane_count; ++i) {
-    const DrawnLane& lane = state.lanes[i];
-    if (at.y < lane.rect.y0 || at.y >= lane.rect.y1 || !lane.clip.contains(at)) continue;
-    const double x = static_cast<double>(at.x - frame.canvas_x);
-    for (const WideSlice& slice : lane.strip.slices) {
-      if (x >= slice.x0 && x < slice.x1) return slice.id;
-    }
-    if (!closely || !frame.tab.reader) return {};
-    const double slack = std::max(1.0, frame.view.ns_per_pixel());
-    const Result<std::optional<EventId>> found = frame.tab.reader->event_at(
-        frame.snapshot.lanes[lane.lane], static_cast<std::int64_t>(frame.ns(at.x)), static_cast<std::int64_t>(slack));
-    if (!found) {
-      frame.tab.last_error = found.message();
-      return {};
-    }
-    return *found;
+namespace {
+
+[[nodiscard]] const DrawnLane* slices_under(const TimelineFrame& frame, Point at) {
+  if (!frame.canvas(frame.rows).contains(at)) return nullptr;
+  for (std::size_t i = 0; i < frame.state.lane_count; ++i) {
+    const DrawnLane& lane = frame.state.lanes[i];
+    if (at.y >= lane.rect.y0 && at.y < lane.rect.y1 && lane.clip.contains(at)) return &lane;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<EventId> event_under(const TimelineFrame& frame, Point at) {
+  const DrawnLane* lane = slices_under(frame, at);
+  if (lane == nullptr) return {};
+  const double x = static_cast<double>(at.x - frame.canvas_x);
+  for (const WideSlice& slice : lane->strip.slices) {
+    if (x >= slice.x0 && x < slice.x1) return slice.id;
   }
   return {};
+}
+
+void find_under(const TimelineFrame& frame, Point at, EventWish wish,
+                std::function<void(std::optional<EventId>)> then) {
+  frame.tab.events->drop(wish);
+  const DrawnLane* drawn = slices_under(frame, at);
+  const std::optional<EventId> event = event_under(frame, at);
+  if (drawn == nullptr || event) return then(event);
+  const auto slack = static_cast<std::int64_t>(std::max(1.0, frame.view.ns_per_pixel()));
+  frame.tab.events->ask(
+      wish,
+      [lane = frame.snapshot.lanes[drawn->lane], ns = static_cast<std::int64_t>(frame.ns(at.x)), slack](
+          EventReader& reader, const TaskControl&) { return reader.event_at(lane, ns, slack); },
+      [&tab = frame.tab, then = std::move(then)](const Result<std::optional<EventId>>& found) {
+        if (!found) tab.last_error = found.message();
+        then(found ? *found : std::nullopt);
+      });
 }
 
 std::optional<Rect> event_rect(const TimelineFrame& frame, const EventRecord& event) {

@@ -7,7 +7,6 @@
 
 #include "app/timeline/frame.h"
 #include "app/view/marker_range.h"
-#include "app/view/record.h"
 #include "core/base/format.h"
 #include "render/widgets/menu.h"
 #include "render/widgets/text_input.h"
@@ -21,22 +20,8 @@ constexpr float kDistanceRoom = 90;  // units between two flags from which their
 constexpr float kFlagGap = 4;        // units between two flags on one line
 constexpr int kMostLines = 4;        // of flags; what still collides then lies over others
 
-void store_marker(SessionTab& tab, Marker& marker) {
-  Result<std::int64_t> id = tab.store->put_marker(marker);
-  if (!id) {
-    tab.last_error = id.message();
-    return;
-  }
-  marker.id = *id;
-  note_kept_change(tab);
-}
-
 [[nodiscard]] std::string flag_text(const Marker& marker) {
   return marker.name.empty() ? marker_letter(marker) : marker_letter(marker) + "  " + marker.name;
-}
-
-void sort_by_time(std::vector<Marker>& markers) {
-  std::stable_sort(markers.begin(), markers.end(), [](const Marker& a, const Marker& b) { return a.ts_ns < b.ts_ns; });
 }
 
 // The part of the marker row that is a line of flags.
@@ -85,7 +70,7 @@ void rename_in_place(TimelineFrame& frame, Marker& marker, const Rect& flag) {
   state.marker_edit.focused = state.marker_edit.focused || input.focused;
   if ((input.submitted || left) && marker.name != state.marker_edit.text) {
     marker.name = state.marker_edit.text;
-    store_marker(frame.tab, marker);
+    put_marker(frame.tab, marker);
   }
   if (input.submitted || left || input.cancelled) state.marker_edit = {};
 }
@@ -175,8 +160,7 @@ void drag_marker(TimelineFrame& frame) {
     }
   }
   if (frame.ui.input().down(MouseButton::left)) return;
-  if (held != frame.tab.markers.end()) store_marker(frame.tab, *held);
-  sort_by_time(frame.tab.markers);
+  if (held != frame.tab.markers.end()) put_marker(frame.tab, *held);
   state.gesture = Gesture::none;
   state.snapped.reset();
 }
@@ -216,19 +200,7 @@ void drop_marker(SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> e
   Marker marker;
   marker.ts_ns = ns;
   marker.end_ns = end_ns;
-  store_marker(tab, marker);
-  if (marker.id == 0) return;
-  tab.markers.push_back(std::move(marker));
-  sort_by_time(tab.markers);
-}
-
-void remove_marker(SessionTab& tab, std::int64_t id) {
-  if (Result<void> removed = tab.store->remove_marker(id); !removed) {
-    tab.last_error = removed.message();
-    return;
-  }
-  note_kept_change(tab);
-  std::erase_if(tab.markers, [id](const Marker& marker) { return marker.id == id; });
+  put_marker(tab, std::move(marker));
 }
 
 void draw_markers(TimelineFrame& frame) {

@@ -11,13 +11,17 @@ namespace accelscope::app {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
+std::optional<Gap> gap_between(SessionTab& tab, EventId one, EventId other) {
+  const EventRecord* first = tab.events->find(one);
+  const EventRecord* second = tab.events->find(other);
+  if (first == nullptr || second == nullptr) return {};
+  if (std::pair(second->begin_ns, second->end_ns) < std::pair(first->begin_ns, first->end_ns)) std::swap(first, second);
+  return Gap{*first, *second};
+}
+
 std::optional<Gap> selected_gap(SessionTab& tab) {
-  if (!tab.selected || tab.also_selected.size() != 1 || !tab.reader) return {};
-  Result<EventRecord> one = tab.reader->read(*tab.selected);
-  Result<EventRecord> other = tab.reader->read(tab.also_selected.front());
-  if (!one || !other) return {};
-  if (std::pair(other->begin_ns, other->end_ns) < std::pair(one->begin_ns, one->end_ns)) std::swap(one, other);
-  return Gap{std::move(one).value(), std::move(other).value()};
+  if (!tab.selected || tab.also_selected.size() != 1) return {};
+  return gap_between(tab, *tab.selected, tab.also_selected.front());
 }
 
 void draw_gap(TimelineFrame& frame) {

@@ -15,11 +15,8 @@ namespace {
 
 using namespace render;
 
-[[nodiscard]] std::optional<EventRecord> menu_event(const TimelineFrame& frame) {
-  if (!frame.state.menu_event || !frame.tab.reader) return {};
-  Result<EventRecord> event = frame.tab.reader->read(*frame.state.menu_event);
-  if (!event) return {};
-  return std::move(event).value();
+[[nodiscard]] const EventRecord* menu_event(const TimelineFrame& frame) {
+  return frame.state.menu_event ? frame.tab.events->find(*frame.state.menu_event) : nullptr;
 }
 
 constexpr std::size_t kLongestLabel = 48;  // characters of a name in the menu
@@ -77,22 +74,18 @@ void choose(TimelineFrame& frame, const std::string& item) {
   if (item == "filter_selection") return filter_by_selection(tab);
   choose_of_region(frame, item);
   if (item == "drop") drop_marker(tab, state.menu_ns);
-  if (item == "fit" && state.menu_event) fit_event(frame, *state.menu_event);
+  if (item == "fit" && state.menu_event) fit_events(tab, {*state.menu_event});
   if (item == "fit_all") tab.show(fitted(frame.session.begin_ns, frame.session.end_ns, frame.session, 0.01));
   if (item == "copy_time") frame.ui.copy_to_clipboard(std::to_string(state.menu_ns));
   if (item == "delete") remove_marker(tab, state.menu_marker);
   if (item == "delete_all") {
-    while (!tab.markers.empty()) {
-      const std::size_t before = tab.markers.size();
-      remove_marker(tab, tab.markers.back().id);
-      if (tab.markers.size() == before) return;  // the error is shown
-    }
+    while (!tab.markers.empty()) remove_marker(tab, tab.markers.back().id);
   }
   const auto marker = std::find_if(tab.markers.begin(), tab.markers.end(),
                                    [&](const Marker& each) { return each.id == state.menu_marker; });
   if (item == "rename" && marker != tab.markers.end()) state.marker_edit = {marker->id, marker->name, true, false};
-  const std::optional<EventRecord> event = menu_event(frame);
-  if (!event) return;
+  const EventRecord* event = menu_event(frame);
+  if (event == nullptr) return;
   choose_trait(frame, *event, item);
   if (item == "copy_name") frame.ui.copy_to_clipboard(event->name_text);
   if (item == "copy_event") {
@@ -131,7 +124,8 @@ void draw_menu(TimelineFrame& frame) {
     items.push_back({.id = "delete", .label = "Delete the marker", .icon = icon::kTrash, .line_above = true});
     items.push_back({.id = "delete_all", .label = "Delete all markers"});
   } else {
-    const bool event = state.menu_event.has_value();
+    const EventRecord* at = menu_event(frame);  // it may come a frame after the menu
+    const bool event = at != nullptr;
     items.push_back({.id = "filter_selection",
                      .label = shortened(selected_part(frame.tab).label),
                      .shortcut = "Shift+F",
@@ -143,7 +137,7 @@ void draw_menu(TimelineFrame& frame) {
     items.push_back(
         {.id = "fit", .label = "Fit the event", .icon = icon::kExpand, .enabled = event, .line_above = true});
     items.push_back({.id = "fit_all", .label = "Fit the whole session", .shortcut = "0"});
-    if (const auto at = menu_event(frame)) {
+    if (event) {
       const std::vector<SharedTrait> traits = traits_of(*at, frame.snapshot);
       items.push_back(trait_menu(traits, "select", "Select"));
       items.back().line_above = true;

@@ -17,15 +17,8 @@ using namespace render;
 
 constexpr std::size_t kMostArrows = 12;  // to and from the selected event
 
-[[nodiscard]] std::optional<EventRecord> read(const TimelineFrame& frame, EventId id) {
-  if (!frame.tab.reader) return {};
-  Result<EventRecord> event = frame.tab.reader->read(id);
-  if (!event) return {};
-  return std::move(event).value();
-}
-
 void outline_event(TimelineFrame& frame, EventId id, Colour colour, float grow, float thickness) {
-  const auto event = read(frame, id);
+  const EventRecord* event = frame.tab.events->find(id);
   if (!event) return;
   const auto rect = event_rect(frame, *event);
   if (!rect || rect->x1 < frame.canvas_x || rect->x0 > frame.rows.x1) return;
@@ -57,8 +50,8 @@ void draw_arrow(TimelineFrame& frame, const EventRecord& from, const EventRecord
 // Each link from its source to its target. What lies between two events off the same side of the screen is not drawn.
 void draw_links(TimelineFrame& frame, const std::vector<Dependency>& links, Colour colour) {
   for (const Dependency& each : links) {
-    const auto from = read(frame, each.source);
-    const auto to = read(frame, each.target);
+    const EventRecord* from = frame.tab.events->find(each.source);
+    const EventRecord* to = frame.tab.events->find(each.target);
     if (!from || !to) continue;
     const double first = frame.ns(frame.canvas_x), last = frame.ns(frame.rows.x1);
     const auto begin = static_cast<double>(std::min(from->end_ns, to->begin_ns));
@@ -80,13 +73,13 @@ void draw_dependencies(TimelineFrame& frame, const EventRecord& selected) {
   const auto dependencies = frame.tab.analysis ? frame.tab.analysis->dependencies() : nullptr;
   if (!dependencies) return;
   for (const Dependency& each : dependencies->predecessors(selected.id, kMostArrows).dependencies) {
-    const auto other = read(frame, each.source);
+    const EventRecord* other = frame.tab.events->find(each.source);
     if (!other) continue;
     draw_arrow(frame, *other, selected, Colour::accent);
     outline_event(frame, other->id, Colour::accent, 0, 2);
   }
   for (const Dependency& each : dependencies->successors(selected.id, kMostArrows).dependencies) {
-    const auto other = read(frame, each.target);
+    const EventRecord* other = frame.tab.events->find(each.target);
     if (!other) continue;
     draw_arrow(frame, selected, *other, Colour::selection);
     outline_event(frame, other->id, Colour::accent, 0, 2);
@@ -97,7 +90,7 @@ void draw_outlines(TimelineFrame& frame) {
   for (const EventId id : frame.tab.related) outline_event(frame, id, Colour::accent, 0, 2);
   for (const EventId id : frame.tab.also_selected) outline_event(frame, id, Colour::selection, 2, 2);
   if (frame.tab.selected) {
-    if (const auto selected = read(frame, *frame.tab.selected)) draw_dependencies(frame, *selected);
+    if (const EventRecord* selected = frame.tab.events->find(*frame.tab.selected)) draw_dependencies(frame, *selected);
     outline_event(frame, *frame.tab.selected, Colour::selection, 2, 2);
   }
   if (frame.tab.hovered && frame.tab.hovered != frame.tab.selected) {

@@ -11,6 +11,7 @@
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
 #include "app/view/region_terms.h"
+#include "app/view/selection.h"
 
 namespace accelscope::app {
 namespace {
@@ -49,9 +50,8 @@ constexpr std::array<TimelineCommandInfo, 29> kTimelineCommands = {{
     {TimelineCommand::show_hidden, "show_hidden", "Show all hidden lanes", "Shift+H", ""},
 }};
 
-constexpr double kTickPixels = 90;                // least distance of labelled ticks at 100 %
-constexpr float kKeyScroll = 60;                  // units
-constexpr std::uint64_t kFarthestStep = 200'000;  // events looked at for one of the same name
+constexpr double kTickPixels = 90;  // least distance of labelled ticks at 100 %
+constexpr float kKeyScroll = 60;    // units
 
 [[nodiscard]] TimelineState& state_of(SessionTab& tab) {
   if (!tab.timeline) tab.timeline = std::make_shared<TimelineState>();
@@ -83,41 +83,27 @@ constexpr std::uint64_t kFarthestStep = 200'000;  // events looked at for one of
   return frame;
 }
 
-[[nodiscard]] std::optional<EventRecord> selected_event(SessionTab& tab) {
-  if (!tab.selected || !tab.reader) return {};
-  Result<EventRecord> event = tab.reader->read(*tab.selected);
-  if (!event) {
-    tab.last_error = event.message();
-    return {};
-  }
-  return std::move(event).value();
-}
-
-void show_event(SessionTab& tab, const EventRecord& event) {
-  tab.selected = event.id;
-  tab.also_selected.clear();
-  state_of(tab).reveal = event.id;
-  const ViewRange view = with_in_sight(tab.view, static_cast<double>(event.begin_ns), static_cast<double>(event.end_ns),
-                                       session_span(*tab.snapshot));
-  if (view != tab.view) tab.show(view);
-}
-
 // One event on in the lane, or on to the next of the same name.
-void step(SessionTab& tab, int direction, bool same_name) {
-  const auto from = selected_event(tab);
-  if (!from || from->lane == nullptr) return;
-  std::uint64_t ordinal = ordinal_of(from->id);
-  for (std::uint64_t looked = 0; looked < kFarthestStep; ++looked) {
-    if (direction < 0 && ordinal == 0) return;
-    ordinal = direction < 0 ? ordinal - 1 : ordinal + 1;
-    if (ordinal >= from->lane->event_count) return;
-    const Result<EventRecord> event = tab.reader->read(make_event_id(lane_of(from->id), ordinal));
-    if (!event) {
-      tab.last_error = event.message();
-      return;
-    }
-    if (!same_name || event->name == from->name) return show_event(tab, *event);
-  }
+void step(SessionTab& tab, bool after, bool same_name) {
+  if (!tab.selected) return;
+  const auto to_neighbour = [after, same_name](EventReader& reader, StepPlace& place,
+                                               const TaskControl& control) -> Result<void> {
+    const auto found = reader.neighbour(*place.event, after, same_name, control);
+    if (!found) return found.error();
+    if (*found) place.event = *found;
+    return {};
+  };
+  step_selection(tab, to_neighbour, [&tab](const StepPlace& place) {
+    const EventRecord* event = tab.events->find(*place.event);
+    if (place.event == tab.selected || event == nullptr) return;
+    tab.selected = place.event;
+    tab.chosen_in = ChosenIn::timeline;
+    tab.also_selected.clear();
+    state_of(tab).reveal = place.event;
+    const ViewRange view = with_in_sight(tab.view, static_cast<double>(event->begin_ns),
+                                         static_cast<double>(event->end_ns), session_span(*tab.snapshot));
+    if (view != tab.view) tab.show(view);
+  });
 }
 
 void zoom_by_key(SessionTab& tab, double factor) {
@@ -133,17 +119,7 @@ void fit_selection(SessionTab& tab) {
     return tab.show(fitted(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns),
                            session_span(*tab.snapshot), 0.1));
   }
-  std::optional<EventRecord> first = selected_event(tab);
-  if (!first) return;
-  std::int64_t begin = first->begin_ns;
-  std::int64_t end = first->end_ns;
-  for (const EventId id : tab.also_selected) {
-    const Result<EventRecord> event = tab.reader->read(id);
-    if (!event) continue;
-    begin = std::min(begin, event->begin_ns);
-    end = std::max(end, event->end_ns);
-  }
-  tab.show(fitted(static_cast<double>(begin), static_cast<double>(end), session_span(*tab.snapshot), 0.5));
+  if (tab.selected) fit_events(tab, selected_events(tab));
 }
 
 // The box, the time between two selected events, the selected one, or where the pointer is.
@@ -151,13 +127,18 @@ void mark(SessionTab& tab) {
   if (tab.region && tab.region->range) {
     return drop_marker(tab, tab.region->range->begin_ns, tab.region->range->end_ns);
   }
-  if (const auto gap = selected_gap(tab)) {
-    const auto [from, to] = std::minmax(gap->first.end_ns, gap->second.begin_ns);
-    return drop_marker(tab, from, to);
-  }
-  if (const auto event = selected_event(tab)) return drop_marker(tab, event->begin_ns, event->end_ns);
   const double middle = (tab.view.begin_ns + tab.view.end_ns) / 2;
-  drop_marker(tab, tab.cursor_ns.value_or(static_cast<std::int64_t>(middle)));
+  const std::int64_t at = tab.cursor_ns.value_or(static_cast<std::int64_t>(middle));
+  const std::vector<EventId> events = selected_events(tab);
+  tab.events->when_known(EventWish::marker, events, [&tab, events, at] {
+    const EventRecord* event = events.empty() ? nullptr : tab.events->find(events.front());
+    if (const auto gap = events.size() == 2 ? gap_between(tab, events.front(), events.back()) : std::nullopt) {
+      const auto [from, to] = std::minmax(gap->first.end_ns, gap->second.begin_ns);
+      return drop_marker(tab, from, to);
+    }
+    if (event != nullptr) return drop_marker(tab, event->begin_ns, event->end_ns);
+    drop_marker(tab, at);
+  });
 }
 
 void draw_scroll_bar(TimelineFrame& frame) {
@@ -280,16 +261,17 @@ void TimelinePanel::run(Ui& ui, SessionTab& tab, TimelineCommand command) {
       return;
     }
     case TimelineCommand::next_event:
-      return step(tab, 1, false);
+      return step(tab, true, false);
     case TimelineCommand::previous_event:
-      return step(tab, -1, false);
+      return step(tab, false, false);
     case TimelineCommand::next_same_name:
-      return step(tab, 1, true);
+      return step(tab, true, true);
     case TimelineCommand::previous_same_name:
-      return step(tab, -1, true);
+      return step(tab, false, true);
     case TimelineCommand::drop_marker:
       return mark(tab);
     case TimelineCommand::clear_selection:
+      tab.events->drop(EventWish::selection);
       tab.selected.reset();
       tab.also_selected.clear();
       tab.related.clear();
@@ -324,8 +306,8 @@ bool TimelinePanel::settled(const SessionTab& tab) const {
   if (!tab.timeline) return false;
   const TimelineState& state = *tab.timeline;
   if (state.too_small) return true;
-  return state.complete && state.overview.complete && !state.windows.pending() && !state.derived.pending() &&
-         !state.labels.pending() && !state.incidents.task.valid();
+  return state.complete && state.overview.complete && !tab.events->pending() && !state.windows.pending() &&
+         !state.derived.pending() && !state.labels.pending() && !state.incidents.task.valid();
 }
 
 bool TimelinePanel::take_region_made(SessionTab& tab) { return std::exchange(state_of(tab).region_made, false); }

@@ -3,6 +3,7 @@
 
 #include "app/rows/track_names.h"
 #include "app/timeline/frame.h"
+#include "app/view/selection.h"
 
 namespace accelscope::app {
 namespace {
@@ -38,46 +39,58 @@ void open_groups(const TimelineState& state, RowChoices& choices, bool open) {
 }
 
 // Of the lane's events in the view the one at the time, else the nearest.
-[[nodiscard]] std::optional<EventRecord> event_near(SessionTab& tab, const LaneSnapshot& lane, std::int64_t ns) {
-  const auto slack = static_cast<std::int64_t>(tab.view.span_ns());
-  const Result<std::optional<EventId>> found = tab.reader->event_at(lane, ns, slack);
-  if (!found) tab.last_error = found.message();
-  if (!found || !*found) return {};
-  Result<EventRecord> event = tab.reader->read(**found);
-  if (!event) tab.last_error = event.message();
-  if (!event || static_cast<double>(event->end_ns) < tab.view.begin_ns ||
-      static_cast<double>(event->begin_ns) > tab.view.end_ns) {
-    return {};
-  }
-  return std::move(event).value();
+[[nodiscard]] Result<std::optional<EventId>> event_near(EventReader& reader, const LaneSnapshot& lane, std::int64_t ns,
+                                                        const ViewRange& view) {
+  const auto found = reader.event_at(lane, ns, static_cast<std::int64_t>(view.span_ns()));
+  if (!found || !*found) return found;
+  const Result<EventRecord> event = reader.read(**found);
+  if (!event) return event.error();
+  const bool in_view =
+      static_cast<double>(event->end_ns) >= view.begin_ns && static_cast<double>(event->begin_ns) <= view.end_ns;
+  return in_view ? found : Result(std::optional<EventId>());
 }
 
-// Lanes without an event in the view are passed over.
-void step_lane(SessionTab& tab, TimelineState& state, int direction) {
-  if (!tab.selected || !tab.reader) return;
-  const Result<EventRecord> from = tab.reader->read(*tab.selected);
-  if (!from || from->lane == nullptr) return;
-  if (state.lane_step.event != from->id) {
-    const double middle = (static_cast<double>(from->begin_ns) + static_cast<double>(from->end_ns)) / 2;
-    state.lane_step.ns = static_cast<std::int64_t>(std::clamp(middle, tab.view.begin_ns, tab.view.end_ns));
-  }
-  std::vector<std::uint32_t> lanes;  // from top to bottom
+// From one of the lanes to the next that has an event in the view.
+[[nodiscard]] EventStep lane_step(std::vector<LaneSnapshot> lanes, const ViewRange& view, bool up) {
+  return [lanes = std::move(lanes), view, up](EventReader& reader, StepPlace& place,
+                                              const TaskControl& control) -> Result<void> {
+    const Result<EventRecord> from = reader.read(*place.event);
+    if (!from) return from.error();
+    if (place.lane_step.event != from->id) {
+      const double middle = (static_cast<double>(from->begin_ns) + static_cast<double>(from->end_ns)) / 2;
+      place.lane_step.ns = static_cast<std::int64_t>(std::clamp(middle, view.begin_ns, view.end_ns));
+    }
+    const auto is_own = [&](const LaneSnapshot& lane) { return lane.number() == lane_of(from->id); };
+    std::size_t at = static_cast<std::size_t>(std::find_if(lanes.begin(), lanes.end(), is_own) - lanes.begin());
+    if (at == lanes.size()) return {};
+    while (up ? at-- > 0 : ++at < lanes.size()) {
+      if (control.cancelled()) return cancelled_error();
+      const auto event = event_near(reader, lanes[at], place.lane_step.ns, view);
+      if (!event) return event.error();
+      if (!*event) continue;
+      place.event = *event;
+      place.lane_step.event = **event;
+      return {};
+    }
+    return {};
+  };
+}
+
+void step_lane(SessionTab& tab, TimelineState& state, bool up) {
+  if (!tab.selected) return;
+  std::vector<LaneSnapshot> lanes;  // from top to bottom
   for (const TimelineRow& row : state.rows) {
-    if (row.kind == RowKind::slices) lanes.insert(lanes.end(), row.lanes.begin(), row.lanes.end());
+    if (row.kind != RowKind::slices) continue;
+    for (const std::uint32_t lane : row.lanes) lanes.push_back(tab.snapshot->lanes[lane]);
   }
-  const auto is_own = [&](std::uint32_t lane) { return tab.snapshot->lanes[lane].number() == lane_of(from->id); };
-  auto at = std::find_if(lanes.begin(), lanes.end(), is_own) - lanes.begin();
-  const auto count = static_cast<std::ptrdiff_t>(lanes.size());
-  if (at == count) return;
-  for (at += direction; at >= 0 && at < count; at += direction) {
-    const LaneSnapshot& lane = tab.snapshot->lanes[lanes[static_cast<std::size_t>(at)]];
-    const std::optional<EventRecord> event = event_near(tab, lane, state.lane_step.ns);
-    if (!event) continue;
-    tab.selected = state.lane_step.event = event->id;
+  step_selection(tab, lane_step(std::move(lanes), tab.view, up), [&tab, &state](const StepPlace& place) {
+    if (place.event == tab.selected) return;
+    tab.selected = place.event;
+    tab.chosen_in = ChosenIn::timeline;
     tab.also_selected.clear();
-    state.reveal = event->id;
-    return;
-  }
+    state.lane_step = place.lane_step;
+    state.reveal = place.event;
+  });
 }
 
 }  // namespace
@@ -92,7 +105,7 @@ bool run_row_command(SessionTab& tab, TimelineState& state, TimelineCommand comm
   switch (command) {
     case TimelineCommand::event_above:
     case TimelineCommand::event_below:
-      step_lane(tab, state, command == TimelineCommand::event_above ? -1 : 1);
+      step_lane(tab, state, command == TimelineCommand::event_above);
       return true;
     case TimelineCommand::filter_lanes:
       state.focus_filter = true;

@@ -114,12 +114,6 @@ struct RowDrag {
   bool moved = false;  // far enough to be no click
 };
 
-// Steps from lane to lane keep to the time where they began, however the events on the way lie.
-struct LaneStep {
-  EventId event = kNoEvent;  // that the last step ended at
-  std::int64_t ns = 0;
-};
-
 // Values of a counter over the whole session: its scale stays when the view changes.
 struct CounterScale {
   std::uint64_t version = 0;

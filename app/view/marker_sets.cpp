@@ -8,14 +8,12 @@
 #include <utility>
 
 #include "app/persist/text_record.h"
-#include "app/view/record.h"
 
 namespace accelscope::app {
 namespace {
 
 constexpr const char* kMarkerSetsHead = "accelscope-marker-sets";
 constexpr const char* kVersion = "1";
-constexpr const char* kSetsKey = "marker_sets";  // of the store's overlay values
 
 [[nodiscard]] bool same(const Marker& a, const Marker& b) {
   return a.ts_ns == b.ts_ns && a.end_ns == b.end_ns && a.name == b.name && a.note == b.note;
@@ -130,7 +128,7 @@ Result<MarkerSets> MarkerSets::from_text(std::string_view text) {
 
 const MarkerSets& SessionMarkerSets::of(const SessionTab& tab) {
   if (std::exchange(read_, true)) return sets_;
-  Result<MarkerSets> kept = MarkerSets::from_text(tab.store->overlay_value(kSetsKey));
+  Result<MarkerSets> kept = MarkerSets::from_text(kept_value(tab, kMarkerSetsKey));
   if (kept) {
     sets_ = std::move(*kept);
   } else {
@@ -139,30 +137,34 @@ const MarkerSets& SessionMarkerSets::of(const SessionTab& tab) {
   return sets_;
 }
 
-Result<void> SessionMarkerSets::keep(SessionTab& tab) {
+void SessionMarkerSets::keep(SessionTab& tab) {
   problem_.clear();
   note_kept_change(tab);
-  return tab.store->set_overlay_value(kSetsKey, sets_.all().empty() ? "" : sets_.to_text());
+  keep_value(tab, kMarkerSetsKey, sets_.all().empty() ? "" : sets_.to_text());
 }
 
 Result<void> SessionMarkerSets::save(SessionTab& tab, const std::string& name) {
   (void)of(tab);
   if (name.empty()) return Error{"a set of markers needs a name"};
   sets_.put(name, tab.markers);
-  return keep(tab);
+  keep(tab);
+  return {};
 }
 
 Result<void> SessionMarkerSets::rename(SessionTab& tab, const std::string& from, const std::string& to) {
   (void)of(tab);
-  if (sets_.rename(from, to)) return keep(tab);
+  if (sets_.rename(from, to)) {
+    keep(tab);
+    return {};
+  }
   return Error{to.empty() ? "a set of markers needs a name"
                           : fmt::format("{}: there is a set of that name already", to)};
 }
 
-Result<void> SessionMarkerSets::remove(SessionTab& tab, const std::string& name) {
+void SessionMarkerSets::remove(SessionTab& tab, const std::string& name) {
   (void)of(tab);
   sets_.remove(name);
-  return keep(tab);
+  keep(tab);
 }
 
 Result<std::size_t> SessionMarkerSets::import_text(SessionTab& tab, std::string_view text) {
@@ -171,7 +173,7 @@ Result<std::size_t> SessionMarkerSets::import_text(SessionTab& tab, std::string_
   if (!found) return found.error();
   if (found->all().empty()) return Error{"the file holds no set of markers; export one in the Markers panel"};
   for (const MarkerSet& set : found->all()) sets_.put(set.name, set.markers);
-  if (Result<void> kept = keep(tab); !kept) return kept.error();
+  keep(tab);
   return found->all().size();
 }
 
@@ -179,29 +181,22 @@ Result<void> SessionMarkerSets::load(SessionTab& tab, const std::string& name, L
   const MarkerSet* found = of(tab).find(name);
   if (found == nullptr) return Error{fmt::format("{}: there is no such set of markers", name)};
   const MarkerSet set = *found;
-  const Result<void> done = how == LoadMarkers::replace ? clear_for(tab, set) : Result<void>();
-  Result<void> put = done;
+  if (how == LoadMarkers::replace) clear_for(tab, set);
   for (Marker marker : set.markers) {
-    if (!put) break;
     if (marker.set_name.empty()) marker.set_name = set.name;
-    if (const Result<std::int64_t> kept = tab.store->put_marker(marker); !kept) put = kept.error();
+    put_marker(tab, std::move(marker));
   }
-  tab.markers = tab.store->markers();
-  note_kept_change(tab);
-  return put;
+  return {};
 }
 
 // Takes the session's markers away to make room for the set; those that are in no set become one.
-Result<void> SessionMarkerSets::clear_for(SessionTab& tab, const MarkerSet& set) {
-  const std::vector<Marker> before = tab.store->markers();
+void SessionMarkerSets::clear_for(SessionTab& tab, const MarkerSet& set) {
+  const std::vector<Marker> before = tab.markers;
   if (!before.empty() && !sets_.holds(before)) {
     sets_.put(fmt::format("before {}", set.name), before);
-    if (Result<void> kept = keep(tab); !kept) return kept;
+    keep(tab);
   }
-  for (const Marker& marker : before) {
-    if (Result<void> removed = tab.store->remove_marker(marker.id); !removed) return removed;
-  }
-  return {};
+  for (const Marker& marker : before) remove_marker(tab, marker.id);
 }
 
 }  // namespace accelscope::app

@@ -53,15 +53,15 @@ class SessionMarkerSets {
   Result<void> save(SessionTab& tab,
                     const std::string& name);  // the session's markers, in the place of one of that name
   Result<void> rename(SessionTab& tab, const std::string& from, const std::string& to);
-  Result<void> remove(SessionTab& tab, const std::string& name);
+  void remove(SessionTab& tab, const std::string& name);
   // Puts the set's markers among those of the session, or in their place. Markers without a label get the set's name.
   // Markers that are in no set are kept as the set "before NAME" when they are replaced.
   Result<void> load(SessionTab& tab, const std::string& name, LoadMarkers how);
   Result<std::size_t> import_text(SessionTab& tab, std::string_view text);  // how many sets came
 
  private:
-  Result<void> keep(SessionTab& tab);
-  Result<void> clear_for(SessionTab& tab, const MarkerSet& set);
+  void keep(SessionTab& tab);
+  void clear_for(SessionTab& tab, const MarkerSet& set);
 
   MarkerSets sets_;
   bool read_ = false;

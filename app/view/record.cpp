@@ -13,8 +13,6 @@
 namespace accelscope::app {
 namespace {
 
-constexpr const char* kViewKey = "view";  // of the store's overlay values
-
 // The keys of rows as this session has them: another machine's rows are found by all but its name.
 [[nodiscard]] RowChoices with_own_keys(RowChoices rows, const TrackNames& names) {
   const auto own = [&names](const std::string& key) {
@@ -79,20 +77,19 @@ void keep_own_colours(const Snapshot& snapshot, ViewChoices& choices, std::vecto
   return range.begin_ns <= span.end_ns && range.end_ns >= span.begin_ns;
 }
 
-void select_linked(SessionTab& tab, const std::optional<LinkedEvent>& event, std::vector<std::string>& told) {
+void select_linked(SessionTab& tab, const std::optional<LinkedEvent>& event, const TellLinked& tell,
+                   const std::function<void(EventId)>& reveal) {
   clear_selection(tab);
   tab.also_selected.clear();
   if (!event) return;
-  const LaneSnapshot* lane = tab.snapshot->find_lane(lane_of(event->id));
-  const bool known = lane != nullptr && ordinal_of(event->id) < lane->event_count;
-  if (known) {
-    const Result<EventRecord> record = tab.reader->read(event->id);
-    if (record && record->name_text == event->name) {
-      tab.selected = event->id;
-      return;
+  tab.events->when_known(EventWish::selection, {event->id}, [&tab, event = *event, tell, reveal] {
+    const EventRecord* record = tab.events->find(event.id);
+    if (record == nullptr || record->name_text != event.name) {
+      return tell(fmt::format("The event that was selected, {}, is not in this session", event.name));
     }
-  }
-  told.push_back(fmt::format("The event that was selected, {}, is not in this session", event->name));
+    tab.selected = event.id;
+    if (reveal) reveal(event.id);
+  });
 }
 
 }  // namespace
@@ -107,12 +104,13 @@ ViewLink link_to_view(const SessionTab& tab) {
     link.choices.filter.tracks.clear();
   }
   if (!tab.selected) return link;
-  const Result<EventRecord> record = tab.reader->read(*tab.selected);
-  if (record) link.selected = LinkedEvent{*tab.selected, record->name_text};
+  const EventRecord* record = tab.events->find(*tab.selected);
+  if (record != nullptr) link.selected = LinkedEvent{*tab.selected, record->name_text};
   return link;
 }
 
-std::vector<std::string> follow_link(SessionTab& tab, const ViewLink& link) {
+void follow_link(SessionTab& tab, const ViewLink& link, const TellLinked& tell,
+                 const std::function<void(EventId)>& reveal) {
   std::vector<std::string> told;
   const TrackNames names(*tab.snapshot);
   ViewState state{tab.view, link.choices};
@@ -126,29 +124,31 @@ std::vector<std::string> follow_link(SessionTab& tab, const ViewLink& link) {
   }
   tab.restore(state);
   tab.remember_view();
-  select_linked(tab, link.selected, told);
+  for (std::string& each : told) tell(std::move(each));
+  select_linked(tab, link.selected, tell, reveal);
   for (const std::string& part : link.passed_over) {
-    told.push_back(fmt::format("The view's part \"{}\" is of a newer version and was passed over", part));
+    tell(fmt::format("The view's part \"{}\" is of a newer version and was passed over", part));
   }
-  return told;
 }
 
-bool writes_to_its_file(const SessionTab& tab) { return !tab.path.empty() && tab.store->status().path == tab.path; }
-
-void note_kept_change(SessionTab& tab) {
-  if (!writes_to_its_file(tab)) tab.modified = true;
+void keep_view(SessionTab& tab, StoreWriter::Then then) {
+  tab.writer->write(
+      [link = link_to_view(tab), selected = tab.selected, snapshot = tab.snapshot](Store& store) mutable {
+        if (selected && !link.selected) {  // so new that nobody has read it yet
+          const Result<EventRecord> record = EventReader(store, snapshot).read(*selected);
+          if (record) link.selected = LinkedEvent{*selected, record->name_text};
+        }
+        return store.set_overlay_value(kViewKey, to_text(link));
+      },
+      std::move(then));
 }
 
-Result<void> keep_view(const SessionTab& tab) {
-  return tab.store->set_overlay_value(kViewKey, to_text(link_to_view(tab)));
-}
-
-std::vector<std::string> show_kept_view(SessionTab& tab) {
-  const std::string text = tab.store->overlay_value(kViewKey);
-  if (text.empty()) return {};
+void show_kept_view(SessionTab& tab, const TellLinked& tell) {
+  const std::string text = kept_value(tab, kViewKey);
+  if (text.empty()) return;
   const Result<ViewLink> link = read_view_link(text);
-  if (!link) return {fmt::format("The view that the session was saved with cannot be shown: {}", link.message())};
-  return follow_link(tab, *link);
+  if (!link) return tell(fmt::format("The view that the session was saved with cannot be shown: {}", link.message()));
+  follow_link(tab, *link, tell);
 }
 
 }  // namespace accelscope::app

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/scan/event_reader.h"
-
 namespace accelscope::app {
 
 namespace {
@@ -88,9 +86,9 @@ void hide(SessionTab& tab, const EventFilter& trait) {
 
 SelectedPart selected_part(const SessionTab& tab) {
   if (tab.region) return {*tab.region, "Zoom in and filter in by selection"};
-  if (tab.selected && tab.reader) {
-    const Result<EventRecord> event = tab.reader->read(*tab.selected);
-    if (event && !event->name_text.empty()) {
+  if (tab.selected) {
+    const EventRecord* event = tab.events->find(*tab.selected);
+    if (event != nullptr && !event->name_text.empty()) {
       return {{.range = {}, .tracks = {}, .terms = {{equals_term("name", event->name_text), false}}},
               "Filter in all named " + event->name_text};
     }
@@ -100,7 +98,9 @@ SelectedPart selected_part(const SessionTab& tab) {
   return {{.range = TimeRange{begin, end}, .tracks = {}, .terms = {}}, "Filter in what is visible"};
 }
 
-void filter_by_selection(SessionTab& tab) {
+namespace {
+
+void filter_by_part(SessionTab& tab) {
   const EventFilter part = selected_part(tab).filter;
   tab.follow = false;
   if (tab.region && part.range) {
@@ -108,6 +108,13 @@ void filter_by_selection(SessionTab& tab) {
   }
   tab.change([&](ViewChoices& choices) { choices.filter = both(choices.filter, part); });
   tab.region.reset();
+}
+
+}  // namespace
+
+void filter_by_selection(SessionTab& tab) {
+  if (tab.region || !tab.selected) return filter_by_part(tab);
+  tab.events->when_known(EventWish::filter, {*tab.selected}, [&tab] { filter_by_part(tab); });
 }
 
 }  // namespace accelscope::app

@@ -23,72 +23,76 @@ void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns) {
   tab.show({begin - span * kStretchMargin, begin + span * (1 + kStretchMargin)});
 }
 
-void select_event(SessionTab& tab, EventId id) {
-  const auto record = tab.reader->read(id);
-  const double length = record ? static_cast<double>(record->end_ns - record->begin_ns) : 0;
+namespace {
+
+void bring_into_view(SessionTab& tab, const EventRecord& event, bool nearer) {
+  const auto begin = static_cast<double>(event.begin_ns);
+  const auto end = static_cast<double>(event.end_ns);
+  const double centre = (begin + end) / 2;
   const int pixels = tab.view_pixels;
   const double ns_per_pixel = pixels > 0 ? tab.view.span_ns() / pixels : 0;
-  if (length <= 0 || length >= kSeenFromPixels * ns_per_pixel) return select_in_view(tab, id);
-  tab.selected = id;
-  const double centre = static_cast<double>(record->begin_ns) + length / 2;
-  const double span = std::max(length * pixels / kShownAsPixels, kLeastSpanNs);
-  tab.show({centre - span / 2, centre + span / 2});
-}
-
-void select_in_view(SessionTab& tab, EventId id) {
-  tab.selected = id;
-  auto record = tab.reader->read(id);
-  if (!record) {
-    tab.last_error = record.message();
+  double span = std::max(tab.view.span_ns(), (end - begin) * 1.2);
+  if (nearer && end > begin && end - begin < kSeenFromPixels * ns_per_pixel) {
+    span = std::max((end - begin) * pixels / kShownAsPixels, kLeastSpanNs);
+  } else if (end >= tab.view.begin_ns && begin <= tab.view.end_ns) {
     return;
   }
-  const auto begin = static_cast<double>(record->begin_ns);
-  const auto end = static_cast<double>(record->end_ns);
-  if (end >= tab.view.begin_ns && begin <= tab.view.end_ns) return;
-  const double centre = (begin + end) / 2;
-  const double span = std::max(tab.view.span_ns(), (end - begin) * 1.2);
   tab.show({centre - span / 2, centre + span / 2});
 }
 
+void select_and_show(SessionTab& tab, EventId id, bool nearer) {
+  tab.selected = id;
+  tab.events->when_known(EventWish::selection, {id}, [&tab, id, nearer] {
+    const EventRecord* event = tab.events->find(id);
+    if (event == nullptr) tab.last_error = tab.events->problem(id);
+    if (event != nullptr && tab.selected == id) bring_into_view(tab, *event, nearer);
+  });
+}
+
+}  // namespace
+
+void select_event(SessionTab& tab, EventId id) { select_and_show(tab, id, true); }
+
+void select_in_view(SessionTab& tab, EventId id) { select_and_show(tab, id, false); }
+
 void clear_selection(SessionTab& tab) {
+  tab.events->drop(EventWish::selection);
   tab.selected.reset();
   tab.selected_source.clear();
   tab.related.clear();
   tab.lit.reset();
 }
 
-std::optional<TimeRange> stretch_of(SessionTab& tab, std::span<const EventId> events) {
-  constexpr std::size_t kMostRead = 2'000;  // the ends of a long list come sorted by time
-  std::optional<TimeRange> stretch;
-  const auto include = [&](EventId id) {
-    auto record = tab.reader->read(id);
-    if (!record) return;
-    if (!stretch) stretch = {record->begin_ns, record->end_ns};
-    stretch = {std::min(stretch->begin_ns, record->begin_ns), std::max(stretch->end_ns, record->end_ns)};
-  };
-  const std::size_t head = std::min(events.size(), kMostRead / 2);
-  for (std::size_t i = 0; i < head; ++i) include(events[i]);
-  for (std::size_t i = std::max(head, events.size() - std::min(events.size(), kMostRead / 2)); i < events.size(); ++i) {
-    include(events[i]);
-  }
-  return stretch;
+void step_selection(SessionTab& tab, EventStep step, std::function<void(const StepPlace&)> arrived) {
+  const LaneStep lane_step = tab.timeline ? tab.timeline->lane_step : LaneStep{};
+  tab.events->step({tab.selected, lane_step, {}}, std::move(step),
+                   [&tab, from = tab.selected, arrived = std::move(arrived)](const Result<StepPlace>& place) {
+                     if (!place) tab.last_error = place.message();
+                     if (place && tab.selected == from) arrived(*place);
+                   });
 }
 
 void SelectionFollower::update(SessionTab& tab) {
   if (tab.selected != seen_) {
     seen_ = tab.selected;
-    dependencies_wanted_ = seen_.has_value();
+    source_wanted_ = dependencies_wanted_ = seen_.has_value();
     if (seen_) {
       tab.related.clear();
       // Stepping through the events of a line keeps them all lit.
       if (tab.lit && !tab.lit->passes(*tab.snapshot, *seen_)) tab.lit.reset();
-      auto record = tab.reader->read(*seen_);
-      const std::string source = record ? describe_event(*record, *tab.snapshot).source : "";
-      if (!source.empty()) tab.selected_source = source;
     }
   }
+  follow_source(tab);
   light_dependencies(tab);
   follow_chain(tab);
+}
+
+void SelectionFollower::follow_source(SessionTab& tab) {
+  if (!source_wanted_) return;
+  const EventRecord* event = tab.events->find(*seen_);
+  source_wanted_ = event == nullptr && tab.events->problem(*seen_).empty();
+  const std::string source = event != nullptr ? describe_event(*event, *tab.snapshot).source : "";
+  if (!source.empty()) tab.selected_source = source;
 }
 
 void SelectionFollower::light_dependencies(SessionTab& tab) {

@@ -2,24 +2,25 @@
 // that a selection made in one shows in all.
 #pragma once
 
+#include <functional>
 #include <optional>
-#include <span>
-#include <string>
 
 #include "app/session/tab.h"
 #include "core/scan/worker_pool.h"
 
 namespace accelscope::app {
 
-// Brings it into the view in time when it lies outside, and nearer when it would be too narrow to be seen.
+// Brings it into the view in time when it lies outside, and nearer when it would be too narrow to be seen: once its
+// times are known.
 void select_event(SessionTab& tab, EventId id);
 void select_in_view(SessionTab& tab, EventId id);  // the same at the zoom that there is
 void clear_selection(SessionTab& tab);
+// On from the selected event, on a worker; nothing where none is selected unless the step begins elsewhere. Calls
+// `arrived` when it has ended, unless something else was selected meanwhile; it may have led nowhere.
+void step_selection(SessionTab& tab, EventStep step, std::function<void(const StepPlace&)> arrived);
 
 // Shows a stretch with a margin of a tenth on both sides.
 void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns);
-// The stretch from the first to the last of the events; nothing if none can be read.
-[[nodiscard]] std::optional<TimeRange> stretch_of(SessionTab& tab, std::span<const EventId> events);
 
 // Follows what the user selected since the last frame, in whichever panel: sets the source line of a newly selected
 // event, lights its dependencies once they are known, and walks the chain of them when the tab wants it. Holds what
@@ -31,11 +32,13 @@ class SelectionFollower {
   [[nodiscard]] bool pending() const { return chain_task_.valid(); }
 
  private:
+  void follow_source(SessionTab& tab);
   void light_dependencies(SessionTab& tab);
   void follow_chain(SessionTab& tab);
 
   WorkerPool& pool_;
   std::optional<EventId> seen_;
+  bool source_wanted_ = false;
   bool dependencies_wanted_ = false;
   Task<std::shared_ptr<const DependencyChain>> chain_task_;
   EventId chain_of_ = kNoEvent;  // that is being walked

@@ -70,9 +70,8 @@ void Workspace::connect(const capture::client::CapturePlan& plan, const Configur
   if (from.empty()) return;
   tab.project = from.project;
   tab.configuration = from.name;
-  for (const auto& [key, value] : {std::pair(kProjectKey, from.project), {kConfigurationKey, from.name}}) {
-    if (auto kept = shared->set_overlay_value(key, value); !kept) notify(Severity::warning, kept.message());
-  }
+  keep_value(tab, kProjectKey, from.project);
+  keep_value(tab, kConfigurationKey, from.name);
   if (auto used = configurations_.use(from); !used) notify(Severity::warning, used.message());
 }
 

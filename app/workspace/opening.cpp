@@ -157,6 +157,7 @@ Result<OpenedSession> open_session(const std::string& path, const OpenSessionOpt
                                    JobControl& control) {
   auto session = load_session({path}, options, control);
   if (!session) return session;
+  session->kept = read_kept(*session->store);
   TaskControl task;
   auto active = find_active_stretch({*session->store, session->store->snapshot(), pool, task});
   if (active) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/session/background_job.h"
+#include "app/session/kept_beside.h"
 #include "core/scan/time_range.h"
 #include "core/scan/worker_pool.h"
 #include "core/store/store.h"
@@ -24,6 +25,7 @@ struct OpenedSession {
   std::string path;                 // of the session file it lies in; empty: never saved
   bool modified = false;            // there is something to save
   std::optional<TimeRange> active;  // where it does its work, for the first view
+  KeptBeside kept;                  // of the store; empty unless it was opened for the viewer
   std::string note;                 // for the user, when not all is well: what was salvaged
 };
 
@@ -38,7 +40,7 @@ struct OpenSessionOptions {
 // ranks, profiles - becomes a new store. `active` is left to open_session.
 [[nodiscard]] Result<OpenedSession> load_session(const std::vector<std::string>& paths,
                                                  const OpenSessionOptions& options, JobControl& control);
-// What the viewer opens in a tab: one path, and where the session does its work.
+// What the viewer opens in a tab: one path, where the session does its work, and what is kept beside it.
 [[nodiscard]] Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options,
                                                  WorkerPool& pool, JobControl& control);
 

@@ -15,7 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double kMarkersSeconds = 1;
 constexpr double kViewMargin = 0.01;
 
 std::string state_file(const std::string& directory, const char* name) {
@@ -70,6 +69,7 @@ Workspace::~Workspace() {
 }
 
 void Workspace::update(double now_s) {
+  std::erase_if(closing_, [](const Closing& closing) { return closing.task->ready(); });
   take_opened();
   take_recovered();
   for (std::size_t i = 0; i < tabs_.size(); ++i) {
@@ -119,6 +119,13 @@ void Workspace::close(std::size_t index, bool discard) {
 
 void Workspace::remove_tab(std::size_t index, bool discard) {
   if (discard && tabs_[index]->link) tabs_[index]->link->discard();
+  std::string path = tabs_[index]->session->path;
+  auto close = [tab = std::move(tabs_[index])](TaskControl&) mutable {
+    StoreWriter::flush(*tab->session->writer->queue());
+    tab.reset();
+    return true;
+  };
+  closing_.push_back({std::move(path), std::make_shared<Task<bool>>(pool_.start(std::move(close), Haste::at_once))});
   tabs_.erase(tabs_.begin() + static_cast<std::ptrdiff_t>(index));
   if (question_ == index) question_.reset();
   if (question_ && *question_ > index) --*question_;
@@ -154,7 +161,12 @@ void Workspace::open(const std::string& typed_path) {
     if (opening.path == path) return;
   }
   auto result = std::make_shared<std::optional<OpenedSession>>();
-  auto work = [this, path, result](JobControl& control) -> Result<void> {
+  std::vector<std::shared_ptr<Task<bool>>> before;  // what was closed just now may still be written
+  for (const Closing& closing : closing_) {
+    if (closing.path == path) before.push_back(closing.task);
+  }
+  auto work = [this, path, before, result](JobControl& control) -> Result<void> {
+    for (const auto& closing : before) closing->wait();
     auto opened = open_session(path, {.source_roots = options_.source_roots}, pool_, control);
     if (!opened) return opened.error();
     result->emplace(std::move(*opened));
@@ -182,19 +194,16 @@ void Workspace::take_opened() {
   }
 }
 
-Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store> store) {
+Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store> store, KeptBeside kept) {
   auto tab = std::make_unique<OpenTab>();
   tab->session = std::make_unique<SessionTab>();
   SessionTab& session = *tab->session;
   session.title = std::move(title);
-  session.store = std::move(store);
-  session.snapshot = session.store->snapshot();
-  session.reader = std::make_unique<EventReader>(*session.store, session.snapshot);
+  attach(session, pool_, std::move(store), std::move(kept));
   session.analysis = std::make_shared<SessionAnalysis>(pool_, session.store);
   session.analysis->begin_frame(session.snapshot, 0);
-  session.markers = session.store->markers();
-  session.project = session.store->overlay_value(kProjectKey);
-  session.configuration = session.store->overlay_value(kConfigurationKey);
+  session.project = kept_value(session, kProjectKey);
+  session.configuration = kept_value(session, kConfigurationKey);
   tabs_.push_back(std::move(tab));
   active_ = tabs_.size() - 1;
   start_page_open_ = false;
@@ -202,7 +211,7 @@ Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store>
 }
 
 SessionTab& Workspace::adopt(OpenedSession opened) {
-  OpenTab& tab = add_tab(std::move(opened.title), std::move(opened.store));
+  OpenTab& tab = add_tab(std::move(opened.title), std::move(opened.store), std::move(opened.kept));
   SessionTab& session = *tab.session;
   session.device = std::move(opened.device);
   session.path = std::move(opened.path);
@@ -211,23 +220,15 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
   if (!opened.note.empty()) notify(Severity::warning, std::move(opened.note));
   tab.fitted = true;
   session.show(active_view(session));
-  for (std::string& told : show_kept_view(session)) notify(Severity::note, std::move(told));
+  show_kept_view(session, [this](std::string told) { notify(Severity::note, std::move(told)); });
   return session;
 }
 
 void Workspace::refresh(OpenTab& tab, double now_s) {
   SessionTab& session = *tab.session;
-  if (session.store->version() != session.snapshot->version) {
-    session.snapshot = session.store->snapshot();
-    session.reader = std::make_unique<EventReader>(*session.store, session.snapshot);
-    // Markers are rows of the database: while chunks stream in, asking for them in every frame would wait for ingest.
-    const bool streaming = may_grow(session);
-    if (!streaming || now_s - tab.markers_read_s >= kMarkersSeconds) {
-      tab.markers_read_s = now_s;
-      session.markers = session.store->markers();
-    }
-    if (session.device.empty()) session.device = device_of(*session.snapshot);
-  }
+  const std::uint64_t known = session.snapshot->version;
+  for (std::string& failed : begin_frame(session)) notify(Severity::error, std::move(failed));
+  if (session.device.empty() && session.snapshot->version != known) session.device = device_of(*session.snapshot);
   session.analysis->begin_frame(session.snapshot, now_s);
   session.analysis->set_filter(session.choices.filter);
 }
@@ -236,12 +237,15 @@ void Workspace::save(std::size_t index, const std::string& typed_path) {
   if (index >= tabs_.size() || tabs_[index]->saving) return;
   OpenTab& tab = *tabs_[index];
   const std::string path = absolute_path(typed_path);
-  if (auto kept = keep_view(*tab.session); !kept) notify(Severity::warning, kept.message());
+  keep_view(*tab.session, {});
   tab.saving_path = path;
-  tab.saved_version = tab.session->store->version();
+  tab.saving_version = std::make_shared<std::atomic<std::uint64_t>>(0);
   // A command that was captured may hold what is for nobody else.
   const FileAccess access = tab.session->capture.agents.empty() ? FileAccess::umask : FileAccess::owner;
-  auto work = [store = tab.session->store, path, access](JobControl& control) -> Result<void> {
+  auto work = [store = tab.session->store, unwritten = tab.session->writer->queue(), version = tab.saving_version, path,
+               access](JobControl& control) -> Result<void> {
+    StoreWriter::flush(*unwritten);
+    *version = store->version();
     return store->save(
         path, [&control](std::uint64_t done, std::uint64_t total) { return control.report(done, total); }, access);
   };
@@ -259,9 +263,9 @@ void Workspace::take_saved(OpenTab& tab) {
   SessionTab& session = *tab.session;
   session.path = tab.saving_path;
   const bool still_growing = may_grow(session);
-  session.modified = still_growing || session.store->version() != tab.saved_version;
+  tab.saved_version = *tab.saving_version;
+  session.modified = still_growing || session.store->version() != tab.saved_version || session.writer->unwritten();
   if (tab.link && !session.modified) tab.link->saved();
-  tab.saved_version = std::max<std::uint64_t>(tab.saved_version, 1);
   if (session.title.empty() || tab.link) session.title = title_of_path(session.path);
   remember(tab, session.path);
 }
@@ -295,9 +299,11 @@ void Workspace::cancel_job(const BackgroundJob* job) {
 }
 
 bool Workspace::settled() const {
-  if (!opening_.empty() || !recovering_.empty()) return false;
+  if (!opening_.empty() || !recovering_.empty() || !closing_.empty()) return false;
   return std::all_of(tabs_.begin(), tabs_.end(), [](const auto& tab) {
-    return !tab->saving && !may_grow(*tab->session) && !tab->session->analysis->pending();
+    const SessionTab& session = *tab->session;
+    return !tab->saving && !may_grow(session) && !session.analysis->pending() && !session.events->pending() &&
+           !session.writer->pending();
   });
 }
 

@@ -7,6 +7,7 @@
 //   workspace.update(now_s);               // each frame
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -26,10 +27,6 @@
 #include "core/scan/worker_pool.h"
 
 namespace accelscope::app {
-
-// Overlay values of a session: the configuration that it was captured with.
-inline constexpr const char* kProjectKey = "project";
-inline constexpr const char* kConfigurationKey = "configuration";
 
 struct WorkspaceOptions {
   std::string state_directory;  // "" remembers nothing
@@ -158,9 +155,14 @@ class Workspace {
     bool fitted = false;  // the first view has been chosen
     Pace pace;
     std::uint64_t saved_version = 0;
-    double markers_read_s = 0;
-    double rate_since_s = 0;  // window in which the ingest rate is counted
+    std::shared_ptr<std::atomic<std::uint64_t>> saving_version;  // of the store, when what was wanted before is written
+    double rate_since_s = 0;                                     // window in which the ingest rate is counted
     std::uint64_t rate_since_events = 0;
+  };
+  // Ending its threads and freeing what it holds may take a while.
+  struct Closing {
+    std::string path;
+    std::shared_ptr<Task<bool>> task;
   };
   struct Opening {
     std::string path;
@@ -189,7 +191,7 @@ class Workspace {
   void take_recovered();
   void remember(const OpenTab& tab, const std::string& path);
   void remove_tab(std::size_t index, bool discard);  // discard: what its capture keeps for recovery goes too
-  OpenTab& add_tab(std::string title, std::shared_ptr<Store> store);
+  OpenTab& add_tab(std::string title, std::shared_ptr<Store> store, KeptBeside kept = {});
 
   WorkspaceOptions options_;
   WorkerPool pool_;  // outlives what runs on it
@@ -202,6 +204,7 @@ class Workspace {
   std::unique_ptr<BackgroundJob> looking_;
   std::vector<Recovering> recovering_;
   std::vector<std::unique_ptr<OpenTab>> tabs_;
+  std::vector<Closing> closing_;
   std::vector<Opening> opening_;
   std::optional<std::size_t> active_;
   std::optional<std::size_t> question_;

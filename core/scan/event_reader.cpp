@@ -37,6 +37,14 @@ FieldValue read_field(const ChunkView& view, std::size_t column, std::uint32_t r
   return {};
 }
 
+// Whether a chunk may hold events of the name, as far as its totals tell.
+bool may_hold(const LaneSnapshot& lane, std::uint32_t chunk, StringId name) {
+  if (chunk >= lane.totals.stretches[0]) return true;
+  const NameTotals::Stretch totals = lane.data->totals.stretch(0, chunk);
+  return !totals.kept || std::any_of(totals.totals, totals.totals + totals.size,
+                                     [name](const NameTotal& total) { return total.name == name; });
+}
+
 Error no_event(EventId id) {
   return Error{fmt::format("event {}: this session has no such event; it may belong to another session", id)};
 }
@@ -117,6 +125,32 @@ Result<std::optional<EventId>> EventReader::last_before(const LaneSnapshot& lane
   const auto loaded = chunk(lane, chunks - 1);
   if (!loaded) return loaded.error();
   return std::optional(event_id(lane, chunks - 1, rows_before((*loaded)->view, ticks) - 1));
+}
+
+Result<std::optional<EventId>> EventReader::neighbour(EventId from, bool after, bool same_name,
+                                                      const TaskControl& control) {
+  const Result<EventRecord> event = read(from);
+  if (!event) return event.error();
+  const LaneSnapshot& lane = *event->lane;
+  const std::uint64_t ordinal = ordinal_of(from);
+  if (after ? ordinal + 1 >= lane.event_count : ordinal == 0) return std::optional<EventId>();
+  if (!same_name) return std::optional(after ? from + 1 : from - 1);
+  const StringMap names(snapshot_->strings->scope_map(scope_of(lane.number())));
+  const std::uint32_t first = lane.chunk_of_ordinal(ordinal);
+  for (std::uint32_t i = first; i < lane.chunk_count; after ? ++i : --i) {  // before the first it wraps, and ends
+    if (control.cancelled()) return cancelled_error();
+    if (!may_hold(lane, i, event->name)) continue;
+    const auto loaded = chunk(lane, i);
+    if (!loaded) return loaded.error();
+    const ChunkView& view = (*loaded)->view;
+    const auto own = static_cast<std::uint32_t>(ordinal - lane.chunk(first).first_ordinal);  // in the first chunk
+    const std::uint32_t count = view.count();
+    std::uint32_t row = after ? (i == first ? own + 1 : 0) : (i == first ? own : count) - 1;
+    for (; row < count; after ? ++row : --row) {
+      if (names[view.name(row)] == event->name) return std::optional(event_id(lane, i, row));
+    }
+  }
+  return std::optional<EventId>();
 }
 
 Result<std::optional<EventId>> EventReader::event_at(const LaneSnapshot& lane, std::int64_t ns, std::int64_t slack_ns) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/chunk/chunk_view.h"
+#include "core/scan/worker_pool.h"
 #include "core/store/store.h"
 
 namespace accelscope {
@@ -44,6 +45,9 @@ class EventReader {
   // First event of the lane that begins at or after / last that begins before the time.
   [[nodiscard]] Result<std::optional<EventId>> first_from(const LaneSnapshot& lane, std::int64_t ns);
   [[nodiscard]] Result<std::optional<EventId>> last_before(const LaneSnapshot& lane, std::int64_t ns);
+  // The event after (before) it in its lane; the nearest of its name, if that is asked for. Nothing if there is none.
+  [[nodiscard]] Result<std::optional<EventId>> neighbour(EventId from, bool after, bool same_name,
+                                                         const TaskControl& control);
   [[nodiscard]] Result<std::shared_ptr<const LoadedChunk>> chunk(const LaneSnapshot& lane, std::uint32_t chunk_index);
 
  private:

@@ -12,25 +12,36 @@ Error out_of_memory_error() {
   return Error{"there is not enough memory for it; close other programs or sessions, or take a part of the file"};
 }
 
+namespace {
+constexpr unsigned kHastyThreads = 2;  // what one waits for is read beside a step that looks far
+}
+
 WorkerPool::WorkerPool(unsigned threads) {
-  if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
-  running_.resize(threads);
-  threads_.reserve(threads);
-  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
+  begin(crew_, threads == 0 ? std::max(1U, std::thread::hardware_concurrency()) : threads);
+}
+
+void WorkerPool::begin(Crew& crew, unsigned threads) {
+  crew.running.resize(threads);
+  crew.threads.reserve(threads);
+  for (unsigned i = 0; i < threads; ++i) crew.threads.emplace_back([this, &crew, i] { work(crew, i); });
 }
 
 WorkerPool::~WorkerPool() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
-    // What waits is cancelled too, but still runs, so that nobody waits for it in vain.
-    for (const Job& job : jobs_) job.cancel();
-    for (const auto& cancel : running_) {
-      if (cancel) cancel();
+    for (Crew* crew : {&crew_, &hasty_}) {
+      // What waits is cancelled too, but still runs, so that nobody waits for it in vain.
+      for (const Job& job : crew->jobs) job.cancel();
+      for (const auto& cancel : crew->running) {
+        if (cancel) cancel();
+      }
     }
   }
-  changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (Crew* crew : {&crew_, &hasty_}) {
+    crew->changed.notify_all();
+    for (std::thread& thread : crew->threads) thread.join();
+  }
 }
 
 void WorkerPool::on_finished(std::function<void()> told) {
@@ -38,31 +49,31 @@ void WorkerPool::on_finished(std::function<void()> told) {
   told_finished_ = std::move(told);
 }
 
-void WorkerPool::enqueue(Job job) {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (stopping_) job.cancel();
-    jobs_.push_back(std::move(job));
-  }
-  changed_.notify_one();
+void WorkerPool::enqueue(Job job, Haste haste) {
+  const std::scoped_lock lock(mutex_);
+  if (stopping_) job.cancel();
+  if (haste == Haste::at_once && hasty_.threads.empty() && !stopping_) begin(hasty_, kHastyThreads);
+  Crew& crew = haste == Haste::none || hasty_.threads.empty() ? crew_ : hasty_;
+  crew.jobs.push_back(std::move(job));
+  crew.changed.notify_one();
 }
 
 void WorkerPool::enqueue_first(std::function<void()> run) {
   {
     const std::scoped_lock lock(mutex_);
-    jobs_.push_front({std::move(run), [] {}, false});
+    crew_.jobs.push_front({std::move(run), [] {}, false});
   }
-  changed_.notify_one();
+  crew_.changed.notify_one();
 }
 
-void WorkerPool::work(std::size_t thread) {
+void WorkerPool::work(Crew& crew, std::size_t thread) {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
-    if (jobs_.empty()) return;
-    Job job = std::move(jobs_.front());
-    jobs_.pop_front();
-    running_[thread] = std::move(job.cancel);
+    crew.changed.wait(lock, [&] { return stopping_ || !crew.jobs.empty(); });
+    if (crew.jobs.empty()) return;
+    Job job = std::move(crew.jobs.front());
+    crew.jobs.pop_front();
+    crew.running[thread] = std::move(job.cancel);
     lock.unlock();
     job.run();
     job.run = nullptr;
@@ -72,7 +83,7 @@ void WorkerPool::work(std::size_t thread) {
       told();
       lock.lock();
     }
-    running_[thread] = nullptr;
+    crew.running[thread] = nullptr;
   }
 }
 
@@ -105,7 +116,7 @@ void WorkerPool::for_each(std::size_t count, TaskControl& control,
                           const std::function<void(std::size_t, std::size_t)>& body) {
   const auto loop = std::make_shared<Loop>();
   loop->count = count;
-  const std::size_t helpers = count == 0 ? 0 : std::min(threads_.size(), count - 1);
+  const std::size_t helpers = count == 0 ? 0 : std::min(crew_.threads.size(), count - 1);
   const auto help = [loop, &control, &body] {
     std::size_t worker = 0;
     {

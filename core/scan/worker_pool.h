@@ -95,6 +95,10 @@ class Task {
   std::shared_ptr<State> state_;
 };
 
+// at_once: someone has just asked for it with a key or the mouse, and it is short. A few threads of their own take it
+// and nothing else, so that it never waits behind what takes long.
+enum class Haste : std::uint8_t { none, at_once };
+
 class WorkerPool {
  public:
   explicit WorkerPool(unsigned threads = 0);  // 0: one per hardware thread
@@ -104,7 +108,7 @@ class WorkerPool {
 
   // Runs body(TaskControl&) on a thread of the pool. The body must return, soon after it was cancelled too.
   template <typename Body>
-  [[nodiscard]] auto start(Body body) -> Task<std::invoke_result_t<Body&, TaskControl&>> {
+  [[nodiscard]] auto start(Body body, Haste haste = Haste::none) -> Task<std::invoke_result_t<Body&, TaskControl&>> {
     using Value = std::invoke_result_t<Body&, TaskControl&>;
     Task<Value> task;
     task.state_ = std::make_shared<typename Task<Value>::State>();
@@ -117,7 +121,8 @@ class WorkerPool {
                state->value.emplace(std::move(value));
                state->finished.notify_all();
              },
-             [state] { state->control.cancel(); }});
+             [state] { state->control.cancel(); }},
+            haste);
     return task;
   }
 
@@ -130,7 +135,7 @@ class WorkerPool {
   // with the same one. May be called from within a task.
   void for_each(std::size_t count, TaskControl& control,
                 const std::function<void(std::size_t index, std::size_t worker)>& body);
-  [[nodiscard]] std::size_t concurrency() const noexcept { return threads_.size() + 1; }
+  [[nodiscard]] std::size_t concurrency() const noexcept { return crew_.threads.size() + 1; }
 
  private:
   // More memory than there is costs the task, not the program.
@@ -153,17 +158,22 @@ class WorkerPool {
     std::function<void()> cancel;
     bool is_task = true;  // else a part of one
   };
-  void enqueue(Job job);
+  // Threads and what waits for them.
+  struct Crew {
+    std::condition_variable changed;
+    std::deque<Job> jobs;
+    std::vector<std::function<void()>> running;  // how to cancel what each thread runs
+    std::vector<std::thread> threads;
+  };
+  void enqueue(Job job, Haste haste);
   void enqueue_first(std::function<void()> run);
-  void work(std::size_t thread);
+  void begin(Crew& crew, unsigned threads);
+  void work(Crew& crew, std::size_t thread);
 
   std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Job> jobs_;
-  std::vector<std::function<void()>> running_;  // how to cancel what each thread runs
+  Crew crew_, hasty_;  // the hasty one begins with its first job
   std::function<void()> told_finished_;
   bool stopping_ = false;
-  std::vector<std::thread> threads_;
 };
 
 }  // namespace accelscope

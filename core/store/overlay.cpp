@@ -59,7 +59,7 @@ Result<void> Store::Implementation::open_overlay() {
 }
 
 std::vector<Marker> Store::markers() const {
-  const std::lock_guard lock(impl_->database_mutex);
+  const auto lock = impl_->lock_database();
   std::vector<Marker> markers;
   Result<Statement> select = impl_->overlay_database().prepare(kSelectMarkers);
   if (!select) return markers;
@@ -79,7 +79,7 @@ std::vector<Marker> Store::markers() const {
 Result<std::int64_t> Store::put_marker(const Marker& marker) {
   std::int64_t id = marker.id;
   {
-    const std::lock_guard lock(impl_->database_mutex);
+    const auto lock = impl_->lock_database();
     Database& database = impl_->overlay_database();
     Result<Statement> put = database.prepare(kPutMarker);
     if (!put) return overlay_error(put.error());
@@ -95,7 +95,7 @@ Result<std::int64_t> Store::put_marker(const Marker& marker) {
 
 Result<void> Store::remove_marker(std::int64_t id) {
   {
-    const std::lock_guard lock(impl_->database_mutex);
+    const auto lock = impl_->lock_database();
     Result<Statement> remove = impl_->overlay_database().prepare("DELETE FROM marker WHERE id = ?");
     if (!remove) return overlay_error(remove.error());
     if (Result<void> result = remove->bind(1, id).run(); !result) return overlay_error(result.error());
@@ -105,7 +105,7 @@ Result<void> Store::remove_marker(std::int64_t id) {
 }
 
 std::string Store::overlay_value(const std::string& key) const {
-  const std::lock_guard lock(impl_->database_mutex);
+  const auto lock = impl_->lock_database();
   Result<Statement> select = impl_->overlay_database().prepare("SELECT value FROM overlay WHERE key = ?");
   if (!select) return {};
   const Result<bool> row = select->bind(1, std::string_view(key)).step();
@@ -113,7 +113,7 @@ std::string Store::overlay_value(const std::string& key) const {
 }
 
 Result<void> Store::set_overlay_value(const std::string& key, const std::string& value) {
-  const std::lock_guard lock(impl_->database_mutex);
+  const auto lock = impl_->lock_database();
   Result<Statement> put = impl_->overlay_database().prepare(kPutValue);
   if (!put) return overlay_error(put.error());
   if (Result<void> result = put->bind(1, std::string_view(key)).bind(2, std::string_view(value)).run(); !result) {

@@ -284,7 +284,7 @@ Result<void> Store::save(const std::string& given_path, const Progress& progress
     }
     sqlite3_backup* backup = nullptr;
     {
-      const std::lock_guard lock(impl_->database_mutex);
+      const auto lock = impl_->lock_database();
       backup = sqlite3_backup_init(out.handle(), "main", impl_->database->handle(), "main");
     }
     if (backup == nullptr) return fail(out.error("no copy can be made"));
@@ -292,7 +292,7 @@ Result<void> Store::save(const std::string& given_path, const Progress& progress
     bool cancelled = false;
     while (code == SQLITE_OK && !cancelled) {
       {
-        const std::lock_guard lock(impl_->database_mutex);
+        const auto lock = impl_->lock_database();
         code = sqlite3_backup_step(backup, kSaveStepPages);
         // Chunks are inserted before they are published: what is published now is in the copy.
         if (code == SQLITE_DONE) covered = snapshot();
@@ -305,7 +305,7 @@ Result<void> Store::save(const std::string& given_path, const Progress& progress
       }
     }
     {
-      const std::lock_guard lock(impl_->database_mutex);
+      const auto lock = impl_->lock_database();
       sqlite3_backup_finish(backup);
     }
     if (cancelled) {
@@ -317,7 +317,7 @@ Result<void> Store::save(const std::string& given_path, const Progress& progress
     if (Result<void> result = write_indexes(out, *covered); !result) return fail(result.error());
     // A sidecar's markers and view become the saved file's own.
     if (impl_->overlay != nullptr) {
-      const std::lock_guard lock(impl_->database_mutex);
+      const auto lock = impl_->lock_database();
       if (Result<void> result = impl_->copy_sidecar(out); !result) return fail(result.error());
     }
   }
@@ -332,7 +332,7 @@ Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
   if (Result<void> checked = check_session_file(path); !checked) return checked.error();
   auto impl = std::make_unique<Implementation>();
   impl->in_memory = false;
-  impl->path = path;
+  impl->path = impl->opened_from = path;
   Result<std::unique_ptr<Database>> database = Database::open(path, OpenMode::read_write);
   if (database && sqlite3_db_readonly((*database)->handle(), "main") == 0) {
     impl->database = std::move(*database);

@@ -73,7 +73,7 @@ Result<void> Store::define(std::uint32_t scope, const Definition& definition) {
     ++impl_->version;
   }
   const Bytes record = encode(moved, scope);
-  const std::lock_guard lock(impl_->database_mutex);
+  const auto lock = impl_->lock_database();
   if (Result<void> result = impl_->insert_definition.bind(1, ByteView(record)).run(); !result) {
     return Error{fmt::format("the store cannot take a definition: {}", result.message())};
   }
@@ -228,7 +228,7 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
 
   std::int64_t row = 0;
   {
-    const std::lock_guard lock(database_mutex);
+    const auto lock = lock_database();
     continue_spill();
     Result<void> inserted = insert_chunk.bind(1, std::int64_t{number})
                                 .bind(2, static_cast<std::int64_t>(header.first_ordinal))
@@ -247,7 +247,7 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
     row = database->last_insert_rowid();
   }
   if (Result<void> indexed = names_of_scope->indexer.add(*lane, *schema, view, row, *names_of_scope->names); !indexed) {
-    const std::lock_guard lock(database_mutex);
+    const auto lock = lock_database();
     if (Result<Statement> remove = database->prepare("DELETE FROM chunk WHERE id = ?"); remove) {
       if (Result<void> removed = remove->bind(1, row).run(); !removed) return removed;
     }
@@ -338,7 +338,7 @@ Result<Bytes> Store::read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_in
   const ChunkPlace& place = lane.chunk(chunk_index);
   Result<Bytes> bytes = Bytes();
   {
-    const std::lock_guard lock(impl_->database_mutex);
+    const auto lock = impl_->lock_database();
     bytes = impl_->database->read_blob("chunk", "payload", place.row);
   }
   if (!bytes) return bytes;
@@ -353,11 +353,15 @@ Result<Bytes> Store::read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_in
   return bytes;
 }
 
+const std::string& Store::opened_from() const noexcept { return impl_->opened_from; }
+bool Store::is_read_only() const noexcept { return impl_->read_only; }
+void Store::on_database_use(std::function<void()> told) { impl_->told_use = std::move(told); }
+
 StoreStatus Store::status() const {
   StoreStatus status;
   std::uint64_t pages = 0;
   {
-    const std::lock_guard lock(impl_->database_mutex);
+    const auto lock = impl_->lock_database();
     status.in_memory = impl_->in_memory;
     status.read_only = impl_->read_only;
     status.path = impl_->path;

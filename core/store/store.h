@@ -101,7 +101,14 @@ class Store {
   // there keeps its mode. The session itself stays as it is, also when this fails.
   Result<void> save(const std::string& path, const Progress& progress = {}, FileAccess access = FileAccess::umask);
   [[nodiscard]] StoreStatus status() const;
+  // Known without asking the database: the session file that it was opened in place from ("" if none), and whether that
+  // cannot be written.
+  [[nodiscard]] const std::string& opened_from() const noexcept;
+  [[nodiscard]] bool is_read_only() const noexcept;
   void add_quality(QualityEntry entry);
+
+  // For tests: called before every use of the database, on the thread that waits for it. To be set before any is made.
+  void on_database_use(std::function<void()> told);
 
  private:
   friend Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageReport& report);

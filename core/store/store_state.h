@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 
 #include "core/store/database.h"
@@ -23,7 +25,14 @@ struct Store::Implementation {
   bool in_memory = true;
   bool spilled = false;  // `path` is ours to delete
   bool read_only = false;
+  std::string opened_from;
 
+  // The one way to the connection.
+  [[nodiscard]] std::unique_lock<std::mutex> lock_database() const {
+    if (told_use) told_use();
+    return std::unique_lock(database_mutex);
+  }
+  std::function<void()> told_use;
   mutable std::mutex database_mutex;
   std::unique_ptr<Database> database;
   Statement insert_chunk;

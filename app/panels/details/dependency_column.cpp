@@ -114,12 +114,13 @@ void DependencyColumn::draw(const PanelContext& context, Rect area, const Rect& 
 
 // Its name, lane and distance, once it comes into sight.
 const DependencyColumn::Entry& DependencyColumn::read(const PanelContext& context, Entry& entry) const {
-  if (std::exchange(entry.is_read, true)) return entry;
-  auto record = context.tab.reader->read(entry.event);
-  if (!record) {
-    entry.name = record.message();
+  if (entry.is_read) return entry;
+  const EventRecord* record = context.tab.events->find(entry.event);
+  if (record == nullptr) {
+    entry.name = context.tab.events->problem(entry.event);
     return entry;
   }
+  entry.is_read = true;
   const TrackSnapshot* track = context.tab.snapshot->find_track(record->lane->track);
   entry.name = record->name_text;
   entry.track = track != nullptr ? track->track->name : "";
@@ -143,6 +144,7 @@ void DependencyColumn::draw_entry(const PanelContext& context, std::size_t index
   draw_text(ui, row.cut_left(ui.px(36)), other.comes_first ? "from" : "to",
             {.colour = Colour::text3, .align = Align::right});
   row.cut_left(ui.px(8));
+  if (!other.is_read) return draw_text(ui, row, other.name, {.colour = Colour::text3}), void();
   row.cut_left(draw_swatch(ui, row, ui.theme().slice(other.palette_slot)) + ui.px(6));
   draw_text(ui, row.cut_right(ui.px(kDistanceWidth)), distance_text(other.distance_ns),
             {.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "app/view/selection.h"
 #include "core/base/format.h"
@@ -25,6 +26,7 @@ constexpr float kLeastGroup = 190, kMostGroup = 360;  // units
 constexpr float kMostLabel = 120, kLeastTitle = 120;
 constexpr float kNeighbourWidth = 340;
 constexpr float kDetailsMostCard = 440;
+constexpr double kSoonSeconds = 0.15;  // until it is said that an event is being read
 constexpr const char* kOperandCard = "details.operands_card";
 
 // Groups side by side; where they do not fit, under the shortest column.
@@ -86,18 +88,21 @@ Colour colour_of(FieldLook look) {
 
 void DetailsPanel::refresh(const PanelContext& context) {
   SessionTab& tab = context.tab;
-  if (tab.selected != shown_) {
-    shown_ = tab.selected;
-    details_.reset();
-    problem_.clear();
-    neighbours_.clear();
-    if (!shown_) return;
-    auto record = tab.reader->read(*shown_);
-    if (record) {
-      details_ = describe_event(*record, *tab.snapshot);
+  if (tab.selected != std::exchange(wanted_, tab.selected)) wanted_since_s_ = context.ui.time();
+  if (wanted_ != shown_) {
+    const EventRecord* record = wanted_ ? tab.events->find(*wanted_) : nullptr;
+    problem_ = wanted_ ? tab.events->problem(*wanted_) : "";
+    if (wanted_ && record == nullptr && problem_.empty()) {
+      // What was shown before stays while the answer is but a frame or two away.
+      const double left_s = wanted_since_s_ + kSoonSeconds - context.ui.time();
+      if (left_s > 0) return context.ui.request_frame_after(left_s);
+      problem_ = "Reading the event ...";
     } else {
-      problem_ = record.message();
+      shown_ = wanted_;
     }
+    details_.reset();
+    neighbours_.clear();
+    if (record != nullptr) details_ = describe_event(*record, *tab.snapshot);
   }
   if (details_) neighbours_.refresh(context, details_->id, details_->begin_ns, details_->end_ns);
 }
@@ -106,6 +111,7 @@ void DetailsPanel::draw(const PanelContext& context, const Rect& area) {
   refresh(context);
   Ui& ui = context.ui;
   if (!details_) {
+    if (wanted_ != shown_ && problem_.empty()) return;  // soon
     const std::string sentence =
         problem_.empty() ? "Select an event on the timeline to see all that is known about it." : problem_;
     constexpr std::array<std::string_view, 2> kActions = {"Fit the activity", "Search events"};

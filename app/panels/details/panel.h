@@ -28,6 +28,8 @@ class DetailsPanel {
   void draw_operands(const PanelContext& context, const render::Rect& anchor);
   void explain(const PanelContext& context, const DetailField& field, const render::Rect& row) const;
 
+  std::optional<EventId> wanted_;  // selected, and since when
+  double wanted_since_s_ = 0;
   std::optional<EventId> shown_;
   std::optional<EventDetails> details_;
   std::string problem_;

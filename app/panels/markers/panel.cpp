@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/view/marker_range.h"
-#include "app/view/record.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
 #include "core/base/natural_order.h"
@@ -128,15 +127,6 @@ void MarkersPanel::choose(const Marker& marker) {
   set_ = marker.set_name;
 }
 
-void MarkersPanel::put(const PanelContext& context, const Marker& marker) {
-  if (auto kept = context.tab.store->put_marker(marker); !kept) {
-    context.actions.notify(Severity::error, kept.message());
-    return;
-  }
-  context.tab.markers = context.tab.store->markers();
-  note_kept_change(context.tab);
-}
-
 // From any other marker to the chosen one, begin to begin; the list measures from the same one.
 void MarkersPanel::draw_difference(const PanelContext& context, const Marker& chosen, Rect row) {
   Ui& ui = context.ui;
@@ -192,13 +182,9 @@ void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, R
     changed.name = name_;
     changed.note = note_;
     changed.set_name = set_;
-    put(context, changed);
+    put_marker(context.tab, changed);
   } else if (deleted || (!ui.typing() && area_holds_pointer && ui.pressed(Key::del, {}, false))) {
-    if (auto done = context.tab.store->remove_marker(changed.id); !done) {
-      context.actions.notify(Severity::error, done.message());
-    }
-    context.tab.markers = context.tab.store->markers();
-    note_kept_change(context.tab);
+    remove_marker(context.tab, changed.id);
   }
 }
 

@@ -20,7 +20,6 @@ class MarkersPanel {
  private:
   void draw_editor(const PanelContext& context, const render::Rect& whole, render::Rect area);
   void draw_difference(const PanelContext& context, const Marker& chosen, render::Rect row);
-  void put(const PanelContext& context, const Marker& marker);
   void choose(const Marker& marker);
 
   MarkerSetsBar bar_;

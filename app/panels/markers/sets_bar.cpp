@@ -89,7 +89,8 @@ void MarkerSetsBar::draw_chosen(const PanelContext& context, Rect row) {
   }
   if (next_button(ui, "markers.sets.delete", row,
                   {.label = "Delete set", .disabled = none, .tooltip = "The markers on the timeline stay"})) {
-    tell(context, sets_.remove(context.tab, name), "Deleted the set " + name);
+    sets_.remove(context.tab, name);
+    context.actions.say("Deleted the set " + name);
   }
 }
 

@@ -10,7 +10,6 @@
 #include "app/content/figure_text.h"
 #include "app/content/selection_terms.h"
 #include "app/panels/selection/visible_columns.h"
-#include "app/view/record.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
@@ -363,12 +362,7 @@ void SelectionPanel::pin(const PanelContext& context) const {
   marker.ts_ns = range.begin_ns;
   marker.end_ns = range.end_ns;
   marker.name = "Selection";
-  if (const auto kept = context.tab.store->put_marker(marker); !kept) {
-    context.actions.notify(Severity::error, kept.message());
-    return;
-  }
-  context.tab.markers = context.tab.store->markers();
-  note_kept_change(context.tab);
+  put_marker(context.tab, std::move(marker));
   context.actions.say("Pinned the selection as a span");
 }
 

@@ -23,7 +23,6 @@ namespace {
 
 constexpr float kSourceHeadRow = 36, kFindRow = 32, kFootHeight = 92;
 constexpr std::size_t kMostFilesInMenu = 24;
-constexpr const char* kPageKey = "source.page";  // in the session's overlay: "lines", "files", or "text PATH"
 
 struct HeatChoice {
   Heat heat;
@@ -38,7 +37,7 @@ constexpr std::array kHeats = {HeatChoice{Heat::busy, "busy time"}, HeatChoice{H
 void SourcePanel::begin(const PanelContext& context) {
   const auto& sources = context.tab.snapshot->sources;
   if (!std::exchange(begun_, true)) {
-    const std::string kept = context.tab.store->overlay_value(kPageKey);
+    const std::string kept = kept_value(context.tab, kSourcePageKey);
     page_chosen_ = kept == "lines" || kept == "files";
     if (page_chosen_) page_ = kept == "files" ? Page::files : Page::lines;
     if (kept.starts_with("text ")) {
@@ -273,9 +272,7 @@ void SourcePanel::show_page(const PanelContext& context, Page page, const std::s
     narrow_ = path;
   }
   const std::string kept = page_ == Page::files ? "files" : page_ == Page::lines ? "lines" : "text " + file_->path;
-  if (auto result = context.tab.store->set_overlay_value(kPageKey, kept); !result) {
-    context.actions.notify(Severity::warning, result.message());
-  }
+  keep_value(context.tab, kSourcePageKey, kept);
 }
 
 void SourcePanel::choose_folder(const PanelContext& context) const {
@@ -288,9 +285,8 @@ void SourcePanel::store_texts(const PanelContext& context) {
   storing_from_ = std::exchange(*chosen_folder_, "");
   storing_ = pool_.start([names = paths_without_text(*all_, context.tab.snapshot->sources), store = context.tab.store,
                           folder = storing_from_](TaskControl&) -> Result<Stored> {
-    const StoreStatus status = store->status();
-    if (status.read_only) {
-      return Error{status.path + ": is read-only and can take no sources; save it under another name first"};
+    if (store->is_read_only()) {
+      return Error{store->opened_from() + ": is read-only and can take no sources; save it under another name first"};
     }
     const capture::sources::FoundSources found = capture::sources::find_source_files(names, {folder});
     for (const SourceFile& file : found.files) {
@@ -310,7 +306,7 @@ void SourcePanel::take_stored(const PanelContext& context) {
                                   storing_from_ + ": none of the " + format_count(stored->missing) +
                                       " source files is below this folder; choose the one that holds them");
   }
-  if (context.tab.store->status().in_memory) context.tab.modified = true;
+  note_kept_change(context.tab);
   context.actions.say("Stored " + format_count(stored->found) +
                       (stored->found == 1 ? " source file, " : " source files, ") + format_count(stored->missing) +
                       " not found");

@@ -109,6 +109,26 @@ std::string as_text(const SqlResult& result, std::string_view format) {
   return out.str();
 }
 
+void show_place(SessionTab& tab, const PanelActions& actions, const SqlRowPlace& place, bool fit) {
+  if (place.event) {
+    tab.chosen_in = ChosenIn::sql;
+    select_event(tab, *place.event);
+    actions.reveal(*place.event);
+    if (fit) {
+      tab.events->when_known(EventWish::view, {*place.event}, [&tab, id = *place.event] {
+        if (const EventRecord* event = tab.events->find(id)) show_stretch(tab, event->begin_ns, event->end_ns);
+      });
+    }
+  } else if (place.begin_ns) {
+    const std::int64_t half = static_cast<std::int64_t>(tab.view.span_ns() / 2);
+    const bool long_enough = place.end_ns && *place.end_ns > *place.begin_ns;
+    long_enough ? show_stretch(tab, *place.begin_ns, *place.end_ns)
+                : tab.show({static_cast<double>(*place.begin_ns - half), static_cast<double>(*place.begin_ns + half)});
+  } else if (fit) {
+    actions.say("This row names neither an event (id) nor a time (ts_ns)");
+  }
+}
+
 std::string summary_of(const SqlAnswer& answer) {
   const std::size_t rows = answer.result.row_count();
   std::string text = fmt::format("{} {}", format_count(rows), rows == 1 ? "row" : "rows");
@@ -422,28 +442,20 @@ void SqlPanel::draw_rows(const PanelContext& context, const SqlAnswer& answer, c
                };
              }});
   if (hand.sort_changed) order_rows(answer);
-  if (hand.clicked) show_row(context, answer, rows_[*hand.clicked], false);
-  if (hand.double_clicked) show_row(context, answer, rows_[*hand.double_clicked], true);
+  if (hand.clicked) show_row(context, rows_[*hand.clicked], false);
+  if (hand.double_clicked) show_row(context, rows_[*hand.double_clicked], true);
 }
 
-void SqlPanel::show_row(const PanelContext& context, const SqlAnswer& answer, std::size_t row, bool fit) const {
-  SessionTab& tab = context.tab;
-  const SqlRowPlace place = place_of_row(answer, row, *tab.reader);
-  if (place.event) {
-    select_event(tab, *place.event);
-    context.actions.reveal(*place.event);
-    if (!fit) return;
-    if (const auto stretch = stretch_of(tab, std::array{*place.event})) {
-      show_stretch(tab, stretch->begin_ns, stretch->end_ns);
-    }
-  } else if (place.begin_ns) {
-    const std::int64_t half = static_cast<std::int64_t>(tab.view.span_ns() / 2);
-    const bool long_enough = place.end_ns && *place.end_ns > *place.begin_ns;
-    long_enough ? show_stretch(tab, *place.begin_ns, *place.end_ns)
-                : tab.show({static_cast<double>(*place.begin_ns - half), static_cast<double>(*place.begin_ns + half)});
-  } else if (fit) {
-    context.actions.say("This row names neither an event (id) nor a time (ts_ns)");
-  }
+// Which event it means is found out by a worker.
+void SqlPanel::show_row(const PanelContext& context, std::size_t row, bool fit) const {
+  context.tab.events->ask(
+      EventWish::selection,
+      [answer = console_.shared_answer(), row](EventReader& reader, const TaskControl&) {
+        return place_of_row(*answer, row, reader);
+      },
+      [&tab = context.tab, &actions = context.actions, fit](const SqlRowPlace& place) {
+        show_place(tab, actions, place, fit);
+      });
 }
 
 }  // namespace accelscope::app

@@ -35,7 +35,7 @@ class SqlPanel {
   void insert_candidate(std::size_t index);
   void set_text(std::string sql);
   void order_rows(const SqlAnswer& answer);
-  void show_row(const PanelContext& context, const SqlAnswer& answer, std::size_t row, bool fit) const;
+  void show_row(const PanelContext& context, std::size_t row, bool fit) const;
 
   SqlConsole console_;
   QueryBook& book_;

@@ -93,17 +93,13 @@ void StackPanel::read(const PanelContext& context) {
     calls_ = forward_ = {};
     note_ = launch_ = title_ = "";
     advice_ = {shown_ ? "" : "Select an event to see the calls that led to it."};
-    if (shown_) {
-      const auto record = tab.reader->read(*shown_);
-      failed_ = !record;  // Details says why
-      if (record) {
-        title_ = record->name_text;
-        slot_ = tab.snapshot->strings->slot(record->name);
-      }
-    }
   }
-  if (!shown_ || failed_) return;
-  take(context);
+  const EventRecord* record = shown_ ? tab.events->find(*shown_) : nullptr;
+  failed_ = shown_ && record == nullptr && !tab.events->problem(*shown_).empty();  // Details says why
+  if (record == nullptr) return;
+  title_ = record->name_text;
+  slot_ = tab.snapshot->strings->slot(record->name);
+  take(context, *record);
   const auto dependencies = context.analysis().dependencies();
   // Of a growing session the call that launched an event may come after it.
   const bool newer = dependencies && dependencies->snapshot_version() != version_ && calls_.rows.size() <= 1;
@@ -114,18 +110,16 @@ void StackPanel::read(const PanelContext& context) {
   });
 }
 
-void StackPanel::take(const PanelContext& context) {
+void StackPanel::take(const PanelContext& context, const EventRecord& record) {
   if (!task_.valid() || !task_.ready()) return;
   const SessionTab& tab = context.tab;
   auto stack = task_.take();
   read_ = true;
   if (!stack) return context.actions.notify(Severity::warning, stack.message());
-  const auto record = tab.reader->read(*shown_);
-  if (!record) return;
   // What is not of a host is no call: it stands in the heading, and in the list where something launched it.
   const bool alone = stack->own == 1 && !stack->calls.front().on_host;
   if (alone) stack->calls.erase(stack->calls.begin());
-  if (const EventDetails details = describe_event(*record, *tab.snapshot);
+  if (const EventDetails details = describe_event(record, *tab.snapshot);
       stack->calls.empty() && !details.source.empty()) {
     StackCall line;
     line.name = details.source;
@@ -140,8 +134,8 @@ void StackPanel::take(const PanelContext& context) {
     launch_ = "Launched " + format_duration(static_cast<double>(stack->calls[1].begin_ns));
     if (queued > 0) launch_ += ", queued " + format_duration(static_cast<double>(queued));
   }
-  const TrackSnapshot* track = tab.snapshot->find_track(record->lane->track);
-  advice_ = advice_for(*tab.snapshot, record->lane->schema.get(), track != nullptr ? track->track->kind : "");
+  const TrackSnapshot* track = tab.snapshot->find_track(record.lane->track);
+  advice_ = advice_for(*tab.snapshot, record.lane->schema.get(), track != nullptr ? track->track->kind : "");
 }
 
 std::string StackPanel::text() const {

@@ -33,7 +33,7 @@ class StackPanel {
   };
 
   void read(const PanelContext& context);
-  void take(const PanelContext& context);
+  void take(const PanelContext& context, const EventRecord& record);
   void draw_head(const PanelContext& context, render::Rect head);
   void draw_part(const PanelContext& context, Part& part, const std::string& prefix, render::Rect& content);
   void draw_row(const PanelContext& context, Part& part, const CallRow& row, const std::string& name,

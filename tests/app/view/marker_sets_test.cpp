@@ -22,19 +22,22 @@ namespace {
 }
 
 struct Session {
-  explicit Session(std::shared_ptr<Store> store) {
-    tab.store = std::move(store);
-    tab.markers = tab.store->markers();
-  }
+  explicit Session(const std::shared_ptr<Store>& store) { attach(tab, pool, store, read_kept(*store)); }
   Session() : Session(test::make_small_session().store) {}
   void put(std::int64_t at, const char* name, std::optional<std::int64_t> end = {}) {
     Marker marker;
     marker.ts_ns = at;
     marker.end_ns = end;
     marker.name = name;
-    REQUIRE(tab.store->put_marker(marker).ok());
-    tab.markers = tab.store->markers();
+    put_marker(tab, marker);
   }
+  // Of its store, once all is written.
+  [[nodiscard]] KeptBeside kept() {
+    StoreWriter::flush(*tab.writer->queue());
+    CHECK(begin_frame(tab).empty());  // nothing failed
+    return read_kept(*tab.store);
+  }
+  WorkerPool pool;
   SessionTab tab;
   SessionMarkerSets sets;
 };
@@ -47,8 +50,7 @@ TEST_CASE("marker sets: saved, loaded and added by name") {
   session.put(2'000, "mlp", 2'400);
   REQUIRE(session.sets.save(session.tab, "warm").ok());
   CHECK(session.tab.modified);
-  for (const Marker& marker : session.tab.markers) REQUIRE(session.tab.store->remove_marker(marker.id).ok());
-  session.tab.markers.clear();
+  while (!session.tab.markers.empty()) remove_marker(session.tab, session.tab.markers.front().id);
   session.put(500, "other");
   REQUIRE(session.sets.load(session.tab, "warm", LoadMarkers::add).ok());
   CHECK(names_of(session.tab.markers) == Names{"other", "begin", "mlp"});
@@ -56,7 +58,7 @@ TEST_CASE("marker sets: saved, loaded and added by name") {
   CHECK(session.tab.markers[2].end_ns == 2'400);
   REQUIRE(session.sets.load(session.tab, "warm", LoadMarkers::replace).ok());
   CHECK(names_of(session.tab.markers) == Names{"begin", "mlp"});
-  CHECK(names_of(session.tab.store->markers()) == Names{"begin", "mlp"});
+  CHECK(names_of(session.kept().markers) == Names{"begin", "mlp"});
   // What was replaced was in no set.
   REQUIRE(session.sets.load(session.tab, "before warm", LoadMarkers::replace).ok());
   CHECK(names_of(session.tab.markers) == Names{"other", "begin", "mlp"});
@@ -73,7 +75,7 @@ TEST_CASE("marker sets: renamed and deleted, and no two have one name") {
   CHECK_FALSE(session.sets.rename(session.tab, "a", "").ok());
   CHECK_FALSE(session.sets.save(session.tab, "").ok());
   REQUIRE(session.sets.rename(session.tab, "a", "c").ok());
-  REQUIRE(session.sets.remove(session.tab, "b").ok());
+  session.sets.remove(session.tab, "b");
   CHECK(names_of(session.sets.of(session.tab)) == Names{"c"});
 }
 
@@ -84,19 +86,21 @@ TEST_CASE("marker sets: they are there when the session file is opened again") {
     Session session;
     session.put(1'000, "tab\there\nand \\ there");
     REQUIRE(session.sets.save(session.tab, "set\tone").ok());
+    (void)session.kept();
     REQUIRE(session.tab.store->save(path).ok());
   }
   auto store = Store::open(path);
   REQUIRE(store.ok());
-  Session reopened(std::move(*store));
+  Session reopened(std::shared_ptr<Store>(std::move(*store)));
   reopened.tab.path = path;
   REQUIRE(names_of(reopened.sets.of(reopened.tab)) == Names{"set\tone"});
   CHECK(reopened.sets.of(reopened.tab).all()[0].markers.at(0).name == "tab\there\nand \\ there");
   REQUIRE(reopened.sets.rename(reopened.tab, "set\tone", "two").ok());
   CHECK_FALSE(reopened.tab.modified);  // the file has it
+  (void)reopened.kept();
   auto again = Store::open(path);
   REQUIRE(again.ok());
-  Session third(std::move(*again));
+  Session third(std::shared_ptr<Store>(std::move(*again)));
   CHECK(names_of(third.sets.of(third.tab)) == Names{"two"});
 }
 
@@ -107,16 +111,17 @@ TEST_CASE("marker sets: those of a file that cannot be written go with a copy of
   auto store = Store::open(path);
   REQUIRE(store.ok());
   if (!(*store)->status().read_only) return;  // root may write anything
-  Session session(std::move(*store));
+  Session session(std::shared_ptr<Store>(std::move(*store)));
   session.put(1'000, "begin");
   session.put(1'100, "span", 1'200);
   REQUIRE(session.sets.save(session.tab, "a").ok());
-  REQUIRE(session.tab.store->set_overlay_value("view", "some text").ok());
+  keep_value(session.tab, kViewKey, "some text");
+  (void)session.kept();
   const std::string copy = folder.file("copy.accel");
   REQUIRE(session.tab.store->save(copy).ok());
   auto copied = Store::open(copy);
   REQUIRE(copied.ok());
-  Session other(std::move(*copied));
+  Session other(std::shared_ptr<Store>(std::move(*copied)));
   CHECK(names_of(other.tab.markers) == Names{"begin", "span"});
   CHECK(other.tab.markers[1].end_ns == 1'200);
   CHECK(names_of(other.sets.of(other.tab)) == Names{"a"});
@@ -160,11 +165,12 @@ TEST_CASE("marker sets: a wrong file says which line, and changes nothing") {
 }
 
 TEST_CASE("marker sets: what a session keeps and cannot be read is told and stays") {
-  Session session;
-  REQUIRE(session.tab.store->set_overlay_value("marker_sets", "accelscope-marker-sets\t9\nset\ta\n").ok());
+  const auto store = test::make_small_session().store;
+  REQUIRE(store->set_overlay_value("marker_sets", "accelscope-marker-sets\t9\nset\ta\n").ok());
+  Session session(store);
   CHECK(session.sets.of(session.tab).all().empty());
   CHECK(session.sets.problem().find("newer version") != std::string::npos);
-  CHECK(session.tab.store->overlay_value("marker_sets").find("\t9") != std::string::npos);
+  CHECK(session.kept().values.at(kMarkerSetsKey).find("\t9") != std::string::npos);
 }
 
 }  // namespace

@@ -67,6 +67,31 @@ TEST_CASE("a look at a time finds the event there, or the nearest within the sla
   }
 }
 
+TEST_CASE("a step along a lane finds the event beside it, or the nearest of its name however far that is") {
+  RandomSession session(33, 3'000);
+  EventReader reader(*session.store, session.snapshot);
+  TaskControl control;
+  for (std::size_t i = 0; i < session.events.size(); i += 53) {
+    const PlainEvent& from = session.events[i];
+    for (const bool after : {true, false}) {
+      for (const bool same_name : {true, false}) {
+        std::optional<EventId> plain;
+        for (const PlainEvent& each : session.events) {
+          if (each.lane != from.lane || (same_name && each.name_text != from.name_text)) continue;
+          if (after ? each.id <= from.id : each.id >= from.id) continue;
+          if (!plain || (after ? each.id < *plain : each.id > *plain)) plain = each.id;
+        }
+        const auto found = reader.neighbour(from.id, after, same_name, control);
+        REQUIRE(found.ok());
+        CHECK((*found == plain));
+      }
+    }
+  }
+  control.cancel();
+  CHECK_FALSE(reader.neighbour(session.events[0].id, true, true, control).ok());
+  CHECK_FALSE(reader.neighbour(kNoEvent, true, false, control).ok());
+}
+
 TEST_CASE("fields read as users write them") {
   CHECK(field_text({.name = "size", .unit = "B"}, std::uint64_t{1234}) == "1,234 B");
   CHECK(field_text({.name = "at", .role = Role::address}, std::uint64_t{0x2000000}) == "0x2000000");

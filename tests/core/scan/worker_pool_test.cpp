@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <numeric>
+#include <thread>
 
 using namespace accelscope;
 
@@ -73,4 +75,32 @@ TEST_CASE("closing the pool cancels what runs and what waits, and leaves nobody 
   }
   CHECK(running.take() == 7);
   CHECK(waiting.take() == 7);
+}
+
+TEST_CASE("what is asked for at once does not wait behind long work, and is told when the pool closes") {
+  std::atomic<int> told = 0;
+  Task<int> never;
+  {
+    WorkerPool pool(1);
+    pool.on_finished([&told] { ++told; });
+    std::atomic<bool> go_on = false;
+    Task<int> slow = pool.start([&go_on](TaskControl&) {
+      while (!go_on) std::this_thread::yield();
+      return 1;
+    });
+    Task<int> behind = pool.start([](TaskControl&) { return 2; });
+    CHECK(pool.start([](TaskControl&) { return 3; }, Haste::at_once).take() == 3);
+    CHECK_FALSE(behind.ready());
+    CHECK(pool.concurrency() == 2);  // the hasty threads take part in no loop
+    go_on = true;
+    CHECK(slow.take() + behind.take() == 3);
+    never = pool.start(
+        [](TaskControl& control) {
+          while (!control.cancelled()) std::this_thread::yield();
+          return 4;
+        },
+        Haste::at_once);
+  }
+  CHECK(never.take() == 4);
+  CHECK(told == 4);
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <utility>
 
 #include "core/chunk/chunk_view.h"
 #include "core/chunk/session_writer.h"
@@ -189,6 +190,43 @@ TEST_CASE("a saved session opens with everything it had") {
     CHECK((*opened)->read_chunk(snapshot->lanes[i], 0).ok());
     CHECK(snapshot->lanes[i].tree.nodes == store->snapshot()->lanes[i].tree.nodes);
   }
+}
+
+TEST_CASE("whoever waits for the database is told of, and what is known without it is not") {
+  const TemporaryFolder folder;
+  {
+    auto store = std::move(Store::create()).value();
+    StoreSink sink(*store);
+    write_session(sink, 6, 100);
+    CHECK(store->opened_from().empty());
+    REQUIRE(store->save(folder.file("s.accel")).ok());
+  }
+  auto store = std::move(Store::open(folder.file("s.accel"))).value();
+  int uses = 0;
+  store->on_database_use([&uses] { ++uses; });
+  CHECK(store->opened_from() == folder.file("s.accel"));
+  CHECK_FALSE(store->is_read_only());
+  const auto snapshot = store->snapshot();
+  CHECK(uses == 0);
+  auto used = [&, before = 0]() mutable { return std::exchange(before, uses) != uses; };
+  CHECK(store->read_chunk(snapshot->lanes[0], 0).ok());
+  CHECK(used());
+  CHECK(store->markers().empty());
+  CHECK(used());
+  CHECK(store->put_marker({0, "", 1, std::nullopt, "a", ""}).ok());
+  CHECK(used());
+  CHECK(store->remove_marker(1).ok());
+  CHECK(used());
+  CHECK(store->set_overlay_value("key", "value").ok());
+  CHECK(used());
+  CHECK(store->overlay_value("key") == "value");
+  CHECK(used());
+  CHECK(store->status().path == folder.file("s.accel"));
+  CHECK(used());
+  REQUIRE(store->save(folder.file("t.accel")).ok());
+  CHECK(used());
+  REQUIRE(store->define(0, MetaEntry{"k", "v"}).ok());
+  CHECK(used());
 }
 
 TEST_CASE("two sources keep their lanes, strings and ids apart and share equal names") {

@@ -191,7 +191,7 @@ TEST_CASE("output: lines of both streams come in the order of time, live, and a 
   REQUIRE(live.shell().click("output.line.2"));
   live.shell().frame(2);
   REQUIRE(live.viewer->tab().selected.has_value());
-  const auto record = live.viewer->tab().reader->read(*live.viewer->tab().selected);
+  const auto record = read_event(live.viewer->tab(), *live.viewer->tab().selected);
   REQUIRE(record.ok());
   CHECK(std::get<std::string>(record->fields[0]) == "line 2");
 }

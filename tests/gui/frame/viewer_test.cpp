@@ -153,7 +153,7 @@ TEST_CASE("search: Ctrl+F counts the hits, Enter steps forward, Shift+Enter back
   viewer.shell.key(Key::enter);
   REQUIRE(viewer.tab().selected.has_value());
   const EventId first = *viewer.tab().selected;
-  CHECK(viewer.tab().reader->read(first)->name_text == "ACTIVATE");
+  CHECK(read_event(viewer.tab(), first)->name_text == "ACTIVATE");
   viewer.shell.frame(2);
   viewer.shell.key(Key::enter);
   CHECK(*viewer.tab().selected == first + 1);

@@ -47,7 +47,7 @@ std::string save_chain_session(const std::string& folder) {
 struct ChainViewer : Viewer {
   ChainViewer() { open(save_chain_session(folder.path())); }
   [[nodiscard]] std::string selected_name() {
-    return tab().selected ? tab().reader->read(*tab().selected)->name_text : "";
+    return tab().selected ? read_event(tab(), *tab().selected)->name_text : "";
   }
   void select(std::uint64_t step) {
     tab().selected = make_event_id(1, step);

@@ -67,7 +67,7 @@ struct StoryViewer : Viewer {
     REQUIRE(wait_for([&] { return shell.find("memory.map") != nullptr; }));
   }
   [[nodiscard]] std::string selected_name() {
-    return tab().selected ? std::string(tab().reader->read(*tab().selected)->name_text) : std::string();
+    return tab().selected ? std::string(read_event(tab(), *tab().selected)->name_text) : std::string();
   }
   TemporaryFolder folder;
 };
@@ -88,12 +88,12 @@ TEST_CASE("memory: the links of an allocation lead to its writer and its readers
   REQUIRE(viewer.shell.click("memory.card.Read by"));  // still there
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.selected_name() == "MATMUL");
-  CHECK(viewer.tab().reader->read(*viewer.tab().selected)->begin_ns == 2'000);
+  CHECK(read_event(viewer.tab(), *viewer.tab().selected)->begin_ns == 2'000);
 
   const render::Rect reads = *viewer.shell.find("memory.card.reads");  // 1,000 to 5,000 ns
   viewer.shell.click({reads.x0 + (reads.width() - 3) * 0.5F + 1, reads.centre().y});
   REQUIRE(viewer.shell.settle());
-  CHECK(viewer.tab().reader->read(*viewer.tab().selected)->begin_ns == 3'000);
+  CHECK(read_event(viewer.tab(), *viewer.tab().selected)->begin_ns == 3'000);
 
   const std::optional<EventId> read = viewer.tab().selected;
   viewer.tab().selected.reset();

@@ -54,7 +54,7 @@ TEST_CASE("memory: a click on a block selects its event, and its card says what 
   MemoryViewer viewer;
   viewer.shell.click(viewer.at("memory.map", 0.25F, 10));  // the highest address: x
   REQUIRE(viewer.tab().selected.has_value());
-  CHECK(viewer.tab().reader->read(*viewer.tab().selected)->name_text == "x");
+  CHECK(read_event(viewer.tab(), *viewer.tab().selected)->name_text == "x");
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.shell.shows("0x21000 – 0x28FFF"));
   CHECK(viewer.shell.shows("Repeat factor"));

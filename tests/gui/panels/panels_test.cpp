@@ -42,7 +42,7 @@ TEST_CASE("details: a click on a dependency, and ] and [, walk along the depende
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("details.dependency.0") != nullptr; }));
   REQUIRE(viewer.shell.click("details.dependency.0"));
   REQUIRE(viewer.tab().selected.has_value());
-  CHECK(viewer.tab().reader->read(*viewer.tab().selected)->name_text == "ACTIVATE");
+  CHECK(read_event(viewer.tab(), *viewer.tab().selected)->name_text == "ACTIVATE");
   REQUIRE(viewer.shell.settle());
   viewer.shell.key(Key::bracket_left);
   CHECK(viewer.tab().selected == kFirstMatmul);
@@ -98,7 +98,7 @@ TEST_CASE("memory: shows use, peak and who is alive, and a click on an allocatio
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("memory.alive.row.1") != nullptr; }));
   REQUIRE(viewer.shell.click("memory.alive.row.1"));
   REQUIRE(viewer.tab().selected.has_value());
-  CHECK(viewer.tab().reader->read(*viewer.tab().selected)->name_text == "x");
+  CHECK(read_event(viewer.tab(), *viewer.tab().selected)->name_text == "x");
   const render::Rect plot = *viewer.shell.find("memory.plot");
   viewer.shell.click({plot.x1 - 5, plot.centre().y});  // lets the held cursor go
   viewer.shell.move({plot.x1 - 5, plot.centre().y});
@@ -119,7 +119,7 @@ TEST_CASE("memory: maximised, a click on a block of the address map selects its 
   REQUIRE(viewer.shell.settle());
   viewer.shell.click({map.x0 + map.width() * 0.25F, map.y0 + 10});  // 2,000 ns, the highest address: x
   REQUIRE(viewer.tab().selected.has_value());
-  CHECK(viewer.tab().reader->read(*viewer.tab().selected)->name_text == "x");
+  CHECK(read_event(viewer.tab(), *viewer.tab().selected)->name_text == "x");
 }
 
 TEST_CASE("markers: an empty panel says how to make one, and names and notes are kept, deleting removes") {
@@ -130,7 +130,7 @@ TEST_CASE("markers: an empty panel says how to make one, and names and notes are
     Marker marker;
     marker.ts_ns = at;
     marker.name = "m" + std::to_string(at);
-    REQUIRE(viewer.tab().store->put_marker(marker).ok());
+    put_marker(viewer.tab(), marker);
   }
   viewer.shell.frame(2);
   CHECK(viewer.shell.shows("m1500"));

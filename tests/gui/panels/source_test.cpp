@@ -61,7 +61,7 @@ struct NoTextViewer : Viewer {
     open(path);
     REQUIRE(wait_for([&] { return shell.find("source.lines.row.2") != nullptr; }));
   }
-  [[nodiscard]] std::string name_of(EventId id) { return tab().reader->read(id)->name_text; }
+  [[nodiscard]] std::string name_of(EventId id) { return read_event(tab(), id)->name_text; }
   TemporaryFolder folder;
   std::string path;
 };
@@ -222,6 +222,7 @@ TEST_CASE("source: texts below a chosen folder are stored with the session, and 
   CHECK(viewer.tab().snapshot->sources.front()->path == "model.py");
   CHECK(viewer.shell.shows("model.py"));
 
+  REQUIRE(viewer.shell.settle());  // shown a moment before it is written
   auto stored = Store::open(viewer.path);
   REQUIRE(stored.ok());
   CHECK((*stored)->snapshot()->sources.size() == 1);

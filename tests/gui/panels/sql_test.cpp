@@ -46,7 +46,7 @@ TEST_CASE("sql: a click on a row selects its event, a double click fits it, and 
   viewer.ask("SELECT id, name, ts_ns, dur_ns FROM slice WHERE name = 'ACTIVATE' ORDER BY ts_ns LIMIT 3");
   REQUIRE(viewer.shell.click("sql.rows.row.1"));
   REQUIRE(viewer.tab().selected.has_value());
-  const auto event = viewer.tab().reader->read(*viewer.tab().selected);
+  const auto event = read_event(viewer.tab(), *viewer.tab().selected);
   REQUIRE(event.ok());
   CHECK(event->name_text == "ACTIVATE");
   REQUIRE(viewer.shell.click("sql.rows.row.1", render::MouseButton::left, 2));
@@ -63,7 +63,7 @@ TEST_CASE("sql: all columns of a vendor's table, whose ids are its own, still fi
   viewer.ask("SELECT * FROM instruction WHERE opcode = 'ACTIVATE' ORDER BY ts_ns LIMIT 2");
   REQUIRE(viewer.shell.click("sql.rows.row.1"));
   REQUIRE(viewer.tab().selected.has_value());
-  CHECK(viewer.tab().reader->read(*viewer.tab().selected)->name_text == "ACTIVATE");
+  CHECK(read_event(viewer.tab(), *viewer.tab().selected)->name_text == "ACTIVATE");
 }
 
 TEST_CASE("sql: a row with a time and no event moves the view there") {

@@ -55,12 +55,12 @@ struct TraceViewer : Viewer {
     for (const LaneSnapshot& lane : tab().snapshot->lanes) {
       for (std::uint64_t i = 0; i < lane.event_count; ++i) {
         const EventId id = make_event_id(lane.number(), i);
-        const auto record = tab().reader->read(id);
+        const auto record = read_event(tab(), id);
         if (record.ok() && record->name_text == name && lane.data->kind == EventKind::slice) tab().selected = id;
       }
     }
     REQUIRE(tab().selected.has_value());
-    REQUIRE(tab().reader->read(*tab().selected)->name_text == name);
+    REQUIRE(read_event(tab(), *tab().selected)->name_text == name);
     shell.frame(2);  // what was shown of another event is gone
     REQUIRE(wait_for([&] { return shell.find("stack.copy") != nullptr || shell.shows("The call that launched"); }));
     shell.frame(2);
@@ -105,14 +105,14 @@ TEST_CASE_FIXTURE(TraceViewer, "stack of a trace: a call of Python has its calle
   CHECK(tab().selected_source == "moe/attention.py:57");
   CHECK(app.layout().is_seen(PanelId::source));
   REQUIRE(tab().related.size() == 1);
-  CHECK(tab().reader->read(tab().related.front())->name_text == "moe/attention.py(57): forward");
+  CHECK(read_event(tab(), tab().related.front())->name_text == "moe/attention.py(57): forward");
 }
 
 TEST_CASE_FIXTURE(TraceViewer, "stack of a trace: a row without a line selects its event") {
   select_named("gemm_kernel");
   REQUIRE(shell.click("stack.frame.1"));
   REQUIRE(tab().selected.has_value());
-  CHECK(tab().reader->read(*tab().selected)->name_text == "cudaLaunchKernel");
+  CHECK(read_event(tab(), *tab().selected)->name_text == "cudaLaunchKernel");
 }
 
 TEST_CASE_FIXTURE(TraceViewer,

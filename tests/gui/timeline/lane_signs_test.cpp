@@ -57,7 +57,7 @@ struct SignViewer : test::Viewer {
   }
   [[nodiscard]] std::string selected_name() {
     if (!tab().selected) return "";
-    const Result<EventRecord> event = tab().reader->read(*tab().selected);
+    const Result<EventRecord> event = test::read_event(tab(), *tab().selected);
     return event ? event->name_text : event.message();
   }
   test::TemporaryFolder folder;

@@ -7,6 +7,7 @@
 #include "app/timeline/panel.h"
 #include "app/timeline/state.h"
 #include "render/shell/shell.h"
+#include "tests/gui/viewer.h"
 
 namespace accelscope::app {
 
@@ -14,19 +15,32 @@ class TimelineClient final : public render::FrameClient {
  public:
   // Shows the first millisecond.
   explicit TimelineClient(std::shared_ptr<Store> store) {
-    tab.store = std::move(store);
-    tab.snapshot = tab.store->snapshot();
-    tab.reader = std::make_unique<EventReader>(*tab.store, tab.snapshot);
+    attach(tab, pool_, std::move(store));
     tab.view = {0, 1'000'000};
     tab.remember_view();
   }
   void frame(render::Ui& ui) override {
     ui_ = &ui;
+    begin();
     panel.draw(ui, tab, ui.window());
+    test::wait_for_answers(tab);
   }
   [[nodiscard]] bool settled() const override { return panel.settled(tab); }
-  void run(TimelineCommand command) { panel.run(*ui_, tab, command); }
+  // And what comes of it.
+  void run(TimelineCommand command) {
+    panel.run(*ui_, tab, command);
+    test::wait_for_answers(tab);
+    begin();
+    test::wait_for_answers(tab);
+  }
 
+ private:
+  void begin() {
+    for (const std::string& failed : begin_frame(tab)) FAIL(failed);
+  }
+  WorkerPool pool_;
+
+ public:
   SessionTab tab;
   TimelinePanel panel;
 

@@ -72,7 +72,7 @@ struct TimelineFixture {
   }
   [[nodiscard]] std::string selected_name() {
     if (!client.tab.selected) return {};
-    const Result<EventRecord> event = client.tab.reader->read(*client.tab.selected);
+    const Result<EventRecord> event = test::read_event(client.tab, *client.tab.selected);
     REQUIRE(event);
     return event->name_text;
   }

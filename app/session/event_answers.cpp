@@ -1,0 +1,226 @@
+#include "app/session/event_answers.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace accelscope::app {
+namespace {
+
+std::size_t bytes_of(const EventRecord& record) {
+  std::size_t bytes = record.name_text.capacity() + record.fields.capacity() * sizeof(FieldValue);
+  for (const FieldValue& field : record.fields) {
+    if (const auto* text = std::get_if<std::string>(&field)) bytes += text->capacity();
+  }
+  return bytes;
+}
+
+}  // namespace
+
+struct EventAnswers::Desk {
+  struct Read {
+    EventId id;
+    std::shared_ptr<const Snapshot> snapshot;  // that the record's lane is of
+    Result<EventRecord> record;
+  };
+  std::shared_ptr<const Store> store;
+  std::mutex mutex;
+  std::shared_ptr<const Snapshot> snapshot;
+  std::vector<EventId> wanted;  // in this frame, and by nobody taken yet
+  std::optional<EventId> under_way;
+  bool at_work = false;
+  std::vector<Read> read;
+};
+
+EventAnswers::EventAnswers(WorkerPool& pool, std::shared_ptr<const Store> store, std::size_t memory_budget)
+    : pool_(pool),
+      store_(std::move(store)),
+      snapshot_(store_->snapshot()),
+      memory_budget_(memory_budget),
+      desk_(std::make_shared<Desk>()) {
+  desk_->store = store_;
+  desk_->snapshot = snapshot_;
+}
+
+EventAnswers::~EventAnswers() = default;
+
+void EventAnswers::begin_frame(std::shared_ptr<const Snapshot> snapshot) {
+  ++frame_;
+  snapshot_ = std::move(snapshot);
+  std::vector<Desk::Read> read;
+  {
+    const std::scoped_lock lock(desk_->mutex);
+    read.swap(desk_->read);
+    desk_->snapshot = snapshot_;
+    desk_->wanted.clear();  // what is still wanted is asked for again
+  }
+  for (Desk::Read& each : read) keep(each.id, std::move(each.record), each.snapshot->version);
+  if (memory_bytes_ > memory_budget_) evict();
+  for (std::optional<Wish>& slot : wishes_) {
+    if (!slot || !slot->ready()) continue;
+    const Wish wish = std::move(*slot);
+    slot.reset();
+    if (&slot == &wishes_[static_cast<std::size_t>(EventWish::selection)]) steps_.clear();
+    wish.then();
+  }
+}
+
+void EventAnswers::keep(EventId id, Result<EventRecord> read, std::uint64_t version) {
+  Entry& entry = entries_[id];
+  memory_bytes_ -= entry.bytes;
+  const std::uint64_t used = std::max(entry.used, frame_);
+  entry = Entry{};
+  entry.used = used;
+  entry.bytes = sizeof(Entry) + (read ? bytes_of(*read) : read.message().size());
+  memory_bytes_ += entry.bytes;
+  entry.version = version;
+  if (!read) {
+    entry.problem = read.message();
+    return;
+  }
+  entry.record = std::move(*read);
+  refresh(entry);
+}
+
+// A record outlives the snapshot that it was read from; a clock may have been fitted anew since.
+void EventAnswers::refresh(Entry& entry) const {
+  EventRecord& record = *entry.record;
+  entry.version = snapshot_->version;
+  record.lane = snapshot_->find_lane(lane_of(record.id));
+  record.begin_ns = record.lane->clock->to_ns(record.begin_ticks);
+  record.end_ns = record.lane->clock->to_ns(record.end_ticks);
+}
+
+const EventRecord* EventAnswers::find(EventId id) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) {
+    want(id);
+    return nullptr;
+  }
+  Entry& entry = found->second;
+  entry.used = frame_;
+  const bool stale = entry.version != snapshot_->version;
+  if (!entry.record) {
+    if (stale) want(id);  // it may have come meanwhile
+    return nullptr;
+  }
+  if (stale) refresh(entry);
+  return &*entry.record;
+}
+
+std::string EventAnswers::problem(EventId id) const {
+  const auto found = entries_.find(id);
+  return found == entries_.end() ? std::string() : found->second.problem;
+}
+
+void EventAnswers::want(EventId id) {
+  {
+    const std::scoped_lock lock(desk_->mutex);
+    const auto has_read = [id](const Desk::Read& read) { return read.id == id; };
+    if (desk_->under_way == id || std::find(desk_->wanted.begin(), desk_->wanted.end(), id) != desk_->wanted.end() ||
+        std::any_of(desk_->read.begin(), desk_->read.end(), has_read)) {
+      return;
+    }
+    desk_->wanted.push_back(id);
+    if (std::exchange(desk_->at_work, true) && !reading_.ready()) return;
+  }
+  reading_ = pool_.start([desk = desk_](TaskControl& control) { return read_wanted(*desk, control); }, Haste::at_once);
+}
+
+// One after another, so that what is not wanted any more is not read.
+Result<void> EventAnswers::read_wanted(Desk& desk, const TaskControl& control) {
+  std::unique_ptr<EventReader> reader;  // neighbours mostly share a chunk, which it keeps
+  std::unique_lock lock(desk.mutex);
+  while (!desk.wanted.empty() && !control.cancelled()) {
+    const EventId id = desk.wanted.front();
+    desk.wanted.erase(desk.wanted.begin());
+    desk.under_way = id;
+    const std::shared_ptr<const Snapshot> snapshot = desk.snapshot;
+    lock.unlock();
+    if (!reader || &reader->snapshot() != snapshot.get()) reader = std::make_unique<EventReader>(*desk.store, snapshot);
+    Result<EventRecord> record = reader->read(id);
+    lock.lock();
+    desk.under_way.reset();
+    desk.read.push_back({id, snapshot, std::move(record)});
+  }
+  desk.at_work = false;
+  return {};
+}
+
+// Least recently used first, down to three quarters of the budget, never what this frame or the last has shown.
+void EventAnswers::evict() {
+  std::vector<std::pair<std::uint64_t, EventId>> old;
+  for (const auto& [id, entry] : entries_) {
+    if (entry.used + 1 < frame_) old.emplace_back(entry.used, id);
+  }
+  std::sort(old.begin(), old.end());
+  for (const auto& [used, id] : old) {
+    if (memory_bytes_ <= memory_budget_ / 4 * 3) return;
+    const auto entry = entries_.find(id);
+    memory_bytes_ -= entry->second.bytes;
+    entries_.erase(entry);
+  }
+}
+
+void EventAnswers::put(EventWish wish, Wish made) {
+  if (wish == EventWish::selection) steps_.clear();
+  wishes_[static_cast<std::size_t>(wish)] = std::move(made);
+}
+
+void EventAnswers::drop(EventWish wish) {
+  if (wish == EventWish::selection) steps_.clear();
+  wishes_[static_cast<std::size_t>(wish)].reset();
+}
+
+void EventAnswers::when_known(EventWish wish, std::vector<EventId> ids, std::function<void()> then) {
+  auto known = [this, ids = std::move(ids)] {
+    // All of them are asked for, also behind one that is missing.
+    return std::count_if(ids.begin(), ids.end(),
+                         [this](EventId id) { return find(id) == nullptr && problem(id).empty(); }) == 0;
+  };
+  drop(wish);
+  if (known()) return then();
+  put(wish, {std::move(known), std::move(then), [] { return false; }});
+}
+
+void EventAnswers::step(const StepPlace& from, EventStep step, std::function<void(const Result<StepPlace>&)> arrived) {
+  std::vector<EventStep> steps = steps_from_ == from.event ? std::exchange(steps_, {}) : std::vector<EventStep>{};
+  steps.push_back(std::move(step));
+  struct Arrived {
+    StepPlace place;
+    std::shared_ptr<const Snapshot> snapshot;
+    std::optional<Result<EventRecord>> event;
+  };
+  ask(
+      EventWish::selection,
+      [from, steps, snapshot = snapshot_](EventReader& reader, const TaskControl& control) -> Result<Arrived> {
+        Arrived at{from, snapshot, std::nullopt};
+        for (const EventStep& each : steps) {
+          at.place.said.clear();
+          if (const Result<void> done = each(reader, at.place, control); !done) return done.error();
+        }
+        if (at.place.event) at.event = reader.read(*at.place.event);
+        return at;
+      },
+      [this, arrived = std::move(arrived)](Result<Arrived> at) {
+        if (!at) return arrived(at.error());
+        if (at->event) keep(*at->place.event, std::move(*at->event), at->snapshot->version);
+        arrived(std::move(at->place));
+      });
+  steps_from_ = from.event;
+  steps_ = std::move(steps);
+}
+
+bool EventAnswers::under_way() const {
+  const bool asked = std::any_of(wishes_.begin(), wishes_.end(),
+                                 [](const std::optional<Wish>& wish) { return wish && wish->under_way(); });
+  const std::scoped_lock lock(desk_->mutex);
+  return asked || !desk_->wanted.empty() || desk_->under_way;
+}
+
+bool EventAnswers::pending() const {
+  const bool waits = std::any_of(wishes_.begin(), wishes_.end(), [](const auto& wish) { return wish.has_value(); });
+  const std::scoped_lock lock(desk_->mutex);
+  return waits || !desk_->wanted.empty() || desk_->under_way || !desk_->read.empty();
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,22 @@
+#include "app/session/tab.h"
+
+#include <utility>
+
+namespace accelscope::app {
+
+void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, KeptBeside kept) {
+  tab.store = std::move(store);
+  tab.snapshot = tab.store->snapshot();
+  tab.events = std::make_shared<EventAnswers>(pool, tab.store);
+  tab.writer = std::make_shared<StoreWriter>(pool, tab.store);
+  tab.markers = std::move(kept.markers);
+  tab.kept = std::move(kept.values);
+}
+
+std::vector<std::string> begin_frame(SessionTab& tab) {
+  if (tab.store->version() != tab.snapshot->version) tab.snapshot = tab.store->snapshot();
+  tab.events->begin_frame(tab.snapshot);
+  return tab.writer->begin_frame();
+}
+
+}  // namespace accelscope::app

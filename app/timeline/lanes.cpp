@@ -159,10 +159,14 @@ RowValue draw_slices(TimelineFrame& frame, const DrawnRow& drawn, const LanePain
   double busy = 0;
   for (std::size_t i = drawn.first_lane; i < drawn.first_lane + drawn.lane_count; ++i) {
     const DrawnLane& lane = frame.state.lanes[i];
-    painter.paint({lane.strip, lane.texture_row, lane.rect, labels});
+    painter.paint({*lane.strip, lane.texture_row, lane.rect, labels});
     const double share =
-        measured.is_view ? lane.strip.busy_share : busy_share_of(frame, frame.snapshot.lanes[lane.lane], measured);
+        measured.is_view ? lane.strip->busy_share : busy_share_of(frame, frame.snapshot.lanes[lane.lane], measured);
     busy = std::max(busy, share);
+  }
+  for (std::size_t level = 0; level < row.lanes.size(); ++level) {
+    if (level >= drawn.first_level && level < drawn.first_level + drawn.lane_count) continue;
+    busy = std::max(busy, busy_share_of(frame, frame.snapshot.lanes[row.lanes[level]], measured));  // out of sight
   }
   const auto length = static_cast<double>(measured.range.length_ns());
   return {percent(busy), fmt::format("{}: busy {} of {}, {} of {}", row.label, percent(busy), measured.name,
@@ -342,7 +346,7 @@ std::optional<EventId> event_under(const TimelineFrame& frame, Point at) {
   const DrawnLane* lane = slices_under(frame, at);
   if (lane == nullptr) return {};
   const double x = static_cast<double>(at.x - frame.canvas_x);
-  for (const WideSlice& slice : lane->strip.slices) {
+  for (const WideSlice& slice : lane->strip->slices) {
     if (x >= slice.x0 && x < slice.x1) return slice.id;
   }
   return {};

@@ -21,7 +21,7 @@ constexpr std::size_t kSummaryLanes = 96;  // lanes of collapsed groups that a f
   return state.lanes[state.lane_count++];
 }
 
-// Slices of each sub-lane of a row, from top to bottom.
+// Slices of each sub-lane of a row that is in sight, from top to bottom.
 void place_sub_lanes(TimelineFrame& frame, DrawnRow& drawn) {
   const TimelineRow& row = frame.state.rows[drawn.row];
   const SubLaneSizes sizes = sub_lane_sizes(row.lanes.size(), row.size);
@@ -31,13 +31,16 @@ void place_sub_lanes(TimelineFrame& frame, DrawnRow& drawn) {
   const float used = step * static_cast<float>(row.lanes.size() - 1) + slice;
   float y = std::round(drawn.rect.y0 + (drawn.rect.height() - used) / 2);
   drawn.first_lane = frame.state.lane_count;
-  for (const std::uint32_t lane : row.lanes) {
+  for (std::size_t level = 0; level < row.lanes.size(); ++level, y += step) {
+    const Rect rect{frame.canvas_x, y, drawn.rect.x1, y + slice};
+    if (rect.y1 <= drawn.clip.y0 || rect.y0 >= drawn.clip.y1) continue;  // scrolled away: nothing is made for it
+    if (drawn.first_lane == frame.state.lane_count) drawn.first_level = level;
     DrawnLane& placed = next_lane(frame.state);
-    placed.lane = lane;
+    placed.lane = row.lanes[level];
     placed.row = drawn.row;
-    placed.rect = {frame.canvas_x, y, drawn.rect.x1, y + slice};
+    placed.rect = rect;
     placed.clip = drawn.clip;
-    y += step;
+    placed.strip = nullptr;
   }
   drawn.lane_count = frame.state.lane_count - drawn.first_lane;
 }
@@ -209,23 +212,13 @@ void summarise(TimelineFrame& frame, DrawnRow& drawn, std::size_t& budget) {
 void build_strips(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   hold_masks(frame);
-  std::vector<StripTask> tasks;
+  state.strips.begin_frame(state.windows, frame.tab.snapshot, frame.view);
   for (std::size_t i = 0; i < state.lane_count; ++i) {
     DrawnLane& drawn = state.lanes[i];
-    const LaneSnapshot& lane = frame.snapshot.lanes[drawn.lane];
-    const LaneShade shade = shade_of(frame, drawn.lane);
-    const bool same = drawn.shade == shade && drawn.built_from == lane.data.get() &&
-                      drawn.built_clock == lane.clock.get() && drawn.built_events == lane.event_count &&
-                      drawn.built_view == frame.view && drawn.strip.complete;
-    if (same) continue;
-    drawn.built_from = lane.data.get();
-    drawn.built_clock = lane.clock.get();
-    drawn.built_events = lane.event_count;
-    drawn.built_view = frame.view;
-    drawn.shade = shade;
-    tasks.push_back({&lane, &state.windows.lane(lane), &drawn.strip, &drawn.shade});
+    drawn.strip = &state.strips.strip({drawn.lane, shade_of(frame, drawn.lane), state.shade_keeps});
   }
-  state.crew.build(tasks, frame.view);
+  state.strips.end_frame();
+  if (!state.strips.settled()) frame.ui.request_frame();
 }
 
 }  // namespace
@@ -265,13 +258,12 @@ void prepare_lanes(TimelineFrame& frame) {
   frame.lanes_texture.begin(
       frame.view.width, static_cast<int>(frame.canvas_x), static_cast<int>(ui.px(highest)),
       {static_cast<int>(ui.px(size::kHatchStep)), ui.scale(), ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
-  state.complete = true;
   build_strips(frame);
+  state.complete = state.strips.settled();
   want_derived(frame);
   for (std::size_t i = 0; i < state.lane_count; ++i) {
     DrawnLane& drawn = state.lanes[i];
-    drawn.texture_row = frame.lanes_texture.add(drawn.strip.texels);
-    state.complete = state.complete && drawn.strip.complete;
+    drawn.texture_row = frame.lanes_texture.add(drawn.strip->texels);
   }
   std::size_t budget = kSummaryLanes;
   for (DrawnRow& drawn : state.drawn_rows) {

@@ -24,6 +24,7 @@ void hold_masks(TimelineFrame& frame) {
                state.colours,     tab.choices.filter, tab.region,        frame.ui.colour(Colour::bg1)};
   if (now == state.shaded_by) return;
   state.shaded_by = std::move(now);
+  state.shade_keeps = std::make_shared<const ShadedBy>(state.shaded_by);
   ++state.shade_version;
 }
 

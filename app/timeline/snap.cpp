@@ -33,7 +33,7 @@ double snapped_ns(TimelineFrame& frame, render::Point at) {
   const auto pointer = static_cast<double>(x - frame.canvas_x);
   auto nearest = static_cast<double>(frame.ui.px(kSnapReach));
   std::optional<double> edge;
-  for (const render::WideSlice& slice : lane->strip.slices) {
+  for (const render::WideSlice& slice : lane->strip->slices) {
     if (slice.x0 > pointer + nearest) break;  // they lie by time
     for (const double each : {slice.x0, slice.x1}) {
       if (std::abs(each - pointer) > nearest || each < 0 || each > frame.view.width) continue;

@@ -20,7 +20,7 @@
 #include "core/lod/lane_window.h"
 #include "render/base/geometry.h"
 #include "render/timeline/counter_strip.h"
-#include "render/timeline/lane_strip.h"
+#include "render/timeline/lane_strips.h"
 #include "render/timeline/strip_crew.h"
 #include "render/timeline/strip_texture.h"
 #include "render/timeline/summary_strip.h"
@@ -51,25 +51,20 @@ struct BoxDrag {
 
 // A lane of slices as it was drawn in this frame, for hit tests and outlines. Rectangles are in the window.
 struct DrawnLane {
-  std::uint32_t lane = 0;  // index into Snapshot::lanes
-  std::size_t row = 0;     // index into TimelineState::rows
-  render::Rect rect;       // of its slices
-  render::Rect clip;       // what is seen of its row
-  render::LaneStrip strip;
+  std::uint32_t lane = 0;                    // index into Snapshot::lanes
+  std::size_t row = 0;                       // index into TimelineState::rows
+  render::Rect rect;                         // of its slices
+  render::Rect clip;                         // what is seen of its row
+  const render::LaneStrip* strip = nullptr;  // of TimelineState::strips
   int texture_row = 0;
-  // What the strip was built from: a frame that changes none of it keeps the strip.
-  const LaneData* built_from = nullptr;
-  const ClockMap* built_clock = nullptr;
-  std::uint64_t built_events = 0;
-  render::TimeView built_view;
-  render::LaneShade shade;
 };
 
 struct DrawnRow {
   std::size_t row = 0;                         // index into TimelineState::rows
   render::Rect rect;                           // label column and canvas
   render::Rect clip;                           // where it may draw: not below pinned rows or the group's heading
-  std::size_t first_lane = 0, lane_count = 0;  // in TimelineState::lanes
+  std::size_t first_lane = 0, lane_count = 0;  // in TimelineState::lanes: those that are seen
+  std::size_t first_level = 0;                 // of them, in TimelineRow::lanes
   int summary_row = -1;                        // texture row of a collapsed group
 };
 
@@ -155,6 +150,7 @@ struct ComposedFrom {
 struct TimelineState {
   bool too_small = false;  // the place for it: nothing is drawn, and nothing is waited for
   LaneWindows windows;
+  render::LaneStrips strips;
   render::StripCrew crew;
   EventLabels labels;
 
@@ -185,8 +181,9 @@ struct TimelineState {
   Overview overview;
   IncidentAnswer incidents;
   ShadedBy shaded_by;
-  std::uint64_t shade_version = 0;  // counts changes of shaded_by
-  bool complete = false;            // nothing in the last frame stood for something finer
+  std::shared_ptr<const ShadedBy> shade_keeps;  // the same, for strips that are being made
+  std::uint64_t shade_version = 0;              // counts changes of shaded_by
+  bool complete = false;                        // nothing in the last frame stood for something finer
   // Of this frame; null: none, or not there yet.
   std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask;
   std::shared_ptr<const EventColours> colours;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "core/lod/window_decoder.h"
 #include "core/scan/worker_pool.h"
@@ -14,17 +15,8 @@ namespace {
 
 constexpr std::size_t kDetails = 2;
 
-// What the requests of one frame refer to; kept alive by whoever works on one of them.
-struct FrameSource {
-  std::shared_ptr<const Store> store;
-  std::shared_ptr<const Snapshot> snapshot;
-};
-
-struct Request {
-  const LaneSnapshot* lane = nullptr;  // of the frame's snapshot
-  std::uint32_t window = 0;
-  WindowDetail detail = WindowDetail::micro;
-};
+// Lanes that are drawn by others ask some frames late: so long requests stand without being asked again.
+constexpr std::uint64_t kPatience = 8;  // frames
 
 // Names a window across snapshots.
 struct WindowName {
@@ -41,6 +33,27 @@ struct Finished {
 };
 
 }  // namespace
+
+// What the requests of one frame refer to; kept alive by whoever works on one of them.
+struct LaneWindows::Source {
+  std::shared_ptr<const Store> store;
+  std::shared_ptr<const Snapshot> snapshot;
+};
+
+// Windows that went. Who holds one of these holds all that go later too, so that nothing vanishes under a thread that
+// draws from it.
+struct LaneWindows::Gone {
+  std::vector<std::unique_ptr<const LaneWindow>> windows;
+  std::shared_ptr<Gone> later;
+
+  Gone() = default;
+  Gone(const Gone&) = delete;
+  Gone& operator=(const Gone&) = delete;
+  ~Gone() {  // one after another: a long chain must not end in a deep recursion
+    std::shared_ptr<Gone> next = std::move(later);
+    while (next && next.use_count() == 1) next = std::move(next->later);
+  }
+};
 
 std::size_t LaneWindow::memory_bytes() const noexcept {
   return sizeof(LaneWindow) + nodes.capacity() * sizeof(SliceNode) + weights.capacity() * sizeof(MicroWeights) +
@@ -60,6 +73,7 @@ class LaneWindows::Table final : public LaneDetail {
   };
 
   const LaneWindow* find(std::uint32_t leaf, WindowDetail detail) override {
+    const std::scoped_lock lock(mutex);
     const std::uint32_t window = leaf / kWindowLeaves;
     std::vector<Slot>& slots = slots_[static_cast<std::size_t>(detail)];
     if (window >= slots.size()) slots.resize(window + 1);
@@ -74,12 +88,14 @@ class LaneWindows::Table final : public LaneDetail {
   }
 
   const LaneWindow* ready(std::uint32_t leaf, WindowDetail detail) const override {
+    const std::scoped_lock lock(mutex);
     const std::uint32_t window = leaf / kWindowLeaves;
     const std::vector<Slot>& slots = slots_[static_cast<std::size_t>(detail)];
     return window < slots.size() && holds(slots[window], leaf) ? slots[window].window.get() : nullptr;
   }
 
   bool lost(std::uint32_t leaf, WindowDetail detail) const override {
+    const std::scoped_lock lock(mutex);
     const std::uint32_t window = leaf / kWindowLeaves;
     const std::vector<Slot>& slots = slots_[static_cast<std::size_t>(detail)];
     return window < slots.size() && slots[window].failed;
@@ -89,16 +105,19 @@ class LaneWindows::Table final : public LaneDetail {
     std::uint32_t window;
     WindowDetail detail;
   };
+  // The rest under the lock.
   [[nodiscard]] std::vector<Slot>& slots(WindowDetail detail) { return slots_[static_cast<std::size_t>(detail)]; }
   [[nodiscard]] Slot* slot(const WindowName& name) {
     std::vector<Slot>& slots = slots_[static_cast<std::size_t>(name.detail)];
     return data == name.data && name.window < slots.size() ? &slots[name.window] : nullptr;
   }
 
+  mutable std::mutex mutex;
   const LaneData* data = nullptr;
-  const LaneSnapshot* lane = nullptr;
+  const LaneSnapshot* lane = nullptr;  // of the source
+  std::shared_ptr<const Source> source;
   std::uint64_t frame = 0;
-  std::vector<Missing> missing;  // of this frame
+  std::vector<Missing> missing;  // since end_frame() last looked
 
  private:
   [[nodiscard]] static bool holds(const Slot& slot, std::uint32_t leaf) {
@@ -108,6 +127,14 @@ class LaneWindows::Table final : public LaneDetail {
 };
 
 struct LaneWindows::Workers {
+  struct Request {
+    std::shared_ptr<const Source> source;
+    const LaneSnapshot* lane = nullptr;  // of the source
+    std::uint32_t window = 0;
+    WindowDetail detail = WindowDetail::micro;
+    std::uint64_t asked = 0;  // frame
+  };
+
   explicit Workers(unsigned count) {
     for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
   }
@@ -122,7 +149,7 @@ struct LaneWindows::Workers {
   }
 
   void work() {
-    std::shared_ptr<const FrameSource> current;
+    std::shared_ptr<const Source> current;
     WindowDecoder decoder(
         [&current](const LaneSnapshot& lane, std::uint32_t chunk) { return current->store->read_chunk(lane, chunk); });
     std::unique_lock lock(mutex);
@@ -130,7 +157,7 @@ struct LaneWindows::Workers {
       changed.wait(lock, [this] { return stopping || head < queue.size(); });
       if (stopping) return;
       const std::vector<Request> run = take_run();
-      current = source;
+      current = run.front().source;
       lock.unlock();
       std::vector<Finished> results;
       for (const Request& request : run) results.push_back(decode(decoder, *current, request));
@@ -156,7 +183,7 @@ struct LaneWindows::Workers {
     return {request.lane->number(), request.lane->data.get(), request.window, request.detail};
   }
 
-  static Result<LaneWindow> decoded(WindowDecoder& decoder, const FrameSource& from, const Request& request) {
+  static Result<LaneWindow> decoded(WindowDecoder& decoder, const Source& from, const Request& request) {
     try {
       return decoder.decode(*request.lane, *from.snapshot->strings, request.window * kWindowLeaves, request.detail);
     } catch (const std::bad_alloc&) {
@@ -164,7 +191,7 @@ struct LaneWindows::Workers {
     }
   }
 
-  static Finished decode(WindowDecoder& decoder, const FrameSource& from, const Request& request) {
+  static Finished decode(WindowDecoder& decoder, const Source& from, const Request& request) {
     Finished result{name_of(request), nullptr, {}};
     Result<LaneWindow> window = decoded(decoder, from, request);
     if (window) {
@@ -178,7 +205,6 @@ struct LaneWindows::Workers {
   mutable std::mutex mutex;
   std::condition_variable changed;
   mutable std::condition_variable settled;
-  std::shared_ptr<const FrameSource> source;  // of what is queued
   std::vector<Request> queue;
   std::size_t head = 0;           // first of the queue that nobody has taken
   std::vector<WindowName> taken;  // since the UI thread last looked
@@ -190,22 +216,19 @@ struct LaneWindows::Workers {
 };
 
 LaneWindows::LaneWindows(std::size_t memory_budget, unsigned workers)
-    : memory_budget_(memory_budget), workers_(std::make_unique<Workers>(std::max(workers, 1U))) {}
+    : memory_budget_(memory_budget),
+      gone_(std::make_shared<Gone>()),
+      workers_(std::make_unique<Workers>(std::max(workers, 1U))) {}
 
 LaneWindows::~LaneWindows() = default;
 
 void LaneWindows::begin_frame(std::shared_ptr<const Store> store, std::shared_ptr<const Snapshot> snapshot) {
   ++frame_;
-  if (store_ != store) {
+  if (!source_ || source_->store != store) {
     tables_.clear();
     memory_bytes_ = 0;
   }
-  store_ = std::move(store);
-  snapshot_ = std::move(snapshot);
-  const auto find_slot = [this](const WindowName& name) {
-    const auto table = tables_.find(name.lane);
-    return table == tables_.end() ? nullptr : table->second->slot(name);
-  };
+  source_ = std::make_shared<const Source>(Source{std::move(store), std::move(snapshot)});
   std::vector<Finished> finished;
   std::vector<WindowName> taken;
   {
@@ -216,63 +239,110 @@ void LaneWindows::begin_frame(std::shared_ptr<const Store> store, std::shared_pt
       if (!result.error.empty()) workers_->last_error = result.error;
     }
   }
+  const auto with_slot = [this](const WindowName& name, const auto& change) {
+    const auto found = tables_.find(name.lane);
+    if (found == tables_.end()) return;
+    const std::scoped_lock lock(found->second->mutex);
+    if (Table::Slot* slot = found->second->slot(name)) change(*slot);
+  };
   for (const WindowName& name : taken) {
-    if (Table::Slot* slot = find_slot(name)) slot->underway = true;
+    with_slot(name, [](Table::Slot& slot) { slot.underway = true; });
   }
   for (Finished& result : finished) {
-    Table::Slot* slot = find_slot(result.name);
-    if (slot == nullptr) continue;
-    slot->underway = false;
-    slot->failed = result.result == nullptr;
-    if (slot->window) memory_bytes_ -= slot->window->memory_bytes();
-    if (result.result) memory_bytes_ += result.result->memory_bytes();
-    slot->window = std::move(result.result);
+    with_slot(result.name, [&](Table::Slot& slot) {
+      slot.underway = false;
+      slot.failed = result.result == nullptr;
+      if (slot.window) memory_bytes_ -= slot.window->memory_bytes();
+      if (result.result) memory_bytes_ += result.result->memory_bytes();
+      bury(std::exchange(slot.window, std::move(result.result)));
+    });
   }
 }
 
+// It goes, but not before those who hold what was there.
+void LaneWindows::bury(std::unique_ptr<const LaneWindow> window) {
+  if (!window) return;
+  gone_->windows.push_back(std::move(window));
+  gone_->later = std::make_shared<Gone>();
+  gone_ = gone_->later;
+}
+
 LaneDetail& LaneWindows::lane(const LaneSnapshot& lane) {
-  std::unique_ptr<Table>& table = tables_[lane.number()];
-  if (!table) table = std::make_unique<Table>();
+  std::shared_ptr<Table>& table = tables_[lane.number()];
+  if (!table) table = std::make_shared<Table>();
+  const std::scoped_lock lock(table->mutex);
   table->data = lane.data.get();
   table->lane = &lane;
+  table->source = source_;
   table->frame = frame_;
   return *table;
 }
 
+std::shared_ptr<LaneDetail> LaneWindows::held_lane(const LaneSnapshot& lane) {
+  struct Held {
+    std::shared_ptr<Table> table;
+    std::shared_ptr<const Gone> gone;
+  };
+  static_cast<void>(this->lane(lane));
+  const auto held = std::make_shared<Held>(Held{tables_[lane.number()], gone_});
+  return {held, held->table.get()};
+}
+
 void LaneWindows::end_frame() {
-  std::vector<Request> queue;
+  std::vector<Workers::Request> queue;
   for (auto& [number, table] : tables_) {
-    for (const Table::Missing& missing : table->missing) queue.push_back({table->lane, missing.window, missing.detail});
+    const std::scoped_lock lock(table->mutex);
+    for (const Table::Missing& missing : table->missing) {
+      queue.push_back({table->source, table->lane, missing.window, missing.detail, frame_});
+    }
     table->missing.clear();
   }
-  auto source = std::make_shared<const FrameSource>(FrameSource{store_, snapshot_});
-  const bool any = !queue.empty();
+  const auto stands = [this](const Workers::Request& request) {
+    if (request.asked + kPatience <= frame_) return false;
+    const auto found = tables_.find(request.lane->number());
+    if (found == tables_.end()) return false;
+    const std::scoped_lock lock(found->second->mutex);
+    const Table::Slot* slot = found->second->slot(Workers::name_of(request));
+    return slot != nullptr && slot->requested <= request.asked;
+  };
   {
     // A window that a worker took since begin_frame() may be queued again; reading it twice does no harm.
     const std::scoped_lock lock(workers_->mutex);
+    for (std::size_t i = workers_->head; i < workers_->queue.size(); ++i) {
+      if (stands(workers_->queue[i])) queue.push_back(std::move(workers_->queue[i]));
+    }
     workers_->queue.swap(queue);
-    workers_->source.swap(source);
     workers_->head = 0;
   }
-  if (any) workers_->changed.notify_all();
+  workers_->changed.notify_all();
   if (memory_bytes_ > memory_budget_) evict();
 }
 
 // Least recently used first, down to three quarters of the budget, never what this frame has drawn.
 void LaneWindows::evict() {
-  std::vector<std::pair<std::uint64_t, Table::Slot*>> loaded;
+  struct Loaded {
+    std::uint64_t used;
+    Table* table;
+    WindowDetail detail;
+    std::size_t window;
+  };
+  std::vector<Loaded> loaded;
   for (auto& [number, table] : tables_) {
+    const std::scoped_lock lock(table->mutex);
     for (const WindowDetail detail : {WindowDetail::micro, WindowDetail::events}) {
-      for (Table::Slot& slot : table->slots(detail)) {
-        if (slot.window && slot.used != frame_) loaded.emplace_back(slot.used, &slot);
+      const std::vector<Table::Slot>& slots = table->slots(detail);
+      for (std::size_t i = 0; i < slots.size(); ++i) {
+        if (slots[i].window && slots[i].used != frame_) loaded.push_back({slots[i].used, table.get(), detail, i});
       }
     }
   }
-  std::sort(loaded.begin(), loaded.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [used, slot] : loaded) {
+  std::sort(loaded.begin(), loaded.end(), [](const Loaded& a, const Loaded& b) { return a.used < b.used; });
+  for (const Loaded& each : loaded) {
     if (memory_bytes_ <= memory_budget_ / 4 * 3) return;
-    memory_bytes_ -= slot->window->memory_bytes();
-    slot->window.reset();
+    const std::scoped_lock lock(each.table->mutex);
+    Table::Slot& slot = each.table->slots(each.detail)[each.window];
+    memory_bytes_ -= slot.window->memory_bytes();
+    bury(std::move(slot.window));
   }
 }
 

@@ -1,11 +1,14 @@
 // Decoded stretches of lanes for the UI thread, which neither reads chunks nor waits: it asks for a window, draws
 // the coarser tree while there is none, and finds it some frames later, filled by a worker.
 //
-//   LaneWindows windows;                          // one per session; all calls from the UI thread
+//   LaneWindows windows;                          // one per session; calls from the UI thread, but for held lanes
 //   windows.begin_frame(store, snapshot);         // takes what the workers have finished
 //   LaneDetail detail = windows.lane(lane);
 //   detail.find(leaf, WindowDetail::events);      // null: not there yet, and asked for now
-//   windows.end_frame();                          // what this frame missed replaces all older requests
+//   windows.end_frame();                          // what was missed; older requests go unless they are asked again
+//
+// Whoever draws on another thread holds the lane: `held_lane()` may be asked there, at any time, and what it finds
+// stays for as long as it is held.
 //
 // A window is 16 neighbouring leaves (up to 1,024 events) at one of two details. Memory is bounded: the windows
 // that were not looked at for the longest time go first.
@@ -90,6 +93,7 @@ class LaneWindows {
   void begin_frame(std::shared_ptr<const Store> store, std::shared_ptr<const Snapshot> snapshot);
   // A lane of this frame's snapshot. Valid until end_frame().
   [[nodiscard]] LaneDetail& lane(const LaneSnapshot& lane);
+  [[nodiscard]] std::shared_ptr<LaneDetail> held_lane(const LaneSnapshot& lane);
   void end_frame();
 
   // Whether something that the last frame missed is still to come.
@@ -101,14 +105,17 @@ class LaneWindows {
  private:
   class Table;
   struct Workers;
+  struct Gone;
+  struct Source;
   void evict();
+  void bury(std::unique_ptr<const LaneWindow> window);
 
   std::size_t memory_budget_;
   std::size_t memory_bytes_ = 0;
   std::uint64_t frame_ = 0;
-  std::shared_ptr<const Store> store_;
-  std::shared_ptr<const Snapshot> snapshot_;
-  std::unordered_map<LaneNumber, std::unique_ptr<Table>> tables_;
+  std::shared_ptr<const Source> source_;  // of this frame
+  std::unordered_map<LaneNumber, std::shared_ptr<Table>> tables_;
+  std::shared_ptr<Gone> gone_;  // what goes from now on
   std::unique_ptr<Workers> workers_;
 };
 

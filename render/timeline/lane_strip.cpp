@@ -1,6 +1,7 @@
 #include "render/timeline/lane_strip.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -14,12 +15,13 @@ namespace {
 template <typename Ticks>
 class SliceWalk {
  public:
-  SliceWalk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, PixelCover& cover,
-            LaneStrip& strip, const Shading* shading, const LaneColours* colours)
+  SliceWalk(const LaneSnapshot& lane, LaneDetail* detail, const Ticks& ticks, int width, double whole_pixels,
+            PixelCover& cover, LaneStrip& strip, const Shading* shading, const LaneColours* colours)
       : lane_(lane),
         detail_(detail),
         ticks_(ticks),
         width_(width),
+        whole_pixels_(whole_pixels),
         cover_(cover),
         strip_(strip),
         shading_(shading),
@@ -44,7 +46,7 @@ class SliceWalk {
     if (x1 < 0) return true;
     const double x0 = ticks_.x(node.begin);
     if (x0 >= width_) return false;
-    if (x1 - x0 <= kNodePixels || (level == 0 && x1 - x0 <= kLeafPixels)) {
+    if (x1 - x0 <= whole_pixels_ || (level == 0 && x1 - x0 <= kLeafPixels)) {
       add_node(node, x0, x1, colour_of(node, level, index, x0, x1));
       return true;
     }
@@ -75,15 +77,22 @@ class SliceWalk {
     // Where a micro node would be wider than a pixel or two, its events are wanted.
     const bool events = (x1 - x0) * kMicroEvents > kNodePixels * leaf.count;
     if (events) {
-      if (const LaneWindow* window = detail_->find(index, WindowDetail::events)) return add_events(*window, index);
+      if (const LaneWindow* window = find(index, WindowDetail::events)) return add_events(*window, index);
       if (!detail_->lost(index, WindowDetail::events)) strip_.complete = false;
     }
-    const LaneWindow* micro =
-        events ? detail_->ready(index, WindowDetail::micro) : detail_->find(index, WindowDetail::micro);
+    const LaneWindow* micro = events ? detail_->ready(index, WindowDetail::micro) : find(index, WindowDetail::micro);
     if (micro != nullptr) return add_micro(*micro, index);
     if (!events && !detail_->lost(index, WindowDetail::micro)) strip_.complete = false;
     if (const LaneWindow* window = detail_->ready(index, WindowDetail::events)) return add_events(*window, index);
     add_leaf(leaf, index, x0, x1);
+  }
+
+  // Neighbouring leaves mostly lie in the window of the last one.
+  [[nodiscard]] const LaneWindow* find(std::uint32_t leaf, WindowDetail detail) {
+    const LaneWindow*& last = last_windows_[static_cast<std::size_t>(detail)];
+    const bool holds = last != nullptr && leaf >= last->first_leaf && leaf < last->first_leaf + last->leaf_count;
+    if (!holds) last = detail_->find(leaf, detail);
+    return last;
   }
 
   [[nodiscard]] std::uint32_t colour_of(const SliceNode& node, std::size_t level, std::size_t index, double x0,
@@ -124,7 +133,7 @@ class SliceWalk {
       if (x0 >= width_) return;
       if (x1 - x0 > kNodePixels) {
         // Unevenly filled leaf: this part of it needs its events after all.
-        if (const LaneWindow* events = detail_->find(leaf, WindowDetail::events)) {
+        if (const LaneWindow* events = find(leaf, WindowDetail::events)) {
           const std::uint32_t begin = (i - first) * kMicroEvents;
           add_events(*events, leaf, begin, begin + kMicroEvents);
           continue;
@@ -214,19 +223,22 @@ class SliceWalk {
   LaneDetail* detail_;
   const Ticks& ticks_;
   int width_;
+  double whole_pixels_;
   PixelCover& cover_;
   LaneStrip& strip_;
   const Shading* shading_;
   const LaneColours* colours_;
+  std::array<const LaneWindow*, 2> last_windows_{};  // by detail
   double busy_pixels_ = 0;
   double wait_pixels_ = 0;
 };
 
 template <typename Ticks>
-void walk(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, const ClockMap& clock, PixelCover& cover,
-          LaneStrip& strip, const Shading* shading, const LaneColours* colours) {
+void walk(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, double whole_pixels,
+          const ClockMap& clock, PixelCover& cover, LaneStrip& strip, const Shading* shading,
+          const LaneColours* colours) {
   const Ticks ticks(clock, view);
-  SliceWalk<Ticks> walk(lane, detail, ticks, view.width, cover, strip, shading, colours);
+  SliceWalk<Ticks> walk(lane, detail, ticks, view.width, whole_pixels, cover, strip, shading, colours);
   walk.run();
   strip.busy_share = std::min(1.0, walk.busy_pixels() / view.width);
   strip.wait_share = std::min(1.0, walk.wait_pixels() / view.width);
@@ -236,6 +248,17 @@ void walk(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, co
 
 void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip,
                              const LaneShade* shade) {
+  build(lane, detail, view, render::kNodePixels, strip, shade);
+}
+
+void LaneStripBuilder::build_coarse(const LaneSnapshot& lane, const TimeView& view, LaneStrip& strip,
+                                    const LaneShade* shade) {
+  build(lane, nullptr, view, kCoarsePixels, strip, shade);
+  strip.complete = false;
+}
+
+void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, double whole_pixels,
+                             LaneStrip& strip, const LaneShade* shade) {
   strip.slices.clear();
   strip.found.clear();
   strip.lit.clear();
@@ -248,9 +271,9 @@ void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const
   static const ClockMap kIdentity;
   const ClockMap& clock = lane.clock ? *lane.clock : kIdentity;
   if (clock.is_affine()) {
-    walk<AffineTicks>(lane, detail, view, clock, cover_, strip, shading ? &*shading : nullptr, colours);
+    walk<AffineTicks>(lane, detail, view, whole_pixels, clock, cover_, strip, shading ? &*shading : nullptr, colours);
   } else {
-    walk<MappedTicks>(lane, detail, view, clock, cover_, strip, shading ? &*shading : nullptr, colours);
+    walk<MappedTicks>(lane, detail, view, whole_pixels, clock, cover_, strip, shading ? &*shading : nullptr, colours);
   }
   cover_.write_texels(strip.texels);
   cover_.write_waits(strip.waits);

@@ -20,10 +20,11 @@
 
 namespace accelscope::render {
 
-inline constexpr double kNodePixels = 2;    // nodes up to this width are drawn as a whole
-inline constexpr double kLeafPixels = 4;    // leaves too: finding their windows is dearer than walking the tree
-inline constexpr double kSlicePixels = 3;   // narrower slices join the strip
-inline constexpr double kSinglePixels = 8;  // wider slices are drawn one by one, those between as blocks of texels
+inline constexpr double kNodePixels = 2;     // nodes up to this width are drawn as a whole
+inline constexpr double kLeafPixels = 4;     // leaves too: finding their windows is dearer than walking the tree
+inline constexpr double kCoarsePixels = 64;  // nodes drawn as a whole while a strip is being made
+inline constexpr double kSlicePixels = 3;    // narrower slices join the strip
+inline constexpr double kSinglePixels = 8;   // wider slices are drawn one by one, those between as blocks of texels
 
 // x0 and x1 may lie far outside the view: begin and end are true.
 struct WideSlice {
@@ -46,7 +47,7 @@ struct LaneStrip {
   std::vector<WideSlice> slices;      // by time
   double busy_share = 0;              // of the view; exact but for nodes that its edges cut
   double wait_share = 0;
-  bool complete = true;  // false: a leaf stands for events that are still being decoded
+  bool complete = true;  // false: something stands for events that are still being decoded, or for a strip to come
 };
 
 class LaneStripBuilder {
@@ -55,10 +56,20 @@ class LaneStripBuilder {
   // found, lit or coloured by anything but its name.
   void build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip,
              const LaneShade* shade = nullptr);
+  // What can be drawn at once: some dozens of nodes of the tree, each as an evenly filled stretch. Every event that
+  // touches the view lights the pixels that it has.
+  void build_coarse(const LaneSnapshot& lane, const TimeView& view, LaneStrip& strip, const LaneShade* shade = nullptr);
 
  private:
+  void build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, double whole_pixels, LaneStrip& strip,
+             const LaneShade* shade);
   PixelCover cover_;
   std::vector<std::uint8_t> marks_;  // by pixel
 };
+
+// A strip as another view sees it, over what `strip` holds already: texels of pixels that the old view reached are its,
+// the others stay. What it lit stays lit, however little of it is left. Never complete.
+void add_moved(const LaneStrip& made, const TimeView& made_view, const TimeView& view, std::uint32_t background,
+               LaneStrip& strip);
 
 }  // namespace accelscope::render

@@ -25,6 +25,12 @@ struct Tables {
 }
 constexpr Tables kTables = make_tables();
 
+// std::ceil of what is not negative, without a call: this is where the time goes.
+[[nodiscard]] int whole_above(double x) noexcept {
+  const int below = static_cast<int>(x);
+  return below < x ? below + 1 : below;
+}
+
 }  // namespace
 
 void PixelCover::reset(int width) {
@@ -37,19 +43,22 @@ void PixelCover::add_busy(double x0, double x1, double busy, std::uint64_t colou
   const double share = x1 > x0 ? busy / (x1 - x0) : 0;
   const double begin = std::max(x0, 0.0);
   const double end = std::min<double>(x1, width_);
-  int pixel = static_cast<int>(begin);
-  do {
-    const double seen = std::max(0.0, std::min<double>(end, pixel + 1) - std::max<double>(begin, pixel));
-    cover(pixel, static_cast<std::uint32_t>(seen * share * kFull + 0.5), colour);
-  } while (++pixel < end);
+  const int first = static_cast<int>(begin);
+  const int last = std::max(first, whole_above(end) - 1);
+  const auto amount = [share](double seen) {
+    return static_cast<std::uint32_t>(std::max(0.0, seen) * share * kFull + 0.5);
+  };
+  cover(first, amount(std::min<double>(end, first + 1) - begin), colour);
+  if (last == first) return;
+  const std::uint32_t inner = amount(1);
+  for (int pixel = first + 1; pixel < last; ++pixel) cover(pixel, inner, colour);
+  cover(last, amount(end - last), colour);
 }
 
 void PixelCover::add_wait(double x0, double x1) noexcept {
-  const double end = std::min<double>(x1, width_);
-  auto pixel = static_cast<std::size_t>(std::max(x0, 0.0));
-  do {
-    wait_[pixel] = 1;
-  } while (static_cast<double>(++pixel) < end);
+  const int first = static_cast<int>(std::max(x0, 0.0));
+  const int end = std::max(first + 1, whole_above(std::min<double>(x1, width_)));
+  std::fill(wait_.begin() + first, wait_.begin() + end, std::uint8_t{1});
 }
 
 void PixelCover::add_block(double x0, double x1, std::uint64_t colour) noexcept {
@@ -60,8 +69,14 @@ void PixelCover::add_block(double x0, double x1, std::uint64_t colour) noexcept 
 
 void PixelCover::write_texels(std::vector<std::uint32_t>& texels) const {
   texels.resize(static_cast<std::size_t>(width_));
+  std::uint64_t last = 0;  // coarse pictures and gaps are long runs of one sum
   for (std::size_t i = 0; i < texels.size(); ++i) {
     const std::uint64_t sum = cover_[i];
+    if (sum == last) {
+      texels[i] = i == 0 ? 0 : texels[i - 1];
+      continue;
+    }
+    last = sum;
     if (sum == 0) {
       texels[i] = 0;
       continue;

@@ -1,5 +1,6 @@
-// Builds the strips of a frame on several threads: the caller works too and returns when all are built. For work of
-// a millisecond or so; nothing in it waits for disk or locks.
+// Builds strips for summaries (collapsed groups, the overview) on several threads: the caller works too and returns
+// when all are built. For work of a millisecond or so; nothing in it waits for disk or locks. Lanes that are drawn
+// themselves come from LaneStrips.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // One frame's draw lists: 64 lanes of a million events, 1,600 pixels, any zoom and place; first as a view is met for
-// the first time (cold: only trees are there), then when its windows have come (warm).
+// the first time (cold: workers only begin to make its strips), then when these have come (warm).
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -18,7 +18,7 @@
 #include "core/store/store.h"
 #include "render/shell/null_shell.h"
 #include "render/timeline/lane_painter.h"
-#include "render/timeline/strip_crew.h"
+#include "render/timeline/lane_strips.h"
 #include "tests/bench/figures.h"
 
 namespace accelscope::bench {
@@ -67,32 +67,36 @@ constexpr int kWidth = 1600;
 class Canvas final : public FrameClient {
  public:
   explicit Canvas(const Store& store, std::shared_ptr<const Snapshot> snapshot)
-      : store_(&store, [](const Store*) {}), snapshot_(std::move(snapshot)), strips_(snapshot_->lanes.size()) {}
+      : store_(&store, [](const Store*) {}), snapshot_(std::move(snapshot)) {}
 
   void frame(Ui& ui) override {
     const double before = thread_ms();
     const auto wall_before = std::chrono::steady_clock::now();
     windows_.begin_frame(store_, snapshot_);
+    strips_.begin_frame(windows_, snapshot_, view);
+    std::vector<const LaneStrip*> lanes;
+    for (std::uint32_t i = 0; i < snapshot_->lanes.size(); ++i) lanes.push_back(&strips_.strip({i}));
+    strips_.end_frame();
     texture_.begin(kWidth, 0, 20, {6, 1, ui.colour(Colour::hatch), ui.colour(Colour::hatch_bg)});
-    std::vector<StripTask> tasks;
-    for (std::size_t i = 0; i < strips_.size(); ++i) {
-      const LaneSnapshot& lane = snapshot_->lanes[i];
-      tasks.push_back({&lane, &windows_.lane(lane), &strips_[i]});
-    }
-    crew_.build(tasks, view);
     std::vector<int> rows;
-    for (const LaneStrip& strip : strips_) rows.push_back(texture_.add(strip.texels));
+    for (const LaneStrip* strip : lanes) rows.push_back(texture_.add(strip->texels));
     texture_.upload(ui.textures());
     const LanePainter painter(ui, ui.draw(), texture_, labels_);
-    for (std::size_t i = 0; i < strips_.size(); ++i) {
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
       const float y = static_cast<float>(i) * 20;
-      painter.paint({strips_[i], rows[i], {0, y + 2, static_cast<float>(kWidth), y + 18}, true});
+      painter.paint({*lanes[i], rows[i], {0, y + 2, static_cast<float>(kWidth), y + 18}, true});
     }
     windows_.end_frame();
     cpu_ms = thread_ms() - before;
     wall_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - wall_before).count();
   }
-  [[nodiscard]] LaneWindows& windows() { return windows_; }
+  // Whether the last frame had the strips of its view; else waits for whatever is under way.
+  [[nodiscard]] bool settle() {
+    if (strips_.settled() && !windows_.pending()) return true;
+    strips_.wait_until_made();
+    windows_.wait_until_settled();
+    return false;
+  }
 
   TimeView view;
   double cpu_ms = 0;
@@ -102,10 +106,9 @@ class Canvas final : public FrameClient {
   std::shared_ptr<const Store> store_;
   std::shared_ptr<const Snapshot> snapshot_;
   LaneWindows windows_;
-  StripCrew crew_;
+  LaneStrips strips_;
   StripTexture texture_;
   NameLabels labels_{*snapshot_->strings};
-  std::vector<LaneStrip> strips_;
 };
 
 struct Costs {
@@ -133,10 +136,7 @@ void measure(Canvas& canvas, const Snapshot& snapshot, Costs& cold, Costs& warm)
       canvas.view = {begin, begin + span, kWidth};
       shell.frame();
       cold.add(canvas);
-      for (int settle = 0; settle < 20 && canvas.windows().pending(); ++settle) {
-        canvas.windows().wait_until_settled();
-        shell.frame();
-      }
+      for (int frame = 0; frame < 60 && !canvas.settle(); ++frame) shell.frame();
       shell.frame();
       warm.add(canvas);
     }
@@ -190,8 +190,8 @@ void bench_draw_lists(const BenchOptions& options) {
   measure(canvas, *snapshot, cold, warm);
   const double fold = fold_all_ms(*snapshot, *store);
   const std::string recipe = fmt::format(
-      "{} lanes x {} events of 20 to 420 ns, one in 8 waits, 1,600 px, 28 zooms x 12 places, UI thread and {} "
-      "more build the strips",
+      "{} lanes x {} events of 20 to 420 ns, one in 8 waits, 1,600 px, 28 zooms x 12 places, {} threads build "
+      "the strips",
       kLanes, events, std::min(std::max(2U, std::thread::hardware_concurrency()) - 1, 6U));
   const auto say = [&](const char* name, const char* must, const std::vector<double>& values) {
     report(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <unordered_map>
@@ -12,6 +13,10 @@
 
 namespace accelscope {
 namespace {
+
+// Parts of a chunk, a bit for each.
+static_assert(kMaxChunkEvents / (kBlockEvents * SummaryIndex::kBlocksPerPart) <= 31);
+constexpr std::uint32_t kAllParts = ~std::uint32_t{0};
 
 constexpr std::array<std::string_view, 5> kCommentaries = {"layer", "throttle", "barrier", "error", "semaphore"};
 
@@ -28,6 +33,11 @@ struct Sum {
   }
 };
 
+// Of a capped sum; what reached the cap stays there.
+[[nodiscard]] std::uint64_t less(std::uint64_t sum, std::uint64_t part) noexcept {
+  return sum == ~std::uint64_t{0} ? sum : sum - std::min(part, sum);
+}
+
 class SumTable {
  public:
   void add(const Sum& sum) {
@@ -38,6 +48,19 @@ class SumTable {
       place = static_cast<std::uint32_t>(sums_.size());
     }
     sums_[place - 1].add(sum);
+  }
+  // Takes off what the other one, made of a part of the same events, holds. What has no event left goes; nothing can
+  // be added afterwards.
+  void subtract(const SumTable& other) {
+    for (const Sum& sum : other.sums_) {
+      if (sum.key >= places_.size() || places_[sum.key] == 0) continue;
+      Sum& of = sums_[places_[sum.key] - 1];
+      of.count -= sum.count;
+      of.busy_ns -= sum.busy_ns;
+      of.amount = less(of.amount, sum.amount);
+    }
+    if (!other.sums_.empty()) std::erase_if(sums_, [](const Sum& sum) { return sum.count == 0; });
+    places_.clear();
   }
   [[nodiscard]] const std::vector<Sum>& sums() const noexcept { return sums_; }
 
@@ -124,7 +147,25 @@ struct Sums {
   SummaryTally tally;                           // for chunks that are decoded
 
   void add(const SummaryStretch& stretch, std::uint32_t lane, double ns_per_tick, const Lanes& all) {
-    const SummaryTotals& totals = stretch.totals;
+    if (!add_totals(stretch.totals, lane, ns_per_tick, all)) return;
+    for (std::size_t i = 0; i < kSummaryTables; ++i) {
+      SumTable& table = table_of(i, lane, all);
+      for (const SummaryEntry& entry : stretch.of(static_cast<SummaryTable>(i))) {
+        table.add({entry.key, entry.count, ns_per_tick * static_cast<double>(entry.busy_ticks), entry.amount});
+      }
+    }
+  }
+  void add(const PackedStretch& stretch, std::uint32_t lane, double ns_per_tick, const Lanes& all) {
+    if (!add_totals(stretch.totals(), lane, ns_per_tick, all)) return;
+    for (std::size_t i = 0; i < kSummaryTables; ++i) {
+      SumTable& table = table_of(i, lane, all);
+      stretch.for_each(static_cast<SummaryTable>(i), [&](const SummaryEntry& entry) {
+        table.add({entry.key, entry.count, ns_per_tick * static_cast<double>(entry.busy_ticks), entry.amount});
+      });
+    }
+  }
+  // False: its events are in no table.
+  bool add_totals(const SummaryTotals& totals, std::uint32_t lane, double ns_per_tick, const Lanes& all) {
     events += totals.events;
     TrackSum& of_lane = lanes[lane];
     const double busy = ns_per_tick * static_cast<double>(totals.busy_ticks);
@@ -133,19 +174,28 @@ struct Sums {
     of_lane.bytes = capped_sum(of_lane.bytes, totals.bytes);
     of_lane.busy_ns += busy;
     of_lane.wait_ns += wait;
-    if (all.works[lane] == 0) return;
+    if (all.works[lane] == 0) return false;
     if (all.nested[lane] == 0) busy_ns += busy;
     wait_ns += wait;
     waited_ns = capped_sum(waited_ns, totals.waited_ns);
     bytes = capped_sum(bytes, totals.bytes);
     flops = capped_sum(flops, totals.flops);
-    for (std::size_t i = 0; i < kSummaryTables; ++i) {
-      const auto which = static_cast<SummaryTable>(i);
-      SumTable& table = which == SummaryTable::names ? names[all.kind_of[lane]] : tables[i];
-      for (const SummaryEntry& entry : stretch.of(which)) {
-        table.add({entry.key, entry.count, ns_per_tick * static_cast<double>(entry.busy_ticks), entry.amount});
-      }
+    return true;
+  }
+  [[nodiscard]] SumTable& table_of(std::size_t table, std::uint32_t lane, const Lanes& all) {
+    return static_cast<SummaryTable>(table) == SummaryTable::names ? names[all.kind_of[lane]] : tables[table];
+  }
+  // The parts of the chunk whose bits are set.
+  void decode(const ScannedChunk& chunk, const StringPool& strings, std::uint32_t parts, TallySide side,
+              const Lanes& all) {
+    if (parts == 0) return;
+    if (parts == kAllParts) tally.add(chunk, strings, 0, chunk.view.block_count(), side);
+    for (std::uint32_t p = 0; parts != kAllParts && p < 32; ++p) {
+      if ((parts >> p & 1) == 0) continue;
+      const std::uint32_t first = p * SummaryIndex::kBlocksPerPart;
+      tally.add(chunk, strings, first, first + SummaryIndex::kBlocksPerPart, side);
     }
+    take_tally(chunk.lane_index, chunk.ns_per_tick, all);
   }
   void take_tally(std::uint32_t lane, double ns_per_tick, const Lanes& all) {
     const auto take_texts = [&](const SummaryTally::Texts& from, TextSums& to) {
@@ -180,72 +230,246 @@ struct Sums {
       lanes[i].wait_ns += other.lanes[i].wait_ns;
     }
   }
+  // Takes off what is in it. Texts are never taken off: what has them is kept nowhere.
+  void subtract(const Sums& other) {
+    events -= other.events;
+    waited_ns = less(waited_ns, other.waited_ns);
+    bytes = less(bytes, other.bytes);
+    flops = less(flops, other.flops);
+    busy_ns -= other.busy_ns;
+    wait_ns -= other.wait_ns;
+    for (std::size_t i = 0; i < kSummaryTables; ++i) tables[i].subtract(other.tables[i]);
+    for (std::size_t i = 0; i < names.size(); ++i) names[i].subtract(other.names[i]);
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      lanes[i].count -= other.lanes[i].count;
+      lanes[i].bytes = less(lanes[i].bytes, other.lanes[i].bytes);
+      lanes[i].busy_ns -= other.lanes[i].busy_ns;
+      lanes[i].wait_ns -= other.lanes[i].wait_ns;
+    }
+  }
 };
 
-// Which parts of the lanes come from the index and which are decoded.
-struct Plan {
-  struct Kept {
-    const SummaryStretch* stretch;
-    std::uint32_t lane;
-    double ns_per_tick;
+// Where an answer comes from. Events may be added up as they lie inside the range, or a kept stretch may be taken whole
+// and what lies outside of the range taken off it, whichever is less to decode.
+struct Cover {
+  struct Stretch {
+    const PackedStretch* stretch = nullptr;
+    std::uint32_t chunk = 0;  // its first
+    bool adds = true;         // else it is taken off
   };
-  std::vector<Kept> kept;
-  std::vector<ChunkRequest> chunks;
-  std::vector<std::uint32_t> parts;  // beside chunks, a bit for each part to decode
-};
-static_assert(kMaxChunkEvents / (kBlockEvents * SummaryIndex::kBlocksPerPart) <= 32);
-constexpr std::uint32_t kAllParts = ~std::uint32_t{0};
+  // Parts of a chunk to decode: bit p is part p.
+  struct Parts {
+    std::uint32_t chunk = 0;
+    std::uint32_t inside = 0;   // to add
+    std::uint32_t outside = 0;  // to take off
+  };
+  double cost = 0;  // ns, roughly
+  std::vector<Stretch> stretches;
+  std::vector<Parts> parts;
 
+  void add(Cover&& other) {
+    cost += other.cost;
+    stretches.insert(stretches.end(), other.stretches.begin(), other.stretches.end());
+    parts.insert(parts.end(), other.parts.begin(), other.parts.end());
+  }
+};
+// Measured: an event that is decoded, an entry of a stretch, what a chunk to read costs beside its events. In ns.
+constexpr double kEventCost = 20, kEntryCost = 4, kStretchCost = 200, kChunkCost = 30'000;
+
+// Finds the cheapest cover of a range in one lane.
 class LanePlanner {
  public:
-  LanePlanner(const LaneSnapshot& lane, std::uint32_t lane_index, const TickRange& range,
-              const SummaryIndex::Lane* known, Plan& plan)
-      : lane_(lane), lane_index_(lane_index), range_(range), known_(known), plan_(plan) {}
+  LanePlanner(const LaneSnapshot& lane, const TickRange& range, const SummaryIndex::Lane* known)
+      : lane_(lane), range_(range), known_(known) {}
 
-  void run() {
+  [[nodiscard]] Cover run() const {
     const ChunkSpan span = chunks_in(lane_, range_);
-    for (std::uint32_t chunk = span.first; chunk < span.last;) chunk += take(chunk);
+    const bool has_head = known_ != nullptr && known_->head != nullptr && known_->head->is_exact() &&
+                          known_->head_chunks <= lane_.chunk_count && span.first < known_->head_chunks;
+    if (!has_head) return roots(span.first, span.last, false).inside;
+    Cover cover = head(*known_->head, known_->head_chunks);
+    cover.add(roots(known_->head_chunks, span.last, false).inside);
+    return cover;
   }
 
  private:
-  // Plans one chunk or one group, and says how many chunks that were.
-  std::uint32_t take(std::uint32_t chunk) {
-    const std::uint32_t group = chunk / SummaryIndex::kChunksPerGroup;
-    const bool at_group = chunk % SummaryIndex::kChunksPerGroup == 0;
-    if (at_group && known_ != nullptr && group < known_->groups.size() && known_->groups[group]) {
-      const std::int64_t end = lane_.chunk(chunk + SummaryIndex::kChunksPerGroup - 1).end_ticks;
-      if (range_.covers(lane_.chunk(chunk).begin_ticks, end)) {
-        keep(*known_->groups[group], lane_.chunk(chunk).begin_ticks, end);
-        return SummaryIndex::kChunksPerGroup;
-      }
-    }
-    const SummaryIndex::Chunk* parts =
-        known_ != nullptr && chunk < known_->chunks.size() ? known_->chunks[chunk].get() : nullptr;
-    std::uint32_t decode = parts == nullptr ? kAllParts : 0;
-    for (std::size_t p = 0; parts != nullptr && p < parts->parts.size(); ++p) {
-      const SummaryIndex::Part& part = parts->parts[p];
-      if (part.begin_ticks >= range_.end || part.end_ticks < range_.begin) continue;
-      if (part.sums.kept && range_.covers(part.begin_ticks, part.end_ticks)) {
-        keep(part.sums, part.begin_ticks, part.end_ticks);
-      } else {
-        decode |= std::uint32_t{1} << p;
-      }
-    }
-    if (decode != 0) {
-      plan_.chunks.push_back({lane_index_, chunk, range_});
-      plan_.parts.push_back(decode);
-    }
-    return 1;
+  static constexpr unsigned kBits = std::bit_width(SummaryIndex::kFanout) - 1;
+  [[nodiscard]] static constexpr unsigned shift(std::size_t level) noexcept {
+    return static_cast<unsigned>(level) * kBits;
   }
-  void keep(const SummaryStretch& stretch, std::int64_t begin, std::int64_t end) {
-    plan_.kept.push_back({&stretch, lane_index_, mean_ns_per_tick(*lane_.clock, begin, end)});
+  // Whether the stretch lies within what the index knows and the snapshot has.
+  [[nodiscard]] bool has(std::size_t level, std::uint32_t index) const {
+    if (known_ == nullptr || index >= known_->levels[level].size()) return false;
+    return (std::uint64_t{index} + 1) << shift(level) <= lane_.chunk_count;
+  }
+  [[nodiscard]] const PackedStretch* kept(std::size_t level, std::uint32_t index) const {
+    if (known_ == nullptr || index >= known_->levels[level].size()) return nullptr;
+    return known_->levels[level][index].get();
+  }
+  [[nodiscard]] const SummaryIndex::Chunk* known_chunk(std::uint32_t chunk) const {
+    return known_ != nullptr && chunk < known_->chunks.size() ? known_->chunks[chunk].get() : nullptr;
+  }
+
+  enum class Place : std::uint8_t { outside, cut, inside };
+  [[nodiscard]] Place place(std::int64_t begin, std::int64_t end) const noexcept {
+    if (begin >= range_.end || end < range_.begin) return Place::outside;
+    return range_.covers(begin, end) ? Place::inside : Place::cut;
+  }
+  [[nodiscard]] Place place(std::size_t level, std::uint32_t index) const {
+    const std::uint32_t last = ((index + 1) << shift(level)) - 1;
+    return place(lane_.chunk(index << shift(level)).begin_ticks, lane_.chunk(last).end_ticks);
+  }
+
+  // All events of the stretch, to be added.
+  [[nodiscard]] Cover whole(std::size_t level, std::uint32_t index, bool adds) const {
+    Cover cover;
+    if (const PackedStretch* stretch = kept(level, index)) {
+      cover.cost = cost_of(*stretch);
+      cover.stretches.push_back({stretch, index << shift(level), adds});
+      return cover;
+    }
+    if (level == 0) return parts(index, adds);
+    for (std::uint32_t i = 0; i < SummaryIndex::kFanout; ++i) {
+      cover.add(whole(level - 1, index * SummaryIndex::kFanout + i, adds));
+    }
+    return cover;
+  }
+  // What lies inside the range, to be added, and outside of it, to be taken off.
+  struct Sides {
+    Cover inside, outside;
+  };
+  [[nodiscard]] Cover head(const PackedStretch& stretch, std::uint32_t chunks) const {
+    Sides both;
+    if (place(lane_.chunk(0).begin_ticks, lane_.chunk(chunks - 1).end_ticks) == Place::inside) {
+      both.inside.stretches.push_back({&stretch, 0, true});
+      return both.inside;
+    }
+    both = roots(0, chunks, true);
+    use_whole(stretch, 0, both);
+    return both.inside;
+  }
+  // Of the largest stretches around the chunks [first, last).
+  [[nodiscard]] Sides roots(std::uint32_t first, std::uint32_t last, bool wants_outside) const {
+    Sides both;
+    for (std::uint32_t chunk = first; chunk < last;) {
+      std::size_t level = 0;
+      while (level + 1 < SummaryIndex::kLevels && has(level + 1, chunk >> shift(level + 1))) ++level;
+      const std::uint32_t index = chunk >> shift(level);
+      Sides root = sides(level, index, wants_outside);
+      both.inside.add(std::move(root.inside));
+      both.outside.add(std::move(root.outside));
+      chunk = (index + 1) << shift(level);
+    }
+    return both;
+  }
+  [[nodiscard]] Sides sides(std::size_t level, std::uint32_t index, bool wants_outside) const {
+    const Place where = place(level, index);
+    if (where == Place::inside) return {whole(level, index, true), {}};
+    if (where == Place::outside) return {{}, wants_outside ? whole(level, index, false) : Cover{}};
+    const PackedStretch* stretch = kept(level, index);
+    if (stretch != nullptr && !stretch->is_exact()) stretch = nullptr;
+    wants_outside = wants_outside || stretch != nullptr;
+    Sides both;
+    if (level == 0) {
+      both.inside = parts(index, true);
+      if (wants_outside) both.outside = parts(index, false);
+    } else {
+      for (std::uint32_t i = 0; i < SummaryIndex::kFanout; ++i) {
+        Sides child = sides(level - 1, index * SummaryIndex::kFanout + i, wants_outside);
+        both.inside.add(std::move(child.inside));
+        both.outside.add(std::move(child.outside));
+      }
+    }
+    if (stretch != nullptr) use_whole(*stretch, index << shift(level), both);
+    return both;
+  }
+  // Each side is also the stretch less its other side.
+  static void use_whole(const PackedStretch& stretch, std::uint32_t chunk, Sides& both) {
+    const double cost = cost_of(stretch);
+    if (both.outside.cost + cost < both.inside.cost) {
+      both.inside = both.outside;
+      both.inside.cost += cost;
+      both.inside.stretches.push_back({&stretch, chunk, true});
+    } else if (both.inside.cost + cost < both.outside.cost) {
+      both.outside = both.inside;
+      both.outside.cost += cost;
+      both.outside.stretches.push_back({&stretch, chunk, false});
+    }
+  }
+
+  // One side of a chunk, from its parts.
+  [[nodiscard]] Cover parts(std::uint32_t chunk, bool is_inside) const {
+    Cover cover;
+    const SummaryIndex::Chunk* known = known_chunk(chunk);
+    if (known == nullptr) {
+      cover.parts.push_back({chunk, kAllParts, 0});
+      cover.cost = kChunkCost + kEventCost * lane_.chunk(chunk).count;
+      return cover;
+    }
+    std::uint32_t decode = 0;
+    for (std::size_t p = 0; p < known->parts.size(); ++p) {
+      const SummaryIndex::Part& part = known->parts[p];
+      const Place where = place(part.begin_ticks, part.end_ticks);
+      if (where != Place::cut && (where == Place::inside) != is_inside) continue;
+      if (where != Place::cut && part.sums) {
+        cover.cost += cost_of(*part.sums);
+        cover.stretches.push_back({part.sums.get(), chunk, is_inside});
+        continue;
+      }
+      decode |= std::uint32_t{1} << p;
+      cover.cost += kEventCost * events_of(chunk, p) * (where == Place::cut ? share(part, is_inside) : 1);
+    }
+    if (decode == 0) return cover;
+    cover.cost += kChunkCost;
+    cover.parts.push_back({chunk, is_inside ? decode : 0, is_inside ? 0 : decode});
+    return cover;
+  }
+  [[nodiscard]] double events_of(std::uint32_t chunk, std::size_t part) const {
+    constexpr std::uint32_t kPartEvents = SummaryIndex::kBlocksPerPart * kBlockEvents;
+    const std::uint32_t before = static_cast<std::uint32_t>(part) * kPartEvents;
+    const std::uint32_t count = lane_.chunk(chunk).count;
+    return count > before ? std::min(kPartEvents, count - before) : 0;
+  }
+  // How much of the part lies on a side.
+  [[nodiscard]] double share(const SummaryIndex::Part& part, bool is_inside) const noexcept {
+    const auto length = static_cast<double>(part.end_ticks - part.begin_ticks);
+    const double shared = static_cast<double>(range_.shared(part.begin_ticks, part.end_ticks));
+    const double of_inside = length > 0 ? shared / length : 1;
+    return is_inside ? of_inside : 1 - of_inside;
+  }
+  [[nodiscard]] static double cost_of(const PackedStretch& stretch) noexcept {
+    return kStretchCost + kEntryCost * static_cast<double>(stretch.entry_count());
   }
 
   const LaneSnapshot& lane_;
-  std::uint32_t lane_index_;
   TickRange range_;
   const SummaryIndex::Lane* known_;
-  Plan& plan_;
+};
+
+// What is to be done in all lanes.
+struct Plan {
+  struct Kept {
+    const PackedStretch* stretch;
+    std::uint32_t lane;
+    double ns_per_tick;
+    bool adds;
+  };
+  std::vector<Kept> kept;
+  std::vector<ChunkRequest> chunks;
+  std::vector<Cover::Parts> parts;  // beside chunks
+
+  void take(const LaneSnapshot& lane, std::uint32_t lane_index, const TickRange& range, const Cover& cover) {
+    for (const Cover::Stretch& each : cover.stretches) {
+      // Several chunks are only kept as one stretch where the clock has one rate.
+      const ChunkPlace& place = lane.chunk(each.chunk);
+      kept.push_back(
+          {each.stretch, lane_index, mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks), each.adds});
+    }
+    for (const Cover::Parts& each : cover.parts) {
+      chunks.push_back({lane_index, each.chunk, range});
+      parts.push_back(each);
+    }
+  }
 };
 
 std::int64_t whole_ns(double ns) noexcept { return std::llround(std::max(0.0, ns)); }
@@ -406,13 +630,19 @@ Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryCon
     const LaneSnapshot& lane = snapshot.lanes[i];
     const SummaryIndex::Lane* known = summary->scanned ? nullptr : index->lane(i, lane.number());
     if (query.mask && query.mask->count(i) == 0) continue;
-    LanePlanner(lane, i, tick_range(lane, range), known, plan).run();
+    const TickRange ticks = tick_range(lane, range);
+    plan.take(lane, i, ticks, LanePlanner(lane, ticks, known).run());
   }
   summary->decoded_chunks = plan.chunks.size();
-  std::vector<Sums> workers(query.pool.concurrency());
-  for (Sums& sums : workers) {
-    sums.lanes.resize(snapshot.lanes.size());
-    sums.names.resize(lanes.kinds.size());
+  struct Worker {
+    Sums added, taken_off;
+  };
+  std::vector<Worker> workers(query.pool.concurrency());
+  for (Worker& worker : workers) {
+    for (Sums* sums : {&worker.added, &worker.taken_off}) {
+      sums->lanes.resize(snapshot.lanes.size());
+      sums->names.resize(lanes.kinds.size());
+    }
   }
   constexpr std::size_t kAtOnce = 32;
   query.pool.for_each((plan.kept.size() + kAtOnce - 1) / kAtOnce, query.control,
@@ -420,23 +650,22 @@ Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryCon
                         const std::size_t end = std::min(plan.kept.size(), (part + 1) * kAtOnce);
                         for (std::size_t i = part * kAtOnce; i < end; ++i) {
                           const Plan::Kept& kept = plan.kept[i];
-                          workers[worker].add(*kept.stretch, kept.lane, kept.ns_per_tick, lanes);
+                          Sums& sums = kept.adds ? workers[worker].added : workers[worker].taken_off;
+                          sums.add(*kept.stretch, kept.lane, kept.ns_per_tick, lanes);
                         }
                       });
   const Result<void> scanned = scan_chunks(query, plan.chunks, [&](const ScannedChunk& chunk, std::size_t worker) {
-    Sums& sums = workers[worker];
-    const std::uint32_t parts = plan.parts[chunk.request];
-    for (std::uint32_t p = 0; parts != kAllParts && p < 32; ++p) {
-      if ((parts >> p & 1) == 0) continue;
-      const std::uint32_t first = p * SummaryIndex::kBlocksPerPart;
-      sums.tally.add(chunk, *snapshot.strings, first, first + SummaryIndex::kBlocksPerPart);
-    }
-    if (parts == kAllParts) sums.tally.add(chunk, *snapshot.strings);
-    sums.take_tally(chunk.lane_index, chunk.ns_per_tick, lanes);
+    const Cover::Parts& parts = plan.parts[chunk.request];
+    workers[worker].added.decode(chunk, *snapshot.strings, parts.inside, TallySide::inside, lanes);
+    workers[worker].taken_off.decode(chunk, *snapshot.strings, parts.outside, TallySide::outside, lanes);
   });
   if (!scanned) return scanned.error();
-  for (std::size_t worker = 1; worker < workers.size(); ++worker) workers[0].add(workers[worker]);
-  collect(workers[0], snapshot, lanes, *summary);
+  for (std::size_t worker = 1; worker < workers.size(); ++worker) {
+    workers[0].added.add(workers[worker].added);
+    workers[0].taken_off.add(workers[worker].taken_off);
+  }
+  workers[0].added.subtract(workers[0].taken_off);
+  collect(workers[0].added, snapshot, lanes, *summary);
   return std::shared_ptr<const SelectionSummary>(std::move(summary));
 }
 

@@ -3,10 +3,11 @@
 //
 //   const auto summary = selection_summary(query, filter, index.get());
 //
-// Whole parts of lanes come from the SummaryIndex, only the edges of the range are decoded. Without an index, and
-// where the query has a mask (the filter's terms), every event of the range is looked at. Events are clipped to the
-// range: one cut by an edge counts as one, its bytes and FLOPs in proportion to the time inside, as in metrics.h. In
-// the histograms it stands by its whole size and duration. Lanes of counters, flows and tables take no part.
+// Whole parts of lanes come from the SummaryIndex, only the edges of the range are decoded: what lies inside of them,
+// or what lies outside, which is then taken off, whichever is less. Without an index, and where the query has a mask
+// (the filter's terms), every event of the range is looked at. Events are clipped to the range: one cut by an edge
+// counts as one, its bytes and FLOPs in proportion to the time inside, as in metrics.h. In the histograms it stands by
+// its whole size and duration. Lanes of counters, flows and tables take no part.
 #pragma once
 
 #include <memory>

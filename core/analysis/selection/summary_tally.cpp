@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/selection/packed_stretch.h"
 #include "core/analysis/selection/summary_bins.h"
 
 namespace accelscope {
@@ -67,27 +68,35 @@ SummaryColumns::SummaryColumns(const Schema* schema) {
   }
 }
 
-// The columns of one block; with a mask a block comes once for each run of events.
+// The columns of one block, and what of its events is added up.
 struct SummaryTally::Values {
   std::optional<std::uint32_t> block;
+  BlockTimes times;
   std::uint64_t with_line = 0, with_layer = 0;  // bits of events
   AmountBlock bytes, flops, waited;
   std::uint64_t names[kBlockEvents];
   std::uint64_t lines[kBlockEvents];
   std::uint64_t layers[kBlockEvents];
-  // Of the events that lie in the range, clipped to it:
-  std::uint64_t shared[kBlockEvents];     // ticks
+  // The events to add up, and of each of them:
+  std::uint32_t rows[kBlockEvents];
+  std::uint32_t row_count = 0;
+  std::uint32_t counts[kBlockEvents];  // 1; 0: it counts on the other side, too
+  std::uint64_t ticks[kBlockEvents];
   std::uint64_t busy[kBlockEvents];       // likewise, 0 of events that wait
   std::uint64_t moved[kBlockEvents];      // bytes
   std::uint64_t worked[kBlockEvents];     // FLOPs
   std::int64_t lengths_ns[kBlockEvents];  // not clipped
   bool waits[kBlockEvents];
+
   void read(const ScannedChunk& chunk, const SummaryColumns& columns, std::uint32_t index);
-  void clip(const ScannedChunk& chunk, const ScannedBlock& events, const WaitNames& wait_names);
+  void take_run(std::uint32_t first, std::uint32_t last) noexcept;
+  void take_inside(const ScannedChunk& chunk, std::uint32_t size) noexcept;
+  void take_outside(const ScannedChunk& chunk, std::uint32_t size) noexcept;
+  void clip(const ScannedChunk& chunk, const WaitNames& wait_names, TallySide side);
 };
 
 void SummaryTally::add(const ScannedChunk& chunk, const StringPool& strings, std::uint32_t first_block,
-                       std::uint32_t last_block) {
+                       std::uint32_t last_block, TallySide side) {
   const Schema* schema = chunk.lane.schema.get();
   SummaryColumns columns(schema);
   const std::size_t count = chunk.view.column_count();
@@ -95,9 +104,35 @@ void SummaryTally::add(const ScannedChunk& chunk, const StringPool& strings, std
   if (columns.layer && columns.layer->column >= count) columns.layer.reset();
   const WaitNames waits(schema, strings);
   Values values;
-  chunk.for_each_block([&](const ScannedBlock& block) {
-    if (block.block >= first_block && block.block < last_block) add_block(chunk, block, columns, waits, values);
-  });
+  const auto add_taken = [&](std::uint32_t block) {
+    if (values.row_count == 0) return;
+    values.read(chunk, columns, block);
+    values.clip(chunk, waits, side);
+    add_rows(chunk, block * kBlockEvents, columns, values);
+  };
+  if (chunk.mask != nullptr) {  // a block comes once for each run of events
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      if (block.block < first_block || block.block >= last_block) return;
+      values.times = block.times;
+      values.take_run(block.first, block.last);
+      add_taken(block.block);
+    });
+    return;
+  }
+  for (std::uint32_t block = first_block; block < std::min(last_block, chunk.view.block_count()); ++block) {
+    const std::uint32_t size = chunk.view.block_size(block);
+    chunk.view.times(block, values.times);
+    if (side == TallySide::inside && values.times.begins[0] >= chunk.range.end) return;
+    const bool whole = chunk.range.covers(values.times.begins[0], values.times.ends[size - 1]);
+    if (side == TallySide::outside) {
+      values.take_outside(chunk, whole ? 0 : size);
+    } else if (whole) {
+      values.take_run(0, size);
+    } else {
+      values.take_inside(chunk, size);
+    }
+    add_taken(block);
+  }
 }
 
 void SummaryTally::Values::read(const ScannedChunk& chunk, const SummaryColumns& columns, std::uint32_t index) {
@@ -117,68 +152,105 @@ void SummaryTally::Values::read(const ScannedChunk& chunk, const SummaryColumns&
   if (with_layer != 0) view.values(columns.layer->column, index, layers);
 }
 
-void SummaryTally::Values::clip(const ScannedChunk& chunk, const ScannedBlock& events, const WaitNames& wait_names) {
+void SummaryTally::Values::take_run(std::uint32_t first, std::uint32_t last) noexcept {
+  row_count = last - first;
+  for (std::uint32_t i = 0; i < row_count; ++i) rows[i] = first + i;
+}
+
+void SummaryTally::Values::take_inside(const ScannedChunk& chunk, std::uint32_t size) noexcept {
+  row_count = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    if (chunk.range.holds(times.begins[i], times.ends[i])) rows[row_count++] = i;
+  }
+}
+
+void SummaryTally::Values::take_outside(const ScannedChunk& chunk, std::uint32_t size) noexcept {
+  row_count = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const bool whole = chunk.range.begin <= times.begins[i] && times.ends[i] <= chunk.range.end;
+    if (!whole || !chunk.range.holds(times.begins[i], times.ends[i])) rows[row_count++] = i;
+  }
+}
+
+void SummaryTally::Values::clip(const ScannedChunk& chunk, const WaitNames& wait_names, TallySide side) {
   const ClockMap& clock = *chunk.lane.clock;
   const bool ticks_are_ns = clock.is_affine() && clock.ns_per_tick() == 1.0;
-  for (std::uint32_t i = events.first; i < events.last; ++i) {
-    const std::int64_t begin = events.times.begins[i];
-    const std::int64_t end = events.times.ends[i];
+  for (std::uint32_t r = 0; r < row_count; ++r) {
+    const std::uint32_t i = rows[r];
+    const std::int64_t begin = times.begins[i];
+    const std::int64_t end = times.ends[i];
     const auto duration = static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin);
-    shared[i] = chunk.range.shared(begin, end);
-    moved[i] = part_of(bytes[i], shared[i], duration);
-    worked[i] = part_of(flops[i], shared[i], duration);
+    const std::uint64_t shared = chunk.range.shared(begin, end);
+    moved[i] = part_of(bytes[i], shared, duration);
+    worked[i] = part_of(flops[i], shared, duration);
+    counts[i] = 1;
+    ticks[i] = shared;
+    if (side == TallySide::outside) {
+      const bool held = chunk.range.holds(begin, end);
+      counts[i] = held ? 0 : 1;
+      ticks[i] = duration - shared;
+      moved[i] = held ? bytes[i] - moved[i] : bytes[i];
+      worked[i] = held ? flops[i] - worked[i] : flops[i];
+    }
     waits[i] = wait_names.contains(static_cast<StringId>(names[i]));
-    busy[i] = waits[i] ? 0 : shared[i];
+    busy[i] = waits[i] ? 0 : ticks[i];
     lengths_ns[i] = ticks_are_ns ? static_cast<std::int64_t>(duration) : clock.to_ns(end) - clock.to_ns(begin);
   }
 }
 
 // One loop per table: each fills the caches with its own sums only.
-void SummaryTally::add_block(const ScannedChunk& chunk, const ScannedBlock& block, const SummaryColumns& columns,
-                             const WaitNames& waits, Values& values) {
-  values.read(chunk, columns, block.block);
-  values.clip(chunk, block, waits);
+void SummaryTally::add_rows(const ScannedChunk& chunk, std::uint32_t first_row, const SummaryColumns& columns,
+                            const Values& values) {
+  const std::span rows(values.rows, values.row_count);
   SummaryTotals totals;
-  totals.events = block.last - block.first;
-  for (std::uint32_t i = block.first; i < block.last; ++i) {
+  for (const std::uint32_t i : rows) {
+    totals.events += values.counts[i];
     totals.busy_ticks += values.busy[i];
-    totals.wait_ticks += values.shared[i] - values.busy[i];
-    if (!values.waits[i]) totals.waited_ns = capped_sum(totals.waited_ns, values.waited[i]);
+    totals.wait_ticks += values.ticks[i] - values.busy[i];
+    if (!values.waits[i] && values.counts[i] != 0) totals.waited_ns = capped_sum(totals.waited_ns, values.waited[i]);
     totals.bytes = capped_sum(totals.bytes, values.moved[i]);
     totals.flops = capped_sum(totals.flops, values.worked[i]);
   }
   totals_.add(totals);
   Table& names = table(SummaryTable::names);
-  for (std::uint32_t i = block.first; i < block.last; ++i) {
-    names.add(static_cast<std::uint32_t>(values.names[i]), 1, values.shared[i], values.moved[i]);
+  for (const std::uint32_t i : rows) {
+    names.add(static_cast<std::uint32_t>(values.names[i]), values.counts[i], values.ticks[i], values.moved[i]);
   }
   Table& durations = table(SummaryTable::durations);
-  for (std::uint32_t i = block.first; i < block.last; ++i) {
-    durations.add(duration_bin(values.lengths_ns[i]), 1, values.shared[i], 0);
+  for (const std::uint32_t i : rows) {
+    durations.add(duration_bin(values.lengths_ns[i]), values.counts[i], values.ticks[i], 0);
   }
-  Table& sizes = table(SummaryTable::sizes);
-  for (std::uint32_t i = block.first; values.bytes.any() && i < block.last; ++i) {
-    if (values.bytes.has(i)) sizes.add(size_bin(values.bytes[i]), 1, values.shared[i], values.moved[i]);
+  if (values.bytes.any()) {
+    Table& sizes = table(SummaryTable::sizes);
+    for (const std::uint32_t i : rows) {
+      if (!values.bytes.has(i)) continue;
+      sizes.add(size_bin(values.bytes[i]), values.counts[i], values.ticks[i], values.moved[i]);
+    }
   }
-  for (std::uint32_t i = block.first; values.with_line != 0 && i < block.last; ++i) {
+  for (std::size_t r = 0; values.with_line != 0 && r < rows.size(); ++r) {
+    const std::uint32_t i = rows[r];
     if ((values.with_line >> i & 1) == 0) continue;
-    add_text(0, chunk, *columns.line, block.first_row + i, values.lines[i], values.busy[i], values.moved[i]);
+    add_text(0, chunk, *columns.line, first_row + i, values.lines[i], values.counts[i], values.busy[i],
+             values.moved[i]);
   }
-  for (std::uint32_t i = block.first; values.with_layer != 0 && i < block.last; ++i) {
+  for (std::size_t r = 0; values.with_layer != 0 && r < rows.size(); ++r) {
+    const std::uint32_t i = rows[r];
     if ((values.with_layer >> i & 1) == 0) continue;
-    add_text(1, chunk, *columns.layer, block.first_row + i, values.layers[i], values.busy[i], values.worked[i]);
+    add_text(1, chunk, *columns.layer, first_row + i, values.layers[i], values.counts[i], values.busy[i],
+             values.worked[i]);
   }
 }
 
 void SummaryTally::add_text(std::size_t which, const ScannedChunk& chunk, const SummaryColumns::Text& column,
-                            std::uint32_t row, std::uint64_t stored, std::uint64_t busy_ticks, std::uint64_t amount) {
+                            std::uint32_t row, std::uint64_t stored, std::uint32_t count, std::uint64_t busy_ticks,
+                            std::uint64_t amount) {
   if (column.type == ColumnType::string) {
     table(which == 0 ? SummaryTable::lines : SummaryTable::layers)
-        .add(chunk.session_string(stored), 1, busy_ticks, amount);
+        .add(chunk.session_string(stored), count, busy_ticks, amount);
     return;
   }
   TextEntry& entry = texts_[which][std::string(chunk.view.text(column.column, row))];
-  ++entry.count;
+  entry.count += count;
   entry.busy_ticks += busy_ticks;
   entry.amount = capped_sum(entry.amount, amount);
 }
@@ -192,10 +264,18 @@ void SummaryTally::add(const SummaryStretch& stretch) {
   }
 }
 
+void SummaryTally::add(const PackedStretch& stretch) {
+  totals_.add(stretch.totals());
+  for (std::size_t i = 0; i < kSummaryTables; ++i) {
+    stretch.for_each(static_cast<SummaryTable>(i), [&](const SummaryEntry& entry) {
+      tables_[i].add(entry.key, entry.count, entry.busy_ticks, entry.amount);
+    });
+  }
+}
+
 SummaryStretch SummaryTally::take() {
   SummaryStretch stretch;
   stretch.totals = totals_;
-  stretch.kept = true;
   totals_ = {};
   std::size_t size = 0;
   for (const Table& table : tables_) size += table.entries.size();

@@ -47,12 +47,16 @@ struct SummaryStretch {
   SummaryTotals totals;
   std::array<std::uint32_t, kSummaryTables + 1> offsets{};
   std::vector<SummaryEntry> entries;
-  bool kept = false;  // false: it has no entries because there would be too many
-
   [[nodiscard]] std::span<const SummaryEntry> of(SummaryTable table) const noexcept {
     const auto index = static_cast<std::size_t>(table);
     return std::span(entries).subspan(offsets[index], offsets[index + 1] - offsets[index]);
   }
+};
+
+// Which events of a chunk are added up.
+enum class TallySide : std::uint8_t {
+  inside,   // those in its range, clipped to it
+  outside,  // what the others and the clipped parts make: the whole chunk less what lies inside
 };
 
 // Which columns of a schema matter to summaries.
@@ -66,13 +70,17 @@ struct SummaryColumns {
   std::vector<std::size_t> bytes, flops, waits;
 };
 
+class PackedStretch;  // core/analysis/selection/packed_stretch.h
+
 class SummaryTally {
  public:
   // Events of the chunk that lie in its range, clipped to it: one cut by an edge counts as one, its bytes and FLOPs in
-  // proportion to the time inside. Of the blocks only those of [first_block, last_block).
+  // proportion to the time inside. Of the blocks only those of [first_block, last_block). Of the outside, an event cut
+  // by an edge counts as none. What is outside is of all events: there must be no mask.
   void add(const ScannedChunk& chunk, const StringPool& strings, std::uint32_t first_block = 0,
-           std::uint32_t last_block = ~std::uint32_t{0});
+           std::uint32_t last_block = ~std::uint32_t{0}, TallySide side = TallySide::inside);
   void add(const SummaryStretch& stretch);
+  void add(const PackedStretch& stretch);
   // Events whose line or layer is in a text column cannot be kept by number.
   struct TextEntry {
     std::uint64_t count = 0, busy_ticks = 0, amount = 0;
@@ -104,10 +112,10 @@ class SummaryTally {
     }
   };
   struct Values;
-  void add_block(const ScannedChunk& chunk, const ScannedBlock& block, const SummaryColumns& columns,
-                 const WaitNames& waits, Values& values);
+  void add_rows(const ScannedChunk& chunk, std::uint32_t first_row, const SummaryColumns& columns,
+                const Values& values);
   void add_text(std::size_t which, const ScannedChunk& chunk, const SummaryColumns::Text& column, std::uint32_t row,
-                std::uint64_t stored, std::uint64_t busy_ticks, std::uint64_t amount);
+                std::uint64_t stored, std::uint32_t count, std::uint64_t busy_ticks, std::uint64_t amount);
   [[nodiscard]] Table& table(SummaryTable table) noexcept { return tables_[static_cast<std::size_t>(table)]; }
 
   SummaryTotals totals_;

@@ -143,7 +143,7 @@ TEST_CASE("source: every event of a line is lit where it is seen, however many t
     std::size_t pixels = 0;
     const TimelineState& timeline = *viewer.tab().timeline;
     for (std::size_t i = 0; i < timeline.lane_count; ++i) {
-      for (const render::PixelRun& run : timeline.lanes[i].strip.lit)
+      for (const render::PixelRun& run : timeline.lanes[i].strip->lit)
         pixels += static_cast<std::size_t>(run.end - run.begin);
     }
     return pixels;
@@ -157,7 +157,7 @@ TEST_CASE("source: every event of a line is lit where it is seen, however many t
   std::size_t lit_slices = 0;
   const TimelineState& timeline = *viewer.tab().timeline;
   for (std::size_t i = 0; i < timeline.lane_count; ++i) {
-    for (const render::WideSlice& slice : timeline.lanes[i].strip.slices) {
+    for (const render::WideSlice& slice : timeline.lanes[i].strip->slices) {
       if (slice.lit) CHECK(viewer.name_of(slice.id) == "MATMUL");
       lit_slices += slice.lit ? 1 : 0;
     }

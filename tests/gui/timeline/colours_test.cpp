@@ -24,7 +24,7 @@ struct ColoursFixture : test::OpenViewer {
     Drawn found;
     const TimelineState& timeline = *tab().timeline;
     for (std::size_t i = 0; i < timeline.lane_count; ++i) {
-      for (const render::WideSlice& slice : timeline.lanes[i].strip.slices) {
+      for (const render::WideSlice& slice : timeline.lanes[i].strip->slices) {
         if (tab().snapshot->strings->text(slice.name) != name) continue;
         found.colour = slice.colour;
         ++(slice.dimmed ? found.dimmed : found.bright);

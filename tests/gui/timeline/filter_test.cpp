@@ -21,7 +21,7 @@ struct FilterFixture : test::OpenViewer {
     Drawn counts;
     const TimelineState& timeline = *tab().timeline;
     for (std::size_t i = 0; i < timeline.lane_count; ++i) {
-      for (const render::WideSlice& slice : timeline.lanes[i].strip.slices) {
+      for (const render::WideSlice& slice : timeline.lanes[i].strip->slices) {
         if (tab().snapshot->strings->text(slice.name) != name) continue;
         ++(slice.dimmed ? counts.dimmed : counts.bright);
         counts.found += slice.found ? 1 : 0;
@@ -107,13 +107,14 @@ TEST_CASE_FIXTURE(FilterFixture,
                   "region: what is selected beside single events stays bright, all else dims, Esc ends it") {
   const TrackNumber track = tab().snapshot->lanes[0].track;
   tab().region = EventFilter{.range = {}, .tracks = {track}, .terms = {}};
-  shell.frame(3);
+  shell.frame();
+  REQUIRE(shell.settle());  // workers make the strips
   const TimelineState& timeline = *tab().timeline;
   int bright = 0;
   int dimmed = 0;
   for (std::size_t i = 0; i < timeline.lane_count; ++i) {
     const bool chosen = tab().snapshot->lanes[timeline.lanes[i].lane].track == track;
-    for (const render::WideSlice& slice : timeline.lanes[i].strip.slices) {
+    for (const render::WideSlice& slice : timeline.lanes[i].strip->slices) {
       CHECK(slice.dimmed != chosen);
       ++(slice.dimmed ? dimmed : bright);
     }

@@ -282,3 +282,171 @@ TEST_CASE("layers hold their FLOPs, cut events their part, and commentary no wor
   CHECK((*alone)->event_count == 1);
   CHECK((*alone)->busy_ns == 225);
 }
+
+namespace {
+
+// Two lanes of so many names that nothing finer than a chunk is kept, and all their events.
+struct ManyNames {
+  static constexpr int kNames = 3000;
+  struct Event {
+    TrackNumber track;
+    std::int64_t begin, end;
+    int name;
+    std::uint64_t bytes;
+  };
+  std::unique_ptr<Store> store = std::move(Store::create()).value();
+  std::vector<Event> events;
+  WorkerPool pool{1};
+  TaskControl control;
+
+  explicit ManyNames(int per_lane, std::uint64_t most_bytes = 4) {
+    StoreSink sink(*store);
+    SessionWriter writer(sink);
+    const SchemaNumber schema = writer.add_schema(
+        {.name = "slice", .columns = {{.name = "bytes", .type = ColumnType::uint64, .role = Role::bytes}}});
+    std::vector<StringId> names;
+    for (int i = 0; i < kNames; ++i) names.push_back(writer.intern("name " + std::to_string(i)));
+    std::mt19937_64 random(5);
+    for (int lane = 0; lane < 2; ++lane) {
+      const TrackNumber track =
+          writer.add_track({.name = "q" + std::to_string(lane), .kind = "dma_queue", .schema = schema});
+      std::int64_t at = 0;
+      for (int i = 0; i < per_lane; ++i) {
+        at += static_cast<std::int64_t>(random() % 20);
+        const auto length = random() % 9 == 0 ? 0 : static_cast<std::int64_t>(random() % 60);
+        const Event event{track, at, at + length, static_cast<int>(random() % kNames),
+                          65536 * (1 + random() % most_bytes)};
+        writer.begin_event(track, at, length, names[static_cast<std::size_t>(event.name)])
+            .unsigned_integer(0, event.bytes);
+        events.push_back(event);
+        at += length;
+      }
+    }
+    REQUIRE(writer.finish());
+  }
+  [[nodiscard]] QueryContext context() { return {*store, store->snapshot(), pool, control}; }
+  // An edge of a box: any time, or where an event begins or ends.
+  [[nodiscard]] std::int64_t edge(std::mt19937_64& random) const {
+    const Event& event = events[random() % events.size()];
+    const std::uint64_t kind = random() % 3;
+    return kind == 0 ? event.begin : kind == 1 ? event.end : (event.begin + event.end) / 2;
+  }
+  void check(const SelectionSummary& summary, const TimeRange& range) const {
+    std::map<std::string, ExpectedSummary> names;
+    std::map<std::uint64_t, ExpectedSummary> sizes;
+    ExpectedSummary all;
+    std::map<TrackNumber, ExpectedSummary> tracks;
+    for (const Event& event : events) {
+      if (!range.holds(event.begin, event.end)) continue;
+      const auto shared =
+          static_cast<double>(std::min(event.end, range.end_ns) - std::max(event.begin, range.begin_ns));
+      const bool cut = event.begin < range.begin_ns || event.end > range.end_ns;
+      const double part = cut ? shared / static_cast<double>(event.end - event.begin) : 1;
+      for (ExpectedSummary* sum : {&names["name " + std::to_string(event.name)], &all, &tracks[event.track],
+                                   &sizes[std::bit_floor(event.bytes)]}) {
+        ++sum->count;
+        sum->busy += shared;
+        sum->bytes += part * static_cast<double>(event.bytes);
+        sum->cut += cut;
+      }
+    }
+    CHECK(summary.event_count == all.count);
+    CHECK(summary.busy_ns == std::llround(all.busy));
+    CHECK(std::abs(static_cast<double>(summary.bytes) - all.bytes) <= static_cast<double>(all.cut) + 0.5);
+    check_rows(summary.names, names);
+    for (const SummaryRow& row : summary.names.rows) CHECK(row.busy_ns == std::llround(names.at(row.text).busy));
+    check_bins(summary.sizes, sizes);
+    REQUIRE(summary.tracks.size() == tracks.size());
+    for (const SummaryTrack& track : summary.tracks) {
+      CHECK(track.count == tracks.at(track.track).count);
+      CHECK(track.busy_ns == std::llround(tracks.at(track.track).busy));
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("boxes in a session of many names are exact, however their edges cut what is kept") {
+  ManyNames session(150'000);  // nine chunks a lane, the last cut short
+  const auto index = SummaryIndex::build(session.context(), nullptr);
+  REQUIRE(index.ok());
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 40; ++i) {
+    std::int64_t a = session.edge(random), b = session.edge(random);
+    if (i % 5 == 0) b = a + static_cast<std::int64_t>(random() % 100'000);  // both edges in one chunk
+    EventFilter box;
+    box.range = TimeRange{std::min(a, b), std::max(a, b)};
+    const auto summary = selection_summary(session.context(), box, index->get());
+    REQUIRE(summary.ok());
+    CAPTURE(i);
+    CHECK((*summary)->decoded_chunks <= 4);  // one at each edge of each lane
+    session.check(**summary, *box.range);
+  }
+  const auto whole = selection_summary(session.context(), {}, index->get());
+  REQUIRE(whole.ok());
+  CHECK((*whole)->decoded_chunks == 2);  // the last of each lane holds too few events for its names
+  session.check(**whole, {});
+}
+
+TEST_CASE(
+    "an index of many names that is carried on answers from stretches of several chunks as one made at once does") {
+  ManyNames session(330'000);  // 21 chunks a lane
+  const auto snapshot = session.store->snapshot();
+  std::shared_ptr<const SummaryIndex> index;
+  for (const std::uint32_t chunks : {1U, 3U, 6U, 17U, 21U}) {
+    auto early = std::make_shared<Snapshot>(*snapshot);
+    for (LaneSnapshot& lane : early->lanes) lane.chunk_count = std::min(lane.chunk_count, chunks);
+    const QueryContext query{*session.store, early, session.pool, session.control};
+    const auto next = SummaryIndex::build(query, index);
+    REQUIRE(next.ok());
+    index = *next;
+  }
+  const auto at_once = SummaryIndex::build(session.context(), nullptr);
+  REQUIRE(at_once.ok());
+  for (std::uint32_t lane = 0; lane < 2; ++lane) {
+    const auto& ours = *index->lane(lane, snapshot->lanes[lane].number());
+    const auto& theirs = *(*at_once)->lane(lane, snapshot->lanes[lane].number());
+    CHECK(ours.levels[2][0] != nullptr);
+    CHECK(ours.head != nullptr);
+    CHECK(ours.head_chunks == 20);  // the last one is cut short: too many names for its events
+    for (std::size_t level = 0; level < SummaryIndex::kLevels; ++level) {
+      REQUIRE(ours.levels[level].size() == theirs.levels[level].size());
+      for (std::size_t i = 0; i < ours.levels[level].size(); ++i) {
+        CHECK((ours.levels[level][i] == nullptr) == (theirs.levels[level][i] == nullptr));
+      }
+    }
+  }
+  std::mt19937_64 random(8);
+  for (int i = 0; i < 6; ++i) {
+    const std::int64_t a = session.edge(random), b = session.edge(random);
+    EventFilter box;
+    box.range = TimeRange{std::min(a, b), std::max(a, b)};
+    const auto summary = selection_summary(session.context(), box, index.get());
+    REQUIRE(summary.ok());
+    session.check(**summary, *box.range);
+  }
+}
+
+TEST_CASE("nothing is taken off sums that reached the largest number there is") {
+  ManyNames session(40'000, std::uint64_t{1} << 47);  // up to 2^63 bytes each: two of them are more than can be counted
+  const auto index = SummaryIndex::build(session.context(), nullptr);
+  REQUIRE(index.ok());
+  const auto& events = session.events;
+  EventFilter box;
+  box.range = TimeRange{0, events[1].end};  // two events of the first lane, a few of the second
+  const auto ours = selection_summary(session.context(), box, index->get());
+  const auto scanned = selection_summary(session.context(), box);
+  REQUIRE(ours.ok());
+  REQUIRE(scanned.ok());
+  box.range = TimeRange{events[1].begin, events[16'000].begin};  // most of the first chunk
+  for (const auto* from : {index->get(), static_cast<const SummaryIndex*>(nullptr)}) {
+    const auto most = selection_summary(session.context(), box, from);
+    REQUIRE(most.ok());
+    CHECK((*most)->bytes == ~std::uint64_t{0});
+  }
+  REQUIRE((*ours)->names.rows.size() == (*scanned)->names.rows.size());
+  for (std::size_t i = 0; i < (*ours)->names.rows.size(); ++i) {
+    CHECK((*ours)->names.rows[i].bytes == (*scanned)->names.rows[i].bytes);
+    CHECK((*ours)->names.rows[i].count == (*scanned)->names.rows[i].count);
+  }
+}

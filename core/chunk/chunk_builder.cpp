@@ -6,10 +6,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <span>
 
 #include "core/base/checksum.h"
 #include "core/chunk/bit_pack.h"
 #include "core/chunk/chunk_format.h"
+#include "core/chunk/value_numbers.h"
 
 namespace accelscope {
 namespace {
@@ -50,49 +53,130 @@ void put_bits(Bytes& out, const std::uint64_t* values, std::uint32_t count, unsi
   out.resize(start + bytes);
 }
 
+bool all_equal(const std::uint64_t* values, std::uint32_t count) {
+  for (std::uint32_t from = 0; from < count; from += kBlockEvents) {
+    const std::uint32_t until = std::min(from + kBlockEvents, count);
+    std::uint64_t different = 0;
+    for (std::uint32_t i = from; i < until; ++i) different |= values[i] ^ values[0];
+    if (different != 0) return false;
+  }
+  return true;
+}
+
+enum class Choice : std::uint8_t { time, text, number, id };  // what a column may be packed as
+
 // Everything one column writes; `values` holds count stored values, padded by this class to whole blocks.
 class ColumnPacker {
  public:
   ColumnPacker(Bytes& out, std::uint32_t count)
       : out_(out), count_(count), blocks_((count + kBlockEvents - 1) / kBlockEvents) {}
 
-  void pack(std::uint64_t* values, ColumnEntry& entry, bool may_be_delta) {
+  // True if the entries of the dictionary that the values are numbers of follow, see put_dictionary.
+  [[nodiscard]] bool pack(std::uint64_t* values, ColumnEntry& entry, Choice choice) {
     for (std::uint32_t i = count_; i < blocks_ * kBlockEvents; ++i) values[i] = values[count_ - 1];
     entry.offset = static_cast<std::uint32_t>(out_.size());
-    if (may_be_delta && delta_is_smaller(values)) {
+    const bool may_be_delta = choice == Choice::id;
+    if (choice == Choice::time || choice == Choice::text || count_ < 2 * kBlockEvents) {
+      pack_minima(values, entry);
+      return false;
+    }
+    const Widths widths = likely_widths(values, may_be_delta);
+    const bool delta = may_be_delta && widths.delta + kDeltaCost < widths.plain;
+    const unsigned width = delta ? widths.delta : widths.plain;
+    if (width >= kDictionaryFrom && number_values(values, width)) {
+      const Range range = range_of(value_numbers().values().data(), value_numbers().size());
+      pack_minima(numbers_.data(), entry);
+      entry.encoding = Encoding::dictionary;
+      entry.min = range.min;
+      entry.max = range.max;
+      return true;
+    }
+    if (delta) {
       pack_delta(values, entry);
     } else {
       pack_minima(values, entry);
     }
+    return false;
+  }
+
+  // The numbers of texts, which are in a dictionary anyway.
+  void pack_numbers(std::uint64_t* numbers, ColumnEntry& entry) {
+    for (std::uint32_t i = count_; i < blocks_ * kBlockEvents; ++i) numbers[i] = numbers[count_ - 1];
+    entry.offset = static_cast<std::uint32_t>(out_.size());
+    pack_minima(numbers, entry);
+  }
+
+  void put_dictionary(std::span<const std::uint64_t> entries) {
+    const auto count = static_cast<std::uint32_t>(entries.size());
+    const Range range = range_of(entries.data(), count);
+    const std::uint32_t width = width_of(range.max - range.min);
+    std::byte* place = grow(sizeof count + sizeof width + sizeof range.min);
+    std::memcpy(place, &count, sizeof count);
+    std::memcpy(place + sizeof count, &width, sizeof width);
+    std::memcpy(place + sizeof count + sizeof width, &range.min, sizeof range.min);
+    std::vector<std::uint64_t>& distances = numbers_;  // not needed any more
+    distances.resize(count);
+    for (std::uint32_t i = 0; i < count; ++i) distances[i] = entries[i] - range.min;
+    put_bits(out_, distances.data(), count, width);
   }
 
  private:
+  static constexpr unsigned kDeltaCost = 2;  // bits a value that a delta column must save to be worth its sums
+  // Bits a value from which a dictionary is tried, and how many values show whether it becomes one.
+  static constexpr unsigned kDictionaryFrom = 16;
+  static constexpr std::uint32_t kTrialEvents = 1024;
+
+  struct Widths {
+    unsigned plain = 0;
+    unsigned delta = 0;
+  };
+
+  // Into numbers_ and value_numbers(), if that is smaller than `width` bits a value by an eighth.
+  bool number_values(const std::uint64_t* values, unsigned width) {
+    ValueNumbers& numbers = value_numbers();
+    numbers.begin(count_);
+    numbers_.resize(std::size_t{blocks_} * kBlockEvents);
+    std::uint64_t last = ~values[0];
+    std::uint64_t number = 0;
+    for (std::uint32_t i = 0; i < blocks_ * kBlockEvents; ++i) {
+      if (i == kTrialEvents && !smaller(numbers.size(), i, width)) return false;
+      if (values[i] != last) number = numbers.number(last = values[i]);
+      numbers_[i] = number;
+    }
+    return smaller(numbers.size(), count_, width);
+  }
+  static bool smaller(std::uint32_t entries, std::uint32_t events, unsigned width) {
+    const std::uint64_t bits = std::uint64_t{entries} * width + std::uint64_t{events} * width_of(entries - 1);
+    return bits * 8 < std::uint64_t{events} * width * 7;
+  }
+
   [[nodiscard]] std::uint32_t block_size(std::uint32_t block) const {
     return std::min(kBlockEvents, count_ - block * kBlockEvents);
   }
 
-  // Decided on up to four blocks spread over the chunk.
-  [[nodiscard]] bool delta_is_smaller(const std::uint64_t* values) const {
-    if (count_ < 2 * kBlockEvents) return false;
-    std::uint64_t plain_bits = 0;
+  // Of up to four blocks spread over the chunk.
+  [[nodiscard]] Widths likely_widths(const std::uint64_t* values, bool with_delta) const {
+    Widths widths;
     Range steps{~std::uint64_t{0}, 0};
     const std::uint32_t full_blocks = count_ / kBlockEvents;
     const std::uint32_t stride = std::max(1U, full_blocks / 4);
     for (std::uint32_t block = 0; block < full_blocks; block += stride) {
       const std::uint64_t* v = values + block * kBlockEvents;
       const Range range = range_of(v, kBlockEvents);
-      plain_bits = std::max<std::uint64_t>(plain_bits, width_of(range.max - range.min));
+      widths.plain = std::max(widths.plain, width_of(range.max - range.min));
+      if (!with_delta) continue;
       for (std::uint32_t i = 1; i < kBlockEvents; ++i) {
         const std::uint64_t step = (v[i] - v[i - 1]) ^ kSignBit;
         steps.min = std::min(steps.min, step);
         steps.max = std::max(steps.max, step);
       }
     }
-    return width_of(steps.max - steps.min) + 2 < plain_bits;
+    if (with_delta) widths.delta = width_of(steps.max - steps.min);
+    return widths;
   }
 
   void pack_minima(const std::uint64_t* values, ColumnEntry& entry) {
-    entry.encoding = entry.encoding == Encoding::text ? Encoding::text : Encoding::packed;
+    if (all_equal(values, count_)) return pack_constant(values[0], entry);
     entry.min = ~std::uint64_t{0};
     entry.max = 0;
     std::size_t data_bytes = 0;
@@ -109,6 +193,7 @@ class ColumnPacker {
     std::byte* place = grow(data_bytes);
     std::array<std::uint64_t, kBlockEvents> distances;
     for (std::uint32_t block = 0; block < blocks_; ++block) {
+      if (widths_[block] == 0) continue;
       const std::uint64_t* v = values + block * kBlockEvents;
       const std::uint64_t base = firsts_[block] + entry.base;
       for (std::uint32_t i = 0; i < kBlockEvents; ++i) distances[i] = v[i] - base;
@@ -117,8 +202,14 @@ class ColumnPacker {
     }
   }
 
+  void pack_constant(std::uint64_t value, ColumnEntry& entry) {
+    entry.base = entry.min = entry.max = value;
+    entry.min_width = 0;
+    std::memset(grow(blocks_), 0, blocks_);
+  }
+
   void pack_delta(const std::uint64_t* values, ColumnEntry& entry) {
-    if (entry.encoding != Encoding::text) entry.encoding = Encoding::delta;
+    entry.encoding = Encoding::delta;
     const Range all = range_of(values, count_);
     entry.min = all.min;
     entry.max = all.max;
@@ -174,6 +265,7 @@ class ColumnPacker {
   std::array<std::uint64_t, kBlocks> firsts_;
   std::array<std::uint8_t, kBlocks> widths_;
   std::vector<std::uint64_t> steps_;
+  std::vector<std::uint64_t> numbers_;
 };
 
 // Turns whole-number doubles into stored int64s in place; leaves the values alone if any is not whole.
@@ -241,30 +333,110 @@ void put_raw(Bytes& out, const void* data, std::size_t size) {
   out.insert(out.end(), bytes, bytes + size);
 }
 
-void pack_column(const ColumnInput& column, std::uint32_t count, ColumnPacker& packer, Bytes& out, ColumnEntry& entry) {
-  const bool nulls = column.valid != nullptr && !all_valid(column.valid, count);
-  if (nulls) fill_nulls(column, count);
-  bool raw_float = false;
-  if (column.type == ColumnType::float64) {
-    if (floats_to_ints(column.values, count)) {
-      entry.flags |= kFloatAsInt;
-    } else {
-      raw_float = true;
-    }
-  }
-  if (column.type == ColumnType::text) entry.encoding = Encoding::text;
-  const bool ids = column.type == ColumnType::int64 || column.type == ColumnType::uint64;
-  packer.pack(column.values, entry, ids);
-  if (raw_float) float_range(column.values, count, entry);
-  if (nulls) {
+// Every event has a value in stored form then, and the flags say how.
+void prepare_column(const ColumnInput& column, std::uint32_t count, ColumnEntry& entry) {
+  if (column.valid != nullptr && !all_valid(column.valid, count)) {
     entry.flags |= kHasNulls;
-    put_raw(out, column.valid, ((count + kBlockEvents - 1) / kBlockEvents) * sizeof(std::uint64_t));
+    fill_nulls(column, count);
   }
-  if (column.type == ColumnType::text) {
-    const auto length = static_cast<std::uint32_t>(column.text->size());
-    put_raw(out, &length, sizeof length);
-    put_raw(out, column.text->data(), length);
+  if (column.type == ColumnType::float64 && floats_to_ints(column.values, count)) entry.flags |= kFloatAsInt;
+}
+
+void put_validity(const ColumnInput& column, std::uint32_t count, Bytes& out, const ColumnEntry& entry) {
+  if ((entry.flags & kHasNulls) == 0) return;
+  put_raw(out, column.valid, ((count + kBlockEvents - 1) / kBlockEvents) * sizeof(std::uint64_t));
+}
+
+void put_text(Bytes& out, std::string_view text) {
+  const auto length = static_cast<std::uint32_t>(text.size());
+  put_raw(out, &length, sizeof length);
+  put_raw(out, text.data(), length);
+}
+
+// The different texts of a column, one after another, and which of them each event has.
+struct DistinctTexts {
+  std::vector<std::uint64_t> numbers;  // room for whole blocks
+  std::vector<std::uint64_t> ends;
+  std::string text;
+};
+
+// Nothing if a dictionary would not be smaller by an eighth.
+std::optional<DistinctTexts> distinct_texts(const ColumnInput& column, std::uint32_t count) {
+  constexpr std::uint32_t kTrialTexts = 2048;
+  constexpr std::size_t kEntryBytes = 4;  // about: its end, and the numbers
+  if (count < 2 * kBlockEvents) return std::nullopt;
+  DistinctTexts distinct;
+  distinct.numbers.resize((std::size_t{count} + kBlockEvents - 1) / kBlockEvents * kBlockEvents);
+  ValueNumbers& known = value_numbers();
+  known.begin(count);
+  std::uint64_t begin = 0;
+  std::uint64_t number = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t end = column.values[i];
+    const bool null = column.valid != nullptr && (column.valid[i / kBlockEvents] >> (i % kBlockEvents) & 1) == 0;
+    if (!null) {
+      const std::string_view text = std::string_view(*column.text).substr(begin, end - begin);
+      const auto text_of = [&](std::uint32_t entry) {
+        const std::uint64_t from = entry == 0 ? 0 : distinct.ends[entry - 1];
+        return std::string_view(distinct.text).substr(from, distinct.ends[entry] - from);
+      };
+      number = known.number(checksum(std::as_bytes(std::span(text))),
+                            [&](std::uint32_t entry) { return text_of(entry) == text; });
+      if (number == distinct.ends.size()) {
+        distinct.text.append(text);
+        distinct.ends.push_back(distinct.text.size());
+      }
+    }
+    if (i == kTrialTexts && known.size() > kTrialTexts / 16 * 15) return std::nullopt;
+    distinct.numbers[i] = number;
+    begin = end;
   }
+  const std::size_t size = distinct.text.size() + kEntryBytes * distinct.ends.size() + count;
+  if (size * 8 >= (column.text->size() + count) * 7) return std::nullopt;
+  return distinct;
+}
+
+void pack_text(const ColumnInput& column, std::uint32_t count, ColumnPacker& packer, Bytes& out, ColumnEntry& entry) {
+  std::optional<DistinctTexts> distinct = distinct_texts(column, count);
+  if (!distinct) {
+    entry.encoding = Encoding::text;
+    (void)packer.pack(column.values, entry, Choice::text);
+    put_validity(column, count, out, entry);
+    put_text(out, *column.text);
+    return;
+  }
+  entry.encoding = Encoding::text_dictionary;
+  packer.pack_numbers(distinct->numbers.data(), entry);
+  put_validity(column, count, out, entry);
+  packer.put_dictionary(distinct->ends);
+  put_text(out, distinct->text);
+}
+
+void pack_column(const ColumnInput& column, std::uint32_t count, ColumnPacker& packer, Bytes& out, ColumnEntry& entry) {
+  if (column.type == ColumnType::text) return pack_text(column, count, packer, out, entry);
+  const bool ids = column.type == ColumnType::int64 || column.type == ColumnType::uint64;
+  const bool dictionary = packer.pack(column.values, entry, ids ? Choice::id : Choice::number);
+  if (column.type == ColumnType::float64 && (entry.flags & kFloatAsInt) == 0) float_range(column.values, count, entry);
+  put_validity(column, count, out, entry);
+  if (dictionary) packer.put_dictionary(value_numbers().values());
+}
+
+// The column before `index` whose values and nulls are the same and take some room; `index` if there is none.
+std::size_t same_as(std::span<const ColumnInput> columns, std::span<const ColumnEntry> entries,
+                    std::span<const std::size_t> sizes, std::size_t index, std::uint32_t count) {
+  const ColumnInput& column = columns[index];
+  if (column.type == ColumnType::text || count < 2 * kBlockEvents) return index;
+  for (std::size_t other = 0; other < index; ++other) {
+    const ColumnInput& earlier = columns[other];
+    if (sizes[other] * 8 < count || earlier.type == ColumnType::text || entries[other].flags != entries[index].flags)
+      continue;
+    if (earlier.values[0] != column.values[0] || earlier.values[count - 1] != column.values[count - 1]) continue;
+    if (std::memcmp(earlier.values, column.values, count * sizeof(std::uint64_t)) != 0) continue;
+    const std::size_t words = (count + kBlockEvents - 1) / kBlockEvents;
+    const bool nulls = (entries[index].flags & kHasNulls) != 0;
+    if (!nulls || std::memcmp(earlier.valid, column.valid, words * sizeof(std::uint64_t)) == 0) return other;
+  }
+  return index;
 }
 
 std::unique_ptr<std::uint64_t[]> grown(const std::unique_ptr<std::uint64_t[]>& old, std::uint32_t count,
@@ -276,11 +448,12 @@ std::unique_ptr<std::uint64_t[]> grown(const std::unique_ptr<std::uint64_t[]>& o
 
 }  // namespace
 
-ChunkBuilder::ChunkBuilder(const Schema& schema, LaneNumber lane)
-    : lane_(lane),
-      limit_(schema.columns.size() <= 8    ? kMaxChunkEvents
-             : schema.columns.size() <= 16 ? kMaxChunkEvents / 2
-                                           : kMaxChunkEvents / 4) {
+std::uint32_t ChunkBuilder::most_events(const Schema& schema) noexcept {
+  if (schema.columns.size() <= 8) return kMaxChunkEvents;
+  return schema.columns.size() <= 16 ? kMaxChunkEvents / 2 : kMaxChunkEvents / 4;
+}
+
+ChunkBuilder::ChunkBuilder(const Schema& schema, LaneNumber lane) : lane_(lane), limit_(most_events(schema)) {
   assert(schema.columns.size() + 3 <= kMaxChunkColumns);
   columns_.resize(schema.columns.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -289,12 +462,14 @@ ChunkBuilder::ChunkBuilder(const Schema& schema, LaneNumber lane)
   }
 }
 
-void ChunkBuilder::begin_column(ColumnBuffer& buffer) const {
+void ChunkBuilder::set_first(ColumnBuffer& buffer, std::uint32_t row, std::uint64_t stored) const {
   if (buffer.values == nullptr) {
     buffer.values = grown(buffer.values, 0, capacity_);
     buffer.valid = std::make_unique<std::uint64_t[]>(kBlocks);
   }
   buffer.any = true;
+  buffer.valid[row / kBlockEvents] |= std::uint64_t{1} << (row % kBlockEvents);
+  buffer.values[row] = stored;
 }
 
 void ChunkBuilder::grow() {
@@ -362,27 +537,44 @@ SealedChunk ChunkBuilder::seal() {
     const std::uint32_t first = block * kBlockEvents;
     gaps_[first] = first + 1 < count_ ? gaps_[first + 1] : 0;
   }
-  packer.pack(gaps_.get(), entries[0], false);
+  (void)packer.pack(gaps_.get(), entries[0], Choice::time);
   entries[0].extra = static_cast<std::uint8_t>(width_of(begins[blocks - 1]));
   put_bits(out, begins.data(), blocks, entries[0].extra);
-  packer.pack(durations_.get(), entries[1], false);
-  packer.pack(names_.get(), entries[2], false);
+  (void)packer.pack(durations_.get(), entries[1], Choice::time);
+  (void)packer.pack(names_.get(), entries[2], Choice::time);
+  std::vector<ColumnInput> inputs;
+  std::vector<std::size_t> sizes(columns_.size());
+  inputs.reserve(columns_.size());
+  bool plain = true;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     ColumnBuffer& buffer = columns_[i];
+    ColumnEntry& entry = entries[i + 3];
+    const ColumnInput& input = inputs.emplace_back(
+        ColumnInput{buffer.type, buffer.values.get(), buffer.required ? nullptr : buffer.valid.get(), &buffer.text});
     if (!buffer.required && !buffer.any) {
-      entries[i + 3].flags = kAbsent;
+      entry.flags = kAbsent;
       continue;
     }
-    const ColumnInput input{buffer.type, buffer.values.get(), buffer.required ? nullptr : buffer.valid.get(),
-                            &buffer.text};
-    pack_column(input, count_, packer, out, entries[i + 3]);
+    prepare_column(input, count_, entry);
+    const std::size_t same = same_as(inputs, std::span(entries).subspan(3), sizes, i, count_);
+    if (same < i) {
+      entry = {.encoding = Encoding::same, .base = same + 3};
+    } else {
+      const std::size_t before = out.size();
+      pack_column(input, count_, packer, out, entry);
+      sizes[i] = out.size() - before;
+    }
+    plain = plain && entry.encoding <= Encoding::text;
+  }
+  for (ColumnBuffer& buffer : columns_) {
+    if (!buffer.required && buffer.any) std::fill_n(buffer.valid.get(), blocks, 0);
     buffer.any = false;
     buffer.text.clear();
-    if (!buffer.required) std::fill_n(buffer.valid.get(), blocks, 0);
   }
   out.resize(out.size() + kChunkTail);
 
   ChunkHeader header;
+  header.version = plain ? kPlainChunkVersion : kChunkVersion;
   header.columns = static_cast<std::uint16_t>(entry_count);
   header.lane = lane_;
   header.count = count_;

@@ -43,6 +43,8 @@ class ChunkBuilder {
   void set_text(std::size_t column, std::uint32_t row, std::string_view value);
 
   // Wide schemas make shorter chunks, so that a builder never holds more than about 1.5 MB.
+  [[nodiscard]] static std::uint32_t most_events(const Schema& schema) noexcept;
+  [[nodiscard]] std::uint32_t room() const noexcept { return limit_ - count_; }
   [[nodiscard]] bool full() const noexcept { return count_ >= limit_ || text_bytes_ > kMaxTextBytes; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   [[nodiscard]] LaneNumber lane() const noexcept { return lane_; }
@@ -50,6 +52,14 @@ class ChunkBuilder {
   [[nodiscard]] std::int64_t end_ticks() const noexcept { return end_ticks_; }  // of the last event, ever
   [[nodiscard]] bool has_events() const noexcept { return next_ordinal_ + count_ > 0; }
   [[nodiscard]] std::uint64_t next_ordinal() const noexcept { return next_ordinal_ + count_; }
+
+  // Values as ChunkView::values gives them, for chunks made of others.
+  void set_stored(std::size_t column, std::uint32_t row, std::uint64_t stored) { set(column, row, stored); }
+  // The next event gets this ordinal. Needs empty().
+  void go_on_from(std::uint64_t ordinal) noexcept {
+    assert(empty());
+    next_ordinal_ = ordinal;
+  }
 
   // The chunk of everything appended since the last call; the builder goes on with the next ordinal.
   [[nodiscard]] SealedChunk seal();
@@ -67,15 +77,17 @@ class ChunkBuilder {
     std::string text;  // ColumnType::text: all values one after another; values hold end positions
   };
 
-  void set(std::size_t column, std::uint32_t row, std::uint64_t stored) {
+  // Sources call it some twenty times an event.
+  [[gnu::always_inline]] void set(std::size_t column, std::uint32_t row, std::uint64_t stored) {
     ColumnBuffer& buffer = columns_[column];
     if (!buffer.required) {
-      if (!buffer.any) begin_column(buffer);
+      if (!buffer.any) [[unlikely]]
+        return set_first(buffer, row, stored);
       buffer.valid[row / kBlockEvents] |= std::uint64_t{1} << (row % kBlockEvents);
     }
     buffer.values[row] = stored;
   }
-  void begin_column(ColumnBuffer& buffer) const;
+  void set_first(ColumnBuffer& buffer, std::uint32_t row, std::uint64_t stored) const;  // of a column in this chunk
   void grow();
 
   LaneNumber lane_;

@@ -9,13 +9,21 @@
 //               packed blocks, widths[b] * 8 bytes each
 //               gap only: where each block begins, relative to begin_ticks, `extra` bits each, to a whole byte
 //               u64 validity[blocks], only with nulls
-//               u32 length and bytes, only for text; a value is the end of the event's text in them
+//               only for dictionary and text_dictionary: u32 entries, u32 their width in bits, u64 their base,
+//               and the entries, as distances from the base, to a whole byte
+//               u32 length and bytes, only for text and text_dictionary; a value (text_dictionary: an entry) is the
+//               end of the text in them
 //   8 zero bytes                                   so that a decoder may load words
 //
 // Blocks hold 64 events (the last one fewer). Block b of a column is 64 values of widths[b] bits, each the
 // distance from the block's minimum; its place is the sum of the widths before it, so any block is reached
 // without decoding another. Times are stored as the gap since the end of the event before: within a chunk events
 // therefore cannot be unsorted or overlap, whatever the bytes say.
+//
+// What a chunk holds often (a rate that has twenty values, operand texts of a loop) is kept once in its dictionary, in
+// the order in which it first comes, so that the numbers of one block lie close together. A column that equals an
+// earlier one in every event is kept as that one. Both came with version 2: a chunk that has neither is still written
+// as version 1, which older programs read; they refuse the others as newer than they know.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +34,8 @@
 namespace accelscope {
 
 inline constexpr std::uint32_t kChunkMagic = 0x4b484341;  // "ACHK"
-inline constexpr std::uint16_t kChunkVersion = 1;
+inline constexpr std::uint16_t kPlainChunkVersion = 1;    // nothing but packed, delta and text
+inline constexpr std::uint16_t kChunkVersion = 2;         // the newest that is read
 inline constexpr std::uint32_t kMaxChunkEvents = 16384;
 inline constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;  // signed values are packed with it flipped
 [[nodiscard]] constexpr std::size_t bits_to_bytes(std::size_t bits) noexcept { return (bits + 7) / 8; }
@@ -37,7 +46,7 @@ inline constexpr std::size_t kChunkTail = 8;
 
 struct ChunkHeader {
   std::uint32_t magic = kChunkMagic;
-  std::uint16_t version = kChunkVersion;
+  std::uint16_t version = kPlainChunkVersion;
   std::uint16_t columns = 0;  // entries that follow, the three built-in ones included
   std::uint32_t lane = 0;
   std::uint32_t count = 0;  // events, 1 to kMaxChunkEvents
@@ -60,6 +69,10 @@ enum class Encoding : std::uint8_t {
   packed,  // distance from the block's minimum
   delta,   // distance of each value's step from the block's smallest step; for rising ids and totals
   text,    // values are positions in the column's own bytes
+  // From version 2 on.
+  dictionary,       // packed values are numbers of dictionary entries
+  text_dictionary,  // the same, and the entries are positions as those of text
+  same,             // all is as in the column whose index is `base`, an earlier one; no data follows
 };
 
 inline constexpr std::uint8_t kHasNulls = 1;    // validity words follow the blocks

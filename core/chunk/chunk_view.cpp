@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -27,8 +28,10 @@ std::size_t blocks_before(const std::byte* widths, std::uint32_t block) noexcept
 
 Error damaged(const char* what) { return Error{fmt::format("chunk: {}; its bytes are damaged", what)}; }
 
+}  // namespace
+
 // Walks over the bytes of one column while parsing.
-class Cursor {
+class ChunkView::Cursor {
  public:
   Cursor(ByteView bytes, std::size_t position) : bytes_(bytes), position_(position) {}
   const std::byte* take(std::size_t size) {
@@ -43,7 +46,24 @@ class Cursor {
   std::size_t position_;
 };
 
-}  // namespace
+// What is wrong with it, or null.
+const char* ChunkView::read_dictionary(Cursor& cursor, ColumnPlace& column) {
+  struct Head {
+    std::uint32_t entries;
+    std::uint32_t width;
+    std::uint64_t base;
+  } head;
+  const std::byte* place = cursor.take(sizeof head);
+  if (place == nullptr) return "a column's dictionary is cut";
+  std::memcpy(&head, place, sizeof head);
+  if (head.entries == 0 || head.entries > kMaxChunkEvents) return "a column's dictionary has an impossible size";
+  if (!usable_width(head.width)) return "a column's dictionary has an impossible width";
+  column.entries = head.entries;
+  column.entry_width = static_cast<std::uint8_t>(head.width);
+  column.entry_base = head.base;
+  column.dictionary = cursor.take(bits_to_bytes(std::size_t{head.entries} * head.width));
+  return column.dictionary == nullptr ? "a column's dictionary is cut" : nullptr;
+}
 
 Result<ChunkView> ChunkView::parse(ByteView bytes) {
   ChunkView view;
@@ -52,7 +72,8 @@ Result<ChunkView> ChunkView::parse(ByteView bytes) {
   std::memcpy(&view.header_, bytes.data(), sizeof(ChunkHeader));
   const ChunkHeader& header = view.header_;
   if (header.magic != kChunkMagic) return damaged("it does not begin as one");
-  if (header.version != kChunkVersion) {
+  if (header.version == 0) return damaged("it has an impossible version");
+  if (header.version > kChunkVersion) {
     return Error{fmt::format("chunk: version {} is newer than this program knows ({}); update it", header.version,
                              kChunkVersion)};
   }
@@ -79,8 +100,18 @@ Result<ChunkView> ChunkView::parse(ByteView bytes) {
       if (i < kBuiltIn) return damaged("a time or name column is absent");
       continue;
     }
-    if (entry.encoding > Encoding::text || !usable_width(entry.min_width) || !usable_width(entry.extra)) {
+    const bool known =
+        header.version == kPlainChunkVersion ? entry.encoding <= Encoding::text : entry.encoding <= Encoding::same;
+    if (!known || !usable_width(entry.min_width) || !usable_width(entry.extra)) {
       return damaged("a column has an unknown encoding");
+    }
+    if (i < kBuiltIn && entry.encoding > Encoding::text) return damaged("a time or name column has a wrong encoding");
+    if (entry.encoding == Encoding::same) {
+      if (entry.base < kBuiltIn || entry.base >= i || (view.columns_[entry.base].entry.flags & kAbsent) != 0) {
+        return damaged("a column is said to be the same as one that cannot be it");
+      }
+      column = view.columns_[entry.base];
+      continue;
     }
     Cursor cursor(usable, entry.offset);
     column.widths = cursor.take(blocks);
@@ -107,7 +138,10 @@ Result<ChunkView> ChunkView::parse(ByteView bytes) {
       column.validity = cursor.take(blocks * sizeof(std::uint64_t));
       if (column.validity == nullptr) return damaged("a column's validity bits are cut");
     }
-    if (entry.encoding == Encoding::text) {
+    if (entry.encoding == Encoding::dictionary || entry.encoding == Encoding::text_dictionary) {
+      if (const char* wrong = read_dictionary(cursor, column); wrong != nullptr) return damaged(wrong);
+    }
+    if (entry.encoding == Encoding::text || entry.encoding == Encoding::text_dictionary) {
       const std::byte* length = cursor.take(sizeof(std::uint32_t));
       if (length == nullptr) return damaged("a text column is cut");
       std::memcpy(&column.text_bytes, length, sizeof column.text_bytes);
@@ -130,11 +164,22 @@ void ChunkView::decode(const ColumnPlace& column, std::uint32_t block, std::uint
   const std::uint64_t first = column.entry.base + unpack_one(column.minima, column.entry.min_width, block);
   if (!column.delta) {
     unpack_block(place, width, first, out);
+    if (column.entry.encoding == Encoding::dictionary) look_up(column, out);
     return;
   }
   unpack_block(place, width, column.step_base, out);
   out[0] = first;
   for (std::uint32_t i = 1; i < kBlockEvents; ++i) out[i] += out[i - 1];
+}
+
+// A number beyond the dictionary, which only damage can hold, reads as its last entry.
+std::uint64_t ChunkView::dictionary_entry(const ColumnPlace& column, std::uint64_t number) noexcept {
+  const auto entry = static_cast<unsigned>(std::min<std::uint64_t>(number, column.entries - 1));
+  return column.entry_base + unpack_one(column.dictionary, column.entry_width, entry);
+}
+
+void ChunkView::look_up(const ColumnPlace& column, std::uint64_t* values) noexcept {
+  for (std::uint32_t i = 0; i < kBlockEvents; ++i) values[i] = dictionary_entry(column, values[i]);
 }
 
 void ChunkView::times(std::uint32_t block, BlockTimes& out) const noexcept {
@@ -191,8 +236,9 @@ std::uint64_t ChunkView::one(const ColumnPlace& column, std::uint32_t row) const
   }
   const unsigned width = static_cast<std::uint8_t>(column.widths[block]);
   const std::byte* place = column.blocks + blocks_before(column.widths, block) * 8;
-  return column.entry.base + unpack_one(column.minima, column.entry.min_width, block) +
-         unpack_one(place, width, row % kBlockEvents);
+  const std::uint64_t value = column.entry.base + unpack_one(column.minima, column.entry.min_width, block) +
+                              unpack_one(place, width, row % kBlockEvents);
+  return column.entry.encoding == Encoding::dictionary ? dictionary_entry(column, value) : value;
 }
 
 std::uint64_t ChunkView::stored(std::size_t column, std::uint32_t row) const noexcept {
@@ -210,8 +256,17 @@ double ChunkView::to_float64(std::size_t column, std::uint64_t stored_value) con
 std::string_view ChunkView::text(std::size_t column, std::uint32_t row) const noexcept {
   const ColumnPlace& place = columns_[column + kBuiltIn];
   if (place.text == nullptr) return {};
-  const std::uint64_t begin = row == 0 ? 0 : one(place, row - 1);
-  const std::uint64_t end = one(place, row);
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  if (place.dictionary != nullptr) {
+    if (!has_value(column, row)) return {};
+    const std::uint64_t number = one(place, row);
+    begin = number == 0 ? 0 : dictionary_entry(place, number - 1);
+    end = dictionary_entry(place, number);
+  } else {
+    begin = row == 0 ? 0 : one(place, row - 1);
+    end = one(place, row);
+  }
   // Damaged positions give an empty text, never one from outside the column.
   if (begin > end || end > place.text_bytes) return {};
   return {reinterpret_cast<const char*>(place.text) + begin, end - begin};

@@ -40,7 +40,7 @@ class ChunkView {
   void times(std::uint32_t block, BlockTimes& out) const noexcept;
   void durations(std::uint32_t block, std::uint64_t* ticks) const noexcept;  // cheaper than times()
   void names(std::uint32_t block, std::uint64_t* local_string_ids) const noexcept;
-  // Stored form: see ColumnEntry. Use the typed readers below for single values.
+  // Stored form: see ColumnEntry. Use the typed readers below for single values. Those of texts mean nothing outside.
   void values(std::size_t column, std::uint32_t block, std::uint64_t* stored) const noexcept;
   // Bit i says whether event i of the block has a value.
   [[nodiscard]] std::uint64_t validity(std::size_t column, std::uint32_t block) const noexcept;
@@ -67,6 +67,7 @@ class ChunkView {
   [[nodiscard]] const ColumnEntry& entry_of_names() const noexcept { return columns_[kBuiltIn - 1].entry; }
 
  private:
+  class Cursor;
   static constexpr std::size_t kBuiltIn = 3;
   struct ColumnPlace {
     ColumnEntry entry;
@@ -75,12 +76,19 @@ class ChunkView {
     const std::byte* blocks = nullptr;
     const std::byte* validity = nullptr;
     const std::byte* text = nullptr;
+    const std::byte* dictionary = nullptr;
     std::uint32_t text_bytes = 0;
+    std::uint32_t entries = 0;  // of the dictionary
+    std::uint8_t entry_width = 0;
     bool delta = false;
     std::uint64_t step_base = 0;
+    std::uint64_t entry_base = 0;
   };
+  [[nodiscard]] static const char* read_dictionary(Cursor& cursor, ColumnPlace& column);
   [[nodiscard]] std::uint64_t one(const ColumnPlace& column, std::uint32_t row) const noexcept;
   void decode(const ColumnPlace& column, std::uint32_t block, std::uint64_t* out) const noexcept;
+  static void look_up(const ColumnPlace& column, std::uint64_t* values) noexcept;
+  [[nodiscard]] static std::uint64_t dictionary_entry(const ColumnPlace& column, std::uint64_t number) noexcept;
 
   ByteView bytes_;
   ChunkHeader header_;

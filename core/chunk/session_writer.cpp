@@ -81,6 +81,11 @@ StringId SessionWriter::intern(std::string_view text) {
 }
 
 SessionWriter::LaneState& SessionWriter::lane_at(TrackNumber track, std::size_t depth) {
+  const TrackState& state = *tracks_[track];
+  return depth < state.lanes.size() ? *state.lanes[depth] : new_lane(track, depth);
+}
+
+SessionWriter::LaneState& SessionWriter::new_lane(TrackNumber track, std::size_t depth) {
   TrackState& state = *tracks_[track];
   assert(state.schema != nullptr);
   while (state.lanes.size() <= depth) {

@@ -83,6 +83,7 @@ class SessionWriter {
   struct LaneState;
   struct TrackState;
   LaneState& lane_at(TrackNumber track, std::size_t depth);
+  LaneState& new_lane(TrackNumber track, std::size_t depth);
   Row append(LaneState& lane, std::int64_t start_ticks, std::int64_t duration_ticks, StringId name);
   void seal(LaneState& lane);
   void flush_strings();

@@ -18,9 +18,9 @@ constexpr const char* kPutValue = "INSERT OR REPLACE INTO overlay(key, value) VA
 
 }  // namespace
 
-Result<void> Store::Implementation::copy_sidecar(Database& out) const {
+Result<void> Store::Implementation::copy_overlay(Database& from, Database& out) {
   if (Result<void> result = out.execute(kOverlayTables); !result) return result;
-  Result<Statement> markers = overlay->prepare(kSelectMarkers);
+  Result<Statement> markers = from.prepare(kSelectMarkers);
   Result<Statement> put = out.prepare(kPutMarker);
   if (!markers || !put) return markers ? put.error() : markers.error();
   Result<bool> row = markers->step();
@@ -30,7 +30,7 @@ Result<void> Store::Implementation::copy_sidecar(Database& out) const {
     if (Result<void> done = put->bind(5, markers->text(4)).bind(6, markers->text(5)).run(); !done) return done;
   }
   if (!row) return row.error();
-  Result<Statement> values = overlay->prepare("SELECT key, value FROM overlay");
+  Result<Statement> values = from.prepare("SELECT key, value FROM overlay");
   put = out.prepare(kPutValue);
   if (!values || !put) return values ? put.error() : values.error();
   row = values->step();

@@ -5,6 +5,9 @@
 //   lane_index(lane, part, level, payload)                    part: 0 chunk places, 1 tree, 2 name totals
 //   marker, overlay                                           see overlay.cpp
 //
+// Chunks lie in it as they came, or merged: see save.cpp. An older program opens a file of a newer minor version; a
+// chunk of a newer version in it is refused by name when it is read.
+//
 // An index may cover fewer chunks than the file holds (a save while capturing, a spill file after a crash): the
 // rest is indexed when the file is opened.
 #include <fmt/format.h>
@@ -14,6 +17,7 @@
 #include <cstring>
 
 #include "core/base/file_system.h"
+#include "core/store/saved_index.h"
 #include "core/store/session_check.h"
 #include "core/store/store_state.h"
 
@@ -30,150 +34,6 @@ constexpr const char* kCreateTables =
     "CREATE TABLE lane_index(lane INTEGER NOT NULL, part INTEGER NOT NULL, level INTEGER NOT NULL,"
     " payload BLOB NOT NULL);";
 
-enum IndexPart : std::int64_t { kPlaces = 0, kTree = 1, kTotals = 2 };
-
-template <typename T>
-void put_value(Bytes& out, const T& value) {
-  const auto* raw = reinterpret_cast<const std::byte*>(&value);
-  out.insert(out.end(), raw, raw + sizeof value);
-}
-
-// An index blob ends with the checksum of what is before it.
-void close_blob(Bytes& blob) { put_value(blob, checksum(blob)); }
-
-bool open_blob(ByteView& blob) {
-  if (blob.size() < sizeof(std::uint64_t)) return false;
-  const ByteView body = blob.first(blob.size() - sizeof(std::uint64_t));
-  std::uint64_t sum = 0;
-  std::memcpy(&sum, blob.data() + body.size(), sizeof sum);
-  blob = body;
-  return checksum(body) == sum;
-}
-
-template <typename T>
-Bytes pack_array(std::size_t count, const T& at) {
-  Bytes blob;
-  blob.reserve(count * sizeof(at(0)) + sizeof(std::uint64_t));
-  for (std::size_t i = 0; i < count; ++i) put_value(blob, at(i));
-  close_blob(blob);
-  return blob;
-}
-
-// Calls add for every element; false if the size does not fit the type.
-template <typename T, typename Add>
-bool unpack_array(ByteView blob, const Add& add) {
-  if (blob.size() % sizeof(T) != 0) return false;
-  for (std::size_t i = 0; i < blob.size(); i += sizeof(T)) {
-    T value;
-    std::memcpy(&value, blob.data() + i, sizeof value);
-    add(value);
-  }
-  return true;
-}
-
-struct StretchHead {
-  std::uint32_t size;
-  std::uint32_t kept;
-  std::uint64_t events;
-};
-
-Bytes pack_totals(const NameTotals& totals, std::size_t level, std::uint32_t count) {
-  Bytes blob;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const NameTotals::Stretch stretch = totals.stretch(level, i);
-    put_value(blob, StretchHead{stretch.size, stretch.kept ? 1U : 0U, totals.stretch_events(level, i)});
-    for (std::uint32_t k = 0; k < stretch.size; ++k) put_value(blob, stretch.totals[k]);
-  }
-  close_blob(blob);
-  return blob;
-}
-
-bool unpack_totals(ByteView blob, std::size_t level, NameTotals& totals) {
-  ByteReader in(blob);
-  std::vector<NameTotal> list;
-  while (in.remaining() > 0) {
-    StretchHead head{};
-    const ByteView raw = in.raw(sizeof head);
-    if (!in.ok()) return false;
-    std::memcpy(&head, raw.data(), sizeof head);
-    const ByteView entries = in.raw(std::size_t{head.size} * sizeof(NameTotal));
-    if (!in.ok()) return false;
-    list.resize(head.size);
-    if (head.size > 0) std::memcpy(list.data(), entries.data(), entries.size());
-    totals.restore(level, list, head.kept != 0, head.events);
-  }
-  return true;
-}
-
-Result<void> write_lane_index(Statement& insert, const LaneSnapshot& lane) {
-  const auto put = [&](std::int64_t part, std::size_t level, const Bytes& blob) {
-    return insert.bind(1, std::int64_t{lane.number()})
-        .bind(2, part)
-        .bind(3, static_cast<std::int64_t>(level))
-        .bind(4, ByteView(blob))
-        .run();
-  };
-  const LaneData& data = *lane.data;
-  Result<void> result = put(kPlaces, 0, pack_array(lane.chunk_count, [&](std::size_t i) { return data.chunks[i]; }));
-  for (std::size_t level = 0; result && level < kTreeLevels && lane.tree.nodes[level] > 0; ++level) {
-    const std::uint32_t count = lane.tree.nodes[level];
-    result = put(kTree, level,
-                 data.kind == EventKind::counter
-                     ? pack_array(count, [&](std::size_t i) { return data.counters.node(level, i); })
-                     : pack_array(count, [&](std::size_t i) { return data.slices.node(level, i); }));
-  }
-  for (std::size_t level = 0; result && level < NameTotals::kLevels && lane.totals.stretches[level] > 0; ++level) {
-    result = put(kTotals, level, pack_totals(data.totals, level, lane.totals.stretches[level]));
-  }
-  return result;
-}
-
-Result<void> write_indexes(Database& target, const Snapshot& snapshot) {
-  if (Result<void> result = target.execute("BEGIN; DELETE FROM lane_index;"); !result) return result;
-  Result<Statement> insert = target.prepare("INSERT INTO lane_index(lane, part, level, payload) VALUES(?, ?, ?, ?)");
-  if (!insert) return insert.error();
-  for (const LaneSnapshot& lane : snapshot.lanes) {
-    if (lane.chunk_count == 0) continue;
-    if (Result<void> result = write_lane_index(*insert, lane); !result)
-      return target.error("its index cannot be written");
-  }
-  return target.execute("COMMIT;");
-}
-
-// The parts of a loaded index must fit each other: readers go from one to the other without looking.
-bool consistent(const LaneData& data) {
-  std::uint64_t ordinal = 0;
-  std::uint64_t leaf = 0;
-  for (std::size_t i = 0; i < data.chunks.size(); ++i) {
-    const ChunkPlace& place = data.chunks[i];
-    if (place.count == 0 || place.count > kMaxChunkEvents || place.first_ordinal < ordinal ||
-        place.first_leaf != leaf || place.end_ticks < place.begin_ticks) {
-      return false;
-    }
-    ordinal = place.first_ordinal + place.count;
-    leaf += (place.count + kBlockEvents - 1) / kBlockEvents;
-  }
-  const TreeCounts tree = data.kind == EventKind::counter ? data.counters.counts() : data.slices.counts();
-  if (tree.nodes[0] != leaf) return false;
-  for (std::size_t level = 1; level < kTreeLevels; ++level) {
-    if (tree.nodes[level] != tree.nodes[level - 1] / kTreeFanout) return false;
-  }
-  const NameTotals::Counts totals = data.totals.counts();
-  if (totals.stretches[0] != data.chunks.size()) return false;
-  for (std::size_t level = 1; level < NameTotals::kLevels; ++level) {
-    if (totals.stretches[level] != totals.stretches[level - 1] / NameTotals::kFanout) return false;
-  }
-  return true;
-}
-
-// What the system says of a failed write: SQLite's own words for a full disk and a broken one are alike.
-Error write_failure(const Database& database, int code) {
-  const int number = sqlite3_system_errno(database.handle());
-  const char* why = code == SQLITE_FULL ? "there is no room left" : sqlite3_errstr(code);
-  return Error{fmt::format("its pages cannot be written: {}{}", why,
-                           number == 0 ? "" : fmt::format(" ({})", std::strerror(number)))};
-}
-
 }  // namespace
 
 Store::Implementation::~Implementation() {
@@ -185,12 +45,12 @@ Store::Implementation::~Implementation() {
   if (spilled) remove_file(path);
 }
 
-Result<void> Store::Implementation::create_tables() {
-  if (Result<void> result = database->execute(kCreateTables); !result) return result;
+Result<void> Store::Implementation::create_tables(Database& database) {
+  if (Result<void> result = database.execute(kCreateTables); !result) return result;
   const std::string pragmas = fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
                                           kSessionApplicationId, kSessionMajor * 1000 + kSessionMinor);
-  if (Result<void> result = database->execute(pragmas.c_str()); !result) return result;
-  return database->execute(kOverlayTables);
+  if (Result<void> result = database.execute(pragmas.c_str()); !result) return result;
+  return database.execute(kOverlayTables);
 }
 
 Result<void> Store::Implementation::prepare_statements() {
@@ -262,72 +122,6 @@ void Store::Implementation::continue_spill() {
   spill.reset();
 }
 
-Result<void> Store::save(const std::string& given_path, const Progress& progress, FileAccess access) {
-  const std::string path = behind_links(given_path);
-  std::string temporary;
-  const auto fail = [&](const Error& why) {
-    if (!temporary.empty()) remove_file(temporary);
-    return Error{
-        fmt::format("{}: the session cannot be saved: {}; check the free space and permissions, or save elsewhere",
-                    path, why.message)};
-  };
-  const Result<std::string> draft = draft_beside(path, access);
-  if (!draft) return fail(draft.error());
-  temporary = *draft;
-  std::shared_ptr<const Snapshot> covered;
-  {
-    Result<std::unique_ptr<Database>> target = Database::open(temporary, OpenMode::create);
-    if (!target) return fail(target.error());
-    Database& out = **target;
-    if (Result<void> result = out.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"); !result) {
-      return fail(result.error());
-    }
-    sqlite3_backup* backup = nullptr;
-    {
-      const auto lock = impl_->lock_database();
-      backup = sqlite3_backup_init(out.handle(), "main", impl_->database->handle(), "main");
-    }
-    if (backup == nullptr) return fail(out.error("no copy can be made"));
-    int code = SQLITE_OK;
-    bool cancelled = false;
-    while (code == SQLITE_OK && !cancelled) {
-      {
-        const auto lock = impl_->lock_database();
-        code = sqlite3_backup_step(backup, kSaveStepPages);
-        // Chunks are inserted before they are published: what is published now is in the copy.
-        if (code == SQLITE_DONE) covered = snapshot();
-      }
-      if (progress) {
-        const auto total = static_cast<std::uint64_t>(sqlite3_backup_pagecount(backup));
-        const auto left = static_cast<std::uint64_t>(sqlite3_backup_remaining(backup));
-        constexpr std::uint64_t kPage = 8192;
-        cancelled = !progress((total - left) * kPage, total * kPage);
-      }
-    }
-    {
-      const auto lock = impl_->lock_database();
-      sqlite3_backup_finish(backup);
-    }
-    if (cancelled) {
-      target->reset();
-      remove_file(temporary);
-      return Error{fmt::format("{}: saving was cancelled; nothing was written", path)};
-    }
-    if (code != SQLITE_DONE) return fail(write_failure(out, code));
-    if (Result<void> result = write_indexes(out, *covered); !result) return fail(result.error());
-    // A sidecar's markers and view become the saved file's own.
-    if (impl_->overlay != nullptr) {
-      const auto lock = impl_->lock_database();
-      if (Result<void> result = impl_->copy_sidecar(out); !result) return fail(result.error());
-    }
-  }
-  if (Result<void> result = sync_file(temporary); !result) return fail(result.error());
-  if (Result<void> result = check_session_file(temporary); !result)
-    return fail(result.error());  // as it is on the disk
-  if (Result<void> result = replace_file(temporary, path); !result) return fail(result.error());
-  return {};
-}
-
 Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
   if (Result<void> checked = check_session_file(path); !checked) return checked.error();
   auto impl = std::make_unique<Implementation>();
@@ -396,24 +190,12 @@ Result<void> Store::Implementation::load_lane_indexes() {
     const auto found = lane_by_number.find(static_cast<LaneNumber>(select->integer(0)));
     if (found == lane_by_number.end()) continue;
     LaneData& data = *lane_data[found->second];
-    const auto level = static_cast<std::size_t>(select->integer(2));
-    ByteView blob = select->blob(3);
-    bool sound = open_blob(blob);
-    if (sound && select->integer(1) == kPlaces) {
-      sound = unpack_array<ChunkPlace>(blob, [&](const ChunkPlace& place) { data.chunks.push_back(place); });
-    } else if (sound && select->integer(1) == kTree && level < kTreeLevels) {
-      sound =
-          data.kind == EventKind::counter
-              ? unpack_array<CounterNode>(blob, [&](const CounterNode& node) { data.counters.restore(level, node); })
-              : unpack_array<SliceNode>(blob, [&](const SliceNode& node) { data.slices.restore(level, node); });
-    } else if (sound && select->integer(1) == kTotals && level < NameTotals::kLevels) {
-      sound = unpack_totals(blob, level, data.totals);
-    }
+    const bool sound = read_lane_index(data, select->integer(1), select->integer(2), select->blob(3));
     if (!sound) damaged[found->second] = true;
   }
   for (std::size_t i = 0; i < lane_data.size(); ++i) {
     LaneSnapshot& lane = lanes[i];
-    if (damaged[i] || !consistent(*lane_data[i])) {
+    if (damaged[i] || !is_consistent(*lane_data[i])) {
       // Start the lane afresh: all its chunks are indexed again.
       auto fresh = std::make_shared<LaneData>();
       fresh->lane = lane_data[i]->lane;

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/index/lane_tree.h"
+#include "core/index/name_totals.h"
 #include "core/model/clock.h"
 #include "core/model/definitions.h"
-#include "core/store/lane_tree.h"
-#include "core/store/name_totals.h"
 #include "core/store/string_pool.h"
 
 namespace accelscope {

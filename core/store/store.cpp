@@ -44,7 +44,7 @@ Result<std::unique_ptr<Store>> Store::create(StoreOptions options) {
   Result<std::unique_ptr<Database>> database = Database::open("", OpenMode::memory);
   if (!database) return database.error();
   impl->database = std::move(*database);
-  if (Result<void> result = impl->create_tables(); !result) return result.error();
+  if (Result<void> result = Implementation::create_tables(*impl->database); !result) return result.error();
   if (Result<void> result = impl->prepare_statements(); !result) return result.error();
   return std::unique_ptr<Store>(new Store(std::move(impl)));
 }

@@ -27,6 +27,8 @@
 
 namespace accelscope {
 
+class Database;
+
 struct Marker {
   std::int64_t id = 0;
   std::string set_name;
@@ -113,6 +115,10 @@ class Store {
  private:
   friend Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageReport& report);
   struct Implementation;
+  // save.cpp: how a save may end that does not fail.
+  enum class Copied : std::uint8_t { all, cancelled, not_so };
+  Result<Copied> copy_pages(Database& out, const Progress& progress) const;
+  Result<Copied> copy_merged(Database& out, const Progress& progress) const;
   explicit Store(std::unique_ptr<Implementation> impl);
   std::unique_ptr<Implementation> impl_;
 };

@@ -16,8 +16,8 @@ namespace accelscope {
 
 inline constexpr std::int64_t kSessionApplicationId = 0x41435343;  // "ACSC"
 inline constexpr std::int64_t kSessionMajor = 1;                   // user_version is major * 1000 + minor
-inline constexpr std::int64_t kSessionMinor = 0;
-inline constexpr int kSaveStepPages = 1024;  // of 8 KiB: 8 MiB a step
+inline constexpr std::int64_t kSessionMinor = 1;                   // 1: chunks of version 2, and merged ones
+inline constexpr int kSaveStepPages = 1024;                        // of 8 KiB: 8 MiB a step
 
 struct Store::Implementation {
   StoreOptions options;
@@ -83,7 +83,7 @@ struct Store::Implementation {
   ~Implementation();
 
   // session_file.cpp
-  Result<void> create_tables();
+  static Result<void> create_tables(Database& database);
   Result<void> prepare_statements();
   Result<void> load_session();
   Result<void> load_lane_indexes();
@@ -105,7 +105,7 @@ struct Store::Implementation {
   // overlay.cpp
   [[nodiscard]] Database& overlay_database() const { return overlay != nullptr ? *overlay : *database; }
   Result<void> open_overlay();
-  Result<void> copy_sidecar(Database& out) const;  // its rows become the file's own; needs database_mutex
+  static Result<void> copy_overlay(Database& from, Database& out);  // needs database_mutex
 };
 
 inline constexpr const char* kOverlayTables =

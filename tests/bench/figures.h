@@ -9,12 +9,14 @@
 namespace accelscope::bench {
 
 void bench_stream(const BenchOptions& options);
+void bench_stream_full(const BenchOptions& options);
 void bench_agent_rest(const BenchOptions& options);
 void bench_agent_memory(const BenchOptions& options);
 void bench_stream_spool(const BenchOptions& options);
 void bench_stream_cuts(const BenchOptions& options);
 void bench_codec(const BenchOptions& options);
 void bench_session_file(const BenchOptions& options);
+void bench_slow_session(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
 void bench_selection(const BenchOptions& options);
 void bench_metrics(const BenchOptions& options);
@@ -46,12 +48,14 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"tt_log_follow", "following a tt-metal device log of 5 M rows, against its import", bench_tt_log_follow},
     {"chrome_import", "importing generated Chrome JSON traces of 5 and 2 million events", bench_chrome_import},
     {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},
+    {"stream_full", "the same with every column of a Neuron profile: rate and bytes", bench_stream_full},
     {"agent_rest", "an agent that nobody uses: memory and processor time", bench_agent_rest},
     {"agent_memory", "an agent whose viewer has stopped for a minute", bench_agent_memory},
     {"stream_spool", "streaming with a spool, and through TLS", bench_stream_spool},
     {"stream_cuts", "streaming while connection, agent and recorder are cut a hundred times", bench_stream_cuts},
     {"codec", "sealing, checking and inserting chunks in one thread", bench_codec},
     {"session_file", "saving while capturing, opening", bench_session_file},
+    {"slow_session", "a slow capture saved and opened: bytes an event, first frame", bench_slow_session},
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
     {"selection_summary", "the summary of any box, and the index that it is made from", bench_selection},
     {"metrics", "every figure of a session, and of a part of it", bench_metrics},

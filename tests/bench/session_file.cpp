@@ -11,6 +11,7 @@
 #include "capture/sim/output/simulator.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
+#include "tests/bench/first_frame.h"
 
 namespace accelscope::bench {
 namespace {
@@ -94,6 +95,34 @@ void bench_session_file(const BenchOptions& options) {
     if (opened) events = (*opened)->snapshot()->event_count;
   });
   report({"open_index", open, "s", "part of open_first_frame", "", 0, fmt::format("{}; {} events", kRecipe, events)});
+}
+
+void bench_slow_session(const BenchOptions& options) {
+  Result<std::unique_ptr<Store>> created = Store::create();
+  if (!created) return;
+  Store& store = **created;
+  capture::SimulationOptions simulation;
+  simulation.events = static_cast<std::uint64_t>(2e6 * options.scale);
+  simulation.rate_events_per_second = 100e3;
+  StoreSink sink(store);
+  if (!capture::simulate(simulation, sink)) return;
+  const auto events = static_cast<double>(store.snapshot()->event_count);
+  const StoreStatus kept = store.status();
+  const std::string path = options.work_folder + "/slow.accel";
+  const double save = seconds([&] { (void)store.save(path); });
+  const auto bytes = static_cast<double>(std::filesystem::file_size(path));
+  const double plain = write_and_sync(options.work_folder + "/plain", static_cast<std::uint64_t>(bytes));
+  const std::string recipe = fmt::format(
+      "simulated accelerator, all tables of a Neuron profile, one core, 100 k events/s, chunks of 100 ms; {:.0f} "
+      "events "
+      "in {} chunks",
+      events, kept.chunks);
+  report({"slow_session_bytes", bytes / events, "B/event", "at most 20", "chunks as they came",
+          static_cast<double>(kept.chunk_bytes) / events, recipe + "; size of the saved file"});
+  report({"slow_session_save", save, "s", "", "write and sync as many bytes", plain, recipe});
+  const double open = first_frame_seconds(path, 3);
+  report({"slow_session_first_frame", open, "s", "at most 0.3", "", 0,
+          recipe + "; from open to a complete 1600 x 900 frame, graphics context and fonts included"});
 }
 
 }  // namespace accelscope::bench

@@ -11,8 +11,10 @@ namespace {
 
 using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
+bool starts_before(const Intervals::value_type& a, const Intervals::value_type& b) { return a.first < b.first; }
+
 std::int64_t union_of(Intervals intervals) {
-  std::sort(intervals.begin(), intervals.end());
+  if (!std::is_sorted(intervals.begin(), intervals.end(), starts_before)) std::sort(intervals.begin(), intervals.end());
   std::int64_t sum = 0;
   std::int64_t covered = INT64_MIN;
   for (const auto& [start, end] : intervals) {
@@ -129,7 +131,14 @@ void RunMetrics::add_activity(const KernelTrace& trace) {
   Intervals active;
   Intervals collectives;
   for (const ActiveRecord& record : trace.active) active.emplace_back(record.start, record.start + record.duration);
+  const auto merge_from = [&](std::size_t count) {
+    const auto middle = active.begin() + static_cast<std::ptrdiff_t>(count);
+    std::inplace_merge(active.begin(), middle, active.end(), starts_before);
+  };
+  const std::size_t intervals = active.size();
   for (const PacketRecord& packet : trace.packets) active.emplace_back(packet.start, packet.start + packet.duration);
+  merge_from(intervals);
+  const std::size_t moves = active.size();
   for (const CollectiveRecord& record : trace.collectives) {
     collectives.emplace_back(record.start, record.start + record.duration);
     active.push_back(collectives.back());
@@ -141,6 +150,7 @@ void RunMetrics::add_activity(const KernelTrace& trace) {
     cc_steps_ += 1;
     cc_step_ns_ += record.duration;
   }
+  merge_from(moves);
   active_ns_ += union_of(std::move(active));
   cc_active_ns_ += union_of(std::move(collectives));
   for (const ThrottleRecord& record : trace.throttles) throttled_ns_ += record.duration;

@@ -35,7 +35,6 @@ double PsumRecord::average() const noexcept {
 }
 
 std::uint64_t KernelTrace::id(std::uint32_t operation, std::uint32_t part) const noexcept {
-  const std::uint64_t pass_key = mixed(mixed(seed * 128 + device) + pass * 0x9e3779b97f4a7c15ULL);
   return mixed(pass_key + ((std::uint64_t{part} << 32) | operation)) & INT64_MAX;
 }
 
@@ -57,7 +56,9 @@ std::uint64_t KernelTrace::event_count() const noexcept {
          utilization.size() + memory.size() + throttles.size() + errors.size() + active.size() + layers.size();
 }
 
-void KernelTrace::clear() {
+void KernelTrace::begin_pass(std::uint64_t number) {
+  pass = number;
+  pass_key = mixed(mixed(seed * 128 + device) + pass * 0x9e3779b97f4a7c15ULL);
   instructions.clear();
   transfers.clear();
   packets.clear();
@@ -209,10 +210,7 @@ bool TracedRun::advance() {
   const bool enough =
       (options_.events != 0 && events_ >= options_.events) || (options_.kernels != 0 && pass_ > options_.kernels);
   if (enough) return false;
-  for (KernelTrace& trace : traces_) {
-    trace.clear();
-    trace.pass = pass_;
-  }
+  for (KernelTrace& trace : traces_) trace.begin_pass(pass_);
   if (pass_ == 0) {
     run_startup();
   } else {

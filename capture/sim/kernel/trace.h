@@ -132,6 +132,7 @@ struct KernelTrace {
   std::uint32_t device = 0;
   std::uint64_t pass = 0;
   std::uint64_t seed = 0;
+  std::uint64_t pass_key = 0;  // of seed, device and pass: what ids are made of
   std::int64_t begin = 0, end = 0;
   std::vector<std::int64_t> starts, ends;  // by operation
 
@@ -157,7 +158,7 @@ struct KernelTrace {
   // "layers.3/mlp/up_proj", or "" outside a layer.
   [[nodiscard]] std::string layer(std::uint32_t operation) const;
   [[nodiscard]] std::uint64_t event_count() const noexcept;  // events of a session, flows included
-  void clear();
+  void begin_pass(std::uint64_t number);                     // without records
 };
 
 inline constexpr std::uint64_t kModelLayers = 32;  // passes are named layers.0 to layers.31, then again

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "capture/sim/kernel/merge_lists.h"
 #include "capture/sim/kernel/trace.h"
 
 namespace accelscope::capture::sim {
@@ -13,7 +14,19 @@ constexpr std::int64_t kUtilizationBucketNs = 1000;
 
 template <typename Record, typename Key>
 void sort_by(std::vector<Record>& records, Key key) {
-  std::stable_sort(records.begin(), records.end(), [key](const Record& a, const Record& b) { return key(a) < key(b); });
+  const auto before = [key](const Record& a, const Record& b) { return key(a) < key(b); };
+  if (!std::is_sorted(records.begin(), records.end(), before)) std::stable_sort(records.begin(), records.end(), before);
+}
+
+// They come transfer by transfer, the engines' beside each other, and each engine works in order.
+void sort_packets(std::vector<PacketRecord>& packets) {
+  std::array<std::vector<PacketRecord>, kDmaEngines> engines;
+  for (const PacketRecord& packet : packets) engines[packet.engine].push_back(packet);
+  std::vector<PacketRecord> spare = std::move(packets);
+  packets.clear();
+  packets.reserve(spare.size());
+  for (const auto& engine : engines) packets.insert(packets.end(), engine.begin(), engine.end());
+  merge_lists(packets, spare, [](const PacketRecord& a, const PacketRecord& b) { return a.start < b.start; });
 }
 
 void link_triggers(KernelTrace& trace) {
@@ -208,18 +221,26 @@ void derive_layers(KernelTrace& trace) {
     std::array<Union, kEngineCount> unions;
   };
   std::map<std::string, Building> all;
-  const auto each_level = [&](std::uint32_t index, auto&& change) {
+  std::vector<std::vector<Building*>> levels(trace.program->layers.size());  // of each layer, once one of it came
+  const auto open_levels = [&](std::uint32_t index, std::vector<Building*>& opened) {
     const std::string path = trace.layer(index);
-    if (path.empty()) return;
     std::uint32_t depth = 1;
     for (std::size_t at = path.find('/');; at = path.find('/', at + 1), ++depth) {
       Building& building = all["/sg00/" + path.substr(0, at)];
       if (building.record.end == 0) building.record.start = INT64_MAX;
       building.record.depth = depth;
-      building.record.start = std::min(building.record.start, trace.starts[index]);
-      building.record.end = std::max(building.record.end, trace.ends[index]);
-      change(building);
+      opened.push_back(&building);
       if (at == std::string::npos) break;
+    }
+  };
+  const auto each_level = [&](std::uint32_t index, auto&& change) {
+    const std::uint16_t layer = trace.program->texts[index].layer;
+    if (layer == 0) return;
+    if (levels[layer].empty()) open_levels(index, levels[layer]);
+    for (Building* building : levels[layer]) {
+      building->record.start = std::min(building->record.start, trace.starts[index]);
+      building->record.end = std::max(building->record.end, trace.ends[index]);
+      change(*building);
     }
   };
   for (const InstructionRecord& record : trace.instructions) {
@@ -268,7 +289,7 @@ void derive_error(KernelTrace& trace) {
 void derive_records(KernelTrace& trace, std::int64_t& moved, std::int64_t& moved_hbm) {
   sort_by(trace.instructions, [](const InstructionRecord& record) { return record.start; });
   sort_by(trace.transfers, [](const TransferRecord& record) { return record.start; });
-  sort_by(trace.packets, [](const PacketRecord& record) { return record.start; });
+  sort_packets(trace.packets);
   sort_by(trace.cc_steps, [](const CcStepRecord& record) { return record.start; });
   link_triggers(trace);
   derive_semaphores(trace);

@@ -91,7 +91,11 @@ const Columns& columns() {
 }  // namespace
 
 SessionEvents::SessionEvents(SessionWriter& writer, const SimulationOptions& options)
-    : writer_(writer), tracks_(writer) {
+    : writer_(writer),
+      tracks_(writer),
+      copy_(writer.intern("copy")),
+      subgraph_(writer.intern("/sg00")),
+      flow_(writer.intern("FLOW_DEPENDENCE")) {
   writer_.add_source_file(std::string(kDemoFile), std::string(demo_source()));
   writer_.set_meta("source", "simulated accelerator");
   writer_.set_meta("simulation.seed", std::to_string(options.seed));
@@ -106,8 +110,10 @@ SessionEvents::SessionEvents(SessionWriter& writer, const SimulationOptions& opt
 
 void SessionEvents::list(const KernelTrace& trace, std::vector<SessionItem>& items) const {
   const auto all = [&](RecordKind kind, const auto& records, auto time) {
+    std::size_t place = items.size();
+    items.resize(place + records.size());
     for (std::size_t index = 0; index < records.size(); ++index) {
-      items.push_back({records[index].*time, trace.device, static_cast<std::uint32_t>(index), kind});
+      items[place++] = {records[index].*time, trace.device, static_cast<std::uint32_t>(index), kind};
     }
   };
   all(RecordKind::layer, trace.layers, &LayerRecord::start);
@@ -196,6 +202,30 @@ const std::vector<SessionEvents::OperationStrings>& SessionEvents::strings_of(co
   return strings_.back().second;
 }
 
+const SessionEvents::QueueStrings& SessionEvents::strings_of(Queue queue) {
+  QueueStrings& strings = queues_[static_cast<std::size_t>(queue)];
+  if (strings.name != 0) return strings;
+  const QueueText& text = queue_text(queue);
+  strings.name = writer_.intern(text.name);
+  strings.type = writer_.intern(text.type);
+  strings.semaphore = writer_.intern(semaphore_name(text.semaphore, text.name));
+  for (unsigned engine = 0; engine < kDmaEngines; ++engine) {
+    strings.packets[engine] = writer_.intern(packet_queue_name(queue, engine));
+  }
+  return strings;
+}
+
+const SessionEvents::SemaphoreStrings& SessionEvents::strings_of(const SemaphoreRecord& record) {
+  const auto number = static_cast<std::size_t>(record.semaphore);
+  if (number >= semaphores_.size()) semaphores_.resize(number + 1);
+  SemaphoreStrings& strings = semaphores_[number];
+  if (strings.name == 0) {
+    strings.name = writer_.intern(semaphore_name(record.semaphore, record.owner));
+    strings.owner = writer_.intern(record.owner);
+  }
+  return strings;
+}
+
 StringId SessionEvents::layer_of(const KernelTrace& trace, std::uint32_t operation) {
   const std::uint16_t layer = trace.program->texts[operation].layer;
   if (layer == 0) return 0;
@@ -259,7 +289,7 @@ void SessionEvents::write_instruction(const KernelTrace& trace, const Instructio
   string_unless_empty(row, column.bir_location, strings.location);
   string_unless_empty(row, column.stack, strings.stack);
   string_unless_empty(row, column.hlo_name, strings.hlo);
-  row.string(column.subgraph, writer_.intern("/sg00"));
+  row.string(column.subgraph, subgraph_);
   if (operation.kind != OperationKind::wait) write_flows(trace, record.operation, record.start, tracks);
 }
 
@@ -268,11 +298,13 @@ void SessionEvents::write_flows(const KernelTrace& trace, std::uint32_t operatio
   static const std::size_t from = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "in_id");
   static const std::size_t to = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "out_id");
   static const std::size_t gap = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "gap_time");
-  const StringId name = writer_.intern("FLOW_DEPENDENCE");
-  for (const std::uint32_t predecessor : trace.program->texts[operation].predecessors) {
-    Row row = writer_.begin_event(tracks.flows, start, 0, name);
+  const std::vector<std::uint32_t>& predecessors = trace.program->texts[operation].predecessors;
+  if (predecessors.empty()) return;
+  const std::uint64_t id = trace.id(operation);
+  for (const std::uint32_t predecessor : predecessors) {
+    Row row = writer_.begin_event(tracks.flows, start, 0, flow_);
     row.unsigned_integer(from, trace.id(predecessor));
-    row.unsigned_integer(to, trace.id(operation));
+    row.unsigned_integer(to, id);
     row.integer(gap, start - trace.ends[predecessor]);
   }
 }
@@ -283,6 +315,8 @@ void SessionEvents::write_transfer(const KernelTrace& trace, const TransferRecor
   const OperationText& text = trace.program->texts[record.operation];
   const OperationStrings& strings = strings_of(*trace.program)[record.operation];
   const QueueText& queue = queue_text(operation.queue);
+  const QueueStrings& queue_strings = strings_of(operation.queue);
+  const std::uint64_t id = trace.id(record.operation);
   const auto in_sbuf = [](std::string_view place) { return place == "SB" ? kPeRows : 0; };
 
   Row row = writer_.begin_event(tracks.queues[static_cast<std::size_t>(operation.queue)], record.start, record.duration,
@@ -290,10 +324,10 @@ void SessionEvents::write_transfer(const KernelTrace& trace, const TransferRecor
   row.integer(column.rate, rate_of(operation.bytes, record.duration));
   row.integer(column.queue, queue.ring);
   row.integer(column.engine, kDmaEngines - 1);
-  row.string(column.subgroup, writer_.intern(queue.name));
-  row.string(column.type, writer_.intern(queue.type));
-  row.string(column.op, writer_.intern("copy"));
-  row.string(column.semaphore, writer_.intern(semaphore_name(queue.semaphore, queue.name)));
+  row.string(column.subgroup, queue_strings.name);
+  row.string(column.type, queue_strings.type);
+  row.string(column.op, copy_);
+  row.string(column.semaphore, queue_strings.semaphore);
   row.boolean(column.is_cc, false);
   row.boolean(column.duplicate, false);
   row.integer(column.size, operation.bytes);
@@ -301,9 +335,9 @@ void SessionEvents::write_transfer(const KernelTrace& trace, const TransferRecor
   row.integer(column.write, operation.bytes);
   row.string(column.source, strings.source);
   row.string(column.dest, strings.dest);
-  row.unsigned_integer(column.id, trace.id(record.operation));
+  row.unsigned_integer(column.id, id);
   row.integer(column.block, text.tile);
-  row.integer(column.crc, static_cast<std::int64_t>(trace.id(record.operation) & 0xffff));
+  row.integer(column.crc, static_cast<std::int64_t>(id & 0xffff));
   row.integer(column.trigger, record.trigger_start);
   const StringId shape = writer_.intern("[[128, " + std::to_string(operation.bytes / kPeRows) + "]]");
   row.string(column.read_shape, shape);
@@ -322,6 +356,7 @@ void SessionEvents::write_packet(const KernelTrace& trace, const PacketRecord& r
   const OperationStrings& strings = strings_of(*trace.program)[record.operation];
   const auto queue_index = static_cast<std::size_t>(operation.queue);
   const QueueText& queue = queue_text(operation.queue);
+  const QueueStrings& queue_strings = strings_of(operation.queue);
   const std::uint64_t id = trace.id(record.operation, 1 + 2 * record.engine + (record.semaphore ? 1 : 0));
 
   Row row =
@@ -329,10 +364,10 @@ void SessionEvents::write_packet(const KernelTrace& trace, const PacketRecord& r
   row.integer(column.rate, rate_of(record.bytes, record.duration));
   row.integer(column.queue, queue.ring);
   row.integer(column.engine, record.engine);
-  row.string(column.subgroup, writer_.intern(packet_queue_name(operation.queue, record.engine)));
-  row.string(column.type, writer_.intern(queue.type));
-  row.string(column.op, writer_.intern("copy"));
-  row.string(column.semaphore, writer_.intern(semaphore_name(queue.semaphore, queue.name)));
+  row.string(column.subgroup, queue_strings.packets[record.engine]);
+  row.string(column.type, queue_strings.type);
+  row.string(column.op, copy_);
+  row.string(column.semaphore, queue_strings.semaphore);
   row.boolean(column.is_cc, false);
   row.boolean(column.duplicate, false);
   row.integer(column.size, record.bytes);
@@ -395,10 +430,10 @@ void SessionEvents::write_counter(const KernelTrace& trace, const SessionItem& i
     static const std::size_t source =
         sources::neuron::neuron_column(sources::neuron::NeuronTable::semaphore_update, "update_source");
     const SemaphoreRecord& record = trace.semaphores[item.index];
-    Row row = writer_.begin_event(tracks.semaphores.at(record.semaphore), record.time, 0,
-                                  writer_.intern(semaphore_name(record.semaphore, record.owner)));
+    const SemaphoreStrings& strings = strings_of(record);
+    Row row = writer_.begin_event(tracks.semaphores.at(record.semaphore), record.time, 0, strings.name);
     row.integer(0, record.value);
-    row.string(source, writer_.intern(record.owner));
+    row.string(source, strings.owner);
   } else if (item.kind == RecordKind::pending) {
     writer_.sample(tracks.pending, trace.pending[item.index].time, trace.pending[item.index].value);
   } else if (item.kind == RecordKind::throughput) {
@@ -458,7 +493,7 @@ void SessionEvents::write_layer(const LayerRecord& record, const DeviceTracks& t
   const auto& column = columns<LayerColumns>();
   Row row = writer_.begin_event_at(tracks.layers, record.depth, record.start, record.end - record.start,
                                    writer_.intern(record.name));
-  row.string(column.subgraph, writer_.intern("/sg00"));
+  row.string(column.subgraph, subgraph_);
   const auto duration = static_cast<double>(record.end - record.start);
   for (std::size_t index = 0; index < kEngineCount; ++index) {
     const EngineUse& use = record.engines[index];

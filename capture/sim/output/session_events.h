@@ -51,7 +51,17 @@ class SessionEvents {
     StringId name = 0, location = 0, stack = 0, hlo = 0, activation = 0, type = 0, bir_name = 0, penguin = 0,
              raw_hlo = 0, label = 0, engine = 0, compiler_opcode = 0, source = 0, dest = 0;
   };
+  // String ids of what all packets of a queue, and all updates of a semaphore, say.
+  struct QueueStrings {
+    StringId name = 0, type = 0, semaphore = 0;
+    std::array<StringId, kDmaEngines> packets = {};
+  };
+  struct SemaphoreStrings {
+    StringId name = 0, owner = 0;
+  };
   const std::vector<OperationStrings>& strings_of(const KernelProgram& program);
+  const QueueStrings& strings_of(Queue queue);
+  const SemaphoreStrings& strings_of(const SemaphoreRecord& record);
   StringId layer_of(const KernelTrace& trace, std::uint32_t operation);
 
   void write_instruction(const KernelTrace& trace, const InstructionRecord& record, const DeviceTracks& tracks);
@@ -72,6 +82,9 @@ class SessionEvents {
   std::vector<DeviceTracks> devices_;
   std::vector<std::pair<const KernelProgram*, std::vector<OperationStrings>>> strings_;
   std::vector<StringId> layers_;  // by pass % kModelLayers and layer
+  std::array<QueueStrings, kQueueCount> queues_ = {};
+  std::vector<SemaphoreStrings> semaphores_;  // by number
+  StringId copy_, subgraph_, flow_;
 };
 
 }  // namespace accelscope::capture::sim

@@ -1,8 +1,8 @@
 #include "capture/sim/output/session_run.h"
 
-#include <algorithm>
 #include <string>
 
+#include "capture/sim/kernel/merge_lists.h"
 #include "capture/sim/kernel/profile_text.h"
 #include "capture/sim/kernel/run_metrics.h"
 #include "capture/sim/output/pacer.h"
@@ -10,6 +10,8 @@
 
 namespace accelscope::capture::sim {
 namespace {
+
+bool is_before(const SessionItem& a, const SessionItem& b) { return a.time < b.time; }
 
 class SessionRun {
  public:
@@ -34,8 +36,7 @@ class SessionRun {
   void emit_pass() {
     items_.clear();
     for (const KernelTrace& trace : run_.traces()) events_.list(trace, items_);
-    std::stable_sort(items_.begin(), items_.end(),
-                     [](const SessionItem& a, const SessionItem& b) { return a.time < b.time; });
+    merge_lists(items_, spare_, is_before);
     constexpr std::size_t kBetweenLooks = 32;
     for (std::size_t index = 0; index < items_.size(); ++index) {
       events_.write(run_.traces()[items_[index].device], items_[index]);
@@ -54,6 +55,7 @@ class SessionRun {
   Pacer pacer_;
   RunMetrics metrics_;
   std::vector<SessionItem> items_;
+  std::vector<SessionItem> spare_;
 };
 
 }  // namespace

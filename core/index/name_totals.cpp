@@ -1,4 +1,4 @@
-#include "core/store/name_totals.h"
+#include "core/index/name_totals.h"
 
 #include <algorithm>
 #include <limits>

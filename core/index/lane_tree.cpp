@@ -1,4 +1,4 @@
-#include "core/store/lane_tree.h"
+#include "core/index/lane_tree.h"
 
 #include <algorithm>
 #include <cmath>

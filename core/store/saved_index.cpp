@@ -1,0 +1,162 @@
+#include "core/store/saved_index.h"
+
+#include <cstring>
+
+#include "core/base/checksum.h"
+#include "core/chunk/chunk_format.h"
+
+namespace accelscope {
+namespace {
+
+enum IndexPart : std::int64_t { kPlaces = 0, kTree = 1, kTotals = 2 };
+
+template <typename T>
+void put_value(Bytes& out, const T& value) {
+  const auto* raw = reinterpret_cast<const std::byte*>(&value);
+  out.insert(out.end(), raw, raw + sizeof value);
+}
+
+// An index blob ends with the checksum of what is before it.
+void close_blob(Bytes& blob) { put_value(blob, checksum(blob)); }
+
+bool open_blob(ByteView& blob) {
+  if (blob.size() < sizeof(std::uint64_t)) return false;
+  const ByteView body = blob.first(blob.size() - sizeof(std::uint64_t));
+  std::uint64_t sum = 0;
+  std::memcpy(&sum, blob.data() + body.size(), sizeof sum);
+  blob = body;
+  return checksum(body) == sum;
+}
+
+template <typename T>
+Bytes pack_array(std::size_t count, const T& at) {
+  Bytes blob;
+  blob.reserve(count * sizeof(at(0)) + sizeof(std::uint64_t));
+  for (std::size_t i = 0; i < count; ++i) put_value(blob, at(i));
+  close_blob(blob);
+  return blob;
+}
+
+// Calls add for every element; false if the size does not fit the type.
+template <typename T, typename Add>
+bool unpack_array(ByteView blob, const Add& add) {
+  if (blob.size() % sizeof(T) != 0) return false;
+  for (std::size_t i = 0; i < blob.size(); i += sizeof(T)) {
+    T value;
+    std::memcpy(&value, blob.data() + i, sizeof value);
+    add(value);
+  }
+  return true;
+}
+
+struct StretchHead {
+  std::uint32_t size;
+  std::uint32_t kept;
+  std::uint64_t events;
+};
+
+Bytes pack_totals(const NameTotals& totals, std::size_t level, std::uint32_t count) {
+  Bytes blob;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const NameTotals::Stretch stretch = totals.stretch(level, i);
+    put_value(blob, StretchHead{stretch.size, stretch.kept ? 1U : 0U, totals.stretch_events(level, i)});
+    for (std::uint32_t k = 0; k < stretch.size; ++k) put_value(blob, stretch.totals[k]);
+  }
+  close_blob(blob);
+  return blob;
+}
+
+bool unpack_totals(ByteView blob, std::size_t level, NameTotals& totals) {
+  ByteReader in(blob);
+  std::vector<NameTotal> list;
+  while (in.remaining() > 0) {
+    StretchHead head{};
+    const ByteView raw = in.raw(sizeof head);
+    if (!in.ok()) return false;
+    std::memcpy(&head, raw.data(), sizeof head);
+    const ByteView entries = in.raw(std::size_t{head.size} * sizeof(NameTotal));
+    if (!in.ok()) return false;
+    list.resize(head.size);
+    if (head.size > 0) std::memcpy(list.data(), entries.data(), entries.size());
+    totals.restore(level, list, head.kept != 0, head.events);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> write_lane_index(Statement& insert, const LaneSnapshot& lane) {
+  const auto put = [&](std::int64_t part, std::size_t level, const Bytes& blob) {
+    return insert.bind(1, std::int64_t{lane.number()})
+        .bind(2, part)
+        .bind(3, static_cast<std::int64_t>(level))
+        .bind(4, ByteView(blob))
+        .run();
+  };
+  const LaneData& data = *lane.data;
+  Result<void> result = put(kPlaces, 0, pack_array(lane.chunk_count, [&](std::size_t i) { return data.chunks[i]; }));
+  for (std::size_t level = 0; result && level < kTreeLevels && lane.tree.nodes[level] > 0; ++level) {
+    const std::uint32_t count = lane.tree.nodes[level];
+    result = put(kTree, level,
+                 data.kind == EventKind::counter
+                     ? pack_array(count, [&](std::size_t i) { return data.counters.node(level, i); })
+                     : pack_array(count, [&](std::size_t i) { return data.slices.node(level, i); }));
+  }
+  for (std::size_t level = 0; result && level < NameTotals::kLevels && lane.totals.stretches[level] > 0; ++level) {
+    result = put(kTotals, level, pack_totals(data.totals, level, lane.totals.stretches[level]));
+  }
+  return result;
+}
+
+Result<void> write_lane_indexes(Database& target, const Snapshot& snapshot) {
+  if (Result<void> result = target.execute("BEGIN; DELETE FROM lane_index;"); !result) return result;
+  Result<Statement> insert = target.prepare(kInsertLaneIndex);
+  if (!insert) return insert.error();
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    if (lane.chunk_count == 0) continue;
+    if (Result<void> result = write_lane_index(*insert, lane); !result)
+      return target.error("its index cannot be written");
+  }
+  return target.execute("COMMIT;");
+}
+
+bool read_lane_index(LaneData& data, std::int64_t part, std::int64_t saved_level, ByteView blob) {
+  const auto level = static_cast<std::size_t>(saved_level);
+  if (!open_blob(blob)) return false;
+  if (part == kPlaces) {
+    return unpack_array<ChunkPlace>(blob, [&](const ChunkPlace& place) { data.chunks.push_back(place); });
+  }
+  if (part == kTree && level < kTreeLevels) {
+    return data.kind == EventKind::counter
+               ? unpack_array<CounterNode>(blob, [&](const CounterNode& node) { data.counters.restore(level, node); })
+               : unpack_array<SliceNode>(blob, [&](const SliceNode& node) { data.slices.restore(level, node); });
+  }
+  return part != kTotals || level >= NameTotals::kLevels || unpack_totals(blob, level, data.totals);
+}
+
+bool is_consistent(const LaneData& data) {
+  std::uint64_t ordinal = 0;
+  std::uint64_t leaf = 0;
+  for (std::size_t i = 0; i < data.chunks.size(); ++i) {
+    const ChunkPlace& place = data.chunks[i];
+    if (place.count == 0 || place.count > kMaxChunkEvents || place.first_ordinal < ordinal ||
+        place.first_leaf != leaf || place.end_ticks < place.begin_ticks) {
+      return false;
+    }
+    ordinal = place.first_ordinal + place.count;
+    leaf += (place.count + kBlockEvents - 1) / kBlockEvents;
+  }
+  const TreeCounts tree = data.kind == EventKind::counter ? data.counters.counts() : data.slices.counts();
+  if (tree.nodes[0] != leaf) return false;
+  for (std::size_t level = 1; level < kTreeLevels; ++level) {
+    if (tree.nodes[level] != tree.nodes[level - 1] / kTreeFanout) return false;
+  }
+  const NameTotals::Counts totals = data.totals.counts();
+  if (totals.stretches[0] != data.chunks.size()) return false;
+  for (std::size_t level = 1; level < NameTotals::kLevels; ++level) {
+    if (totals.stretches[level] != totals.stretches[level - 1] / NameTotals::kFanout) return false;
+  }
+  return true;
+}
+
+}  // namespace accelscope

@@ -13,9 +13,9 @@ import sys
 # Rooms from left to right: a file includes files of its own folder and of folders further left in its storey. `/*` stands
 # for all folders directly below, none of which includes another.
 ORDER = {
-    "core": """base names model chunk index store store/salvage scan lod
+    "core": """base names model chunk index store store/salvage scan search lod
         analysis/neuron/facts analysis/time analysis/source analysis/selection analysis/memory analysis/dependencies
-        analysis/neuron analysis/figures search colour sql/base sql/tables sql/planned sql export export/neuron
+        analysis/neuron analysis/figures colour sql/base sql/tables sql/planned sql export export/neuron
         sqlite_extension""",
     "render": "base shell widgets timeline",
     "capture": """system command_line json request security wire log ingest reach sources/base

@@ -8,7 +8,7 @@
 #include "app/terminal/command.h"
 #include "app/terminal/interrupt.h"
 #include "capture/command_line/options.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 
 namespace accelscope::app {
 namespace {

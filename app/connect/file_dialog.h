@@ -9,7 +9,7 @@
 
 #include "app/system/file_listing.h"
 #include "app/system/system_paths.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 #include "render/base/ui.h"
 #include "render/widgets/table.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/scan/time_range.h"
+#include "core/model/time_range.h"
 #include "render/timeline/time_view.h"
 
 namespace accelscope::app {

@@ -10,7 +10,7 @@
 
 #include "app/content/sql_text.h"
 #include "app/session/tab.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 #include "core/sql/base/sql.h"
 
 namespace accelscope::app {

@@ -20,60 +20,8 @@ constexpr std::array<std::string_view, 16> kFunctions = {
 constexpr std::array<std::string_view, 3> kParameters = {":begin", ":end", ":selected"};
 constexpr std::size_t kMostCandidates = 60;
 
-bool is_sql_letter(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
-}
-
-// The end of a text in quotes that begins at `at`; doubled quotes stand for one.
-std::size_t quoted_end(std::string_view sql, std::size_t at) noexcept {
-  const char close = sql[at] == '[' ? ']' : sql[at];
-  for (++at; at < sql.size(); ++at) {
-    if (sql[at] != close) continue;
-    if (close == ']' || at + 1 >= sql.size() || sql[at + 1] != close) return at + 1;
-    ++at;
-  }
-  return sql.size();
-}
-
-// The end of a comment that begins at `at`, or `at` if none does.
-std::size_t comment_end(std::string_view sql, std::size_t at) noexcept {
-  const std::string_view rest = sql.substr(at);
-  if (rest.starts_with("--")) return std::min(sql.size(), sql.find('\n', at));
-  if (!rest.starts_with("/*")) return at;
-  const std::size_t close = sql.find("*/", at + 2);
-  return close == std::string_view::npos ? sql.size() : close + 2;
-}
-
-std::size_t word_end(std::string_view sql, std::size_t at) noexcept {
-  while (at < sql.size() && (is_sql_letter(sql[at]) || is_digit(sql[at]) || sql[at] == '$')) ++at;
-  return at;
-}
-
-SqlToken token_at(std::string_view sql, std::size_t at) noexcept {
-  const char c = sql[at];
-  if (c == '\'' || c == '"' || c == '`' || c == '[') return {at, quoted_end(sql, at), SqlTokenKind::quoted};
-  if (is_sql_letter(c)) return {at, word_end(sql, at), SqlTokenKind::word};
-  if (c == ':' && at + 1 < sql.size() && is_sql_letter(sql[at + 1])) {
-    return {at, word_end(sql, at + 1), SqlTokenKind::parameter};
-  }
-  if (is_digit(c)) {
-    std::size_t end = at;
-    while (end < sql.size() && (is_digit(sql[end]) || is_sql_letter(sql[end]) || sql[end] == '.')) ++end;
-    return {at, end, SqlTokenKind::number};
-  }
-  return {at, at + 1, SqlTokenKind::symbol};
-}
-
-std::string_view text_of(std::string_view sql, const SqlToken& token) noexcept {
-  return sql.substr(token.begin, token.end - token.begin);
-}
-
-// A name as SQL compares it: without its quotes, in lower case.
-std::string name_of(std::string_view sql, const SqlToken& token) {
-  std::string_view text = text_of(sql, token);
-  if (token.kind == SqlTokenKind::quoted && text.size() >= 2) text = text.substr(1, text.size() - 2);
-  return lower_case(text);
-}
+// As SQL compares it.
+std::string name_of(const SqlToken& token) { return lower_case(token.text); }
 
 const SqlTable* find_table(std::span<const SqlTable> tables, const std::string& lower_name) {
   for (const SqlTable& table : tables) {
@@ -83,22 +31,23 @@ const SqlTable* find_table(std::span<const SqlTable> tables, const std::string& 
 }
 
 // The table behind a name in front of a dot: a table, or an alias ("slice s", "slice AS s").
-const SqlTable* table_or_alias(std::string_view sql, std::span<const SqlToken> tokens, std::span<const SqlTable> tables,
+const SqlTable* table_or_alias(std::span<const SqlToken> tokens, std::span<const SqlTable> tables,
                                const std::string& lower_name) {
   if (const SqlTable* table = find_table(tables, lower_name)) return table;
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-    const SqlTable* table = find_table(tables, name_of(sql, tokens[i]));
+    const SqlTable* table = find_table(tables, name_of(tokens[i]));
     if (table == nullptr) continue;
     std::size_t alias = i + 1;
-    if (name_of(sql, tokens[alias]) == "as" && alias + 1 < tokens.size()) ++alias;
-    if (name_of(sql, tokens[alias]) == lower_name) return table;
+    if (name_of(tokens[alias]) == "as" && alias + 1 < tokens.size()) ++alias;
+    if (name_of(tokens[alias]) == lower_name) return table;
   }
   return nullptr;
 }
 
 // Names that are no plain words need quotes.
 std::string as_name(const std::string& name) {
-  const bool plain = !name.empty() && is_sql_letter(name.front()) && word_end(name, 0) == name.size();
+  const std::vector<SqlToken> tokens = sql::all_tokens(name);
+  const bool plain = tokens.size() == 1 && tokens[0].kind == SqlTokenKind::word && tokens[0].end == name.size();
   return plain ? name : '"' + name + '"';
 }
 
@@ -139,32 +88,18 @@ class Candidates {
 
 // Whether the caret stands in a comment, where nothing is completed.
 bool in_comment(std::string_view sql, std::size_t caret) {
-  for (std::size_t at = 0; at < caret;) {
-    const std::size_t end = comment_end(sql, at);
-    if (end > at) {
-      if (caret < end || (caret == end && sql[end - 1] != '/')) return true;
-      at = end;
-    } else {
-      at = token_at(sql, at).end;
-    }
-  }
-  return false;
+  const std::vector<SqlToken> tokens = sql::all_tokens(sql);
+  return std::any_of(tokens.begin(), tokens.end(), [&](const SqlToken& token) {
+    if (token.kind != SqlTokenKind::comment || caret <= token.begin) return false;
+    return caret < token.end || (caret == token.end && sql[token.end - 1] != '/');
+  });
 }
 
 }  // namespace
 
 std::vector<SqlToken> sql_tokens(std::string_view sql) {
-  std::vector<SqlToken> tokens;
-  for (std::size_t at = 0; at < sql.size();) {
-    if (is_blank(sql[at])) {
-      ++at;
-    } else if (const std::size_t end = comment_end(sql, at); end > at) {
-      at = end;
-    } else {
-      tokens.push_back(token_at(sql, at));
-      at = tokens.back().end;
-    }
-  }
+  std::vector<SqlToken> tokens = sql::all_tokens(sql);
+  std::erase_if(tokens, [](const SqlToken& token) { return token.kind == SqlTokenKind::comment; });
   return tokens;
 }
 
@@ -173,10 +108,8 @@ std::vector<std::string> named_tables(std::string_view sql, std::span<const SqlT
   std::vector<std::string> found;
   for (const SqlTable& table : tables) {
     const std::string lower = lower_case(table.name);
-    const bool named = std::any_of(tokens.begin(), tokens.end(), [&](const SqlToken& token) {
-      const bool can_name = token.kind == SqlTokenKind::word || token.kind == SqlTokenKind::quoted;
-      return can_name && sql[token.begin] != '\'' && name_of(sql, token) == lower;
-    });
+    const bool named = std::any_of(tokens.begin(), tokens.end(),
+                                   [&](const SqlToken& token) { return token.is_name() && name_of(token) == lower; });
     if (named) found.push_back(table.name);
   }
   return found;
@@ -191,7 +124,8 @@ SqlCompletion complete_sql(std::string_view sql, std::size_t caret, std::span<co
   while (before < tokens.size() && tokens[before].end < caret) ++before;
   if (before < tokens.size() && tokens[before].begin < caret) {
     const SqlToken& token = tokens[before];
-    if (token.kind == SqlTokenKind::quoted && caret < token.end) return completion;
+    const bool in_quotes = token.kind == SqlTokenKind::quoted || token.kind == SqlTokenKind::text;
+    if (in_quotes && caret < token.end) return completion;
     if (token.kind == SqlTokenKind::number) return completion;
     if (token.kind == SqlTokenKind::word || token.kind == SqlTokenKind::parameter) {
       completion.begin = token.begin;
@@ -203,9 +137,9 @@ SqlCompletion complete_sql(std::string_view sql, std::size_t caret, std::span<co
   const std::string_view prefix = sql.substr(completion.begin, caret - completion.begin);
   const std::span<const SqlToken> earlier(tokens.data(), before);
   Candidates candidates(prefix);
-  const std::string last = earlier.empty() ? "" : name_of(sql, earlier.back());
+  const std::string last = earlier.empty() ? "" : name_of(earlier.back());
   if (last == "." && earlier.size() >= 2) {
-    if (const SqlTable* table = table_or_alias(sql, tokens, tables, name_of(sql, earlier[earlier.size() - 2]))) {
+    if (const SqlTable* table = table_or_alias(tokens, tables, name_of(earlier[earlier.size() - 2]))) {
       candidates.offer_columns(*table);
     }
   } else if (last == "from" || last == "join") {
@@ -237,7 +171,7 @@ std::string with_parameters(std::string_view sql, const SqlParameters& parameter
   std::size_t copied = 0;
   for (const SqlToken& token : sql_tokens(sql)) {
     if (token.kind != SqlTokenKind::parameter) continue;
-    const std::string name = lower_case(text_of(sql, token));
+    const std::string& name = token.text;
     std::string value;
     if (name == ":begin") value = std::to_string(parameters.begin_ns);
     if (name == ":end") value = std::to_string(parameters.end_ns);

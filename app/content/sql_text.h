@@ -11,20 +11,14 @@
 #include <vector>
 
 #include "core/sql/base/sql.h"
+#include "core/sql/base/tokens.h"
 
 namespace accelscope::app {
 
-enum class SqlTokenKind : std::uint8_t { word, quoted, number, parameter, symbol };
+using SqlToken = sql::Token;
+using SqlTokenKind = sql::TokenKind;
 
-struct SqlToken {
-  std::size_t begin = 0;  // bytes in the text
-  std::size_t end = 0;
-  SqlTokenKind kind = SqlTokenKind::symbol;
-  bool operator==(const SqlToken&) const = default;
-};
-
-// Words, texts in quotes, numbers, parameters such as :begin, and single other characters. Comments and blanks are left
-// out. A quote that is never closed ends with the text.
+// The comments are left out.
 [[nodiscard]] std::vector<SqlToken> sql_tokens(std::string_view sql);
 
 // Those of the tables that the query names, each once, in the order of the tables.

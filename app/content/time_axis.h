@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/scan/time_range.h"
+#include "core/model/time_range.h"
 
 namespace accelscope::app {
 

@@ -10,6 +10,7 @@
 #include "app/export/query_output.h"
 #include "core/base/format.h"
 #include "core/export/neuron/neuron_json.h"
+#include "core/search/filter_mask.h"
 
 namespace accelscope::app {
 namespace {

@@ -161,13 +161,14 @@ void AppState::export_text(FileOffer offer) {
   file_dialog.show(FileDialog::Purpose::export_text, (std::filesystem::path(folder) / offer.name).string(),
                    dialog_places(workspace), [this, text = std::move(offer.text)](const std::string& path) {
                      say("Writing " + path + " ...");
-                     exporting = workspace.pool().start([text, path](TaskControl&) -> Result<std::string> {
-                       std::ofstream file(path, std::ios::binary);
-                       file << text();
-                       file.close();
-                       if (!file) return Error{path + ": cannot be written; choose another folder"};
-                       return "Wrote " + path;
-                     });
+                     exporting = workspace.pool().start(
+                         Priority::background, [text, path](TaskControl&) -> Result<std::string> {
+                           std::ofstream file(path, std::ios::binary);
+                           file << text();
+                           file.close();
+                           if (!file) return Error{path + ": cannot be written; choose another folder"};
+                           return "Wrote " + path;
+                         });
                    });
 }
 
@@ -179,8 +180,8 @@ void AppState::show_filtered_export() {
       FileDialog::Purpose::export_text, (std::filesystem::path(folder) / name).string(), dialog_places(workspace),
       [this, store = session.store, snapshot = session.snapshot,
        filter = session.choices.filter](const std::string& path) {
-        exporting =
-            workspace.pool().start([store, snapshot, filter, path, &pool = workspace.pool()](TaskControl& control) {
+        exporting = workspace.pool().start(
+            Priority::background, [store, snapshot, filter, path, &pool = workspace.pool()](TaskControl& control) {
               return write_filtered({*store, snapshot, pool, control}, filter, path);
             });
         say("Writing " + path);

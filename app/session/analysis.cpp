@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/analysis/time/session_activity.h"
+#include "core/search/filter_mask.h"
 
 namespace accelscope::app {
 
@@ -55,7 +56,7 @@ void SessionAnalysis::free_retired() {
                                                                   std::make_move_iterator(last));
   retired_.erase(retired_.begin(), last);
   // Nobody waits for it: a task that is dropped still gives back what it holds, on its own thread.
-  (void)pool_.start([old = std::move(old)](TaskControl&) { return old.size(); });
+  (void)pool_.start(Priority::background, [old = std::move(old)](TaskControl&) { return old.size(); });
 }
 
 bool SessionAnalysis::timeline_pending() const { return under_way(memory_.task) || under_way(active_.task); }

@@ -17,9 +17,9 @@
 #include "core/analysis/figures/verdict.h"
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/source/source_lines.h"
+#include "core/base/worker_pool.h"
 #include "core/colour/event_colours.h"
 #include "core/scan/event_mask.h"
-#include "core/scan/worker_pool.h"
 #include "core/search/search.h"
 #include "core/store/store.h"
 

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "core/base/format.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 
 namespace accelscope::app {
 

@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/worker_pool.h"
 #include "core/scan/event_reader.h"
-#include "core/scan/worker_pool.h"
 
 namespace accelscope::app {
 
@@ -65,12 +65,12 @@ class EventAnswers {
   template <typename Read, typename Then>
   void ask(EventWish wish, Read read, Then then) {
     using Answer = std::invoke_result_t<Read&, EventReader&, const TaskControl&>;
-    auto task = std::make_shared<Task<Answer>>(pool_.start(
-        [store = store_, snapshot = snapshot_, read = std::move(read)](TaskControl& control) mutable {
-          EventReader reader(*store, snapshot);
-          return read(reader, control);
-        },
-        Haste::at_once));
+    auto task = std::make_shared<Task<Answer>>(
+        pool_.start(Priority::drawing,
+                    [store = store_, snapshot = snapshot_, read = std::move(read)](TaskControl& control) mutable {
+                      EventReader reader(*store, snapshot);
+                      return read(reader, control);
+                    }));
     put(wish, {[task] { return task->ready(); }, [task, then = std::move(then)]() mutable { then(task->take()); },
                [task] { return !task->ready(); }});
   }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {

@@ -14,7 +14,7 @@
 #include "app/session/view_state.h"
 #include "capture/client/capture_session.h"
 #include "core/analysis/dependencies/chain.h"
-#include "core/scan/time_range.h"
+#include "core/model/time_range.h"
 #include "core/store/store.h"
 
 namespace accelscope {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/rows/rows.h"
-#include "core/scan/event_filter.h"
+#include "core/model/event_filter.h"
 
 namespace accelscope::app {
 

@@ -9,6 +9,7 @@
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/base/text_match.h"
+#include "core/search/filter_mask.h"
 #include "core/search/search.h"
 
 namespace accelscope::app {

@@ -7,7 +7,7 @@
 
 #include "app/terminal/command.h"
 #include "app/terminal/interrupt.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 
 namespace accelscope::app {
 

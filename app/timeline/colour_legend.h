@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/colour/event_colours.h"
-#include "core/scan/event_filter.h"
+#include "core/model/event_filter.h"
 #include "render/base/ui.h"
 #include "render/widgets/table.h"
 

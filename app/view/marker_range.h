@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/scan/time_range.h"
+#include "core/model/time_range.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "app/session/tab.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 
 namespace accelscope::app {
 

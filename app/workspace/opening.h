@@ -11,8 +11,8 @@
 
 #include "app/session/background_job.h"
 #include "app/session/kept_beside.h"
-#include "core/scan/time_range.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
+#include "core/model/time_range.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {

@@ -125,7 +125,7 @@ void Workspace::remove_tab(std::size_t index, bool discard) {
     tab.reset();
     return true;
   };
-  closing_.push_back({std::move(path), std::make_shared<Task<bool>>(pool_.start(std::move(close), Haste::at_once))});
+  closing_.push_back({std::move(path), std::make_shared<Task<bool>>(pool_.start(Priority::drawing, std::move(close)))});
   tabs_.erase(tabs_.begin() + static_cast<std::ptrdiff_t>(index));
   if (question_ == index) question_.reset();
   if (question_ && *question_ > index) --*question_;

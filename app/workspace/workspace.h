@@ -24,7 +24,7 @@
 #include "app/session/tab.h"
 #include "app/workspace/live_link.h"
 #include "app/workspace/opening.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 
 namespace accelscope::app {
 

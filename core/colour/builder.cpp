@@ -117,27 +117,32 @@ void ColourBuilder::choose_source(LaneWork& work, const Schema& schema) const {
   Sums& sums = *sums_[work.table];
   std::string unit;
   if (const auto column = schema.find(wanted)) {
-    work.column = *column;
-    work.type = schema.columns[*column].type;
+    work.place = {.source = ValuePlace::Source::column, .column = *column, .type = schema.columns[*column].type};
     unit = schema.columns[*column].unit;
-    source = work.type == ColumnType::string ? ColourSource::string
-             : work.type == ColumnType::text ? ColourSource::text
-                                             : ColourSource::number;
+    source = work.place.type == ColumnType::string ? ColourSource::string
+             : work.place.type == ColumnType::text ? ColourSource::text
+                                                   : ColourSource::number;
   } else if (wanted == "name") {
     source = ColourSource::name;
+    work.place.source = ValuePlace::Source::name;
   } else if (wanted == "duration") {
     source = ColourSource::duration;
+    work.place.source = ValuePlace::Source::duration;
     unit = "ns";
   }
   if (sums.source == ColourSource::none && source != ColourSource::none) {
     sums.source = source;
     sums.unit = unit;
-    const bool whole = work.type == ColumnType::int64 || work.type == ColumnType::uint64;
+    const bool whole = work.place.type == ColumnType::int64 || work.place.type == ColumnType::uint64;
     sums.may_be_ids = source == ColourSource::number && whole && unit.empty();
-    sums.boolean = work.type == ColumnType::boolean;
-    sums.kind = {.whole = work.type != ColumnType::float64, .binary = unit == "B"};
+    sums.boolean = work.place.type == ColumnType::boolean;
+    sums.kind = {.whole = work.place.type != ColumnType::float64, .binary = unit == "B"};
   }
-  if (source == sums.source) work.source = source;
+  if (source == sums.source) {
+    work.source = source;
+  } else {
+    work.place = {};
+  }
 }
 
 std::vector<ChunkRequest> ColourBuilder::new_chunks(const LaneWork& work) const {
@@ -245,38 +250,41 @@ void ColourBuilder::paint_chunk(const ScannedChunk& chunk, LaneWork& work, Chunk
   const bool may_wait = !chunk.lane.schema->wait_names.empty();
   const bool by_string = work.source == ColourSource::name || work.source == ColourSource::string;
   const bool ids = sums_[work.table]->as_ids;
-  std::array<std::uint64_t, kBlockEvents> names;
-  Block read;
+  BlockReader reader;
+  reader.open(chunk.lane, chunk.strings, chunk.place, chunk.view);
+  Codes codes;
   chunk.for_each_block([&](const ScannedBlock& block) {
-    read_codes(chunk, block, work, read);
+    reader.seek(block.block);
+    read_codes(reader, work, codes);
+    const BlockValues values = reader.values(work.place);
     std::uint64_t waits = 0;
     if (may_wait) {
-      chunk.view.names(block.block, names.data());
+      const std::uint64_t* names = reader.names();
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        waits |= std::uint64_t{work.waits.contains(chunk.session_string(names[i]))} << i;
+        waits |= std::uint64_t{work.waits.contains(static_cast<StringId>(names[i]))} << i;
       }
     }
     const std::size_t leaf = chunk.place.first_leaf + block.block;
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       const std::uint32_t shift = i % LaneColours::kCodesPerWord * LaneColours::kCodeBits;
       std::uint64_t& word = colours.codes_[leaf * LaneColours::kWordsPerLeaf + i / LaneColours::kCodesPerWord];
-      word = (word & ~(std::uint64_t{kNoValue} << shift)) | std::uint64_t{read.codes[i]} << shift;
+      word = (word & ~(std::uint64_t{kNoValue} << shift)) | std::uint64_t{codes[i]} << shift;
       const auto ticks =
           static_cast<std::uint64_t>(block.times.ends[i]) - static_cast<std::uint64_t>(block.times.begins[i]);
-      ChunkSums::Ticks* sum = &sums.codes[read.codes[i]];
-      if (by_string && read.codes[i] != kNoValue) {
-        if (read.values[i] >= sums.strings.size()) sums.strings.resize(read.values[i] + 1);
-        sum = &sums.strings[read.values[i]];
-        if (sum->events == 0) sums.touched.push_back(read.values[i]);
-      } else if (ids && read.codes[i] != kNoValue) {
-        sum = &sums.numbers[static_cast<std::int64_t>(read.values[i])];
-      } else if (work.source == ColourSource::text && read.codes[i] != kNoValue) {
-        sum = &sums.texts[std::string(chunk.view.text(work.column, block.first_row + i))];
+      ChunkSums::Ticks* sum = &sums.codes[codes[i]];
+      if (by_string && codes[i] != kNoValue) {
+        if (values.values[i] >= sums.strings.size()) sums.strings.resize(values.values[i] + 1);
+        sum = &sums.strings[values.values[i]];
+        if (sum->events == 0) sums.touched.push_back(values.values[i]);
+      } else if (ids && codes[i] != kNoValue) {
+        sum = &sums.numbers[static_cast<std::int64_t>(values.values[i])];
+      } else if (work.source == ColourSource::text && codes[i] != kNoValue) {
+        sum = &sums.texts[std::string(chunk.view.text(work.place.column, block.first_row + i))];
       }
       ++sum->events;
       sum->ticks += ticks;
     }
-    colours.nodes_[0][leaf] = block_colour(colours.colours_, block, read.codes, waits);
+    colours.nodes_[0][leaf] = block_colour(colours.colours_, block, codes, waits);
   });
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/colour/event_colours.h"
 #include "core/colour/scale.h"
+#include "core/scan/block_reader.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -76,24 +77,19 @@ class ColourBuilder {
     std::uint32_t lane = 0;
     std::size_t table = 0;
     ColourSource source = ColourSource::none;  // none: the lane's schema lacks the column
-    std::size_t column = 0;
-    ColumnType type = ColumnType::int64;
+    ValuePlace place;
     WaitNames waits;
     std::shared_ptr<const LaneColours> previous;
     std::shared_ptr<LaneColours> colours;
   };
-  // Codes of a block and, for the sums, what each event's value is: a local string id or a number.
-  struct Block {
-    std::array<std::uint8_t, kBlockEvents> codes;
-    std::array<std::uint64_t, kBlockEvents> values;
-  };
+  using Codes = std::array<std::uint8_t, kBlockEvents>;  // of a block
   // What a worker adds up over one chunk.
   struct ChunkSums {
     struct Ticks {
       std::uint64_t events = 0, ticks = 0;
     };
     std::array<Ticks, 16> codes{};
-    std::vector<Ticks> strings;  // by local id; zero between chunks
+    std::vector<Ticks> strings;  // by session-wide id; zero between chunks
     std::vector<std::uint64_t> touched;
     std::unordered_map<std::string, Ticks> texts;
     std::unordered_map<std::int64_t, Ticks> numbers;
@@ -111,8 +107,9 @@ class ColourBuilder {
   [[nodiscard]] Result<void> paint();
   void prepare(LaneWork& work);
   void paint_chunk(const ScannedChunk& chunk, LaneWork& work, ChunkSums& sums);
-  void read_codes(const ScannedChunk& chunk, const ScannedBlock& block, const LaneWork& work, Block& out) const;
-  void read_numbers(const ScannedChunk& chunk, const ScannedBlock& block, const LaneWork& work, Block& out) const;
+  // The code of every event that has a value.
+  void read_codes(BlockReader& reader, const LaneWork& work, Codes& out) const;
+  void read_numbers(const BlockValues& read, const LaneWork& work, Codes& out) const;
   void merge(const ScannedChunk& chunk, const LaneWork& work, ChunkSums& sums);
   static void fold(LaneColours& colours, const LaneSnapshot& lane);
   [[nodiscard]] ColourTable legend(std::size_t table) const;

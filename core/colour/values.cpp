@@ -1,10 +1,10 @@
 // What the events of a chunk are coloured by: their numbers measured, their values turned into codes, summed up and
 // listed.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "core/colour/builder.h"
-#include "core/scan/column_values.h"
 
 namespace accelscope {
 namespace {
@@ -17,9 +17,8 @@ constexpr std::uint8_t kColourNoValue = 15;  // as LaneColours has it
   return static_cast<std::uint8_t>((number % kSlots + kSlots) % kSlots);
 }
 
-[[nodiscard]] std::int64_t duration_ns(const ScannedChunk& chunk, const ScannedBlock& block, std::uint32_t i) {
-  const ClockMap& clock = *chunk.lane.clock;
-  return clock.to_ns(block.times.ends[i]) - clock.to_ns(block.times.begins[i]);
+[[nodiscard]] bool is_real(const ValuePlace& place) {
+  return place.source == ValuePlace::Source::column && place.type == ColumnType::float64;
 }
 
 }  // namespace
@@ -48,59 +47,41 @@ std::array<std::uint32_t, 16> ColourBuilder::colours_of_codes(const Sums& sums) 
 
 void ColourBuilder::measure_chunk(const ScannedChunk& chunk, const LaneWork& work, MeasuredNumbers& numbers) const {
   const bool ids = sums_[work.table]->may_be_ids;
-  chunk.for_each_block([&](const ScannedBlock& block) {
-    if (work.source == ColourSource::duration) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        numbers.histogram.add(static_cast<double>(duration_ns(chunk, block, i)));
-      }
-      return;
-    }
-    const bool has_column = work.column < chunk.view.column_count();
-    const std::uint64_t valid = has_column ? chunk.view.validity(work.column, block.block) : 0;
-    if (valid == 0) return;
-    std::array<std::uint64_t, kBlockEvents> stored;
-    chunk.view.values(work.column, block.block, stored.data());
-    for (std::uint32_t i = block.first; i < block.last; ++i) {
-      if ((valid >> i & 1) == 0) continue;
-      if (work.type == ColumnType::float64) {
-        const double value = chunk.view.to_float64(work.column, stored[i]);
+  BlockReader reader;
+  reader.open(chunk.lane, chunk.strings, chunk.place, chunk.view);
+  for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
+    reader.seek(block);
+    const BlockValues read = reader.values(work.place);
+    for (std::uint64_t left = read.valid; left != 0; left &= left - 1) {
+      const std::uint64_t bits = read.values[std::countr_zero(left)];
+      if (is_real(work.place)) {
+        const auto value = std::bit_cast<double>(bits);
         if (std::isfinite(value)) numbers.histogram.add(value);
         continue;
       }
-      const std::int64_t value = whole_number(chunk.view, work.column, work.type, stored[i]);
+      const auto value = static_cast<std::int64_t>(bits);
       numbers.histogram.add(static_cast<double>(value));
-      if (ids) numbers.know(value);
+      if (ids && work.source == ColourSource::number) numbers.know(value);
     }
-  });
+  }
 }
 
-void ColourBuilder::read_codes(const ScannedChunk& chunk, const ScannedBlock& block, const LaneWork& work,
-                               Block& out) const {
-  out.codes.fill(kColourNoValue);
-  const bool of_column = work.source != ColourSource::name && work.source != ColourSource::duration;
-  std::uint64_t valid = ~std::uint64_t{0};
-  if (of_column) {
-    const bool has_column = work.source != ColourSource::none && work.column < chunk.view.column_count();
-    valid = has_column ? chunk.view.validity(work.column, block.block) : 0;
-  }
-  if (valid == 0) return;
-  if (is_number(work.source)) return read_numbers(chunk, block, work, out);
-  if (work.source == ColourSource::name) chunk.view.names(block.block, out.values.data());
-  if (work.source == ColourSource::string) chunk.view.values(work.column, block.block, out.values.data());
-  for (std::uint32_t i = block.first; i < block.last; ++i) {
-    if ((valid >> i & 1) == 0) continue;
+void ColourBuilder::read_codes(BlockReader& reader, const LaneWork& work, Codes& out) const {
+  out.fill(kColourNoValue);
+  const BlockValues read = reader.values(work.place);
+  if (is_number(work.source)) return read_numbers(read, work, out);
+  for (std::uint64_t left = read.valid; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
     if (work.source == ColourSource::text) {
-      const std::string_view text = chunk.view.text(work.column, block.first_row + i);
-      if (!text.empty()) out.codes[i] = palette_slot(text);
-    } else {
-      const StringId id = chunk.session_string(out.values[i]);
-      if (id < slots_.size()) out.codes[i] = slots_[id];
+      const std::string_view text = reader.view().text(work.place.column, reader.first_row() + i);
+      if (!text.empty()) out[i] = palette_slot(text);
+    } else if (read.values[i] < slots_.size()) {
+      out[i] = slots_[read.values[i]];
     }
   }
 }
 
-void ColourBuilder::read_numbers(const ScannedChunk& chunk, const ScannedBlock& block, const LaneWork& work,
-                                 Block& out) const {
+void ColourBuilder::read_numbers(const BlockValues& read, const LaneWork& work, Codes& out) const {
   const std::vector<double>& cuts = sums_[work.table]->cuts;
   const auto code_of = [&cuts](auto value) {
     std::uint8_t code = 0;
@@ -109,24 +90,16 @@ void ColourBuilder::read_numbers(const ScannedChunk& chunk, const ScannedBlock& 
     }
     return code;
   };
-  if (work.source == ColourSource::duration) {
-    for (std::uint32_t i = block.first; i < block.last; ++i) out.codes[i] = code_of(duration_ns(chunk, block, i));
-    return;
-  }
   const bool ids = sums_[work.table]->as_ids;
-  const std::uint64_t valid = chunk.view.validity(work.column, block.block);
-  std::array<std::uint64_t, kBlockEvents> stored;
-  chunk.view.values(work.column, block.block, stored.data());
-  for (std::uint32_t i = block.first; i < block.last; ++i) {
-    if ((valid >> i & 1) == 0) continue;
-    if (work.type != ColumnType::float64) {  // cuts of whole numbers are whole
-      const std::int64_t value = whole_number(chunk.view, work.column, work.type, stored[i]);
-      out.values[i] = static_cast<std::uint64_t>(value);
-      out.codes[i] = ids ? id_slot(value) : code_of(value);
-      continue;
+  for (std::uint64_t left = read.valid; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
+    if (is_real(work.place)) {
+      const auto value = std::bit_cast<double>(read.values[i]);
+      if (std::isfinite(value)) out[i] = code_of(value);
+    } else {  // cuts of whole numbers are whole
+      const auto value = static_cast<std::int64_t>(read.values[i]);
+      out[i] = ids ? id_slot(value) : code_of(value);
     }
-    const double value = chunk.view.to_float64(work.column, stored[i]);
-    if (std::isfinite(value)) out.codes[i] = code_of(value);
   }
 }
 
@@ -139,9 +112,9 @@ void ColourBuilder::merge(const ScannedChunk& chunk, const LaneWork& work, Chunk
   Sums& all = *sums_[work.table];
   for (std::size_t code = 0; code < kMostSteps; ++code) all.steps[code].add(in_ns(sums.codes[code]));
   all.missing.add(in_ns(sums.codes[kColourNoValue]));
-  for (const std::uint64_t local : sums.touched) {
-    all.strings[chunk.session_string(local)].add(in_ns(sums.strings[local]));
-    sums.strings[local] = {};
+  for (const std::uint64_t id : sums.touched) {
+    all.strings[static_cast<StringId>(id)].add(in_ns(sums.strings[id]));
+    sums.strings[id] = {};
   }
   for (const auto& [text, ticks] : sums.texts) {
     const auto known = all.texts.find(text);

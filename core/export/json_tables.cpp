@@ -10,6 +10,7 @@
 #include "core/base/format.h"
 #include "core/export/json_row.h"
 #include "core/lod/range_statistics.h"
+#include "core/scan/chunk_cache.h"
 #include "core/scan/event_mask.h"
 
 namespace accelscope {
@@ -299,11 +300,9 @@ Result<RowFlows> JsonTables::flows_into(const ScannedChunk& chunk, const RowPlan
     if (scope_of(lane.number()) != scope_of(chunk.lane.number())) continue;
     const ChunkSpan span = chunks_in(lane, tick_range(lane, stretch));
     for (std::uint32_t i = span.first; i < span.last; ++i) {
-      const Result<Bytes> bytes = request_.query.store.read_chunk(lane, i);
-      if (!bytes) return bytes.error();
-      const Result<ChunkView> view = ChunkView::parse(*bytes);
-      if (!view) return view.error();
-      collect_flows(chunk, lane, *view, rows, flows);
+      const Result<LoadedChunk> loaded = load_chunk(request_.query.store, lane, i);
+      if (!loaded) return loaded.error();
+      collect_flows(chunk, lane, loaded->view, rows, flows);
     }
   }
   return flows;

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "core/lod/range_statistics.h"
+#include "core/scan/chunk_cache.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -52,17 +53,16 @@ class LaneShareWalk {
 
   Result<void> decode(std::uint32_t leaf, const SliceNode& node) {
     const std::uint32_t chunk_index = lane_.chunk_of_leaf(leaf);
-    const Result<Bytes> bytes = store_.read_chunk(lane_, chunk_index);
-    if (!bytes) return bytes.error();
-    const Result<ChunkView> view = ChunkView::parse(*bytes);
-    if (!view) return view.error();
+    const Result<LoadedChunk> loaded = load_chunk(store_, lane_, chunk_index);
+    if (!loaded) return loaded.error();
+    const ChunkView& view = loaded->view;
     const std::uint32_t block = leaf - lane_.chunk(chunk_index).first_leaf;
     BlockTimes times;
     std::uint64_t names[kBlockEvents];
-    view->times(block, times);
-    view->names(block, names);
+    view.times(block, times);
+    view.names(block, names);
     const double rate = mean_ns_per_tick(*lane_.clock, node.begin, node.end);
-    for (std::uint32_t i = 0; i < view->block_size(block); ++i) {
+    for (std::uint32_t i = 0; i < view.block_size(block); ++i) {
       if (!range_.holds(times.begins[i], times.ends[i])) continue;
       ++count_;
       const double time_ns = rate * static_cast<double>(range_.shared(times.begins[i], times.ends[i]));

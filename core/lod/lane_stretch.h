@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/lod/lane_window.h"
-#include "core/scan/time_range.h"
+#include "core/model/time_range.h"
 #include "core/store/snapshot.h"
 
 namespace accelscope {

@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/worker_pool.h"
 #include "core/lod/window_decoder.h"
-#include "core/scan/worker_pool.h"
 
 namespace accelscope {
 namespace {

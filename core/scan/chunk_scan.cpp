@@ -6,8 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "core/scan/block_reader.h"
+#include "core/scan/chunk_cache.h"
 #include "core/scan/event_mask.h"
-#include "core/scan/event_matcher.h"
 
 namespace accelscope {
 namespace {
@@ -26,10 +27,6 @@ double ticks_between(std::int64_t begin, std::int64_t end) noexcept {
 }
 
 }  // namespace
-
-StringMap::StringMap(std::vector<StringId> ids) : ids_(std::move(ids)) {
-  for (std::size_t i = 0; same_ && i < ids_.size(); ++i) same_ = ids_[i] == i;
-}
 
 LaneIndices all_lanes(const Snapshot& snapshot) {
   return select_lanes(snapshot, [](const LaneSnapshot&) { return true; });
@@ -164,17 +161,15 @@ Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkReque
     if (failed.load(std::memory_order_relaxed)) return;
     const ChunkRequest& request = requests[index];
     const LaneSnapshot& lane = snapshot.lanes[request.lane];
-    const Result<Bytes> bytes = query.store.read_chunk(lane, request.chunk);
+    const Result<LoadedChunk> loaded = load_chunk(query.store, lane, request.chunk);
     const ChunkPlace& place = lane.chunk(request.chunk);
-    const auto give_up = [&](const Error& error) {
-      if (query.report == nullptr) return fail(error);
-      query.report->skip(place.count, error.message);
+    if (!loaded) {
+      if (query.report == nullptr) return fail(loaded.error());
+      query.report->skip(place.count, loaded.message());
       query.control.add_done(1);
-    };
-    if (!bytes) return give_up(bytes.error());
-    const Result<ChunkView> view = ChunkView::parse(*bytes);
-    if (!view) return give_up(view.error());
-    body(ScannedChunk{lane, request.lane, request.chunk, place, *view, request.range, index,
+      return;
+    }
+    body(ScannedChunk{lane, request.lane, request.chunk, place, loaded->view, request.range, index,
                       strings.find(scope_of(lane.number()))->second,
                       mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks), query.mask.get()},
          worker);

@@ -12,10 +12,11 @@
 #include <memory>
 #include <vector>
 
+#include "core/base/worker_pool.h"
 #include "core/chunk/chunk_view.h"
+#include "core/model/time_range.h"
 #include "core/scan/scan_report.h"
-#include "core/scan/time_range.h"
-#include "core/scan/worker_pool.h"
+#include "core/scan/string_map.h"
 #include "core/store/store.h"
 
 namespace accelscope {
@@ -42,21 +43,6 @@ using LaneIndices = std::vector<std::uint32_t>;  // indices into Snapshot::lanes
 
 // Ticks of the lane that lie in the range.
 [[nodiscard]] TickRange tick_range(const LaneSnapshot& lane, const TimeRange& range) noexcept;
-// The strings of one scope: local id -> session-wide id. Most sessions have one source and so the same ids, which
-// saves a look-up per value.
-class StringMap {
- public:
-  StringMap() = default;
-  explicit StringMap(std::vector<StringId> ids);
-  [[nodiscard]] StringId operator[](std::uint64_t local) const noexcept {
-    if (local >= ids_.size()) return 0;
-    return same_ ? static_cast<StringId>(local) : ids_[local];
-  }
-
- private:
-  std::vector<StringId> ids_;
-  bool same_ = true;
-};
 
 // Mean rate over a stretch; exact for a clock of one rate.
 [[nodiscard]] double mean_ns_per_tick(const ClockMap& clock, std::int64_t begin_ticks, std::int64_t end_ticks) noexcept;

@@ -1,28 +1,14 @@
 #include "core/scan/event_mask.h"
 
-#include <algorithm>
 #include <bit>
 #include <numeric>
 
-#include "core/scan/event_matcher.h"
-
 namespace accelscope {
-namespace {
-
-// Needs none of the chunk's bytes.
-void set_all(std::vector<std::uint64_t>& words, const ChunkPlace& chunk) {
-  for (std::uint32_t first = 0; first < chunk.count; first += kBlockEvents) {
-    words[chunk.first_leaf + first / kBlockEvents] = bits_between(0, std::min(kBlockEvents, chunk.count - first));
-  }
-}
-
-std::uint32_t leaves_of(const LaneSnapshot& lane) {
+std::uint32_t EventMask::leaves_of(const LaneSnapshot& lane) noexcept {
   if (lane.chunk_count == 0) return 0;
   const ChunkPlace& last = lane.chunk(lane.chunk_count - 1);
   return last.first_leaf + (last.count + kBlockEvents - 1) / kBlockEvents;
 }
-
-}  // namespace
 
 std::uint64_t EventMask::passing(std::uint32_t lane_index, std::size_t level, std::size_t node) const noexcept {
   if (level == 0) return static_cast<std::uint64_t>(std::popcount(bits(lane_index, static_cast<std::uint32_t>(node))));
@@ -80,80 +66,6 @@ void EventMask::sum_up(Lane& lane, const LaneSnapshot& snapshot) {
   }
 }
 
-Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
-                                                    const EventMask* previous) {
-  const Snapshot& snapshot = *query.snapshot;
-  LaneIndices lanes;
-  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
-    if (filter.has_track(snapshot.lanes[i].track)) lanes.push_back(i);
-  }
-  struct Term {
-    EventMatcher matcher;
-    bool excluded;
-  };
-  std::vector<Term> terms;
-  for (const FilterTerm& term : filter.terms) {
-    const Result<SearchQuery> parsed = parse_search(term.search);
-    if (!parsed) return parsed.error();
-    Result<EventMatcher> matcher = EventMatcher::prepare(query, *parsed, lanes);
-    if (!matcher) return matcher.error();
-    terms.push_back({std::move(matcher).value(), term.excluded});
-  }
-
-  auto mask = std::make_shared<EventMask>();
-  mask->filter_ = filter;
-  mask->filter_.range.reset();
-  mask->snapshot_version_ = snapshot.version;
-  mask->lanes_.resize(snapshot.lanes.size());
-  const bool goes_on = previous != nullptr && previous->filter_ == mask->filter_;
-  std::vector<ChunkRequest> requests;
-  for (const std::uint32_t index : lanes) {
-    const LaneSnapshot& lane = snapshot.lanes[index];
-    EventMask::Lane& bits = mask->lanes_[index];
-    if (goes_on && index < previous->lanes_.size()) {
-      bits.words = previous->lanes_[index].words;
-      bits.chunk_count = previous->lanes_[index].chunk_count;
-    }
-    const std::uint32_t last = lane.chunk_count;
-    bits.words.resize(leaves_of(lane), 0);
-    for (std::uint32_t chunk = bits.chunk_count; chunk < last; ++chunk) {
-      if (terms.empty()) {
-        set_all(bits.words, lane.chunk(chunk));
-      } else {
-        requests.push_back({index, chunk, {}});
-      }
-    }
-    bits.chunk_count = last;
-  }
-  QueryContext unmasked = query;
-  unmasked.mask = nullptr;
-  const Result<void> scanned = scan_chunks(unmasked, requests, [&](const ScannedChunk& chunk, std::size_t) {
-    std::vector<const Term*> tested;  // those that are not settled for the whole chunk
-    for (const Term& term : terms) {
-      if (term.matcher.possible(chunk)) {
-        tested.push_back(&term);
-      } else if (!term.excluded) {
-        return;
-      }
-    }
-    std::vector<std::uint64_t>& words = mask->lanes_[chunk.lane_index].words;
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      std::uint64_t bits = bits_between(block.first, block.last);
-      for (const Term* term : tested) {
-        const std::uint64_t hits = term->matcher.hits(chunk, block);
-        bits &= term->excluded ? ~hits : hits;
-      }
-      words[chunk.place.first_leaf + block.block] = bits;
-    });
-  });
-  if (!scanned) return scanned.error();
-  for (const std::uint32_t index : lanes) {
-    mask->sum_up(mask->lanes_[index], snapshot.lanes[index]);
-    mask->total_ += mask->lanes_[index].count;
-  }
-  return std::shared_ptr<const EventMask>(std::move(mask));
-}
-
 Result<std::shared_ptr<const EventMask>> mask_where(
     const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
     const std::function<std::uint64_t(const ScannedChunk&, const ScannedBlock&, std::size_t worker)>& bits) {
@@ -162,7 +74,7 @@ Result<std::shared_ptr<const EventMask>> mask_where(
   mask->snapshot_version_ = snapshot.version;
   mask->lanes_.resize(snapshot.lanes.size());
   for (const std::uint32_t index : lanes) {
-    mask->lanes_[index].words.resize(leaves_of(snapshot.lanes[index]), 0);
+    mask->lanes_[index].words.resize(EventMask::leaves_of(snapshot.lanes[index]), 0);
     mask->lanes_[index].chunk_count = snapshot.lanes[index].chunk_count;
   }
   const Result<void> scanned = scan_chunks(query, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {

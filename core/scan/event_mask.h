@@ -3,7 +3,7 @@
 // node how many of its events pass. An eighth of a byte an event. Built on the pool; a session that grew costs only
 // what is new.
 //
-//   auto mask = event_mask(query, filter);           // the filter's range is not part of it
+//   auto mask = event_mask(query, filter);           // core/search/filter_mask.h
 //   mask->bits(lane_index, leaf);  mask->passing(lane_index, level, node);  mask->total();
 #pragma once
 
@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/model/event_filter.h"
 #include "core/scan/chunk_scan.h"
-#include "core/scan/event_filter.h"
 
 namespace accelscope {
 
@@ -53,6 +53,7 @@ class EventMask {
     std::uint32_t chunk_count = 0;                 // that words stand for
     std::uint64_t count = 0;
   };
+  [[nodiscard]] static std::uint32_t leaves_of(const LaneSnapshot& lane) noexcept;
   void sum_up(Lane& lane, const LaneSnapshot& snapshot);
 
   EventFilter filter_;
@@ -61,22 +62,11 @@ class EventMask {
   std::vector<Lane> lanes_;  // by index into Snapshot::lanes
 };
 
-// Fails when a term is wrong (an unknown field, a bad expression), a chunk cannot be read, or when cancelled.
-// `previous` is a mask of the same filter from an earlier snapshot of the same store, or null.
-[[nodiscard]] Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
-                                                                  const EventMask* previous = nullptr);
-
 // The events of some lanes and a range for which `bits` says so, 64 at a time; it is called as a ChunkBody is. Of the
 // query's mask only those that pass. The filter of such a mask is empty.
 [[nodiscard]] Result<std::shared_ptr<const EventMask>> mask_where(
     const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
     const std::function<std::uint64_t(const ScannedChunk&, const ScannedBlock&, std::size_t worker)>& bits);
-
-// All of a filter as one mask, its range too: an event cut by an edge passes, as it shares time with the range. Null
-// where everything passes. `terms` is the mask of the filter's tracks and terms if the caller has it, or null. Rows of
-// tables without time are in every range.
-[[nodiscard]] Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, const EventFilter& filter,
-                                                                   const std::shared_ptr<const EventMask>& terms = {});
 
 // How many of the session's events pass a mask (null: all of them). Rows of tables without time are no events.
 [[nodiscard]] std::uint64_t count_passing(const Snapshot& snapshot, const EventMask* mask) noexcept;

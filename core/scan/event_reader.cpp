@@ -52,27 +52,7 @@ Error no_event(EventId id) {
 }  // namespace
 
 EventReader::EventReader(const Store& store, std::shared_ptr<const Snapshot> snapshot)
-    : store_(store), snapshot_(std::move(snapshot)) {}
-
-Result<std::shared_ptr<const LoadedChunk>> EventReader::chunk(const LaneSnapshot& lane, std::uint32_t chunk_index) {
-  const auto found = std::find_if(cache_.begin(), cache_.end(), [&](const Cached& cached) {
-    return cached.lane == lane.data.get() && cached.chunk == chunk_index;
-  });
-  if (found != cache_.end()) {
-    std::rotate(found, found + 1, cache_.end());
-    return cache_.back().loaded;
-  }
-  Result<Bytes> bytes = store_.read_chunk(lane, chunk_index);
-  if (!bytes) return bytes.error();
-  auto loaded = std::make_shared<LoadedChunk>();
-  loaded->bytes = std::move(bytes).value();
-  Result<ChunkView> view = ChunkView::parse(loaded->bytes);
-  if (!view) return view.error();
-  loaded->view = std::move(view).value();
-  if (cache_.size() >= kKeptChunks) cache_.erase(cache_.begin());
-  cache_.push_back({lane.data.get(), chunk_index, loaded});
-  return std::shared_ptr<const LoadedChunk>(loaded);
-}
+    : store_(store), snapshot_(std::move(snapshot)), chunks_(std::make_unique<ChunkCache>(kKeptChunks)) {}
 
 Result<EventRecord> EventReader::read(EventId id) {
   const LaneSnapshot* lane = id == kNoEvent ? nullptr : snapshot_->find_lane(lane_of(id));

@@ -8,9 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "core/chunk/chunk_view.h"
-#include "core/scan/worker_pool.h"
-#include "core/store/store.h"
+#include "core/base/worker_pool.h"
+#include "core/scan/chunk_cache.h"
 
 namespace accelscope {
 
@@ -25,12 +24,6 @@ struct EventRecord {
   std::string name_text;
   bool waits = false;              // its name is one of the schema's wait names
   std::vector<FieldValue> fields;  // one per schema column; monostate: no value
-};
-
-// A chunk with its bytes.
-struct LoadedChunk {
-  Bytes bytes;
-  ChunkView view;
 };
 
 class EventReader {
@@ -48,17 +41,14 @@ class EventReader {
   // The event after (before) it in its lane; the nearest of its name, if that is asked for. Nothing if there is none.
   [[nodiscard]] Result<std::optional<EventId>> neighbour(EventId from, bool after, bool same_name,
                                                          const TaskControl& control);
-  [[nodiscard]] Result<std::shared_ptr<const LoadedChunk>> chunk(const LaneSnapshot& lane, std::uint32_t chunk_index);
+  [[nodiscard]] Result<std::shared_ptr<const LoadedChunk>> chunk(const LaneSnapshot& lane, std::uint32_t chunk_index) {
+    return chunks_->load(store_, lane, chunk_index);
+  }
 
  private:
   const Store& store_;
   std::shared_ptr<const Snapshot> snapshot_;
-  struct Cached {
-    const LaneData* lane;
-    std::uint32_t chunk;
-    std::shared_ptr<const LoadedChunk> loaded;
-  };
-  std::vector<Cached> cache_;  // most recently used last
+  std::unique_ptr<ChunkCache> chunks_;
 };
 
 // A field as the user reads it: "1,234 B", "0x2000000", "–" for no value.

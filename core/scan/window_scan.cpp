@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/scan/chunk_cache.h"
+
 namespace accelscope {
 namespace {
 
@@ -44,16 +46,14 @@ Result<void> scan_window(const QueryContext& query, const LaneIndices& lanes, co
     const ChunkSpan span = chunks_in(lane, ticks);
     for (std::uint32_t c = span.first; c < span.last; ++c) {
       if (query.control.cancelled()) return cancelled_error();
-      const Result<Bytes> bytes = query.store.read_chunk(lane, c);
-      if (!bytes) return bytes.error();
-      const Result<ChunkView> view = ChunkView::parse(*bytes);
-      if (!view) return view.error();
+      const Result<LoadedChunk> loaded = load_chunk(query.store, lane, c);
+      if (!loaded) return loaded.error();
       const ChunkPlace& place = lane.chunk(c);
       const ScannedChunk chunk{lane,
                                index,
                                c,
                                place,
-                               *view,
+                               loaded->view,
                                ticks,
                                0,
                                strings.find(scope_of(lane.number()))->second,

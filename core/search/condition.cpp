@@ -78,11 +78,14 @@ Result<Number> parse_number(const SearchTerm& term, const Column& column) {
   return wrong();
 }
 
-// The values v of [smallest, largest] for which `v compare number` holds, as stored values; != negates.
-void set_range(Condition& condition, const Number& number, Wide smallest, Wide largest) {
+// The values v of the type for which `v compare number` holds; for != those that do not.
+template <typename T>
+ValueTest whole_numbers(Compare compare, const Number& number) {
+  const Wide smallest = std::numeric_limits<T>::min();
+  const Wide largest = std::numeric_limits<T>::max();
   Wide low = smallest;
   Wide high = largest;
-  switch (condition.compare) {
+  switch (compare) {
     case Compare::less:
       high = number.whole ? number.floor - 1 : number.floor;
       break;
@@ -98,44 +101,31 @@ void set_range(Condition& condition, const Number& number, Wide smallest, Wide l
     default:
       low = number.whole ? number.floor : largest + 1;
       high = number.floor;
-      condition.negated = condition.compare == Compare::unequal;
   }
   low = std::max(low, smallest);
   high = std::min(high, largest);
-  if (low > high) return;  // low 1, high 0: none
-  // Signed values are stored with the sign bit flipped: their distance from the smallest.
-  condition.low = static_cast<std::uint64_t>(low - smallest);
-  condition.high = static_cast<std::uint64_t>(high - smallest);
-}
-
-void set_int64_range(Condition& condition, const Number& number) {
-  set_range(condition, number, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
-}
-
-bool compare_reals(double a, Compare compare, double b) noexcept {
-  switch (compare) {
-    case Compare::less:
-      return a < b;
-    case Compare::less_equal:
-      return a <= b;
-    case Compare::greater:
-      return a > b;
-    case Compare::greater_equal:
-      return a >= b;
-    case Compare::unequal:
-      return a != b;
-    default:
-      return a == b;
+  Bounds<T> bounds;
+  if (low > high) {
+    bounds.clear();
+  } else {
+    bounds = {static_cast<T>(low), static_cast<T>(high)};
   }
+  return within(bounds);
+}
+
+ValueTest real_numbers(Compare compare, double number) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  RealBounds bounds{number, number};
+  if (compare == Compare::less) bounds = {-infinity, std::nextafter(number, -infinity)};
+  if (compare == Compare::less_equal) bounds = {-infinity, number};
+  if (compare == Compare::greater) bounds = {std::nextafter(number, infinity), infinity};
+  if (compare == Compare::greater_equal) bounds = {number, infinity};
+  return within(bounds);
 }
 
 bool is_text_compare(Compare compare) noexcept { return compare == Compare::contains || compare == Compare::matches; }
 bool is_order(Compare compare) noexcept {
   return compare != Compare::equal && compare != Compare::unequal && !is_text_compare(compare);
-}
-
-std::uint64_t stored_int64(std::int64_t value) noexcept {
-  return static_cast<std::uint64_t>(value) ^ (std::uint64_t{1} << 63);
 }
 
 }  // namespace
@@ -178,98 +168,17 @@ Result<TextTest> text_test(const SearchTerm& term) {
   return TextTest([value, equal](std::string_view text) { return (text == value) == equal; });
 }
 
-Result<StringSet> matching_strings(const QueryContext& context, const TextTest& test) {
-  const StringPool& strings = *context.snapshot->strings;
-  const std::size_t count = strings.size();
-  StringSet set(count);
-  constexpr std::size_t kAtOnce = 4096;  // a multiple of 64: no two threads write one word
-  context.pool.for_each((count + kAtOnce - 1) / kAtOnce, context.control, [&](std::size_t index, std::size_t) {
-    const std::size_t end = std::min(count, (index + 1) * kAtOnce);
-    for (std::size_t id = index * kAtOnce; id < end; ++id) {
-      if (test(strings.text(static_cast<StringId>(id)))) set.insert(static_cast<StringId>(id));
-    }
-  });
-  if (context.control.cancelled()) return cancelled_error();
-  return set;
-}
-
-std::uint64_t Condition::apply(const ScannedChunk& chunk, const ScannedBlock& block, std::uint64_t mask) const {
-  std::uint64_t values[kBlockEvents];
-  std::uint64_t passed = 0;
-  const auto each = [&](auto&& passes) {
-    for (std::uint32_t i = block.first; i < block.last; ++i) {
-      passed |= std::uint64_t{static_cast<bool>(passes(i)) != negated} << i;
-    }
-  };
-  if (subject == Subject::name) {
-    chunk.view.names(block.block, values);
-    each([&](std::uint32_t i) { return strings->contains(chunk.session_string(values[i])); });
-    return mask & passed;
-  }
-  if (subject != Subject::column) {
-    const ClockMap& clock = *chunk.lane.clock;
-    each([&](std::uint32_t i) {
-      const std::int64_t begin = clock.to_ns(block.times.begins[i]);
-      const std::uint64_t stored =
-          stored_int64(subject == Subject::begin ? begin : clock.to_ns(block.times.ends[i]) - begin);
-      return low <= stored && stored <= high;
-    });
-    return mask & passed;
-  }
-  if (column >= chunk.view.column_count()) return 0;
-  mask &= chunk.view.validity(column, block.block);
-  if (mask == 0) return 0;
-  if (test == Test::text) {
-    each([&](std::uint32_t i) { return (mask >> i & 1) != 0 && text(chunk.view.text(column, block.first_row + i)); });
-    return mask & passed;
-  }
-  chunk.view.values(column, block.block, values);
-  switch (test) {
-    case Test::real:
-      each([&](std::uint32_t i) { return compare_reals(chunk.view.to_float64(column, values[i]), compare, real); });
-      break;
-    case Test::strings:
-      each([&](std::uint32_t i) { return strings->contains(chunk.session_string(values[i])); });
-      break;
-    default:
-      each([&](std::uint32_t i) { return low <= values[i] && values[i] <= high; });
-  }
-  return mask & passed;
-}
-
-bool Condition::possible(const ChunkView& view) const noexcept {
-  if (subject != Subject::column) return true;
-  if (column >= view.column_count()) return false;
-  const ColumnEntry& entry = view.entry(column);
-  if (entry.flags & kAbsent) return false;
-  if (test != Test::stored_range) return true;
-  if (negated) return entry.min < low || entry.max > high || low > high;
-  return low <= high && entry.min <= high && entry.max >= low;
-}
-
-Result<std::optional<Condition>> ConditionBuilder::build_text(const SearchTerm& term, const Column* column,
-                                                              Condition condition) {
+Result<std::optional<Condition>> ConditionBuilder::build_text(const SearchTerm& term, const ValuePlace& place) {
   if (is_order(term.compare)) {
     return Error{fmt::format("search: {} holds text; compare it with =, != or ~", term.column)};
   }
   auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.term == &term; });
   if (known == known_.end()) {
-    const Result<TextTest> test = text_test(term);
+    Result<TextTest> test = text_test(term);
     if (!test) return test.error();
-    known = known_.insert(known_.end(), Known{&term, *test, nullptr});
+    known = known_.insert(known_.end(), Known{&term, std::make_shared<StringTest>(std::move(*test), strings_)});
   }
-  condition.text = known->test;
-  condition.test =
-      column != nullptr && column->type == ColumnType::text ? Condition::Test::text : Condition::Test::strings;
-  if (condition.test == Condition::Test::strings) {
-    if (!known->strings) {
-      Result<StringSet> set = matching_strings(context_, known->test);
-      if (!set) return set.error();
-      known->strings = std::make_shared<const StringSet>(std::move(set).value());
-    }
-    condition.strings = known->strings;
-  }
-  return std::optional(std::move(condition));
+  return std::optional(Condition{place, known->test});
 }
 
 namespace {
@@ -287,30 +196,27 @@ std::optional<std::size_t> column_of_role(const Schema& schema, const std::strin
 }  // namespace
 
 Result<std::optional<Condition>> ConditionBuilder::build(const SearchTerm& term, const Schema& schema) {
-  Condition condition;
-  condition.compare = term.compare;
+  using Source = ValuePlace::Source;
+  ValuePlace place;
   const Column* column = nullptr;
-  for (std::size_t i = 0; i < schema.columns.size(); ++i) {
+  const auto found = [&](std::size_t index) {
+    column = &schema.columns[index];
+    place = {.source = Source::column, .column = index, .type = column->type};
+  };
+  for (std::size_t i = 0; column == nullptr && i < schema.columns.size(); ++i) {
     const Column& candidate = schema.columns[i];
     const bool wanted =
         term.source_location ? candidate.role == Role::source_location : same_word(candidate.name, term.column);
-    if (wanted && column == nullptr) {
-      column = &candidate;
-      condition.column = i;
-    }
+    if (wanted) found(i);
   }
   if (column == nullptr && !term.source_location) {
-    if (const auto place = column_of_role(schema, term.column)) {
-      column = &schema.columns[*place];
-      condition.column = *place;
-    }
+    if (const auto index = column_of_role(schema, term.column)) found(*index);
   }
   static const Column kTime{.name = "", .unit = "ns"};
   if (column == nullptr) {
     if (term.source_location) return std::optional<Condition>();
     if (same_word(term.column, "name") || same_word(term.column, schema.name_column)) {
-      condition.subject = Condition::Subject::name;
-      return build_text(term, nullptr, std::move(condition));
+      return build_text(term, {.source = Source::name, .type = ColumnType::string});
     }
     // As in the tables of SQL, and as one says it.
     const auto called = [&](std::initializer_list<std::string_view> words) {
@@ -318,34 +224,31 @@ Result<std::optional<Condition>> ConditionBuilder::build(const SearchTerm& term,
                          [&](std::string_view word) { return same_word(term.column, word); });
     };
     if (called({"duration", "dur", "dur_ns"})) {
-      condition.subject = Condition::Subject::duration;
+      place.source = Source::duration;
     } else if (called({"start", "ts", "ts_ns"})) {
-      condition.subject = Condition::Subject::begin;
+      place.source = Source::begin;
     } else {
       return std::optional<Condition>();
     }
     column = &kTime;
   }
-  if (column->type == ColumnType::string || column->type == ColumnType::text) {
-    return build_text(term, column, std::move(condition));
-  }
+  if (column->type == ColumnType::string || column->type == ColumnType::text) return build_text(term, place);
   if (is_text_compare(term.compare)) {
     return Error{fmt::format("search: {} holds numbers; compare it with =, !=, <, <=, > or >=", term.column)};
   }
+  Condition condition{place, {}, term.compare == Compare::unequal};
   if (column->type == ColumnType::boolean && (term.value == "true" || term.value == "false")) {
-    const bool yes = term.value == "true";
-    set_range(condition, Number{yes ? 1 : 0, true, yes ? 1.0 : 0.0}, 0, 1);
+    condition.test = whole_numbers<std::int64_t>(term.compare, {term.value == "true" ? 1 : 0, true, 0});
     return std::optional(std::move(condition));
   }
   const Result<Number> number = parse_number(term, *column);
   if (!number) return number.error();
   if (column->type == ColumnType::float64) {
-    condition.test = Condition::Test::real;
-    condition.real = number->real;
-  } else if (column->type == ColumnType::int64) {
-    set_int64_range(condition, *number);
+    condition.test = real_numbers(term.compare, number->real);
+  } else if (column->type == ColumnType::uint64) {
+    condition.test = whole_numbers<std::uint64_t>(term.compare, *number);
   } else {
-    set_range(condition, *number, 0, std::numeric_limits<std::uint64_t>::max());
+    condition.test = whole_numbers<std::int64_t>(term.compare, *number);
   }
   return std::optional(std::move(condition));
 }

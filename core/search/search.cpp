@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/scan/event_mask.h"
-#include "core/scan/event_matcher.h"
+#include "core/search/event_matcher.h"
 
 namespace accelscope {
 
@@ -18,11 +18,6 @@ struct EventSearch::Implementation {
     std::vector<char> possible;  // by chunk: whether it may hold a hit
   };
 
-  // Hits that the mask lets through.
-  [[nodiscard]] std::uint64_t hits_in(const ScannedChunk& chunk, const ScannedBlock& block) const {
-    const std::uint64_t found = matcher.hits(chunk, block);
-    return mask ? found & mask->bits(chunk.lane_index, chunk.place.first_leaf + block.block) : found;
-  }
   // Chunks that may hold a hit of the range.
   [[nodiscard]] std::vector<ChunkRequest> requests_in(const TimeRange& range) const;
 
@@ -45,6 +40,7 @@ void EventSearch::Implementation::count_from_totals(std::uint32_t lane_index, st
   const LaneSnapshot& lane = snapshot->lanes[lane_index];
   LaneHits& known = lanes[lane_index];
   const NameTotals& totals = lane.data->totals;
+  const StringTest& names = *matcher.names();
   const auto chunks_of = [](std::size_t level) { return std::size_t{1} << (2 * level); };
   static_assert(NameTotals::kFanout == 4);
   const auto kept = [&](std::size_t level, std::size_t index) { return totals.stretch(level, index).kept; };
@@ -60,7 +56,7 @@ void EventSearch::Implementation::count_from_totals(std::uint32_t lane_index, st
       if (!go_down) {
         std::uint64_t found = 0;
         for (const NameTotal& of_name : std::span(stretch.totals, stretch.size)) {
-          if (matcher.names().contains(of_name.name)) found += of_name.count;
+          if (names.keeps(of_name.name)) found += of_name.count;
         }
         known.hits += found;
         if (found > 0)
@@ -90,23 +86,22 @@ Result<void> EventSearch::Implementation::count(const QueryContext& context) {
   std::vector<std::vector<ChunkRequest>> to_decode(lanes.size());
   context.pool.for_each(lanes.size(), context.control, [&](std::size_t index, std::size_t) {
     LaneHits& known = lanes[index];
-    if (!matcher.covers(static_cast<std::uint32_t>(index))) return;
-    if (mask && mask->count(static_cast<std::uint32_t>(index)) == 0) return;
-    const LaneSnapshot& lane = snapshot->lanes[index];
     const auto lane_index = static_cast<std::uint32_t>(index);
+    const LanePredicate* predicate = matcher.of_lane(lane_index);
+    if (predicate == nullptr || predicate->nothing()) return;
+    const LaneSnapshot& lane = snapshot->lanes[index];
     known.possible.assign(lane.chunk_count, 0);
-    if (mask) {  // totals of whole chunks know nothing of it
-      for (std::uint32_t chunk = 0; chunk < lane.chunk_count; ++chunk) {
-        if (mask->passing_in(lane_index, lane.chunk(chunk)) > 0) to_decode[index].push_back({lane_index, chunk, {}});
-      }
-    } else if (matcher.names_only() && matcher.any_name()) {
+    const bool whole_chunks = !mask && matcher.names_only();  // totals know nothing of a mask
+    if (whole_chunks && matcher.any_name()) {
       known.hits = lane.event_count;
       known.possible.assign(lane.chunk_count, 1);
-    } else if (matcher.names_only()) {
+    } else if (whole_chunks) {
       count_from_totals(lane_index, to_decode[index]);
     } else {
-      for (std::uint32_t chunk = 0; chunk < lane.chunk_count; ++chunk)
-        to_decode[index].push_back({lane_index, chunk, {}});
+      const ChunkSpan span = predicate->chunks();
+      for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
+        if (predicate->part(chunk).any) to_decode[index].push_back({lane_index, chunk, {}});
+      }
     }
   });
   std::vector<ChunkRequest> requests;
@@ -114,11 +109,12 @@ Result<void> EventSearch::Implementation::count(const QueryContext& context) {
   std::vector<std::vector<std::uint64_t>> counts(context.pool.concurrency(),
                                                  std::vector<std::uint64_t>(lanes.size(), 0));
   const Result<void> scanned = scan_chunks(context, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
-    if (!matcher.possible(chunk)) return;
+    ChunkHits hits(matcher, chunk);
+    if (!hits.possible()) return;
     std::uint64_t found = 0;
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      found += static_cast<std::uint64_t>(std::popcount(matcher.hits(chunk, block)));
-    });
+    for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
+      found += static_cast<std::uint64_t>(std::popcount(hits.of(block)));
+    }
     if (found == 0) return;
     counts[worker][chunk.lane_index] += found;
     lanes[chunk.lane_index].possible[chunk.chunk_index] = 1;
@@ -175,20 +171,19 @@ Result<void> EventSearch::Implementation::find_in_lane(EventReader& reader, std:
     const auto loaded = reader.chunk(lane, i);
     if (!loaded) return loaded.error();
     const ScannedChunk chunk{lane, lane_index, i, place, (*loaded)->view, {}, 0, lane_strings, 1.0, nullptr};
-    if (!matcher.possible(chunk)) continue;
+    ChunkHits hits(matcher, chunk);
+    if (!hits.possible()) continue;
     const std::uint32_t blocks = chunk.view.block_count();
     const std::uint32_t row = rows_before(chunk.view, forward ? ticks : ticks_after);
     const std::uint32_t first = std::min(row == 0 ? 0 : (row - (forward ? 0 : 1)) / kBlockEvents, blocks - 1);
     for (std::uint32_t b = first; b < blocks; forward ? ++b : --b) {
-      ScannedBlock block{b, b * kBlockEvents, 0, chunk.view.block_size(b), {}};
-      chunk.view.times(b, block.times);
-      std::uint64_t found = hits_in(chunk, block);
+      std::uint64_t found = hits.of(b);
       while (found != 0) {
         const int bit = forward ? std::countr_zero(found) : 63 - std::countl_zero(found);
         found &= ~(std::uint64_t{1} << bit);
         const auto in_block = static_cast<std::uint32_t>(bit);
-        const std::int64_t begin_ns = lane.clock->to_ns(block.times.begins[in_block]);
-        if (accept({begin_ns, chunk.event_id(block.first_row + in_block)})) return {};
+        const std::int64_t begin_ns = lane.clock->to_ns(hits.reader().ticks().begins[in_block]);
+        if (accept({begin_ns, hits.reader().id(in_block)})) return {};
       }
     }
   }
@@ -233,10 +228,11 @@ Result<EventSearch::Rank> EventSearch::rank(const QueryContext& context, SearchP
   std::vector<Rank> ranks(context.pool.concurrency());
   const Result<void> scanned =
       scan_chunks(context, search.requests_in(until), [&](const ScannedChunk& chunk, std::size_t worker) {
-        if (!search.matcher.possible(chunk)) return;
+        ChunkHits hits(search.matcher, chunk);
+        if (!hits.possible()) return;
         Rank& rank = ranks[worker];
         chunk.for_each_block([&](const ScannedBlock& block) {
-          for (std::uint64_t found = search.hits_in(chunk, block); found != 0; found &= found - 1) {
+          for (std::uint64_t found = hits.of(block); found != 0; found &= found - 1) {
             const auto bit = static_cast<std::uint32_t>(std::countr_zero(found));
             const SearchPosition hit{chunk.lane.clock->to_ns(block.times.begins[bit]),
                                      chunk.event_id(block.first_row + bit)};
@@ -275,10 +271,11 @@ Result<std::vector<SearchPosition>> EventSearch::list(const QueryContext& contex
     const std::vector<ChunkRequest> some(requests.begin() + static_cast<std::ptrdiff_t>(first),
                                          requests.begin() + static_cast<std::ptrdiff_t>(last));
     const Result<void> scanned = scan_chunks(context, some, [&](const ScannedChunk& chunk, std::size_t worker) {
-      if (!search.matcher.possible(chunk)) return;
+      ChunkHits hits_of_chunk(search.matcher, chunk);
+      if (!hits_of_chunk.possible()) return;
       std::size_t of_chunk = 0;
       chunk.for_each_block([&](const ScannedBlock& block) {
-        for (std::uint64_t mask = search.hits_in(chunk, block); mask != 0 && of_chunk < limit;
+        for (std::uint64_t mask = hits_of_chunk.of(block); mask != 0 && of_chunk < limit;
              mask &= mask - 1, ++of_chunk) {
           const auto bit = static_cast<std::uint32_t>(std::countr_zero(mask));
           found[worker].push_back(

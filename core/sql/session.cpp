@@ -118,8 +118,8 @@ struct SqlSession::Implementation {
   PreparedStatement improved(PreparedStatement statement, std::string_view sql);
   Result<void> step_through(sqlite3_stmt* statement, std::string_view sql, SqlRowVisitor& visitor);
   sql::Constant evaluate(std::string_view expression);
-  Result<bool> answer_natively(std::string_view sql, std::size_t columns, SqlRowVisitor& visitor);
-  Result<bool> query_made_table(const sql::NativeQuery& query, std::shared_ptr<const sql::Rows> rows,
+  Result<bool> answer_planned(std::string_view sql, std::size_t columns, SqlRowVisitor& visitor);
+  Result<bool> query_made_table(const sql::PlannedQuery& query, std::shared_ptr<const sql::Rows> rows,
                                 std::size_t columns, SqlRowVisitor& visitor);
 
   Context context;
@@ -128,8 +128,8 @@ struct SqlSession::Implementation {
   std::vector<SqlTable> tables;
   sqlite3* database = nullptr;
   std::string open_failure;
-  bool native = true;
-  std::uint64_t native_answers = 0;
+  bool planned = true;
+  std::uint64_t planned_answers = 0;
 };
 
 void SqlSession::Implementation::open() {
@@ -256,35 +256,35 @@ sql::Constant SqlSession::Implementation::evaluate(std::string_view expression) 
 }
 
 // False if the query is not simple enough, or only SQLite can answer it exactly.
-Result<bool> SqlSession::Implementation::answer_natively(std::string_view sql, std::size_t columns,
-                                                         SqlRowVisitor& visitor) {
+Result<bool> SqlSession::Implementation::answer_planned(std::string_view sql, std::size_t columns,
+                                                        SqlRowVisitor& visitor) {
   const auto is_track = [](const sql::RowTableSpec& spec) { return spec.name == "track"; };
   const auto track = std::find_if(row_specs.begin(), row_specs.end(), is_track);
-  const sql::NativeTables readable{event_specs, *track,
-                                   [this](std::string_view expression) { return evaluate(expression); }};
-  const auto query = sql::read_native_query(sql, readable);
+  const sql::PlannedTables readable{event_specs, *track, *context.snapshot->strings,
+                                    [this](std::string_view expression) { return evaluate(expression); }};
+  const auto query = sql::read_planned_query(sql, readable);
   if (!query) return false;
-  using Shape = sql::NativeQuery::Shape;
+  using Shape = sql::PlannedQuery::Shape;
   if (query->shape == Shape::rows) {
-    const Result<void> done = sql::native_rows(context, *query, visitor);
+    const Result<void> done = sql::planned_rows(context, *query, visitor);
     if (!done) return done.error();
     return true;
   }
   Result<std::shared_ptr<const sql::Rows>> rows =
-      query->shape == Shape::top ? sql::native_top(context, *query) : sql::native_groups(context, *query);
+      query->shape == Shape::top ? sql::planned_top(context, *query) : sql::planned_groups(context, *query);
   if (context.cancelled()) return cancelled_error();
   if (!rows || *rows == nullptr) return false;
   return query_made_table(*query, std::move(*rows), columns, visitor);
 }
 
 // Lets SQLite do what is left: expressions over the aggregates, HAVING, ORDER BY, LIMIT.
-Result<bool> SqlSession::Implementation::query_made_table(const sql::NativeQuery& query,
+Result<bool> SqlSession::Implementation::query_made_table(const sql::PlannedQuery& query,
                                                           std::shared_ptr<const sql::Rows> rows, std::size_t columns,
                                                           SqlRowVisitor& visitor) {
   sql::RowTableSpec& spec = row_specs.back();
   spec.columns.clear();
   const auto add_input = [&](std::size_t i) { spec.columns.push_back({sql::made_input(i), query.inputs[i].type}); };
-  if (query.shape == sql::NativeQuery::Shape::top) {
+  if (query.shape == sql::PlannedQuery::Shape::top) {
     for (std::size_t i = 0; i < query.inputs.size(); ++i) add_input(i);
   }
   for (const std::size_t key : query.keys) add_input(key);
@@ -328,11 +328,11 @@ Result<void> SqlSession::visit(std::string_view sql, SqlRowVisitor& visitor, Tas
     if (!statement) return statement.error();
     const std::vector<std::string> names = column_names(statement->get());
     if (!visitor.columns(names)) return {};
-    if (impl_->native) {
-      const Result<bool> answered = impl_->answer_natively(sql, names.size(), visitor);
+    if (impl_->planned) {
+      const Result<bool> answered = impl_->answer_planned(sql, names.size(), visitor);
       if (!answered) return answered.error();
       if (*answered) {
-        ++impl_->native_answers;
+        ++impl_->planned_answers;
         return {};
       }
       impl_->context.report.clear();
@@ -354,8 +354,8 @@ Result<SqlResult> SqlSession::run(std::string_view sql, const SqlLimits& limits,
   return result;
 }
 
-void SqlSession::set_native(bool on) noexcept { impl_->native = on; }
-std::uint64_t SqlSession::native_answers() const noexcept { return impl_->native_answers; }
+void SqlSession::set_planned(bool on) noexcept { impl_->planned = on; }
+std::uint64_t SqlSession::planned_answers() const noexcept { return impl_->planned_answers; }
 std::string SqlSession::note() const { return impl_->context.report.sentence(); }
 
 const std::vector<SqlTable>& SqlSession::tables() const noexcept { return impl_->tables; }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 #include "core/sql/tables/virtual_table.h"
 
 namespace accelscope::sql {

@@ -13,8 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/worker_pool.h"
 #include "core/lod/lane_window.h"
-#include "core/scan/worker_pool.h"
 #include "render/timeline/lane_strip.h"
 
 namespace accelscope::render {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 #include "render/timeline/lane_strip.h"
 
 namespace accelscope::render {

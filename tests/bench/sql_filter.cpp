@@ -44,7 +44,7 @@ class FilterBench {
       : data_(generate_store(static_cast<std::uint64_t>(50e6 * options.scale), kNames, name_text)) {
     if (!data_) return;
     sql_ = std::make_unique<SqlSession>(*data_->store, data_->store->snapshot(), pool_);
-    sql_->set_native(false);  // what every other query goes through
+    sql_->set_planned(false);  // what every other query goes through
   }
   [[nodiscard]] bool ready() const noexcept { return sql_ != nullptr; }
   void run();

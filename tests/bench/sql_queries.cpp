@@ -120,21 +120,21 @@ class QueryBench {
   explicit QueryBench(const NestedStore& data) : data_(data), sql_(*data.store, data.store->snapshot(), pool_) {}
 
   void ask(const Question& question) {
-    Reader native;
+    Reader planned;
     Reader plain;
-    const std::uint64_t before = sql_.native_answers();
-    sql_.set_native(true);
-    const double native_seconds = best_seconds(3, [&] { native = read(question.sql); });
-    const bool is_native = sql_.native_answers() > before;
-    sql_.set_native(false);
+    const std::uint64_t before = sql_.planned_answers();
+    sql_.set_planned(true);
+    const double planned_seconds = best_seconds(3, [&] { planned = read(question.sql); });
+    const bool is_planned = sql_.planned_answers() > before;
+    sql_.set_planned(false);
     const double row_seconds = seconds([&] { plain = read(question.sql); });
     const double plain_seconds = question.plain ? best_seconds(3, question.plain) : 0;
-    const bool same = native.rows() == plain.rows() && native.sum() == plain.sum();
-    report({question.figure, native_seconds * 1e3, "ms", fmt::format("at most {}", question.must_ms),
+    const bool same = planned.rows() == plain.rows() && planned.sum() == plain.sum();
+    report({question.figure, planned_seconds * 1e3, "ms", fmt::format("at most {}", question.must_ms),
             question.plain ? "a scan of plain columns, one thread" : "", plain_seconds * 1e3,
             fmt::format("{}; {} rows{}{}; row by row through SQLite {:.0f} ms; {} events, {} tracks, {} names",
-                        question.sql, native.rows(), same ? "" : ", NOT THE SAME AS ROW BY ROW",
-                        is_native ? "" : ", not by a loop over chunks", row_seconds * 1e3, data_.names.size(), kTracks,
+                        question.sql, planned.rows(), same ? "" : ", NOT THE SAME AS ROW BY ROW",
+                        is_planned ? "" : ", not by a loop over chunks", row_seconds * 1e3, data_.names.size(), kTracks,
                         kNames)});
   }
 

@@ -47,22 +47,22 @@ class OddSession {
     sql = std::make_unique<SqlSession>(*store, store->snapshot(), pool);
   }
 
-  Result<SqlResult> run(const std::string& query, bool native) {
-    sql->set_native(native);
+  Result<SqlResult> run(const std::string& query, bool planned) {
+    sql->set_planned(planned);
     TaskControl control;
     return sql->run(query, {}, control);
   }
   // Both ways; the answers must be the same, in this order if `ordered`.
   void compare(const std::string& query, bool ordered) {
     CAPTURE(query);
-    const Result<SqlResult> native = run(query, true);
+    const Result<SqlResult> planned = run(query, true);
     const Result<SqlResult> plain = run(query, false);
-    const std::string native_message = native.ok() ? "" : native.message();
+    const std::string native_message = planned.ok() ? "" : planned.message();
     const std::string plain_message = plain.ok() ? "" : plain.message();
     REQUIRE(native_message == plain_message);
-    if (!native.ok()) return;
-    CHECK(native->columns == plain->columns);
-    std::vector<std::string> a = rows_of(*native);
+    if (!planned.ok()) return;
+    CHECK(planned->columns == plain->columns);
+    std::vector<std::string> a = rows_of(*planned);
     std::vector<std::string> b = rows_of(*plain);
     if (!ordered) {
       std::sort(a.begin(), a.end());

@@ -5,7 +5,7 @@
 
 #include <variant>
 
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 #include "core/sql/base/sql.h"
 #include "core/store/store.h"
 #include "tests/support/programs_folder.h"

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/worker_pool.h"
 #include "core/model/ids.h"
-#include "core/scan/worker_pool.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "app/content/memory/plot_data.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 
 namespace accelscope::app {
 

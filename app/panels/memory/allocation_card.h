@@ -7,7 +7,7 @@
 
 #include "app/panels/context.h"
 #include "core/analysis/memory/allocation_story.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 
 namespace accelscope::app {
 

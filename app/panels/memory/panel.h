@@ -14,7 +14,7 @@
 #include "app/panels/context.h"
 #include "app/panels/memory/alive_table.h"
 #include "app/panels/memory/allocation_card.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 #include "render/widgets/controls.h"
 
 namespace accelscope::app {

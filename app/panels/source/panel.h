@@ -11,7 +11,7 @@
 #include "app/content/source/costs.h"
 #include "app/panels/context.h"
 #include "core/analysis/dependencies/wait_causes.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {

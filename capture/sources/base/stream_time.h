@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/model/event_sink.h"
-#include "core/scan/time_range.h"
+#include "core/model/time_range.h"
 
 namespace accelscope::capture::sources {
 

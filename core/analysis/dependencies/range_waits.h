@@ -7,7 +7,7 @@
 
 #include "core/analysis/dependencies/dependencies.h"
 #include "core/analysis/dependencies/wait_causes.h"
-#include "core/scan/event_filter.h"
+#include "core/model/event_filter.h"
 
 namespace accelscope {
 

@@ -10,10 +10,12 @@
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/lod/range_statistics.h"
+#include "core/scan/chunk_cache.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
 #include "core/scan/wait_names.h"
 #include "core/scan/window_scan.h"
+#include "core/search/filter_mask.h"
 
 namespace accelscope {
 namespace {
@@ -110,11 +112,9 @@ std::vector<Group> find_groups(const Snapshot& snapshot, const TrackDevices& dev
 Result<std::uint64_t> events_before(const QueryContext& query, const LaneSnapshot& lane, std::int64_t ticks) {
   const std::uint32_t chunks = chunks_before(lane, ticks);
   if (chunks == 0) return std::uint64_t{0};
-  const Result<Bytes> bytes = query.store.read_chunk(lane, chunks - 1);
-  if (!bytes) return bytes.error();
-  const Result<ChunkView> view = ChunkView::parse(*bytes);
-  if (!view) return view.error();
-  return lane.chunk(chunks - 1).first_ordinal + rows_before(*view, ticks);
+  const Result<LoadedChunk> loaded = load_chunk(query.store, lane, chunks - 1);
+  if (!loaded) return loaded.error();
+  return lane.chunk(chunks - 1).first_ordinal + rows_before(loaded->view, ticks);
 }
 
 Result<std::uint64_t> count_events(const QueryContext& query, const TimeRange& range) {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/analysis/source/host_calls.h"
-#include "core/scan/event_filter.h"
+#include "core/model/event_filter.h"
 
 namespace accelscope {
 

@@ -16,8 +16,8 @@
 #include <memory>
 
 #include "core/analysis/time/covered_time.h"
+#include "core/model/event_filter.h"
 #include "core/scan/chunk_scan.h"
-#include "core/scan/event_filter.h"
 
 namespace accelscope {
 

@@ -16,7 +16,7 @@
 
 #include "core/analysis/selection/summary_index.h"
 #include "core/analysis/time/work_kind.h"
-#include "core/scan/event_filter.h"
+#include "core/model/event_filter.h"
 
 namespace accelscope {
 

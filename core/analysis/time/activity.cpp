@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/analysis/time/work_kind.h"
+#include "core/scan/chunk_cache.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -63,17 +64,16 @@ class LaneSearch {
   Result<std::optional<TimeRange>> in_chunk(std::uint32_t index) {
     if (query_.control.cancelled()) return cancelled_error();
     if (has_no_work(index)) return std::optional<TimeRange>();
-    const Result<Bytes> bytes = query_.store.read_chunk(lane_, index);
-    if (!bytes) return bytes.error();
-    const Result<ChunkView> view = ChunkView::parse(*bytes);
-    if (!view) return view.error();
+    const Result<LoadedChunk> loaded = load_chunk(query_.store, lane_, index);
+    if (!loaded) return loaded.error();
+    const ChunkView& view = loaded->view;
     std::optional<TimeRange> range;
     std::uint64_t names[kBlockEvents];
     BlockTimes times;
-    for (std::uint32_t block = 0; block < view->block_count(); ++block) {
-      view->names(block, names);
-      view->times(block, times);
-      for (std::uint32_t i = 0; i < view->block_size(block); ++i) {
+    for (std::uint32_t block = 0; block < view.block_count(); ++block) {
+      view.names(block, names);
+      view.times(block, times);
+      for (std::uint32_t i = 0; i < view.block_size(block); ++i) {
         if (!work_.contains(names[i] < strings_.size() ? strings_[names[i]] : 0)) continue;
         if (!range) range = TimeRange{lane_.clock->to_ns(times.begins[i]), 0};
         range->end_ns = lane_.clock->to_ns(times.ends[i]);

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/scan/time_range.h"
+#include "core/model/time_range.h"
 
 namespace accelscope {
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/analysis/neuron/facts/matmul_work.h"
+#include "core/scan/chunk_cache.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -14,8 +15,7 @@ constexpr double kDecodeFrom = 0.25;  // of a cell
 
 struct OpenChunk {
   std::uint32_t index = 0;
-  Bytes bytes;
-  ChunkView view;
+  LoadedChunk loaded;
 };
 
 class CellWalk {
@@ -106,15 +106,11 @@ class CellWalk {
   Result<void> open(std::uint32_t chunk) {
     if (open_ && open_->index == chunk) return {};
     if (query_.control.cancelled()) return cancelled_error();
-    Result<Bytes> bytes = query_.store.read_chunk(lane_, chunk);
-    if (!bytes) return bytes.error();
-    open_.emplace();
-    open_->index = chunk;
-    open_->bytes = std::move(*bytes);
-    Result<ChunkView> view = ChunkView::parse(open_->bytes);
-    if (!view) return view.error();
-    open_->view = std::move(*view);
-    if (sums_ != nullptr) work_.emplace(lane_, open_->view, strings_, *query_.snapshot->strings);
+    open_.reset();
+    Result<LoadedChunk> loaded = load_chunk(query_.store, lane_, chunk);
+    if (!loaded) return loaded.error();
+    open_ = OpenChunk{chunk, std::move(*loaded)};
+    if (sums_ != nullptr) work_.emplace(lane_, open_->loaded.view, strings_, *query_.snapshot->strings);
     return {};
   }
 
@@ -122,7 +118,7 @@ class CellWalk {
     const std::uint32_t chunk = lane_.chunk_of_leaf(leaf);
     if (const Result<void> opened = open(chunk); !opened) return opened;
     const std::uint32_t block = leaf - lane_.chunk(chunk).first_leaf;
-    const ChunkView& view = open_->view;
+    const ChunkView& view = open_->loaded.view;
     BlockTimes times;
     std::uint64_t names[kBlockEvents];
     view.times(block, times);

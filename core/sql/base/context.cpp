@@ -2,45 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "core/base/text.h"
 
 namespace accelscope::sql {
 
-Result<std::shared_ptr<const LoadedChunk>> ChunkCache::load(const Store& store, const LaneSnapshot& lane,
-                                                            std::uint32_t chunk) {
-  if (auto known = find(lane.number(), chunk)) return known;
-  Result<Bytes> bytes = store.read_chunk(lane, chunk);
-  if (!bytes) return bytes.error();
-  Result<ChunkView> view = ChunkView::parse(*bytes);
-  if (!view) return view.error();
-  // The view keeps pointers into the bytes, which stay where they are when the vector moves.
-  auto loaded = std::make_shared<LoadedChunk>(std::move(*bytes), std::move(*view));
-  keep(lane.number(), chunk, loaded);
-  return std::shared_ptr<const LoadedChunk>(std::move(loaded));
+const StringMap& Context::strings(std::uint32_t scope) {
+  const auto known = scopes.find(scope);
+  if (known != scopes.end()) return known->second;
+  return scopes.emplace(scope, StringMap(snapshot->strings->scope_map(scope))).first->second;
 }
 
-std::shared_ptr<const LoadedChunk> ChunkCache::find(LaneNumber lane, std::uint32_t chunk) {
-  const std::scoped_lock lock(mutex_);
-  for (Entry& entry : entries_) {
-    if (entry.lane != lane || entry.chunk != chunk) continue;
-    entry.used = ++uses_;
-    return entry.loaded;
-  }
-  return nullptr;
-}
-
-void ChunkCache::keep(LaneNumber lane, std::uint32_t chunk, std::shared_ptr<const LoadedChunk> loaded) {
-  const std::scoped_lock lock(mutex_);
-  if (entries_.size() < kKept) {
-    entries_.push_back({lane, chunk, ++uses_, std::move(loaded)});
-    return;
-  }
-  const auto oldest = std::min_element(entries_.begin(), entries_.end(),
-                                       [](const Entry& a, const Entry& b) { return a.used < b.used; });
-  *oldest = {lane, chunk, ++uses_, std::move(loaded)};
+std::string_view Context::look_up(StringId id) {
+  const StringPool& strings_of_all = *snapshot->strings;
+  std::string_view text = strings_of_all.text(id);
+  if (text.data() == nullptr) text = "";
+  if (texts.empty()) texts.resize(strings_of_all.size());
+  if (id < texts.size()) texts[id] = text;
+  return text;
 }
 
 void result_text(sqlite3_context* context, std::string_view text) {

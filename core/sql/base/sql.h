@@ -24,7 +24,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 #include "core/store/store.h"
 
 namespace accelscope {
@@ -88,8 +88,8 @@ class SqlSession {
   [[nodiscard]] std::string note() const;  // of the last run: see SqlResult
   [[nodiscard]] const std::vector<SqlTable>& tables() const noexcept;
   // Off: every query goes row by row through SQLite. The answers are the same.
-  void set_native(bool on) noexcept;
-  [[nodiscard]] std::uint64_t native_answers() const noexcept;  // runs that needed no row-by-row scan so far
+  void set_planned(bool on) noexcept;
+  [[nodiscard]] std::uint64_t planned_answers() const noexcept;  // runs that needed no row-by-row scan so far
 
  private:
   struct Implementation;

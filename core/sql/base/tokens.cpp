@@ -4,7 +4,6 @@
 #include <array>
 
 #include "core/base/text.h"
-#include "core/sql/base/context.h"
 
 namespace accelscope::sql {
 namespace {
@@ -18,59 +17,56 @@ class Tokenizer {
  public:
   explicit Tokenizer(std::string_view sql) : sql_(sql) {}
 
-  std::optional<std::vector<Token>> run() {
-    while (true) {
-      if (!skip_blanks()) return std::nullopt;
-      if (at_ >= sql_.size()) return std::move(tokens_);
-      const std::size_t begin = at_;
+  std::vector<Token> run() {
+    while (at_ < sql_.size()) {
+      if (is_sql_blank(peek())) {
+        ++at_;
+        continue;
+      }
       Token& token = tokens_.emplace_back();
-      if (!read(token)) return std::nullopt;
-      token.begin = begin;
+      token.begin = at_;
+      read(token);
       token.end = at_;
     }
+    return std::move(tokens_);
   }
 
  private:
   [[nodiscard]] char peek(std::size_t ahead = 0) const { return at_ + ahead < sql_.size() ? sql_[at_ + ahead] : '\0'; }
 
-  // False for a comment that does not end.
-  bool skip_blanks() {
-    while (at_ < sql_.size()) {
-      if (is_sql_blank(peek())) {
-        ++at_;
-      } else if (peek() == '-' && peek(1) == '-') {
-        at_ = std::min(sql_.find('\n', at_), sql_.size());
-      } else if (peek() == '/' && peek(1) == '*') {
-        const std::size_t close = sql_.find("*/", at_ + 2);
-        if (close == std::string_view::npos) return false;
-        at_ = close + 2;
-      } else {
-        return true;
-      }
-    }
-    return true;
-  }
-
-  bool read(Token& token) {
+  void read(Token& token) {
     const char c = peek();
-    if (is_word_start(c)) return read_word(token);
+    if ((c == '-' && peek(1) == '-') || (c == '/' && peek(1) == '*')) return read_comment(token);
+    if (is_word_start(c)) return read_word(token, TokenKind::word);
+    if (c == ':' && is_word_start(peek(1))) return read_word(token, TokenKind::parameter);
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return read_number(token);
     if (c == '\'') return read_quoted(token, TokenKind::text, '\'');
     if (c == '"' || c == '`') return read_quoted(token, TokenKind::quoted, c);
     if (c == '[') return read_quoted(token, TokenKind::quoted, ']');
-    return read_mark(token);
+    read_mark(token);
   }
 
-  bool read_word(Token& token) {
-    const std::size_t begin = at_;
+  void read_comment(Token& token) {
+    token.kind = TokenKind::comment;
+    if (peek() == '-') {
+      at_ = std::min(sql_.find('\n', at_), sql_.size());
+      return;
+    }
+    const std::size_t close = sql_.find("*/", at_ + 2);
+    token.plain = close != std::string_view::npos;
+    at_ = token.plain ? close + 2 : sql_.size();
+  }
+
+  void read_word(Token& token, TokenKind kind) {
+    const std::size_t begin = at_++;
     while (is_word_start(peek()) || is_digit(peek()) || peek() == '$') ++at_;
-    if (peek() == '\'' && at_ == begin + 1) return false;  // x'00'
-    token.kind = TokenKind::word;
+    token.kind = kind;
     token.text = lower_case(sql_.substr(begin, at_ - begin));
-    return true;
+    const bool blob = peek() == '\'' && at_ == begin + 1;  // x'00'
+    token.plain = kind == TokenKind::word && !blob;
   }
 
-  bool read_number(Token& token) {
+  void read_number(Token& token) {
     const std::size_t begin = at_;
     while (is_digit(peek()) || is_word_start(peek()) || peek() == '.' ||
            ((peek() == '+' || peek() == '-') && (sql_[at_ - 1] == 'e' || sql_[at_ - 1] == 'E') && !is_hex(begin))) {
@@ -78,41 +74,34 @@ class Tokenizer {
     }
     token.kind = TokenKind::number;
     token.text = sql_.substr(begin, at_ - begin);
-    return true;
   }
   [[nodiscard]] bool is_hex(std::size_t begin) const {
     return sql_[begin] == '0' && begin + 1 < sql_.size() && (sql_[begin + 1] == 'x' || sql_[begin + 1] == 'X');
   }
 
   // A doubled closing quote stands for itself, except in brackets.
-  bool read_quoted(Token& token, TokenKind kind, char close) {
+  void read_quoted(Token& token, TokenKind kind, char close) {
     token.kind = kind;
     ++at_;
     while (at_ < sql_.size()) {
       const char c = sql_[at_++];
-      if (c == '\0') return false;
+      if (c == '\0') token.plain = false;
       if (c == close) {
-        if (close == ']' || peek() != close) return true;
+        if (close == ']' || peek() != close) return;
         ++at_;
       }
       token.text += c;
     }
-    return false;
+    token.plain = false;
   }
 
-  bool read_mark(Token& token) {
+  void read_mark(Token& token) {
     constexpr std::array<std::string_view, 8> kPairs{"<=", ">=", "<>", "!=", "==", "||", "<<", ">>"};
     constexpr std::string_view kSingles = "()+-*/%,.;<>=&|~";
-    const std::string_view pair = sql_.substr(at_, 2);
-    std::size_t size = 1;
-    if (std::find(kPairs.begin(), kPairs.end(), pair) != kPairs.end()) {
-      size = 2;
-    } else if (kSingles.find(peek()) == std::string_view::npos || peek() == '\0') {
-      return false;
-    }
-    token.text = sql_.substr(at_, size);
-    at_ += size;
-    return true;
+    const bool pair = std::find(kPairs.begin(), kPairs.end(), sql_.substr(at_, 2)) != kPairs.end();
+    token.plain = pair || (peek() != '\0' && kSingles.find(peek()) != std::string_view::npos);
+    token.text = sql_.substr(at_, pair ? 2 : 1);
+    at_ += token.text.size();
   }
 
   std::string_view sql_;
@@ -122,6 +111,13 @@ class Tokenizer {
 
 }  // namespace
 
-std::optional<std::vector<Token>> tokens_of(std::string_view sql) { return Tokenizer(sql).run(); }
+std::vector<Token> all_tokens(std::string_view sql) { return Tokenizer(sql).run(); }
+
+std::optional<std::vector<Token>> tokens_of(std::string_view sql) {
+  std::vector<Token> tokens = all_tokens(sql);
+  if (!std::all_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.plain; })) return std::nullopt;
+  std::erase_if(tokens, [](const Token& token) { return token.kind == TokenKind::comment; });
+  return tokens;
+}
 
 }  // namespace accelscope::sql

@@ -1,4 +1,4 @@
-// The tokens of a statement, as far as sql_native_reader needs to tell them apart.
+// The tokens of a statement: for those who understand it in full, and for those who read what is being typed.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,10 @@ enum class TokenKind : std::uint8_t {
   word,    // a name or a keyword; its text is in lower case
   quoted,  // "name", `name` or [name]; its text is the name
   number,
-  text,  // 'literal'; its text is the content
-  mark,  // an operator, a bracket, a comma
+  text,       // 'literal'; its text is the content
+  parameter,  // :begin; its text is in lower case
+  mark,       // an operator, a bracket, a comma, or any other character
+  comment,
 };
 
 struct Token {
@@ -22,13 +24,16 @@ struct Token {
   std::string text;
   std::size_t begin = 0;  // [begin, end) of the statement
   std::size_t end = 0;
+  bool plain = true;  // false: simple queries do not have it, such as blobs, parameters, what is never closed
 
   [[nodiscard]] bool is_word(std::string_view word) const noexcept { return kind == TokenKind::word && text == word; }
   [[nodiscard]] bool is_mark(std::string_view mark) const noexcept { return kind == TokenKind::mark && text == mark; }
   [[nodiscard]] bool is_name() const noexcept { return kind == TokenKind::word || kind == TokenKind::quoted; }
 };
 
-// Nothing for a statement with something that simple queries do not have: blobs, variables, unclosed quotes.
+// Of any text, comments too. A quote or a comment that is never closed ends with it.
+[[nodiscard]] std::vector<Token> all_tokens(std::string_view sql);
+// Those without the comments; nothing if one of them is not plain.
 [[nodiscard]] std::optional<std::vector<Token>> tokens_of(std::string_view sql);
 
 }  // namespace accelscope::sql

@@ -55,9 +55,9 @@ std::optional<RealBounds> real_bounds(int op, const Constant& constant) {
 }
 
 // For values that SQLite sees as integers below 2^63 and as decimal text, which sorts after integers, above.
-std::optional<Bounds<std::uint64_t>> unsigned_bounds(int op, const Constant& constant) {
+std::optional<UnsignedBounds> unsigned_bounds(int op, const Constant& constant) {
   constexpr std::uint64_t kTwoTo63 = std::uint64_t{1} << 63;
-  Bounds<std::uint64_t> bounds;
+  UnsignedBounds bounds;
   if (constant.type() == SQLITE_TEXT && op == SQLITE_INDEX_CONSTRAINT_EQ) {
     const std::string text = constant.text();
     std::uint64_t number = 0;
@@ -85,26 +85,31 @@ std::optional<Bounds<std::uint64_t>> unsigned_bounds(int op, const Constant& con
   return bounds;
 }
 
+std::optional<IntegerBounds> integer_bounds(int op, const Constant& constant) {
+  if (!is_number(constant)) return std::nullopt;
+  IntegerBounds bounds;
+  narrow(bounds, op, constant.value());
+  return bounds;
+}
+
+template <typename T>
+bool add_bounds(ValueTest& test, const std::optional<Bounds<T>>& bounds) {
+  if (!bounds) return false;
+  if (!std::holds_alternative<std::vector<Bounds<T>>>(test)) test = std::vector<Bounds<T>>();
+  std::get<std::vector<Bounds<T>>>(test).push_back(*bounds);
+  return true;
+}
+
 // Adds `column <op> constant` as one more alternative.
-bool add_bounds(Condition& condition, ValueKind kind, int op, const Constant& constant) {
-  if (kind == ValueKind::integer) {
-    if (!is_number(constant)) return false;
-    narrow(condition.integers.emplace_back(), op, constant.value());
-    return true;
-  }
-  if (kind == ValueKind::real) {
-    const auto bounds = real_bounds(op, constant);
-    if (bounds) condition.reals.push_back(*bounds);
-    return bounds.has_value();
-  }
-  const auto bounds = unsigned_bounds(op, constant);
-  if (bounds) condition.unsigneds.push_back(*bounds);
-  return bounds.has_value();
+bool add_bounds(ValueTest& test, ValueKind kind, int op, const Constant& constant) {
+  if (kind == ValueKind::integer) return add_bounds(test, integer_bounds(op, constant));
+  if (kind == ValueKind::real) return add_bounds(test, real_bounds(op, constant));
+  return add_bounds(test, unsigned_bounds(op, constant));
 }
 
 }  // namespace
 
-bool NativeConditionReader::read(std::size_t begin, std::size_t end) {
+bool PlannedConditionReader::read(std::size_t begin, std::size_t end) {
   std::size_t depth = 0;
   std::size_t first = begin;
   bool between = false;
@@ -127,7 +132,7 @@ bool NativeConditionReader::read(std::size_t begin, std::size_t end) {
   return depth == 0;
 }
 
-bool NativeConditionReader::read_term(std::size_t begin, std::size_t end) {
+bool PlannedConditionReader::read_term(std::size_t begin, std::size_t end) {
   if (begin >= end) return false;
   if (tokens_[begin].is_mark("(") && tokens_[end - 1].is_mark(")")) {
     std::size_t depth = 0;
@@ -150,12 +155,12 @@ bool NativeConditionReader::read_term(std::size_t begin, std::size_t end) {
   return column && column->next == end && add_comparison(column->input, op->swapped, *value);
 }
 
-bool NativeConditionReader::read_test(std::size_t input, std::size_t at, std::size_t end) {
+bool PlannedConditionReader::read_test(std::size_t input, std::size_t at, std::size_t end) {
   if (at >= end) return false;
   const Token& token = tokens_[at];
   const bool is_not_null = token.is_word("notnull") && at + 1 == end;
   if (is_not_null || (token.is_word("isnull") && at + 1 == end)) {
-    query_.conditions.push_back({.input = input, .negated = !is_not_null, .presence = true});
+    query_.conditions.push_back({.input = input, .negated = !is_not_null, .test = AnyValue()});
     return true;
   }
   if (token.is_word("is") || token.is_word("not")) {
@@ -163,7 +168,7 @@ bool NativeConditionReader::read_test(std::size_t input, std::size_t at, std::si
     const std::size_t null = negated ? at + 2 : at + 1;
     if (is_word(null, end, "null")) {
       const bool present = negated || token.is_word("not");
-      query_.conditions.push_back({.input = input, .negated = !present, .presence = true});
+      query_.conditions.push_back({.input = input, .negated = !present, .test = AnyValue()});
       return null + 1 == end;
     }
     if (token.is_word("is")) return false;
@@ -179,12 +184,12 @@ bool NativeConditionReader::read_test(std::size_t input, std::size_t at, std::si
   return false;
 }
 
-bool NativeConditionReader::read_comparison(std::size_t input, std::string_view op, std::size_t at, std::size_t end) {
+bool PlannedConditionReader::read_comparison(std::size_t input, std::string_view op, std::size_t at, std::size_t end) {
   const auto value = constant(at, end);
   return value && at == end && add_comparison(input, op, *value);
 }
 
-bool NativeConditionReader::add_comparison(std::size_t input, std::string_view mark, const Constant& constant) {
+bool PlannedConditionReader::add_comparison(std::size_t input, std::string_view mark, const Constant& constant) {
   Token token;
   token.text = mark;
   const Operator* op = find_operator(token);
@@ -194,13 +199,13 @@ bool NativeConditionReader::add_comparison(std::size_t input, std::string_view m
     if (op->op != SQLITE_INDEX_CONSTRAINT_EQ || constant.type() != SQLITE_TEXT) return false;
     return add_strings(input, op->negated, op->op, {constant.text()});
   }
-  Condition condition{.input = input, .negated = op->negated};
-  if (!add_bounds(condition, kind, op->op, constant)) return false;
+  InputCondition condition{.input = input, .negated = op->negated, .test = {}};
+  if (!add_bounds(condition.test, kind, op->op, constant)) return false;
   query_.conditions.push_back(std::move(condition));
   return true;
 }
 
-bool NativeConditionReader::read_between(std::size_t input, bool negated, std::size_t at, std::size_t end) {
+bool PlannedConditionReader::read_between(std::size_t input, bool negated, std::size_t at, std::size_t end) {
   const auto low = constant(at, end);
   if (!low || negated || !is_word(at, end, "and")) return false;
   ++at;
@@ -208,11 +213,11 @@ bool NativeConditionReader::read_between(std::size_t input, bool negated, std::s
   return high && at == end && add_comparison(input, ">=", *low) && add_comparison(input, "<=", *high);
 }
 
-bool NativeConditionReader::read_list(std::size_t input, bool negated, std::size_t at, std::size_t end) {
+bool PlannedConditionReader::read_list(std::size_t input, bool negated, std::size_t at, std::size_t end) {
   if (at >= end || !tokens_[at].is_mark("(") || !tokens_[end - 1].is_mark(")")) return false;
   const ValueKind kind = query_.inputs[input].kind;
   if (kind == ValueKind::text) return false;
-  Condition condition{.input = input, .negated = negated};
+  InputCondition condition{.input = input, .negated = negated, .test = {}};
   std::vector<std::string> texts;
   for (++at; at < end; ++at) {
     const auto value = constant(at, end);
@@ -220,7 +225,7 @@ bool NativeConditionReader::read_list(std::size_t input, bool negated, std::size
     if (kind == ValueKind::string) {
       if (value->type() != SQLITE_TEXT) return false;
       texts.push_back(value->text());
-    } else if (!add_bounds(condition, kind, SQLITE_INDEX_CONSTRAINT_EQ, *value)) {
+    } else if (!add_bounds(condition.test, kind, SQLITE_INDEX_CONSTRAINT_EQ, *value)) {
       return false;
     }
   }
@@ -229,8 +234,8 @@ bool NativeConditionReader::read_list(std::size_t input, bool negated, std::size
   return true;
 }
 
-bool NativeConditionReader::read_pattern(std::size_t input, bool negated, std::string_view op, std::size_t at,
-                                         std::size_t end) {
+bool PlannedConditionReader::read_pattern(std::size_t input, bool negated, std::string_view op, std::size_t at,
+                                          std::size_t end) {
   const auto value = constant(at, end);
   if (!value || at != end || value->type() != SQLITE_TEXT) return false;
   int code = SQLITE_INDEX_CONSTRAINT_REGEXP;
@@ -240,7 +245,7 @@ bool NativeConditionReader::read_pattern(std::size_t input, bool negated, std::s
 }
 
 // regexp(pattern, column)
-bool NativeConditionReader::read_regexp_call(std::size_t begin, std::size_t end) {
+bool PlannedConditionReader::read_regexp_call(std::size_t begin, std::size_t end) {
   if (end < begin + 6 || !tokens_[begin + 1].is_mark("(") || !tokens_[end - 1].is_mark(")")) return false;
   std::size_t at = begin + 2;
   const auto value = constant(at, end);
@@ -250,19 +255,19 @@ bool NativeConditionReader::read_regexp_call(std::size_t begin, std::size_t end)
          add_strings(column->input, false, SQLITE_INDEX_CONSTRAINT_REGEXP, {value->text()});
 }
 
-bool NativeConditionReader::add_strings(std::size_t input, bool negated, int op, std::vector<std::string> operands) {
+bool PlannedConditionReader::add_strings(std::size_t input, bool negated, int op, std::vector<std::string> operands) {
   if (query_.inputs[input].kind != ValueKind::string || operands.empty()) return false;
   const bool pattern = op != SQLITE_INDEX_CONSTRAINT_EQ;
   // SQLite's matchers end at a NUL byte.
   if (pattern && (operands.front().size() > kMaxPattern || operands.front().find('\0') != std::string::npos))
     return false;
-  auto test = std::make_shared<StringTest>(op, std::move(operands));
-  if (!test->failure().empty()) return false;
-  query_.conditions.push_back({.input = input, .negated = negated, .strings = std::move(test)});
+  auto test = string_test(op, std::move(operands), tables_.strings);
+  if (!test) return false;
+  query_.conditions.push_back({.input = input, .negated = negated, .test = std::move(*test)});
   return true;
 }
 
-std::optional<Constant> NativeConditionReader::constant(std::size_t& at, std::size_t end) const {
+std::optional<Constant> PlannedConditionReader::constant(std::size_t& at, std::size_t end) const {
   const std::size_t first = at;
   std::size_t depth = 0;
   for (; at < end; ++at) {

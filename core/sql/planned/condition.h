@@ -5,10 +5,10 @@
 
 namespace accelscope::sql {
 
-class NativeConditionReader {
+class PlannedConditionReader {
  public:
-  NativeConditionReader(std::string_view sql, const std::vector<Token>& tokens, const NativeTables& tables,
-                        NativeScope& scope, NativeQuery& query)
+  PlannedConditionReader(std::string_view sql, const std::vector<Token>& tokens, const PlannedTables& tables,
+                         PlannedScope& scope, PlannedQuery& query)
       : sql_(sql), tokens_(tokens), tables_(tables), scope_(scope), query_(query) {}
 
   // Tokens [begin, end) after WHERE. False if not all of them were understood.
@@ -32,9 +32,9 @@ class NativeConditionReader {
 
   std::string_view sql_;
   const std::vector<Token>& tokens_;
-  const NativeTables& tables_;
-  NativeScope& scope_;
-  NativeQuery& query_;
+  const PlannedTables& tables_;
+  PlannedScope& scope_;
+  PlannedQuery& query_;
 };
 
 }  // namespace accelscope::sql

@@ -1,4 +1,4 @@
-// Answers NativeQuery::Shape::groups: from the lanes' trees and totals by name where no condition cuts a chunk, else
+// Answers PlannedQuery::Shape::groups: from the lanes' trees and totals by name where no condition cuts a chunk, else
 // by a loop over its blocks.
 #pragma once
 
@@ -10,6 +10,6 @@ namespace accelscope::sql {
 
 // The rows of the made table: keys, then aggregates, sorted by keys as SQLite sorts them. No rows at all (a null
 // pointer) where only SQLite itself can give the exact answer. Fails for an unreadable chunk, or when cancelled.
-[[nodiscard]] Result<std::shared_ptr<const Rows>> native_groups(Context& context, const NativeQuery& query);
+[[nodiscard]] Result<std::shared_ptr<const Rows>> planned_groups(Context& context, const PlannedQuery& query);
 
 }  // namespace accelscope::sql

@@ -1,76 +1,55 @@
 #include "core/sql/planned/lane.h"
 
 #include <algorithm>
+#include <bit>
 
-#include "core/sql/tables/lane_filter.h"
+#include "core/chunk/chunk_format.h"
 
 namespace accelscope::sql {
 namespace {
 
-bool tests_name(const NativeLane& lane, const Condition& condition) {
-  return condition.strings && lane.columns[condition.input].source == LaneColumn::Source::name;
-}
-
-void intersect(IntegerBounds& bounds, const IntegerBounds& other) {
-  bounds.at_least(other.min);
-  bounds.at_most(other.max);
-}
-
-bool holds(const Condition& condition, ValueKind kind, const LaneColumn& column, const TextCodes& texts) {
-  if (column.source == LaneColumn::Source::null) return condition.presence && condition.negated;
-  if (condition.presence) return !condition.negated;
-  if (kind == ValueKind::string) return condition.strings->keeps(texts.text(column.constant)) != condition.negated;
-  const bool any = std::any_of(condition.integers.begin(), condition.integers.end(), [&](const IntegerBounds& bounds) {
-    return bounds.holds(static_cast<std::int64_t>(column.constant));
-  });
-  return any != condition.negated;
-}
-
 class LaneMaker {
  public:
-  LaneMaker(const Context& context, const NativeQuery& query, TextCodes& texts)
+  LaneMaker(const Context& context, const PlannedQuery& query, TextCodes& texts)
       : context_(context), snapshot_(*context.snapshot), query_(query), texts_(texts) {}
 
-  // False if no event of the lane can be a row.
-  bool make(std::uint32_t index, NativeLane& made) {
+  void make(std::uint32_t index, std::vector<PlannedLane>& made) {
     const LaneSnapshot& lane = snapshot_.lanes[index];
-    if (lane.event_count == 0) return false;
-    made.mask = context_.mask_of(lane);
-    if (made.mask != nullptr && made.mask->count(index) == 0) return false;
     track_ = snapshot_.find_track(lane.track);
-    if (query_.joins_tracks && track_ == nullptr) return false;
-    made.lane = &lane;
-    made.index = index;
-    made.exact_durations = lane.clock->is_affine() && lane.clock->ns_per_tick() == 1.0;
+    if (query_.joins_tracks && track_ == nullptr) return;
+    PlannedLane planned{LanePredicate(lane, index, context_.mask_of(lane)), {}};
+    if (planned.predicate.nothing()) return;
+    planned.exact_durations = lane.clock->is_affine() && lane.clock->ns_per_tick() == 1.0;
     const std::vector<int>& schema_columns = query_.table->schema_columns.at(lane.schema.get());
+    std::vector<LaneValue> values;
     for (const Input& input : query_.inputs) {
-      made.columns.push_back(input.of_track ? track_column(input) : event_column(lane, input, schema_columns));
+      values.push_back(input.of_track ? track_value(input)
+                                      : lane_value(snapshot_, lane, query_.table->columns[input.column],
+                                                   schema_columns[input.column]));
+      ValuePlace& place = planned.columns.emplace_back(values.back().place);
+      const bool text = place.source == ValuePlace::Source::constant && place.type == ColumnType::string;
+      if (text) place.constant = texts_.code(values.back().text);
     }
-    made.ordinals.at_least(0);
-    made.ordinals.at_most(static_cast<std::int64_t>(kOrdinalMask));
-    for (const Condition& condition : query_.conditions) {
-      if (!add_condition(condition, made)) return false;
+    for (const InputCondition& condition : query_.conditions) {
+      add_condition(planned.predicate, values[condition.input], condition.test, condition.negated);
     }
-    return !made.begin_ticks.empty() && !made.end_ticks.empty() && !made.ordinals.empty();
+    if (!planned.predicate.nothing()) made.push_back(std::move(planned));
   }
 
  private:
-  static constexpr std::uint64_t kOrdinalMask = (std::uint64_t{1} << kOrdinalBits) - 1;
-
-  [[nodiscard]] static LaneColumn integer(std::uint64_t value) {
-    return {LaneColumn::Source::constant, 0, ColumnType::int64, value};
-  }
-  [[nodiscard]] LaneColumn text(std::string_view text) {
-    return {LaneColumn::Source::constant, 0, ColumnType::string, texts_.code(text)};
-  }
   // In the order of the table track.
-  [[nodiscard]] LaneColumn track_column(const Input& input) {
+  [[nodiscard]] LaneValue track_value(const Input& input) const {
+    using Source = ValuePlace::Source;
+    const auto integer = [](std::uint64_t value) { return LaneValue{{.source = Source::constant, .constant = value}}; };
+    const auto text = [](std::string_view of_track) {
+      return LaneValue{{.source = Source::constant, .type = ColumnType::string}, of_track};
+    };
     const Track& track = *track_->track;
     switch (input.column) {
       case 0:
         return integer(track.number);
       case 1:
-        return track.parent == kNone ? LaneColumn{} : integer(track.parent);
+        return track.parent == kNone ? LaneValue{} : integer(track.parent);
       case 2:
         return text(track.name);
       case 3:
@@ -84,78 +63,13 @@ class LaneMaker {
       case 7:
         return integer(track_->lanes.size());
       default:
-        return track_->schema ? text(track_->schema->name) : LaneColumn{};
+        return track_->schema ? text(track_->schema->name) : LaneValue{};
     }
-  }
-  [[nodiscard]] LaneColumn event_column(const LaneSnapshot& lane, const Input& input,
-                                        const std::vector<int>& schema_columns) {
-    using Source = LaneColumn::Source;
-    const auto built_in = [](Source source) { return LaneColumn{source, 0, ColumnType::int64, 0}; };
-    switch (input.field) {
-      case EventField::id:
-        return built_in(Source::id);
-      case EventField::track_id:
-        return integer(lane.track);
-      case EventField::lane:
-        return integer(lane.data->lane.depth);
-      case EventField::ts_ns:
-        return built_in(Source::begin);
-      case EventField::dur_ns:
-        return built_in(Source::duration);
-      case EventField::end_ns:
-        return built_in(Source::end);
-      case EventField::name:
-        return built_in(Source::name);
-      case EventField::schema:
-        return text(lane.schema->name);
-      case EventField::category:
-      case EventField::column:
-        break;
-    }
-    const int column = schema_columns[input.column];
-    if (column >= 0) {
-      const auto place = static_cast<std::size_t>(column);
-      return {Source::stored, place, lane.schema->columns[place].type, 0};
-    }
-    if (input.field == EventField::category) return text(track_ == nullptr ? "" : track_->track->kind);
-    return {};
-  }
-
-  bool add_condition(const Condition& condition, NativeLane& made) const {
-    const LaneColumn& column = made.columns[condition.input];
-    const bool one_range = !condition.negated && condition.integers.size() == 1;
-    switch (column.source) {
-      case LaneColumn::Source::null:
-      case LaneColumn::Source::constant:
-        return holds(condition, query_.inputs[condition.input].kind, column, texts_);
-      case LaneColumn::Source::begin:
-        if (!one_range) break;
-        intersect(made.begin_ticks, to_ticks(*made.lane, condition.integers.front()));
-        return true;
-      case LaneColumn::Source::end:
-        if (!one_range) break;
-        intersect(made.end_ticks, to_ticks(*made.lane, condition.integers.front()));
-        return true;
-      case LaneColumn::Source::id: {
-        if (!one_range) break;
-        const auto first = static_cast<std::int64_t>(make_event_id(made.lane->number(), 0));
-        IntegerBounds ids{first, first + static_cast<std::int64_t>(kOrdinalMask)};
-        intersect(ids, condition.integers.front());
-        if (ids.empty()) return false;
-        intersect(made.ordinals, {ids.min - first, ids.max - first});
-        return true;
-      }
-      default:
-        break;
-    }
-    made.conditions.push_back(&condition);
-    made.tests_names = made.tests_names || tests_name(made, condition);
-    return true;
   }
 
   const Context& context_;
   const Snapshot& snapshot_;
-  const NativeQuery& query_;
+  const PlannedQuery& query_;
   TextCodes& texts_;
   const TrackSnapshot* track_ = nullptr;
 };
@@ -172,54 +86,57 @@ std::uint64_t TextCodes::code(std::string_view text) {
   return kFirstOwn + static_cast<std::uint64_t>(known - own_.begin());
 }
 
-NativeLane::Part NativeLane::part(const ChunkPlace& place) const noexcept {
-  Part part;
-  const auto first = static_cast<std::int64_t>(place.first_ordinal);
-  const std::int64_t last = first + place.count - 1;
-  const bool outside = place.end_ticks < std::max(begin_ticks.min, end_ticks.min) ||
-                       place.begin_ticks > std::min(begin_ticks.max, end_ticks.max) || last < ordinals.min ||
-                       first > ordinals.max;
-  if (outside) return part;
-  if (mask != nullptr) {
-    const std::uint32_t passing = mask->passing_in(index, place);
-    if (passing == 0) return part;
-    part.tests_mask = passing < place.count;
-  }
-  part.any = true;
-  part.tests_times = !begin_ticks.holds(place.begin_ticks) || !begin_ticks.holds(place.end_ticks) ||
-                     !end_ticks.holds(place.begin_ticks) || !end_ticks.holds(place.end_ticks);
-  part.tests_ordinals = first < ordinals.min || last > ordinals.max;
-  return part;
-}
-
-bool NameAnswers::keeps(const NativeLane& lane, StringId name) {
-  std::uint8_t& answer = answers_[name];
-  if (answer == 0) {
-    const std::string_view text = texts_.text(name);
-    const bool kept = std::all_of(lane.conditions.begin(), lane.conditions.end(), [&](const Condition* condition) {
-      return !tests_name(lane, *condition) || condition->strings->keeps(text) != condition->negated;
-    });
-    answer = kept ? 1 : 2;
-  }
-  return answer == 1;
-}
-
-bool NameAnswers::may_match(const NativeLane& lane, std::uint32_t chunk) {
-  if (!lane.tests_names || chunk >= lane.lane->totals.stretches[0]) return true;
-  const NameTotals::Stretch stretch = lane.lane->data->totals.stretch(0, chunk);
-  if (!stretch.kept) return true;
-  return std::any_of(stretch.totals, stretch.totals + stretch.size,
-                     [&](const NameTotal& total) { return keeps(lane, total.name); });
-}
-
-std::vector<NativeLane> native_lanes(const Context& context, const NativeQuery& query, TextCodes& texts) {
-  std::vector<NativeLane> lanes;
+std::vector<PlannedLane> planned_lanes(const Context& context, const PlannedQuery& query, TextCodes& texts) {
+  std::vector<PlannedLane> lanes;
   LaneMaker maker(context, query, texts);
-  for (const std::uint32_t index : query.table->lanes) {
-    NativeLane made;
-    if (maker.make(index, made)) lanes.push_back(std::move(made));
-  }
+  for (const std::uint32_t index : query.table->lanes) maker.make(index, lanes);
   return lanes;
+}
+
+PlannedChunks chunks_to_read(const std::vector<PlannedLane>& lanes) {
+  PlannedChunks chunks;
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const LanePredicate& predicate = lanes[i].predicate;
+    const ChunkSpan span = predicate.chunks();
+    for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
+      if (predicate.part(chunk).any && predicate.names_may_match(chunk)) chunks.add(lanes[i], i, chunk);
+    }
+  }
+  return chunks;
+}
+
+bool InputReader::open(const ScannedChunk& chunk, const PlannedLane& lane) {
+  if (lane_ != &lane) {
+    constants_.resize(lane.columns.size());
+    for (std::size_t i = 0; i < lane.columns.size(); ++i) constants_[i].fill(lane.columns[i].constant);
+  }
+  lane_ = &lane;
+  part_ = lane.predicate.part(chunk.chunk_index);
+  reader_.open(chunk.lane, chunk.strings, chunk.place, chunk.view);
+  return chunk.view.column_count() >= chunk.lane.schema->columns.size();
+}
+
+BlockValues InputReader::values(std::size_t input) {
+  const ValuePlace& place = lane_->columns[input];
+  if (place.source != ValuePlace::Source::constant) return reader_.values(place);
+  return {reader_.all(), constants_[input].data()};
+}
+
+SqlValue sql_value(ValueKind kind, std::uint64_t value, const TextCodes& texts) {
+  switch (kind) {
+    case ValueKind::integer:
+      return static_cast<std::int64_t>(value);
+    case ValueKind::unsigned_integer:
+      if ((value & kSignBit) != 0) return std::to_string(value);
+      return static_cast<std::int64_t>(value);
+    case ValueKind::real:
+      return std::bit_cast<double>(value);
+    case ValueKind::string:
+      return std::string(texts.text(value));
+    case ValueKind::text:
+      break;
+  }
+  return {};
 }
 
 }  // namespace accelscope::sql

@@ -1,21 +1,18 @@
 // What a simple SELECT over the events of one table asks for, once it has been understood: which columns it reads,
-// which rows it wants and what becomes of them. sql_native_reader makes it of a text, sql_native_groups and
-// sql_native_rows answer it by loops over chunks.
+// which rows it wants and what becomes of them. sql_planned_reader makes it of a text, sql_planned_groups and
+// sql_planned_rows answer it by loops over chunks.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/scan/aggregate.h"
 #include "core/sql/tables/event_table.h"
 #include "core/sql/tables/predicate.h"
 #include "core/sql/tables/row_table.h"
 
 namespace accelscope::sql {
-
-// How a value lies in 64 bits: two's complement, unsigned, the bits of a double, the code of a string (TextCodes), or
-// the place of a text in its chunk.
-enum class ValueKind : std::uint8_t { integer, unsigned_integer, real, string, text };
 
 struct Input {
   ValueKind kind = ValueKind::integer;
@@ -29,19 +26,11 @@ struct Input {
   }
 };
 
-// A row is kept if any of the bounds, or the test, holds for its value; negated, if none does. Without a value it is
-// left out either way.
-struct Condition {
+struct InputCondition {
   std::size_t input = 0;
   bool negated = false;
-  bool presence = false;  // IS NOT NULL, negated IS NULL
-  std::vector<IntegerBounds> integers;
-  std::vector<Bounds<std::uint64_t>> unsigneds;
-  std::vector<RealBounds> reals;
-  std::shared_ptr<const StringTest> strings;
+  ValueTest test;
 };
-
-enum class AggregateKind : std::uint8_t { rows, count, sum, total, average, min, max };
 
 struct AggregateCall {
   AggregateKind kind = AggregateKind::rows;
@@ -54,7 +43,7 @@ struct OrderTerm {
   bool descending = false;
 };
 
-struct NativeQuery {
+struct PlannedQuery {
   static constexpr std::size_t kMaxOrderTerms = 3;
   enum class Shape : std::uint8_t {
     groups,  // keys and aggregates, one row per group
@@ -65,9 +54,9 @@ struct NativeQuery {
   const EventTableSpec* table = nullptr;
   bool joins_tracks = false;
   std::vector<Input> inputs;
-  std::vector<Condition> conditions;  // all must hold
-  bool grouped = false;               // else one row, even of no events
-  std::vector<std::size_t> keys;      // inputs
+  std::vector<InputCondition> conditions;  // all must hold
+  bool grouped = false;                    // else one row, even of no events
+  std::vector<std::size_t> keys;           // inputs
   std::vector<AggregateCall> aggregates;
   std::vector<std::size_t> outputs;
   std::vector<OrderTerm> order;

@@ -39,20 +39,20 @@ struct Edit {
 
 class QueryReader {
  public:
-  using Item = NativeStatement::Item;
+  using Item = PlannedStatement::Item;
 
-  QueryReader(std::string_view sql, const NativeTables& tables, NativeStatement statement)
+  QueryReader(std::string_view sql, const PlannedTables& tables, PlannedStatement statement)
       : sql_(sql),
         tables_(tables),
         statement_(std::move(statement)),
         tokens_(statement_.tokens()),
         scope_(tokens_, tables, query_) {}
 
-  std::optional<NativeQuery> read() {
-    using S = NativeStatement;
+  std::optional<PlannedQuery> read() {
+    using S = PlannedStatement;
     if (!scope_.read_from(statement_.begin(S::kFrom), statement_.end(S::kFrom))) return std::nullopt;
     if (statement_.has(S::kWhere)) {
-      NativeConditionReader conditions(sql_, tokens_, tables_, scope_, query_);
+      PlannedConditionReader conditions(sql_, tokens_, tables_, scope_, query_);
       if (!conditions.read(statement_.begin(S::kWhere), statement_.end(S::kWhere))) return std::nullopt;
     }
     if (statement_.has(S::kLimit) && !statement_.read_limit(query_.limit, query_.offset)) return std::nullopt;
@@ -64,7 +64,7 @@ class QueryReader {
       understood = read_rows() || read_top();
     }
     if (!understood) return std::nullopt;
-    if (query_.shape != NativeQuery::Shape::rows) write_rest();
+    if (query_.shape != PlannedQuery::Shape::rows) write_rest();
     return std::move(query_);
   }
 
@@ -77,7 +77,7 @@ class QueryReader {
     if (found == kAggregates.end()) return nullptr;
     return statement_.part_ends(at + 2, statement_.closing(at + 1, end)).size() > 1 ? nullptr : &*found;
   }
-  [[nodiscard]] bool has_aggregate(NativeStatement::Clause clause) const {
+  [[nodiscard]] bool has_aggregate(PlannedStatement::Clause clause) const {
     if (!statement_.has(clause)) return false;
     const std::size_t end = statement_.end(clause);
     for (std::size_t i = statement_.begin(clause); i < end; ++i) {
@@ -173,8 +173,8 @@ class QueryReader {
     return column->input;
   }
   bool read_keys() {
-    std::size_t begin = statement_.begin(NativeStatement::kGroup);
-    for (const std::size_t end : statement_.part_ends(begin, statement_.end(NativeStatement::kGroup))) {
+    std::size_t begin = statement_.begin(PlannedStatement::kGroup);
+    for (const std::size_t end : statement_.part_ends(begin, statement_.end(PlannedStatement::kGroup))) {
       if (end <= begin) return false;
       std::optional<std::size_t> key = plain_column(begin, end);
       if (!key && end == begin + 1) {
@@ -189,8 +189,8 @@ class QueryReader {
   }
 
   bool read_groups(bool aggregates) {
-    query_.shape = NativeQuery::Shape::groups;
-    using S = NativeStatement;
+    query_.shape = PlannedQuery::Shape::groups;
+    using S = PlannedStatement;
     const bool group_by = statement_.has(S::kGroup);
     query_.grouped = group_by || !aggregates;
     if (!query_.grouped && statement_.has(S::kHaving)) return false;
@@ -215,8 +215,8 @@ class QueryReader {
     return end - begin > 1 && (descending || tokens_[end - 1].is_word("asc")) ? end - 1 : end;
   }
   bool rewrite_order(Columns columns) {
-    std::size_t begin = statement_.begin(NativeStatement::kOrder);
-    for (const std::size_t end : statement_.part_ends(begin, statement_.end(NativeStatement::kOrder))) {
+    std::size_t begin = statement_.begin(PlannedStatement::kOrder);
+    for (const std::size_t end : statement_.part_ends(begin, statement_.end(PlannedStatement::kOrder))) {
       if (end <= begin) return false;
       bool descending = false;
       const std::size_t stop = order_term_end(begin, end, descending);
@@ -229,7 +229,7 @@ class QueryReader {
   }
 
   bool read_rows() {
-    query_.shape = NativeQuery::Shape::rows;
+    query_.shape = PlannedQuery::Shape::rows;
     if (query_.joins_tracks) return false;
     std::vector<std::size_t> outputs;
     for (const Item& item : statement_.items()) {
@@ -243,7 +243,7 @@ class QueryReader {
         return false;
       }
     }
-    if (statement_.has(NativeStatement::kOrder) && !ordered_by_id()) return false;
+    if (statement_.has(PlannedStatement::kOrder) && !ordered_by_id()) return false;
     query_.outputs = std::move(outputs);
     return true;
   }
@@ -254,8 +254,8 @@ class QueryReader {
 
   bool read_order() {
     query_.order.clear();
-    std::size_t begin = statement_.begin(NativeStatement::kOrder);
-    for (const std::size_t end : statement_.part_ends(begin, statement_.end(NativeStatement::kOrder))) {
+    std::size_t begin = statement_.begin(PlannedStatement::kOrder);
+    for (const std::size_t end : statement_.part_ends(begin, statement_.end(PlannedStatement::kOrder))) {
       if (end <= begin) return false;
       OrderTerm term;
       const std::size_t stop = order_term_end(begin, end, term.descending);
@@ -276,11 +276,11 @@ class QueryReader {
   }
 
   bool read_top() {
-    query_.shape = NativeQuery::Shape::top;
-    if (query_.joins_tracks || !statement_.has(NativeStatement::kOrder) || !statement_.has(NativeStatement::kLimit))
+    query_.shape = PlannedQuery::Shape::top;
+    if (query_.joins_tracks || !statement_.has(PlannedStatement::kOrder) || !statement_.has(PlannedStatement::kLimit))
       return false;
     if (query_.offset + query_.limit > kMaxTop) return false;
-    if (!read_order() || query_.order.size() > NativeQuery::kMaxOrderTerms) return false;
+    if (!read_order() || query_.order.size() > PlannedQuery::kMaxOrderTerms) return false;
     // The tables give rows in the order of time as they are asked for.
     if (query_.order.size() == 1 && !query_.order[0].descending &&
         query_.inputs[query_.order[0].input].field == EventField::ts_ns)
@@ -309,14 +309,14 @@ class QueryReader {
 
   // The statement over the made table.
   void write_rest() {
-    const auto cut = [&](NativeStatement::Clause clause, std::string text) {
+    const auto cut = [&](PlannedStatement::Clause clause, std::string text) {
       if (!statement_.has(clause)) return;
       edits_.push_back(
           {tokens_[statement_.start(clause)].begin, tokens_[statement_.end(clause) - 1].end, std::move(text)});
     };
-    cut(NativeStatement::kFrom, "FROM " + std::string(kMadeTable));
-    cut(NativeStatement::kWhere, "");
-    cut(NativeStatement::kGroup, "");
+    cut(PlannedStatement::kFrom, "FROM " + std::string(kMadeTable));
+    cut(PlannedStatement::kWhere, "");
+    cut(PlannedStatement::kGroup, "");
     std::sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
     std::size_t at = 0;
     for (const Edit& edit : edits_) {
@@ -328,11 +328,11 @@ class QueryReader {
   }
 
   std::string_view sql_;
-  const NativeTables& tables_;
-  NativeStatement statement_;
+  const PlannedTables& tables_;
+  PlannedStatement statement_;
   const std::vector<Token>& tokens_;
-  NativeQuery query_;
-  NativeScope scope_;
+  PlannedQuery query_;
+  PlannedScope scope_;
   std::vector<Edit> edits_;
 };
 
@@ -345,8 +345,8 @@ std::string Constant::text() const {
   return text == nullptr ? std::string() : std::string(text, static_cast<std::size_t>(sqlite3_value_bytes(value())));
 }
 
-std::optional<NativeQuery> read_native_query(std::string_view sql, const NativeTables& tables) {
-  auto statement = NativeStatement::read(sql);
+std::optional<PlannedQuery> read_planned_query(std::string_view sql, const PlannedTables& tables) {
+  auto statement = PlannedStatement::read(sql);
   if (!statement) return std::nullopt;
   return QueryReader(sql, tables, std::move(*statement)).read();
 }

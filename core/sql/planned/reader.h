@@ -27,12 +27,13 @@ class Constant {
   std::shared_ptr<sqlite3_value> value_;
 };
 
-struct NativeTables {
+struct PlannedTables {
   const std::vector<EventTableSpec>& events;
   const RowTableSpec& track;
+  const StringPool& strings;
   std::function<Constant(std::string_view expression)> evaluate;  // of an expression without names
 };
 
-[[nodiscard]] std::optional<NativeQuery> read_native_query(std::string_view sql, const NativeTables& tables);
+[[nodiscard]] std::optional<PlannedQuery> read_planned_query(std::string_view sql, const PlannedTables& tables);
 
 }  // namespace accelscope::sql

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <limits>
 
 #include "core/sql/planned/lane.h"
 
@@ -12,6 +13,7 @@ namespace {
 // Chunks that are read at once: few at first, as the visitor may want no more than some rows.
 constexpr std::size_t kFirstWave = 4;
 constexpr std::size_t kLargestWave = 32;
+constexpr std::uint64_t kLastStringId = std::numeric_limits<StringId>::max();
 
 // The matching rows of a chunk, column by column.
 struct ChunkRows {
@@ -26,23 +28,23 @@ struct ChunkRows {
 
 class RowScan {
  public:
-  RowScan(Context& context, const NativeQuery& query, SqlRowVisitor& visitor)
+  RowScan(Context& context, const PlannedQuery& query, SqlRowVisitor& visitor)
       : context_(context),
         query_(query),
         visitor_(visitor),
         texts_(*context.snapshot->strings),
-        lanes_(native_lanes(context, query, texts_)),
-        string_count_(context.snapshot->strings->size()),
+        lanes_(planned_lanes(context, query, texts_)),
+        chunks_(chunks_to_read(lanes_)),
         readers_(context.pool.concurrency()),
         row_(query.outputs.size()) {}
 
   Result<void> run() {
-    plan();
-    context_.control->add_total(requests_.size());
+    const std::size_t count = chunks_.requests.size();
+    context_.control->add_total(count);
     std::size_t wave = kFirstWave;
-    for (std::size_t first = 0; first < requests_.size() && left_ > 0; first += wave) {
+    for (std::size_t first = 0; first < count && left_ > 0; first += wave) {
       if (first > 0) wave = std::min(wave * 2, kLargestWave);
-      const std::size_t last = std::min(requests_.size(), first + wave);
+      const std::size_t last = std::min(count, first + wave);
       if (const Result<void> read = read_wave(first, last); !read) return read;
       for (const ChunkRows& rows : wave_) {
         if (!hand_over(rows)) return {};
@@ -52,29 +54,17 @@ class RowScan {
   }
 
  private:
-  void plan() {
-    NameAnswers names(texts_, string_count_);
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      const NativeLane& lane = lanes_[i];
-      for (std::uint32_t chunk = 0; chunk < lane.lane->chunk_count; ++chunk) {
-        if (!lane.part(lane.lane->chunk(chunk)).any || !names.may_match(lane, chunk)) continue;
-        requests_.push_back({lane.index, chunk, {}});
-        lane_of_.push_back(i);
-      }
-    }
-  }
-
   Result<void> read_wave(std::size_t first, std::size_t last) {
-    const std::vector<ChunkRequest> requests(requests_.begin() + static_cast<std::ptrdiff_t>(first),
-                                             requests_.begin() + static_cast<std::ptrdiff_t>(last));
+    const std::vector<ChunkRequest> requests(chunks_.requests.begin() + static_cast<std::ptrdiff_t>(first),
+                                             chunks_.requests.begin() + static_cast<std::ptrdiff_t>(last));
     wave_.assign(requests.size(), {});
     TaskControl control;  // of the wave; progress counts the chunks of all
     std::atomic<bool> damaged{false};
     const QueryContext query{context_.store, context_.snapshot, context_.pool, control};
     const Result<void> scanned = scan_chunks(query, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
       if (context_.cancelled()) control.cancel();
-      if (!readers_[worker]) readers_[worker] = std::make_unique<BlockReader>(query_, texts_, string_count_);
-      if (!read_chunk(chunk, lanes_[lane_of_[first + chunk.request]], *readers_[worker], wave_[chunk.request]))
+      if (!readers_[worker]) readers_[worker] = std::make_unique<InputReader>();
+      if (!read_chunk(chunk, lanes_[chunks_.lanes[first + chunk.request]], *readers_[worker], wave_[chunk.request]))
         damaged.store(true);
       context_.control->add_done(1);
     });
@@ -84,7 +74,7 @@ class RowScan {
     return {};
   }
 
-  bool read_chunk(const ScannedChunk& chunk, const NativeLane& lane, BlockReader& reader, ChunkRows& rows) const {
+  bool read_chunk(const ScannedChunk& chunk, const PlannedLane& lane, InputReader& reader, ChunkRows& rows) const {
     if (!reader.open(chunk, lane)) return false;
     rows.columns.resize(query_.outputs.size());
     for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
@@ -99,9 +89,9 @@ class RowScan {
     }
     return true;
   }
-  void add_column(const ScannedChunk& chunk, BlockReader& reader, std::size_t input, std::uint64_t mask,
+  void add_column(const ScannedChunk& chunk, InputReader& reader, std::size_t input, std::uint64_t mask,
                   std::size_t rows_before, ChunkRows::Column& column) const {
-    const BlockValues& block = reader.values(input);
+    const BlockValues block = reader.values(input);
     const bool is_text = query_.inputs[input].kind == ValueKind::text;
     const std::size_t column_index = is_text ? reader.schema_column(input) : 0;
     const bool nulls = (mask & ~block.valid) != 0;
@@ -158,31 +148,25 @@ class RowScan {
     }
   }
   [[nodiscard]] std::string_view text_of(std::uint64_t code) {
-    if (code >= string_count_) return texts_.text(code);
-    if (views_.empty()) views_.resize(string_count_);
-    if (views_[code].data() == nullptr) views_[code] = texts_.text(code);
-    return views_[code];
+    return code > kLastStringId ? texts_.text(code) : context_.text(static_cast<StringId>(code));
   }
 
   Context& context_;
-  const NativeQuery& query_;
+  const PlannedQuery& query_;
   SqlRowVisitor& visitor_;
   TextCodes texts_;
-  std::vector<NativeLane> lanes_;
-  std::size_t string_count_;
-  std::vector<std::unique_ptr<BlockReader>> readers_;
-  std::vector<ChunkRequest> requests_;
-  std::vector<std::size_t> lane_of_;  // beside requests_
+  std::vector<PlannedLane> lanes_;
+  PlannedChunks chunks_;
+  std::vector<std::unique_ptr<InputReader>> readers_;
   std::vector<ChunkRows> wave_;
   std::vector<SqlValue> row_;
-  std::vector<std::string_view> views_;  // by session-wide id, once looked up
   std::uint64_t skip_ = query_.offset;
   std::uint64_t left_ = query_.limit;
 };
 
 }  // namespace
 
-Result<void> native_rows(Context& context, const NativeQuery& query, SqlRowVisitor& visitor) {
+Result<void> planned_rows(Context& context, const PlannedQuery& query, SqlRowVisitor& visitor) {
   return RowScan(context, query, visitor).run();
 }
 

@@ -42,7 +42,7 @@ ValueKind kind_of(const EventColumn& column) {
 
 }  // namespace
 
-bool NativeScope::read_from(std::size_t begin, std::size_t end) {
+bool PlannedScope::read_from(std::size_t begin, std::size_t end) {
   std::size_t at = begin;
   if (!read_table(at, end)) return false;
   if (at < end) {
@@ -57,7 +57,7 @@ bool NativeScope::read_from(std::size_t begin, std::size_t end) {
 }
 
 // One table of events and the table of tracks, in either order.
-bool NativeScope::read_table(std::size_t& at, std::size_t end) {
+bool PlannedScope::read_table(std::size_t& at, std::size_t end) {
   if (at >= end || !tokens_[at].is_name()) return false;
   const std::string name = lower_case(tokens_[at++].text);
   std::string alias = name;
@@ -80,7 +80,7 @@ bool NativeScope::read_table(std::size_t& at, std::size_t end) {
   return true;
 }
 
-bool NativeScope::read_join_condition(std::size_t& at, std::size_t end) {
+bool PlannedScope::read_join_condition(std::size_t& at, std::size_t end) {
   if (at >= end || !tokens_[at].is_word("on")) return false;
   const auto left = column(at + 1, end);
   if (!left || left->next >= end) return false;
@@ -98,20 +98,20 @@ bool NativeScope::read_join_condition(std::size_t& at, std::size_t end) {
   return (is_event_side(a) && is_track_side(b)) || (is_event_side(b) && is_track_side(a));
 }
 
-std::optional<Input> NativeScope::event_column(std::size_t column) const {
+std::optional<Input> PlannedScope::event_column(std::size_t column) const {
   const EventColumn& spec = query_.table->columns[column];
   if (spec.mixed) return std::nullopt;
   return Input{kind_of(spec), spec.field, column, false, std::string(sql_type(spec))};
 }
 
-std::optional<Input> NativeScope::find_event_column(const std::string& name) const {
+std::optional<Input> PlannedScope::find_event_column(const std::string& name) const {
   for (std::size_t i = 0; query_.table != nullptr && i < query_.table->columns.size(); ++i) {
     if (lower_case(query_.table->columns[i].name) == name) return event_column(i);
   }
   return std::nullopt;
 }
 
-std::optional<Input> NativeScope::find_track_column(const std::string& name) const {
+std::optional<Input> PlannedScope::find_track_column(const std::string& name) const {
   for (std::size_t i = 0; !track_alias_.empty() && i < tables_.track.columns.size(); ++i) {
     const RowColumn& column = tables_.track.columns[i];
     if (column.name != name) continue;
@@ -121,14 +121,14 @@ std::optional<Input> NativeScope::find_track_column(const std::string& name) con
   return std::nullopt;
 }
 
-bool NativeScope::names_column(const Token& token) const {
+bool PlannedScope::names_column(const Token& token) const {
   const std::string name = lower_case(token.text);
   const bool of_events = std::any_of(query_.table->columns.begin(), query_.table->columns.end(),
                                      [&](const EventColumn& column) { return lower_case(column.name) == name; });
   return of_events || find_track_column(name).has_value();
 }
 
-std::size_t NativeScope::add(const Input& input) {
+std::size_t PlannedScope::add(const Input& input) {
   const auto known = std::find_if(query_.inputs.begin(), query_.inputs.end(),
                                   [&](const Input& other) { return other.same_column(input); });
   if (known != query_.inputs.end()) return static_cast<std::size_t>(known - query_.inputs.begin());
@@ -136,7 +136,7 @@ std::size_t NativeScope::add(const Input& input) {
   return query_.inputs.size() - 1;
 }
 
-std::optional<NativeScope::Found> NativeScope::column(std::size_t at, std::size_t end) {
+std::optional<PlannedScope::Found> PlannedScope::column(std::size_t at, std::size_t end) {
   if (at >= end || !tokens_[at].is_name()) return std::nullopt;
   std::string name = lower_case(tokens_[at].text);
   std::size_t next = at + 1;
@@ -153,7 +153,7 @@ std::optional<NativeScope::Found> NativeScope::column(std::size_t at, std::size_
   return Found{add(*found), next};
 }
 
-std::optional<std::size_t> NativeScope::input_of_field(EventField field) {
+std::optional<std::size_t> PlannedScope::input_of_field(EventField field) {
   for (std::size_t i = 0; i < query_.table->columns.size(); ++i) {
     if (query_.table->columns[i].field != field) continue;
     if (const auto input = event_column(i)) return add(*input);
@@ -161,7 +161,7 @@ std::optional<std::size_t> NativeScope::input_of_field(EventField field) {
   return std::nullopt;
 }
 
-std::optional<NativeScope::Found> NativeScope::operand(std::size_t at, std::size_t end) {
+std::optional<PlannedScope::Found> PlannedScope::operand(std::size_t at, std::size_t end) {
   if (at < end && tokens_[at].is_mark("(")) {
     const auto inner = operand(at + 1, end);
     if (!inner || inner->next >= end || !tokens_[inner->next].is_mark(")")) return std::nullopt;
@@ -187,7 +187,7 @@ std::optional<NativeScope::Found> NativeScope::operand(std::size_t at, std::size
   return Found{*result, right->next};
 }
 
-std::optional<std::vector<std::size_t>> NativeScope::all_columns() {
+std::optional<std::vector<std::size_t>> PlannedScope::all_columns() {
   if (!track_alias_.empty()) return std::nullopt;
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < query_.table->columns.size(); ++i) {

@@ -9,9 +9,9 @@
 
 namespace accelscope::sql {
 
-class NativeScope {
+class PlannedScope {
  public:
-  NativeScope(const std::vector<Token>& tokens, const NativeTables& tables, NativeQuery& query)
+  PlannedScope(const std::vector<Token>& tokens, const PlannedTables& tables, PlannedQuery& query)
       : tokens_(tokens), tables_(tables), query_(query) {}
 
   // Tokens [begin, end) after FROM. False if they are more than the events of a table, with their tracks perhaps.
@@ -38,8 +38,8 @@ class NativeScope {
   std::size_t add(const Input& input);
 
   const std::vector<Token>& tokens_;
-  const NativeTables& tables_;
-  NativeQuery& query_;
+  const PlannedTables& tables_;
+  PlannedQuery& query_;
   std::string events_alias_;  // in lower case
   std::string track_alias_;   // empty: no join
 };

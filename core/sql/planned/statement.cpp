@@ -16,17 +16,17 @@ bool read_number(const std::string& text, std::uint64_t& value) {
 
 }  // namespace
 
-std::optional<NativeStatement> NativeStatement::read(std::string_view sql) {
+std::optional<PlannedStatement> PlannedStatement::read(std::string_view sql) {
   auto tokens = tokens_of(sql);
   if (!tokens) return std::nullopt;
-  NativeStatement statement;
+  PlannedStatement statement;
   statement.tokens_ = std::move(*tokens);
   while (!statement.tokens_.empty() && statement.tokens_.back().is_mark(";")) statement.tokens_.pop_back();
   if (!statement.find_clauses() || !statement.read_items()) return std::nullopt;
   return statement;
 }
 
-bool NativeStatement::find_clauses() {
+bool PlannedStatement::find_clauses() {
   if (tokens_.size() < 4 || !tokens_[0].is_word("select")) return false;
   std::size_t depth = 0;
   Clause last = kSelect;
@@ -52,14 +52,14 @@ bool NativeStatement::find_clauses() {
   return depth == 0 && last != kSelect;
 }
 
-std::size_t NativeStatement::end(Clause clause) const noexcept {
+std::size_t PlannedStatement::end(Clause clause) const noexcept {
   for (std::size_t next = clause + std::size_t{1}; next < kClauses; ++next) {
     if (starts_[next] != 0) return starts_[next];
   }
   return tokens_.size();
 }
 
-std::vector<std::size_t> NativeStatement::part_ends(std::size_t begin, std::size_t end) const {
+std::vector<std::size_t> PlannedStatement::part_ends(std::size_t begin, std::size_t end) const {
   std::vector<std::size_t> ends;
   int depth = 0;
   for (std::size_t i = begin; i < end; ++i) {
@@ -71,7 +71,7 @@ std::vector<std::size_t> NativeStatement::part_ends(std::size_t begin, std::size
   return ends;
 }
 
-std::size_t NativeStatement::closing(std::size_t open, std::size_t end) const {
+std::size_t PlannedStatement::closing(std::size_t open, std::size_t end) const {
   std::size_t depth = 0;
   for (std::size_t i = open; i < end; ++i) {
     if (tokens_[i].is_mark("(")) ++depth;
@@ -80,7 +80,7 @@ std::size_t NativeStatement::closing(std::size_t open, std::size_t end) const {
   return end;
 }
 
-bool NativeStatement::read_items() {
+bool PlannedStatement::read_items() {
   std::size_t begin = this->begin(kSelect);
   distinct_ = tokens_[begin].is_word("distinct");
   if (distinct_ || tokens_[begin].is_word("all")) ++begin;
@@ -92,7 +92,7 @@ bool NativeStatement::read_items() {
   return true;
 }
 
-NativeStatement::Item NativeStatement::read_alias(std::size_t begin, std::size_t end) const {
+PlannedStatement::Item PlannedStatement::read_alias(std::size_t begin, std::size_t end) const {
   if (end - begin < 2) return {begin, end, ""};
   const Token& last = tokens_[end - 1];
   const Token& before = tokens_[end - 2];
@@ -106,7 +106,7 @@ NativeStatement::Item NativeStatement::read_alias(std::size_t begin, std::size_t
   return {begin, end - 1, lower_case(last.text)};
 }
 
-const NativeStatement::Item* NativeStatement::item_of_alias(const Token& token) const {
+const PlannedStatement::Item* PlannedStatement::item_of_alias(const Token& token) const {
   if (!token.is_name()) return nullptr;
   const std::string name = lower_case(token.text);
   const auto found =
@@ -114,14 +114,14 @@ const NativeStatement::Item* NativeStatement::item_of_alias(const Token& token) 
   return found == items_.end() ? nullptr : &*found;
 }
 
-const NativeStatement::Item* NativeStatement::item_of_position(const Token& token) const {
+const PlannedStatement::Item* PlannedStatement::item_of_position(const Token& token) const {
   std::uint64_t position = 0;
   const bool number = token.kind == TokenKind::number && read_number(token.text, position);
   return number && position > 0 && position <= items_.size() ? &items_[position - 1] : nullptr;
 }
 
 // LIMIT a, LIMIT a OFFSET b, LIMIT b, a
-bool NativeStatement::read_limit(std::uint64_t& limit, std::uint64_t& offset) const {
+bool PlannedStatement::read_limit(std::uint64_t& limit, std::uint64_t& offset) const {
   const std::size_t at = begin(kLimit);
   const std::size_t count = end(kLimit) - at;
   if ((count != 1 && count != 3) || !read_number(tokens_[at].text, limit)) return false;

@@ -25,7 +25,7 @@ inline constexpr std::array<std::string_view, 30> kExpressionWords{
     "case", "when", "then", "else", "end",  "asc",   "desc",    "last",   "escape",  "nulls",
     "cast", "as",   "int",  "real", "text", "first", "integer", "isnull", "notnull", "numeric"};
 
-class NativeStatement {
+class PlannedStatement {
  public:
   enum Clause : std::uint8_t { kSelect, kFrom, kWhere, kGroup, kHaving, kOrder, kLimit, kClauses };
   struct Item {
@@ -35,7 +35,7 @@ class NativeStatement {
   };
 
   // Nothing for a statement of another shape: subqueries, compounds, clauses that are not in the list.
-  [[nodiscard]] static std::optional<NativeStatement> read(std::string_view sql);
+  [[nodiscard]] static std::optional<PlannedStatement> read(std::string_view sql);
 
   [[nodiscard]] const std::vector<Token>& tokens() const noexcept { return tokens_; }
   [[nodiscard]] bool has(Clause clause) const noexcept { return clause == kSelect || starts_[clause] != 0; }

@@ -10,7 +10,7 @@ namespace accelscope::sql {
 namespace {
 
 // Per term whether there is a value and the value itself, so that unsigned order is the order of the rows.
-using OrderKey = std::array<std::uint64_t, 2 * NativeQuery::kMaxOrderTerms>;
+using OrderKey = std::array<std::uint64_t, 2 * PlannedQuery::kMaxOrderTerms>;
 
 struct Candidate {
   OrderKey key{};
@@ -28,19 +28,18 @@ std::uint64_t rising(ValueKind kind, std::uint64_t value) {
 
 class TopScan {
  public:
-  TopScan(Context& context, const NativeQuery& query)
+  TopScan(Context& context, const PlannedQuery& query)
       : context_(context),
         query_(query),
         texts_(*context.snapshot->strings),
-        lanes_(native_lanes(context, query, texts_)),
-        string_count_(context.snapshot->strings->size()),
+        lanes_(planned_lanes(context, query, texts_)),
         wanted_(static_cast<std::size_t>(query.offset + query.limit)),
         workers_(context.pool.concurrency()) {}
 
   Result<std::shared_ptr<const Rows>> run() {
-    if (wanted_ > 0) plan();
-    const Result<void> found = scan(requests_, [&](const ScannedChunk& chunk, Worker& worker) {
-      add_chunk(chunk, lanes_[lane_of_[chunk.request]], worker);
+    if (wanted_ > 0) chunks_ = chunks_to_read(lanes_);
+    const Result<void> found = scan(chunks_.requests, [&](const ScannedChunk& chunk, Worker& worker) {
+      add_chunk(chunk, lanes_[chunks_.lanes[chunk.request]], worker);
     });
     if (!found) return found.error();
     choose();
@@ -54,33 +53,20 @@ class TopScan {
 
  private:
   struct Worker {
-    Worker(const NativeQuery& query, const TextCodes& texts, std::size_t strings) : reader(query, texts, strings) {}
-    BlockReader reader;
-    std::vector<Candidate> best;  // a heap, the worst in front
+    InputReader reader;
+    Best<Candidate> best;
   };
 
   template <typename Body>
   Result<void> scan(const std::vector<ChunkRequest>& requests, Body body) {
     return scan_chunks(context_.query(), requests, [&](const ScannedChunk& chunk, std::size_t index) {
       std::unique_ptr<Worker>& worker = workers_[index];
-      if (!worker) worker = std::make_unique<Worker>(query_, texts_, string_count_);
+      if (!worker) worker = std::make_unique<Worker>();
       body(chunk, *worker);
     });
   }
 
-  void plan() {
-    NameAnswers names(texts_, string_count_);
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      const NativeLane& lane = lanes_[i];
-      for (std::uint32_t chunk = 0; chunk < lane.lane->chunk_count; ++chunk) {
-        if (!lane.part(lane.lane->chunk(chunk)).any || !names.may_match(lane, chunk)) continue;
-        requests_.push_back({lane.index, chunk, {}});
-        lane_of_.push_back(i);
-      }
-    }
-  }
-
-  void add_chunk(const ScannedChunk& chunk, const NativeLane& lane, Worker& worker) {
+  void add_chunk(const ScannedChunk& chunk, const PlannedLane& lane, Worker& worker) {
     if (!worker.reader.open(chunk, lane)) return damaged_.store(true);
     const OrderTerm& first = query_.order.front();
     const ValueKind kind = query_.inputs[first.input].kind;
@@ -88,12 +74,12 @@ class TopScan {
       worker.reader.seek(block);
       const std::uint64_t mask = worker.reader.matches();
       if (mask == 0) continue;
-      const BlockValues& values = worker.reader.values(first.input);
+      const BlockValues values = worker.reader.values(first.input);
       for (std::uint64_t left = mask; left != 0; left &= left - 1) {
         const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
         // Most rows are worse by their first term already.
-        if (worker.best.size() == wanted_ && term_key(first, kind, values, i) > first_term(worker.best.front()))
-          continue;
+        const bool full = !worker.best.has_room(wanted_);
+        if (full && term_key(first, kind, values, i) > first_term(worker.best.worst())) continue;
         add_row(chunk, worker, block, i);
       }
     }
@@ -117,20 +103,14 @@ class TopScan {
     candidate.id = worker.reader.id(i);
     candidate.request = static_cast<std::uint32_t>(chunk.request);
     candidate.row = block * kBlockEvents + i;
-    std::vector<Candidate>& best = worker.best;
-    if (best.size() == wanted_) {
-      if (!(candidate < best.front())) return;
-      std::pop_heap(best.begin(), best.end());
-      best.back() = candidate;
-    } else {
-      best.push_back(candidate);
-    }
-    std::push_heap(best.begin(), best.end());
+    worker.best.add(candidate, wanted_);
   }
 
   void choose() {
     for (const auto& worker : workers_) {
-      if (worker) chosen_.insert(chosen_.end(), worker->best.begin(), worker->best.end());
+      if (!worker) continue;
+      const std::vector<Candidate>& best = worker->best.values();
+      chosen_.insert(chosen_.end(), best.begin(), best.end());
     }
     std::sort(chosen_.begin(), chosen_.end());
     if (chosen_.size() > wanted_) chosen_.resize(wanted_);
@@ -144,23 +124,23 @@ class TopScan {
     std::vector<std::size_t> first_of;
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       if (i > 0 && chosen_[i].request == chosen_[i - 1].request) continue;
-      requests.push_back(requests_[chosen_[i].request]);
+      requests.push_back(chunks_.requests[chosen_[i].request]);
       first_of.push_back(i);
     }
     return scan(requests, [&](const ScannedChunk& chunk, Worker& worker) {
       const std::size_t first = first_of[chunk.request];
       const std::uint32_t request = chosen_[first].request;
-      if (!worker.reader.open(chunk, lanes_[lane_of_[request]])) return damaged_.store(true);
+      if (!worker.reader.open(chunk, lanes_[chunks_.lanes[request]])) return damaged_.store(true);
       for (std::size_t i = first; i < chosen_.size() && chosen_[i].request == request; ++i) {
         worker.reader.seek(chosen_[i].row / kBlockEvents);
         rows_[i] = read_row(chunk, worker.reader, chosen_[i].row % kBlockEvents);
       }
     });
   }
-  [[nodiscard]] std::vector<SqlValue> read_row(const ScannedChunk& chunk, BlockReader& reader, std::uint32_t i) const {
+  [[nodiscard]] std::vector<SqlValue> read_row(const ScannedChunk& chunk, InputReader& reader, std::uint32_t i) const {
     std::vector<SqlValue> row;
     for (std::size_t input = 0; input < query_.inputs.size(); ++input) {
-      const BlockValues& block = reader.values(input);
+      const BlockValues block = reader.values(input);
       const ValueKind kind = query_.inputs[input].kind;
       if ((block.valid >> i & 1) == 0) {
         row.emplace_back();
@@ -175,22 +155,20 @@ class TopScan {
   }
 
   Context& context_;
-  const NativeQuery& query_;
+  const PlannedQuery& query_;
   TextCodes texts_;
-  std::vector<NativeLane> lanes_;
-  std::size_t string_count_;
+  std::vector<PlannedLane> lanes_;
   std::size_t wanted_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<ChunkRequest> requests_;
-  std::vector<std::size_t> lane_of_;  // beside requests_
-  std::vector<Candidate> chosen_;     // by id
+  PlannedChunks chunks_;
+  std::vector<Candidate> chosen_;  // by id
   std::vector<std::vector<SqlValue>> rows_;
   std::atomic<bool> damaged_{false};
 };
 
 }  // namespace
 
-Result<std::shared_ptr<const Rows>> native_top(Context& context, const NativeQuery& query) {
+Result<std::shared_ptr<const Rows>> planned_top(Context& context, const PlannedQuery& query) {
   return TopScan(context, query).run();
 }
 

@@ -14,10 +14,9 @@ int EventCursor::start(EventRequest request) {
   streams_.clear();
   heads_.clear();
   groups_.reset();
-  filter_ = std::move(request.filter);
+  conditions_ = std::move(request.conditions);
   order_ = request.order;
   current_ = nullptr;
-  if (filter_.nothing) return SQLITE_OK;
   if (order_ == RowOrder::any) return start_stream(request.offset);
   const int code = order_ == RowOrder::time ? start_merge() : gather(request.used);
   return code == SQLITE_OK ? skip_rows(request.offset) : code;
@@ -40,7 +39,7 @@ int EventCursor::next() {
 
 int EventCursor::start_stream(std::uint64_t offset) {
   const std::size_t ahead = kChunksPerThread * context_.pool.concurrency();
-  streams_.push_back(std::make_unique<EventStream>(context_, spec_, filter_, lanes_with_rows(), ahead));
+  streams_.push_back(std::make_unique<EventStream>(context_, spec_, conditions_, lanes_with_rows(), ahead));
   current_ = streams_.back().get();
   current_->skip(offset);
   return next_in_stream();
@@ -78,11 +77,11 @@ void EventCursor::group_result(sqlite3_context* context, const EventColumn& colu
 }
 
 bool EventCursor::may_hold_rows(const LaneSnapshot& lane) const {
-  const auto first = static_cast<std::int64_t>(make_event_id(lane.number(), 0));
-  const auto last = static_cast<std::int64_t>(make_event_id(lane.number() + 1, 0) - 1);
-  const auto keeps = [&](const auto& test) { return test->keeps(lane.schema->name); };
-  if (!std::all_of(filter_.schemas.begin(), filter_.schemas.end(), keeps)) return false;
-  return lane.event_count > 0 && filter_.track.holds(lane.track) && filter_.id.max >= first && filter_.id.min <= last;
+  const std::vector<int>& schema_columns = spec_.schema_columns.at(lane.schema.get());
+  return lane.event_count > 0 && std::all_of(conditions_.begin(), conditions_.end(), [&](const EventCondition& each) {
+           const EventColumn& column = spec_.columns[each.column];
+           return may_hold(lane, lane_value(*context_.snapshot, lane, column, schema_columns[each.column]), each.test);
+         });
 }
 
 std::vector<std::uint32_t> EventCursor::lanes_with_rows() const {
@@ -94,7 +93,7 @@ std::vector<std::uint32_t> EventCursor::lanes_with_rows() const {
 
 int EventCursor::start_merge() {
   for (const std::uint32_t lane : lanes_with_rows()) {
-    auto stream = std::make_unique<EventStream>(context_, spec_, filter_, std::vector{lane}, 1);
+    auto stream = std::make_unique<EventStream>(context_, spec_, conditions_, std::vector{lane}, 1);
     if (stream->next()) {
       heads_.push_back({stream->scan().begin_ns(), stream->scan().id(), stream.get()});
       streams_.push_back(std::move(stream));
@@ -128,7 +127,7 @@ void EventCursor::result(sqlite3_context* context, std::size_t table_column) {
   LaneScan& scan = current_->scan();
   const LaneSnapshot& lane = scan.lane();
   if (is_number(column.field)) return sqlite3_result_int64(context, number_of(scan, column.field));
-  if (column.field == EventField::name) return result_pooled_text(context, scan.name());
+  if (column.field == EventField::name) return result_pooled_text(context, context_.text(scan.name()));
   if (column.field == EventField::schema) return result_pooled_text(context, lane.schema->name);
   const int schema_column = scan.schema_column(table_column);
   if (schema_column >= 0) return scan.result(context, static_cast<std::size_t>(schema_column));

@@ -14,7 +14,7 @@ namespace accelscope::sql {
 enum class RowOrder : std::uint8_t { any, time, name, name_descending };
 
 struct EventRequest {
-  EventFilter filter;
+  std::vector<EventCondition> conditions;  // all must hold
   RowOrder order = RowOrder::any;
   // The table's columns that are asked for; matters where rows come by name: they must be numbers or the name then.
   std::vector<EventField> used;
@@ -54,7 +54,7 @@ class EventCursor {
 
   Context& context_;
   const EventTableSpec& spec_;
-  EventFilter filter_;
+  std::vector<EventCondition> conditions_;
   RowOrder order_ = RowOrder::any;
   std::unique_ptr<NameGroups> groups_;  // rows by name
   std::vector<std::unique_ptr<EventStream>> streams_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace accelscope::sql {
 namespace {
@@ -144,87 +145,50 @@ std::string text_of(sqlite3_value* value) {
   return text == nullptr ? std::string() : std::string(text, static_cast<std::size_t>(sqlite3_value_bytes(value)));
 }
 
-// Null if the condition cannot be tested here and is left to SQLite.
-std::unique_ptr<StringTest> string_test(int op, bool in, sqlite3_value* value) {
+// The operands of a test of strings; nothing if the condition cannot be tested here and is left to SQLite.
+std::optional<std::vector<std::string>> operands_of(int op, bool in, sqlite3_value* value) {
   std::vector<std::string> operands;
   if (!in) {
     const int type = sqlite3_value_type(value);
-    if (type == SQLITE_BLOB || (!is_pattern(op) && type != SQLITE_TEXT && type != SQLITE_NULL)) return nullptr;
+    if (type == SQLITE_BLOB || (!is_pattern(op) && type != SQLITE_TEXT && type != SQLITE_NULL)) return std::nullopt;
     if (type != SQLITE_NULL) operands.push_back(text_of(value));
-    return std::make_unique<StringTest>(op, std::move(operands));
+    return operands;
   }
   sqlite3_value* element = nullptr;
   for (int code = sqlite3_vtab_in_first(value, &element); code == SQLITE_OK;
        code = sqlite3_vtab_in_next(value, &element)) {
     const int type = sqlite3_value_type(element);
     if (type == SQLITE_NULL) continue;
-    if (type != SQLITE_TEXT) return nullptr;
+    if (type != SQLITE_TEXT) return std::nullopt;
     operands.push_back(text_of(element));
   }
-  return std::make_unique<StringTest>(op, std::move(operands));
+  return operands;
 }
 
-IntegerBounds* bounds_of(EventFilter& filter, EventField field) {
-  switch (field) {
-    case EventField::id:
-      return &filter.id;
-    case EventField::track_id:
-      return &filter.track;
-    case EventField::lane:
-      return &filter.lane_depth;
-    case EventField::ts_ns:
-      return &filter.ts_ns;
-    case EventField::dur_ns:
-      return &filter.dur_ns;
-    case EventField::end_ns:
-      return &filter.end_ns;
-    default:
-      return nullptr;
-  }
+template <typename T>
+ValueTest narrowed(int op, sqlite3_value* value) {
+  Bounds<T> bounds;
+  narrow(bounds, op, value);
+  return within(bounds);
 }
 
-void add_string_condition(EventFilter& filter, const EventColumn& column, std::size_t index,
-                          std::unique_ptr<StringTest> test) {
-  if (column.field == EventField::name) {
-    filter.names.push_back(std::move(test));
-  } else if (column.field == EventField::schema) {
-    filter.schemas.push_back(std::move(test));
-  } else {
-    filter.fields.push_back(
-        {.table_column = index, .strings = std::move(test), .category = column.field == EventField::category});
-  }
-}
-
-void add_condition(EventFilter& filter, const EventColumn& column, std::size_t index, int op, bool in,
-                   sqlite3_value* value) {
-  if (IntegerBounds* bounds = bounds_of(filter, column.field)) {
-    // A sum is compared with text as it is, a column with the number that the text spells.
-    if (column.expression && sqlite3_value_type(value) == SQLITE_TEXT) return;
-    narrow(*bounds, op, value);
-    filter.nothing = filter.nothing || bounds->empty();
-    return;
-  }
+// Nothing for a condition that is left to SQLite.
+Result<std::optional<ValueTest>> value_test(const EventColumn& column, const StringPool& strings, int op, bool in,
+                                            sqlite3_value* value) {
   if (is_dictionary(column)) {
-    if (auto test = string_test(op, in, value)) add_string_condition(filter, column, index, std::move(test));
-    return;
+    auto operands = operands_of(op, in, value);
+    if (!operands) return std::optional<ValueTest>();
+    auto test = string_test(op, std::move(*operands), strings);
+    if (!test) return test.error();
+    return std::optional<ValueTest>(std::move(*test));
   }
-  FieldTest test{.table_column = index};
-  narrow(test.integers, op, value);
-  narrow(test.unsigneds, op, value);
-  narrow(test.reals, op, value);
-  filter.fields.push_back(std::move(test));
-}
-
-std::string failure_of(const EventFilter& filter) {
-  for (const auto* tests : {&filter.names, &filter.schemas}) {
-    for (const auto& test : *tests) {
-      if (!test->failure().empty()) return test->failure();
-    }
-  }
-  for (const FieldTest& test : filter.fields) {
-    if (test.strings && !test.strings->failure().empty()) return test.strings->failure();
-  }
-  return {};
+  // A sum is compared with text as it is, a column with the number that the text spells.
+  if (column.expression && sqlite3_value_type(value) == SQLITE_TEXT) return std::optional<ValueTest>();
+  if (column.field == EventField::column && column.type == ColumnType::uint64)
+    return std::optional(narrowed<std::uint64_t>(op, value));
+  if (column.field == EventField::column && column.type == ColumnType::float64)
+    return std::optional(narrowed<double>(op, value));
+  return std::optional(narrowed<std::int64_t>(op, value));
 }
 
 // The choice of plan_events() in the making: one "column:op:in" per argument.
@@ -291,7 +255,7 @@ int plan_events(const EventTableSpec& spec, sqlite3_index_info& info) {
   return SQLITE_OK;
 }
 
-Result<EventRequest> read_plan(const EventTableSpec& spec, int plan_number, const char* plan,
+Result<EventRequest> read_plan(const EventTableSpec& spec, const StringPool& strings, int plan_number, const char* plan,
                                std::span<sqlite3_value*> values) {
   EventRequest request;
   const char* position = plan;
@@ -304,10 +268,11 @@ Result<EventRequest> read_plan(const EventTableSpec& spec, int plan_number, cons
     if (is_offset(op)) {
       request.offset = static_cast<std::uint64_t>(std::max<std::int64_t>(0, sqlite3_value_int64(value)));
     } else {
-      add_condition(request.filter, spec.columns[column], column, op, in, value);
+      auto test = value_test(spec.columns[column], strings, op, in, value);
+      if (!test) return test.error();
+      if (*test) request.conditions.push_back({column, std::move(**test)});
     }
   }
-  if (std::string failure = failure_of(request.filter); !failure.empty()) return Error{std::move(failure)};
   const auto bits = static_cast<unsigned>(plan_number);
   request.order = static_cast<RowOrder>(bits & ((1U << kOrderBits) - 1));
   for (std::size_t i = 0; i < spec.columns.size() && i < kColumnBits; ++i) {

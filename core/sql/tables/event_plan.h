@@ -13,7 +13,7 @@ namespace accelscope::sql {
 int plan_events(const EventTableSpec& spec, sqlite3_index_info& info);
 
 // Fails with the reason why a pattern cannot be used.
-[[nodiscard]] Result<EventRequest> read_plan(const EventTableSpec& spec, int plan_number, const char* plan,
-                                             std::span<sqlite3_value*> values);
+[[nodiscard]] Result<EventRequest> read_plan(const EventTableSpec& spec, const StringPool& strings, int plan_number,
+                                             const char* plan, std::span<sqlite3_value*> values);
 
 }  // namespace accelscope::sql

@@ -15,7 +15,7 @@ struct EventStream::Shared {
   std::size_t running = 0;                       // requests that workers run
   bool closed = false;
 
-  static void run(Request& request) { request.filtered = request.scan->filter().run(request.chunk); }
+  static void run(Request& request) { request.filtered = request.scan->filter_chunk(request.chunk); }
 
   void work() {
     std::unique_lock lock(mutex);
@@ -34,9 +34,9 @@ struct EventStream::Shared {
   }
 };
 
-EventStream::EventStream(Context& context, const EventTableSpec& spec, const EventFilter& filter,
+EventStream::EventStream(Context& context, const EventTableSpec& spec, const std::vector<EventCondition>& conditions,
                          std::vector<std::uint32_t> lanes, std::size_t ahead)
-    : context_(context), spec_(spec), filter_(filter), lanes_(std::move(lanes)), most_ahead_(ahead) {
+    : context_(context), spec_(spec), conditions_(conditions), lanes_(std::move(lanes)), most_ahead_(ahead) {
   if (ahead > 1) shared_ = std::make_shared<Shared>();
 }
 
@@ -49,12 +49,11 @@ EventStream::~EventStream() {
 
 bool EventStream::next_lane() {
   while (next_lane_ < lanes_.size()) {
-    const LaneSnapshot& lane = context_.snapshot->lanes[lanes_[next_lane_++]];
-    auto scan = std::make_shared<LaneScan>(context_, lane, filter_, spec_.schema_columns.at(lane.schema.get()));
-    const LaneFilter& filter = scan->filter();
-    if (filter.first_chunk() >= filter.last_chunk()) continue;
-    context_.control->add_total(filter.last_chunk() - filter.first_chunk());
-    next_chunk_ = filter.first_chunk();
+    auto scan = std::make_shared<LaneScan>(context_, spec_, lanes_[next_lane_++], conditions_);
+    const ChunkSpan& chunks = scan->chunks();
+    if (chunks.first >= chunks.last) continue;
+    context_.control->add_total(chunks.last - chunks.first);
+    next_chunk_ = chunks.first;
     lane_ = std::move(scan);
     return true;
   }
@@ -64,11 +63,11 @@ bool EventStream::next_lane() {
 
 std::shared_ptr<EventStream::Request> EventStream::next_request() {
   while (true) {
-    if ((!lane_ || next_chunk_ >= lane_->filter().last_chunk()) && !next_lane()) return nullptr;
+    if ((!lane_ || next_chunk_ >= lane_->chunks().last) && !next_lane()) return nullptr;
     // Only while nothing is on its way are the rows still to skip those of the next chunk.
     const std::uint32_t chunk = next_chunk_++;
     const std::uint64_t count = lane_->lane().chunk(chunk).count;
-    if (count <= offset_ && requests_.empty() && lane_->filter().keeps_all_of(chunk)) {
+    if (count <= offset_ && requests_.empty() && lane_->keeps_all_of(chunk)) {
       offset_ -= count;
       context_.control->add_done(1);
       continue;

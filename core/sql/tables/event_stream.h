@@ -16,8 +16,8 @@ class EventStream {
  public:
   // lanes: indices into the snapshot's. ahead: chunks at most that are filtered and not taken yet; 1: none ahead.
   // All but the list of lanes must outlive the stream.
-  EventStream(Context& context, const EventTableSpec& spec, const EventFilter& filter, std::vector<std::uint32_t> lanes,
-              std::size_t ahead);
+  EventStream(Context& context, const EventTableSpec& spec, const std::vector<EventCondition>& conditions,
+              std::vector<std::uint32_t> lanes, std::size_t ahead);
   ~EventStream();
   EventStream(const EventStream&) = delete;
   EventStream& operator=(const EventStream&) = delete;
@@ -54,7 +54,7 @@ class EventStream {
 
   Context& context_;
   const EventTableSpec& spec_;
-  const EventFilter& filter_;
+  const std::vector<EventCondition>& conditions_;
   const std::vector<std::uint32_t> lanes_;
   const std::size_t most_ahead_;
   std::size_t ahead_ = 1;

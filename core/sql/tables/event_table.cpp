@@ -9,7 +9,7 @@ class EventRows final : public VirtualCursor {
  public:
   EventRows(Context& context, const EventTableSpec& spec) : context_(context), spec_(spec), events_(context, spec) {}
   int filter(int plan_number, const char* plan, std::span<sqlite3_value*> values) override {
-    Result<EventRequest> request = read_plan(spec_, plan_number, plan, values);
+    Result<EventRequest> request = read_plan(spec_, *context_.snapshot->strings, plan_number, plan, values);
     if (!request) return context_.fail(request.message());
     return events_.start(std::move(*request));
   }

@@ -38,7 +38,7 @@ std::int64_t number_of(LaneScan& scan, EventField field) {
 }
 
 void NameGroups::add(LaneScan& scan) {
-  const StringId name = scan.name_id();
+  const StringId name = scan.name();
   if (name >= group_of_name_.size()) group_of_name_.resize(name + std::size_t{1});
   std::uint32_t& group = group_of_name_[name];
   if (group == 0) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 
 namespace accelscope::sql {
 namespace {
@@ -78,7 +79,7 @@ void narrow(RealBounds& bounds, int op, sqlite3_value* value) {
   if (!lower) bounds.at_most(std::nextafter(number, infinity));
 }
 
-void narrow(Bounds<std::uint64_t>& bounds, int op, sqlite3_value* value) {
+void narrow(UnsignedBounds& bounds, int op, sqlite3_value* value) {
   const bool lower = op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE;
   const bool upper = op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE;
   const int type = sqlite3_value_type(value);
@@ -105,63 +106,132 @@ void narrow(Bounds<std::uint64_t>& bounds, int op, sqlite3_value* value) {
   if (!lower) bounds.at_most(static_cast<std::uint64_t>(number));
 }
 
-StringTest::StringTest(int op, std::vector<std::string> operands) : op_(op), operands_(std::move(operands)) {
-  std::sort(operands_.begin(), operands_.end());
-  if (op_ == SQLITE_INDEX_CONSTRAINT_REGEXP && !operands_.empty()) {
-    re2::RE2::Options options;
-    options.set_log_errors(false);
-    expression_ = std::make_unique<re2::RE2>(operands_.front(), options);
-    if (!expression_->ok())
-      failure_ = fmt::format("regular expression \"{}\": {}", operands_.front(), expression_->error());
-  }
-}
-StringTest::~StringTest() = default;
+namespace {
 
-bool StringTest::keeps(std::string_view text) const {
-  if (operands_.empty()) return false;
-  switch (op_) {
+Result<TextTest> text_test(int op, std::vector<std::string> operands) {
+  if (operands.empty()) return TextTest([](std::string_view) { return false; });
+  if (op == SQLITE_INDEX_CONSTRAINT_EQ && operands.size() > 1) {
+    std::sort(operands.begin(), operands.end());
+    return TextTest([operands = std::move(operands)](std::string_view text) {
+      return std::binary_search(operands.begin(), operands.end(), text, std::less<>());
+    });
+  }
+  std::string operand = std::move(operands.front());
+  const auto compared = [&operand](auto compare) {
+    return TextTest([compare, operand = std::move(operand)](std::string_view text) { return compare(text, operand); });
+  };
+  switch (op) {
     case SQLITE_INDEX_CONSTRAINT_EQ:
-      return std::binary_search(operands_.begin(), operands_.end(), text, std::less<>());
+      return compared(std::equal_to<std::string_view>());
     case SQLITE_INDEX_CONSTRAINT_NE:
-      return text != operands_.front();
+      return compared(std::not_equal_to<std::string_view>());
     case SQLITE_INDEX_CONSTRAINT_LT:
-      return text < operands_.front();
+      return compared(std::less<std::string_view>());
     case SQLITE_INDEX_CONSTRAINT_LE:
-      return text <= operands_.front();
+      return compared(std::less_equal<std::string_view>());
     case SQLITE_INDEX_CONSTRAINT_GT:
-      return text > operands_.front();
+      return compared(std::greater<std::string_view>());
     case SQLITE_INDEX_CONSTRAINT_GE:
-      return text >= operands_.front();
+      return compared(std::greater_equal<std::string_view>());
     // SQLite's matchers end at a NUL byte, so does the copy's c_str().
     case SQLITE_INDEX_CONSTRAINT_LIKE:
-      return sqlite3_strlike(operands_.front().c_str(), std::string(text).c_str(), 0) == 0;
+      return compared([](std::string_view text, const std::string& pattern) {
+        return sqlite3_strlike(pattern.c_str(), std::string(text).c_str(), 0) == 0;
+      });
     case SQLITE_INDEX_CONSTRAINT_GLOB:
-      return sqlite3_strglob(operands_.front().c_str(), std::string(text).c_str()) == 0;
+      return compared([](std::string_view text, const std::string& pattern) {
+        return sqlite3_strglob(pattern.c_str(), std::string(text).c_str()) == 0;
+      });
     default:
-      return expression_->ok() && re2::RE2::PartialMatch({text.data(), text.size()}, *expression_);
+      break;
   }
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  const auto expression = std::make_shared<const re2::RE2>(operand, options);
+  if (!expression->ok()) return Error{fmt::format("regular expression \"{}\": {}", operand, expression->error())};
+  return TextTest([expression](std::string_view text) {
+    return re2::RE2::PartialMatch({text.data(), text.size()}, *expression);
+  });
 }
 
-void StringTest::prepare_for(const StringPool& pool) {
-  if (session_answers_.empty()) session_answers_.resize(pool.size());
+}  // namespace
+
+Result<std::shared_ptr<const StringTest>> string_test(int op, std::vector<std::string> operands,
+                                                      const StringPool& pool) {
+  Result<TextTest> test = text_test(op, std::move(operands));
+  if (!test) return test.error();
+  return std::shared_ptr<const StringTest>(std::make_shared<StringTest>(std::move(*test), pool));
 }
 
-bool StringTest::keeps_session_string(const StringPool& pool, StringId id) {
-  if (id >= session_answers_.size()) return keeps(pool.text(id));
-  const std::atomic_ref<std::uint8_t> answer(session_answers_[id]);
-  std::uint8_t known = answer.load(std::memory_order_relaxed);
-  if (known == 0) answer.store(known = keeps(pool.text(id)) ? 1 : 2, std::memory_order_relaxed);
-  return known == 1;
+std::string_view track_kind(const Snapshot& snapshot, const LaneSnapshot& lane) {
+  const TrackSnapshot* track = snapshot.find_track(lane.track);
+  return track == nullptr ? std::string_view() : std::string_view(track->track->kind);
 }
 
-std::uint8_t StringTest::Answers::find_out(std::uint64_t local) const {
-  return test_.keeps(pool_.text(strings_.session_id(local))) ? 1 : 2;
+LaneValue lane_value(const Snapshot& snapshot, const LaneSnapshot& lane, const EventColumn& column, int schema_column) {
+  using Source = ValuePlace::Source;
+  const auto text = [](std::string_view of_lane) {
+    return LaneValue{{.source = Source::constant, .type = ColumnType::string}, of_lane};
+  };
+  const auto number = [](std::uint64_t of_lane) {
+    return LaneValue{{.source = Source::constant, .constant = of_lane}};
+  };
+  switch (column.field) {
+    case EventField::id:
+      return {{.source = Source::id}};
+    case EventField::track_id:
+      return number(lane.track);
+    case EventField::lane:
+      return number(lane.data->lane.depth);
+    case EventField::ts_ns:
+      return {{.source = Source::begin}};
+    case EventField::dur_ns:
+      return {{.source = Source::duration}};
+    case EventField::end_ns:
+      return {{.source = Source::end}};
+    case EventField::name:
+      return {{.source = Source::name, .type = ColumnType::string}};
+    case EventField::schema:
+      return text(lane.schema->name);
+    case EventField::category:
+    case EventField::column:
+      break;
+  }
+  if (schema_column >= 0) {
+    const auto place = static_cast<std::size_t>(schema_column);
+    return {{.source = Source::column, .column = place, .type = lane.schema->columns[place].type}};
+  }
+  // Where the schema has no category, it is the kind of the track.
+  return column.field == EventField::category ? text(track_kind(snapshot, lane)) : LaneValue{};
 }
 
-StringTest::Answers& StringTest::answers(Context& context, std::uint32_t scope) {
-  std::unique_ptr<Answers>& answers = answers_[scope];
-  if (!answers) answers = std::make_unique<Answers>(*this, *context.snapshot->strings, context.strings(scope));
-  return *answers;
+namespace {
+
+bool is_constant_text(const LaneValue& value) {
+  return value.place.source == ValuePlace::Source::constant && value.place.type == ColumnType::string;
+}
+
+bool holds_for(const LaneValue& value, const ValueTest& test) {
+  if (!is_constant_text(value)) return holds(test, static_cast<std::int64_t>(value.place.constant));
+  const auto* strings = std::get_if<std::shared_ptr<const StringTest>>(&test);
+  return strings == nullptr || (*strings)->keeps(value.text);
+}
+
+}  // namespace
+
+void add_condition(LanePredicate& predicate, const LaneValue& value, const ValueTest& test, bool negated) {
+  if (!is_constant_text(value)) return predicate.add(value.place, test, negated);
+  if (holds_for(value, test) == negated) predicate.add_nothing();
+}
+
+bool may_hold(const LaneSnapshot& lane, const LaneValue& value, const ValueTest& test) {
+  if (value.place.source == ValuePlace::Source::none) return false;
+  if (value.place.source == ValuePlace::Source::constant) return holds_for(value, test);
+  const auto* ids = std::get_if<std::vector<IntegerBounds>>(&test);
+  if (value.place.source != ValuePlace::Source::id || ids == nullptr) return true;
+  const IntegerBounds of_lane{static_cast<std::int64_t>(make_event_id(lane.number(), 0)),
+                              static_cast<std::int64_t>(make_event_id(lane.number() + 1, 0) - 1)};
+  return std::any_of(ids->begin(), ids->end(), [&](const IntegerBounds& bounds) { return bounds.meets(of_lane); });
 }
 
 }  // namespace accelscope::sql

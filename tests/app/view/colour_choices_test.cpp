@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "core/scan/event_mask.h"
+#include "core/search/filter_mask.h"
 #include "tests/support/small_session.h"
 
 using namespace accelscope;

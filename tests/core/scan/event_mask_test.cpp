@@ -1,4 +1,5 @@
 #include "core/scan/event_mask.h"
+#include "core/search/filter_mask.h"
 
 #include <doctest/doctest.h>
 

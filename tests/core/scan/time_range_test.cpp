@@ -1,4 +1,4 @@
-#include "core/scan/time_range.h"
+#include "core/model/time_range.h"
 
 #include <doctest/doctest.h>
 

@@ -115,9 +115,9 @@ struct TestSession {
 };
 
 struct QueriedSession : TestSession {
-  // Row by row: sql_native_test asks the other way too.
+  // Row by row: sql_planned_test asks the other way too.
   explicit QueriedSession(int count) : TestSession(count), sql(*store, store->snapshot(), pool) {
-    sql.set_native(false);
+    sql.set_planned(false);
   }
   WorkerPool pool{2};
   SqlSession sql;

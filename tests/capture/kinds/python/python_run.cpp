@@ -10,7 +10,7 @@
 
 #include "capture/agent/control/local_capture.h"
 #include "capture/system/shown_command.h"
-#include "core/scan/worker_pool.h"
+#include "core/base/worker_pool.h"
 
 namespace accelscope::capture {
 namespace {

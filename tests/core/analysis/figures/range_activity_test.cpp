@@ -6,6 +6,7 @@
 
 #include "core/analysis/dependencies/range_waits.h"
 #include "core/scan/event_mask.h"
+#include "core/search/filter_mask.h"
 #include "tests/core/random_session.h"
 
 using namespace accelscope;

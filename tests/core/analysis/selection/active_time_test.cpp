@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/scan/event_mask.h"
+#include "core/search/filter_mask.h"
 #include "tests/core/random_session.h"
 
 using namespace accelscope;

@@ -5,6 +5,7 @@
 
 #include "core/analysis/selection/summary_bins.h"
 #include "core/scan/event_mask.h"
+#include "core/search/filter_mask.h"
 #include "tests/core/random_session.h"
 
 using namespace accelscope;

@@ -11,7 +11,7 @@ std::string failure_of(const Result<SqlResult>& result) { return result.ok() ? "
 
 }  // namespace
 
-TEST_CASE("native SQL: what users ask most is answered without a row by row scan, with the same cells and titles") {
+TEST_CASE("planned SQL: what users ask most is answered without a row by row scan, with the same cells and titles") {
   OddSession session(21, 500);
   const std::vector<std::string> ordered{
       "SELECT count(*) FROM slice",
@@ -41,13 +41,13 @@ TEST_CASE("native SQL: what users ask most is answered without a row by row scan
           "WHERE t.name LIKE 'pend%' GROUP BY t.name, t.device ORDER BY n"};
   for (const std::string& query : ordered) {
     CAPTURE(query);
-    const std::uint64_t before = session.sql->native_answers();
+    const std::uint64_t before = session.sql->planned_answers();
     session.compare(query, true);
-    CHECK(session.sql->native_answers() == before + 1);
+    CHECK(session.sql->planned_answers() == before + 1);
   }
 }
 
-TEST_CASE("native SQL: what is not understood in full is left to SQLite") {
+TEST_CASE("planned SQL: what is not understood in full is left to SQLite") {
   OddSession session(22, 200);
   for (const std::string query :
        {"SELECT name, count(*), ts_ns FROM slice GROUP BY name ORDER BY name",
@@ -76,14 +76,14 @@ TEST_CASE("native SQL: what is not understood in full is left to SQLite") {
         "SELECT 1"}) {
     CAPTURE(query);
     session.compare(query, true);
-    session.sql->set_native(true);
-    const std::uint64_t before = session.sql->native_answers();
+    session.sql->set_planned(true);
+    const std::uint64_t before = session.sql->planned_answers();
     (void)session.run(query, true);
-    CHECK(session.sql->native_answers() == before);
+    CHECK(session.sql->planned_answers() == before);
   }
 }
 
-TEST_CASE("native SQL: EXPLAIN, refusals and error messages stay as they are") {
+TEST_CASE("planned SQL: EXPLAIN, refusals and error messages stay as they are") {
   OddSession session(23, 50);
   for (const std::string query :
        {"EXPLAIN SELECT name, count(*) FROM slice GROUP BY name", "EXPLAIN QUERY PLAN SELECT count(*) FROM slice",
@@ -98,14 +98,14 @@ TEST_CASE("native SQL: EXPLAIN, refusals and error messages stay as they are") {
   }
 }
 
-TEST_CASE("native SQL: counts by name are those of the range statistics") {
+TEST_CASE("planned SQL: counts by name are those of the range statistics") {
   RandomSession session(31, 3000);
   SqlSession sql(*session.store, session.snapshot, session.pool);
   const auto statistics = name_statistics(session.context(), all_lanes(*session.snapshot), {});
   const auto result = sql.run("SELECT name, count(*) FROM slice GROUP BY name", {}, session.control);
   REQUIRE(statistics.ok());
   REQUIRE(result.ok());
-  CHECK(sql.native_answers() == 1);
+  CHECK(sql.planned_answers() == 1);
   REQUIRE(result->row_count() == statistics->names.size());
   for (const NameStatistic& name : statistics->names) {
     const std::string text(session.snapshot->strings->text(name.name));
@@ -119,7 +119,7 @@ TEST_CASE("native SQL: counts by name are those of the range statistics") {
   }
 }
 
-TEST_CASE("native SQL: a query can be cancelled, shows its progress, and the session goes on") {
+TEST_CASE("planned SQL: a query can be cancelled, shows its progress, and the session goes on") {
   RandomSession session(32, 3000);
   SqlSession sql(*session.store, session.snapshot, session.pool);
   const std::vector<std::string> queries{"SELECT dur_ns, count(*) FROM slice GROUP BY dur_ns",
@@ -135,10 +135,10 @@ TEST_CASE("native SQL: a query can be cancelled, shows its progress, and the ses
     CHECK(control.total() > 0);
     CHECK(control.done() == control.total());
   }
-  CHECK(sql.native_answers() == queries.size());
+  CHECK(sql.planned_answers() == queries.size());
 }
 
-TEST_CASE("native SQL: a result is cut at its limit and says so, and a visitor may leave") {
+TEST_CASE("planned SQL: a result is cut at its limit and says so, and a visitor may leave") {
   OddSession session(24, 500);
   TaskControl control;
   for (const char* query : {"SELECT id FROM slice", "SELECT name, track_id, count(*) FROM slice GROUP BY 1, 2"}) {

@@ -221,7 +221,7 @@ class QueryMaker {
 
 }  // namespace
 
-TEST_CASE("native SQL: random groups give what SQLite gives row by row, to the last bit") {
+TEST_CASE("planned SQL: random groups give what SQLite gives row by row, to the last bit") {
   for (const auto& [seed, events] : std::vector<std::pair<std::uint32_t, int>>{{1, 600}, {2, 60}, {3, 3}, {4, 0}}) {
     OddSession session(seed, events);
     QueryMaker maker(seed + 100);
@@ -229,11 +229,11 @@ TEST_CASE("native SQL: random groups give what SQLite gives row by row, to the l
       const QueryMaker::Query query = i % 6 == 0 ? maker.distinct() : maker.groups();
       session.compare(query.text, query.ordered);
     }
-    CHECK(session.sql->native_answers() > 300);
+    CHECK(session.sql->planned_answers() > 300);
   }
 }
 
-TEST_CASE("native SQL: rows and the first of them by any numbers are the ones SQLite finds, in its order") {
+TEST_CASE("planned SQL: rows and the first of them by any numbers are the ones SQLite finds, in its order") {
   for (const auto& [seed, events] : std::vector<std::pair<std::uint32_t, int>>{{5, 400}, {6, 50}, {7, 0}}) {
     OddSession session(seed, events);
     QueryMaker maker(seed + 100);
@@ -243,6 +243,6 @@ TEST_CASE("native SQL: rows and the first of them by any numbers are the ones SQ
       if (query.text.find("rate IN") != std::string::npos) continue;
       session.compare(query.text, query.ordered);
     }
-    CHECK(session.sql->native_answers() > 300);
+    CHECK(session.sql->planned_answers() > 300);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "core/analysis/figures/metrics.h"
 #include "core/scan/event_mask.h"
+#include "core/search/filter_mask.h"
 #include "core/search/search.h"
 #include "core/sql/base/sql.h"
 #include "tests/core/random_session.h"
@@ -101,9 +102,9 @@ TEST_CASE("SQL: with a mask every way of answering sees the events that a plain 
         if (session.snapshot->lanes[event.lane].schema->name == "instruction")
           bytes += std::max<std::int64_t>(0, event.bytes);
       }
-      for (const bool native : {true, false}) {
-        CAPTURE(native);
-        filtered.sql.set_native(native);
+      for (const bool planned : {true, false}) {
+        CAPTURE(planned);
+        filtered.sql.set_planned(planned);
         CHECK(filtered.ask("SELECT count(*) FROM slice").at(0, 0) == SqlValue(static_cast<std::int64_t>(ids.size())));
         const SqlResult groups = filtered.ask("SELECT name, count(*), sum(dur_ns) FROM slice GROUP BY name");
         CHECK(groups.row_count() == by_name.size());

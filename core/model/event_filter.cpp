@@ -1,4 +1,4 @@
-#include "core/scan/event_filter.h"
+#include "core/model/event_filter.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/model/ids.h"
-#include "core/scan/time_range.h"
+#include "core/model/time_range.h"
 
 namespace accelscope {
 

@@ -1,4 +1,4 @@
-#include "core/scan/lane_terms.h"
+#include "core/search/lane_terms.h"
 
 #include <fmt/format.h>
 

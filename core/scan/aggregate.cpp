@@ -1,4 +1,4 @@
-#include "core/sql/planned/sums.h"
+#include "core/scan/aggregate.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 
 #include "core/chunk/chunk_format.h"
 
-namespace accelscope::sql {
+namespace accelscope {
 namespace {
 
 // The magnitude is itself a rounded sum, so stay away from the limits.
@@ -34,12 +34,12 @@ int lowest_exponent(double value) noexcept {
 
 }  // namespace
 
-std::size_t NativeGroups::find(const std::uint64_t* keys) {
+std::size_t Groups::find(const std::uint64_t* keys) {
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t slot = hash_of(keys, words_) & mask;; slot = (slot + 1) & mask) {
     if (slots_[slot] == 0) {
       keys_.insert(keys_.end(), keys, keys + words_);
-      accumulators_.resize(accumulators_.size() + query_.aggregates.size());
+      accumulators_.resize(accumulators_.size() + aggregates_.size());
       const std::size_t group = size() - 1;
       slots_[slot] = static_cast<std::uint32_t>(group + 1);
       if (size() * 2 > slots_.size()) grow();
@@ -50,7 +50,7 @@ std::size_t NativeGroups::find(const std::uint64_t* keys) {
   }
 }
 
-void NativeGroups::grow() {
+void Groups::grow() {
   slots_.assign(slots_.size() * 4, 0);
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t group = 0; group < size(); ++group) {
@@ -60,11 +60,11 @@ void NativeGroups::grow() {
   }
 }
 
-void NativeGroups::add_value(Accumulator& place, std::size_t aggregate, std::uint64_t value) {
-  const AggregateCall& call = query_.aggregates[aggregate];
+void Groups::add_value(Accumulator& place, std::size_t aggregate, std::uint64_t value) {
+  const Aggregate& call = aggregates_[aggregate];
   ++place.count;
   if (call.kind == AggregateKind::rows || call.kind == AggregateKind::count) return;
-  const ValueKind kind = query_.inputs[call.input].kind;
+  const ValueKind kind = call.value;
   if (!is_sum(call.kind)) {
     const bool first = place.count == 1;
     const bool better = call.kind == AggregateKind::min ? comes_before(kind, value, place.value)
@@ -86,13 +86,13 @@ void NativeGroups::add_value(Accumulator& place, std::size_t aggregate, std::uin
                              : std::abs(static_cast<double>(static_cast<std::int64_t>(value)));
 }
 
-void NativeGroups::merge(Accumulator& place, std::size_t aggregate, const Accumulator& other) {
+void Groups::merge(Accumulator& place, std::size_t aggregate, const Accumulator& other) {
   if (other.count == 0) return;
-  const AggregateCall& call = query_.aggregates[aggregate];
+  const Aggregate& call = aggregates_[aggregate];
   const bool known = place.count != 0;
   place.count += other.count;
   if (call.kind == AggregateKind::rows || call.kind == AggregateKind::count) return;
-  const ValueKind kind = query_.inputs[call.input].kind;
+  const ValueKind kind = call.value;
   if (!is_sum(call.kind)) {
     const bool better = call.kind == AggregateKind::min ? comes_before(kind, other.value, place.value)
                                                         : comes_before(kind, place.value, other.value);
@@ -108,17 +108,17 @@ void NativeGroups::merge(Accumulator& place, std::size_t aggregate, const Accumu
   }
 }
 
-void NativeGroups::merge(const NativeGroups& other) {
-  const std::size_t aggregates = query_.aggregates.size();
+void Groups::merge(const Groups& other) {
+  const std::size_t aggregates = aggregates_.size();
   for (std::size_t from = 0; from < other.size(); ++from) {
-    const std::size_t group = find(other.keys_.data() + from * words_);
+    const std::size_t group = find(other.keys(from));
     for (std::size_t i = 0; i < aggregates; ++i) {
       merge(accumulators_[group * aggregates + i], i, other.accumulators_[from * aggregates + i]);
     }
   }
 }
 
-bool NativeGroups::comes_before(ValueKind kind, std::uint64_t a, std::uint64_t b) const {
+bool Groups::comes_before(ValueKind kind, std::uint64_t a, std::uint64_t b) const {
   switch (kind) {
     case ValueKind::integer:
       return static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b);
@@ -129,26 +129,29 @@ bool NativeGroups::comes_before(ValueKind kind, std::uint64_t a, std::uint64_t b
     case ValueKind::real:
       return std::bit_cast<double>(a) < std::bit_cast<double>(b);
     default:
-      return a != b && texts_.text(a) < texts_.text(b);
+      return a != b && text_of_(a) < text_of_(b);
   }
 }
 
-std::optional<SqlValue> NativeGroups::result(std::size_t aggregate, const Accumulator& place) const {
-  const AggregateCall& call = query_.aggregates[aggregate];
+std::optional<AggregateAnswer> Groups::answer(std::size_t group, std::size_t aggregate) const {
+  const Accumulator& place = accumulators_[group * aggregates_.size() + aggregate];
+  const Aggregate& call = aggregates_[aggregate];
+  const auto real = [](double value) {
+    return AggregateAnswer{false, ValueKind::real, std::bit_cast<std::uint64_t>(value)};
+  };
   if (call.kind == AggregateKind::rows || call.kind == AggregateKind::count)
-    return static_cast<std::int64_t>(place.count);
+    return AggregateAnswer{false, ValueKind::integer, place.count};
   if (place.count == 0) {
-    if (call.kind == AggregateKind::total) return SqlValue(0.0);
-    return SqlValue();
+    if (call.kind == AggregateKind::total) return real(0);
+    return AggregateAnswer{true};
   }
-  const ValueKind kind = query_.inputs[call.input].kind;
-  if (!is_sum(call.kind)) return sql_value(kind, place.value, texts_);
-  if (call.kind == AggregateKind::sum && kind != ValueKind::real) {
+  if (!is_sum(call.kind)) return AggregateAnswer{false, call.value, place.value};
+  if (call.kind == AggregateKind::sum && call.value != ValueKind::real) {
     if (!(place.magnitude < kInt64)) return std::nullopt;
-    return static_cast<std::int64_t>(place.value);
+    return AggregateAnswer{false, ValueKind::integer, place.value};
   }
   double sum = 0;
-  if (kind == ValueKind::real) {
+  if (call.value == ValueKind::real) {
     // All partial sums are multiples of one power of two and fit in 53 bits of it.
     const bool zero = place.magnitude == 0;
     if (!zero && !(place.magnitude < std::ldexp(kExactIntegers, place.exponent))) return std::nullopt;
@@ -157,23 +160,7 @@ std::optional<SqlValue> NativeGroups::result(std::size_t aggregate, const Accumu
     if (!(place.magnitude < kExactIntegers)) return std::nullopt;
     sum = static_cast<double>(static_cast<std::int64_t>(place.value));
   }
-  return call.kind == AggregateKind::average ? sum / static_cast<double>(place.count) : sum;
+  return real(call.kind == AggregateKind::average ? sum / static_cast<double>(place.count) : sum);
 }
 
-std::optional<std::vector<SqlValue>> NativeGroups::row(std::size_t group) const {
-  std::vector<SqlValue> row;
-  row.reserve(query_.keys.size() + query_.aggregates.size());
-  const std::uint64_t* keys = keys_.data() + group * words_;
-  for (std::size_t i = 0; i < query_.keys.size(); ++i) {
-    const bool null = (keys[0] >> i & 1) != 0;
-    row.push_back(null ? SqlValue() : sql_value(query_.inputs[query_.keys[i]].kind, keys[i + 1], texts_));
-  }
-  for (std::size_t i = 0; i < query_.aggregates.size(); ++i) {
-    auto value = result(i, accumulators_[group * query_.aggregates.size() + i]);
-    if (!value) return std::nullopt;
-    row.push_back(std::move(*value));
-  }
-  return row;
-}
-
-}  // namespace accelscope::sql
+}  // namespace accelscope

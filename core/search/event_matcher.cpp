@@ -1,10 +1,11 @@
-#include "core/scan/event_matcher.h"
+#include "core/search/event_matcher.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/scan/lane_terms.h"
+#include "core/search/condition.h"
+#include "core/search/lane_terms.h"
 
 namespace accelscope {
 
@@ -17,53 +18,31 @@ bool is_name_term(const SearchTerm& term) noexcept { return term.column.empty() 
 Result<EventMatcher> EventMatcher::prepare(const QueryContext& context, const SearchQuery& query,
                                            const LaneIndices& lanes) {
   EventMatcher matcher;
-  matcher.conditions_.resize(context.snapshot->lanes.size());
+  matcher.lanes_.resize(context.snapshot->lanes.size());
   if (const Result<void> set = matcher.set_names(context, query); !set) return set.error();
   if (const Result<void> set = matcher.set_conditions(context, query, lanes); !set) return set.error();
   return matcher;
 }
 
-std::uint64_t EventMatcher::hits(const ScannedChunk& chunk, const ScannedBlock& block) const {
-  std::uint64_t mask = bits_between(block.first, block.last);
-  if (!any_name_) {
-    std::uint64_t ids[kBlockEvents];
-    chunk.view.names(block.block, ids);
-    std::uint64_t named = 0;
-    for (std::uint32_t i = block.first; i < block.last; ++i) {
-      named |= std::uint64_t{names_.contains(chunk.session_string(ids[i]))} << i;
-    }
-    mask &= named;
-  }
-  for (const Condition& condition : *conditions_[chunk.lane_index]) {
-    if (mask == 0) return 0;
-    mask = condition.apply(chunk, block, mask);
-  }
-  return mask;
-}
-
-bool EventMatcher::possible(const ScannedChunk& chunk) const {
-  if (!covers(chunk.lane_index)) return false;
-  const std::vector<Condition>& conditions = *conditions_[chunk.lane_index];
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [&](const Condition& condition) { return condition.possible(chunk.view); });
-}
-
 Result<void> EventMatcher::set_names(const QueryContext& context, const SearchQuery& query) {
+  std::vector<TextTest> tests;
   for (const SearchTerm& term : query.terms) {
     if (!is_name_term(term)) continue;
-    const Result<TextTest> test = text_test(term);
+    Result<TextTest> test = text_test(term);
     if (!test) return test.error();
-    Result<StringSet> set = matching_strings(context, *test);
-    if (!set) return set.error();
-    if (any_name_) {
-      names_ = std::move(set).value();
-    } else {
-      for (std::size_t i = 0; i < std::min(names_.words().size(), set->words().size()); ++i) {
-        names_.words()[i] &= set->words()[i];
-      }
-    }
-    any_name_ = false;
+    tests.push_back(std::move(*test));
   }
+  if (tests.empty()) return {};
+  TextTest all = tests.front();
+  if (tests.size() > 1) {
+    all = [tests](std::string_view text) {
+      return std::all_of(tests.begin(), tests.end(), [text](const TextTest& test) { return test(text); });
+    };
+  }
+  auto names = std::make_shared<StringTest>(std::move(all), *context.snapshot->strings);
+  names->answer_all(context.pool, context.control);
+  if (context.control.cancelled()) return cancelled_error();
+  names_ = std::move(names);
   return {};
 }
 
@@ -74,7 +53,7 @@ Result<void> EventMatcher::set_conditions(const QueryContext& context, const Sea
     std::shared_ptr<const std::vector<Condition>> conditions;
     std::vector<std::size_t> of_lane;  // terms that are about the lane
   };
-  ConditionBuilder builder(context);
+  ConditionBuilder builder(*context.snapshot->strings);
   Result<LaneTerms> lane_terms = LaneTerms::prepare(query);
   if (!lane_terms) return lane_terms.error();
   std::vector<char> known(query.terms.size(), 0);  // by term: some schema has its column
@@ -118,7 +97,11 @@ Result<void> EventMatcher::set_conditions(const QueryContext& context, const Sea
         passes = false;
       }
     }
-    conditions_[lane_index] = passes ? found->conditions : nullptr;
+    if (!passes || !found->conditions) continue;
+    LanePredicate& predicate = lanes_[lane_index].emplace(lane, lane_index, context.mask.get());
+    if (names_) predicate.add({.source = ValuePlace::Source::name, .type = ColumnType::string}, names_);
+    for (const Condition& condition : *found->conditions)
+      predicate.add(condition.place, condition.test, condition.negated);
   }
   for (std::size_t i = 0; i < query.terms.size(); ++i) {
     const SearchTerm& term = query.terms[i];
@@ -143,6 +126,22 @@ Result<void> EventMatcher::set_conditions(const QueryContext& context, const Sea
                     term.column)};
   }
   return {};
+}
+
+ChunkHits::ChunkHits(const EventMatcher& matcher, const ScannedChunk& chunk)
+    : predicate_(matcher.of_lane(chunk.lane_index)) {
+  if (predicate_ == nullptr || !predicate_->may_match(chunk.view)) return;
+  part_ = predicate_->part(chunk.chunk_index);
+  reader_.open(chunk.lane, chunk.strings, chunk.place, chunk.view);
+}
+
+std::uint64_t ChunkHits::of(std::uint32_t block) {
+  if (block_ != block) {
+    block_ = block;
+    reader_.seek(block);
+    hits_ = predicate_->matches(reader_, part_);
+  }
+  return hits_;
 }
 
 }  // namespace accelscope

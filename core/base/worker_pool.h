@@ -3,10 +3,15 @@
 //   Task<Result<Answer>> task = pool.start([query](TaskControl& control) { return answer(query, control); });
 //   ... each frame:  draw_progress(task.done(), task.total());  if (task.ready()) use(task.take());
 //
+// What is more urgent goes first: what a frame waits for, then what somebody asked, then what can wait. Tasks that can
+// wait never hold all threads, and their loops give way whenever something more urgent comes. What a frame waits for is
+// short and has threads of its own besides, so that it never waits behind a question that takes long.
+//
 // Dropping a Task cancels it; the work ends when it next asks its TaskControl. The pool's destructor cancels what
 // is left and waits for it, so a task may refer to whatever outlives the pool.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cassert>
 #include <condition_variable>
@@ -95,9 +100,8 @@ class Task {
   std::shared_ptr<State> state_;
 };
 
-// at_once: someone has just asked for it with a key or the mouse, and it is short. A few threads of their own take it
-// and nothing else, so that it never waits behind what takes long.
-enum class Haste : std::uint8_t { none, at_once };
+// Most urgent first. drawing: someone has just asked for it with a key or the mouse, or the next frame shows it.
+enum class Priority : std::uint8_t { drawing, question, background };
 
 class WorkerPool {
  public:
@@ -106,9 +110,14 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  // Runs body(TaskControl&) on a thread of the pool. The body must return, soon after it was cancelled too.
+  // Runs body(TaskControl&) on a thread of the pool. The body must return, soon after it was cancelled too. A task that
+  // is started by another one is as urgent as that one.
   template <typename Body>
-  [[nodiscard]] auto start(Body body, Haste haste = Haste::none) -> Task<std::invoke_result_t<Body&, TaskControl&>> {
+  [[nodiscard]] auto start(Body body) -> Task<std::invoke_result_t<Body&, TaskControl&>> {
+    return start(of_this_thread(), std::move(body));
+  }
+  template <typename Body>
+  [[nodiscard]] auto start(Priority priority, Body body) -> Task<std::invoke_result_t<Body&, TaskControl&>> {
     using Value = std::invoke_result_t<Body&, TaskControl&>;
     Task<Value> task;
     task.state_ = std::make_shared<typename Task<Value>::State>();
@@ -121,8 +130,7 @@ class WorkerPool {
                state->value.emplace(std::move(value));
                state->finished.notify_all();
              },
-             [state] { state->control.cancel(); }},
-            haste);
+             [state] { state->control.cancel(); }, priority});
     return task;
   }
 
@@ -135,7 +143,7 @@ class WorkerPool {
   // with the same one. May be called from within a task.
   void for_each(std::size_t count, TaskControl& control,
                 const std::function<void(std::size_t index, std::size_t worker)>& body);
-  [[nodiscard]] std::size_t concurrency() const noexcept { return crew_.threads.size() + 1; }
+  [[nodiscard]] std::size_t concurrency() const noexcept { return ordinary_ + 1; }
 
  private:
   // More memory than there is costs the task, not the program.
@@ -156,24 +164,34 @@ class WorkerPool {
   struct Job {
     std::function<void()> run;
     std::function<void()> cancel;
+    Priority priority = Priority::question;
     bool is_task = true;  // else a part of one
   };
-  // Threads and what waits for them.
-  struct Crew {
-    std::condition_variable changed;
-    std::deque<Job> jobs;
-    std::vector<std::function<void()>> running;  // how to cancel what each thread runs
-    std::vector<std::thread> threads;
-  };
-  void enqueue(Job job, Haste haste);
-  void enqueue_first(std::function<void()> run);
-  void begin(Crew& crew, unsigned threads);
-  void work(Crew& crew, std::size_t thread);
+  struct Loop;
+  static constexpr std::size_t kPriorities = 3;
+  [[nodiscard]] static Priority of_this_thread() noexcept;
+  [[nodiscard]] std::deque<Job>& queue(Priority priority) noexcept { return jobs_[static_cast<std::size_t>(priority)]; }
+  [[nodiscard]] bool waits_for_more_urgent(Priority priority) const noexcept;
+  // The queue to take from next; null: none now.
+  [[nodiscard]] std::deque<Job>* next_queue(bool urgent_only) noexcept;
+  void note_waiting() noexcept;
+  void enqueue(Job job);
+  void enqueue_helper(std::shared_ptr<Loop> loop, std::size_t worker);
+  void help(const std::shared_ptr<Loop>& loop, std::size_t worker);
+  void begin_threads(std::size_t count, bool urgent_only);
+  void wake_for(Priority priority);
+  void work(std::size_t thread, bool urgent_only);
 
   std::mutex mutex_;
-  Crew crew_, hasty_;  // the hasty one begins with its first job
+  std::condition_variable changed_, urgent_;  // for the ordinary threads, for those of what a frame waits for
+  std::array<std::deque<Job>, kPriorities> jobs_;
+  std::atomic<unsigned> waiting_{0};            // a bit for each priority with jobs
+  std::size_t background_running_ = 0;          // tasks that can wait
+  std::vector<std::function<void()>> running_;  // how to cancel what each thread runs
   std::function<void()> told_finished_;
   bool stopping_ = false;
+  std::size_t ordinary_ = 0;          // the first of the threads; the others begin with the first urgent job
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace accelscope

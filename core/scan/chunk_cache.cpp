@@ -1,0 +1,47 @@
+#include "core/scan/chunk_cache.h"
+
+#include <algorithm>
+
+namespace accelscope {
+
+Result<LoadedChunk> load_chunk(const Store& store, const LaneSnapshot& lane, std::uint32_t chunk) {
+  Result<Bytes> bytes = store.read_chunk(lane, chunk);
+  if (!bytes) return bytes.error();
+  Result<ChunkView> view = ChunkView::parse(*bytes);
+  if (!view) return view.error();
+  // The view keeps pointers into the bytes, which stay where they are when the vector moves.
+  return LoadedChunk{std::move(*bytes), std::move(*view)};
+}
+
+Result<std::shared_ptr<const LoadedChunk>> ChunkCache::load(const Store& store, const LaneSnapshot& lane,
+                                                            std::uint32_t chunk) {
+  if (auto known = find(lane.number(), chunk)) return known;
+  Result<LoadedChunk> loaded = load_chunk(store, lane, chunk);
+  if (!loaded) return loaded.error();
+  auto shared = std::make_shared<const LoadedChunk>(std::move(*loaded));
+  keep(lane.number(), chunk, shared);
+  return shared;
+}
+
+std::shared_ptr<const LoadedChunk> ChunkCache::find(LaneNumber lane, std::uint32_t chunk) {
+  const std::scoped_lock lock(mutex_);
+  for (Entry& entry : entries_) {
+    if (entry.lane != lane || entry.chunk != chunk) continue;
+    entry.used = ++uses_;
+    return entry.loaded;
+  }
+  return nullptr;
+}
+
+void ChunkCache::keep(LaneNumber lane, std::uint32_t chunk, std::shared_ptr<const LoadedChunk> loaded) {
+  const std::scoped_lock lock(mutex_);
+  if (entries_.size() < kept_) {
+    entries_.push_back({lane, chunk, ++uses_, std::move(loaded)});
+    return;
+  }
+  const auto oldest = std::min_element(entries_.begin(), entries_.end(),
+                                       [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  *oldest = {lane, chunk, ++uses_, std::move(loaded)};
+}
+
+}  // namespace accelscope

@@ -1,0 +1,167 @@
+#include "core/search/filter_mask.h"
+
+#include <algorithm>
+#include <deque>
+
+#include "core/scan/block_reader.h"
+#include "core/search/event_matcher.h"
+
+namespace accelscope {
+namespace {
+
+// The leaf that a chunk begins with; for the one after the last, where the words end.
+std::size_t first_leaf_of(const LaneSnapshot& lane, std::uint32_t chunk, std::size_t words) {
+  return chunk < lane.chunk_count ? std::min<std::size_t>(lane.chunk(chunk).first_leaf, words) : words;
+}
+
+void clear(std::vector<std::uint64_t>& words, std::size_t first, std::size_t last) {
+  if (first >= last) return;
+  std::fill(words.begin() + static_cast<std::ptrdiff_t>(first), words.begin() + static_cast<std::ptrdiff_t>(last), 0);
+}
+
+// Needs none of the chunk's bytes.
+void set_all(std::vector<std::uint64_t>& words, const ChunkPlace& chunk) {
+  for (std::uint32_t first = 0; first < chunk.count; first += kBlockEvents) {
+    words[chunk.first_leaf + first / kBlockEvents] = bits_between(0, std::min(kBlockEvents, chunk.count - first));
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
+                                                    const EventMask* previous) {
+  const Snapshot& snapshot = *query.snapshot;
+  LaneIndices lanes;
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    if (filter.has_track(snapshot.lanes[i].track)) lanes.push_back(i);
+  }
+  QueryContext unmasked = query;
+  unmasked.mask = nullptr;
+  struct Term {
+    EventMatcher matcher;
+    bool excluded;
+  };
+  struct TestedTerm {
+    TestedTerm(const EventMatcher& matcher, const ScannedChunk& chunk, bool is_excluded)
+        : hits(matcher, chunk), excluded(is_excluded) {}
+    ChunkHits hits;
+    bool excluded;
+  };
+  std::vector<Term> terms;
+  for (const FilterTerm& term : filter.terms) {
+    const Result<SearchQuery> parsed = parse_search(term.search);
+    if (!parsed) return parsed.error();
+    Result<EventMatcher> matcher = EventMatcher::prepare(unmasked, *parsed, lanes);
+    if (!matcher) return matcher.error();
+    terms.push_back({std::move(matcher).value(), term.excluded});
+  }
+
+  auto mask = std::make_shared<EventMask>();
+  mask->filter_ = filter;
+  mask->filter_.range.reset();
+  mask->snapshot_version_ = snapshot.version;
+  mask->lanes_.resize(snapshot.lanes.size());
+  const bool goes_on = previous != nullptr && previous->filter_ == mask->filter_;
+  std::vector<ChunkRequest> requests;
+  for (const std::uint32_t index : lanes) {
+    const LaneSnapshot& lane = snapshot.lanes[index];
+    EventMask::Lane& bits = mask->lanes_[index];
+    if (goes_on && index < previous->lanes_.size()) {
+      bits.words = previous->lanes_[index].words;
+      bits.chunk_count = previous->lanes_[index].chunk_count;
+    }
+    const std::uint32_t last = lane.chunk_count;
+    bits.words.resize(EventMask::leaves_of(lane), 0);
+    for (std::uint32_t chunk = bits.chunk_count; chunk < last; ++chunk) {
+      if (terms.empty()) {
+        set_all(bits.words, lane.chunk(chunk));
+      } else {
+        requests.push_back({index, chunk, {}});
+      }
+    }
+    bits.chunk_count = last;
+  }
+  const Result<void> scanned = scan_chunks(unmasked, requests, [&](const ScannedChunk& chunk, std::size_t) {
+    std::deque<TestedTerm> tested;  // those that are not settled for the whole chunk
+    for (const Term& term : terms) {
+      tested.emplace_back(term.matcher, chunk, term.excluded);
+      if (tested.back().hits.possible()) continue;
+      if (!term.excluded) return;
+      tested.pop_back();
+    }
+    std::vector<std::uint64_t>& words = mask->lanes_[chunk.lane_index].words;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      std::uint64_t bits = bits_between(block.first, block.last);
+      for (TestedTerm& term : tested) bits &= term.excluded ? ~term.hits.of(block) : term.hits.of(block);
+      words[chunk.place.first_leaf + block.block] = bits;
+    });
+  });
+  if (!scanned) return scanned.error();
+  for (const std::uint32_t index : lanes) {
+    mask->sum_up(mask->lanes_[index], snapshot.lanes[index]);
+    mask->total_ += mask->lanes_[index].count;
+  }
+  return std::shared_ptr<const EventMask>(std::move(mask));
+}
+
+Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, const EventFilter& filter,
+                                                     const std::shared_ptr<const EventMask>& terms) {
+  if (filter.empty()) return std::shared_ptr<const EventMask>();
+  std::shared_ptr<const EventMask> whole = terms;
+  if (!whole) {
+    auto made = event_mask(query, filter);
+    if (!made) return made.error();
+    whole = std::move(*made);
+  }
+  if (!filter.range) return whole;
+
+  const Snapshot& snapshot = *query.snapshot;
+  auto mask = std::make_shared<EventMask>(*whole);
+  mask->filter_.range = filter.range;
+  // Chunks inside the range stay as they are, those outside pass nothing; only the ones at its edges are read.
+  std::vector<ChunkRequest> edges;
+  for (std::uint32_t i = 0; i < mask->lanes_.size(); ++i) {
+    const LaneSnapshot& lane = snapshot.lanes[i];
+    std::vector<std::uint64_t>& words = mask->lanes_[i].words;
+    if (lane.data->kind == EventKind::table || words.empty()) continue;
+    const TickRange ticks = tick_range(lane, *filter.range);
+    const ChunkSpan span = chunks_in(lane, ticks);
+    clear(words, 0, first_leaf_of(lane, span.first, words.size()));
+    clear(words, first_leaf_of(lane, span.last, words.size()), words.size());
+    for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
+      const ChunkPlace& place = lane.chunk(chunk);
+      if (place.first_leaf < words.size() && !ticks.covers(place.begin_ticks, place.end_ticks)) {
+        edges.push_back({i, chunk, ticks});
+      }
+    }
+  }
+  QueryContext unmasked = query;
+  unmasked.mask = nullptr;
+  const Result<void> scanned = scan_chunks(unmasked, edges, [&](const ScannedChunk& chunk, std::size_t) {
+    std::vector<std::uint64_t> inside(chunk.view.block_count());
+    chunk.for_each_block(
+        [&](const ScannedBlock& block) { inside[block.block] |= bits_between(block.first, block.last); });
+    std::vector<std::uint64_t>& words = mask->lanes_[chunk.lane_index].words;
+    for (std::size_t i = 0; i < inside.size() && chunk.place.first_leaf + i < words.size(); ++i) {
+      words[chunk.place.first_leaf + i] &= inside[i];
+    }
+  });
+  if (!scanned) return scanned.error();
+  mask->total_ = 0;
+  for (std::uint32_t i = 0; i < mask->lanes_.size(); ++i) {
+    if (filter.has_track(snapshot.lanes[i].track)) mask->sum_up(mask->lanes_[i], snapshot.lanes[i]);
+    mask->total_ += mask->lanes_[i].count;
+  }
+  return std::shared_ptr<const EventMask>(std::move(mask));
+}
+
+std::uint64_t count_passing(const Snapshot& snapshot, const EventMask* mask) noexcept {
+  std::uint64_t count = 0;
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    const LaneSnapshot& lane = snapshot.lanes[i];
+    if (lane.data->kind != EventKind::table) count += mask != nullptr ? mask->count(i) : lane.event_count;
+  }
+  return count;
+}
+
+}  // namespace accelscope

@@ -123,7 +123,8 @@ void EventAnswers::want(EventId id) {
     desk_->wanted.push_back(id);
     if (std::exchange(desk_->at_work, true) && !reading_.ready()) return;
   }
-  reading_ = pool_.start(Priority::drawing, [desk = desk_](TaskControl& control) { return read_wanted(*desk, control); });
+  reading_ =
+      pool_.start(Priority::drawing, [desk = desk_](TaskControl& control) { return read_wanted(*desk, control); });
 }
 
 // One after another, so that what is not wanted any more is not read.

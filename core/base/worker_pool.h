@@ -190,7 +190,7 @@ class WorkerPool {
   std::vector<std::function<void()>> running_;  // how to cancel what each thread runs
   std::function<void()> told_finished_;
   bool stopping_ = false;
-  std::size_t ordinary_ = 0;          // the first of the threads; the others begin with the first urgent job
+  std::size_t ordinary_ = 0;  // the first of the threads; the others begin with the first urgent job
   std::vector<std::thread> threads_;
 };
 

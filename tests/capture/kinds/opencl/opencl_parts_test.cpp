@@ -146,7 +146,7 @@ TEST_CASE("arguments of kernels are shown by type, name and memory") {
       {ArgumentKind::memory, {}, 8, 9},
   };
   const std::vector<kinds::opencl::ArgumentName> names = {{"float*", "a"}, {"float", "x"}, {"int", "i"},
-                                                   {"uint", "u"},   {"ulong", "n"}, {"int*", "l"}};
+                                                          {"uint", "u"},   {"ulong", "n"}, {"int*", "l"}};
   CHECK(kinds::opencl::argument_text(arguments, names, {{3, "buffer 3"}}) ==
         "a=buffer 3, x=2.5, i=-1, u=4294967295, n=18446744073709551615, l=local 2 KiB, 0x1000, 16 B, ?, memory 9");
   CHECK(kinds::opencl::argument_text({}, names, {}).empty());

@@ -96,15 +96,15 @@ void AliveTable::toggle(const Row& row) {
 
 // Narrow tables begin without the columns that tell least; what the user chose stays.
 void AliveTable::choose_columns(const Ui& ui, float width) {
-  constexpr float kNarrow = 540, kNarrower = 430;  // units
+  constexpr float kNarrowUnits = 540, kVeryNarrowUnits = 430;  // units
   constexpr std::size_t kSince = 4, kLives = 5;
   const bool own = table_.hidden.empty() || table_.hidden == narrow_hidden_;
   if (!own) return;
   std::vector<bool> hidden;
-  if (width < ui.px(kNarrow)) {
+  if (width < ui.px(kNarrowUnits)) {
     hidden.assign(columns().size(), false);
     hidden[kSince] = true;
-    hidden[kLives] = width < ui.px(kNarrower);
+    hidden[kLives] = width < ui.px(kVeryNarrowUnits);
   }
   table_.hidden = narrow_hidden_ = hidden;
 }

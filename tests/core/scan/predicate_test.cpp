@@ -51,7 +51,7 @@ class RandomConditions {
         return bytes();
       default: {
         const bool none = random_() % 2 == 0;
-        return {[this, none](LanePredicate& predicate) { predicate.add(bytes_of(predicate), AnyValue(), none); },
+        return {[none](LanePredicate& predicate) { predicate.add(bytes_of(predicate), AnyValue(), none); },
                 [none](const PlainEvent& e) { return (e.bytes < 0) == none; }};
       }
     }

@@ -2,6 +2,8 @@
 // status_bar.cpp, window_frame.cpp) and that fill the command table (frame/commands.cpp). Private to them.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -66,13 +68,18 @@ struct TabPanels {
   std::size_t line_count = 0;      // once it is known
   std::optional<EventId> noticed;  // the selection that Details has come forward for, or left in front what was there
 
+  [[nodiscard]] Panel& of(PanelId id) const { return *by_id[static_cast<std::size_t>(id)]; }
   // Of those that are seen: others take their answers when they come to the front.
   [[nodiscard]] bool pending(const PanelLayout& layout) const {
-    return (layout.is_seen(PanelId::source) && source.pending()) ||
-           (layout.is_seen(PanelId::memory) && memory.pending()) || (layout.is_seen(PanelId::sql) && sql.pending()) ||
-           (layout.is_seen(PanelId::output) && output.pending()) ||
-           (layout.is_seen(PanelId::stack) && stack.pending()) || follower.pending();
+    return follower.pending() || std::any_of(all_panels().begin(), all_panels().end(), [&](const PanelInfo& panel) {
+             return layout.is_seen(panel.id) && of(panel.id).pending();
+           });
   }
+
+ private:
+  // In the order of their ids.
+  std::array<Panel*, kPanelCount> by_id{&source,  &stack,   &details, &search, &selection, &memory,
+                                        &markers, &quality, &metrics, &sql,    &output};
 };
 
 enum class Dialog : std::uint8_t {

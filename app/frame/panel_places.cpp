@@ -21,53 +21,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-void draw_panel(AppState& state, const PanelContext& context, PanelId id, const Rect& area) {
-  TabPanels& panels = state.panels_of(context.tab);
-  switch (id) {
-    case PanelId::source:
-      return panels.source.draw(context, area);
-    case PanelId::stack:
-      return panels.stack.draw(context, area);
-    case PanelId::details:
-      return panels.details.draw(context, area);
-    case PanelId::search:
-      return panels.search.draw(context, area);
-    case PanelId::selection:
-      return panels.selection.draw(context, area);
-    case PanelId::memory:
-      return panels.memory.draw(context, area);
-    case PanelId::markers:
-      return panels.markers.draw(context, area);
-    case PanelId::quality:
-      return panels.quality.draw(context, area);
-    case PanelId::metrics:
-      return panels.metrics.draw(context, area);
-    case PanelId::sql:
-      return panels.sql.draw(context, area);
-    case PanelId::output:
-      return panels.output.draw(context, area);
-  }
-}
-
-// Why what a panel shows is not what passes the filter; "" where it is, or where the panel says so itself.
-std::string_view unfiltered_reason(PanelId id) {
-  switch (id) {
-    case PanelId::markers:
-      return "Not filtered: markers belong to the whole session";
-    case PanelId::quality:
-      return "Not filtered: the quality of all data";
-    case PanelId::output:
-      return "Not filtered: the output of the whole run";
-    case PanelId::details:
-    case PanelId::stack:
-      return "Not filtered: the selected event with all that it depends on";
-    default:
-      return "";
-  }
-}
-
 void draw_unfiltered_note(const PanelContext& context, PanelId id, Rect& area) {
-  const std::string_view reason = unfiltered_reason(id);
+  const std::string_view reason = panel_info(id).unfiltered;
   if (context.tab.choices.filter.empty() || reason.empty()) return;
   Ui& ui = context.ui;
   const Rect strip = area.cut_top(ui.px(size::kSmallControl));
@@ -76,42 +31,6 @@ void draw_unfiltered_note(const PanelContext& context, PanelId id, Rect& area) {
   draw_icon(ui, row.cut_left(ui.px(14)), icon::kFilter, ui.colour(Colour::text3), TextStyle::icon13);
   row.cut_left(ui.px(6));
   draw_text(ui, row, reason, {.style = TextStyle::small, .colour = Colour::text2});
-}
-
-std::string badge_of(const SessionTab& tab, PanelId id) {
-  if (id == PanelId::markers && !tab.markers.empty()) return std::to_string(tab.markers.size());
-  if (id == PanelId::quality) {
-    const QualitySummary summary = summarise_quality(*tab.snapshot);
-    if (!summary.complete()) return std::to_string(summary.errors + summary.warnings);
-  }
-  return "";
-}
-
-const char* icon_of(PanelId id) {
-  switch (id) {
-    case PanelId::source:
-      return icon::kFileCode;
-    case PanelId::stack:
-    case PanelId::search:
-      return icon::kList;
-    case PanelId::details:
-      return icon::kInfo;
-    case PanelId::selection:
-      return icon::kTable;
-    case PanelId::memory:
-      return icon::kAreaChart;
-    case PanelId::markers:
-      return icon::kFlag;
-    case PanelId::quality:
-      return icon::kWarning;
-    case PanelId::metrics:
-      return icon::kLineChart;
-    case PanelId::sql:
-      return icon::kDatabase;
-    case PanelId::output:
-      return icon::kPrint;
-  }
-  return icon::kFile;
 }
 
 // Icons at the right end of a place's tabs: pin, menu, shut (of the column), maximise or restore, close.
@@ -167,6 +86,7 @@ void draw_place(AppState& state, const PanelContext& context, Place place, const
                 std::optional<PanelId>& dropped) {
   Ui& ui = context.ui;
   const std::string place_name = place == Place::right ? "right" : "bottom";
+  TabPanels& own = state.panels_of(context.tab);
   const std::vector<PanelId> panels = state.layout.panels_in(place);
   const PanelId front = state.layout.maximised().value_or(*state.layout.front(place));
   Rect rest = area;
@@ -178,7 +98,7 @@ void draw_place(AppState& state, const PanelContext& context, Place place, const
     const PanelInfo& info = panel_info(panels[i]);
     tabs.push_back({.name = std::string(info.name),
                     .label = std::string(info.title),
-                    .badge = badge_of(context.tab, panels[i]),
+                    .badge = own.of(panels[i]).badge(context.tab),
                     .pinned = state.layout.is_pinned(panels[i])});
     if (panels[i] == front) active = i;
   }
@@ -189,7 +109,7 @@ void draw_place(AppState& state, const PanelContext& context, Place place, const
   if (result.dropped) dropped = panels[*result.dropped];
   draw_place_buttons(state, ui, place_name, front, strip);
   draw_unfiltered_note(context, front, rest);
-  if (!rest.empty()) draw_panel(state, context, front, rest);
+  if (!rest.empty()) own.of(front).draw(context, rest);
 }
 
 // "Source: mlp_fwd.py, 9 lines with events"
@@ -227,7 +147,7 @@ void draw_door(AppState& state, Ui& ui, const Rect& door) {
   rest.cut_top(ui.px(8));
   for (const PanelId id : state.layout.panels_in(Place::right)) {
     const Rect place = centred(rest.cut_top(ui.px(PanelLayout::kDoor)).middle(side));
-    if (icon_button(ui, "door." + std::string(panel_info(id).name), place, icon_of(id), door_text(state, id))) {
+    if (icon_button(ui, "door." + std::string(panel_info(id).name), place, panel_info(id).icon, door_text(state, id))) {
       state.layout.show(id);
     }
   }

@@ -35,4 +35,21 @@ struct PanelContext {
   }
 };
 
+// What is drawn in a place. Which panels there are says places.h; each keeps what it shows of one session.
+class Panel {
+ public:
+  Panel() = default;
+  Panel(const Panel&) = delete;
+  Panel& operator=(const Panel&) = delete;
+  virtual ~Panel() = default;
+  virtual void draw(const PanelContext& context, const render::Rect& area) = 0;
+  // It waits for a worker: frames go on while it is seen.
+  [[nodiscard]] virtual bool pending() const { return false; }
+  // What stands beside its title; "": nothing.
+  [[nodiscard]] virtual std::string badge(const SessionTab& tab) const {
+    (void)tab;
+    return "";
+  }
+};
+
 }  // namespace accelscope::app

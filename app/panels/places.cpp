@@ -5,23 +5,30 @@
 #include <cmath>
 
 #include "core/base/text_match.h"
+#include "render/base/icons.h"
 
 namespace accelscope::app {
 
 namespace {
 
+namespace icon = render::icon;
+
+constexpr std::string_view kOfSelected = "Not filtered: the selected event with all that it depends on";
+// A row each, in the order of their ids.
 constexpr std::array<PanelInfo, kPanelCount> kPanels = {{
-    {PanelId::source, "source", "Source", Place::right},
-    {PanelId::stack, "stack", "Stack trace", Place::right},
-    {PanelId::details, "details", "Details", Place::bottom},
-    {PanelId::search, "search", "Search", Place::bottom},
-    {PanelId::selection, "selection", "Selection", Place::bottom},
-    {PanelId::memory, "memory", "Memory", Place::bottom},
-    {PanelId::markers, "markers", "Markers", Place::bottom},
-    {PanelId::quality, "quality", "Data quality", Place::bottom},
-    {PanelId::metrics, "metrics", "Metrics", Place::bottom},
-    {PanelId::sql, "sql", "SQL", Place::bottom},
-    {PanelId::output, "output", "Output", Place::bottom},
+    {PanelId::source, "source", "Source", Place::right, icon::kFileCode},
+    {PanelId::stack, "stack", "Stack trace", Place::right, icon::kList, kOfSelected},
+    {PanelId::details, "details", "Details", Place::bottom, icon::kInfo, kOfSelected},
+    {PanelId::search, "search", "Search", Place::bottom, icon::kList},
+    {PanelId::selection, "selection", "Selection", Place::bottom, icon::kTable},
+    {PanelId::memory, "memory", "Memory", Place::bottom, icon::kAreaChart},
+    {PanelId::markers, "markers", "Markers", Place::bottom, icon::kFlag,
+     "Not filtered: markers belong to the whole session"},
+    {PanelId::quality, "quality", "Data quality", Place::bottom, icon::kWarning,
+     "Not filtered: the quality of all data"},
+    {PanelId::metrics, "metrics", "Metrics", Place::bottom, icon::kLineChart},
+    {PanelId::sql, "sql", "SQL", Place::bottom, icon::kDatabase},
+    {PanelId::output, "output", "Output", Place::bottom, icon::kPrint, "Not filtered: the output of the whole run"},
 }};
 
 // At 100 %: less than this and a place cannot be read; the timeline keeps its own least size.

@@ -37,6 +37,9 @@ struct PanelInfo {
   std::string_view name;   // stable: settings, command line
   std::string_view title;  // for the user
   Place place;             // at first
+  const char* icon;        // of render/base/icons.h
+  // Why what it shows is not what passes the filter; "" where it is, or where the panel says so itself.
+  std::string_view unfiltered = "";
 };
 [[nodiscard]] std::span<const PanelInfo> all_panels() noexcept;
 [[nodiscard]] const PanelInfo& panel_info(PanelId id) noexcept;

@@ -7,6 +7,7 @@
 #include "core/analysis/time/work_kind.h"
 #include "core/base/natural_order.h"
 #include "core/base/text_match.h"
+#include "core/model/track_kinds.h"
 
 namespace accelscope::app {
 namespace {
@@ -71,9 +72,6 @@ struct UsualLevels {
 constexpr std::array<UsualLevels, 3> kUsualLevels = {{{"python_function", 4}, {"cpu_op", 3}, {"user_annotation", 3}}};
 constexpr std::size_t kUsualHostLevels = 6;
 
-// Tracks of these kinds are not drawn as rows: arrows and tables show them.
-constexpr std::array<std::string_view, 2> kHiddenKinds = {"flow", "table"};
-
 constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", "Vector", "Scalar", "GpSimd", "Sync"};
 
 [[nodiscard]] KindPlace place_of(std::string_view kind) {
@@ -107,8 +105,7 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
 }
 
 [[nodiscard]] bool executes(const TrackPlace& place) {
-  const std::string& kind = place.track->track->kind;
-  return !is_counter(place) && (kind == "engine" || kind == "stream");
+  return !is_counter(place) && track_kind_of(place.track->track->kind).executes;
 }
 
 // Sources call them "PE utilisation", "cpu_util", "GPU Utilization", "MFU".
@@ -182,7 +179,7 @@ std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
   }
   for (const TrackSnapshot& track : snapshot.tracks) {
     const Track& definition = *track.track;
-    if (std::find(kHiddenKinds.begin(), kHiddenKinds.end(), definition.kind) != kHiddenKinds.end()) continue;
+    if (!track_kind_of(definition.kind).has_rows) continue;
     const EventKind kind = track.schema ? track.schema->kind : EventKind::slice;
     if (kind == EventKind::flow || kind == EventKind::table) continue;
     std::string device = device_name(definition.host, definition.device);

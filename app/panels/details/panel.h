@@ -12,9 +12,9 @@
 
 namespace accelscope::app {
 
-class DetailsPanel {
+class DetailsPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area);
+  void draw(const PanelContext& context, const render::Rect& area) override;
   void explain_operands() noexcept { open_operands_ = true; }  // pins the card that takes them apart, if there are any
 
  private:

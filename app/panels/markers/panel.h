@@ -12,9 +12,12 @@
 
 namespace accelscope::app {
 
-class MarkersPanel {
+class MarkersPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area);
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::string badge(const SessionTab& tab) const override {
+    return tab.markers.empty() ? "" : std::to_string(tab.markers.size());
+  }
   [[nodiscard]] SessionMarkerSets& sets() noexcept { return bar_.sets(); }
 
  private:

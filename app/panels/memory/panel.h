@@ -19,11 +19,11 @@
 
 namespace accelscope::app {
 
-class MemoryPanel {
+class MemoryPanel final : public Panel {
  public:
   explicit MemoryPanel(WorkerPool& pool) : pool_(pool), alive_(pool), card_(pool) {}
-  void draw(const PanelContext& context, const render::Rect& area);
-  [[nodiscard]] bool pending() const noexcept {
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] bool pending() const override {
     return task_.valid() || hover_task_.valid() || alive_.pending() || card_.pending();
   }
 

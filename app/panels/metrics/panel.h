@@ -12,9 +12,9 @@
 
 namespace accelscope::app {
 
-class MetricsPanel {
+class MetricsPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area);
+  void draw(const PanelContext& context, const render::Rect& area) override;
 
  private:
   void draw_head(const PanelContext& context, render::Rect head, bool stale);

@@ -9,11 +9,11 @@
 
 namespace accelscope::app {
 
-class OutputPanel {
+class OutputPanel final : public Panel {
  public:
   explicit OutputPanel(WorkerPool& pool) : lines_(pool) {}
-  void draw(const PanelContext& context, const render::Rect& area);
-  [[nodiscard]] bool pending() const noexcept { return lines_.pending(); }
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] bool pending() const override { return lines_.pending(); }
 
  private:
   void draw_head(const PanelContext& context, render::Rect row);

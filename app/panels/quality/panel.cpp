@@ -75,6 +75,11 @@ std::string quality_text(const QualitySummary& summary) {
   return "Data complete";
 }
 
+std::string QualityPanel::badge(const SessionTab& tab) const {
+  const QualitySummary summary = summarise_quality(*tab.snapshot);
+  return summary.complete() ? "" : std::to_string(summary.errors + summary.warnings);
+}
+
 void QualityPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   std::vector<const QualityEntry*> entries;

@@ -18,9 +18,10 @@ struct QualitySummary {
 [[nodiscard]] QualitySummary summarise_quality(const Snapshot& snapshot);
 [[nodiscard]] std::string quality_text(const QualitySummary& summary);  // "Data complete", "2 warnings on data quality"
 
-class QualityPanel {
+class QualityPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area);
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::string badge(const SessionTab& tab) const override;  // how many warnings and errors
 
  private:
   render::TableState table_;

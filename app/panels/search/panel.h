@@ -13,9 +13,9 @@
 
 namespace accelscope::app {
 
-class SearchPanel {
+class SearchPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area);
+  void draw(const PanelContext& context, const render::Rect& area) override;
 
  private:
   void draw_help(const PanelContext& context, const render::Rect& area);

@@ -14,9 +14,9 @@
 
 namespace accelscope::app {
 
-class SelectionPanel {
+class SelectionPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area);
+  void draw(const PanelContext& context, const render::Rect& area) override;
 
  private:
   struct Fact {

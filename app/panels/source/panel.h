@@ -16,11 +16,11 @@
 
 namespace accelscope::app {
 
-class SourcePanel {
+class SourcePanel final : public Panel {
  public:
   explicit SourcePanel(WorkerPool& pool) : pool_(pool) {}
-  void draw(const PanelContext& context, const render::Rect& area);
-  [[nodiscard]] bool pending() const { return storing_.valid() || causes_task_.valid(); }
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] bool pending() const override { return storing_.valid() || causes_task_.valid(); }
 
  private:
   enum class Page : std::uint8_t { text, lines, files };

@@ -13,12 +13,12 @@
 
 namespace accelscope::app {
 
-class SqlPanel {
+class SqlPanel final : public Panel {
  public:
   SqlPanel(WorkerPool& pool, QueryBook& book) : console_(pool), book_(book) {}
 
-  void draw(const PanelContext& context, const render::Rect& area);
-  [[nodiscard]] bool pending() const noexcept { return console_.pending(); }
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] bool pending() const override { return console_.pending(); }
 
  private:
   void draw_tools(const PanelContext& context, render::Rect row);

@@ -20,10 +20,10 @@ struct StackAdvice {
   const char* command = "";
 };
 
-class StackPanel {
+class StackPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area);
-  [[nodiscard]] bool pending() const { return task_.valid() && !task_.ready(); }
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] bool pending() const override { return task_.valid() && !task_.ready(); }
 
  private:
   // Calls under one heading: those of the event, those of the forward pass.

@@ -1,27 +1,19 @@
 #include "core/analysis/selection/active_time.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/analysis/neuron/facts/setup_names.h"
 #include "core/analysis/selection/summary.h"
 #include "core/analysis/time/busy_time.h"
+#include "core/model/track_kinds.h"
 #include "core/scan/event_mask.h"
 
 namespace accelscope {
 namespace {
-
-constexpr std::array<std::string_view, 5> kWorkKinds = {"engine", "stream", "dma_queue", "collective", "cc_core"};
-
-// A table whose time another one of the same device has too: transfers consist of packets, collectives of steps.
-struct RepeatedTable {
-  std::string_view table;
-  std::string_view detail;
-};
-constexpr std::array<RepeatedTable, 2> kRepeatedTables = {{{"dma_transfer", "dma"}, {"cc_instruction", "cc_op"}}};
 
 // The tables of a session by device: "nc0 dma".
 std::set<std::string> tables_of_devices(const Snapshot& snapshot) {
@@ -32,11 +24,13 @@ std::set<std::string> tables_of_devices(const Snapshot& snapshot) {
   return tables;
 }
 
+// Another table of the same device has the same time in more detail.
 bool repeats_others(const TrackSnapshot& track, const std::set<std::string>& tables) {
-  return std::any_of(kRepeatedTables.begin(), kRepeatedTables.end(), [&](const RepeatedTable& repeated) {
-    return track.schema->name == repeated.table &&
-           tables.contains(track.track->device + " " + std::string(repeated.detail));
-  });
+  return std::any_of(neuron::kDetailedTables.begin(), neuron::kDetailedTables.end(),
+                     [&](const neuron::DetailedTable& repeated) {
+                       return track.schema->name == repeated.table &&
+                              tables.contains(track.track->device + " " + std::string(repeated.detail));
+                     });
 }
 
 LaneIndices slices_of(const QueryContext& query, LaneIndices lanes) {
@@ -59,7 +53,7 @@ bool has_engine(const Snapshot& snapshot, const LaneIndices& lanes) {
 
 bool is_device_work(const Track& track, const Schema* schema) noexcept {
   if (schema == nullptr || schema->kind != EventKind::slice) return false;
-  return std::find(kWorkKinds.begin(), kWorkKinds.end(), track.kind) != kWorkKinds.end();
+  return track_kind_of(track.kind).device_work;
 }
 
 LaneIndices active_lanes(const Snapshot& snapshot, const EventFilter& filter) {

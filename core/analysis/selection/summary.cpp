@@ -9,6 +9,7 @@
 
 #include "core/analysis/selection/summary_bins.h"
 #include "core/model/source_location.h"
+#include "core/model/track_kinds.h"
 #include "core/scan/event_mask.h"
 
 namespace accelscope {
@@ -17,8 +18,6 @@ namespace {
 // Parts of a chunk, a bit for each.
 static_assert(kMaxChunkEvents / (kBlockEvents * SummaryIndex::kBlocksPerPart) <= 31);
 constexpr std::uint32_t kAllParts = ~std::uint32_t{0};
-
-constexpr std::array<std::string_view, 5> kCommentaries = {"layer", "throttle", "barrier", "error", "semaphore"};
 
 // A sum over lanes of different clocks. Doubles hold sums of whole ns exactly up to 104 days.
 struct Sum {
@@ -104,13 +103,14 @@ struct Lanes {
     for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
       const TrackSnapshot& track = snapshot.tracks[t];
       if (!filter.has_track(track.track->number)) continue;
-      const bool marks = track.track->kind == "host_thread" && work_kind_of(track) == WorkKind::none;
+      const TrackKind kind = track_kind_of(track.track->kind);
+      const bool marks = kind.host && work_kind_of(track) == WorkKind::none;
       for (const std::uint32_t lane : track.lanes) {
         if (!takes_part_in_summaries(snapshot.lanes[lane].data->kind)) continue;
         indices.push_back(lane);
         const bool instants = snapshot.lanes[lane].data->kind == EventKind::instant;
-        const bool commentary = is_commentary(track.track->kind) || (marks && !instants) ||
-                                snapshot.lanes[lane].data->kind == EventKind::memory;
+        const bool commentary =
+            kind.commentary || (marks && !instants) || snapshot.lanes[lane].data->kind == EventKind::memory;
         works[lane] = commentary ? 0 : 1;
         tracks[lane] = t;
         kind_of[lane] = place_of({std::string(kind_of_names(snapshot.lanes[lane].schema.get())), work.of_lane(lane),
@@ -609,10 +609,6 @@ LaneIndices working_lanes(const Snapshot& snapshot, const EventFilter& filter) {
     if (all.works[lane] != 0) working.push_back(lane);
   }
   return working;
-}
-
-bool is_commentary(std::string_view track_kind) noexcept {
-  return std::find(kCommentaries.begin(), kCommentaries.end(), track_kind) != kCommentaries.end();
 }
 
 Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryContext& query, const EventFilter& filter,

@@ -84,7 +84,4 @@ struct SelectionSummary {
 // The lanes whose time is in the sums: without commentary, unless the filter names nothing else.
 [[nodiscard]] LaneIndices working_lanes(const Snapshot& snapshot, const EventFilter& filter);
 
-// Tracks of this kind only tell about others' work.
-[[nodiscard]] bool is_commentary(std::string_view track_kind) noexcept;
-
 }  // namespace accelscope

@@ -84,7 +84,7 @@ AppState::AppState(AppOptions app_options)
                    ? std::string()
                    : (std::filesystem::path(options.state_directory) / "searches.txt").string()),
       file_dialog(workspace.pool()) {
-  for (QueryBook* book : {&queries, &searches}) {
+  for (QueryHistory* book : {&queries, &searches}) {
     if (auto loaded = book->load(); !loaded) workspace.notify(Severity::warning, loaded.message());
   }
   Settings& settings = workspace.settings();

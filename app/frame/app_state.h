@@ -48,7 +48,7 @@ class WakeBell {
 
 // The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
 struct TabPanels {
-  TabPanels(WorkerPool& pool, QueryBook& book)
+  TabPanels(WorkerPool& pool, QueryHistory& book)
       : source(pool), memory(pool), sql(pool, book), output(pool), follower(pool) {}
   DetailsPanel details;
   SearchPanel search;
@@ -101,8 +101,8 @@ struct AppState {
   AppOptions options;
   std::shared_ptr<WakeBell> bell = std::make_shared<WakeBell>();
   Workspace workspace;
-  QueryBook queries;
-  QueryBook searches;  // of events
+  QueryHistory queries;
+  QueryHistory searches;  // of events
   PanelLayout layout;
   CommandTable commands;
   PanelActions actions;

@@ -91,7 +91,7 @@ std::string hit_count_text(const SessionTab& tab) {
   return total + (hits->total() == 1 ? " event matches" : " events match");
 }
 
-void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, QueryBook& searches, SessionTab* tab,
+void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, QueryHistory& searches, SessionTab* tab,
                       const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal) {
   constexpr std::array<std::string_view, 2> kKeys = {"Ctrl+F", "Ctrl+P"};
   const bool commanding = mode_ == Mode::command || tab == nullptr;
@@ -174,7 +174,7 @@ void CommandBox::draw(Ui& ui, const Rect& rect, const CommandTable& commands, Qu
   if (!commands.run(id)) say("This cannot be done now");
 }
 
-void CommandBox::recall(Ui& ui, const Rect& rect, const QueryBook& searches, SessionTab& tab, bool focused,
+void CommandBox::recall(Ui& ui, const Rect& rect, const QueryHistory& searches, SessionTab& tab, bool focused,
                         bool submitted) {
   const auto rows = static_cast<int>(std::min(searches.history().size(), kMostRecalled));
   if ((!focused && !submitted && !list_hovered_) || rows == 0) {
@@ -195,7 +195,7 @@ void CommandBox::recall(Ui& ui, const Rect& rect, const QueryBook& searches, Ses
   focus_now_ = true;
 }
 
-void CommandBox::draw_history(Ui& ui, const Rect& anchor, const QueryBook& searches) {
+void CommandBox::draw_history(Ui& ui, const Rect& anchor, const QueryHistory& searches) {
   const std::size_t rows = std::min(searches.history().size(), kMostRecalled);
   const Rect box = begin_list(ui, anchor, rows);
   list_hovered_ = box.contains(ui.input().mouse);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/palette/command_table.h"
-#include "app/persist/query_book.h"
+#include "app/persist/query_history.h"
 #include "app/session/tab.h"
 #include "render/base/ui.h"
 
@@ -26,7 +26,7 @@ class CommandBox {
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   // tab: null on the start page. say: a line for the status bar.
   // searches: those that were made before, shown below the empty box, and where a new one is kept.
-  void draw(render::Ui& ui, const render::Rect& rect, const CommandTable& commands, QueryBook& searches,
+  void draw(render::Ui& ui, const render::Rect& rect, const CommandTable& commands, QueryHistory& searches,
             SessionTab* tab, const std::function<void(std::string)>& say, const std::function<void(EventId)>& reveal);
   // The commands that were run from here, the last one first; kept between runs by the settings.
   [[nodiscard]] const std::vector<std::string>& used() const noexcept { return used_; }
@@ -39,9 +39,9 @@ class CommandBox {
  private:
   [[nodiscard]] std::vector<const Command*> found_in(const CommandTable& commands) const;
   void draw_list(render::Ui& ui, const render::Rect& anchor, const CommandTable& commands, SessionTab* tab);
-  void draw_history(render::Ui& ui, const render::Rect& anchor, const QueryBook& searches);
+  void draw_history(render::Ui& ui, const render::Rect& anchor, const QueryHistory& searches);
   // The box is empty and in use: Up, Down and a click choose an earlier search, Enter takes it.
-  void recall(render::Ui& ui, const render::Rect& rect, const QueryBook& searches, SessionTab& tab, bool focused,
+  void recall(render::Ui& ui, const render::Rect& rect, const QueryHistory& searches, SessionTab& tab, bool focused,
               bool submitted);
   [[nodiscard]] std::string search_line(const SessionTab& tab) const;
 

@@ -7,7 +7,7 @@ namespace accelscope::app {
 void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, KeptBeside kept) {
   tab.store = std::move(store);
   tab.snapshot = tab.store->snapshot();
-  tab.events = std::make_shared<EventAnswers>(pool, tab.store);
+  tab.events = std::make_shared<EventCache>(pool, tab.store);
   tab.writer = std::make_shared<StoreWriter>(pool, tab.store);
   tab.markers = std::move(kept.markers);
   tab.kept = std::move(kept.values);

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/session/event_answers.h"
+#include "app/session/event_cache.h"
 #include "app/session/kept_beside.h"
 #include "app/session/view_state.h"
 #include "capture/client/capture_session.h"
@@ -40,7 +40,7 @@ struct SessionTab {
 
   std::shared_ptr<Store> store;
   std::shared_ptr<const Snapshot> snapshot;  // refreshed once per frame
-  std::shared_ptr<EventAnswers> events;      // values of single events
+  std::shared_ptr<EventCache> events;        // values of single events
   std::shared_ptr<StoreWriter> writer;       // of what is kept beside them
 
   std::shared_ptr<SessionAnalysis> analysis;  // what workers find out about the snapshot

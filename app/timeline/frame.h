@@ -114,7 +114,7 @@ struct Gap {
 [[nodiscard]] std::optional<Gap> selected_gap(SessionTab& tab);
 void draw_gap(TimelineFrame& frame);
 
-// timeline/hand.cpp: what the mouse does on the canvas, the overview and the marker row.
+// timeline/input.cpp: what the mouse does on the canvas, the overview and the marker row.
 void handle_mouse(TimelineFrame& frame);
 // Changes the view during a gesture; it enters the history when the gesture is over.
 void move_view(SessionTab& tab, TimelineState& state, const ViewRange& view);

@@ -10,7 +10,7 @@
 #include <random>
 #include <utility>
 
-#include "capture/client/agent_way.h"
+#include "capture/client/agent_transport.h"
 #include "capture/client/connection.h"
 #include "capture/client/recovery_folder.h"
 #include "capture/ingest/store_scopes.h"
@@ -45,9 +45,9 @@ struct CapturedAgent {
   ingest::StoreScopes scopes;
   ProgramOutput output;
   AgentFeed feed;
-  std::unique_ptr<AgentWay> way;           // outlives the connection that uses it
-  std::unique_ptr<Connection> connection;  // closes before what it feeds
-  AgentStatus without;                     // the status without a connection
+  std::unique_ptr<AgentTransport> transport;  // outlives the connection that uses it
+  std::unique_ptr<Connection> connection;     // closes before what it feeds
+  AgentStatus without;                        // the status without a connection
   std::shared_ptr<StepText> step = std::make_shared<StepText>();
 
   [[nodiscard]] AgentStatus status() const {
@@ -103,11 +103,11 @@ struct CaptureSession::Implementation {
       : plan(std::move(capture_plan)),
         store(std::move(session_store)),
         options(std::move(session_options)),
-        desk(options.asks) {
+        prompts(options.asks) {
     if (!options.viewer_id.empty()) viewer_id = options.viewer_id;
   }
   ~Implementation() {
-    desk.close();  // whoever waits for an answer waits no more
+    prompts.close();  // whoever waits for an answer waits no more
     agents.clear();
   }
 
@@ -126,7 +126,7 @@ struct CaptureSession::Implementation {
   CapturePlan plan;
   std::shared_ptr<Store> store;
   CaptureSessionOptions options;
-  QuestionDesk desk;
+  PromptQueue prompts;
   std::string viewer_id = system::random_id();
   std::shared_ptr<ingest::SessionClock> clock = std::make_shared<ingest::SessionClock>();
   std::shared_ptr<HostNames> hosts = std::make_shared<HostNames>();
@@ -200,18 +200,18 @@ Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Captu
                                                      const std::filesystem::path& agent_folder) {
   if (options.keeps_output) agent->output.keep();
   const std::weak_ptr<CapturedAgent> weak = agent;
-  AgentWayOptions way;
-  way.token_file = plan.token_file;
-  way.ssh_config_file = plan.ssh_config_file;
-  way.ask_on_terminal = options.ask_on_terminal;
-  way.accept_new_agents = options.accept_new_agents;
-  way.folder = agent_folder;
-  way.on_step = [step = agent->step](const std::string& text) { step->set(text); };
-  Result<std::unique_ptr<AgentWay>> made = make_agent_way(place, desk, std::move(way));
+  AgentTransportOptions transport;
+  transport.token_file = plan.token_file;
+  transport.ssh_config_file = plan.ssh_config_file;
+  transport.ask_on_terminal = options.ask_on_terminal;
+  transport.accept_new_agents = options.accept_new_agents;
+  transport.folder = agent_folder;
+  transport.on_step = [step = agent->step](const std::string& text) { step->set(text); };
+  Result<std::unique_ptr<AgentTransport>> made = make_agent_transport(place, prompts, std::move(transport));
   if (!made) return made.error();
-  agent->way = std::move(made).value();
+  agent->transport = std::move(made).value();
   ConnectionOptions connection;
-  connection.connector = agent->way->connector();
+  connection.connector = agent->transport->connector();
   connection.place = place;
   connection.version = options.version;
   connection.description = options.description;
@@ -227,8 +227,8 @@ Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Captu
   connection.give_up = options.give_up;
   connection.stay_after_end = folder == nullptr;  // else everything is safe by then
   connection.limits = options.limits;
-  connection.token = [way_to = agent->way.get()] { return way_to->token(); };
-  connection.must_prove = agent->way->must_prove();
+  connection.token = [transport = agent->transport.get()] { return transport->token(); };
+  connection.must_prove = agent->transport->must_prove();
   connection.ask_token = [this, place, weak] { ask_token(place, weak); };
   agent->connection = std::make_unique<Connection>(std::move(connection), agent->feed);
   keep(agent);
@@ -242,7 +242,7 @@ void CaptureSession::Implementation::ask_token(const std::string& place, const s
   question.place = place;
   question.title = fmt::format("The agent at {} wants its token", place);
   question.text = "It is in the file that accelscope-agent named at its start.";
-  desk.ask(std::move(question), [agent](const std::optional<std::string>& answer) {
+  prompts.ask(std::move(question), [agent](const std::optional<std::string>& answer) {
     const auto it = agent.lock();
     if (!it) return;
     std::optional<security::Token> token;
@@ -303,7 +303,7 @@ CaptureSession::CaptureSession(std::unique_ptr<Implementation> impl) : impl_(std
 CaptureSession::~CaptureSession() {
   for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
     // A capture that failed here may still be had from its agent.
-    if (agent->way && agent->status().phase == CapturePhase::ended) agent->way->finish();
+    if (agent->transport && agent->status().phase == CapturePhase::ended) agent->transport->finish();
   }
 }
 
@@ -392,10 +392,10 @@ std::vector<ProgramText> CaptureSession::take_output() {
   return taken;
 }
 
-std::optional<CaptureQuestion> CaptureSession::question() const { return impl_->desk.current(); }
+std::optional<CaptureQuestion> CaptureSession::question() const { return impl_->prompts.current(); }
 
 void CaptureSession::answer(std::uint64_t id, const std::optional<std::string>& answer) {
-  impl_->desk.answer(id, answer);
+  impl_->prompts.answer(id, answer);
 }
 
 void CaptureSession::saved() {

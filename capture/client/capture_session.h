@@ -19,7 +19,7 @@
 #include "capture/client/capture_plan.h"
 #include "capture/client/capture_status.h"
 #include "capture/client/program_output.h"
-#include "capture/client/question_desk.h"
+#include "capture/client/prompt_queue.h"
 #include "capture/wire/link.h"
 #include "capture/wire/messages.h"
 #include "core/store/store.h"

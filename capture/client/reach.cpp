@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "capture/client/agent_way.h"
+#include "capture/client/agent_transport.h"
 #include "capture/client/capture_session.h"
 #include "capture/reach/place.h"
 #include "capture/security/viewer_proof.h"
@@ -15,8 +15,8 @@ constexpr std::chrono::milliseconds kAskEvery{100};
 
 class Probe final : public wire::LinkHandler {
  public:
-  Probe(std::string place, AgentWay& way, const wire::LinkLimits& limits, std::function<bool()> cancelled)
-      : place_(std::move(place)), way_(way), limits_(limits), cancelled_(std::move(cancelled)) {}
+  Probe(std::string place, AgentTransport& transport, const wire::LinkLimits& limits, std::function<bool()> cancelled)
+      : place_(std::move(place)), transport_(transport), limits_(limits), cancelled_(std::move(cancelled)) {}
 
   Result<Reached> run() {
     loop_.post([this] { connect(); });
@@ -44,13 +44,13 @@ class Probe final : public wire::LinkHandler {
 
  private:
   void connect() {
-    const Result<std::optional<security::Token>> token = way_.token();
+    const Result<std::optional<security::Token>> token = transport_.token();
     if (!token) return fail(token.message());
     Result<security::ViewerProof> proof = security::ViewerProof::begin(token.value());
     if (!proof) return fail(proof.message());
     proof_ = std::move(proof).value();
     begun_ = std::chrono::steady_clock::now();
-    way_.connector()(loop_, limits_, [this](Result<std::unique_ptr<wire::Link>> link) {
+    transport_.connector()(loop_, limits_, [this](Result<std::unique_ptr<wire::Link>> link) {
       if (!link) {
         result_ = link.error();
         return loop_.stop();
@@ -105,7 +105,7 @@ class Probe final : public wire::LinkHandler {
 
   wire::Loop loop_;
   std::string place_;
-  AgentWay& way_;
+  AgentTransport& transport_;
   wire::LinkLimits limits_;
   std::function<bool()> cancelled_;
   std::unique_ptr<wire::Link> link_;
@@ -123,12 +123,12 @@ Result<Reached> reach(const std::string& place, const std::string& token_file, c
   const Result<reach::Place> parsed = reach::parse_place(place);
   if (!parsed) return parsed.error();
   if (parsed.value().kind != reach::Place::Kind::address) return Reached{0, place, {}};
-  QuestionDesk nobody(false);
-  AgentWayOptions options;
+  PromptQueue nobody(false);
+  AgentTransportOptions options;
   options.token_file = token_file;
-  Result<std::unique_ptr<AgentWay>> way = make_agent_way(place, nobody, options);
-  if (!way) return way.error();
-  return Probe(place, *way.value(), limits, cancelled).run();
+  Result<std::unique_ptr<AgentTransport>> transport = make_agent_transport(place, nobody, options);
+  if (!transport) return transport.error();
+  return Probe(place, *transport.value(), limits, cancelled).run();
 }
 
 }  // namespace accelscope::capture::client

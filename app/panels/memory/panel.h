@@ -85,7 +85,7 @@ class MemoryPanel final : public Panel {
   [[nodiscard]] render::ButtonOptions peak_button() const;
   void follow_timeline(const PanelContext& context, bool follow);
 
-  // memory/hand.cpp
+  // memory/input.cpp
   [[nodiscard]] ViewRange view_range(const PanelContext& context) const;
   [[nodiscard]] TimeRange time_range(const PanelContext& context) const;
   void move_view(const PanelContext& context, const ViewRange& range, bool finished);

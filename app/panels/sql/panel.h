@@ -7,7 +7,7 @@
 
 #include "app/content/sql_console.h"
 #include "app/panels/context.h"
-#include "app/persist/query_book.h"
+#include "app/persist/query_history.h"
 #include "render/widgets/table.h"
 #include "render/widgets/text_input.h"
 
@@ -15,7 +15,7 @@ namespace accelscope::app {
 
 class SqlPanel final : public Panel {
  public:
-  SqlPanel(WorkerPool& pool, QueryBook& book) : console_(pool), book_(book) {}
+  SqlPanel(WorkerPool& pool, QueryHistory& book) : console_(pool), book_(book) {}
 
   void draw(const PanelContext& context, const render::Rect& area) override;
   [[nodiscard]] bool pending() const override { return console_.pending(); }
@@ -38,7 +38,7 @@ class SqlPanel final : public Panel {
   void show_row(const PanelContext& context, std::size_t row, bool fit) const;
 
   SqlConsole console_;
-  QueryBook& book_;
+  QueryHistory& book_;
   std::string text_ = example_queries().front().sql;
   render::TextCaret caret_;
   bool focus_now_ = false;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/persist/query_book.h"
+#include "app/persist/query_history.h"
 #include "tests/support/small_session.h"
 
 namespace accelscope::app {
@@ -88,22 +88,22 @@ TEST_CASE("parameters: the view's range and the selection become numbers, texts 
 TEST_CASE("query book: history newest first without doubles, saved ones by name, both there after a restart") {
   const test::TemporaryFolder folder;
   const std::string file = folder.file("queries.txt");
-  QueryBook book(file);
+  QueryHistory book(file);
   REQUIRE(book.load().ok());
   for (const char* sql : {"SELECT 1", "SELECT\n\t2", "SELECT 1"}) REQUIRE(book.remember(sql).ok());
   REQUIRE(book.save({"waits", "SELECT 3"}).ok());
   REQUIRE(book.save({"busy", "SELECT 4"}).ok());
   REQUIRE(book.save({"waits", "SELECT 5"}).ok());
-  QueryBook again(file);
+  QueryHistory again(file);
   REQUIRE(again.load().ok());
   CHECK(again.history() == Names{"SELECT 1", "SELECT\n\t2"});
   CHECK(again.saved() == std::vector<NamedQuery>{{"busy", "SELECT 4"}, {"waits", "SELECT 5"}});
   REQUIRE(again.forget("busy").ok());
-  QueryBook third(file);
+  QueryHistory third(file);
   REQUIRE(third.load().ok());
   CHECK(third.saved().size() == 1);
-  for (std::size_t i = 0; i < QueryBook::kMostHistory + 5; ++i) REQUIRE(third.remember(std::to_string(i)).ok());
-  CHECK(third.history().size() == QueryBook::kMostHistory);
+  for (std::size_t i = 0; i < QueryHistory::kMostHistory + 5; ++i) REQUIRE(third.remember(std::to_string(i)).ok());
+  CHECK(third.history().size() == QueryHistory::kMostHistory);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "app/session/event_answers.h"
+#include "app/session/event_cache.h"
 
 #include <algorithm>
 #include <mutex>
@@ -16,7 +16,7 @@ std::size_t bytes_of(const EventRecord& record) {
 
 }  // namespace
 
-struct EventAnswers::Desk {
+struct EventCache::Shared {
   struct Read {
     EventId id;
     std::shared_ptr<const Snapshot> snapshot;  // that the record's lane is of
@@ -31,29 +31,29 @@ struct EventAnswers::Desk {
   std::vector<Read> read;
 };
 
-EventAnswers::EventAnswers(WorkerPool& pool, std::shared_ptr<const Store> store, std::size_t memory_budget)
+EventCache::EventCache(WorkerPool& pool, std::shared_ptr<const Store> store, std::size_t memory_budget)
     : pool_(pool),
       store_(std::move(store)),
       snapshot_(store_->snapshot()),
       memory_budget_(memory_budget),
-      desk_(std::make_shared<Desk>()) {
-  desk_->store = store_;
-  desk_->snapshot = snapshot_;
+      shared_(std::make_shared<Shared>()) {
+  shared_->store = store_;
+  shared_->snapshot = snapshot_;
 }
 
-EventAnswers::~EventAnswers() = default;
+EventCache::~EventCache() = default;
 
-void EventAnswers::begin_frame(std::shared_ptr<const Snapshot> snapshot) {
+void EventCache::begin_frame(std::shared_ptr<const Snapshot> snapshot) {
   ++frame_;
   snapshot_ = std::move(snapshot);
-  std::vector<Desk::Read> read;
+  std::vector<Shared::Read> read;
   {
-    const std::scoped_lock lock(desk_->mutex);
-    read.swap(desk_->read);
-    desk_->snapshot = snapshot_;
-    desk_->wanted.clear();  // what is still wanted is asked for again
+    const std::scoped_lock lock(shared_->mutex);
+    read.swap(shared_->read);
+    shared_->snapshot = snapshot_;
+    shared_->wanted.clear();  // what is still wanted is asked for again
   }
-  for (Desk::Read& each : read) keep(each.id, std::move(each.record), each.snapshot->version);
+  for (Shared::Read& each : read) keep(each.id, std::move(each.record), each.snapshot->version);
   if (memory_bytes_ > memory_budget_) evict();
   for (std::optional<Wish>& slot : wishes_) {
     if (!slot || !slot->ready()) continue;
@@ -64,7 +64,7 @@ void EventAnswers::begin_frame(std::shared_ptr<const Snapshot> snapshot) {
   }
 }
 
-void EventAnswers::keep(EventId id, Result<EventRecord> read, std::uint64_t version) {
+void EventCache::keep(EventId id, Result<EventRecord> read, std::uint64_t version) {
   Entry& entry = entries_[id];
   memory_bytes_ -= entry.bytes;
   const std::uint64_t used = std::max(entry.used, frame_);
@@ -82,7 +82,7 @@ void EventAnswers::keep(EventId id, Result<EventRecord> read, std::uint64_t vers
 }
 
 // A record outlives the snapshot that it was read from; a clock may have been fitted anew since.
-void EventAnswers::refresh(Entry& entry) const {
+void EventCache::refresh(Entry& entry) const {
   EventRecord& record = *entry.record;
   entry.version = snapshot_->version;
   record.lane = snapshot_->find_lane(lane_of(record.id));
@@ -90,7 +90,7 @@ void EventAnswers::refresh(Entry& entry) const {
   record.end_ns = record.lane->clock->to_ns(record.end_ticks);
 }
 
-const EventRecord* EventAnswers::find(EventId id) {
+const EventRecord* EventCache::find(EventId id) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) {
     want(id);
@@ -107,48 +107,50 @@ const EventRecord* EventAnswers::find(EventId id) {
   return &*entry.record;
 }
 
-std::string EventAnswers::problem(EventId id) const {
+std::string EventCache::problem(EventId id) const {
   const auto found = entries_.find(id);
   return found == entries_.end() ? std::string() : found->second.problem;
 }
 
-void EventAnswers::want(EventId id) {
+void EventCache::want(EventId id) {
   {
-    const std::scoped_lock lock(desk_->mutex);
-    const auto has_read = [id](const Desk::Read& read) { return read.id == id; };
-    if (desk_->under_way == id || std::find(desk_->wanted.begin(), desk_->wanted.end(), id) != desk_->wanted.end() ||
-        std::any_of(desk_->read.begin(), desk_->read.end(), has_read)) {
+    const std::scoped_lock lock(shared_->mutex);
+    const auto has_read = [id](const Shared::Read& read) { return read.id == id; };
+    if (shared_->under_way == id ||
+        std::find(shared_->wanted.begin(), shared_->wanted.end(), id) != shared_->wanted.end() ||
+        std::any_of(shared_->read.begin(), shared_->read.end(), has_read)) {
       return;
     }
-    desk_->wanted.push_back(id);
-    if (std::exchange(desk_->at_work, true) && !reading_.ready()) return;
+    shared_->wanted.push_back(id);
+    if (std::exchange(shared_->at_work, true) && !reading_.ready()) return;
   }
-  reading_ =
-      pool_.start(Priority::drawing, [desk = desk_](TaskControl& control) { return read_wanted(*desk, control); });
+  reading_ = pool_.start(Priority::drawing,
+                         [shared = shared_](TaskControl& control) { return read_wanted(*shared, control); });
 }
 
 // One after another, so that what is not wanted any more is not read.
-Result<void> EventAnswers::read_wanted(Desk& desk, const TaskControl& control) {
+Result<void> EventCache::read_wanted(Shared& shared, const TaskControl& control) {
   std::unique_ptr<EventReader> reader;  // neighbours mostly share a chunk, which it keeps
-  std::unique_lock lock(desk.mutex);
-  while (!desk.wanted.empty() && !control.cancelled()) {
-    const EventId id = desk.wanted.front();
-    desk.wanted.erase(desk.wanted.begin());
-    desk.under_way = id;
-    const std::shared_ptr<const Snapshot> snapshot = desk.snapshot;
+  std::unique_lock lock(shared.mutex);
+  while (!shared.wanted.empty() && !control.cancelled()) {
+    const EventId id = shared.wanted.front();
+    shared.wanted.erase(shared.wanted.begin());
+    shared.under_way = id;
+    const std::shared_ptr<const Snapshot> snapshot = shared.snapshot;
     lock.unlock();
-    if (!reader || &reader->snapshot() != snapshot.get()) reader = std::make_unique<EventReader>(*desk.store, snapshot);
+    if (!reader || &reader->snapshot() != snapshot.get())
+      reader = std::make_unique<EventReader>(*shared.store, snapshot);
     Result<EventRecord> record = reader->read(id);
     lock.lock();
-    desk.under_way.reset();
-    desk.read.push_back({id, snapshot, std::move(record)});
+    shared.under_way.reset();
+    shared.read.push_back({id, snapshot, std::move(record)});
   }
-  desk.at_work = false;
+  shared.at_work = false;
   return {};
 }
 
 // Least recently used first, down to three quarters of the budget, never what this frame or the last has shown.
-void EventAnswers::evict() {
+void EventCache::evict() {
   std::vector<std::pair<std::uint64_t, EventId>> old;
   for (const auto& [id, entry] : entries_) {
     if (entry.used + 1 < frame_) old.emplace_back(entry.used, id);
@@ -162,17 +164,17 @@ void EventAnswers::evict() {
   }
 }
 
-void EventAnswers::put(EventWish wish, Wish made) {
+void EventCache::put(EventWish wish, Wish made) {
   if (wish == EventWish::selection) steps_.clear();
   wishes_[static_cast<std::size_t>(wish)] = std::move(made);
 }
 
-void EventAnswers::drop(EventWish wish) {
+void EventCache::drop(EventWish wish) {
   if (wish == EventWish::selection) steps_.clear();
   wishes_[static_cast<std::size_t>(wish)].reset();
 }
 
-void EventAnswers::when_known(EventWish wish, std::vector<EventId> ids, std::function<void()> then) {
+void EventCache::when_known(EventWish wish, std::vector<EventId> ids, std::function<void()> then) {
   auto known = [this, ids = std::move(ids)] {
     // All of them are asked for, also behind one that is missing.
     return std::count_if(ids.begin(), ids.end(),
@@ -183,7 +185,7 @@ void EventAnswers::when_known(EventWish wish, std::vector<EventId> ids, std::fun
   put(wish, {std::move(known), std::move(then), [] { return false; }});
 }
 
-void EventAnswers::step(const StepPlace& from, EventStep step, std::function<void(const Result<StepPlace>&)> arrived) {
+void EventCache::step(const StepPlace& from, EventStep step, std::function<void(const Result<StepPlace>&)> arrived) {
   std::vector<EventStep> steps = steps_from_ == from.event ? std::exchange(steps_, {}) : std::vector<EventStep>{};
   steps.push_back(std::move(step));
   struct Arrived {
@@ -211,17 +213,17 @@ void EventAnswers::step(const StepPlace& from, EventStep step, std::function<voi
   steps_ = std::move(steps);
 }
 
-bool EventAnswers::under_way() const {
+bool EventCache::under_way() const {
   const bool asked = std::any_of(wishes_.begin(), wishes_.end(),
                                  [](const std::optional<Wish>& wish) { return wish && wish->under_way(); });
-  const std::scoped_lock lock(desk_->mutex);
-  return asked || !desk_->wanted.empty() || desk_->under_way;
+  const std::scoped_lock lock(shared_->mutex);
+  return asked || !shared_->wanted.empty() || shared_->under_way;
 }
 
-bool EventAnswers::pending() const {
+bool EventCache::pending() const {
   const bool waits = std::any_of(wishes_.begin(), wishes_.end(), [](const auto& wish) { return wish.has_value(); });
-  const std::scoped_lock lock(desk_->mutex);
-  return waits || !desk_->wanted.empty() || desk_->under_way || !desk_->read.empty();
+  const std::scoped_lock lock(shared_->mutex);
+  return waits || !shared_->wanted.empty() || shared_->under_way || !shared_->read.empty();
 }
 
 }  // namespace accelscope::app

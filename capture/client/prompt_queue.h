@@ -24,12 +24,12 @@ struct CaptureQuestion {
   std::string no = "No";
 };
 
-class QuestionDesk {
+class PromptQueue {
  public:
   using Answer = std::function<void(const std::optional<std::string>&)>;
 
   // asks: there is somebody to answer; else every answer is no.
-  explicit QuestionDesk(bool asks) : open_(asks) {}
+  explicit PromptQueue(bool asks) : open_(asks) {}
 
   // Calls back once, from the thread that answers (or at once). Returns the question's id.
   std::uint64_t ask(CaptureQuestion question, Answer answer);

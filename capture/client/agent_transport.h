@@ -8,14 +8,14 @@
 #include <optional>
 #include <string>
 
-#include "capture/client/question_desk.h"
+#include "capture/client/prompt_queue.h"
 #include "capture/security/token.h"
 #include "capture/wire/connector.h"
 #include "core/base/result.h"
 
 namespace accelscope::capture::client {
 
-struct AgentWayOptions {
+struct AgentTransportOptions {
   std::string token_file;       // "": the usual places
   std::string ssh_config_file;  // "": ssh's own
   bool ask_on_terminal = false;
@@ -24,12 +24,12 @@ struct AgentWayOptions {
   std::function<void(const std::string&)> on_step;  // any thread: what is being done
 };
 
-class AgentWay {
+class AgentTransport {
  public:
-  AgentWay() = default;
-  AgentWay(const AgentWay&) = delete;
-  AgentWay& operator=(const AgentWay&) = delete;
-  virtual ~AgentWay() = default;
+  AgentTransport() = default;
+  AgentTransport(const AgentTransport&) = delete;
+  AgentTransport& operator=(const AgentTransport&) = delete;
+  virtual ~AgentTransport() = default;
 
   // The connector must not be used after this object has gone.
   [[nodiscard]] virtual wire::Connector connector() = 0;
@@ -41,8 +41,9 @@ class AgentWay {
   virtual void finish() = 0;
 };
 
-// Fails on a place that cannot be understood. The desk must outlive the way.
-[[nodiscard]] Result<std::unique_ptr<AgentWay>> make_agent_way(const std::string& place, QuestionDesk& desk,
-                                                               AgentWayOptions options);
+// Fails on a place that cannot be understood. The prompts must outlive the transport.
+[[nodiscard]] Result<std::unique_ptr<AgentTransport>> make_agent_transport(const std::string& place,
+                                                                           PromptQueue& prompts,
+                                                                           AgentTransportOptions options);
 
 }  // namespace accelscope::capture::client

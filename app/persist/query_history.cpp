@@ -1,4 +1,4 @@
-#include "app/persist/query_book.h"
+#include "app/persist/query_history.h"
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ std::span<const NamedQuery> example_queries() {
   return examples;
 }
 
-Result<void> QueryBook::load() {
+Result<void> QueryHistory::load() {
   history_.clear();
   saved_.clear();
   if (file_.empty()) return {};
@@ -45,7 +45,7 @@ Result<void> QueryBook::load() {
   return {};
 }
 
-Result<void> QueryBook::remember(const std::string& sql) {
+Result<void> QueryHistory::remember(const std::string& sql) {
   if (!history_.empty() && history_.front() == sql) return {};
   std::erase(history_, sql);
   history_.insert(history_.begin(), sql);
@@ -53,7 +53,7 @@ Result<void> QueryBook::remember(const std::string& sql) {
   return write();
 }
 
-Result<void> QueryBook::save(NamedQuery query) {
+Result<void> QueryHistory::save(NamedQuery query) {
   std::erase_if(saved_, [&](const NamedQuery& other) { return other.name == query.name; });
   const auto place = std::lower_bound(saved_.begin(), saved_.end(), query,
                                       [](const NamedQuery& a, const NamedQuery& b) { return a.name < b.name; });
@@ -61,12 +61,12 @@ Result<void> QueryBook::save(NamedQuery query) {
   return write();
 }
 
-Result<void> QueryBook::forget(std::string_view name) {
+Result<void> QueryHistory::forget(std::string_view name) {
   if (std::erase_if(saved_, [&](const NamedQuery& query) { return query.name == name; }) == 0) return {};
   return write();
 }
 
-Result<void> QueryBook::write() const {
+Result<void> QueryHistory::write() const {
   if (file_.empty()) return {};
   std::vector<TextRecord> records;
   for (const NamedQuery& query : saved_) records.push_back({std::string(kSaved), query.name, query.sql});

@@ -19,12 +19,12 @@ struct NamedQuery {
 
 [[nodiscard]] std::span<const NamedQuery> example_queries();
 
-class QueryBook {
+class QueryHistory {
  public:
   static constexpr std::size_t kMostHistory = 200;
 
   // file: where they are kept; "" keeps them for this run only.
-  explicit QueryBook(std::string file) : file_(std::move(file)) {}
+  explicit QueryHistory(std::string file) : file_(std::move(file)) {}
 
   Result<void> load();
   Result<void> remember(const std::string& sql);  // newest first, the same text once

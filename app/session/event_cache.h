@@ -43,15 +43,15 @@ struct StepPlace {
 // On a worker; leaves the place as it is where there is nothing to step to.
 using EventStep = std::function<Result<void>(EventReader& reader, StepPlace& place, const TaskControl& control)>;
 
-class EventAnswers {
+class EventCache {
  public:
   static constexpr std::size_t kDefaultBudget = std::size_t{16} << 20;
 
   // The pool must outlive it; the store is kept by the work that needs it.
-  EventAnswers(WorkerPool& pool, std::shared_ptr<const Store> store, std::size_t memory_budget = kDefaultBudget);
-  ~EventAnswers();
-  EventAnswers(const EventAnswers&) = delete;
-  EventAnswers& operator=(const EventAnswers&) = delete;
+  EventCache(WorkerPool& pool, std::shared_ptr<const Store> store, std::size_t memory_budget = kDefaultBudget);
+  ~EventCache();
+  EventCache(const EventCache&) = delete;
+  EventCache& operator=(const EventCache&) = delete;
 
   // Once per frame, before anything is asked: takes what has come, and does what waited for it.
   void begin_frame(std::shared_ptr<const Snapshot> snapshot);
@@ -98,8 +98,8 @@ class EventAnswers {
     std::function<void()> then;
     std::function<bool()> under_way;
   };
-  struct Desk;  // shared with the worker that reads
-  static Result<void> read_wanted(Desk& desk, const TaskControl& control);
+  struct Shared;  // shared with the worker that reads
+  static Result<void> read_wanted(Shared& shared, const TaskControl& control);
 
   void want(EventId id);
   void keep(EventId id, Result<EventRecord> read, std::uint64_t version);
@@ -113,7 +113,7 @@ class EventAnswers {
   std::size_t memory_budget_, memory_bytes_ = 0;
   std::uint64_t frame_ = 0;
   std::unordered_map<EventId, Entry> entries_;
-  std::shared_ptr<Desk> desk_;
+  std::shared_ptr<Shared> shared_;
   Task<Result<void>> reading_;
   std::array<std::optional<Wish>, kEventWishes> wishes_;
   std::optional<EventId> steps_from_;

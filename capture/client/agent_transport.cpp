@@ -1,4 +1,4 @@
-#include "capture/client/agent_way.h"
+#include "capture/client/agent_transport.h"
 
 #include <fmt/format.h>
 
@@ -18,10 +18,10 @@ namespace accelscope::capture::client {
 namespace {
 
 // An agent that somebody else has started.
-class AddressWay final : public AgentWay {
+class AddressTransport final : public AgentTransport {
  public:
-  AddressWay(system::Address address, QuestionDesk& desk, AgentWayOptions options)
-      : address_(std::move(address)), desk_(desk), options_(std::move(options)) {}
+  AddressTransport(system::Address address, PromptQueue& prompts, AgentTransportOptions options)
+      : address_(std::move(address)), prompts_(prompts), options_(std::move(options)) {}
 
   wire::Connector connector() override {
     wire::TlsClientOptions tls;
@@ -38,7 +38,7 @@ class AddressWay final : public AgentWay {
           seen.fingerprint);
       question.yes = "Trust";
       question.no = "Do not connect";
-      desk_.ask(std::move(question), [decided](const std::optional<std::string>& answer) { decided(bool(answer)); });
+      prompts_.ask(std::move(question), [decided](const std::optional<std::string>& answer) { decided(bool(answer)); });
     };
     return wire::tcp_connector(address_, std::move(tls));
   }
@@ -60,15 +60,15 @@ class AddressWay final : public AgentWay {
 
  private:
   system::Address address_;
-  QuestionDesk& desk_;
-  AgentWayOptions options_;
+  PromptQueue& prompts_;
+  AgentTransportOptions options_;
 };
 
 // What ssh asks becomes a question of the session.
-class DeskPrompter final : public reach::Prompter {
+class QueuePrompter final : public reach::Prompter {
  public:
-  DeskPrompter(QuestionDesk& desk, std::string place, std::function<void(const std::string&)> on_notice)
-      : desk_(desk), place_(std::move(place)), on_notice_(std::move(on_notice)) {}
+  QueuePrompter(PromptQueue& prompts, std::string place, std::function<void(const std::string&)> on_notice)
+      : prompts_(prompts), place_(std::move(place)), on_notice_(std::move(on_notice)) {}
 
   std::optional<std::string> ask(const reach::Prompt& prompt) override {
     if (prompt.kind == reach::Prompt::Kind::notice) {
@@ -81,21 +81,21 @@ class DeskPrompter final : public reach::Prompter {
     question.text = prompt.text;
     question.kind =
         prompt.kind == reach::Prompt::Kind::secret ? CaptureQuestion::Kind::secret : CaptureQuestion::Kind::yes_no;
-    return desk_.ask_and_wait(std::move(question));
+    return prompts_.ask_and_wait(std::move(question));
   }
-  void cancel() override { desk_.withdraw(place_); }
+  void cancel() override { prompts_.withdraw(place_); }
 
  private:
-  QuestionDesk& desk_;
+  PromptQueue& prompts_;
   std::string place_;
   std::function<void(const std::string&)> on_notice_;
 };
 
 // An agent that is started for the session. Its thread does what may take long, one thing after another.
-class HostWay final : public AgentWay, private reach::HostProgress {
+class HostTransport final : public AgentTransport, private reach::HostProgress {
  public:
-  HostWay(const reach::Place& place, QuestionDesk& desk, AgentWayOptions options)
-      : options_(std::move(options)), desk_(desk), prompter_(desk, place.text(), options_.on_step) {
+  HostTransport(const reach::Place& place, PromptQueue& prompts, AgentTransportOptions options)
+      : options_(std::move(options)), prompts_(prompts), prompter_(prompts, place.text(), options_.on_step) {
     reach::HostOptions host;
     host.version = ACCELSCOPE_VERSION;
     if (!options_.folder.empty()) host.resume = read_running_agent(options_.folder);
@@ -107,14 +107,14 @@ class HostWay final : public AgentWay, private reach::HostProgress {
     thread_ = std::thread([this] { work(); });
   }
 
-  ~HostWay() override {
+  ~HostTransport() override {
     {
       const std::lock_guard lock(mutex_);
       ending_ = true;
       if (!finishing_) jobs_.clear();
     }
     if (!finishing_) cancelled_ = true;
-    desk_.withdraw(host_->name());
+    prompts_.withdraw(host_->name());
     wake_.notify_one();
     thread_.join();
   }
@@ -190,9 +190,9 @@ class HostWay final : public AgentWay, private reach::HostProgress {
     return host_->open_stream(*this);
   }
 
-  AgentWayOptions options_;
-  QuestionDesk& desk_;
-  DeskPrompter prompter_;
+  AgentTransportOptions options_;
+  PromptQueue& prompts_;
+  QueuePrompter prompter_;
   std::unique_ptr<reach::AgentHost> host_;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> finishing_{false};
@@ -207,18 +207,20 @@ class HostWay final : public AgentWay, private reach::HostProgress {
 
 }  // namespace
 
-Result<std::unique_ptr<AgentWay>> make_agent_way(const std::string& text, QuestionDesk& desk, AgentWayOptions options) {
+Result<std::unique_ptr<AgentTransport>> make_agent_transport(const std::string& text, PromptQueue& prompts,
+                                                             AgentTransportOptions options) {
   const Result<reach::Place> place = reach::parse_place(text);
   if (!place) return place.error();
   if (place.value().kind != reach::Place::Kind::address) {
-    return std::unique_ptr<AgentWay>(std::make_unique<HostWay>(place.value(), desk, std::move(options)));
+    return std::unique_ptr<AgentTransport>(std::make_unique<HostTransport>(place.value(), prompts, std::move(options)));
   }
   const Result<system::Address> address = system::parse_address(place.value().address);
   if (!address) return address.error();
   if (address.value().port == 0) {
     return Error{text + ": port 0 is for listening only; type the port that the agent printed"};
   }
-  return std::unique_ptr<AgentWay>(std::make_unique<AddressWay>(address.value(), desk, std::move(options)));
+  return std::unique_ptr<AgentTransport>(
+      std::make_unique<AddressTransport>(address.value(), prompts, std::move(options)));
 }
 
 }  // namespace accelscope::capture::client

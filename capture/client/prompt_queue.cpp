@@ -1,4 +1,4 @@
-#include "capture/client/question_desk.h"
+#include "capture/client/prompt_queue.h"
 
 #include <future>
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace accelscope::capture::client {
 
-std::uint64_t QuestionDesk::ask(CaptureQuestion question, Answer answer) {
+std::uint64_t PromptQueue::ask(CaptureQuestion question, Answer answer) {
   {
     const std::lock_guard lock(mutex_);
     if (open_) {
@@ -20,7 +20,7 @@ std::uint64_t QuestionDesk::ask(CaptureQuestion question, Answer answer) {
   return 0;
 }
 
-std::optional<std::string> QuestionDesk::ask_and_wait(CaptureQuestion question) {
+std::optional<std::string> PromptQueue::ask_and_wait(CaptureQuestion question) {
   auto promise = std::make_shared<std::promise<std::optional<std::string>>>();
   std::future<std::optional<std::string>> answered = promise->get_future();
   ask(std::move(question), [promise](const std::optional<std::string>& text) { promise->set_value(text); });
@@ -28,8 +28,8 @@ std::optional<std::string> QuestionDesk::ask_and_wait(CaptureQuestion question) 
 }
 
 // The callbacks may ask again, so they are called without the lock.
-void QuestionDesk::take_and_answer(const std::function<bool(const Asked&)>& which,
-                                   const std::optional<std::string>& text) {
+void PromptQueue::take_and_answer(const std::function<bool(const Asked&)>& which,
+                                  const std::optional<std::string>& text) {
   std::vector<Asked> taken;
   {
     const std::lock_guard lock(mutex_);
@@ -46,11 +46,11 @@ void QuestionDesk::take_and_answer(const std::function<bool(const Asked&)>& whic
   for (const Asked& asked : taken) asked.answer(text);
 }
 
-void QuestionDesk::withdraw(const std::string& place) {
+void PromptQueue::withdraw(const std::string& place) {
   take_and_answer([&place](const Asked& asked) { return asked.question.place == place; }, {});
 }
 
-void QuestionDesk::close() {
+void PromptQueue::close() {
   {
     const std::lock_guard lock(mutex_);
     open_ = false;
@@ -58,12 +58,12 @@ void QuestionDesk::close() {
   take_and_answer([](const Asked&) { return true; }, {});
 }
 
-std::optional<CaptureQuestion> QuestionDesk::current() const {
+std::optional<CaptureQuestion> PromptQueue::current() const {
   const std::lock_guard lock(mutex_);
   return asked_.empty() ? std::nullopt : std::optional(asked_.front().question);
 }
 
-void QuestionDesk::answer(std::uint64_t id, const std::optional<std::string>& text) {
+void PromptQueue::answer(std::uint64_t id, const std::optional<std::string>& text) {
   take_and_answer([id](const Asked& asked) { return asked.question.id == id; }, text);
 }
 

@@ -1,4 +1,4 @@
-#include "app/session/event_answers.h"
+#include "app/session/event_cache.h"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ namespace {
 struct Answers {
   test::SmallSession session = test::make_small_session();
   WorkerPool pool{2};
-  EventAnswers events{pool, session.store};
+  EventCache events{pool, session.store};
 
   void frame() {
     while (events.under_way()) std::this_thread::yield();
@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(Answers, "events: a later state of the session keeps what is k
 TEST_CASE("events: memory is bounded, and what a frame shows is never let go") {
   const test::SmallSession session = test::make_small_session();
   WorkerPool pool(1);
-  EventAnswers events(pool, session.store, 4'000);  // bytes: a few of them
+  EventCache events(pool, session.store, 4'000);  // bytes: a few of them
   const auto frame = [&] {
     while (events.under_way()) std::this_thread::yield();
     events.begin_frame(session.store->snapshot());

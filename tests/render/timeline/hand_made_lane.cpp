@@ -1,4 +1,4 @@
-#include "tests/render/timeline/input_made_lane.h"
+#include "tests/render/timeline/hand_made_lane.h"
 
 #include <algorithm>
 

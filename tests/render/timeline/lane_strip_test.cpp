@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "tests/render/timeline/input_made_lane.h"
+#include "tests/render/timeline/hand_made_lane.h"
 
 namespace accelscope::render {
 namespace {

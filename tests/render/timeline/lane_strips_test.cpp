@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/chunk/session_writer.h"
-#include "tests/render/timeline/input_made_lane.h"
+#include "tests/render/timeline/hand_made_lane.h"
 
 namespace accelscope::render {
 namespace {

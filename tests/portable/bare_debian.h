@@ -22,7 +22,7 @@ class BareDebian {
   [[nodiscard]] capture::system::ChildOutcome run(const std::vector<std::string>& words) const;
   // The words that do so on this machine.
   [[nodiscard]] std::vector<std::string> command(const std::vector<std::string>& words) const;
-  [[nodiscard]] const capture::test::ReachFolder& folder() const noexcept { return folder_; }
+  [[nodiscard]] const capture::reach_test::ReachFolder& folder() const noexcept { return folder_; }
   // The first cell that SQL gives of a session file in the folder.
   [[nodiscard]] std::string cell(const std::string& session, const std::string& sql) const;
 
@@ -30,7 +30,7 @@ class BareDebian {
   explicit BareDebian(std::string root) : root_(std::move(root)) {}
 
   std::string root_;
-  capture::test::ReachFolder folder_;
+  capture::reach_test::ReachFolder folder_;
 };
 
 }  // namespace accelscope::test

@@ -174,9 +174,9 @@ TEST_CASE("a bare Debian 11 behind ssh: the agent is copied there, captures a pr
   std::string inside;
   for (const std::string& word : debian->command({"/bin/sh", "-c"}))
     inside += accelscope::capture::system::shell_quote(word) + " ";
-  const accelscope::capture::test::ReachFolder folder;
+  const accelscope::capture::reach_test::ReachFolder folder;
   folder.write("inside", "#!/bin/sh\nexec " + inside + "\"$SSH_ORIGINAL_COMMAND\"\n", 0755);
-  const auto server = accelscope::capture::test::SshServer::start(
+  const auto server = accelscope::capture::reach_test::SshServer::start(
       {.more = "ForceCommand \"" + folder.file("inside") + "\"\n", .version = ""});
   if (!server) return;
   accelscope::capture::client::RecordOptions options;
@@ -198,7 +198,7 @@ TEST_CASE("a bare Debian 11 behind ssh: the agent is copied there, captures a pr
   const auto cell = [&](const std::string& sql) { return accelscope::test::first_cell(options.output_path, sql); };
   CHECK(cell("SELECT count(*) FROM slice WHERE name = '2.31'") == "1");
   CHECK(cell("SELECT count(*) FROM slice WHERE name = 'libc_ver'") == "1");
-  CHECK(accelscope::capture::test::eventually([&] {
+  CHECK(accelscope::capture::reach_test::eventually([&] {
     return debian->run({"/bin/sh", "-c", "ls /mnt/.cache/accelscope | grep -c agent"}).output == "0\n";
   }));
 }

@@ -86,7 +86,7 @@ TEST_CASE("the agent needs no shared library but glibc's, and no symbol that gli
 }
 
 TEST_CASE("libraries that the agent puts into programs need glibc 2.31 only") {
-  const accelscope::capture::test::ReachFolder cache;
+  const accelscope::capture::reach_test::ReachFolder cache;
   ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
   const auto laid = accelscope::capture::probes::ProbeFiles::lay_down();
   REQUIRE(laid.ok());

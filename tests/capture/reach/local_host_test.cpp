@@ -7,7 +7,7 @@
 #include "tests/support/programs_folder.h"
 
 using namespace accelscope::capture;
-using namespace accelscope::capture::test;
+using namespace accelscope::capture::reach_test;
 
 namespace {
 

@@ -14,7 +14,7 @@
 
 #include "capture/system/shown_command.h"
 
-namespace accelscope::capture::test {
+namespace accelscope::capture::reach_test {
 namespace {
 
 constexpr auto kLong = std::chrono::seconds(40);
@@ -159,4 +159,4 @@ bool StepList::has(const std::string& part) const {
   return false;
 }
 
-}  // namespace accelscope::capture::test
+}  // namespace accelscope::capture::reach_test

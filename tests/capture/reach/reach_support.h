@@ -8,7 +8,7 @@
 
 #include "capture/reach/agent_host.h"
 
-namespace accelscope::capture::test {
+namespace accelscope::capture::reach_test {
 
 // With a blank in its path, so that quoting is tested throughout.
 class ReachFolder {
@@ -74,4 +74,4 @@ class StepList final : public reach::HostProgress {
   return text.find(part) != std::string::npos;
 }
 
-}  // namespace accelscope::capture::test
+}  // namespace accelscope::capture::reach_test

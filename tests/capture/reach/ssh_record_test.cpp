@@ -6,7 +6,7 @@
 
 using namespace accelscope;
 using namespace accelscope::capture;
-using namespace accelscope::capture::test;
+using namespace accelscope::capture::reach_test;
 
 TEST_CASE("a program that is recorded behind ssh shows what it prints there and hands on its exit status") {
   const auto server = SshServer::start({.version = ""});

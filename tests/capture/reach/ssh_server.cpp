@@ -12,7 +12,7 @@
 #include "capture/system/child_process.h"
 #include "tests/support/programs_folder.h"
 
-namespace accelscope::capture::test {
+namespace accelscope::capture::reach_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -136,4 +136,4 @@ bool SshServer::left_nothing() const {
   return !fs::exists(cache, failure) || fs::is_empty(cache, failure);
 }
 
-}  // namespace accelscope::capture::test
+}  // namespace accelscope::capture::reach_test

@@ -9,7 +9,7 @@
 #include "reach_support.h"
 #include "tests/support/process.h"
 
-namespace accelscope::capture::test {
+namespace accelscope::capture::reach_test {
 
 struct ServerSettings {
   std::string more;               // further lines of sshd_config
@@ -47,4 +47,4 @@ class SshServer {
   std::optional<accelscope::test::Process> server_;
 };
 
-}  // namespace accelscope::capture::test
+}  // namespace accelscope::capture::reach_test

@@ -15,7 +15,7 @@
 extern char** environ;
 
 using namespace accelscope::capture;
-using namespace accelscope::capture::test;
+using namespace accelscope::capture::reach_test;
 
 namespace {
 

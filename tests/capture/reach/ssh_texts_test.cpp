@@ -13,7 +13,7 @@
 #include "reach_support.h"
 
 using namespace accelscope::capture;
-using namespace accelscope::capture::test;
+using namespace accelscope::capture::reach_test;
 
 TEST_CASE("scripts hold nothing that csh and fish read differently, and folders with such names are refused") {
   const std::vector<std::string> scripts = {reach::hold_script(),

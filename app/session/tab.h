@@ -73,6 +73,7 @@ struct SessionTab {
   }
 
   std::optional<EventId> selected;
+  LaneStep lane_step;                        // where a walk from lane to lane began
   ChosenIn chosen_in = ChosenIn::elsewhere;  // of a selection that is new in this frame
   std::optional<EventId> hovered;
   std::optional<std::int64_t> cursor_ns;         // time under the pointer, in any panel with a time axis

@@ -88,7 +88,7 @@ void step_lane(SessionTab& tab, TimelineState& state, bool up) {
     tab.selected = place.event;
     tab.chosen_in = ChosenIn::timeline;
     tab.also_selected.clear();
-    state.lane_step = place.lane_step;
+    tab.lane_step = place.lane_step;
     state.reveal = place.event;
   });
 }

@@ -158,9 +158,8 @@ struct TimelineState {
   RowCount row_count;
   std::vector<std::vector<std::uint32_t>> bands;  // lanes of each group, whatever is hidden: for the overview
   ComposedFrom composed_from;
-  std::optional<std::string> typed_filter;  // while the name filter is being typed
-  bool focus_filter = false;                // a command asked for the keyboard there
-  LaneStep lane_step;
+  std::optional<std::string> typed_filter;                  // while the name filter is being typed
+  bool focus_filter = false;                                // a command asked for the keyboard there
   std::unordered_map<std::string, GroupSummary> summaries;  // by the group's key
   RowDrag row_drag;
   GroupRest group_rest;

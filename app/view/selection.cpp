@@ -64,8 +64,7 @@ void clear_selection(SessionTab& tab) {
 }
 
 void step_selection(SessionTab& tab, EventStep step, std::function<void(const StepPlace&)> arrived) {
-  const LaneStep lane_step = tab.timeline ? tab.timeline->lane_step : LaneStep{};
-  tab.events->step({tab.selected, lane_step, {}}, std::move(step),
+  tab.events->step({tab.selected, tab.lane_step, {}}, std::move(step),
                    [&tab, from = tab.selected, arrived = std::move(arrived)](const Result<StepPlace>& place) {
                      if (!place) tab.last_error = place.message();
                      if (place && tab.selected == from) arrived(*place);

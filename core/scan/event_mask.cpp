@@ -3,6 +3,8 @@
 #include <bit>
 #include <numeric>
 
+#include "core/scan/block_reader.h"
+
 namespace accelscope {
 std::uint32_t EventMask::leaves_of(const LaneSnapshot& lane) noexcept {
   if (lane.chunk_count == 0) return 0;

@@ -101,11 +101,11 @@ void bench_slow_session(const BenchOptions& options) {
   Result<std::unique_ptr<Store>> created = Store::create();
   if (!created) return;
   Store& store = **created;
-  capture::SimulationOptions simulation;
+  capture::sim::SimulationOptions simulation;
   simulation.events = static_cast<std::uint64_t>(2e6 * options.scale);
   simulation.rate_events_per_second = 100e3;
   StoreSink sink(store);
-  if (!capture::simulate(simulation, sink)) return;
+  if (!capture::sim::simulate(simulation, sink)) return;
   const auto events = static_cast<double>(store.snapshot()->event_count);
   const StoreStatus kept = store.status();
   const std::string path = options.work_folder + "/slow.accel";

@@ -91,8 +91,10 @@ void WorkerPool::enqueue(Job job) {
   {
     const std::scoped_lock lock(mutex_);
     if (stopping_) job.cancel();
-    if (priority == Priority::drawing && threads_.size() == ordinary_ && !stopping_)
-      begin_threads(kUrgentThreads, true);
+    if (priority == Priority::drawing && threads_.size() == ordinary_ && !stopping_) {
+      CarriedException without_them;  // no memory for them: the ordinary ones take what is urgent too
+      (void)without_them.keep([&] { begin_threads(kUrgentThreads, true); });
+    }
     queue(priority).push_back(std::move(job));
     note_waiting();
   }

@@ -98,6 +98,7 @@ void EventLabels::end_frame(SessionAnalysis* analysis, bool grows) {
   if (dependencies != dependencies_) {
     dependencies_ = dependencies;
     texts_.clear();  // some of the waits may be known now
+    task_ = {};      // what is under way was read without them
   }
   if (task_.valid() || wanted_.empty()) return;
   std::sort(wanted_.begin(), wanted_.end());

@@ -2,8 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <future>
 #include <thread>
 
+#include "app/content/event_labels.h"
 #include "app/session/analysis.h"
 #include "app/view/colour_choices.h"
 #include "core/chunk/session_writer.h"
@@ -138,6 +140,32 @@ TEST_CASE("a wait says what it waits for, a transfer its direction and size") {
   CHECK(reads(shell, "w1_3 WEIGHT→SB 4 KiB"));
   CHECK(reads(shell, "software dynamic 4 KiB"));
   CHECK(shell.visible_text().find("unknown") == std::string::npos);
+}
+
+TEST_CASE("a wait whose values were read before the dependencies were known is read again with them") {
+  const std::shared_ptr<Store> store = make_labelled_store();
+  const auto snapshot = store->snapshot();
+  WorkerPool pool(1);
+  SessionAnalysis analysis(pool, store);
+  analysis.begin_frame(snapshot, 0);
+  analysis.timeline_drawn();
+  while (!analysis.dependencies()) std::this_thread::yield();
+
+  const render::WideSlice wait{.id = make_event_id(1, 0), .name = 2, .waits = true};
+  EventLabels labels;
+  const auto frame = [&](bool grows) {
+    labels.begin_frame(snapshot);
+    std::string text(labels.label(wait, 80));
+    labels.end_frame(&analysis, grows);
+    return text;
+  };
+  std::promise<void> let_go;
+  const auto busy = pool.start([hold = let_go.get_future().share()](TaskControl&) { return hold.wait(), 0; });
+  frame(true);   // asks without them, as while a session grows
+  frame(false);  // they are known; what was asked for is not there yet
+  let_go.set_value();
+  while (labels.pending()) frame(false);
+  CHECK(frame(false) == "wait MATMUL");
 }
 
 TEST_CASE("transfers of unknown tensors are coloured by their kind of queue, and by name when the user says so") {

@@ -5,17 +5,15 @@
 #include <algorithm>
 #include <ostream>
 
-#include "core/analysis/neuron/facts/terminology.h"
+#include "core/analysis/figures/terminology.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
 namespace {
 
-using neuron::Term;
-
 constexpr std::size_t kSuggestions = 5;
 
-std::string term_json(const Term& term) {
+std::string term_json(const FigureTerm& term) {
   return fmt::format("{{\"name\": {}, \"group\": {}, \"unit\": {}, \"text\": {}, \"how\": {}, \"exact\": {}}}",
                      json_quote(term.name), json_quote(term.group), json_quote(term.unit), json_quote(term.text),
                      json_quote(term.how), term.exact);
@@ -24,21 +22,21 @@ std::string term_json(const Term& term) {
 void print_table(std::ostream& out) {
   std::size_t name_width = 0;
   std::size_t unit_width = 0;
-  for (const Term& term : neuron::terms()) {
+  for (const FigureTerm& term : figure_terms()) {
     name_width = std::max(name_width, term.name.size());
     unit_width = std::max(unit_width, term.unit.size());
   }
   std::string_view group;
-  for (const Term& term : neuron::terms()) {
+  for (const FigureTerm& term : figure_terms()) {
     if (term.group != group) out << fmt::format("{}{}\n", group.empty() ? "" : "\n", term.group);
     group = term.group;
     out << fmt::format("  {:<{}}  {:<{}}  {}\n", term.name, name_width, term.unit, unit_width, term.text);
   }
 }
 
-void print_term(std::ostream& out, const std::string& metric, const Term& term) {
+void print_term(std::ostream& out, const std::string& metric, const FigureTerm& term) {
   out << metric << (metric == term.name ? "" : fmt::format("  (one of {})", term.name)) << '\n';
-  out << fmt::format("  group     {}\n", neuron::metric_group(metric));
+  out << fmt::format("  group     {}\n", metric_group(metric));
   if (!term.unit.empty()) out << fmt::format("  unit      {}\n", term.unit == "share" ? "share (1 = all)" : term.unit);
   out << fmt::format("  meaning   {}\n", term.text);
   if (!term.how.empty()) {
@@ -50,7 +48,7 @@ void print_term(std::ostream& out, const std::string& metric, const Term& term) 
 Error unknown_metric(const std::string& metric) {
   std::string alike;
   std::size_t count = 0;
-  for (const Term& term : neuron::terms()) {
+  for (const FigureTerm& term : figure_terms()) {
     if (term.name.find(metric) == std::string_view::npos || count++ == kSuggestions) continue;
     alike += (alike.empty() ? "" : ", ") + std::string(term.name);
   }
@@ -62,7 +60,7 @@ Error unknown_metric(const std::string& metric) {
 
 Result<void> print_terminology(std::ostream& out, const std::string& metric, bool json) {
   if (!metric.empty()) {
-    const Term* term = neuron::find_term(metric);
+    const FigureTerm* term = find_term(metric);
     if (term == nullptr) return unknown_metric(metric);
     if (json) {
       out << term_json(*term) << '\n';
@@ -76,7 +74,8 @@ Result<void> print_terminology(std::ostream& out, const std::string& metric, boo
     return {};
   }
   out << "[\n";
-  for (const Term& term : neuron::terms()) out << term_json(term) << (&term == &neuron::terms().back() ? "\n" : ",\n");
+  for (const FigureTerm& term : figure_terms())
+    out << term_json(term) << (&term == &figure_terms().back() ? "\n" : ",\n");
   out << "]\n";
   return {};
 }

@@ -7,7 +7,7 @@
 
 #include "app/content/selection_terms.h"
 #include "app/content/source/text.h"
-#include "core/analysis/neuron/device_facts.h"
+#include "core/analysis/figures/vendor_figures.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"
@@ -176,7 +176,7 @@ class ColumnMaker {
     double sum = 0;
     for (std::size_t device = 0; device < devices.count(); ++device) {
       if (!counted[device]) continue;
-      sum += neuron::device_fact(snapshot_, devices.label(device), {"hbm_ddr_bandwidth"}).value_or(0);
+      sum += device_peaks(snapshot_, devices.label(device)).bandwidth;
     }
     return sum;
   }

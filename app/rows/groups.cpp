@@ -105,7 +105,7 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
 }
 
 [[nodiscard]] bool executes(const TrackPlace& place) {
-  return !is_counter(place) && track_kind_of(place.track->track->kind).executes;
+  return !is_counter(place) && track_kind_of(place.track->track->kind).work == WorkKind::compute;
 }
 
 // Sources call them "PE utilisation", "cpu_util", "GPU Utilization", "MFU".
@@ -117,9 +117,9 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
                      [&name](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
-// Events of an error or throttling track; other tracks have nothing to warn of.
+// Other tracks have nothing to warn of.
 [[nodiscard]] std::uint64_t alerts_of(const Snapshot& snapshot, const TrackSnapshot& track) {
-  if (track.track->kind != "error" && track.track->kind != "throttle") return 0;
+  if (track_kind_of(track.track->kind).alert == Alert::none) return 0;
   if (track.schema && track.schema->kind == EventKind::counter) return 0;  // its samples are no incidents
   std::uint64_t events = 0;
   for (const std::uint32_t lane : track.lanes) events += snapshot.lanes[lane].event_count;

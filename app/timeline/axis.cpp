@@ -155,13 +155,13 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
 void paint_incidents(TimelineFrame& frame, const Rect& canvas) {
   if (!frame.state.incidents.found) return;
   Ui& ui = frame.ui;
-  std::map<float, Incident::Kind> gravest;  // by pixel
+  std::map<float, Alert> gravest;  // by pixel
   for (const Incident& incident : frame.state.incidents.found->list) {
-    Incident::Kind& kind = gravest[std::floor(overview_x(frame, canvas, static_cast<double>(incident.begin_ns)))];
-    kind = std::max(kind, incident.kind);
+    Alert& kind = gravest[std::floor(overview_x(frame, canvas, static_cast<double>(incident.begin_ns)))];
+    kind = std::max(kind, incident.alert);
   }
   for (const auto& [x, kind] : gravest) {
-    const Colour colour = kind == Incident::Kind::error ? Colour::error : Colour::warning_line;
+    const Colour colour = kind == Alert::error ? Colour::error : Colour::warning_line;
     frame.list->AddRectFilled(ImVec2(x, canvas.y0), ImVec2(x + ui.px(2), canvas.y0 + ui.px(kHitTick)),
                               ui.colour(colour));
   }

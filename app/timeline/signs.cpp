@@ -28,18 +28,19 @@ struct Sign {
   [[nodiscard]] std::size_t count() const { return static_cast<std::size_t>(last - first); }
 };
 
-[[nodiscard]] Incident::Kind gravest(const Sign& sign) {
-  return std::max_element(sign.first, sign.last, [](const Incident& a, const Incident& b) { return a.kind < b.kind; })
-      ->kind;
+[[nodiscard]] Alert gravest(const Sign& sign) {
+  return std::max_element(sign.first, sign.last, [](const Incident& a, const Incident& b) { return a.alert < b.alert; })
+      ->alert;
 }
 
-[[nodiscard]] const char* word_for(Incident::Kind kind) {
+[[nodiscard]] const char* word_for(Alert kind) {
   switch (kind) {
-    case Incident::Kind::error:
+    case Alert::error:
       return "Error";
-    case Incident::Kind::throttling:
+    case Alert::throttling:
       return "Throttling";
-    case Incident::Kind::warning:
+    case Alert::warning:
+    case Alert::none:
       break;
   }
   return "Warning";
@@ -89,9 +90,7 @@ void take_incidents(TimelineFrame& frame) {
   return track != nullptr ? track->track->name : std::string();
 }
 
-[[nodiscard]] Colour colour_of(Incident::Kind kind) {
-  return kind == Incident::Kind::error ? Colour::error : Colour::warning_line;
-}
+[[nodiscard]] Colour colour_of(Alert kind) { return kind == Alert::error ? Colour::error : Colour::warning_line; }
 
 void explain(TimelineFrame& frame, const Sign& sign, const Rect& rect) {
   HoverCard card;
@@ -99,7 +98,7 @@ void explain(TimelineFrame& frame, const Sign& sign, const Rect& rect) {
   const Incident& first = *sign.first;
   if (count == 1) {
     card.title = std::string(frame.snapshot.strings->text(first.name));
-    card.title_value = word_for(first.kind);
+    card.title_value = word_for(first.alert);
     card.rows.push_back({"Time", format_time_exact(first.begin_ns)});
     if (first.end_ns > first.begin_ns)
       card.rows.push_back({"Duration", format_time_exact(first.end_ns - first.begin_ns)});
@@ -111,7 +110,7 @@ void explain(TimelineFrame& frame, const Sign& sign, const Rect& rect) {
     for (std::size_t i = 0; i < std::min(count, kMostListed); ++i) {
       const Incident& each = *(sign.first + static_cast<std::ptrdiff_t>(i));
       card.rows.push_back({format_time_exact(each.begin_ns), std::string(frame.snapshot.strings->text(each.name)),
-                           colour_of(each.kind), TextStyle::body});
+                           colour_of(each.alert), TextStyle::body});
     }
     card.footer = "Each click selects the next of them; zoom in to see them apart";
   }
@@ -134,9 +133,9 @@ void draw_sign(TimelineFrame& frame, std::size_t index, const Sign& sign) {
   const Rect rect{sign.x0, band.y0, sign.x1, band.y0 + ui.px(size::kMarkerRow)};
   const Interaction touch = interact(ui, "timeline.sign." + std::to_string(index), rect,
                                      {.disabled = false, .below_others = true, .no_focus = true});
-  const Incident::Kind kind = gravest(sign);
+  const Alert kind = gravest(sign);
   Rect inside = rect;
-  draw_icon(ui, inside.cut_left(ui.px(kSignWidth)), kind == Incident::Kind::error ? icon::kError : icon::kWarning,
+  draw_icon(ui, inside.cut_left(ui.px(kSignWidth)), kind == Alert::error ? icon::kError : icon::kWarning,
             ui.colour(colour_of(kind)), TextStyle::icon12);
   if (sign.count() > 1) {
     draw_text(ui, frame.list, inside, format_count(sign.count()),

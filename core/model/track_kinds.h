@@ -3,33 +3,58 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 namespace accelscope {
 
+// What the events of a track are to summaries and verdicts, so that one kind of time is never added to another: what a
+// device works, what it moves, what it waits for, what its host does.
+enum class WorkKind : std::uint8_t {
+  none,        // tells of others' work (layers, throttling, annotations, a profiler's own rows), or has no time
+  compute,     // engines and streams: instructions or kernels
+  transfer,    // DMA queues and copies
+  collective,  // work that several devices do together
+  wait,        // a device waits
+  host,        // threads of a host, whose calls lie within calls
+};
+inline constexpr std::size_t kWorkKindCount = 6;
+
+[[nodiscard]] constexpr bool is_device_work(WorkKind kind) noexcept {
+  return kind == WorkKind::compute || kind == WorkKind::transfer || kind == WorkKind::collective;
+}
+
+// How grave it is that such an event happened at all; the graver the greater.
+enum class Alert : std::uint8_t { none, warning, throttling, error };
+
 struct TrackKind {
-  std::string_view name;     // Track::kind
-  bool executes = false;     // an engine or a stream: runs instructions or kernels
-  bool device_work = false;  // its slices are work of a device: what active time is made of
-  bool commentary = false;   // only tells about others' work
-  bool host = false;         // the host's own work
-  bool has_rows = true;      // drawn as rows of the timeline; else arrows and tables show it
+  std::string_view name;  // Track::kind
+  WorkKind work = WorkKind::none;
+  bool commentary = false;  // its slices only tell about others' work
+  bool samples = false;     // values over time
+  bool has_rows = true;     // drawn as rows of the timeline; else arrows and tables show it
+  Alert alert = Alert::none;
+
+  // Its slices take time of an engine, a queue, a thread: those of unknown kinds do too.
+  [[nodiscard]] constexpr bool executes() const noexcept {
+    return !commentary && !samples && has_rows && work != WorkKind::wait;
+  }
 };
 
 inline constexpr std::array<TrackKind, 15> kTrackKinds = {{
-    {.name = "engine", .executes = true, .device_work = true},
-    {.name = "stream", .executes = true, .device_work = true},
-    {.name = "dma_queue", .device_work = true},
-    {.name = "collective", .device_work = true},
-    {.name = "cc_core", .device_work = true},
-    {.name = "host_thread", .host = true},
+    {.name = "engine", .work = WorkKind::compute},
+    {.name = "stream", .work = WorkKind::compute},
+    {.name = "dma_queue", .work = WorkKind::transfer},
+    {.name = "collective", .work = WorkKind::collective},
+    {.name = "cc_core", .work = WorkKind::collective},
+    {.name = "host_thread", .work = WorkKind::host},
     {.name = "layer", .commentary = true},
-    {.name = "throttle", .commentary = true},
-    {.name = "barrier", .commentary = true},
-    {.name = "error", .commentary = true},
+    {.name = "throttle", .commentary = true, .alert = Alert::throttling},
+    {.name = "barrier", .work = WorkKind::wait, .commentary = true},
+    {.name = "error", .commentary = true, .alert = Alert::error},
     {.name = "semaphore", .commentary = true},
-    {.name = "counter"},
-    {.name = "memory"},
+    {.name = "counter", .samples = true},
+    {.name = "memory", .samples = true},
     {.name = "flow", .has_rows = false},
     {.name = "table", .has_rows = false},
 }};

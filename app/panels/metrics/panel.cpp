@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-#include "core/analysis/neuron/facts/terminology.h"
+#include "core/analysis/figures/terminology.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
@@ -156,7 +156,7 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
                 .exact = row.metric->name,
                 .data = row.metric->name};
       case kMeaning: {
-        const neuron::Term* term = neuron::find_term(row.metric->name);
+        const FigureTerm* term = find_term(row.metric->name);
         return {
             .text = term != nullptr ? std::string(term->text) : "", .colour = Colour::text3, .style = TextStyle::small};
       }
@@ -198,7 +198,7 @@ void MetricsPanel::explain(const PanelContext& context, const FigureRow& row, co
     const bool flagged = row.mark == FigureMark::flagged;
     card.rows.push_back({"Difference", row.difference, flagged ? Colour::warning : Colour::text1});
   }
-  if (const neuron::Term* term = neuron::find_term(metric.name)) card.footer = term->text;
+  if (const FigureTerm* term = find_term(metric.name)) card.footer = term->text;
   if (!metric.how.empty()) card.footer += "\nComputed: " + metric.how;
   if (not_filtered(metric)) {
     card.footer += "\nNot filtered: it is not made of events, so it is of all of the session or of its range.";

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
-#include "core/analysis/neuron/device_facts.h"
-#include "core/analysis/neuron/facts/matmul_work.h"
+#include "core/analysis/figures/vendor_figures.h"
 #include "core/analysis/time/time_cells.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/base/text.h"
 
 namespace accelscope {
@@ -73,7 +73,7 @@ void add_recorded(Recorded& recorded, const std::string& track_name) {
     if (track.schema && track.schema->kind != EventKind::slice) continue;
     if (device.first == nullptr) device.first = track.track.get();
     (engine ? device.engines : device.streams).push_back(&track);
-    device.has_work = device.has_work || (engine && neuron::MatmulWork::has_work(snapshot.lanes[track.lanes.front()]));
+    device.has_work = device.has_work || (engine && vendor_of_work(snapshot.lanes[track.lanes.front()]) != nullptr);
   }
   return devices;
 }
@@ -141,7 +141,7 @@ std::vector<DerivedCounter> derived_counters(const Snapshot& snapshot) {
   for (const auto& [index, device] : find_devices(snapshot, labels)) {
     if (device.first == nullptr) continue;
     const std::string& label = labels.label(index);
-    Lister(device, label).run(device.has_work ? neuron::peak_flops(snapshot, label) : 0, counters);
+    Lister(device, label).run(device.has_work ? device_peaks(snapshot, label).flops : 0, counters);
   }
   return counters;
 }
@@ -156,7 +156,7 @@ Result<std::shared_ptr<const LeafWork>> leaf_work(const QueryContext& query, con
   std::vector<std::size_t> first_new(snapshot.lanes.size());
   for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
     const LaneSnapshot& lane = snapshot.lanes[i];
-    if (!neuron::MatmulWork::has_work(lane) || lane.chunk_count == 0) continue;
+    if (vendor_of_work(lane) == nullptr || lane.chunk_count == 0) continue;
     LeafWork::Lane& sums = work->lanes[i];
     for (std::uint32_t chunk = sums.chunk_count; chunk < lane.chunk_count; ++chunk) requests.push_back({i, chunk, {}});
     first_new[i] = sums.sums.empty() ? 0 : sums.sums.size() - 1;
@@ -165,12 +165,13 @@ Result<std::shared_ptr<const LeafWork>> leaf_work(const QueryContext& query, con
   }
   // Each leaf's own amount first; chunks come in no particular order.
   const auto scanned = scan_chunks(query, requests, [&](const ScannedChunk& chunk, std::size_t) {
-    neuron::MatmulWork amounts(chunk.lane, chunk.view, chunk.strings, *snapshot.strings);
+    const std::unique_ptr<EventWork> amounts =
+        vendor_of_work(chunk.lane)->event_work(chunk.lane, chunk.view, chunk.strings, *snapshot.strings);
     std::vector<double>& sums = work->lanes[chunk.lane_index].sums;
     for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
-      amounts.read(block);
+      amounts->read(block);
       double sum = 0;
-      for (std::uint32_t i = 0; i < chunk.view.block_size(block); ++i) sum += amounts[i];
+      for (std::uint32_t i = 0; i < chunk.view.block_size(block); ++i) sum += amounts->at(i);
       sums[std::size_t{chunk.place.first_leaf} + block + 1] = sum;
     }
   });

@@ -20,9 +20,6 @@
 namespace accelscope {
 namespace {
 
-constexpr std::array<std::string_view, 9> kIdleKinds = {"layer",   "throttle", "barrier", "error", "semaphore",
-                                                        "counter", "memory",   "flow",    "table"};
-
 // The events of one table on one device.
 struct Group {
   std::size_t device = 0;
@@ -95,7 +92,7 @@ std::vector<Group> find_groups(const Snapshot& snapshot, const TrackDevices& dev
   for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
     const TrackSnapshot& track = snapshot.tracks[t];
     if (!track.schema || track.schema->kind != EventKind::slice) continue;
-    if (std::find(kIdleKinds.begin(), kIdleKinds.end(), track.track->kind) != kIdleKinds.end()) continue;
+    if (!track_kind_of(track.track->kind).executes()) continue;
     const std::size_t device = devices.of_track(t);
     const auto [place, is_new] = places.try_emplace({device, track.schema->name}, groups.size());
     if (is_new) groups.push_back({.device = device, .table = track.schema->name, .lanes = {}});

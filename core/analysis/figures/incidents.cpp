@@ -1,18 +1,14 @@
 #include "core/analysis/figures/incidents.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace accelscope {
 namespace {
 
-[[nodiscard]] std::optional<Incident::Kind> kind_of(const TrackSnapshot& track) {
-  const EventKind events = track.schema ? track.schema->kind : EventKind::slice;
-  if (events == EventKind::counter) return {};  // its samples are no incidents
-  if (track.track->kind == "error") return Incident::Kind::error;
-  if (track.track->kind == "throttle") return Incident::Kind::throttling;
-  if (track.schema && track.schema->name == "warnings") return Incident::Kind::warning;
-  return {};
+[[nodiscard]] Alert alert_of(const TrackSnapshot& track) {
+  if (track.schema && track.schema->kind == EventKind::counter) return Alert::none;  // its samples are no incidents
+  const Alert alert = track_kind_of(track.track->kind).alert;
+  return alert == Alert::none && track.schema && track.schema->name == "warnings" ? Alert::warning : alert;
 }
 
 }  // namespace
@@ -22,13 +18,13 @@ Result<std::shared_ptr<const Incidents>> find_incidents(const QueryContext& quer
   auto found = std::make_shared<Incidents>();
   found->snapshot_version = snapshot.version;
   std::vector<ChunkRequest> requests;
-  std::vector<Incident::Kind> kinds(snapshot.lanes.size());
+  std::vector<Alert> alerts(snapshot.lanes.size());
   std::uint64_t count = 0;
-  for (const auto kind : {Incident::Kind::error, Incident::Kind::throttling, Incident::Kind::warning}) {
+  for (const Alert alert : {Alert::error, Alert::throttling, Alert::warning}) {
     for (const TrackSnapshot& track : snapshot.tracks) {
-      if (kind_of(track) != kind) continue;
+      if (alert_of(track) != alert) continue;
       for (const std::uint32_t lane : track.lanes) {
-        kinds[lane] = kind;
+        alerts[lane] = alert;
         for (std::uint32_t chunk = 0; chunk < snapshot.lanes[lane].chunk_count; ++chunk) {
           const std::uint64_t events = snapshot.lanes[lane].chunk(chunk).count;
           if (count >= Incidents::kMost) {
@@ -43,16 +39,16 @@ Result<std::shared_ptr<const Incidents>> find_incidents(const QueryContext& quer
   }
   std::vector<std::vector<Incident>> parts(requests.size());
   const auto scanned = scan_chunks(query, requests, [&](const ScannedChunk& chunk, std::size_t) {
-    const Incident::Kind kind = kinds[chunk.lane_index];
+    const Alert alert = alerts[chunk.lane_index];
     std::uint64_t names[kBlockEvents];
     chunk.for_each_block([&](const ScannedBlock& block) {
       chunk.view.names(block.block, names);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         // Warnings about the whole run are rows without a time.
-        if (kind == Incident::Kind::warning && block.times.begins[i] == 0) continue;
+        if (alert == Alert::warning && block.times.begins[i] == 0) continue;
         parts[chunk.request].push_back(
             {chunk.event_id(block.first_row + i), chunk.lane.clock->to_ns(block.times.begins[i]),
-             chunk.lane.clock->to_ns(block.times.ends[i]), chunk.session_string(names[i]), kind});
+             chunk.lane.clock->to_ns(block.times.ends[i]), chunk.session_string(names[i]), alert});
       }
     });
   });

@@ -6,17 +6,17 @@
 #include <memory>
 #include <vector>
 
+#include "core/model/track_kinds.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
 
 struct Incident {
-  enum class Kind : std::uint8_t { warning, throttling, error };  // the graver the greater
   EventId event = kNoEvent;
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
   StringId name = 0;  // session-wide
-  Kind kind = Kind::warning;
+  Alert alert = Alert::warning;
 };
 
 struct Incidents {

@@ -1,41 +1,18 @@
 #include "core/analysis/figures/metrics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <tuple>
 
 #include "core/analysis/figures/general_metrics.h"
-#include "core/analysis/neuron/facts/terminology.h"
-#include "core/analysis/neuron/summary.h"
+#include "core/analysis/figures/terminology.h"
+#include "core/analysis/figures/vendor_figures.h"
 
 namespace accelscope {
 namespace {
 
-// As the vendor's own viewer shows them; other groups come between the last two.
-constexpr std::array<std::string_view, 14> kGroups = {"overall_stats",
-                                                      "summary",
-                                                      "data_movement",
-                                                      "software_data_movement",
-                                                      "hardware_data_movement",
-                                                      "tensor_engine",
-                                                      "vector_engine",
-                                                      "scalar_engine",
-                                                      "sync_engine",
-                                                      "gpsimd_engine",
-                                                      "cc_engine",
-                                                      "system",
-                                                      "throttling_nc0",
-                                                      "throttling_nc1"};
-
 constexpr std::string_view kUngrouped = "summary";
-
-std::size_t rank_of_group(std::string_view group) noexcept {
-  const auto place = std::find(kGroups.begin(), kGroups.end(), group);
-  const auto rank = static_cast<std::size_t>(place - kGroups.begin());
-  return group == "general" ? rank + 1 : rank;
-}
 
 struct Ranked {
   SessionMetric metric;
@@ -49,10 +26,10 @@ class MetricList {
   explicit MetricList(bool whole) : whole_(whole) {}
 
   void add(SessionMetric metric, double slack = 0) {
-    const neuron::Term* term = neuron::find_term(metric.name);
+    const FigureTerm* term = find_term(metric.name);
     // The vendor's file leaves some of its figures without a group of their own.
     if (metric.group.empty() || (metric.group == kUngrouped && term != nullptr)) {
-      metric.group = neuron::metric_group(metric.name);
+      metric.group = metric_group(metric.name);
     }
     if (term != nullptr) {
       if (metric.unit.empty() && !metric.vendor) metric.unit = term->unit;
@@ -63,18 +40,18 @@ class MetricList {
       metric.margin = std::max(kExactMargin, slack / std::abs(*metric.value));
     }
     // General figures come table by table, as they are made; the others as the terminology has them.
-    std::size_t place = metric.group == "general" ? ranked_.size() : neuron::terms().size();
-    if (term != nullptr && metric.group != "general") place = static_cast<std::size_t>(term - neuron::terms().data());
+    std::size_t place = metric.group == "general" ? ranked_.size() : figure_terms().size();
+    if (term != nullptr && metric.group != "general") place = static_cast<std::size_t>(term - figure_terms().data());
     const std::size_t device = place_of(metric.device);
     const std::size_t group = rank_of_group(metric.group);
     ranked_.push_back({std::move(metric), device, group, place});
   }
 
   // The vendor's metrics of a device with our figures beside them, then our further ones.
-  void add_device(const std::vector<Metric>& stated, neuron::DeviceFigures of_device, std::size_t index) {
-    neuron::Figures& figures = of_device.figures;
+  void add_device(const std::vector<Metric>& stated, DeviceFigures of_device, std::size_t index) {
+    Figures& figures = of_device.figures;
     for (const Metric& vendor : stated) {
-      if (!neuron::belongs_to(vendor, index, of_device.device)) continue;
+      if (!belongs_to(vendor, index, of_device.device)) continue;
       const auto ours = figures.find(vendor.name);
       if (!whole_ && ours == figures.end()) continue;
       SessionMetric metric = from_vendor(vendor);
@@ -145,7 +122,7 @@ Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, co
                                                    const MemoryUsage* memory) {
   const Snapshot& snapshot = *query.snapshot;
   const TrackDevices devices(snapshot);
-  Result<std::vector<neuron::DeviceFigures>> computed = neuron::summary(query, devices, range);
+  Result<std::vector<DeviceFigures>> computed = vendor_figures(query, devices, range);
   if (!computed) return computed.error();
   Result<std::vector<SessionMetric>> general = general_metrics(query, devices, range, memory);
   if (!general) return general.error();
@@ -154,7 +131,7 @@ Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, co
   const std::size_t cores = computed->size();
   for (const Metric& vendor : snapshot.metrics) {
     bool belongs = false;
-    for (std::size_t i = 0; i < cores; ++i) belongs = belongs || neuron::belongs_to(vendor, i, (*computed)[i].device);
+    for (std::size_t i = 0; i < cores; ++i) belongs = belongs || belongs_to(vendor, i, (*computed)[i].device);
     if (!belongs) list.add_stated_only(vendor);
   }
   for (std::size_t i = 0; i < cores; ++i) list.add_device(snapshot.metrics, std::move((*computed)[i]), i);

@@ -5,9 +5,8 @@
 #include <map>
 #include <set>
 
+#include "core/analysis/figures/vendor_figures.h"
 #include "core/analysis/figures/verdict.h"
-#include "core/analysis/neuron/device_facts.h"
-#include "core/analysis/neuron/summary.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/lod/range_statistics.h"
 #include "core/names/name_forms.h"
@@ -260,7 +259,7 @@ class LoadMeasure {
     QueryContext whole = query_;
     whole.mask = nullptr;
     const TrackDevices devices(snapshot_);
-    const auto figures = neuron::summary(whole, devices, range_);
+    const auto figures = vendor_figures(whole, devices, range_);
     if (!figures) return figures.error();
     std::set<std::string> parts;  // of devices that have figures as a whole
     for (std::size_t device = 0; device < devices.count(); ++device) {
@@ -268,17 +267,12 @@ class LoadMeasure {
     }
     double ideal_ns = 0, of_peak = 0;
     std::size_t known = 0;
-    for (const neuron::DeviceFigures& each : *figures) {
-      const auto value = [&](std::string_view name) {
-        const auto found = each.figures.find(name);
-        return found == each.figures.end() ? 0.0 : found->second.value;
-      };
-      const double peak = neuron::peak_flops(snapshot_, each.device);
-      const double bandwidth = neuron::device_fact(snapshot_, each.device, {"hbm_ddr_bandwidth"}).value_or(0);
-      if (peak <= 0 || parts.contains(each.device)) continue;
-      const double compute_ns = (value("hardware_flops") - value("transpose_flops")) / peak * 1e9;
-      const double bytes = value("hbm_read_bytes") + value("hbm_write_bytes");
-      const double memory_ns = bandwidth > 0 ? bytes / bandwidth * 1e9 : 0;
+    for (const DeviceFigures& each : *figures) {
+      const DevicePeaks peaks = device_peaks(snapshot_, each.device);
+      if (peaks.flops <= 0 || parts.contains(each.device)) continue;
+      const DeviceWork work = device_work(each.figures);
+      const double compute_ns = work.flops / peaks.flops * 1e9;
+      const double memory_ns = peaks.bandwidth > 0 ? work.memory_bytes / peaks.bandwidth * 1e9 : 0;
       ideal_ns = std::max({ideal_ns, compute_ns, memory_ns});
       of_peak += compute_ns;
       ++known;

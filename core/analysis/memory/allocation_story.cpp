@@ -1,10 +1,11 @@
 #include "core/analysis/memory/allocation_story.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
-#include "core/analysis/neuron/facts/memory_operands.h"
 #include "core/analysis/time/covered_time.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope {
@@ -17,6 +18,27 @@ struct Use {
   bool written = false;
 };
 
+// Whose on-chip memory a pool is; null where it is none.
+[[nodiscard]] const Vendor* on_chip_of(const PoolUsage& pool) {
+  for (const Vendor& vendor : vendors()) {
+    if (pool.base_name.starts_with(vendor.on_chip_pool)) return &vendor;
+  }
+  return nullptr;
+}
+
+[[nodiscard]] bool names_chip(std::string_view place) {
+  const auto names = [&](const Vendor& vendor) { return vendor.on_chip_place == place; };
+  return std::any_of(vendors().begin(), vendors().end(), names);
+}
+
+// How often a tensor was loaded into on-chip memory, in tables that tell.
+[[nodiscard]] std::optional<std::size_t> reload_column(const Schema& schema) {
+  for (const Vendor& vendor : vendors()) {
+    if (const auto column = schema.find(vendor.reload_column)) return column;
+  }
+  return std::nullopt;
+}
+
 // Finds the uses in one chunk after the other, one finder per thread.
 class UseFinder {
  public:
@@ -24,7 +46,7 @@ class UseFinder {
       : strings_(*snapshot.strings),
         allocation_(allocation),
         tensor_(usage.tensors[allocation.tensor]),
-        on_chip_(usage.pools[allocation.pool].base_name.starts_with(neuron::kStateBuffer)) {}
+        on_chip_(on_chip_of(usage.pools[allocation.pool])) {}
 
   void add(const ScannedChunk& chunk) {
     const Columns columns(*chunk.lane.schema);
@@ -66,10 +88,10 @@ class UseFinder {
 
   // Whether the event writes (true) or reads (false) the allocation; nothing if it does neither.
   std::optional<bool> use_of(const ScannedChunk& chunk, const Columns& columns, std::uint32_t row, StringId name) {
-    if (columns.operands && on_chip_ && allocation_.address) {
+    if (columns.operands && on_chip_ != nullptr && allocation_.address) {
       const std::string_view operands = text(chunk, columns.operands, row);
       std::optional<bool> written;
-      neuron::visit_addresses(operands, [&](std::uint64_t address, bool writes) {
+      on_chip_->visit_addresses(operands, [&](std::uint64_t address, bool writes) {
         tells_reads = true;
         if (holds(address)) written = written.value_or(true) && writes;
       });
@@ -83,8 +105,8 @@ class UseFinder {
     const std::string_view dest = text(chunk, columns.dest, row);
     const std::string_view source = text(chunk, columns.source, row);
     if (dest.empty() && source.empty()) return true;
-    const bool into_chip = dest == neuron::kStateBufferEnd;
-    if (!on_chip_) {
+    const bool into_chip = names_chip(dest);
+    if (on_chip_ == nullptr) {
       tells_reads = true;
       return !into_chip;
     }
@@ -101,7 +123,7 @@ class UseFinder {
   const StringPool& strings_;
   const Allocation& allocation_;
   const std::string& tensor_;
-  bool on_chip_;
+  const Vendor* on_chip_;  // whose memory it is in; null: another one
 };
 
 // Lanes whose events may use it: of its device, topmost where tracks are nested (a transfer, not its packets).
@@ -133,11 +155,11 @@ Result<std::optional<double>> repeat_factor(const QueryContext& query, const std
   for (const std::uint32_t i : lanes_of_kind(snapshot, EventKind::table)) {
     const TrackSnapshot* track = snapshot.find_track(snapshot.lanes[i].track);
     const bool here = track != nullptr && (track->track->device == device || track->track->device.empty());
-    if (here && snapshot.lanes[i].schema->find(neuron::kRepeatFactorColumn)) lanes.push_back(i);
+    if (here && reload_column(*snapshot.lanes[i].schema)) lanes.push_back(i);
   }
   std::vector<std::optional<double>> found(query.pool.concurrency());
   const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
-    const std::size_t column = *chunk.lane.schema->find(neuron::kRepeatFactorColumn);
+    const std::size_t column = *reload_column(*chunk.lane.schema);
     std::uint64_t names[kBlockEvents];
     chunk.for_each_block([&](const ScannedBlock& block) {
       chunk.view.names(block.block, names);

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/analysis/neuron/device_tally.h"
-#include "core/analysis/neuron/facts/figure.h"
+#include "core/analysis/vendors/figure.h"
 #include "core/store/snapshot.h"
 
 namespace accelscope::neuron {

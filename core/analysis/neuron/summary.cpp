@@ -215,8 +215,4 @@ Result<std::vector<DeviceFigures>> summary(const QueryContext& query, const Trac
   return Summary(query, devices, range).run();
 }
 
-bool belongs_to(const Metric& metric, std::size_t index, const std::string& device) noexcept {
-  return metric.device.empty() ? index == 0 : metric.device == device;
-}
-
 }  // namespace accelscope::neuron

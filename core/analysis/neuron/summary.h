@@ -6,15 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/neuron/facts/figure.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/analysis/vendors/figure.h"
 
 namespace accelscope::neuron {
-
-struct DeviceFigures {
-  std::string device;  // as TrackDevices names it
-  Figures figures;
-};
 
 // Of the devices that have instructions or DMA packets, in the order of their tracks, a logical core before its parts.
 // A part's peaks are those of one physical core, its run lasts until its own last event. A device without any event in
@@ -22,8 +17,5 @@ struct DeviceFigures {
 // shares of time and of peaks are what those events contribute.
 [[nodiscard]] Result<std::vector<DeviceFigures>> summary(const QueryContext& query, const TrackDevices& devices,
                                                          const TimeRange& range);
-
-// Whether the vendor's metric belongs to the device: metrics of files with one core name none, so they are the first's.
-[[nodiscard]] bool belongs_to(const Metric& metric, std::size_t index, const std::string& device) noexcept;
 
 }  // namespace accelscope::neuron

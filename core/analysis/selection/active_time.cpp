@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analysis/neuron/facts/setup_names.h"
 #include "core/analysis/selection/summary.h"
 #include "core/analysis/time/busy_time.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/model/track_kinds.h"
 #include "core/scan/event_mask.h"
 
@@ -26,11 +26,9 @@ std::set<std::string> tables_of_devices(const Snapshot& snapshot) {
 
 // Another table of the same device has the same time in more detail.
 bool repeats_others(const TrackSnapshot& track, const std::set<std::string>& tables) {
-  return std::any_of(neuron::kDetailedTables.begin(), neuron::kDetailedTables.end(),
-                     [&](const neuron::DetailedTable& repeated) {
-                       return track.schema->name == repeated.table &&
-                              tables.contains(track.track->device + " " + std::string(repeated.detail));
-                     });
+  return has_detail(track.schema->name, [&](std::string_view table) {
+    return tables.contains(track.track->device + " " + std::string(table));
+  });
 }
 
 LaneIndices slices_of(const QueryContext& query, LaneIndices lanes) {
@@ -53,7 +51,7 @@ bool has_engine(const Snapshot& snapshot, const LaneIndices& lanes) {
 
 bool is_device_work(const Track& track, const Schema* schema) noexcept {
   if (schema == nullptr || schema->kind != EventKind::slice) return false;
-  return track_kind_of(track.kind).device_work;
+  return is_device_work(track_kind_of(track.kind).work);
 }
 
 LaneIndices active_lanes(const Snapshot& snapshot, const EventFilter& filter) {

@@ -101,7 +101,7 @@ struct Lanes {
       const TrackSnapshot& track = snapshot.tracks[t];
       if (!filter.has_track(track.track->number)) continue;
       const TrackKind kind = track_kind_of(track.track->kind);
-      const bool marks = kind.host && work_kind_of(track) == WorkKind::none;
+      const bool marks = kind.work == WorkKind::host && work_kind_of(track) == WorkKind::none;
       for (const std::uint32_t lane : track.lanes) {
         if (!takes_part_in_summaries(snapshot.lanes[lane].data->kind)) continue;
         indices.push_back(lane);

@@ -1,19 +1,15 @@
 #include "core/analysis/time/executors.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <string_view>
 
 #include "core/base/natural_order.h"
+#include "core/model/track_kinds.h"
 
 namespace accelscope {
 namespace {
-
-// Rows of the timeline that say something about others' work.
-constexpr std::array<std::string_view, 9> kNoExecutors = {"table",   "layer",     "throttle", "barrier", "flow",
-                                                          "counter", "semaphore", "memory",   "error"};
 
 struct Tally {
   std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
@@ -77,8 +73,7 @@ struct ExecutorsDevice {
       for (const std::uint32_t lane : track.lanes) device.errors += snapshot.lanes[lane].event_count;
     }
     if (track.track->kind == "semaphore") device.has_semaphores = true;
-    const bool works = kind == EventKind::slice &&
-                       std::find(kNoExecutors.begin(), kNoExecutors.end(), track.track->kind) == kNoExecutors.end();
+    const bool works = kind == EventKind::slice && track_kind_of(track.track->kind).executes();
     if (!works) continue;
     for (const std::uint32_t lane : track.lanes) {
       if (snapshot.lanes[lane].event_count == 0) continue;

@@ -35,7 +35,7 @@ HostThreads::HostThreads(const Snapshot& snapshot) {
     return Key{scope_of(track.number), track.host, track.device, std::string(part)};
   };
   for (const TrackSnapshot& each : snapshot.tracks) {
-    if (!track_kind_of(each.track->kind).host) continue;
+    if (track_kind_of(each.track->kind).work != WorkKind::host) continue;
     Rows& rows = by_part[key_of(*each.track, thread_part(each.track->name))];
     rows.tracks.push_back(each.track.get());
     rows.schemas.insert(each.track->schema);

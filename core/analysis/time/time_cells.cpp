@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/analysis/neuron/facts/matmul_work.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/scan/chunk_cache.h"
 #include "core/scan/wait_names.h"
 
@@ -31,7 +31,8 @@ class CellWalk {
         cell_ns_(static_cast<double>(range.length_ns()) / static_cast<double>(cells.size())),
         leaves_(sums == nullptr ? lane_.tree.nodes[0] : static_cast<std::uint32_t>(sums->size() - 1)),
         waits_(lane_.schema.get(), *query.snapshot->strings),
-        strings_(query.snapshot->strings->scope_map(scope_of(lane_.number()))) {}
+        strings_(query.snapshot->strings->scope_map(scope_of(lane_.number()))),
+        vendor_(sums == nullptr ? nullptr : vendor_of_work(lane_)) {}
 
   Result<void> run() {
     std::size_t begin = 0;  // leaves before it are done
@@ -110,7 +111,9 @@ class CellWalk {
     Result<LoadedChunk> loaded = load_chunk(query_.store, lane_, chunk);
     if (!loaded) return loaded.error();
     open_ = OpenChunk{chunk, std::move(*loaded)};
-    if (sums_ != nullptr) work_.emplace(lane_, open_->loaded.view, strings_, *query_.snapshot->strings);
+    if (vendor_ != nullptr) {
+      work_ = vendor_->event_work(lane_, open_->loaded.view, strings_, *query_.snapshot->strings);
+    }
     return {};
   }
 
@@ -127,7 +130,7 @@ class CellWalk {
     for (std::uint32_t i = 0; i < view.block_size(block); ++i) {
       const std::int64_t begin_ns = lane_.clock->to_ns(times.begins[i]);
       const std::int64_t end_ns = lane_.clock->to_ns(times.ends[i]);
-      const double amount = work_ ? (*work_)[i] : static_cast<double>(end_ns - begin_ns);
+      const double amount = work_ ? work_->at(i) : static_cast<double>(end_ns - begin_ns);
       if (amount <= 0 || (!work_ && waits_.contains(strings_[names[i]]))) continue;
       spread(amount, begin_ns, end_ns);
     }
@@ -144,7 +147,8 @@ class CellWalk {
   WaitNames waits_;
   StringMap strings_;
   std::optional<OpenChunk> open_;
-  std::optional<neuron::MatmulWork> work_;
+  const Vendor* vendor_;  // whose work it is; null: busy time
+  std::unique_ptr<EventWork> work_;
 };
 
 }  // namespace

@@ -4,24 +4,12 @@
 #include <array>
 #include <set>
 
-#include "core/analysis/neuron/facts/setup_names.h"
 #include "core/analysis/time/host_threads.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/analysis/vendors/vendor.h"
 
 namespace accelscope {
 namespace {
-
-struct KindOfTrack {
-  std::string_view kind;
-  WorkKind work;
-};
-constexpr std::array<KindOfTrack, 7> kKinds = {{{"engine", WorkKind::compute},
-                                                {"stream", WorkKind::compute},
-                                                {"dma_queue", WorkKind::transfer},
-                                                {"collective", WorkKind::collective},
-                                                {"cc_core", WorkKind::collective},
-                                                {"barrier", WorkKind::wait},
-                                                {"host_thread", WorkKind::host}}};
 
 // Tables on a host's threads that name stretches of a program or tell of the profiler: nothing works because of them.
 constexpr std::array<std::string_view, 3> kMarks = {"user_annotation", "overhead", "trace_span"};
@@ -31,10 +19,8 @@ constexpr std::string_view kProfilerHost = "profiler";  // as sources call it
 
 WorkKind work_kind_of(const TrackSnapshot& track) noexcept {
   if (!track.schema || track.schema->kind != EventKind::slice) return WorkKind::none;
-  const auto* found = std::find_if(kKinds.begin(), kKinds.end(),
-                                   [&](const KindOfTrack& each) { return each.kind == track.track->kind; });
-  if (found == kKinds.end()) return WorkKind::none;
-  if (found->work != WorkKind::host) return found->work;
+  const WorkKind work = track_kind_of(track.track->kind).work;
+  if (work != WorkKind::host) return work;
   const bool marks = std::find(kMarks.begin(), kMarks.end(), track.schema->name) != kMarks.end();
   return marks || is_of_profiler(*track.track) ? WorkKind::none : WorkKind::host;
 }
@@ -74,10 +60,9 @@ WorkKinds::WorkKinds(const Snapshot& snapshot)
   for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
     const TrackSnapshot& track = snapshot.tracks[t];
     if (!track.schema) continue;
-    for (const neuron::DetailedTable& each : neuron::kDetailedTables) {
-      if (track.schema->name != each.table || !tables.contains({devices.of_track(t), each.detail})) continue;
-      for (const std::uint32_t lane : track.lanes) covers_[lane] = false;
-    }
+    const auto here = [&](std::string_view table) { return tables.contains({devices.of_track(t), table}); };
+    if (!has_detail(track.schema->name, here)) continue;
+    for (const std::uint32_t lane : track.lanes) covers_[lane] = false;
   }
 }
 

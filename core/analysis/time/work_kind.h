@@ -1,30 +1,17 @@
-// What the events of a track are to summaries and verdicts, so that one kind of time is never added to another: what a
-// device works, what it moves, what it waits for, what its host does.
+// What the lanes of a session are to summaries and verdicts.
 #pragma once
 
 #include <string_view>
 #include <vector>
 
+#include "core/model/track_kinds.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
 
-enum class WorkKind : std::uint8_t {
-  none,        // tells of others' work (layers, throttling, annotations, a profiler's own rows), or has no time
-  compute,     // engines and streams
-  transfer,    // DMA queues and copies
-  collective,  // work that several devices do together
-  wait,        // a device waits
-  host,        // threads of a host, whose calls lie within calls
-};
-inline constexpr std::size_t kWorkKindCount = 6;
-
 [[nodiscard]] WorkKind work_kind_of(const TrackSnapshot& track) noexcept;
 // A row that a source keeps of itself spans the whole capture, whatever happened in it.
 [[nodiscard]] bool is_of_profiler(const Track& track) noexcept;
-[[nodiscard]] constexpr bool is_device_work(WorkKind kind) noexcept {
-  return kind == WorkKind::compute || kind == WorkKind::transfer || kind == WorkKind::collective;
-}
 
 // Kernels on a stream that do it too: "ncclDevKernel_AllReduce_Sum_bf16_RING_LL".
 [[nodiscard]] bool names_collective(std::string_view name) noexcept;

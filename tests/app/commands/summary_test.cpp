@@ -9,7 +9,7 @@
 
 #include "app/commands/summary_output.h"
 #include "app/terminal/command.h"
-#include "core/analysis/neuron/facts/terminology.h"
+#include "core/analysis/figures/terminology.h"
 #include "core/store/store.h"
 #include "tests/app/program_run.h"
 #include "tests/support/small_session.h"
@@ -37,7 +37,7 @@ void check_agreement(const std::string& path, const std::set<std::string>& wrong
   std::size_t compared = 0;
   for (const SessionMetric& metric : summary->metrics) {
     CAPTURE(metric.name);
-    CHECK(neuron::find_term(metric.name) != nullptr);
+    CHECK(find_term(metric.name) != nullptr);
     if (!metric.vendor) continue;
     if (metric.name == "nc_idx" || metric.name == "nd_idx") continue;   // numbers of the machine's parts
     if (metric.name == "model_flops" && *metric.vendor == 0) continue;  // the program has no statistics of its graph

@@ -15,15 +15,4 @@ inline constexpr std::array<std::string_view, 10> kSetupOpcodes = {
 // Loads the Scalar engine's functions: the vendor counts it as work, but it says nothing of where the work begins.
 inline constexpr std::string_view kTableLoadOpcode = "ACT_TABLE_LOAD";
 
-// Tracks whose events are a NeuronCore's work; the others (throttling, layers, semaphores) last as long as the run.
-inline constexpr std::array<std::string_view, 4> kWorkTrackKinds = {"engine", "dma_queue", "cc_core", "collective"};
-
-// Tables whose time lies in another table in more detail, which the vendor's active times are made of: a transfer's in
-// its packets, the steps of CC-cores in their operations.
-struct DetailedTable {
-  std::string_view table, detail;
-};
-inline constexpr std::array<DetailedTable, 2> kDetailedTables = {
-    {{"dma_transfer", "dma"}, {"cc_instruction", "cc_op"}}};
-
 }  // namespace accelscope::neuron

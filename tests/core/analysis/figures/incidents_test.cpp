@@ -45,12 +45,12 @@ TEST_CASE("errors, throttling and warnings with a time are found in the order of
   const StringPool& strings = *session.store->snapshot()->strings;
   REQUIRE(found->list.size() == 4);
   CHECK(strings.text(found->list[0].name) == "thermal");
-  CHECK(found->list[0].kind == Incident::Kind::throttling);
+  CHECK(found->list[0].alert == Alert::throttling);
   CHECK(found->list[0].end_ns == 150);
   CHECK(strings.text(found->list[1].name) == "out of bounds");
-  CHECK(found->list[1].kind == Incident::Kind::error);
+  CHECK(found->list[1].alert == Alert::error);
   CHECK(strings.text(found->list[2].name) == "late");
-  CHECK(found->list[2].kind == Incident::Kind::warning);
+  CHECK(found->list[2].alert == Alert::warning);
   CHECK(found->list[3].begin_ns == 300);
   CHECK(found->left_out == 0);
 }
@@ -66,7 +66,7 @@ TEST_CASE("of too many incidents the gravest are kept and the rest is counted") 
   CHECK(found->left_out > 0);
   CHECK(found->list.size() + found->left_out == 80'100);
   CHECK(std::count_if(found->list.begin(), found->list.end(),
-                      [](const Incident& each) { return each.kind == Incident::Kind::error; }) == 100);
+                      [](const Incident& each) { return each.alert == Alert::error; }) == 100);
 }
 
 }  // namespace

@@ -34,7 +34,8 @@ TEST_CASE("the activity of a run that idles and sets up before its work is found
   WorkerPool pool(2);
   TaskControl control;
   const QueryContext query{**store, (*store)->snapshot(), pool, control};
-  const auto found = active_stretch(query, {neuron::kWorkTrackKinds, neuron::kSetupOpcodes});
+  constexpr std::array<std::string_view, 2> kWork = {"engine", "dma_queue"};
+  const auto found = active_stretch(query, {kWork, neuron::kSetupOpcodes});
   REQUIRE(found.ok());
   REQUIRE(found->has_value());
   CHECK(((*found) == TimeRange{1'899'000, 1'905'000}));

@@ -5,7 +5,9 @@
 #include <map>
 #include <string>
 
-namespace accelscope::neuron {
+#include "core/model/definitions.h"
+
+namespace accelscope {
 
 struct Figure {
   double value = 0;
@@ -25,4 +27,15 @@ struct Figure {
 
 using Figures = std::map<std::string, Figure, std::less<>>;  // by the vendor's name; times in s, shares as fractions
 
-}  // namespace accelscope::neuron
+struct DeviceFigures {
+  std::string device;  // as TrackDevices names it
+  Figures figures;
+};
+
+// Whether the vendor's metric belongs to the device: metrics of files with one device name none, so they are the
+// first's.
+[[nodiscard]] inline bool belongs_to(const Metric& metric, std::size_t index, const std::string& device) noexcept {
+  return metric.device.empty() ? index == 0 : metric.device == device;
+}
+
+}  // namespace accelscope

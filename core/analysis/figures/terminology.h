@@ -1,4 +1,4 @@
-// What every figure of a Neuron profile's summary means, and every general figure of any session, in our own words,
+// What every figure of a vendor's summary means, and every general figure of any session, in our own words,
 // and how we compute it: for the metrics panel's tooltips and `view --terminology`. Names that differ in one word
 // are one term, a family: "<engine>_engine_active_time".
 #pragma once
@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope::neuron {
+namespace accelscope {
 
-struct Term {
+struct FigureTerm {
   std::string_view name;   // of a metric; what stands in <> is one or more characters
   std::string_view group;  // overall_stats, data_movement, <engine>_engine ...; "general" for any source's
   std::string_view unit;   // "s", "share" (1 = all), "B", "flop", "flop/B", "cycles"; "" for counts and texts
@@ -19,12 +19,15 @@ struct Term {
 };
 
 // By group, in the order in which the vendor shows them.
-[[nodiscard]] std::span<const Term> terms();
+[[nodiscard]] std::span<const FigureTerm> figure_terms();
 
 // The term of a metric: its own, else the family that it belongs to, else null. Case does not matter.
-[[nodiscard]] const Term* find_term(std::string_view metric);
+[[nodiscard]] const FigureTerm* find_term(std::string_view metric);
 
 // The group of a metric: that of its term, with the family's word filled in; "overall_stats" for unknown names.
 [[nodiscard]] std::string metric_group(std::string_view metric);
 
-}  // namespace accelscope::neuron
+// The place of a group among others.
+[[nodiscard]] std::size_t rank_of_group(std::string_view group) noexcept;
+
+}  // namespace accelscope

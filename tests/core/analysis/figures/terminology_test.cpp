@@ -1,4 +1,4 @@
-#include "core/analysis/neuron/facts/terminology.h"
+#include "core/analysis/figures/terminology.h"
 
 #include <doctest/doctest.h>
 
@@ -33,7 +33,7 @@ TEST_CASE("the group of a family's metric carries its word") {
 
 TEST_CASE("every term is explained in a sentence and there is one of each name") {
   std::set<std::string_view> names;
-  for (const Term& term : terms()) {
+  for (const FigureTerm& term : figure_terms()) {
     CAPTURE(term.name);
     CHECK(names.insert(term.name).second);
     CHECK(term.text.size() > 10);

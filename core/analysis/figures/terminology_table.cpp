@@ -1,7 +1,7 @@
 // The table behind terminology.h.
-#include "core/analysis/neuron/facts/terminology.h"
+#include "core/analysis/figures/terminology.h"
 
-namespace accelscope::neuron {
+namespace accelscope {
 namespace {
 
 constexpr std::string_view kOverall = "overall_stats";
@@ -23,7 +23,7 @@ constexpr std::string_view kOfPackets = "Number of these packets over the number
 constexpr std::string_view kOfBytes = "Bytes of these packets over the bytes of all packets.";
 constexpr std::string_view kOfTotal = "The active time over the total time.";
 
-constexpr Term kTerms[] = {
+constexpr FigureTerm kTerms[] = {
     // overall
     {"total_time", kOverall, "s", "How long the profiled run took, from its first event to the end of its last.",
      "End of the last event less the start of the run, or the length of the range."},
@@ -268,6 +268,6 @@ constexpr Term kTerms[] = {
 
 }  // namespace
 
-std::span<const Term> terms() { return kTerms; }
+std::span<const FigureTerm> figure_terms() { return kTerms; }
 
-}  // namespace accelscope::neuron
+}  // namespace accelscope

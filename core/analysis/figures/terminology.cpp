@@ -1,14 +1,31 @@
-#include "core/analysis/neuron/facts/terminology.h"
+#include "core/analysis/figures/terminology.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/base/text.h"
 
-namespace accelscope::neuron {
+namespace accelscope {
 namespace {
+
+// As the vendor's own viewer shows them; other groups come between the last two.
+constexpr std::array<std::string_view, 14> kGroups = {"overall_stats",
+                                                      "summary",
+                                                      "data_movement",
+                                                      "software_data_movement",
+                                                      "hardware_data_movement",
+                                                      "tensor_engine",
+                                                      "vector_engine",
+                                                      "scalar_engine",
+                                                      "sync_engine",
+                                                      "gpsimd_engine",
+                                                      "cc_engine",
+                                                      "system",
+                                                      "throttling_nc0",
+                                                      "throttling_nc1"};
 
 bool same_letters(std::string_view a, std::string_view b) noexcept {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -34,9 +51,9 @@ bool match(std::string_view pattern, std::string_view name, Words* words) {
 
 }  // namespace
 
-const Term* find_term(std::string_view metric) {
-  const Term* family = nullptr;
-  for (const Term& term : terms()) {
+const FigureTerm* find_term(std::string_view metric) {
+  const FigureTerm* family = nullptr;
+  for (const FigureTerm& term : figure_terms()) {
     if (!match(term.name, metric, nullptr)) continue;
     if (term.name.find('<') == std::string_view::npos) return &term;
     if (family == nullptr) family = &term;
@@ -45,7 +62,7 @@ const Term* find_term(std::string_view metric) {
 }
 
 std::string metric_group(std::string_view metric) {
-  const Term* term = find_term(metric);
+  const FigureTerm* term = find_term(metric);
   if (term == nullptr) return "overall_stats";
   std::string group(term->group);
   const std::size_t open = group.find('<');
@@ -59,4 +76,10 @@ std::string metric_group(std::string_view metric) {
   return group;
 }
 
-}  // namespace accelscope::neuron
+std::size_t rank_of_group(std::string_view group) noexcept {
+  const auto place = std::find(kGroups.begin(), kGroups.end(), group);
+  const auto rank = static_cast<std::size_t>(place - kGroups.begin());
+  return group == "general" ? rank + 1 : rank;
+}
+
+}  // namespace accelscope

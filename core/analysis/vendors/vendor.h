@@ -1,0 +1,62 @@
+// What the makers of devices call things, a row each in vendors.cpp. General analysis knows no maker's words: it asks
+// here, and an event of no maker finds nothing.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/scan/chunk_scan.h"
+
+namespace accelscope {
+
+// The useful floating point operations of the events of one chunk, a block of them at a time.
+class EventWork {
+ public:
+  EventWork() = default;
+  virtual ~EventWork() = default;
+  EventWork(const EventWork&) = delete;
+  EventWork& operator=(const EventWork&) = delete;
+  virtual void read(std::uint32_t block) = 0;
+  [[nodiscard]] virtual double at(std::uint32_t index) const = 0;  // of the block that was read
+};
+
+// visitor(address, written) for every operand with an address in on-chip memory.
+using AddressVisitor = std::function<void(std::uint64_t, bool)>;
+
+struct Vendor {
+  // Tables whose time lies in another table of the device in more detail.
+  struct DetailedTable {
+    std::string_view table, detail;
+  };
+
+  std::span<const std::string_view> setup_names;  // of events that set up, order or synchronise others' work
+  std::string_view load_name;                     // of events that load code: work, but not where work begins
+  std::span<const DetailedTable> detailed_tables;
+  bool (*has_work)(const LaneSnapshot& lane);  // whether its events can have floating point operations
+  std::unique_ptr<EventWork> (*event_work)(const LaneSnapshot& lane, const ChunkView& view, const StringMap& strings,
+                                           const StringPool& pool);
+  std::string_view on_chip_pool;   // pools of on-chip memory begin so
+  std::string_view on_chip_place;  // as transfers name it
+  std::string_view reload_column;  // of a table of tensors: how often each was loaded into it
+  void (*visit_addresses)(std::string_view operands, const AddressVisitor& visitor);
+};
+
+[[nodiscard]] std::span<const Vendor> vendors();
+
+// Of the vendor that knows the lane; null where its events have none.
+[[nodiscard]] const Vendor* vendor_of_work(const LaneSnapshot& lane);
+
+// Whether a table's time lies in another one in more detail, of those that `has_table` knows of the same device.
+template <typename HasTable>
+[[nodiscard]] bool has_detail(std::string_view table, HasTable has_table) {
+  for (const Vendor& vendor : vendors()) {
+    for (const Vendor::DetailedTable& each : vendor.detailed_tables) {
+      if (each.table == table && has_table(each.detail)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace accelscope

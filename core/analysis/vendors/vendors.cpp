@@ -1,0 +1,52 @@
+#include <array>
+
+#include "core/analysis/neuron/facts/matmul_work.h"
+#include "core/analysis/neuron/facts/memory_operands.h"
+#include "core/analysis/neuron/facts/setup_names.h"
+#include "core/analysis/vendors/vendor.h"
+
+namespace accelscope {
+namespace {
+
+class NeuronWork final : public EventWork {
+ public:
+  NeuronWork(const LaneSnapshot& lane, const ChunkView& view, const StringMap& strings, const StringPool& pool)
+      : work_(lane, view, strings, pool) {}
+  void read(std::uint32_t block) override { work_.read(block); }
+  [[nodiscard]] double at(std::uint32_t index) const override { return work_[index]; }
+
+ private:
+  neuron::MatmulWork work_;
+};
+
+// A transfer's time lies in its packets, the steps of CC-cores in their operations: the vendor's active times are made
+// of these.
+constexpr std::array<Vendor::DetailedTable, 2> kNeuronDetails = {
+    {{"dma_transfer", "dma"}, {"cc_instruction", "cc_op"}}};
+
+constexpr std::array<Vendor, 1> kVendors = {{
+    {.setup_names = neuron::kSetupOpcodes,
+     .load_name = neuron::kTableLoadOpcode,
+     .detailed_tables = kNeuronDetails,
+     .has_work = neuron::MatmulWork::has_work,
+     .event_work = [](const LaneSnapshot& lane, const ChunkView& view, const StringMap& strings, const StringPool& pool)
+         -> std::unique_ptr<EventWork> { return std::make_unique<NeuronWork>(lane, view, strings, pool); },
+     .on_chip_pool = neuron::kStateBuffer,
+     .on_chip_place = neuron::kStateBufferEnd,
+     .reload_column = neuron::kRepeatFactorColumn,
+     .visit_addresses = [](std::string_view operands,
+                           const AddressVisitor& visitor) { neuron::visit_addresses(operands, visitor); }},
+}};
+
+}  // namespace
+
+std::span<const Vendor> vendors() { return kVendors; }
+
+const Vendor* vendor_of_work(const LaneSnapshot& lane) {
+  for (const Vendor& vendor : kVendors) {
+    if (vendor.has_work(lane)) return &vendor;
+  }
+  return nullptr;
+}
+
+}  // namespace accelscope

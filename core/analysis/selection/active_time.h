@@ -6,34 +6,15 @@
 // transfers beside the packets that they consist of; layers, throttling, tables, host threads. Neuron's
 // total_active_time is the same for one logical core, and agrees with the vendor's within 0.1 % on real files.
 //
-//   const auto active = active_time(query, {.range = visible});   // (*active)->active_ns of visible.length_ns()
-//   const LaneIndices lanes = active_lanes(snapshot, filter);      // the lanes it is made of
-//
-// The sum of busy times counts lanes that work side by side several times, this counts each moment once. Reads every
-// chunk of the range, so it comes later than a summary.
+// The sum of busy times counts lanes that work side by side several times, this counts each moment once: RangeActivity
+// (core/analysis/figures/range_activity.h) does, over the lanes that are named here.
 #pragma once
-
-#include <memory>
 
 #include "core/analysis/time/covered_time.h"
 #include "core/model/event_filter.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
-
-struct ActiveTime {
-  EventFilter filter;
-  std::uint64_t snapshot_version = 0;
-  std::int64_t active_ns = 0;
-};
-
-// Of active_lanes(). The filter's terms are met by the query's mask. Fails when a chunk cannot be read or the work is
-// cancelled.
-[[nodiscard]] Result<std::shared_ptr<const ActiveTime>> active_time(const QueryContext& query,
-                                                                    const EventFilter& filter);
-
-// Whether the track's events are device work in the sense above. A table of transfers may be, see active_lanes().
-[[nodiscard]] bool is_device_work(const Track& track, const Schema* schema) noexcept;
 
 // The filter's lanes of device work. Where it names none (a session of a host, a selection of host threads), those
 // whose time selection_summary() adds up.

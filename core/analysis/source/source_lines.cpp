@@ -312,23 +312,4 @@ Result<LineEvents> events_of_line(const QueryContext& query, std::string_view pa
   return events;
 }
 
-Result<std::shared_ptr<const SourceLines>> SourceLineCache::get(const QueryContext& query, const TimeRange& range) {
-  {
-    const std::scoped_lock lock(mutex_);
-    std::erase_if(answers_, [&](const auto& answer) { return answer->snapshot_version != query.snapshot->version; });
-    const auto found =
-        std::find_if(answers_.begin(), answers_.end(), [&](const auto& answer) { return answer->range == range; });
-    if (found != answers_.end()) {
-      std::rotate(found, found + 1, answers_.end());
-      return answers_.back();
-    }
-  }
-  Result<std::shared_ptr<const SourceLines>> answer = source_lines(query, range);
-  if (!answer) return answer;
-  const std::scoped_lock lock(mutex_);
-  if (answers_.size() >= kKept) answers_.erase(answers_.begin());
-  answers_.push_back(*answer);
-  return answer;
-}
-
 }  // namespace accelscope

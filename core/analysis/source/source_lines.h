@@ -4,7 +4,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,16 +46,5 @@ struct LineEvents {
 };
 [[nodiscard]] Result<LineEvents> events_of_line(const QueryContext& query, std::string_view path, std::uint32_t line,
                                                 const TimeRange& range, std::size_t limit);
-
-// Keeps the last answer per range until the snapshot changes. May be used by several threads.
-class SourceLineCache {
- public:
-  [[nodiscard]] Result<std::shared_ptr<const SourceLines>> get(const QueryContext& query, const TimeRange& range);
-
- private:
-  static constexpr std::size_t kKept = 4;
-  std::mutex mutex_;
-  std::vector<std::shared_ptr<const SourceLines>> answers_;  // last used last
-};
 
 }  // namespace accelscope

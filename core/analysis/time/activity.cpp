@@ -1,7 +1,6 @@
 #include "core/analysis/time/activity.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/analysis/time/work_kind.h"
 #include "core/scan/chunk_cache.h"
@@ -125,90 +124,6 @@ Result<std::optional<TimeRange>> active_stretch(const QueryContext& query, const
     all->end_ns = std::max(all->end_ns, (**range).end_ns);
   }
   return all;
-}
-
-namespace {
-
-// Adds the busy time of one lane to pixels.
-class DensityWalk {
- public:
-  DensityWalk(const LaneSnapshot& lane, const TimeRange& range, std::vector<double>& busy_ns)
-      : lane_(lane), range_(range), busy_ns_(busy_ns) {}
-
-  void run() {
-    std::size_t begin = 0;  // leaves before it are done
-    for (std::size_t level = kTreeLevels; level-- > 0;) {
-      const std::size_t leaves = std::size_t{1} << (3 * level);
-      for (std::size_t index = begin / leaves; index < lane_.tree.nodes[level]; ++index) {
-        add(level, index);
-        begin = (index + 1) * leaves;
-      }
-    }
-  }
-
- private:
-  // A lone instant is as good as this long, so that it shows.
-  static constexpr double kLeast = 1.0;
-
-  [[nodiscard]] double position(std::int64_t ns) const noexcept {
-    return (static_cast<double>(ns) - static_cast<double>(range_.begin_ns)) * static_cast<double>(busy_ns_.size()) /
-           static_cast<double>(range_.length_ns());
-  }
-  [[nodiscard]] std::size_t pixel(double at) const noexcept {
-    return static_cast<std::size_t>(std::clamp(std::floor(at), 0.0, static_cast<double>(busy_ns_.size() - 1)));
-  }
-
-  void add(std::size_t level, std::size_t index) {
-    const SliceNode& node = lane_.data->slices.node(level, index);
-    if (node.busy == 0 && node.wait > 0) return;
-    const std::int64_t begin_ns = lane_.clock->to_ns(node.begin);
-    const std::int64_t end_ns = lane_.clock->to_ns(node.end);
-    if (!range_.holds(begin_ns, end_ns)) return;
-    const double begin = position(begin_ns);
-    const double end = position(end_ns);
-    const bool inside = begin_ns >= range_.begin_ns && end_ns <= range_.end_ns;
-    const std::size_t first = pixel(begin);
-    const std::size_t last = std::max(first, pixel(std::ceil(end) - 1));
-    if (level > 0 && (first != last || !inside)) {
-      for (std::size_t i = 0; i < kTreeFanout; ++i) add(level - 1, index * kTreeFanout + i);
-      return;
-    }
-    const double busy_ns =
-        std::max(kLeast, static_cast<double>(node.busy) * mean_ns_per_tick(*lane_.clock, node.begin, node.end));
-    if (end <= begin || (first == last && inside)) {
-      busy_ns_[first] += busy_ns;
-      return;
-    }
-    for (std::size_t i = first; i <= last; ++i) {  // a leaf: spread evenly over its length
-      const double overlap = std::min(end, static_cast<double>(i + 1)) - std::max(begin, static_cast<double>(i));
-      busy_ns_[i] += busy_ns * std::max(0.0, overlap) / (end - begin);
-    }
-  }
-
-  const LaneSnapshot& lane_;
-  const TimeRange& range_;
-  std::vector<double>& busy_ns_;
-};
-
-}  // namespace
-
-std::vector<float> activity_density(const Snapshot& snapshot, const LaneIndices& lanes, const TimeRange& range,
-                                    std::size_t pixels) {
-  std::vector<float> density(pixels, 0.0F);
-  if (range.empty() || pixels == 0) return density;
-  std::vector<double> busy_ns(pixels, 0.0);
-  std::size_t count = 0;
-  for (const std::uint32_t lane_index : lanes) {
-    const LaneSnapshot& lane = snapshot.lanes[lane_index];
-    if (lane.data->kind != EventKind::slice || lane.chunk_count == 0) continue;
-    ++count;
-    DensityWalk(lane, range, busy_ns).run();
-  }
-  const double pixel_ns = static_cast<double>(range.length_ns()) / static_cast<double>(pixels);
-  for (std::size_t i = 0; count > 0 && i < pixels; ++i) {
-    density[i] = static_cast<float>(std::min(1.0, busy_ns[i] / (pixel_ns * static_cast<double>(count))));
-  }
-  return density;
 }
 
 }  // namespace accelscope

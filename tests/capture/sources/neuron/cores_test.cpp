@@ -10,7 +10,7 @@
 #include <set>
 
 #include "core/analysis/figures/metrics.h"
-#include "core/analysis/selection/active_time.h"
+#include "core/analysis/figures/range_activity.h"
 #include "core/export/neuron/neuron_json.h"
 #include "tests/capture/sources/neuron/imported.h"
 
@@ -257,7 +257,7 @@ TEST_CASE("figures of real profiles agree with the vendor's, and active time wit
     }
     WorkerPool pool(2);
     TaskControl control;
-    const auto active = accelscope::active_time({session.store(), session.shared_snapshot(), pool, control}, {});
+    const auto active = range_activity({session.store(), session.shared_snapshot(), pool, control}, {});
     REQUIRE(active.ok());
     CHECK(static_cast<double>((*active)->active_ns) * 1e-9 == doctest::Approx(total_active).epsilon(1e-9));
   }

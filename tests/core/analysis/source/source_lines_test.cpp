@@ -75,22 +75,6 @@ TEST_CASE("every line shows the events, times and bytes that belong to it, in an
   }
 }
 
-TEST_CASE("line costs are kept until the session changes") {
-  RandomSession session(42, 300);
-  SourceLineCache cache;
-  const auto first = cache.get(session.context(), {});
-  const auto again = cache.get(session.context(), {});
-  REQUIRE(first.ok());
-  CHECK(*first == *again);
-  auto newer = std::make_shared<Snapshot>(*session.snapshot);
-  ++newer->version;
-  session.snapshot = newer;
-  const auto fresh = cache.get(session.context(), {});
-  REQUIRE(fresh.ok());
-  CHECK(*fresh != *first);
-  CHECK((*fresh)->snapshot_version == newer->version);
-}
-
 TEST_CASE("what events waited before they began counts for their line") {
   auto store = Store::create();
   REQUIRE(store.ok());

@@ -1,4 +1,4 @@
-#include "core/analysis/selection/active_time.h"
+#include "core/analysis/figures/range_activity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +52,7 @@ TEST_CASE("the active time of a selection counts each moment once, whichever lan
       REQUIRE(mask.ok());
       query.mask = *mask;
     }
-    const auto active = active_time(query, filter);
+    const auto active = range_activity(query, filter);
     REQUIRE(active.ok());
     CHECK((*active)->filter == filter);
     // Edges of the range fall between the ticks of a lane: at most a tick at either end.
@@ -64,7 +64,7 @@ TEST_CASE("the active time of nothing is nothing") {
   RandomSession session(18, 500);
   EventFilter filter;
   filter.range = TimeRange{session.snapshot->end_ns + 10, session.snapshot->end_ns + 20};
-  const auto active = active_time(session.context(), filter);
+  const auto active = range_activity(session.context(), filter);
   REQUIRE(active.ok());
   CHECK((*active)->active_ns == 0);
 }

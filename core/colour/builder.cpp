@@ -33,9 +33,9 @@ using Weights = std::array<std::uint64_t, 16>;  // by code
 [[nodiscard]] std::uint32_t block_colour(const std::array<std::uint32_t, 16>& colours, const ScannedBlock& block,
                                          const std::array<std::uint8_t, kBlockEvents>& codes, std::uint64_t waits) {
   Weights busy{}, waiting{};
+  const BlockTimes& times = block.ticks();
   for (std::uint32_t i = block.first; i < block.last; ++i) {
-    const auto ticks =
-        static_cast<std::uint64_t>(block.times.ends[i]) - static_cast<std::uint64_t>(block.times.begins[i]);
+    const auto ticks = static_cast<std::uint64_t>(times.ends[i]) - static_cast<std::uint64_t>(times.begins[i]);
     ((waits >> i & 1) != 0 ? waiting : busy)[codes[i]] += ticks;
   }
   if (!any(busy) && !any(waiting)) {
@@ -250,27 +250,21 @@ void ColourBuilder::paint_chunk(const ScannedChunk& chunk, LaneWork& work, Chunk
   const bool may_wait = !chunk.lane.schema->wait_names.empty();
   const bool by_string = work.source == ColourSource::name || work.source == ColourSource::string;
   const bool ids = sums_[work.table]->as_ids;
-  BlockReader reader;
-  reader.open(chunk.lane, chunk.strings, chunk.place, chunk.view);
   Codes codes;
   chunk.for_each_block([&](const ScannedBlock& block) {
-    reader.seek(block.block);
-    read_codes(reader, work, codes);
-    const BlockValues values = reader.values(work.place);
+    read_codes(block.reader, work, codes);
+    const BlockValues values = block.reader.values(work.place);
+    const BlockTimes& times = block.ticks();
     std::uint64_t waits = 0;
-    if (may_wait) {
-      const std::uint64_t* names = reader.names();
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        waits |= std::uint64_t{work.waits.contains(static_cast<StringId>(names[i]))} << i;
-      }
+    for (std::uint32_t i = block.first; may_wait && i < block.last; ++i) {
+      waits |= std::uint64_t{work.waits.contains(block.name(i))} << i;
     }
     const std::size_t leaf = chunk.place.first_leaf + block.block;
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       const std::uint32_t shift = i % LaneColours::kCodesPerWord * LaneColours::kCodeBits;
       std::uint64_t& word = colours.codes_[leaf * LaneColours::kWordsPerLeaf + i / LaneColours::kCodesPerWord];
       word = (word & ~(std::uint64_t{kNoValue} << shift)) | std::uint64_t{codes[i]} << shift;
-      const auto ticks =
-          static_cast<std::uint64_t>(block.times.ends[i]) - static_cast<std::uint64_t>(block.times.begins[i]);
+      const auto ticks = static_cast<std::uint64_t>(times.ends[i]) - static_cast<std::uint64_t>(times.begins[i]);
       ChunkSums::Ticks* sum = &sums.codes[codes[i]];
       if (by_string && codes[i] != kNoValue) {
         if (values.values[i] >= sums.strings.size()) sums.strings.resize(values.values[i] + 1);
@@ -279,7 +273,7 @@ void ColourBuilder::paint_chunk(const ScannedChunk& chunk, LaneWork& work, Chunk
       } else if (ids && codes[i] != kNoValue) {
         sum = &sums.numbers[static_cast<std::int64_t>(values.values[i])];
       } else if (work.source == ColourSource::text && codes[i] != kNoValue) {
-        sum = &sums.texts[std::string(chunk.view.text(work.place.column, block.first_row + i))];
+        sum = &sums.texts[std::string(chunk.view.text(work.place.column, block.row(i)))];
       }
       ++sum->events;
       sum->ticks += ticks;

@@ -47,11 +47,9 @@ std::array<std::uint32_t, 16> ColourBuilder::colours_of_codes(const Sums& sums) 
 
 void ColourBuilder::measure_chunk(const ScannedChunk& chunk, const LaneWork& work, MeasuredNumbers& numbers) const {
   const bool ids = sums_[work.table]->may_be_ids;
-  BlockReader reader;
-  reader.open(chunk.lane, chunk.strings, chunk.place, chunk.view);
   for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
-    reader.seek(block);
-    const BlockValues read = reader.values(work.place);
+    chunk.reader.seek(block);
+    const BlockValues read = chunk.reader.values(work.place);
     for (std::uint64_t left = read.valid; left != 0; left &= left - 1) {
       const std::uint64_t bits = read.values[std::countr_zero(left)];
       if (is_real(work.place)) {

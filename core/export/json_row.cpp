@@ -198,8 +198,8 @@ void RowWriter::write_times(const ScannedChunk& chunk, const RowPlan& plan, cons
   const bool as_counted =
       clock.is_identity() || (forms_.keeps_ticks && clock.is_affine() && clock.ns_per_tick() == 1.0);
   const auto time = [&](std::int64_t ticks) { return as_counted ? ticks : clock.to_ns(ticks); };
-  const std::int64_t begin = time(block.times.begins[index]);
-  const std::int64_t end = time(block.times.ends[index]);
+  const std::int64_t begin = time(block.ticks().begins[index]);
+  const std::int64_t end = time(block.ticks().ends[index]);
   const auto put = [&](std::string_view key, std::int64_t value) {
     if (key.empty()) return;
     out += '"';
@@ -210,7 +210,7 @@ void RowWriter::write_times(const ScannedChunk& chunk, const RowPlan& plan, cons
   };
   put(plan.form.start_key, begin);
   if (!plan.has_duration) return;
-  const std::uint32_t row = block.first_row + index;
+  const std::uint32_t row = block.row(index);
   const bool stated =
       plan.end_column && *plan.end_column < chunk.view.column_count() && chunk.view.has_value(*plan.end_column, row);
   put(plan.form.end_key, stated ? chunk.view.int64(*plan.end_column, row) : end);
@@ -219,7 +219,7 @@ void RowWriter::write_times(const ScannedChunk& chunk, const RowPlan& plan, cons
 
 void RowWriter::write_row(const ScannedChunk& chunk, const RowPlan& plan, const ScannedBlock& block,
                           std::uint32_t index, std::string& out) {
-  const std::uint32_t row = block.first_row + index;
+  const std::uint32_t row = block.row(index);
   if (plan.timed) write_times(chunk, plan, block, index, out);
   if (!plan.name_key.empty()) {
     const StringId name = chunk.session_string(chunk.view.name(row));
@@ -251,7 +251,7 @@ std::uint64_t RowWriter::write(const ScannedChunk& chunk, const RowPlan& plan, c
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       out += '{';
       write_row(chunk, plan, block, i, out);
-      if (const auto found = flows.find(block.first_row + i); found != flows.end()) {
+      if (const auto found = flows.find(block.row(i)); found != flows.end()) {
         fmt::format_to(std::back_inserter(out), "\"{}\":[", plan.form.flows_key);
         for (const auto& [source, kind] : found->second) {
           fmt::format_to(std::back_inserter(out), "{{\"id\":{},\"type\":{}}},", source, quoted(kind));

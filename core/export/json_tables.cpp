@@ -151,7 +151,7 @@ Result<void> JsonTables::count_flows() {
       scan_chunks(request_.query, lanes, request_.range, [&](const ScannedChunk& chunk, std::size_t worker) {
         chunk.for_each_block([&](const ScannedBlock& block) {
           for (std::uint32_t i = block.first; i < block.last; ++i) {
-            const StringId name = chunk.session_string(chunk.view.name(block.first_row + i));
+            const StringId name = block.name(i);
             const bool again =
                 std::find(derived.begin(), derived.end(), snapshot_.strings->text(name)) != derived.end();
             flows[worker] += again ? 0 : 1;

@@ -234,19 +234,18 @@ class RangeSums {
   void add_part(const ScannedChunk& chunk, const DecodeItem& item) noexcept {
     const std::int64_t sign = item.take_away ? -1 : 1;
     const double weight = item.take_away ? -chunk.ns_per_tick : chunk.ns_per_tick;
-    std::uint64_t names[kBlockEvents];
-    BlockTimes times;
     for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
       const std::uint32_t size = chunk.view.block_size(block);
-      chunk.view.times(block, times);
+      chunk.reader.seek(block);
+      const BlockTimes& times = chunk.reader.ticks();
       if (skip(chunk.range, times, size, item.part)) continue;
-      chunk.view.names(block, names);
+      const std::uint64_t* names = chunk.reader.names();
       for (std::uint32_t i = 0; i < size; ++i) {
         const auto duration = static_cast<std::uint64_t>(times.ends[i] - times.begins[i]);
         const bool inside = chunk.range.holds(times.begins[i], times.ends[i]);
         const std::uint64_t shared = chunk.range.shared(times.begins[i], times.ends[i]);
         const std::uint64_t ticks = item.part == RangePart::inside ? shared : duration - shared;
-        RangeSum& sum = sums_[chunk.session_string(names[i])];
+        RangeSum& sum = sums_[names[i]];
         sum.time_ns += weight * static_cast<double>(ticks);
         // An event across the edge counts as inside, with only some of its time.
         if (inside == (item.part == RangePart::inside)) sum.count += sign;
@@ -255,14 +254,12 @@ class RangeSums {
   }
   // Those that pass the chunk's mask.
   void add_passing(const ScannedChunk& chunk) noexcept {
-    std::uint64_t names[kBlockEvents];
     chunk.for_each_block([&](const ScannedBlock& block) {
-      chunk.view.names(block.block, names);
+      const BlockTimes& times = block.ticks();
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        RangeSum& sum = sums_[chunk.session_string(names[i])];
+        RangeSum& sum = sums_[block.name(i)];
         ++sum.count;
-        sum.time_ns +=
-            chunk.ns_per_tick * static_cast<double>(chunk.range.shared(block.times.begins[i], block.times.ends[i]));
+        sum.time_ns += chunk.ns_per_tick * static_cast<double>(chunk.range.shared(times.begins[i], times.ends[i]));
       }
     });
   }

@@ -13,6 +13,7 @@ void BlockReader::open(const LaneSnapshot& lane, const StringMap& strings, const
   strings_ = &strings;
   place_ = &place;
   view_ = &view;
+  block_ = kNoBlock;
   exact_ = lane.clock->is_affine() && lane.clock->ns_per_tick() == 1.0;
 }
 

@@ -43,6 +43,8 @@ struct BlockValues {
   static constexpr std::array<std::uint64_t, kBlockEvents> kNone{};
   std::uint64_t valid = 0;
   const std::uint64_t* values = kNone.data();  // 64 places, whatever is valid
+
+  [[nodiscard]] bool has(std::uint32_t i) const noexcept { return (valid >> i & 1) != 0; }
 };
 
 class BlockReader {
@@ -53,6 +55,7 @@ class BlockReader {
 
   void open(const LaneSnapshot& lane, const StringMap& strings, const ChunkPlace& place, const ChunkView& view);
   void seek(std::uint32_t block) noexcept {
+    if (block_ == block) return;
     block_ = block;
     all_ = bits_between(0, view_->block_size(block));
     ++serial_;
@@ -114,7 +117,8 @@ class BlockReader {
   const ChunkPlace* place_ = nullptr;
   const ChunkView* view_ = nullptr;
   bool exact_ = false;  // a tick is a ns
-  std::uint32_t block_ = 0;
+  static constexpr std::uint32_t kNoBlock = ~std::uint32_t{0};
+  std::uint32_t block_ = kNoBlock;
   std::uint64_t all_ = 0;
   std::uint64_t serial_ = 0;  // of the block, over all chunks
   std::uint64_t ticks_serial_ = 0;

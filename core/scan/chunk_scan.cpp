@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "core/scan/block_reader.h"
 #include "core/scan/chunk_cache.h"
 #include "core/scan/event_mask.h"
 
@@ -119,7 +118,7 @@ std::uint64_t ScannedChunk::passing(const ScannedBlock& block) const noexcept {
 }
 
 bool ScannedChunk::narrow(ScannedBlock& block) const noexcept {
-  const BlockTimes& times = block.times;
+  const BlockTimes& times = block.ticks();
   if (times.begins[0] >= range.end) return false;
   while (block.first < block.last && !range.holds(times.begins[block.first], times.ends[block.first])) ++block.first;
   while (block.last > block.first && !range.holds(times.begins[block.last - 1], times.ends[block.last - 1])) {
@@ -157,6 +156,7 @@ Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkReque
     if (!failure) failure = error;
     failed.store(true, std::memory_order_relaxed);
   };
+  std::vector<BlockReader> readers(query.pool.concurrency());
   query.pool.for_each(requests.size(), query.control, [&](std::size_t index, std::size_t worker) {
     if (failed.load(std::memory_order_relaxed)) return;
     const ChunkRequest& request = requests[index];
@@ -169,9 +169,10 @@ Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkReque
       query.control.add_done(1);
       return;
     }
-    body(ScannedChunk{lane, request.lane, request.chunk, place, loaded->view, request.range, index,
-                      strings.find(scope_of(lane.number()))->second,
-                      mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks), query.mask.get()},
+    const StringMap& of_scope = strings.find(scope_of(lane.number()))->second;
+    readers[worker].open(lane, of_scope, place, loaded->view);
+    body(ScannedChunk{lane, request.lane, request.chunk, place, loaded->view, readers[worker], request.range, index,
+                      of_scope, mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks), query.mask.get()},
          worker);
     query.control.add_done(1);
   });

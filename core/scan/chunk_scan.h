@@ -3,7 +3,7 @@
 // bodies of this loop. It decodes nothing by itself except the edges of the range.
 //
 //   scan_chunks(query, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {
-//     chunk.for_each_block([&](const ScannedBlock& block) { ... block.times.begins[i] ... });
+//     chunk.for_each_block([&](const ScannedBlock& block) { ... block.begin_ns(i) ... });
 //   });
 #pragma once
 
@@ -15,6 +15,7 @@
 #include "core/base/worker_pool.h"
 #include "core/chunk/chunk_view.h"
 #include "core/model/time_range.h"
+#include "core/scan/block_reader.h"
 #include "core/scan/scan_report.h"
 #include "core/scan/string_map.h"
 #include "core/store/store.h"
@@ -57,13 +58,19 @@ struct ChunkSpan {
 [[nodiscard]] std::uint32_t chunks_before(const LaneSnapshot& lane, std::int64_t ticks) noexcept;
 [[nodiscard]] std::uint32_t rows_before(const ChunkView& view, std::int64_t ticks) noexcept;
 
-// Events [first, last) of a block, with their times in ticks.
+// Events [first, last) of a block, each read when it is first asked for; columns come from the reader.
 struct ScannedBlock {
+  BlockReader& reader;
   std::uint32_t block = 0;
-  std::uint32_t first_row = 0;  // of the block in its chunk
   std::uint32_t first = 0;
   std::uint32_t last = 0;
-  BlockTimes times;
+
+  [[nodiscard]] std::uint32_t row(std::uint32_t i) const noexcept { return reader.first_row() + i; }  // in the chunk
+  [[nodiscard]] EventId id(std::uint32_t i) const noexcept { return reader.id(i); }
+  [[nodiscard]] StringId name(std::uint32_t i) const { return static_cast<StringId>(reader.names()[i]); }
+  [[nodiscard]] std::int64_t begin_ns(std::uint32_t i) const { return reader.begins_ns()[i]; }
+  [[nodiscard]] std::int64_t end_ns(std::uint32_t i) const { return reader.ends_ns()[i]; }
+  [[nodiscard]] const BlockTimes& ticks() const { return reader.ticks(); }
 };
 
 struct ScannedChunk {
@@ -72,6 +79,7 @@ struct ScannedChunk {
   std::uint32_t chunk_index;
   const ChunkPlace& place;
   const ChunkView& view;
+  BlockReader& reader;  // of the worker, opened on the chunk
   TickRange range;
   std::size_t request;  // index of the ChunkRequest that it answers
   const StringMap& strings;
@@ -85,14 +93,10 @@ struct ScannedChunk {
   // Blocks that hold an event of the range, in order. With a mask a block comes once for each run of events that pass.
   template <typename Body>
   void for_each_block(Body&& body) const {
-    ScannedBlock block;
     const bool whole = range.covers(place.begin_ticks, place.end_ticks);
     for (std::uint32_t b = whole ? 0 : first_block(); b < view.block_count(); ++b) {
-      view.times(b, block.times);
-      block.block = b;
-      block.first_row = b * kBlockEvents;
-      block.first = 0;
-      block.last = view.block_size(b);
+      reader.seek(b);
+      ScannedBlock block{reader, b, 0, view.block_size(b)};
       if (!whole && !narrow(block)) break;
       if (block.first >= block.last) continue;
       if (mask == nullptr) {

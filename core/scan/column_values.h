@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <string_view>
@@ -15,19 +16,16 @@ namespace accelscope {
   return type == ColumnType::string || type == ColumnType::text;
 }
 
+// The nearest whole number; 0 of what has none.
+[[nodiscard]] inline std::int64_t rounded(double value) noexcept {
+  return std::abs(value) < 9.2e18 ? std::llround(value) : 0;
+}
+
 // A stored value of a numeric column, rounded to whole units.
 [[nodiscard]] inline std::int64_t whole_number(const ChunkView& view, std::size_t column, ColumnType type,
                                                std::uint64_t stored) noexcept {
-  switch (type) {
-    case ColumnType::int64:
-      return static_cast<std::int64_t>(stored ^ (std::uint64_t{1} << 63));
-    case ColumnType::float64: {
-      const double value = view.to_float64(column, stored);
-      return std::abs(value) < 9.2e18 ? std::llround(value) : 0;
-    }
-    default:
-      return static_cast<std::int64_t>(stored);
-  }
+  if (type == ColumnType::float64) return rounded(view.to_float64(column, stored));
+  return static_cast<std::int64_t>(type == ColumnType::int64 ? stored ^ (std::uint64_t{1} << 63) : stored);
 }
 
 // The number in a row, if it has one.
@@ -40,21 +38,23 @@ namespace accelscope {
 // The numbers of one block of a column in whole units, 0 where an event has none: for sums over many events.
 class NumberBlock {
  public:
-  void read(const ChunkView& view, std::size_t column, ColumnType type, std::uint32_t block) noexcept {
-    const std::uint64_t valid = column < view.column_count() && !is_text(type) ? view.validity(column, block) : 0;
-    any_ = valid != 0;
-    if (!any_) return;
-    std::uint64_t stored[kBlockEvents];
-    view.values(column, block, stored);
+  void read(BlockReader& reader, std::size_t column, ColumnType type) {
+    const BlockValues found = is_text(type) ? BlockValues{} : reader.column(column, type);
+    valid_ = found.valid;
+    if (valid_ == 0) return;
+    const bool real = type == ColumnType::float64;
     for (std::uint32_t i = 0; i < kBlockEvents; ++i) {
-      values_[i] = (valid >> i & 1) != 0 ? whole_number(view, column, type, stored[i]) : 0;
+      const std::int64_t value =
+          real ? rounded(std::bit_cast<double>(found.values[i])) : static_cast<std::int64_t>(found.values[i]);
+      values_[i] = found.has(i) ? value : 0;
     }
   }
-  [[nodiscard]] std::int64_t operator[](std::uint32_t index) const noexcept { return any_ ? values_[index] : 0; }
+  [[nodiscard]] std::uint64_t valid() const noexcept { return valid_; }
+  [[nodiscard]] std::int64_t operator[](std::uint32_t index) const noexcept { return valid_ != 0 ? values_[index] : 0; }
 
  private:
   std::array<std::int64_t, kBlockEvents> values_;
-  bool any_ = false;
+  std::uint64_t valid_ = 0;
 };
 
 // The text in a row of a string or text column; empty if it has none.

@@ -39,7 +39,7 @@ std::vector<ScanWindow> cut_windows(const Snapshot& snapshot, const LaneIndices&
 }
 
 Result<void> scan_window(const QueryContext& query, const LaneIndices& lanes, const ScanWindow& window,
-                         const ScopeStrings& strings, const WindowBody& body, std::size_t worker) {
+                         const ScopeStrings& strings, const WindowBody& body, BlockReader& reader, std::size_t worker) {
   for (const std::uint32_t index : lanes) {
     const LaneSnapshot& lane = query.snapshot->lanes[index];
     const TickRange ticks = tick_range(lane, window.range);
@@ -49,14 +49,17 @@ Result<void> scan_window(const QueryContext& query, const LaneIndices& lanes, co
       const Result<LoadedChunk> loaded = load_chunk(query.store, lane, c);
       if (!loaded) return loaded.error();
       const ChunkPlace& place = lane.chunk(c);
+      const StringMap& of_scope = strings.find(scope_of(lane.number()))->second;
+      reader.open(lane, of_scope, place, loaded->view);
       const ScannedChunk chunk{lane,
                                index,
                                c,
                                place,
                                loaded->view,
+                               reader,
                                ticks,
                                0,
-                               strings.find(scope_of(lane.number()))->second,
+                               of_scope,
                                mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks),
                                query.mask.get()};
       body.chunk(chunk, window, worker);
@@ -82,9 +85,10 @@ Result<void> scan_windows(const QueryContext& query, const LaneIndices& lanes, c
   std::mutex failure_mutex;
   std::optional<Error> failure;
   std::atomic<bool> failed{false};
+  std::vector<BlockReader> readers(query.pool.concurrency());
   query.pool.for_each(windows.size(), query.control, [&](std::size_t index, std::size_t worker) {
     if (failed.load(std::memory_order_relaxed)) return;
-    const Result<void> scanned = scan_window(query, lanes, windows[index], strings, body, worker);
+    const Result<void> scanned = scan_window(query, lanes, windows[index], strings, body, readers[worker], worker);
     query.control.add_done(1);
     if (scanned) return;
     const std::scoped_lock lock(failure_mutex);

@@ -129,10 +129,9 @@ Result<void> EventMatcher::set_conditions(const QueryContext& context, const Sea
 }
 
 ChunkHits::ChunkHits(const EventMatcher& matcher, const ScannedChunk& chunk)
-    : predicate_(matcher.of_lane(chunk.lane_index)) {
+    : predicate_(matcher.of_lane(chunk.lane_index)), reader_(chunk.reader) {
   if (predicate_ == nullptr || !predicate_->may_match(chunk.view)) return;
   part_ = predicate_->part(chunk.chunk_index);
-  reader_.open(chunk.lane, chunk.strings, chunk.place, chunk.view);
 }
 
 std::uint64_t ChunkHits::of(std::uint32_t block) {

@@ -50,12 +50,11 @@ class ChunkHits {
   [[nodiscard]] std::uint64_t of(const ScannedBlock& block) {
     return of(block.block) & bits_between(block.first, block.last);
   }
-  [[nodiscard]] BlockReader& reader() noexcept { return reader_; }  // of the block that was asked for last
 
  private:
   const LanePredicate* predicate_;
   ChunkPart part_;
-  BlockReader reader_;
+  BlockReader& reader_;  // of the chunk
   std::optional<std::uint32_t> block_;
   std::uint64_t hits_ = 0;
 };

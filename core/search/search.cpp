@@ -161,6 +161,7 @@ Result<void> EventSearch::Implementation::find_in_lane(EventReader& reader, std:
   const std::int64_t ticks_after = from.begin_ns == kEnd ? kEnd : lane.clock->to_ticks(from.begin_ns + 1);
   const std::uint32_t start = forward ? chunks_before(lane, ticks) : chunks_before(lane, ticks_after);
   const StringMap& lane_strings = strings.find(scope_of(lane.number()))->second;
+  BlockReader blocks;
   for (std::uint32_t i = start == 0 ? 0 : start - 1; i < lane.chunk_count; forward ? ++i : --i) {
     const ChunkPlace& place = lane.chunk(i);
     if (best && (forward ? lane.clock->to_ns(place.begin_ticks) > best->begin_ns
@@ -170,20 +171,20 @@ Result<void> EventSearch::Implementation::find_in_lane(EventReader& reader, std:
     if (known.possible[i] == 0) continue;
     const auto loaded = reader.chunk(lane, i);
     if (!loaded) return loaded.error();
-    const ScannedChunk chunk{lane, lane_index, i, place, (*loaded)->view, {}, 0, lane_strings, 1.0, nullptr};
+    blocks.open(lane, lane_strings, place, (*loaded)->view);
+    const ScannedChunk chunk{lane, lane_index, i, place, (*loaded)->view, blocks, {}, 0, lane_strings, 1.0, nullptr};
     ChunkHits hits(matcher, chunk);
     if (!hits.possible()) continue;
-    const std::uint32_t blocks = chunk.view.block_count();
+    const std::uint32_t count = chunk.view.block_count();
     const std::uint32_t row = rows_before(chunk.view, forward ? ticks : ticks_after);
-    const std::uint32_t first = std::min(row == 0 ? 0 : (row - (forward ? 0 : 1)) / kBlockEvents, blocks - 1);
-    for (std::uint32_t b = first; b < blocks; forward ? ++b : --b) {
+    const std::uint32_t first = std::min(row == 0 ? 0 : (row - (forward ? 0 : 1)) / kBlockEvents, count - 1);
+    for (std::uint32_t b = first; b < count; forward ? ++b : --b) {
       std::uint64_t found = hits.of(b);
       while (found != 0) {
         const int bit = forward ? std::countr_zero(found) : 63 - std::countl_zero(found);
         found &= ~(std::uint64_t{1} << bit);
         const auto in_block = static_cast<std::uint32_t>(bit);
-        const std::int64_t begin_ns = lane.clock->to_ns(hits.reader().ticks().begins[in_block]);
-        if (accept({begin_ns, hits.reader().id(in_block)})) return {};
+        if (accept({blocks.begins_ns()[in_block], blocks.id(in_block)})) return {};
       }
     }
   }
@@ -234,8 +235,7 @@ Result<EventSearch::Rank> EventSearch::rank(const QueryContext& context, SearchP
         chunk.for_each_block([&](const ScannedBlock& block) {
           for (std::uint64_t found = hits.of(block); found != 0; found &= found - 1) {
             const auto bit = static_cast<std::uint32_t>(std::countr_zero(found));
-            const SearchPosition hit{chunk.lane.clock->to_ns(block.times.begins[bit]),
-                                     chunk.event_id(block.first_row + bit)};
+            const SearchPosition hit{block.begin_ns(bit), block.id(bit)};
             rank.before += hit < position ? 1 : 0;
             rank.is_hit = rank.is_hit || hit == position;
           }
@@ -278,8 +278,7 @@ Result<std::vector<SearchPosition>> EventSearch::list(const QueryContext& contex
         for (std::uint64_t mask = hits_of_chunk.of(block); mask != 0 && of_chunk < limit;
              mask &= mask - 1, ++of_chunk) {
           const auto bit = static_cast<std::uint32_t>(std::countr_zero(mask));
-          found[worker].push_back(
-              {chunk.lane.clock->to_ns(block.times.begins[bit]), chunk.event_id(block.first_row + bit)});
+          found[worker].push_back({block.begin_ns(bit), block.id(bit)});
         }
       });
     });

@@ -37,7 +37,7 @@ double plain_scan_seconds(const QueryContext& query) {
       std::int64_t of_chunk = 0;
       chunk.for_each_block([&](const ScannedBlock& block) {
         for (std::uint32_t i = block.first; i < block.last; ++i)
-          of_chunk += block.times.ends[i] - block.times.begins[i];
+          of_chunk += block.ticks().ends[i] - block.ticks().begins[i];
       });
       sum += of_chunk;
     }));

@@ -313,9 +313,9 @@ class OwnCallTimes {
   void collect(const ScannedChunk& chunk, std::vector<Inner>& inner) const {
     chunk.for_each_block([&](const ScannedBlock& block) {
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const EventId id = chunk.event_id(block.first_row + i);
-        const std::int64_t begin = chunk.lane.clock->to_ns(block.times.begins[i]);
-        const std::int64_t end = chunk.lane.clock->to_ns(block.times.ends[i]);
+        const EventId id = block.id(i);
+        const std::int64_t begin = block.begin_ns(i);
+        const std::int64_t end = block.end_ns(i);
         std::size_t from = 0;
         while (from < chain_.size() && calls_[chain_[from]].event != id) ++from;
         const bool on_chain = from < chain_.size();

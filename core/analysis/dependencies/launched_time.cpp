@@ -105,26 +105,22 @@ class LaunchedTime {
     if (thread == thread_of_track_.end() || !column || *column >= chunk.view.column_count()) return;
     if (chunk.lane.schema->columns[*column].type != ColumnType::string) return;
     const std::uint64_t depth = (std::uint64_t{chunk.lane.data->lane.depth} + 1) << 32;
-    std::uint64_t locations[kBlockEvents];
-    std::unordered_map<std::uint64_t, bool> own;  // by the chunk's number of the location
+    std::unordered_map<std::uint64_t, bool> own;  // by location
     chunk.for_each_block([&](const ScannedBlock& block) {
-      const std::uint64_t valid = chunk.view.validity(*column, block.block);
-      if (valid == 0) return;
-      chunk.view.values(*column, block.block, locations);
+      const BlockValues locations = block.reader.column(*column, ColumnType::string);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        if ((valid >> i & 1) == 0) continue;
-        const auto [known, is_new] = own.try_emplace(locations[i], false);
-        if (is_new) known->second = is_own(chunk.session_string(locations[i]));
+        if (!locations.has(i)) continue;
+        const auto [known, is_new] = own.try_emplace(locations.values[i], false);
+        if (is_new) known->second = is_own(static_cast<StringId>(locations.values[i]));
         if (!known->second) continue;
-        const std::int64_t begin_ns = chunk.lane.clock->to_ns(block.times.begins[i]);
-        const std::int64_t end_ns = chunk.lane.clock->to_ns(block.times.ends[i]);
+        const std::int64_t begin_ns = block.begin_ns(i);
+        const std::int64_t end_ns = block.end_ns(i);
         const auto before = [](const Launch& launch, const std::pair<std::size_t, std::int64_t>& at) {
           return std::pair(launch.thread, launch.begin_ns) < at;
         };
         auto launch = std::lower_bound(launches_.begin(), launches_.end(), std::pair(thread->second, begin_ns), before);
         for (; launch != launches_.end() && launch->thread == thread->second && launch->begin_ns < end_ns; ++launch) {
-          raise(places_[static_cast<std::size_t>(launch - launches_.begin())],
-                depth | chunk.session_string(locations[i]));
+          raise(places_[static_cast<std::size_t>(launch - launches_.begin())], depth | locations.values[i]);
         }
       }
     });

@@ -31,25 +31,23 @@ class ChunkWaits {
   }
 
   void add_to(std::vector<WaitPart>& parts, const TimeRange& range) {
-    const ClockMap& clock = *chunk_.lane.clock;
-    std::uint64_t names[kBlockEvents];
     NumberBlock waited;
     std::int64_t idle_since = range.begin_ns;
-    if (chunk_.chunk_index > 0) idle_since = clock.to_ns(chunk_.lane.chunk(chunk_.chunk_index - 1).end_ticks);
+    if (chunk_.chunk_index > 0)
+      idle_since = chunk_.lane.clock->to_ns(chunk_.lane.chunk(chunk_.chunk_index - 1).end_ticks);
     chunk_.for_each_block([&](const ScannedBlock& block) {
-      chunk_.view.names(block.block, names);
-      if (column_) waited.read(chunk_.view, *column_, chunk_.lane.schema->columns[*column_].type, block.block);
+      if (column_) waited.read(block.reader, *column_, chunk_.lane.schema->columns[*column_].type);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const std::int64_t begin = clock.to_ns(block.times.begins[i]);
-        const std::int64_t end = clock.to_ns(block.times.ends[i]);
+        const std::int64_t begin = block.begin_ns(i);
+        const std::int64_t end = block.end_ns(i);
         std::int64_t wait = 0;
-        if (all_wait_ || waits_.contains(chunk_.session_string(names[i]))) {
+        if (all_wait_ || waits_.contains(block.name(i))) {
           wait = std::min(end, range.end_ns) - std::max(begin, range.begin_ns);
         } else if (column_ && waited[i] > 0) {
           const std::int64_t until = std::min(begin, range.end_ns);
           wait = std::min(waited[i], until - std::max(idle_since, range.begin_ns));
         }
-        if (wait > 0) parts.push_back({chunk_.event_id(block.first_row + i), wait});
+        if (wait > 0) parts.push_back({block.id(i), wait});
         idle_since = end;
       }
     });

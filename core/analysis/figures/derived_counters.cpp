@@ -165,11 +165,11 @@ Result<std::shared_ptr<const LeafWork>> leaf_work(const QueryContext& query, con
   }
   // Each leaf's own amount first; chunks come in no particular order.
   const auto scanned = scan_chunks(query, requests, [&](const ScannedChunk& chunk, std::size_t) {
-    const std::unique_ptr<EventWork> amounts =
-        vendor_of_work(chunk.lane)->event_work(chunk.lane, chunk.view, chunk.strings, *snapshot.strings);
+    const std::unique_ptr<EventWork> amounts = vendor_of_work(chunk.lane)->event_work(chunk.lane, *snapshot.strings);
     std::vector<double>& sums = work->lanes[chunk.lane_index].sums;
     for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
-      amounts->read(block);
+      chunk.reader.seek(block);
+      amounts->read(chunk.reader);
       double sum = 0;
       for (std::uint32_t i = 0; i < chunk.view.block_size(block); ++i) sum += amounts->at(i);
       sums[std::size_t{chunk.place.first_leaf} + block + 1] = sum;

@@ -52,20 +52,17 @@ class ChunkTally {
   }
 
   void run(const ScanWindow& window, const TimeRange& range, GroupTally& into) {
-    std::uint64_t names[kBlockEvents];
-    const ClockMap& clock = *chunk_.lane.clock;
     chunk_.for_each_block([&](const ScannedBlock& block) {
-      chunk_.view.names(block.block, names);
       for (Column& column : columns_) {
-        column.values.read(chunk_.view, column.index, schema_.columns[column.index].type, block.block);
+        column.values.read(block.reader, column.index, schema_.columns[column.index].type);
       }
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const std::int64_t begin = clock.to_ns(block.times.begins[i]);
-        const std::int64_t end = clock.to_ns(block.times.ends[i]);
-        if (!waits_.contains(chunk_.session_string(names[i]))) {
+        const std::int64_t begin = block.begin_ns(i);
+        const std::int64_t end = block.end_ns(i);
+        if (!waits_.contains(block.name(i))) {
           into.busy.add(std::max(begin, window.range.begin_ns), std::min(end, window.range.end_ns));
         }
-        if (!window.owns(chunk_, block.times.begins[i])) continue;
+        if (!window.owns(chunk_, block.ticks().begins[i])) continue;
         for (const Column& column : columns_) {
           const double amount = static_cast<double>(column.values[i]) * share_inside(range, begin, end);
           (column.is_flops ? into.flops : into.bytes) += amount;

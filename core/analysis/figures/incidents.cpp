@@ -40,15 +40,11 @@ Result<std::shared_ptr<const Incidents>> find_incidents(const QueryContext& quer
   std::vector<std::vector<Incident>> parts(requests.size());
   const auto scanned = scan_chunks(query, requests, [&](const ScannedChunk& chunk, std::size_t) {
     const Alert alert = alerts[chunk.lane_index];
-    std::uint64_t names[kBlockEvents];
     chunk.for_each_block([&](const ScannedBlock& block) {
-      chunk.view.names(block.block, names);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         // Warnings about the whole run are rows without a time.
-        if (alert == Alert::warning && block.times.begins[i] == 0) continue;
-        parts[chunk.request].push_back(
-            {chunk.event_id(block.first_row + i), chunk.lane.clock->to_ns(block.times.begins[i]),
-             chunk.lane.clock->to_ns(block.times.ends[i]), chunk.session_string(names[i]), alert});
+        if (alert == Alert::warning && block.ticks().begins[i] == 0) continue;
+        parts[chunk.request].push_back({block.id(i), block.begin_ns(i), block.end_ns(i), block.name(i), alert});
       }
     });
   });

@@ -88,15 +88,12 @@ class PieceGatherer {
     const std::optional<Unit> unit = unit_of(kind);
     if (!unit) return add_edges(chunk, window.range);
     const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
-    const ClockMap& clock = *chunk.lane.clock;
     std::vector<Work>& work = work_[devices_.of_lane(chunk.lane_index)];
-    std::uint64_t names[kBlockEvents];
     chunk.for_each_block([&](const ScannedBlock& block) {
-      chunk.view.names(block.block, names);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const StringId name = chunk.session_string(names[i]);
-        const std::int64_t begin = std::max(clock.to_ns(block.times.begins[i]), window.range.begin_ns);
-        const std::int64_t end = std::min(clock.to_ns(block.times.ends[i]), window.range.end_ns);
+        const StringId name = block.name(i);
+        const std::int64_t begin = std::max(block.begin_ns(i), window.range.begin_ns);
+        const std::int64_t end = std::min(block.end_ns(i), window.range.end_ns);
         if (begin >= end) continue;
         if (waits.contains(name)) {
           anything_.add(begin, end);
@@ -134,11 +131,10 @@ class PieceGatherer {
  private:
   // What tells of others' work may span a gap, but begins and ends in none.
   void add_edges(const ScannedChunk& chunk, const TimeRange& window) {
-    const ClockMap& clock = *chunk.lane.clock;
     chunk.for_each_block([&](const ScannedBlock& block) {
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const std::int64_t begin = clock.to_ns(block.times.begins[i]);
-        const std::int64_t end = std::max(clock.to_ns(block.times.ends[i]), begin + 1);
+        const std::int64_t begin = block.begin_ns(i);
+        const std::int64_t end = std::max(block.end_ns(i), begin + 1);
         if (begin >= window.begin_ns) anything_.add(begin, std::min(begin + 1, window.end_ns));
         if (end <= window.end_ns) anything_.add(std::max(end - 1, window.begin_ns), end);
       }

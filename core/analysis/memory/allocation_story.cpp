@@ -50,15 +50,10 @@ class UseFinder {
 
   void add(const ScannedChunk& chunk) {
     const Columns columns(*chunk.lane.schema);
-    std::uint64_t names[kBlockEvents];
     chunk.for_each_block([&](const ScannedBlock& block) {
-      chunk.view.names(block.block, names);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const StringId name = chunk.session_string(names[i]);
-        const std::optional<bool> written = use_of(chunk, columns, block.first_row + i, name);
-        if (!written) continue;
-        uses.push_back({chunk.lane.clock->to_ns(block.times.begins[i]), chunk.lane.clock->to_ns(block.times.ends[i]),
-                        chunk.event_id(block.first_row + i), name, *written});
+        const std::optional<bool> written = use_of(chunk, columns, block.row(i), block.name(i));
+        if (written) uses.push_back({block.begin_ns(i), block.end_ns(i), block.id(i), block.name(i), *written});
       }
     });
   }
@@ -160,12 +155,10 @@ Result<std::optional<double>> repeat_factor(const QueryContext& query, const std
   std::vector<std::optional<double>> found(query.pool.concurrency());
   const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
     const std::size_t column = *reload_column(*chunk.lane.schema);
-    std::uint64_t names[kBlockEvents];
     chunk.for_each_block([&](const ScannedBlock& block) {
-      chunk.view.names(block.block, names);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const std::uint32_t row = block.first_row + i;
-        if (snapshot.strings->text(chunk.session_string(names[i])) != tensor) continue;
+        const std::uint32_t row = block.row(i);
+        if (snapshot.strings->text(block.name(i)) != tensor) continue;
         if (column >= chunk.view.column_count() || !chunk.view.has_value(column, row)) continue;
         found[worker] = chunk.view.to_float64(column, chunk.view.stored(column, row));
       }

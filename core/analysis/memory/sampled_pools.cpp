@@ -96,10 +96,9 @@ Result<void> add_sampled_pools(const QueryContext& query, MemoryUsage& usage) {
     Gauge& gauge = gauges.at(chunk.lane_index);
     chunk.for_each_block([&](const ScannedBlock& block) {
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const auto value = sample_at(chunk, gauge.column, block.first_row + i);
+        const auto value = sample_at(chunk, gauge.column, block.row(i));
         if (!value || !(*value >= 0) || *value * gauge.scale > 9.2e18) continue;
-        steps.push_back({chunk.lane.clock->to_ns(block.times.begins[i]),
-                         static_cast<std::uint64_t>(std::llround(*value * gauge.scale))});
+        steps.push_back({block.begin_ns(i), static_cast<std::uint64_t>(std::llround(*value * gauge.scale))});
       }
     });
     const std::scoped_lock lock(mutex);

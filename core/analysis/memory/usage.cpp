@@ -66,23 +66,21 @@ void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collecte
   };
   const std::string_view track_name = track != nullptr ? std::string_view(track->track->name) : std::string_view();
   const std::string device = track != nullptr ? track->track->device : std::string();
-  std::uint64_t names[kBlockEvents];
   chunk.for_each_block([&](const ScannedBlock& block) {
-    chunk.view.names(block.block, names);
     for (std::uint32_t i = block.first; i < block.last; ++i) {
-      const std::uint32_t row = block.first_row + i;
+      const std::uint32_t row = block.row(i);
       const auto bytes = number_at(chunk.view, *allocation, schema.columns[*allocation].type, row);
       if (!bytes || *bytes == 0) continue;
       MemoryEvent event;
-      event.id = chunk.event_id(row);
-      event.begin_ns = chunk.lane.clock->to_ns(block.times.begins[i]);
-      event.end_ns = chunk.lane.clock->to_ns(block.times.ends[i]);
+      event.id = block.id(i);
+      event.begin_ns = block.begin_ns(i);
+      event.end_ns = block.end_ns(i);
       event.bytes = *bytes;
       event.address = number(Role::address, row);
       event.key = number(Role::key, row);
       event.pool = collected.pools.number(device + kSeparator + std::string(text(Role::pool, row, track_name)));
       event.site = collected.sites.number(text(Role::source_location, row, {}));
-      event.tensor = collected.tensors.number(text(Role::tensor, row, strings.text(chunk.session_string(names[i]))));
+      event.tensor = collected.tensors.number(text(Role::tensor, row, strings.text(block.name(i))));
       collected.events.push_back(event);
     }
   });

@@ -15,8 +15,8 @@ class NumberColumn {
   NumberColumn(const ScannedChunk& chunk, std::string_view name) : column_(chunk.lane.schema->find(name)) {
     if (column_) type_ = chunk.lane.schema->columns[*column_].type;
   }
-  void read(const ScannedChunk& chunk, std::uint32_t block) noexcept {
-    if (column_) values_.read(chunk.view, *column_, type_, block);
+  void read(BlockReader& reader) {
+    if (column_) values_.read(reader, *column_, type_);
   }
   [[nodiscard]] bool found() const noexcept { return column_.has_value(); }
   [[nodiscard]] std::int64_t operator[](std::uint32_t index) const noexcept { return column_ ? values_[index] : 0; }
@@ -36,20 +36,17 @@ class StringColumn {
       column_ = column;
     }
   }
-  void read(const ScannedChunk& chunk, std::uint32_t block) noexcept {
-    if (!column_) return;
-    valid_ = chunk.view.validity(*column_, block);
-    if (valid_ != 0) chunk.view.values(*column_, block, values_);
+  void read(BlockReader& reader) {
+    if (column_) values_ = reader.column(*column_, ColumnType::string);
   }
   // Session-wide; 0 ("") where there is none.
-  [[nodiscard]] StringId at(const ScannedChunk& chunk, std::uint32_t index) const noexcept {
-    return (valid_ >> index & 1) != 0 ? chunk.session_string(values_[index]) : 0;
+  [[nodiscard]] StringId at(std::uint32_t index) const noexcept {
+    return values_.has(index) ? static_cast<StringId>(values_.values[index]) : 0;
   }
 
  private:
   std::optional<std::size_t> column_;
-  std::uint64_t valid_ = 0;
-  std::uint64_t values_[kBlockEvents];
+  BlockValues values_;  // of the block that was read
 };
 
 // An event as a window sees it.
@@ -73,21 +70,18 @@ struct DeviceTally::Place {
   const TimeRange& range;
   Lane lane;
 
-  // read(block) before the events of a block, body(event, index in its block) for each.
+  // read(reader) before the events of a block, body(event, index in its block) for each.
   template <typename Read, typename Body>
   void for_each_event(const ScannedChunk& chunk, Read read, Body body) const {
-    std::uint64_t names[kBlockEvents];
-    const ClockMap& clock = *chunk.lane.clock;
     chunk.for_each_block([&](const ScannedBlock& block) {
-      chunk.view.names(block.block, names);
-      read(block.block);
+      read(block.reader);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const std::int64_t begin = clock.to_ns(block.times.begins[i]);
-        const std::int64_t end = clock.to_ns(block.times.ends[i]);
-        body(Seen{.name = chunk.session_string(names[i]),
+        const std::int64_t begin = block.begin_ns(i);
+        const std::int64_t end = block.end_ns(i);
+        body(Seen{.name = block.name(i),
                   .begin_ns = std::max(begin, window.range.begin_ns),
                   .end_ns = std::min(end, window.range.end_ns),
-                  .owned = window.owns(chunk, block.times.begins[i]),
+                  .owned = window.owns(chunk, block.ticks().begins[i]),
                   .share = share_inside(range, begin, end)},
              i);
       }
@@ -138,18 +132,18 @@ void DeviceTally::add_instructions(const ScannedChunk& chunk, const Place& place
   NumberColumn drain(chunk, "is_psum_read_sbuf_write");
   std::vector<NumberColumn> columns;
   for (const std::string_view name : kSummedColumns) columns.emplace_back(chunk, name);
-  const auto read = [&](std::uint32_t block) {
-    engine.read(chunk, block);
-    type.read(chunk, block);
-    elements.read(chunk, block);
-    raw_flops.read(chunk, block);
-    drain.read(chunk, block);
-    for (NumberColumn& column : columns) column.read(chunk, block);
+  const auto read = [&](BlockReader& reader) {
+    engine.read(reader);
+    type.read(reader);
+    elements.read(reader);
+    raw_flops.read(reader);
+    drain.read(reader);
+    for (NumberColumn& column : columns) column.read(reader);
   };
   StringId last_engine = kNone;
   EventTotals* totals = nullptr;
   place.for_each_event(chunk, read, [&](const Seen& event, std::uint32_t i) {
-    if (const StringId name = engine.at(chunk, i); totals == nullptr || name != last_engine) {
+    if (const StringId name = engine.at(i); totals == nullptr || name != last_engine) {
       last_engine = name;
       totals = &engines[name];
     }
@@ -174,7 +168,7 @@ void DeviceTally::add_instructions(const ScannedChunk& chunk, const Place& place
     const std::int64_t work = elements[i] != 0 ? 2 * elements[i] : raw_flops[i];
     ++matmuls;
     flops.add(work, event.share);
-    if (known.transpose != kNone && type.at(chunk, i) == known.transpose) transpose_flops.add(work, event.share);
+    if (known.transpose != kNone && type.at(i) == known.transpose) transpose_flops.add(work, event.share);
   });
 }
 
@@ -183,16 +177,16 @@ void DeviceTally::add_packets(const ScannedChunk& chunk, const Place& place, con
   NumberColumn size(chunk, "transfer_size");
   NumberColumn queue(chunk, "dma_queue");
   NumberColumn engine(chunk, "dma_engine");
-  const auto read = [&](std::uint32_t block) {
-    type.read(chunk, block);
-    size.read(chunk, block);
-    queue.read(chunk, block);
-    engine.read(chunk, block);
+  const auto read = [&](BlockReader& reader) {
+    type.read(reader);
+    size.read(reader);
+    queue.read(reader);
+    engine.read(reader);
   };
   Ring last_ring{-1, -1, -1};
   StringId last_kind = kNone;
   place.for_each_event(chunk, read, [&](const Seen& event, std::uint32_t i) {
-    const StringId kind = type.at(chunk, i);
+    const StringId kind = type.at(i);
     const bool is_software = known.software_dynamic != kNone && kind == known.software_dynamic;
     const bool is_hardware = known.hardware_dynamic != kNone && kind == known.hardware_dynamic;
     Packets& of_kind = is_software ? software : is_hardware ? hardware : fixed;
@@ -215,7 +209,7 @@ void DeviceTally::add_packets(const ScannedChunk& chunk, const Place& place, con
 void DeviceTally::add_transfers(const ScannedChunk& chunk, const Place& place) {
   NumberColumn size(chunk, "transfer_size");
   place.for_each_event(
-      chunk, [&](std::uint32_t block) { size.read(chunk, block); },
+      chunk, [&](BlockReader& reader) { size.read(reader); },
       [&](const Seen& event, std::uint32_t i) {
         add_time(transfers.totals, event);
         if (place.lane.is_active) active.add(event.begin_ns, event.end_ns);
@@ -227,7 +221,7 @@ void DeviceTally::add_transfers(const ScannedChunk& chunk, const Place& place) {
 
 void DeviceTally::add_collectives(const ScannedChunk& chunk, const Place& place, EventTotals& totals) {
   place.for_each_event(
-      chunk, [](std::uint32_t) {},
+      chunk, [](BlockReader&) {},
       [&](const Seen& event, std::uint32_t) {
         add_time(totals, event);
         totals.count += event.owned ? 1 : 0;
@@ -239,9 +233,9 @@ void DeviceTally::add_throttling(const ScannedChunk& chunk, const Place& place) 
   const std::uint32_t core = place.lane.core;
   NumberColumn k(chunk, "k");
   NumberColumn n(chunk, "n");
-  const auto read = [&](std::uint32_t block) {
-    k.read(chunk, block);
-    n.read(chunk, block);
+  const auto read = [&](BlockReader& reader) {
+    k.read(reader);
+    n.read(reader);
   };
   place.for_each_event(chunk, read, [&](const Seen& event, std::uint32_t i) {
     const std::int64_t time = std::max<std::int64_t>(0, event.end_ns - event.begin_ns);
@@ -265,7 +259,7 @@ void DeviceTally::add_semaphores(const ScannedChunk& chunk, const Place& place) 
   }
   chunk.for_each_block([&](const ScannedBlock& block) {
     for (std::uint32_t i = block.first; i < block.last; ++i) {
-      semaphore_updates += place.window.owns(chunk, block.times.begins[i]) ? 1 : 0;
+      semaphore_updates += place.window.owns(chunk, block.ticks().begins[i]) ? 1 : 0;
     }
   });
 }

@@ -12,15 +12,13 @@ namespace {
 // The sum of columns of one role in one block, and which events have any.
 class AmountBlock {
  public:
-  void read(const ChunkView& view, const Schema& schema, const std::vector<std::size_t>& columns, std::uint32_t block) {
+  void read(BlockReader& reader, const Schema& schema, const std::vector<std::size_t>& columns) {
     valid_ = 0;
     for (const std::size_t column : columns) {
-      if (column >= view.column_count()) continue;
-      const std::uint64_t valid = view.validity(column, block);
-      if (valid == 0) continue;
+      numbers_.read(reader, column, schema.columns[column].type);
+      if (numbers_.valid() == 0) continue;
       if (valid_ == 0) sums_.fill(0);
-      valid_ |= valid;
-      numbers_.read(view, column, schema.columns[column].type, block);
+      valid_ |= numbers_.valid();
       for (std::uint32_t i = 0; i < kBlockEvents; ++i) {
         sums_[i] = capped_sum(sums_[i], static_cast<std::uint64_t>(std::max<std::int64_t>(numbers_[i], 0)));
       }
@@ -71,12 +69,9 @@ SummaryColumns::SummaryColumns(const Schema* schema) {
 // The columns of one block, and what of its events is added up.
 struct SummaryTally::Values {
   std::optional<std::uint32_t> block;
-  BlockTimes times;
-  std::uint64_t with_line = 0, with_layer = 0;  // bits of events
   AmountBlock bytes, flops, waited;
-  std::uint64_t names[kBlockEvents];
-  std::uint64_t lines[kBlockEvents];
-  std::uint64_t layers[kBlockEvents];
+  const std::uint64_t* names = nullptr;
+  BlockValues lines, layers;
   // The events to add up, and of each of them:
   std::uint32_t rows[kBlockEvents];
   std::uint32_t row_count = 0;
@@ -90,8 +85,8 @@ struct SummaryTally::Values {
 
   void read(const ScannedChunk& chunk, const SummaryColumns& columns, std::uint32_t index);
   void take_run(std::uint32_t first, std::uint32_t last) noexcept;
-  void take_inside(const ScannedChunk& chunk, std::uint32_t size) noexcept;
-  void take_outside(const ScannedChunk& chunk, std::uint32_t size) noexcept;
+  void take_inside(const ScannedChunk& chunk, std::uint32_t size);
+  void take_outside(const ScannedChunk& chunk, std::uint32_t size);
   void clip(const ScannedChunk& chunk, const WaitNames& wait_names, TallySide side);
 };
 
@@ -108,12 +103,11 @@ void SummaryTally::add(const ScannedChunk& chunk, const StringPool& strings, std
     if (values.row_count == 0) return;
     values.read(chunk, columns, block);
     values.clip(chunk, waits, side);
-    add_rows(chunk, block * kBlockEvents, columns, values);
+    add_rows(chunk, columns, values);
   };
   if (chunk.mask != nullptr) {  // a block comes once for each run of events
     chunk.for_each_block([&](const ScannedBlock& block) {
       if (block.block < first_block || block.block >= last_block) return;
-      values.times = block.times;
       values.take_run(block.first, block.last);
       add_taken(block.block);
     });
@@ -121,9 +115,10 @@ void SummaryTally::add(const ScannedChunk& chunk, const StringPool& strings, std
   }
   for (std::uint32_t block = first_block; block < std::min(last_block, chunk.view.block_count()); ++block) {
     const std::uint32_t size = chunk.view.block_size(block);
-    chunk.view.times(block, values.times);
-    if (side == TallySide::inside && values.times.begins[0] >= chunk.range.end) return;
-    const bool whole = chunk.range.covers(values.times.begins[0], values.times.ends[size - 1]);
+    chunk.reader.seek(block);
+    const BlockTimes& times = chunk.reader.ticks();
+    if (side == TallySide::inside && times.begins[0] >= chunk.range.end) return;
+    const bool whole = chunk.range.covers(times.begins[0], times.ends[size - 1]);
     if (side == TallySide::outside) {
       values.take_outside(chunk, whole ? 0 : size);
     } else if (whole) {
@@ -138,18 +133,15 @@ void SummaryTally::add(const ScannedChunk& chunk, const StringPool& strings, std
 void SummaryTally::Values::read(const ScannedChunk& chunk, const SummaryColumns& columns, std::uint32_t index) {
   if (block == index) return;
   block = index;
-  const ChunkView& view = chunk.view;
-  view.names(index, names);
-  for (std::uint32_t i = 0; i < view.block_size(index); ++i) names[i] = chunk.session_string(names[i]);
+  BlockReader& reader = chunk.reader;
+  names = reader.names();
   if (chunk.lane.schema) {
-    bytes.read(view, *chunk.lane.schema, columns.bytes, index);
-    flops.read(view, *chunk.lane.schema, columns.flops, index);
-    waited.read(view, *chunk.lane.schema, columns.waits, index);
+    bytes.read(reader, *chunk.lane.schema, columns.bytes);
+    flops.read(reader, *chunk.lane.schema, columns.flops);
+    waited.read(reader, *chunk.lane.schema, columns.waits);
   }
-  with_line = columns.line ? view.validity(columns.line->column, index) : 0;
-  with_layer = columns.layer ? view.validity(columns.layer->column, index) : 0;
-  if (with_line != 0) view.values(columns.line->column, index, lines);
-  if (with_layer != 0) view.values(columns.layer->column, index, layers);
+  lines = columns.line ? reader.column(columns.line->column, columns.line->type) : BlockValues{};
+  layers = columns.layer ? reader.column(columns.layer->column, columns.layer->type) : BlockValues{};
 }
 
 void SummaryTally::Values::take_run(std::uint32_t first, std::uint32_t last) noexcept {
@@ -157,14 +149,16 @@ void SummaryTally::Values::take_run(std::uint32_t first, std::uint32_t last) noe
   for (std::uint32_t i = 0; i < row_count; ++i) rows[i] = first + i;
 }
 
-void SummaryTally::Values::take_inside(const ScannedChunk& chunk, std::uint32_t size) noexcept {
+void SummaryTally::Values::take_inside(const ScannedChunk& chunk, std::uint32_t size) {
+  const BlockTimes& times = chunk.reader.ticks();
   row_count = 0;
   for (std::uint32_t i = 0; i < size; ++i) {
     if (chunk.range.holds(times.begins[i], times.ends[i])) rows[row_count++] = i;
   }
 }
 
-void SummaryTally::Values::take_outside(const ScannedChunk& chunk, std::uint32_t size) noexcept {
+void SummaryTally::Values::take_outside(const ScannedChunk& chunk, std::uint32_t size) {
+  const BlockTimes& times = chunk.reader.ticks();
   row_count = 0;
   for (std::uint32_t i = 0; i < size; ++i) {
     const bool whole = chunk.range.begin <= times.begins[i] && times.ends[i] <= chunk.range.end;
@@ -175,6 +169,7 @@ void SummaryTally::Values::take_outside(const ScannedChunk& chunk, std::uint32_t
 void SummaryTally::Values::clip(const ScannedChunk& chunk, const WaitNames& wait_names, TallySide side) {
   const ClockMap& clock = *chunk.lane.clock;
   const bool ticks_are_ns = clock.is_affine() && clock.ns_per_tick() == 1.0;
+  const BlockTimes& times = chunk.reader.ticks();
   for (std::uint32_t r = 0; r < row_count; ++r) {
     const std::uint32_t i = rows[r];
     const std::int64_t begin = times.begins[i];
@@ -199,8 +194,7 @@ void SummaryTally::Values::clip(const ScannedChunk& chunk, const WaitNames& wait
 }
 
 // One loop per table: each fills the caches with its own sums only.
-void SummaryTally::add_rows(const ScannedChunk& chunk, std::uint32_t first_row, const SummaryColumns& columns,
-                            const Values& values) {
+void SummaryTally::add_rows(const ScannedChunk& chunk, const SummaryColumns& columns, const Values& values) {
   const std::span rows(values.rows, values.row_count);
   SummaryTotals totals;
   for (const std::uint32_t i : rows) {
@@ -227,29 +221,26 @@ void SummaryTally::add_rows(const ScannedChunk& chunk, std::uint32_t first_row, 
       sizes.add(size_bin(values.bytes[i]), values.counts[i], values.ticks[i], values.moved[i]);
     }
   }
-  for (std::size_t r = 0; values.with_line != 0 && r < rows.size(); ++r) {
+  for (std::size_t r = 0; values.lines.valid != 0 && r < rows.size(); ++r) {
     const std::uint32_t i = rows[r];
-    if ((values.with_line >> i & 1) == 0) continue;
-    add_text(0, chunk, *columns.line, first_row + i, values.lines[i], values.counts[i], values.busy[i],
-             values.moved[i]);
+    if (!values.lines.has(i)) continue;
+    add_text(0, chunk, *columns.line, values.lines.values[i], values.counts[i], values.busy[i], values.moved[i]);
   }
-  for (std::size_t r = 0; values.with_layer != 0 && r < rows.size(); ++r) {
+  for (std::size_t r = 0; values.layers.valid != 0 && r < rows.size(); ++r) {
     const std::uint32_t i = rows[r];
-    if ((values.with_layer >> i & 1) == 0) continue;
-    add_text(1, chunk, *columns.layer, first_row + i, values.layers[i], values.counts[i], values.busy[i],
-             values.worked[i]);
+    if (!values.layers.has(i)) continue;
+    add_text(1, chunk, *columns.layer, values.layers.values[i], values.counts[i], values.busy[i], values.worked[i]);
   }
 }
 
 void SummaryTally::add_text(std::size_t which, const ScannedChunk& chunk, const SummaryColumns::Text& column,
-                            std::uint32_t row, std::uint64_t stored, std::uint32_t count, std::uint64_t busy_ticks,
-                            std::uint64_t amount) {
+                            std::uint64_t value, std::uint32_t count, std::uint64_t busy_ticks, std::uint64_t amount) {
   if (column.type == ColumnType::string) {
     table(which == 0 ? SummaryTable::lines : SummaryTable::layers)
-        .add(chunk.session_string(stored), count, busy_ticks, amount);
+        .add(static_cast<StringId>(value), count, busy_ticks, amount);
     return;
   }
-  TextEntry& entry = texts_[which][std::string(chunk.view.text(column.column, row))];
+  TextEntry& entry = texts_[which][std::string(chunk.view.text(column.column, static_cast<std::uint32_t>(value)))];
   entry.count += count;
   entry.busy_ticks += busy_ticks;
   entry.amount = capped_sum(entry.amount, amount);

@@ -112,10 +112,10 @@ class SummaryTally {
     }
   };
   struct Values;
-  void add_rows(const ScannedChunk& chunk, std::uint32_t first_row, const SummaryColumns& columns,
-                const Values& values);
-  void add_text(std::size_t which, const ScannedChunk& chunk, const SummaryColumns::Text& column, std::uint32_t row,
-                std::uint64_t stored, std::uint32_t count, std::uint64_t busy_ticks, std::uint64_t amount);
+  void add_rows(const ScannedChunk& chunk, const SummaryColumns& columns, const Values& values);
+  // `value`: the session's id of a string, or the row that has the text.
+  void add_text(std::size_t which, const ScannedChunk& chunk, const SummaryColumns::Text& column, std::uint64_t value,
+                std::uint32_t count, std::uint64_t busy_ticks, std::uint64_t amount);
   [[nodiscard]] Table& table(SummaryTable table) noexcept { return tables_[static_cast<std::size_t>(table)]; }
 
   SummaryTotals totals_;

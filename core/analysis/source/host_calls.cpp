@@ -46,30 +46,25 @@ void HostCalls::add(const ScannedChunk& chunk, const EventMask* passing) {
     location.reset();
   }
   const WaitNames waits(&schema, *snapshot_.strings);
-  const ClockMap& clock = *chunk.lane.clock;
   std::vector<Call>& calls = threads_[kinds_.thread_of_lane(chunk.lane_index)];
   const std::int64_t rank = kinds_.rank_of_lane(chunk.lane_index);
-  std::uint64_t names[kBlockEvents];
-  std::uint64_t lines[kBlockEvents];
   chunk.for_each_block([&](const ScannedBlock& block) {
-    chunk.view.names(block.block, names);
-    const std::uint64_t placed = location ? chunk.view.validity(*location, block.block) : 0;
-    if (placed != 0) chunk.view.values(*location, block.block, lines);
+    const BlockValues lines = location ? block.reader.column(*location, ColumnType::string) : BlockValues{};
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       Call call;
-      call.begin_ns = clock.to_ns(block.times.begins[i]);
-      call.end_ns = clock.to_ns(block.times.ends[i]);
+      call.begin_ns = block.begin_ns(i);
+      call.end_ns = block.end_ns(i);
       if (call.end_ns <= call.begin_ns) continue;
       call.rank = rank;
-      call.name = chunk.session_string(names[i]);
+      call.name = block.name(i);
       const Known& known = known_of(call.name);
       if (known.marks) continue;
       call.waits = known.waits || waits.contains(call.name);
-      if ((placed >> i & 1) != 0) {
-        call.line = chunk.session_string(lines[i]);
+      if (lines.has(i)) {
+        call.line = static_cast<StringId>(lines.values[i]);
         call.own = call.line != 0 && is_own(call.line);
       }
-      const std::uint64_t ordinal = chunk.place.first_ordinal + block.first_row + i;
+      const std::uint64_t ordinal = chunk.place.first_ordinal + block.row(i);
       call.counts = passing == nullptr || passing->passes(chunk.lane, chunk.lane_index, ordinal);
       calls.push_back(call);
     }

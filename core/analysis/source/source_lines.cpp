@@ -76,31 +76,25 @@ void add_chunk(const ScannedChunk& chunk, const StringPool& strings, bool on_hos
   if (!columns || columns->location >= chunk.view.column_count()) return;
   const bool nested = on_host && columns->location_type == ColumnType::string;
   const WaitNames waits(&schema, strings);
-  std::uint64_t names[kBlockEvents];
-  std::uint64_t locations[kBlockEvents];
   NumberBlock waited;
   std::vector<NumberBlock> moved(columns->bytes.size());
   chunk.for_each_block([&](const ScannedBlock& block) {
-    const std::uint64_t valid = chunk.view.validity(columns->location, block.block);
-    if (valid == 0) return;
-    chunk.view.names(block.block, names);
-    chunk.view.values(columns->location, block.block, locations);
-    if (columns->wait) waited.read(chunk.view, *columns->wait, schema.columns[*columns->wait].type, block.block);
+    const BlockValues locations = block.reader.column(columns->location, columns->location_type);
+    if (locations.valid == 0) return;
+    const BlockTimes& times = block.ticks();
+    if (columns->wait) waited.read(block.reader, *columns->wait, schema.columns[*columns->wait].type);
     for (std::size_t k = 0; k < moved.size(); ++k) {
-      moved[k].read(chunk.view, columns->bytes[k], schema.columns[columns->bytes[k]].type, block.block);
+      moved[k].read(block.reader, columns->bytes[k], schema.columns[columns->bytes[k]].type);
     }
     for (std::uint32_t i = block.first; i < block.last; ++i) {
-      if ((valid >> i & 1) == 0) continue;
-      const std::uint32_t row = block.first_row + i;
+      if (!locations.has(i)) continue;
       Cost& cost = columns->location_type == ColumnType::text
-                       ? costs.of_texts[std::string(chunk.view.text(columns->location, row))]
-                       : costs.of(chunk.session_string(locations[i]));
+                       ? costs.of_texts[std::string(chunk.view.text(columns->location, block.row(i)))]
+                       : costs.of(static_cast<StringId>(locations.values[i]));
       ++cost.event_count;
       const double time_ns =
-          nested
-              ? 0
-              : chunk.ns_per_tick * static_cast<double>(chunk.range.shared(block.times.begins[i], block.times.ends[i]));
-      const bool waiting = waits.contains(chunk.session_string(names[i]));
+          nested ? 0 : chunk.ns_per_tick * static_cast<double>(chunk.range.shared(times.begins[i], times.ends[i]));
+      const bool waiting = waits.contains(block.name(i));
       const double before_ns = waiting ? 0 : static_cast<double>(std::max<std::int64_t>(waited[i], 0));
       (waiting ? cost.wait_ns : cost.busy_ns) += time_ns;
       cost.wait_ns += before_ns;
@@ -226,16 +220,13 @@ class LineTest {
       columns_ = Columns::of(*schema_);
     }
     if (!columns_ || columns_->location >= chunk.view.column_count()) return 0;
-    const std::uint64_t valid = chunk.view.validity(columns_->location, block.block);
-    if (valid == 0) return 0;
-    std::uint64_t locations[kBlockEvents];
+    const BlockValues locations = block.reader.column(columns_->location, columns_->location_type);
     const bool of_text = columns_->location_type == ColumnType::text;
-    if (!of_text) chunk.view.values(columns_->location, block.block, locations);
     std::uint64_t bits = 0;
     for (std::uint32_t i = block.first; i < block.last; ++i) {
-      if ((valid >> i & 1) == 0) continue;
-      const bool here = of_text ? names_it(chunk.view.text(columns_->location, block.first_row + i))
-                                : is_known(chunk.session_string(locations[i]));
+      if (!locations.has(i)) continue;
+      const bool here = of_text ? names_it(chunk.view.text(columns_->location, block.row(i)))
+                                : is_known(static_cast<StringId>(locations.values[i]));
       bits |= std::uint64_t{here} << i;
     }
     return bits;
@@ -281,10 +272,10 @@ Result<LineEvents> events_of_line(const QueryContext& query, std::string_view pa
                            const std::uint64_t bits = found.test(chunk, block);
                            for (std::uint64_t left = bits; left != 0; left &= left - 1) {
                              const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
-                             const std::int64_t begin_ns = chunk.lane.clock->to_ns(block.times.begins[i]);
+                             const std::int64_t begin_ns = block.begin_ns(i);
                              found.begin_ns = std::min(found.begin_ns, begin_ns);
-                             found.end_ns = std::max(found.end_ns, chunk.lane.clock->to_ns(block.times.ends[i]));
-                             found.first.emplace_back(begin_ns, chunk.event_id(block.first_row + i));
+                             found.end_ns = std::max(found.end_ns, block.end_ns(i));
+                             found.first.emplace_back(begin_ns, block.id(i));
                              std::push_heap(found.first.begin(), found.first.end());
                              if (found.first.size() > limit) {
                                std::pop_heap(found.first.begin(), found.first.end());

@@ -31,8 +31,10 @@ class CellWalk {
         cell_ns_(static_cast<double>(range.length_ns()) / static_cast<double>(cells.size())),
         leaves_(sums == nullptr ? lane_.tree.nodes[0] : static_cast<std::uint32_t>(sums->size() - 1)),
         waits_(lane_.schema.get(), *query.snapshot->strings),
-        strings_(query.snapshot->strings->scope_map(scope_of(lane_.number()))),
-        vendor_(sums == nullptr ? nullptr : vendor_of_work(lane_)) {}
+        strings_(query.snapshot->strings->scope_map(scope_of(lane_.number()))) {
+    const Vendor* vendor = sums == nullptr ? nullptr : vendor_of_work(lane_);
+    if (vendor != nullptr) work_ = vendor->event_work(lane_, *query.snapshot->strings);
+  }
 
   Result<void> run() {
     std::size_t begin = 0;  // leaves before it are done
@@ -111,9 +113,7 @@ class CellWalk {
     Result<LoadedChunk> loaded = load_chunk(query_.store, lane_, chunk);
     if (!loaded) return loaded.error();
     open_ = OpenChunk{chunk, std::move(*loaded)};
-    if (vendor_ != nullptr) {
-      work_ = vendor_->event_work(lane_, open_->loaded.view, strings_, *query_.snapshot->strings);
-    }
+    reader_.open(lane_, strings_, lane_.chunk(chunk), open_->loaded.view);
     return {};
   }
 
@@ -121,17 +121,13 @@ class CellWalk {
     const std::uint32_t chunk = lane_.chunk_of_leaf(leaf);
     if (const Result<void> opened = open(chunk); !opened) return opened;
     const std::uint32_t block = leaf - lane_.chunk(chunk).first_leaf;
-    const ChunkView& view = open_->loaded.view;
-    BlockTimes times;
-    std::uint64_t names[kBlockEvents];
-    view.times(block, times);
-    view.names(block, names);
-    if (work_) work_->read(block);
-    for (std::uint32_t i = 0; i < view.block_size(block); ++i) {
-      const std::int64_t begin_ns = lane_.clock->to_ns(times.begins[i]);
-      const std::int64_t end_ns = lane_.clock->to_ns(times.ends[i]);
+    reader_.seek(block);
+    if (work_) work_->read(reader_);
+    for (std::uint32_t i = 0; i < open_->loaded.view.block_size(block); ++i) {
+      const std::int64_t begin_ns = reader_.begins_ns()[i];
+      const std::int64_t end_ns = reader_.ends_ns()[i];
       const double amount = work_ ? work_->at(i) : static_cast<double>(end_ns - begin_ns);
-      if (amount <= 0 || (!work_ && waits_.contains(strings_[names[i]]))) continue;
+      if (amount <= 0 || (!work_ && waits_.contains(static_cast<StringId>(reader_.names()[i])))) continue;
       spread(amount, begin_ns, end_ns);
     }
     return {};
@@ -147,8 +143,8 @@ class CellWalk {
   WaitNames waits_;
   StringMap strings_;
   std::optional<OpenChunk> open_;
-  const Vendor* vendor_;  // whose work it is; null: busy time
-  std::unique_ptr<EventWork> work_;
+  std::unique_ptr<EventWork> work_;  // null: busy time
+  BlockReader reader_;
 };
 
 }  // namespace

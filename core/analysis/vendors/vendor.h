@@ -11,14 +11,14 @@
 
 namespace accelscope {
 
-// The useful floating point operations of the events of one chunk, a block of them at a time.
+// The useful floating point operations of a lane's events, a block of them at a time.
 class EventWork {
  public:
   EventWork() = default;
   virtual ~EventWork() = default;
   EventWork(const EventWork&) = delete;
   EventWork& operator=(const EventWork&) = delete;
-  virtual void read(std::uint32_t block) = 0;
+  virtual void read(BlockReader& reader) = 0;
   [[nodiscard]] virtual double at(std::uint32_t index) const = 0;  // of the block that was read
 };
 
@@ -35,8 +35,7 @@ struct Vendor {
   std::string_view load_name;                     // of events that load code: work, but not where work begins
   std::span<const DetailedTable> detailed_tables;
   bool (*has_work)(const LaneSnapshot& lane);  // whether its events can have floating point operations
-  std::unique_ptr<EventWork> (*event_work)(const LaneSnapshot& lane, const ChunkView& view, const StringMap& strings,
-                                           const StringPool& pool);
+  std::unique_ptr<EventWork> (*event_work)(const LaneSnapshot& lane, const StringPool& pool);
   std::string_view on_chip_pool;   // pools of on-chip memory begin so
   std::string_view on_chip_place;  // as transfers name it
   std::string_view reload_column;  // of a table of tensors: how often each was loaded into it

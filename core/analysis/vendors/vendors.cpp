@@ -10,9 +10,8 @@ namespace {
 
 class NeuronWork final : public EventWork {
  public:
-  NeuronWork(const LaneSnapshot& lane, const ChunkView& view, const StringMap& strings, const StringPool& pool)
-      : work_(lane, view, strings, pool) {}
-  void read(std::uint32_t block) override { work_.read(block); }
+  NeuronWork(const LaneSnapshot& lane, const StringPool& pool) : work_(lane, pool) {}
+  void read(BlockReader& reader) override { work_.read(reader); }
   [[nodiscard]] double at(std::uint32_t index) const override { return work_[index]; }
 
  private:
@@ -29,8 +28,9 @@ constexpr std::array<Vendor, 1> kVendors = {{
      .load_name = neuron::kTableLoadOpcode,
      .detailed_tables = kNeuronDetails,
      .has_work = neuron::MatmulWork::has_work,
-     .event_work = [](const LaneSnapshot& lane, const ChunkView& view, const StringMap& strings, const StringPool& pool)
-         -> std::unique_ptr<EventWork> { return std::make_unique<NeuronWork>(lane, view, strings, pool); },
+     .event_work = [](const LaneSnapshot& lane, const StringPool& pool) -> std::unique_ptr<EventWork> {
+       return std::make_unique<NeuronWork>(lane, pool);
+     },
      .on_chip_pool = neuron::kStateBuffer,
      .on_chip_place = neuron::kStateBufferEnd,
      .reload_column = neuron::kRepeatFactorColumn,

@@ -112,14 +112,14 @@ bool InputReader::open(const ScannedChunk& chunk, const PlannedLane& lane) {
   }
   lane_ = &lane;
   part_ = lane.predicate.part(chunk.chunk_index);
-  reader_.open(chunk.lane, chunk.strings, chunk.place, chunk.view);
+  reader_ = &chunk.reader;
   return chunk.view.column_count() >= chunk.lane.schema->columns.size();
 }
 
 BlockValues InputReader::values(std::size_t input) {
   const ValuePlace& place = lane_->columns[input];
-  if (place.source != ValuePlace::Source::constant) return reader_.values(place);
-  return {reader_.all(), constants_[input].data()};
+  if (place.source != ValuePlace::Source::constant) return reader_->values(place);
+  return {reader_->all(), constants_[input].data()};
 }
 
 SqlValue sql_value(ValueKind kind, std::uint64_t value, const TextCodes& texts) {

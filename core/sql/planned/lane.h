@@ -56,16 +56,16 @@ class InputReader {
  public:
   // False if the chunk lacks columns of its schema.
   [[nodiscard]] bool open(const ScannedChunk& chunk, const PlannedLane& lane);
-  void seek(std::uint32_t block) noexcept { reader_.seek(block); }
+  void seek(std::uint32_t block) noexcept { reader_->seek(block); }
   // Of the events that meet all conditions.
-  [[nodiscard]] std::uint64_t matches() { return lane_->predicate.matches(reader_, part_); }
+  [[nodiscard]] std::uint64_t matches() { return lane_->predicate.matches(*reader_, part_); }
   [[nodiscard]] BlockValues values(std::size_t input);
   // Where a text is: its values are rows of the chunk.
   [[nodiscard]] std::size_t schema_column(std::size_t input) const noexcept { return lane_->columns[input].column; }
-  [[nodiscard]] EventId id(std::uint32_t row_in_block) const noexcept { return reader_.id(row_in_block); }
+  [[nodiscard]] EventId id(std::uint32_t row_in_block) const noexcept { return reader_->id(row_in_block); }
 
  private:
-  BlockReader reader_;
+  BlockReader* reader_ = nullptr;  // of the chunk
   const PlannedLane* lane_ = nullptr;
   ChunkPart part_;
   std::vector<std::array<std::uint64_t, kBlockEvents>> constants_;  // per input

@@ -34,9 +34,9 @@ TEST_CASE("windows give every event to one owner and every ns of it to one windo
                             const std::scoped_lock lock(mutex);
                             chunk.for_each_block([&](const ScannedBlock& block) {
                               for (std::uint32_t i = block.first; i < block.last; ++i) {
-                                owned += window.owns(chunk, block.times.begins[i]) ? 1 : 0;
-                                const std::int64_t begin = chunk.lane.clock->to_ns(block.times.begins[i]);
-                                const std::int64_t end = chunk.lane.clock->to_ns(block.times.ends[i]);
+                                owned += window.owns(chunk, block.ticks().begins[i]) ? 1 : 0;
+                                const std::int64_t begin = block.begin_ns(i);
+                                const std::int64_t end = block.end_ns(i);
                                 ns += std::max<std::int64_t>(
                                     0, std::min(window.range.end_ns, end) - std::max(window.range.begin_ns, begin));
                               }

@@ -8,12 +8,12 @@
 
 namespace accelscope::neuron {
 
-// Of the events of one chunk of instructions. Matrix multiplications only, and of those not the ones that transpose:
-// 2 * elements, or raw_flops in files of the newer format.
+// Of the events of a lane of instructions, a block at a time. Matrix multiplications only, and of those not the ones
+// that transpose: 2 * elements, or raw_flops in files of the newer format.
 class MatmulWork {
  public:
-  MatmulWork(const LaneSnapshot& lane, const ChunkView& view, const StringMap& strings, const StringPool& pool);
-  void read(std::uint32_t block) noexcept;
+  MatmulWork(const LaneSnapshot& lane, const StringPool& pool);
+  void read(BlockReader& reader);
   [[nodiscard]] double operator[](std::uint32_t index) const noexcept;  // of the block that was read
 
   // Whether events of the lane can have any.
@@ -26,17 +26,12 @@ class MatmulWork {
     NumberBlock values;
     [[nodiscard]] std::int64_t at(std::uint32_t index) const noexcept { return column ? values[index] : 0; }
   };
-  void find(Number& number, std::string_view name) const;
 
-  const LaneSnapshot& lane_;
-  const ChunkView& view_;
-  const StringMap& strings_;
   StringId matmul_, transpose_;
   Number elements_, raw_flops_;
   std::optional<std::size_t> type_column_;
-  std::uint64_t type_valid_ = 0;
-  std::uint64_t types_[kBlockEvents] = {};
-  std::uint64_t names_[kBlockEvents] = {};
+  BlockValues types_;
+  const std::uint64_t* names_ = nullptr;
 };
 
 }  // namespace accelscope::neuron

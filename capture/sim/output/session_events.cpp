@@ -3,6 +3,11 @@
 #include "capture/sim/kernel/profile_text.h"
 
 namespace accelscope::capture::sim {
+
+using sources::neuron::neuron_column;
+using sources::neuron::neuron_throttle_kind;
+using sources::neuron::NeuronTable;
+
 namespace {
 
 // Sets a column that is left out where it says nothing.
@@ -14,9 +19,7 @@ void string_unless_empty(Row& row, std::size_t column, StringId id) {
 }
 
 struct InstructionColumns {
-  static std::size_t at(std::string_view column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::instruction, column);
-  }
+  static std::size_t at(std::string_view column) { return neuron_column(NeuronTable::instruction, column); }
   std::size_t evt_wait_time = at("evt_wait_time"), trigger = at("trigger"), label = at("label"),
               subgroup = at("subgroup"), operands = at("operands"), compiler_opcode = at("compiler_opcode"),
               compiler_operands = at("compiler_operands"), instruction_type = at("instruction_type"),
@@ -32,14 +35,13 @@ struct InstructionColumns {
               raw_penguin_id = at("raw_penguin_id"), raw_hlo_id = at("raw_hlo_id"), crc_in = at("crc_in"),
               crc_out = at("crc_out"), layer = at("layer"), location = at("nki_source_location"),
               bir_location = at("bir_debug_info_source_location"), stack = at("stack_frames"),
-              hlo_name = at("hlo_name"), subgraph = at("fully_qualified_subgraph");
+              hlo_name = at("hlo_name"), hlo_attributes = at("hlo_attrs"), framework = at("raw_framework_id"),
+              subgraph = at("fully_qualified_subgraph");
 };
 
 // Packets and transfers have these at the same places.
 struct DmaColumns {
-  static std::size_t at(std::string_view column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::dma_transfer, column);
-  }
+  static std::size_t at(std::string_view column) { return neuron_column(NeuronTable::dma_transfer, column); }
   std::size_t rate = at("transfer_rate"), queue = at("dma_queue"), engine = at("dma_engine"), subgroup = at("subgroup"),
               type = at("queue_type"), op = at("op"), semaphore = at("semaphore_id"), is_cc = at("is_cc_dma"),
               duplicate = at("duplicate"), size = at("transfer_size"), read = at("read_size"), write = at("write_size"),
@@ -48,13 +50,13 @@ struct DmaColumns {
               trigger = at("trigger"), read_shape = at("read_shape"), write_shape = at("write_shape"),
               dest_offset = at("dest_offset"), source_offset = at("source_offset"),
               location = at("nki_source_location"), read_partitions = at("source_num_sb_partitions"),
-              write_partitions = at("dest_num_sb_partitions");
+              write_partitions = at("dest_num_sb_partitions"), read_steps = at("source_steps"),
+              write_steps = at("dest_steps"), read_partition_names = at("source_sb_partitions"),
+              write_partition_names = at("dest_sb_partitions");
 };
 
 struct CollectiveColumns {
-  static std::size_t at(std::string_view column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_op, column);
-  }
+  static std::size_t at(std::string_view column) { return neuron_column(NeuronTable::cc_op, column); }
   std::size_t trigger = at("cc_trigger"), delay = at("cc_trigger_start_delay"),
               algorithm_rate = at("algorithm_bandwidth"), bus_rate = at("bus_bandwidth"), algorithm = at("algorithm"),
               dtype = at("dtype"), elements = at("num_elements"), ranks = at("replica_group"),
@@ -66,9 +68,7 @@ struct LayerColumns {
   struct OfEngine {
     std::size_t count = 0, time = 0, active = 0, share = 0;
   };
-  static std::size_t at(const std::string& column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::layer_summary, column);
-  }
+  static std::size_t at(const std::string& column) { return neuron_column(NeuronTable::layer_summary, column); }
   LayerColumns() {
     for (std::size_t index = 0; index < kEngineCount; ++index) {
       const std::string prefix = std::string(engine_key(static_cast<Engine>(index))) + "_engine_";
@@ -93,13 +93,16 @@ const Columns& columns() {
 SessionEvents::SessionEvents(SessionWriter& writer, const SimulationOptions& options)
     : writer_(writer),
       tracks_(writer),
+      vendor_file_(options.vendor_file),
       copy_(writer.intern("copy")),
       subgraph_(writer.intern("/sg00")),
       flow_(writer.intern("FLOW_DEPENDENCE")) {
   writer_.add_source_file(std::string(kDemoFile), std::string(demo_source()));
   writer_.set_meta("source", "simulated accelerator");
-  writer_.set_meta("simulation.seed", std::to_string(options.seed));
-  writer_.set_meta("simulation.weights", options.resident_weights ? "resident" : "streamed");
+  if (!vendor_file_) {  // which has no such table
+    writer_.set_meta("simulation.seed", std::to_string(options.seed));
+    writer_.set_meta("simulation.weights", options.resident_weights ? "resident" : "streamed");
+  }
   writer_.set_meta("instance_type", "simulated");
   writer_.set_meta("capacity.SBUF", std::to_string(kSbufBytes));
   writer_.set_meta("capacity.PSUM", std::to_string(kPsumBanks * kPsumBankBytes));
@@ -155,13 +158,13 @@ void SessionEvents::write(const KernelTrace& trace, const SessionItem& item) {
       return write_layer(trace.layers[item.index], tracks);
     case RecordKind::throttle: {
       const ThrottleRecord& record = trace.throttles[item.index];
-      Row row = writer_.begin_event(tracks.throttle, record.start, record.duration,
-                                    writer_.intern(sources::neuron::neuron_throttle_kind(0)));
-      row.real(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "util_limit"),
+      Row row =
+          writer_.begin_event(tracks.throttle, record.start, record.duration, writer_.intern(neuron_throttle_kind(0)));
+      row.real(neuron_column(NeuronTable::throttle, "util_limit"),
                static_cast<double>(kThrottleK) / static_cast<double>(kThrottleN));
-      row.integer(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "k"), kThrottleK);
-      row.integer(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "n"), kThrottleN);
-      row.integer(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "type"), 0);
+      row.integer(neuron_column(NeuronTable::throttle, "k"), kThrottleK);
+      row.integer(neuron_column(NeuronTable::throttle, "n"), kThrottleN);
+      row.integer(neuron_column(NeuronTable::throttle, "type"), 0);
       return;
     }
     case RecordKind::active: {
@@ -188,6 +191,12 @@ const std::vector<SessionEvents::OperationStrings>& SessionEvents::strings_of(co
     strings.location = writer_.intern(program.sites[operation.site].location);
     strings.stack = writer_.intern(stack_text(program, static_cast<Site>(operation.site), text.caller));
     strings.hlo = writer_.intern(text.hlo);
+    if (vendor_file_ && text.layer != 0) {
+      strings.attributes = writer_.intern(R"([{"op_type":"","source_file":"","source_line":"0"}])");
+    }
+    if (vendor_file_ && !text.hlo.empty()) {
+      strings.framework = writer_.intern("[" + std::to_string(hlo_number(text.hlo) + 2) + "]");
+    }
     strings.activation = writer_.intern(text.activation);
     strings.type = text.layer == 0 ? 0 : writer_.intern(text.transpose ? "TRANSPOSE" : "REGULAR");
     strings.bir_name = writer_.intern(bir_instruction_name(program, index));
@@ -289,15 +298,17 @@ void SessionEvents::write_instruction(const KernelTrace& trace, const Instructio
   string_unless_empty(row, column.bir_location, strings.location);
   string_unless_empty(row, column.stack, strings.stack);
   string_unless_empty(row, column.hlo_name, strings.hlo);
+  string_unless_empty(row, column.hlo_attributes, strings.attributes);
+  string_unless_empty(row, column.framework, strings.framework);
   row.string(column.subgraph, subgraph_);
   if (operation.kind != OperationKind::wait) write_flows(trace, record.operation, record.start, tracks);
 }
 
 void SessionEvents::write_flows(const KernelTrace& trace, std::uint32_t operation, std::int64_t start,
                                 const DeviceTracks& tracks) {
-  static const std::size_t from = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "in_id");
-  static const std::size_t to = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "out_id");
-  static const std::size_t gap = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "gap_time");
+  static const std::size_t from = neuron_column(NeuronTable::flow, "in_id");
+  static const std::size_t to = neuron_column(NeuronTable::flow, "out_id");
+  static const std::size_t gap = neuron_column(NeuronTable::flow, "gap_time");
   const std::vector<std::uint32_t>& predecessors = trace.program->texts[operation].predecessors;
   if (predecessors.empty()) return;
   const std::uint64_t id = trace.id(operation);
@@ -346,6 +357,13 @@ void SessionEvents::write_transfer(const KernelTrace& trace, const TransferRecor
   row.text(column.dest_offset, text.compiler_operands);
   row.integer(column.read_partitions, in_sbuf(text.source));
   row.integer(column.write_partitions, in_sbuf(text.dest));
+  if (vendor_file_) {
+    constexpr std::string_view kAll = "0-127";
+    row.string(column.read_steps, writer_.intern("[[1, 256]]"));
+    row.string(column.write_steps, writer_.intern("[1, 262144]"));
+    if (text.source == "SB") row.string(column.read_partition_names, writer_.intern(kAll));
+    if (text.dest == "SB") row.string(column.write_partition_names, writer_.intern(kAll));
+  }
   string_unless_empty(row, column.location, strings.location);
   write_flows(trace, record.operation, record.start, tracks);
 }
@@ -409,13 +427,10 @@ void SessionEvents::write_collective(const KernelTrace& trace, const CollectiveR
 }
 
 void SessionEvents::write_cc_step(const KernelTrace& trace, const CcStepRecord& record, const DeviceTracks& tracks) {
-  static const std::size_t core =
-      sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "core_idx");
-  static const std::size_t engine =
-      sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "trigger_engine");
-  static const std::size_t trigger =
-      sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "trigger_start_ts");
-  static const std::size_t id = sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "op_id");
+  static const std::size_t core = neuron_column(NeuronTable::cc_instruction, "core_idx");
+  static const std::size_t engine = neuron_column(NeuronTable::cc_instruction, "trigger_engine");
+  static const std::size_t trigger = neuron_column(NeuronTable::cc_instruction, "trigger_start_ts");
+  static const std::size_t id = neuron_column(NeuronTable::cc_instruction, "op_id");
   Row row = writer_.begin_event(tracks.cc_cores.at(record.core), record.start, record.duration,
                                 writer_.intern(record.description));
   row.integer(core, record.core);
@@ -427,8 +442,7 @@ void SessionEvents::write_cc_step(const KernelTrace& trace, const CcStepRecord& 
 void SessionEvents::write_counter(const KernelTrace& trace, const SessionItem& item, const DeviceTracks& tracks) {
   // Counters have their value in column 0; the further columns follow in the order of the schema.
   if (item.kind == RecordKind::semaphore) {
-    static const std::size_t source =
-        sources::neuron::neuron_column(sources::neuron::NeuronTable::semaphore_update, "update_source");
+    static const std::size_t source = neuron_column(NeuronTable::semaphore_update, "update_source");
     const SemaphoreRecord& record = trace.semaphores[item.index];
     const SemaphoreStrings& strings = strings_of(record);
     Row row = writer_.begin_event(tracks.semaphores.at(record.semaphore), record.time, 0, strings.name);
@@ -463,13 +477,11 @@ void SessionEvents::write_counter(const KernelTrace& trace, const SessionItem& i
 void SessionEvents::write_memory(const KernelTrace& trace, const MemoryRecord& record, const DeviceTracks& tracks) {
   const StringId tensor = writer_.intern(trace.program->names[record.tensor]);
   Row row = writer_.begin_event(tracks.memory[static_cast<std::size_t>(record.pool)], record.time, 0, tensor);
-  static const std::size_t bytes =
-      sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "allocation_bytes");
-  static const std::size_t address = sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "address");
-  static const std::size_t name = sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "tensor");
-  static const std::size_t pool = sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "pool");
-  static const std::size_t location =
-      sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "nki_source_location");
+  static const std::size_t bytes = neuron_column(NeuronTable::memory, "allocation_bytes");
+  static const std::size_t address = neuron_column(NeuronTable::memory, "address");
+  static const std::size_t name = neuron_column(NeuronTable::memory, "tensor");
+  static const std::size_t pool = neuron_column(NeuronTable::memory, "pool");
+  static const std::size_t location = neuron_column(NeuronTable::memory, "nki_source_location");
   row.integer(bytes, record.bytes);
   row.unsigned_integer(address, record.address);
   row.string(name, tensor);
@@ -478,9 +490,7 @@ void SessionEvents::write_memory(const KernelTrace& trace, const MemoryRecord& r
 }
 
 void SessionEvents::write_error(const KernelTrace& trace, const ErrorRecord& record, const DeviceTracks& tracks) {
-  const auto at = [](std::string_view column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::error, column);
-  };
+  const auto at = [](std::string_view column) { return neuron_column(NeuronTable::error, column); };
   Row row = writer_.begin_event(tracks.errors, record.time, 0, writer_.intern(record.description));
   row.string(at("type"), writer_.intern(record.type));
   row.integer(at("error_type_id"), record.error_type_id);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "capture/json/json_cursor.h"
-#include "capture/json/window_prefetch.h"
+#include "capture/json/window_pipeline.h"
 #include "capture/sources/neuron/read/inferred_schema.h"
 
 namespace accelscope::capture::sources::neuron {
@@ -54,14 +54,15 @@ NeuronImporter::NeuronImporter(std::string path, const ImportOptions& options, E
 
 Result<void> NeuronImporter::run(std::unique_ptr<json::ByteSource> source,
                                  const json::JsonTableReader::Options& reader_options) {
-  json::WindowPrefetch windows(json::JsonTableReader(std::move(source), reader_options));
+  json::WindowPipeline<> windows(json::JsonTableReader(std::move(source), reader_options));
   json::JsonRowParser parser;
   bool any = false;
-  while (const json::JsonWindow* window = windows.next()) {
+  while (const auto* slot = windows.next()) {
+    const json::JsonWindow& window = slot->window;
     if (writer_.cancelled()) return Error{fmt::format("{}: the import was cancelled", path_)};
-    begin_table(*window, parser);
+    begin_table(window, parser);
     any = true;
-    parser.parse(*window, *this);
+    parser.parse(window, *this);
     if (options_.progress) options_.progress(windows.bytes_done(), windows.bytes_total());
   }
   const json::JsonTableReader& reader = windows.reader();

@@ -150,8 +150,7 @@ std::optional<OtherFormat> find_other_format(const std::string& path) {
   std::error_code failure;
   if (!std::filesystem::is_regular_file(path, failure)) return std::nullopt;
   if (const auto tables = tables_of_other_database(path)) return database_of(*tables);
-  const std::vector<char> head = json::read_head(path, kLookedAt);
-  const std::string_view bytes(head.data(), head.size());
+  const std::string bytes = json::read_head(path, kLookedAt);
   const std::string_view text = trimmed_begin(bytes);
   for (const TextRow& row : kTexts) {
     if (text.starts_with(row.begin) && has(text, row.word)) {

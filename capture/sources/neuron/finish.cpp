@@ -68,8 +68,8 @@ void NeuronImporter::derive_trigger_flows() {
     ImportTable& flows = table(NeuronTable::flow);
     EventSorter& sorter = flows.sorter();
     sorter.begin();
-    sorter.set_uint64(in_id, instruction);
-    sorter.set_uint64(out_id, transfer);
+    sorter.unsigned_integer(in_id, instruction);
+    sorter.unsigned_integer(out_id, transfer);
     sorter.commit(flows.track(plan_, "flow", "", "Dependencies", -1), start, 0, type);
   });
 }
@@ -86,9 +86,9 @@ void NeuronImporter::derive_memory() {
   const auto add = [&](std::string_view where, std::string_view name, std::int64_t begin, std::int64_t end,
                        std::int64_t size) {
     sorter.begin();
-    sorter.set_int64(bytes, size);
-    sorter.set_string(tensor, writer_.intern(name));
-    sorter.set_string(pool, writer_.intern(where));
+    sorter.integer(bytes, size);
+    sorter.string(tensor, writer_.intern(name));
+    sorter.string(pool, writer_.intern(where));
     const std::uint32_t track = memory.track(plan_, "memory", "", where, -1);
     sorter.commit(track, begin, std::max<std::int64_t>(end - begin, 0), writer_.intern(name));
   };

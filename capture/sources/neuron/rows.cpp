@@ -71,7 +71,7 @@ bool NeuronImporter::look_at(NeuronTable kind, ImportTable& into, BoundRow& row,
       break;
     case NeuronTable::active_time:
     case NeuronTable::layer_summary:
-      if (row.end) into.sorter().set_int64(into.column(kind == NeuronTable::active_time ? "end_ts" : "end"), *row.end);
+      if (row.end) into.sorter().integer(into.column(kind == NeuronTable::active_time ? "end_ts" : "end"), *row.end);
       break;
     case NeuronTable::pending_dma:
       if (const auto value = row.integer(Captured::value)) {
@@ -104,7 +104,7 @@ void NeuronImporter::look_at_instruction(ImportTable& into, const BoundRow& row)
   const auto elements = row.integer(Captured::elements);
   if (elements && *elements > 0 && *elements < (std::int64_t{1} << 61) && row.name.starts_with("MATMUL") &&
       !into.sorter().is_set(raw_flops)) {
-    into.sorter().set_int64(raw_flops, 2 * *elements);
+    into.sorter().integer(raw_flops, 2 * *elements);
   }
   const std::string_view nki = row.text(Captured::nki_source_location);
   const std::string_view bir = row.text(Captured::bir_debug_info_source_location);
@@ -154,8 +154,8 @@ void NeuronImporter::add_predecessors(const BoundRow& row, std::uint64_t id) {
     }
     EventSorter& sorter = flows.sorter();
     sorter.begin();
-    sorter.set_uint64(in_id, *predecessor);
-    sorter.set_uint64(out_id, id);
+    sorter.unsigned_integer(in_id, *predecessor);
+    sorter.unsigned_integer(out_id, id);
     sorter.commit(track, *row.start, 0, writer_.intern(type));
   }
   if (!complete || !cursor.ok()) {
@@ -205,9 +205,9 @@ void NeuronImporter::look_at_collective(ImportTable& into, const BoundRow& row) 
   if (*row.duration <= 0 || bytes <= 0) return;
   // Algorithm bandwidth: the larger of input and output over the duration, in bytes per second.
   const double bandwidth = static_cast<double>(bytes) / static_cast<double>(*row.duration) * 1e9;
-  if (!into.sorter().is_set(algorithm)) into.sorter().set_float64(algorithm, bandwidth);
+  if (!into.sorter().is_set(algorithm)) into.sorter().real(algorithm, bandwidth);
   if (!into.sorter().is_set(bus)) {
-    into.sorter().set_float64(bus, bandwidth * bus_factor(row.name, group_size(row.text(Captured::replica_group))));
+    into.sorter().real(bus, bandwidth * bus_factor(row.name, group_size(row.text(Captured::replica_group))));
   }
 }
 
@@ -216,7 +216,7 @@ void NeuronImporter::look_at_throttle(ImportTable& into, const BoundRow& row) {
   const auto k = row.integer(Captured::k);
   const auto n = row.integer(Captured::n);
   if (k && n && *n > 0 && !into.sorter().is_set(limit)) {
-    into.sorter().set_float64(limit, static_cast<double>(*k) / static_cast<double>(*n));
+    into.sorter().real(limit, static_cast<double>(*k) / static_cast<double>(*n));
   }
 }
 
@@ -238,11 +238,11 @@ void NeuronImporter::look_at_allocation(ImportTable& into, const BoundRow& row) 
   const auto first = row.integer(Captured::start_address);
   const auto last = row.integer(Captured::end_address);
   if (first && last && *last >= *first && *last - *first < kMaxAllocationBytes) {
-    sorter.set_int64(bytes, *last - *first + 1);  // the end is inclusive
-    sorter.set_uint64(address, static_cast<std::uint64_t>(*first));
+    sorter.integer(bytes, *last - *first + 1);  // the end is inclusive
+    sorter.unsigned_integer(address, static_cast<std::uint64_t>(*first));
   }
-  sorter.set_string(tensor, writer_.intern(row.name));
-  sorter.set_string(pool, writer_.intern(fmt::format("SBUF partition {}", row.text(Captured::partition))));
+  sorter.string(tensor, writer_.intern(row.name));
+  sorter.string(pool, writer_.intern(fmt::format("SBUF partition {}", row.text(Captured::partition))));
 }
 
 void NeuronImporter::add_hbm_sample(const BoundRow& row) {
@@ -254,8 +254,8 @@ void NeuronImporter::add_hbm_sample(const BoundRow& row) {
   ImportTable& hbm = table(NeuronTable::hbm_throughput);
   EventSorter& sorter = hbm.sorter();
   sorter.begin();
-  sorter.set_float64(rate, *value);
-  if (const auto moved = row.integer(Captured::hbm_total_transfer_bytes)) sorter.set_int64(total, *moved);
+  sorter.real(rate, *value);
+  if (const auto moved = row.integer(Captured::hbm_total_transfer_bytes)) sorter.integer(total, *moved);
   sorter.commit(hbm.track(plan_, "counter", "HBM throughput", "", place_), *row.start, 0, 0);
 }
 

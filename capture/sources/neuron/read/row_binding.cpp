@@ -209,7 +209,7 @@ void RowBinding::bind(std::span<const json::JsonField> fields, EventSorter& sort
   }
   if (!extra_.empty()) {
     extra_ += '}';
-    sorter.set_text(extra_column_, extra_);
+    sorter.text(extra_column_, extra_);
   }
 }
 
@@ -260,39 +260,39 @@ bool RowBinding::set_column(const json::JsonField& field, const Slot& slot, Even
     case ColumnType::int64:
       // An empty text in a column of numbers is how the vendor writes "none".
       if (const auto value = json::to_int64(field)) {
-        sorter.set_int64(slot.column, *value);
+        sorter.integer(slot.column, *value);
         return true;
       }
       return field.kind == json::JsonKind::string && field.text.empty();
     case ColumnType::uint64:
       if (const auto value = json::to_uint64(field)) {
-        sorter.set_uint64(slot.column, *value);
+        sorter.unsigned_integer(slot.column, *value);
         return true;
       }
       if (const auto value = json::to_int64(field)) {  // -1 for none
-        sorter.set_uint64(slot.column, static_cast<std::uint64_t>(*value));
+        sorter.unsigned_integer(slot.column, static_cast<std::uint64_t>(*value));
         return true;
       }
       return field.kind == json::JsonKind::string && field.text.empty();
     case ColumnType::float64:
       if (const auto value = json::to_double(field)) {
-        sorter.set_float64(slot.column, *value);
+        sorter.real(slot.column, *value);
         return true;
       }
       return field.kind == json::JsonKind::string && field.text.empty();
     case ColumnType::boolean:
       if (const auto value = json::to_boolean(field)) {
-        sorter.set_uint64(slot.column, *value ? 1 : 0);
+        sorter.unsigned_integer(slot.column, *value ? 1 : 0);
         return true;
       }
       return field.kind == json::JsonKind::string && field.text.empty();
     case ColumnType::string:
       if (const std::string_view text = shown_text(field, scratch); !text.empty()) {
-        sorter.set_string(slot.column, writer.intern(text));
+        sorter.string(slot.column, writer.intern(text));
       }
       return true;
     case ColumnType::text:
-      if (const std::string_view text = shown_text(field, scratch); !text.empty()) sorter.set_text(slot.column, text);
+      if (const std::string_view text = shown_text(field, scratch); !text.empty()) sorter.text(slot.column, text);
       return true;
   }
   return false;

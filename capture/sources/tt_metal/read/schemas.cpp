@@ -14,63 +14,49 @@ namespace {
 
 using namespace columns;
 
-struct FieldSpec {
-  LogField field;
-  ColumnSpec column;
+// In the order of LogField.
+constexpr ColumnSpec kCommon[] = {
+    {"pcie_slot", kInt, "", kOperation, "Chip", "Number of the chip: its PCIe slot."},
+    {"core_x", kInt, "", kOperation, "Core x", "Column of the core on the chip's network."},
+    {"core_y", kInt, "", kOperation, "Core y", "Row of the core on the chip's network."},
+    {"risc", kString, "", kOperation, "RISC", "Processor of the core that ran the code."},
+    {"timer_id", kUnsigned, "", kIds, "Timer",
+     "The marker's number: 16 bits folded from its name, file and line, so two markers may share one."},
+    {"run_host_id", kUnsigned, "", kIds, "Run host ID",
+     "The host's number of the program's run: GLOBAL CALL COUNT of an operations report."},
+    {"run_id", kUnsigned, "", kIds, "Run ID", "Number of the run or program, of older logs."},
+    {"trace_id", kUnsigned, "", kIds, "Trace", "Number of the captured trace that was replayed."},
+    {"trace_id_counter", kUnsigned, "", kIds, "Replay", "Which replay of the trace it was."},
+    {"time_cycles", kInt, "cycles", kTiming, "Cycle",
+     "The chip's cycle counter at the begin, exactly as the file has it."},
+    {"source", kString, "", kLayerAndSource, "Source", "File and line of the marker in the kernel's code.",
+     Role::source_location},
+    {"meta_data", kString, "", kDetails, "Meta data", "What the tool added, as JSON."},
 };
-
-constexpr FieldSpec kCommon[] = {
-    {LogField::pcie_slot, {"pcie_slot", kInt, "", kOperation, "Chip", "Number of the chip: its PCIe slot."}},
-    {LogField::core_x, {"core_x", kInt, "", kOperation, "Core x", "Column of the core on the chip's network."}},
-    {LogField::core_y, {"core_y", kInt, "", kOperation, "Core y", "Row of the core on the chip's network."}},
-    {LogField::risc, {"risc", kString, "", kOperation, "RISC", "Processor of the core that ran the code."}},
-    {LogField::timer_id,
-     {"timer_id", kUnsigned, "", kIds, "Timer",
-      "The marker's number: 16 bits folded from its name, file and line, so two markers may share one."}},
-    {LogField::run_host_id,
-     {"run_host_id", kUnsigned, "", kIds, "Run host ID",
-      "The host's number of the program's run: GLOBAL CALL COUNT of an operations report."}},
-    {LogField::run_id, {"run_id", kUnsigned, "", kIds, "Run ID", "Number of the run or program, of older logs."}},
-    {LogField::trace_id, {"trace_id", kUnsigned, "", kIds, "Trace", "Number of the captured trace that was replayed."}},
-    {LogField::trace_id_counter,
-     {"trace_id_counter", kUnsigned, "", kIds, "Replay", "Which replay of the trace it was."}},
-    {LogField::time_cycles,
-     {"time_cycles", kInt, "cycles", kTiming, "Cycle",
-      "The chip's cycle counter at the begin, exactly as the file has it."}},
-    {LogField::source,
-     {"source", kString, "", kLayerAndSource, "Source", "File and line of the marker in the kernel's code.",
-      Role::source_location}},
-    {LogField::meta_data, {"meta_data", kString, "", kDetails, "Meta data", "What the tool added, as JSON."}},
+// What is a table's own, in the order of LogField too.
+constexpr ColumnSpec kZone[] = {
+    {"data", kUnsigned, "", kDetails, "Data", "The row's stat value: of the begin, else of the end."},
+    {"cycles", kInt, "cycles", kTiming, "Cycles", "Length of the zone in cycles of the chip."},
+    {"unfinished", kFlag, "", kTiming, "Unfinished",
+     "The zone has no end in the log; it is drawn to where its parent ends or it begins anew."},
+    {"end_meta_data", kString, "", kDetails, "Meta data at the end",
+     "What the tool added to the zone's end, where it differs."},
 };
-constexpr FieldSpec kZone[] = {
-    {LogField::value,
-     {"data", kUnsigned, "", kDetails, "Data", "The row's stat value: of the begin, else of the end."}},
-    {LogField::own, {"cycles", kInt, "cycles", kTiming, "Cycles", "Length of the zone in cycles of the chip."}},
-    {LogField::unfinished,
-     {"unfinished", kFlag, "", kTiming, "Unfinished",
-      "The zone has no end in the log; it is drawn to where its parent ends or it begins anew."}},
-    {LogField::end_meta_data,
-     {"end_meta_data", kString, "", kDetails, "Meta data at the end",
-      "What the tool added to the zone's end, where it differs."}},
+constexpr ColumnSpec kZoneTotal[] = {
+    {"cycles", kUnsigned, "cycles", kTiming, "Cycles", "Cycles summed up over all passes of the zone."},
+    {"ns", kInt, "ns", kTiming, "Time", "The same by the chip's frequency."},
 };
-constexpr FieldSpec kZoneTotal[] = {
-    {LogField::value,
-     {"cycles", kUnsigned, "cycles", kTiming, "Cycles", "Cycles summed up over all passes of the zone."}},
-    {LogField::own, {"ns", kInt, "ns", kTiming, "Time", "The same by the chip's frequency."}},
+constexpr ColumnSpec kData[] = {
+    {"data", kUnsigned, "", kDetails, "Data", "64 bits that the kernel or the network profiler recorded."},
 };
-constexpr FieldSpec kData[] = {
-    {LogField::value,
-     {"data", kUnsigned, "", kDetails, "Data", "64 bits that the kernel or the network profiler recorded."}},
+constexpr ColumnSpec kEvent[] = {
+    {"data", kUnsigned, "", kDetails, "Data", "The row's stat value."},
+    {"type", kString, "", kOperation, "Type", "Type of the row in the file."},
+    {"unmatched_end", kFlag, "", kTiming, "End alone", "The end of a zone whose begin is not in the log."},
 };
-constexpr FieldSpec kEvent[] = {
-    {LogField::value, {"data", kUnsigned, "", kDetails, "Data", "The row's stat value."}},
-    {LogField::own, {"type", kString, "", kOperation, "Type", "Type of the row in the file."}},
-    {LogField::unfinished,
-     {"unmatched_end", kFlag, "", kTiming, "End alone", "The end of a zone whose begin is not in the log."}},
-};
-constexpr FieldSpec kCounter[] = {
-    {LogField::value, {"value", kUnsigned, "", kOperation, "Value", "What the counter had counted.", Role::value}},
-    {LogField::own, {"ref_cnt", kUnsigned, "cycles", kOperation, "Reference count", "Cycles over which it counted."}},
+constexpr ColumnSpec kCounter[] = {
+    {"value", kUnsigned, "", kOperation, "Value", "What the counter had counted.", Role::value},
+    {"ref_cnt", kUnsigned, "cycles", kOperation, "Reference count", "Cycles over which it counted."},
 };
 
 constexpr ColumnSpec kRunOnly[] = {
@@ -81,7 +67,7 @@ constexpr ColumnSpec kRunOnly[] = {
 constexpr std::string_view kMarkerName = "Name of the zone or marker; by its timer if it has none.";
 struct LogTableSpec {
   SchemaSpec schema;
-  std::span<const FieldSpec> own;
+  std::span<const ColumnSpec> own;
 };
 constexpr std::array<LogTableSpec, kLogTableCount> kLogTables = {{
     {{"zone", EventKind::slice, "zone_name", kMarkerName}, kZone},
@@ -115,10 +101,7 @@ void add_further_column(Schema& schema, std::string_view title, ColumnType type,
 
 }  // namespace
 
-LogColumns::LogColumns(LogTable table) noexcept {
-  for (const FieldSpec& field : spec_of(table).own) places_[static_cast<std::size_t>(field.field)] = further_++;
-  for (const FieldSpec& field : kCommon) places_[static_cast<std::size_t>(field.field)] = further_++;
-}
+LogColumns::LogColumns(LogTable table) noexcept : own_(spec_of(table).own.size()) {}
 
 Schema run_schema() {
   Schema schema = make_schema({"run", EventKind::slice, "run",
@@ -126,9 +109,7 @@ Schema run_schema() {
   constexpr LogField kIdFields[LogContext::kIds] = {LogField::run_id, LogField::run_host_id, LogField::trace_id,
                                                     LogField::trace_id_counter};
   for (const LogField field : kIdFields) {
-    for (const FieldSpec& spec : kCommon) {
-      if (spec.field == field) schema.columns.push_back(make_column(spec.column));
-    }
+    schema.columns.push_back(make_column(kCommon[static_cast<std::size_t>(field) - kOwnLogFields]));
   }
   append_columns(schema, kRunOnly);
   return schema;
@@ -136,9 +117,8 @@ Schema run_schema() {
 
 Schema device_log_schema(LogTable table, const LogTableColumns& more) {
   const LogTableSpec& spec = spec_of(table);
-  Schema schema = make_schema(spec.schema);
-  for (const FieldSpec& field : spec.own) schema.columns.push_back(make_column(field.column));
-  for (const FieldSpec& field : kCommon) schema.columns.push_back(make_column(field.column));
+  Schema schema = make_schema(spec.schema, spec.own);
+  append_columns(schema, kCommon);
   if (more.dispatch) {
     for (const DispatchKey& key : kDispatchKeys)
       add_further_column(schema, key.name, key.type, "Of a dispatch core: part of the meta data.");

@@ -1,6 +1,7 @@
 #include "capture/sources/base/inferred_columns.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 namespace accelscope::capture::sources {
@@ -11,6 +12,28 @@ constexpr std::uint64_t kEnoughTexts = 64;
 constexpr std::uint64_t kLongText = 100;
 
 }  // namespace
+
+std::optional<std::uint64_t> to_bits(ColumnType type, const json::JsonField& value) noexcept {
+  const auto bits = [](const auto& read) {
+    return read ? std::optional(static_cast<std::uint64_t>(*read)) : std::nullopt;
+  };
+  switch (type) {
+    case ColumnType::int64:
+      return bits(json::to_int64(value));
+    case ColumnType::uint64:
+      return json::to_uint64(value);
+    case ColumnType::float64: {
+      const std::optional<double> real = json::to_double(value);
+      return real ? std::optional(std::bit_cast<std::uint64_t>(*real)) : std::nullopt;
+    }
+    case ColumnType::boolean:
+      return bits(json::to_boolean(value));
+    case ColumnType::string:
+    case ColumnType::text:
+      break;
+  }
+  return std::nullopt;
+}
 
 void InferredColumns::add(std::string_view key, const json::JsonField& value) {
   auto found = keys_.find(key);

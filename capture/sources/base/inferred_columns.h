@@ -1,4 +1,5 @@
-// Columns for fields that nobody told us about: their types are read off the first rows of a table.
+// What values of JSON are to columns. Columns for fields that nobody told us about: their types are read off the first
+// rows of a table.
 //
 //   InferredColumns found({.most_columns = 64});
 //   for (each row) for (each field) found.add(field.key, field);
@@ -7,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -16,6 +18,10 @@
 #include "core/model/schema.h"
 
 namespace accelscope::capture::sources {
+
+// The value for a column of numbers or truth values: an integer in 64 bits, the bits of a real number, 0 or 1. Nothing
+// if it does not fit the column.
+[[nodiscard]] std::optional<std::uint64_t> to_bits(ColumnType type, const json::JsonField& value) noexcept;
 
 struct InferenceRules {
   std::size_t most_columns = 64;  // fields beyond them are not looked at

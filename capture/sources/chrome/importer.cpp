@@ -132,15 +132,11 @@ void ChromeImporter::make_bindings(const EventBatch& batch) {
     if (bindings_[table] != nullptr || !needs_table(record.phase)) continue;
     if (inferences[table] == nullptr) inferences[table] = std::make_unique<ArgsInference>();
     if (++samples[table] > kMostSamples) continue;
-    json::JsonCursor cursor(batch.text_at(record.raw_args));
-    if (!cursor.enter('{')) continue;
-    while (cursor.next_element('{')) {
-      const std::string_view key = cursor.key();
-      if (!cursor.ok()) break;
-      json::JsonField field = cursor.value();
-      field.key = key;
-      if (cursor.ok()) inferences[table]->add(field);
-    }
+    // What is read before a mistake tells enough.
+    (void)json::each_member(batch.text_at(record.raw_args), [&](const json::JsonField& field) {
+      inferences[table]->add(field);
+      return true;
+    });
   }
   for (std::size_t table = 0; table < kChromeTableCount; ++table) {
     if (inferences[table] == nullptr) continue;

@@ -7,6 +7,7 @@
 
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/chrome/importer.h"
+#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -25,8 +26,7 @@ constexpr int kLikely = 70;   // keys that only such traces have, or rows that l
 }  // namespace
 
 int probe_chrome_json(std::string_view text, const std::string& /*path*/) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = without_byte_order_mark(text);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return 0;
   const auto has = [&](std::string_view key) { return contains_key(text, key); };

@@ -340,13 +340,7 @@ void TracyCsvImport::write_report() {
                          fmt::format("more than {} threads or plots; the later ones share a track", kMostTracks),
                          Severity::warning});
   }
-  const SourceSearch search = add_source_files(files_, options_.source_roots, writer_);
-  if (files_.empty() || search.missing.empty()) return;
-  writer_.add_quality({"source_files_missing", search.missing.size(),
-                       fmt::format("source files that the zones name were not found ({}{}); name the folder that holds "
-                                   "them with --source-root",
-                                   search.missing.front(), search.missing.size() > 1 ? ", ..." : ""),
-                       Severity::note});
+  add_source_files(files_, options_.source_roots, "the zones name", writer_);
 }
 
 }  // namespace

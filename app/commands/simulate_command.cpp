@@ -4,12 +4,12 @@
 #include <memory>
 #include <ostream>
 
+#include "app/commands/view_json.h"
 #include "app/export/output_file.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
 #include "app/terminal/standard_files.h"
 #include "capture/command_line/options.h"
-#include "capture/sim/output/neuron_json_writer.h"
 #include "capture/sim/output/simulator.h"
 #include "core/base/format.h"
 
@@ -28,7 +28,10 @@ struct SimulateCommand {
     std::int64_t ns = 0;
   };
   int run(const CommandRun& run) const;
+  [[nodiscard]] Result<std::unique_ptr<Store>> simulated(const capture::sim::SimulationOptions& options,
+                                                         const std::string& path, const CommandRun& run) const;
   [[nodiscard]] Result<Written> write_session(const std::string& path, const CommandRun& run) const;
+  [[nodiscard]] Result<void> write_vendor_file(const std::string& path, const CommandRun& run) const;
 };
 
 // Reports the events that have come, which is what the user asked for a number of.
@@ -51,20 +54,38 @@ class CountingSink final : public EventSink {
   std::uint64_t events_ = 0;
 };
 
-Result<SimulateCommand::Written> SimulateCommand::write_session(const std::string& path, const CommandRun& run) const {
+Result<std::unique_ptr<Store>> SimulateCommand::simulated(const capture::sim::SimulationOptions& options,
+                                                          const std::string& path, const CommandRun& run) const {
   auto store = Store::create();
-  if (!store) return store.error();
+  if (!store) return store;
   const Result<void> done = with_progress("Simulating", run, [&](JobControl& control) -> Result<void> {
     control.set_unit(JobUnit::events);
-    CountingSink sink(**store, control, simulation.events);
-    Result<void> simulated = capture::sim::simulate(simulation, sink);
+    CountingSink sink(**store, control, options.events);
+    Result<void> simulated = capture::sim::simulate(options, sink);
     if (simulated.ok() && control.cancelled()) return Error{path + ": the simulation was cancelled"};
     return simulated;
   });
   if (!done) return done.error();
+  return store;
+}
+
+Result<SimulateCommand::Written> SimulateCommand::write_session(const std::string& path, const CommandRun& run) const {
+  const auto store = simulated(simulation, path, run);
+  if (!store) return store.error();
   if (auto saved = save_session(**store, path, run); !saved) return saved.error();
   const auto snapshot = (*store)->snapshot();
   return Written{snapshot->event_count, snapshot->end_ns - snapshot->begin_ns};
+}
+
+Result<void> SimulateCommand::write_vendor_file(const std::string& path, const CommandRun& run) const {
+  const auto options = capture::sim::vendor_file_options(simulation);
+  if (!options) return options.error();
+  const auto file = OutputFile::open(path, run.streams.out);
+  if (!file) return file.error();
+  const auto store = simulated(*options, path, run);
+  if (!store) return store.error();
+  if (const auto done = write_json_tables(**store, {}, **file, "Writing " + path, run); !done) return done.error();
+  return (*file)->finish();
 }
 
 int SimulateCommand::run(const CommandRun& run) const {
@@ -82,10 +103,7 @@ int SimulateCommand::run(const CommandRun& run) const {
     if (!written) return run.fail(written.message());
     session = *written;
   } else {
-    const Result<void> done = with_progress("Simulating into " + name, run, [&](JobControl& control) {
-      return capture::sim::write_neuron_json(simulation, target->path(), [&control] { return control.cancelled(); });
-    });
-    if (!done) return run.fail(done.message());
+    if (const auto done = write_vendor_file(target->path(), run); !done) return run.fail(done.message());
   }
   std::error_code error;
   const auto size = static_cast<std::uint64_t>(std::filesystem::file_size(target->path(), error));

@@ -32,8 +32,6 @@ std::string summary_key(const Snapshot& snapshot) {
   return "n_" + sha256_hex(text).substr(0, 40);
 }
 
-std::string json_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
-
 std::string vendor_json(const SessionMetric& metric) {
   if (metric.vendor) return json_number(*metric.vendor);
   return json_quote(metric.vendor_text);

@@ -31,29 +31,6 @@ std::string name_of_part(const capture::sources::InputPart& part) {
   return title_of_path(part.path) + ".json";
 }
 
-Result<JsonExportReport> write_session(const OpenedSession& session, const SessionFilter& filter, OutputFile& output,
-                                       const std::string& title, const CommandRun& run) {
-  JsonExportReport report;
-  const Result<void> done = with_progress(title, run, [&](JobControl& control) -> Result<void> {
-    control.set_unit(JobUnit::events);
-    WorkerPool pool;
-    TaskControl task;
-    JsonExport request{
-        {*session.store, session.store->snapshot(), pool, task}, {}, filter.filter.range.value_or(TimeRange{}), {}};
-    request.query.mask = filter.mask;
-    if (neuron::is_neuron_session(*request.query.snapshot)) request.forms = neuron::json_forms(*request.query.snapshot);
-    request.progress = [&](std::uint64_t rows, std::uint64_t total) {
-      if (!control.report(rows, total)) task.cancel();
-    };
-    auto written = export_json(request, [&](std::string_view text) { return output.write(text); });
-    if (!written) return control.cancelled() ? Error{title + ": cancelled"} : written.error();
-    report = *written;
-    return {};
-  });
-  if (!done) return done.error();
-  return report;
-}
-
 Result<void> view_one(const JsonViewRequest& request, const std::string& input, const std::string& output_path,
                       const CommandRun& run) {
   if (auto may = may_write(output_path, request.force, {input}); !may) return may;
@@ -65,7 +42,7 @@ Result<void> view_one(const JsonViewRequest& request, const std::string& input, 
   if (request.filter.has_events()) run.say(fmt::format("accelscope: {}: {}", input, filter->text()));
   const auto output = OutputFile::open(output_path, run.streams.out);
   if (!output) return output.error();
-  const auto report = write_session(*session, *filter, **output, "Writing " + output_path, run);
+  const auto report = write_json_tables(*session->store, *filter, **output, "Writing " + output_path, run);
   if (!report) return report.error();
   if (auto finished = (*output)->finish(); !finished) return finished;
   for (const std::string& loss : report->losses()) run.say(fmt::format("accelscope: {}: {}", output_path, loss));
@@ -102,6 +79,28 @@ int view_folder(const JsonViewRequest& request, const CommandRun& run) {
 }
 
 }  // namespace
+
+Result<JsonExportReport> write_json_tables(const Store& store, const SessionFilter& filter, OutputFile& output,
+                                           const std::string& title, const CommandRun& run) {
+  JsonExportReport report;
+  const Result<void> done = with_progress(title, run, [&](JobControl& control) -> Result<void> {
+    control.set_unit(JobUnit::events);
+    WorkerPool pool;
+    TaskControl task;
+    JsonExport request{{store, store.snapshot(), pool, task}, {}, filter.filter.range.value_or(TimeRange{}), {}};
+    request.query.mask = filter.mask;
+    if (neuron::is_neuron_session(*request.query.snapshot)) request.forms = neuron::json_forms(*request.query.snapshot);
+    request.progress = [&](std::uint64_t rows, std::uint64_t total) {
+      if (!control.report(rows, total)) task.cancel();
+    };
+    auto written = export_json(request, [&](std::string_view text) { return output.write(text); });
+    if (!written) return control.cancelled() ? Error{title + ": cancelled"} : written.error();
+    report = *written;
+    return {};
+  });
+  if (!done) return done.error();
+  return report;
+}
 
 std::string memory_tracker_note(const Snapshot& snapshot) {
   std::uint64_t events = 0;

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "app/export/output_file.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/workspace/opening.h"
+#include "core/export/json_tables.h"
 
 namespace accelscope::app {
 
@@ -23,6 +25,11 @@ struct JsonViewRequest {
 
 // An exit code.
 [[nodiscard]] int view_json(const JsonViewRequest& request, const CommandRun& run);
+
+// All that passes the filter, as those tables.
+[[nodiscard]] Result<JsonExportReport> write_json_tables(const Store& store, const SessionFilter& filter,
+                                                         OutputFile& output, const std::string& title,
+                                                         const CommandRun& run);
 
 // What --enable-memory-tracker finds in this session, in a sentence.
 [[nodiscard]] std::string memory_tracker_note(const Snapshot& snapshot);

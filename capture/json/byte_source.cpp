@@ -205,8 +205,8 @@ bool is_packed(std::string_view first_bytes) noexcept {
   return first_bytes.starts_with(kGzip) || first_bytes.starts_with(kZstd);
 }
 
-std::vector<char> read_head(const std::string& path, std::size_t bytes) {
-  std::vector<char> head(bytes);
+std::string read_head(const std::string& path, std::size_t bytes) {
+  std::string head(bytes, '\0');
   std::size_t size = 0;
   const Result<std::unique_ptr<ByteSource>> source = ByteSource::open(path);
   while (source && size < head.size()) {

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/base/result.h"
 
@@ -35,6 +34,6 @@ class ByteSource {
 // Whether a file that begins with these bytes is packed.
 [[nodiscard]] bool is_packed(std::string_view first_bytes) noexcept;
 // The first bytes of a file, inflated; fewer where it ends or cannot be read further. For probes.
-[[nodiscard]] std::vector<char> read_head(const std::string& path, std::size_t bytes);
+[[nodiscard]] std::string read_head(const std::string& path, std::size_t bytes);
 
 }  // namespace accelscope::capture::json

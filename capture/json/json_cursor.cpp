@@ -9,6 +9,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/text.h"
+#include "core/base/utf8.h"
 
 namespace accelscope::capture::json {
 namespace {
@@ -49,22 +50,6 @@ constexpr std::array<bool, 256> kNumberBytes = [] {
       !word.empty() && (word[0] == '-' || word[0] == '+' || word[0] == '.' || (word[0] >= '0' && word[0] <= '9'));
   return begins &&
          std::all_of(word.begin(), word.end(), [](char c) { return kNumberBytes[static_cast<unsigned char>(c)]; });
-}
-
-// The length of the UTF-8 sequence at the start of the text, 0 if there is none.
-[[nodiscard]] std::size_t sequence_length(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates and what lies above U+10FFFF.
-  const bool forbidden = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f) ||
-                         (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f);
-  return forbidden ? 0 : length;
 }
 
 void append_code_point(std::string& out, std::uint32_t code) {
@@ -120,7 +105,7 @@ bool is_utf8(std::string_view text) noexcept {
   while (!text.empty()) {
     while (text.size() >= 8 && (eight_bytes(text.data()) & kHighBits) == 0) text.remove_prefix(8);
     if (text.empty()) break;
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = utf8_length(text);
     if (length == 0) return false;
     text.remove_prefix(length);
   }
@@ -131,7 +116,7 @@ std::string mend_utf8(std::string_view text) {
   std::string mended;
   mended.reserve(text.size() + 8);
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = utf8_length(text);
     mended += length == 0 ? kReplacement : text.substr(0, length);
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }

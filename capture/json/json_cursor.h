@@ -3,12 +3,14 @@
 //
 //   JsonCursor cursor(text);
 //   if (cursor.enter('[')) while (cursor.next_element('[')) { JsonField value = cursor.value(); ... }
+//   const bool whole = each_member(text, [&](const JsonField& field) { ...; return true; });
 #pragma once
 
 #include <cstddef>
 #include <list>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "capture/json/json_field.h"
 
@@ -45,6 +47,33 @@ class JsonCursor {
   bool first_ = false;           // no element was taken since the last opening bracket
   std::list<std::string> kept_;  // unescaped texts; costs nothing while there are none
 };
+
+// Calls visit(field) for every member of an object, with its key, or element of a list, until it returns false. True
+// if the text is one, is whole and every call returned true.
+template <typename Visit>
+[[nodiscard]] bool each_member(std::string_view object, Visit&& visit) {
+  JsonCursor cursor(object);
+  if (!cursor.enter('{')) return false;
+  while (cursor.next_element('{')) {
+    const std::string_view key = cursor.key();
+    if (!cursor.ok()) return false;
+    JsonField field = cursor.value();
+    if (!cursor.ok()) return false;
+    field.key = key;
+    if (!visit(std::as_const(field))) return false;
+  }
+  return cursor.ok();
+}
+template <typename Visit>
+[[nodiscard]] bool each_element(std::string_view list, Visit&& visit) {
+  JsonCursor cursor(list);
+  if (!cursor.enter('[')) return false;
+  while (cursor.next_element('[')) {
+    const JsonField value = cursor.value();
+    if (!cursor.ok() || !visit(value)) return false;
+  }
+  return cursor.ok();
+}
 
 // A copy in which every byte that is not UTF-8 is U+FFFD.
 [[nodiscard]] std::string mend_utf8(std::string_view text);

@@ -116,17 +116,15 @@ std::optional<bool> to_boolean(const JsonField& field) noexcept {
 }
 
 void append_json(std::string& out, const JsonField& field) {
-  out += json_quote(field.key);
+  append_json_quoted(out, field.key);
   out += ':';
   switch (field.kind) {
     case JsonKind::string:
-      out += json_quote(field.text);
+    case JsonKind::not_finite:
+      append_json_quoted(out, field.text);
       break;
     case JsonKind::null:
       out += "null";
-      break;
-    case JsonKind::not_finite:
-      out += json_quote(field.text);
       break;
     default:
       out += field.text;

@@ -5,6 +5,7 @@
 
 #include "capture/json/balanced_scan.h"
 #include "core/base/text.h"
+#include "core/base/utf8.h"
 
 namespace accelscope::capture::json {
 namespace {
@@ -128,7 +129,6 @@ JsonTableReader::Step JsonTableReader::step(JsonWindow& window) {
 }
 
 JsonTableReader::Step JsonTableReader::step_document() {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (offset() == 0 && end_ - begin_ < kByteOrderMark.size() && !source_ended_) return Step::need_more;
   if (offset() == 0 && std::string_view(buffer_.data() + begin_, end_ - begin_).starts_with(kByteOrderMark)) {
     begin_ += kByteOrderMark.size();

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "capture/json/byte_source.h"
 #include "capture/sources/chrome/source.h"
 #include "capture/sources/neuron/ntff_source.h"
 #include "capture/sources/neuron/source.h"
@@ -40,16 +41,17 @@ std::string known_names() {
   return names;
 }
 
-Result<Bytes> read_first_bytes(const std::string& path) {
+// Some of it is enough: a file that is damaged behind it can be recognised all the same.
+Result<std::string> read_first_bytes(const std::string& path) {
   std::error_code failure;
-  if (std::filesystem::is_directory(path, failure)) return Bytes{};
+  if (std::filesystem::is_directory(path, failure)) return std::string();
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{fmt::format("{}: cannot be opened: {}; check the path", path, std::strerror(errno))};
-  Bytes bytes(kProbeBytes);
-  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<std::size_t>(file.gcount()));
-  if (bytes.empty()) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path)};
-  return bytes;
+  std::string head(kProbeBytes, '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(file.gcount()));
+  if (head.empty()) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path)};
+  return json::is_packed(head) ? json::read_head(path, kProbeBytes) : head;
 }
 
 }  // namespace
@@ -64,17 +66,17 @@ Result<const SourceFormat*> find_format(std::string_view name) {
 }
 
 bool is_recognised(const SourceFormat& format, const std::string& path) {
-  const Result<Bytes> bytes = read_first_bytes(path);
-  return bytes && format.probe(*bytes, path) > 0;
+  const Result<std::string> head = read_first_bytes(path);
+  return head && format.probe(*head, path) > 0;
 }
 
 Result<const SourceFormat*> guess_format(const std::string& path) {
-  const Result<Bytes> bytes = read_first_bytes(path);
-  if (!bytes) return bytes.error();
+  const Result<std::string> head = read_first_bytes(path);
+  if (!head) return head.error();
   const SourceFormat* best = nullptr;
   int best_confidence = 0;
   for (const SourceFormat& format : kFormats) {
-    const int confidence = format.probe(bytes.value(), path);
+    const int confidence = format.probe(*head, path);
     if (confidence > best_confidence) {
       best = &format;
       best_confidence = confidence;

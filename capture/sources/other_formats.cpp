@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capture/json/byte_source.h"
+#include "core/base/utf8.h"
 #include "core/store/other_database.h"
 
 namespace accelscope::capture::sources {
@@ -80,8 +81,7 @@ constexpr std::array kNames = {
 }
 
 [[nodiscard]] std::string_view trimmed_begin(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = without_byte_order_mark(text);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   return text;
 }
@@ -150,8 +150,7 @@ std::optional<OtherFormat> find_other_format(const std::string& path) {
   std::error_code failure;
   if (!std::filesystem::is_regular_file(path, failure)) return std::nullopt;
   if (const auto tables = tables_of_other_database(path)) return database_of(*tables);
-  const std::vector<char> head = json::read_head(path, kLookedAt);
-  const std::string_view bytes(head.data(), head.size());
+  const std::string bytes = json::read_head(path, kLookedAt);
   const std::string_view text = trimmed_begin(bytes);
   for (const TextRow& row : kTexts) {
     if (text.starts_with(row.begin) && has(text, row.word)) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -263,11 +264,12 @@ Result<double> parse_rate(std::string_view text) {
   return Error{fmt::format("\"{}\" is not a rate; try 1500, 20k, 2M or max", text)};
 }
 
-std::string json_quote(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() + 2);
+void append_json_quoted(std::string& out, std::string_view text) {
   out += '"';
-  for (std::size_t i = 0; i < text.size();) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  const auto plain = static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+  out += text.substr(0, plain);
+  for (std::size_t i = plain; i < text.size();) {
     const char c = text[i];
     if (c == '"' || c == '\\') {
       out += '\\';
@@ -288,7 +290,15 @@ std::string json_quote(std::string_view text) {
     }
   }
   out += '"';
+}
+
+std::string json_quote(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 2);
+  append_json_quoted(out, text);
   return out;
 }
+
+std::string json_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
 
 }  // namespace accelscope

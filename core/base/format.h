@@ -27,6 +27,9 @@ namespace accelscope {
 [[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);  // "512MiB", "2G" (binary), "1.5 GB", "1048576"
 [[nodiscard]] Result<double> parse_rate(std::string_view text);         // "2M", "max" (infinity), "1500"
 
-[[nodiscard]] std::string json_quote(std::string_view text);  // with the quotes; bad UTF-8 becomes U+FFFD
+// JSON: texts with their quotes, bad UTF-8 as U+FFFD; numbers that are not finite as null.
+void append_json_quoted(std::string& out, std::string_view text);
+[[nodiscard]] std::string json_quote(std::string_view text);
+[[nodiscard]] std::string json_number(double value);
 
 }  // namespace accelscope

@@ -42,25 +42,13 @@ void append_words(std::string& out, std::string_view text) {
   constexpr std::string_view kBetween = ", ";
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(kBetween), text.size());
-    append_quoted(out, text.substr(0, end));
+    append_json_quoted(out, text.substr(0, end));
     text.remove_prefix(std::min(end + kBetween.size(), text.size()));
     if (!text.empty()) out += ',';
   }
 }
 
 }  // namespace
-
-void append_quoted(std::string& out, std::string_view text) {
-  const bool plain =
-      std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-  if (!plain) {
-    out += json_quote(text);
-    return;
-  }
-  out += '"';
-  out += text;
-  out += '"';
-}
 
 RowPlan make_row_plan(const Schema& schema, const JsonForms& forms, std::string_view table) {
   RowPlan plan;
@@ -107,7 +95,7 @@ const std::string& RowWriter::quoted(StringId id) {
   if (known != quoted_.end()) return known->second;
   if (quoted_.size() >= kMaxQuoted) quoted_.clear();
   std::string text;
-  append_quoted(text, strings_.text(id));
+  append_json_quoted(text, strings_.text(id));
   return quoted_.emplace(id, std::move(text)).first->second;
 }
 
@@ -130,7 +118,7 @@ void RowWriter::write_text(std::string& out, std::string_view text, JsonForm for
       }
       [[fallthrough]];
     default:
-      append_quoted(out, text);
+      append_json_quoted(out, text);
   }
 }
 

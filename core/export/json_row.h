@@ -38,9 +38,6 @@ struct RowPlan {
 
 [[nodiscard]] RowPlan make_row_plan(const Schema& schema, const JsonForms& forms, std::string_view table);
 
-// Quoted, with escapes; bad UTF-8 becomes U+FFFD.
-void append_quoted(std::string& out, std::string_view text);
-
 // For every row, the events that it depends on.
 using RowFlows = std::unordered_map<std::uint32_t, std::vector<std::pair<std::uint64_t, StringId>>>;
 

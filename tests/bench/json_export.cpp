@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "capture/sim/output/neuron_json_writer.h"
 #include "capture/sources/neuron/source.h"
 #include "core/export/neuron/neuron_json.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
+#include "tests/support/neuron/simulated_profile.h"
 
 namespace accelscope::bench {
 
@@ -17,7 +17,7 @@ void bench_json_export(const BenchOptions& options) {
   const std::string path = options.work_folder + "/json_export.json";
   capture::sim::SimulationOptions simulation;
   simulation.events = static_cast<std::uint64_t>(1e6 * options.scale);
-  if (!capture::sim::write_neuron_json(simulation, path)) return;
+  if (!write_simulated_profile(simulation, path)) return;
   Result<std::unique_ptr<Store>> store = Store::create();
   if (!store) return;
   StoreSink sink(**store);

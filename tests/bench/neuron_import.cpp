@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
-#include "capture/sim/output/neuron_json_writer.h"
 #include "capture/sources/neuron/source.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
+#include "tests/support/neuron/simulated_profile.h"
 
 namespace accelscope::bench {
 namespace {
@@ -19,11 +19,11 @@ constexpr double kFileBytes = 1e9;
 std::uint64_t write_file(const std::string& path, double bytes) {
   capture::sim::SimulationOptions simulation;
   simulation.events = 100'000;
-  if (!capture::sim::write_neuron_json(simulation, path)) return 0;
+  if (!write_simulated_profile(simulation, path)) return 0;
   const double bytes_per_event =
       static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(simulation.events);
   simulation.events = static_cast<std::uint64_t>(bytes / bytes_per_event);
-  if (!capture::sim::write_neuron_json(simulation, path)) return 0;
+  if (!write_simulated_profile(simulation, path)) return 0;
   return std::filesystem::file_size(path);
 }
 

@@ -7,10 +7,10 @@
 #include <fstream>
 
 #include "capture/ingest/store_scopes.h"
-#include "capture/sim/output/neuron_json_writer.h"
 #include "capture/sim/output/simulator.h"
 #include "core/store/store.h"
 #include "tests/faults/faulty_place.h"
+#include "tests/support/neuron/simulated_profile.h"
 
 namespace accelscope::capture {
 namespace {
@@ -112,7 +112,7 @@ TEST_CASE("an import and a capture that are refused memory end with an error") {
   options.detail = sim::Detail::full;
   options.events = 4'000;
   options.kernels = 1;
-  REQUIRE(sim::write_neuron_json(options, profile.string()).ok());
+  REQUIRE(write_simulated_profile(options, profile.string()).ok());
   check_without_memory({kViewerProgram, "import", profile.string(), "-o", output.string(), "--force"}, output, place);
   check_without_memory(
       {kAgentProgram, "run", "-o", output.string(), "--force", "--kind", "simulate", "--events", "20000"}, output,

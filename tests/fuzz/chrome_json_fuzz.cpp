@@ -35,7 +35,7 @@ class CheckingSink final : public accelscope::EventSink {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace accelscope;
   using namespace accelscope::capture;
-  (void)sources::chrome::probe_chrome_json(std::as_bytes(std::span(data, size)), "");
+  (void)sources::chrome::probe_chrome_json({reinterpret_cast<const char*>(data), size}, "");
   CheckingSink sink;
   const std::span<const char> text(reinterpret_cast<const char*>(data), size);
   sources::chrome::ChromeReading reading;

@@ -6,11 +6,11 @@
 #include <fstream>
 
 #include "capture/json/table_reader.h"
-#include "capture/sim/output/neuron_json_writer.h"
 #include "capture/sim/output/simulator.h"
 #include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
+#include "tests/support/neuron/simulated_profile.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/tt_log_generator.h"
 
@@ -36,7 +36,7 @@ capture::sim::SimulationOptions small(capture::sim::Detail detail) {
 Result<void> make_profiles(const std::filesystem::path& folder) {
   const std::string whole = (folder / "whole.json").string();
   std::filesystem::create_directories(folder);
-  if (Result<void> done = capture::sim::write_neuron_json(small(capture::sim::Detail::full), whole); !done) return done;
+  if (Result<void> done = write_simulated_profile(small(capture::sim::Detail::full), whole); !done) return done;
   Result<std::unique_ptr<capture::json::ByteSource>> bytes = capture::json::ByteSource::open(whole);
   if (!bytes) return bytes.error();
   capture::json::JsonTableReader reader(std::move(bytes.value()), {});

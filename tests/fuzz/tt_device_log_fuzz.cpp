@@ -9,7 +9,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace accelscope;
   using namespace accelscope::capture;
-  (void)sources::tt_metal::probe_device_log(std::as_bytes(std::span(data, size)), "");
+  (void)sources::tt_metal::probe_device_log({reinterpret_cast<const char*>(data), size}, "");
   fuzz::CheckingSink sink;
   const std::span<const char> text(reinterpret_cast<const char*>(data), size);
   const Result<void> done =

@@ -25,10 +25,6 @@ std::string stack_text(const KernelProgram& program, Site site, Site caller) {
   return text;
 }
 
-std::int64_t frame_id(Site site, Site caller) noexcept {
-  return static_cast<std::int64_t>(site) + 100 * static_cast<std::int64_t>(caller);
-}
-
 std::string bir_id(std::uint32_t operation) { return "sg0000:" + std::to_string(operation); }
 
 std::string penguin_id(std::uint16_t tile) { return "sg0000:" + std::to_string(tile); }
@@ -57,8 +53,6 @@ std::int64_t data_crc(const KernelTrace& trace, std::uint32_t operation, bool ou
   const std::uint64_t mixed = (trace.pass * 65537 + operation * 2 + (output ? 1 : 0)) * 0x9e3779b97f4a7c15ULL;
   return static_cast<std::int64_t>((mixed >> 40) % 65535);
 }
-
-std::string_view queue_type(const Operation& transfer) noexcept { return queue_text(transfer.queue).type; }
 
 std::int64_t rate_of(std::int64_t bytes, std::int64_t duration_ns) noexcept {
   return duration_ns == 0 ? 0 : std::llround(static_cast<double>(bytes) * 1e9 / static_cast<double>(duration_ns));

@@ -1,4 +1,4 @@
-// What both writers of a simulated profile say in words: locations, stacks, names of queues and semaphores, the fixed
+// What a simulated profile says in words: locations, stacks, names of queues and semaphores, the fixed
 // tables about the program and the device.
 #pragma once
 
@@ -13,13 +13,11 @@ namespace accelscope::capture::sim {
 [[nodiscard]] std::string semaphore_name(int semaphore, std::string_view owner);             // "S[5] (Tensor)"
 [[nodiscard]] std::string packet_queue_name(Queue queue, unsigned engine);                   // "qSyncPIO0-Q3-E0"
 [[nodiscard]] std::string stack_text(const KernelProgram& program, Site site, Site caller);  // innermost first
-[[nodiscard]] std::int64_t frame_id(Site site, Site caller) noexcept;                        // of the frame tables
 [[nodiscard]] std::string bir_id(std::uint32_t operation);                                   // "sg0000:112"
 [[nodiscard]] std::string penguin_id(std::uint16_t tile);
 [[nodiscard]] std::string bir_instruction_name(const KernelProgram& program, std::uint32_t operation);
 [[nodiscard]] std::int64_t hlo_number(std::string_view hlo) noexcept;  // 3 of "%dot.3 = ..."
 [[nodiscard]] std::int64_t data_crc(const KernelTrace& trace, std::uint32_t operation, bool output) noexcept;
-[[nodiscard]] std::string_view queue_type(const Operation& transfer) noexcept;
 
 // Bytes moved over the time it took, rounded.
 [[nodiscard]] std::int64_t rate_of(std::int64_t bytes, std::int64_t duration_ns) noexcept;

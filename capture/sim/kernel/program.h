@@ -81,6 +81,23 @@ struct OperationText {
   std::vector<std::uint32_t> predecessors = {};  // everything it depends on, waits apart
 };
 
+// What an instruction moved, as the profile calls it: a column of each instruction and a figure of the whole run.
+struct TrafficField {
+  std::string_view name;
+  std::int64_t OperationText::*bytes;
+};
+inline constexpr std::array<TrafficField, 11> kTraffic = {{{"hbm_read_bytes", &OperationText::hbm_read},
+                                                           {"hbm_write_bytes", &OperationText::hbm_write},
+                                                           {"sbuf_read_bytes", &OperationText::sbuf_read},
+                                                           {"sbuf_write_bytes", &OperationText::sbuf_write},
+                                                           {"psum_read_bytes", &OperationText::psum_read},
+                                                           {"psum_write_bytes", &OperationText::psum_write},
+                                                           {"spill_save_bytes", &OperationText::spill_save},
+                                                           {"spill_reload_bytes", &OperationText::spill_reload},
+                                                           {"weight_queue_bytes", &OperationText::weight_bytes},
+                                                           {"input_queue_bytes", &OperationText::input_bytes},
+                                                           {"output_queue_bytes", &OperationText::output_bytes}}};
+
 enum class Pool : std::uint8_t { sbuf, hbm };
 
 // A tile in a pool from the start of one operation to the end of another.

@@ -75,21 +75,11 @@ void RunMetrics::add_instructions(const KernelTrace& trace) {
       activations_ += 1;
       activation_ns_ += record.duration;
     }
-    sbuf_read_ += text.sbuf_read;
-    sbuf_write_ += text.sbuf_write;
-    psum_read_ += text.psum_read;
-    psum_write_ += text.psum_write;
+    for (std::size_t i = 0; i < kTraffic.size(); ++i) traffic_[i] += text.*kTraffic[i].bytes;
     if (text.psum_read != 0 && text.sbuf_write != 0) {
       drains_ += 1;
       drain_bytes_ += text.sbuf_write;
     }
-    hbm_read_ += text.hbm_read;
-    hbm_write_ += text.hbm_write;
-    spill_save_ += text.spill_save;
-    spill_reload_ += text.spill_reload;
-    weight_bytes_ += text.weight_bytes;
-    input_bytes_ += text.input_bytes;
-    output_bytes_ += text.output_bytes;
   }
   for (const ActiveRecord& record : trace.active) {
     engines_[static_cast<std::size_t>(record.engine)].active_ns += record.duration;
@@ -191,7 +181,7 @@ std::vector<Metric> RunMetrics::summary() const {
   const double peak = 2.0 * static_cast<double>(kPeRows * kPeColumns) * kPeClockGhz * 1e9;
   const double ratio = peak / kHbmBytesPerSecond;
   const auto model_flops = static_cast<double>(flops_ - transpose_flops_);
-  const auto hbm_bytes = static_cast<double>(hbm_read_ + hbm_write_);
+  const auto hbm_bytes = static_cast<double>(traffic_[0] + traffic_[1]);
 
   add("total_time", "overall_stats", total, "s");
   add("total_exec_time", "overall_stats", seconds(first_work_ns_ < 0 ? 0 : last_work_ns_ - first_work_ns_), "s");
@@ -237,18 +227,8 @@ std::vector<Metric> RunMetrics::summary() const {
   add("mbu_estimated_percent", kMove, share(hbm_bytes, total * kHbmBytesPerSecond), "share");
   add("mbu_min_read_util_percent", kMove,
       share(static_cast<double>(input_size_ + weight_size_), total * kHbmBytesPerSecond), "share");
+  for (std::size_t i = 0; i < kTraffic.size(); ++i) count(std::string(kTraffic[i].name), kMove, traffic_[i], "B");
   const std::pair<std::string_view, std::int64_t> bytes[] = {
-      {"hbm_read_bytes", hbm_read_},
-      {"hbm_write_bytes", hbm_write_},
-      {"sbuf_read_bytes", sbuf_read_},
-      {"sbuf_write_bytes", sbuf_write_},
-      {"psum_read_bytes", psum_read_},
-      {"psum_write_bytes", psum_write_},
-      {"spill_save_bytes", spill_save_},
-      {"spill_reload_bytes", spill_reload_},
-      {"weight_queue_bytes", weight_bytes_},
-      {"input_queue_bytes", input_bytes_},
-      {"output_queue_bytes", output_bytes_},
       {"psum_read_sbuf_write_bytes", drain_bytes_},
       {"weight_size_bytes", weight_size_},
       {"inputs_and_weights_size_bytes", input_size_ + weight_size_},

@@ -45,9 +45,8 @@ class RunMetrics {
   std::int64_t events_ = 0, traces_ = 0;
   std::array<EngineUse, kEngineCount> engines_ = {};
   std::int64_t flops_ = 0, transpose_flops_ = 0, matmuls_ = 0, activations_ = 0, activation_ns_ = 0;
-  std::int64_t hbm_read_ = 0, hbm_write_ = 0, sbuf_read_ = 0, sbuf_write_ = 0, psum_read_ = 0, psum_write_ = 0;
-  std::int64_t drains_ = 0, drain_bytes_ = 0, spill_save_ = 0, spill_reload_ = 0;
-  std::int64_t weight_bytes_ = 0, input_bytes_ = 0, output_bytes_ = 0;
+  std::array<std::int64_t, kTraffic.size()> traffic_ = {};  // of HBM first
+  std::int64_t drains_ = 0, drain_bytes_ = 0;
   Dma all_, static_, dynamic_;
   std::int64_t packet_ns_ = 0, transfers_ = 0, transfer_ns_ = 0, transfer_bytes_ = 0, active_ns_ = 0;
   std::int64_t throttled_ns_ = 0, cc_ops_ = 0, cc_op_ns_ = 0, cc_steps_ = 0, cc_step_ns_ = 0;

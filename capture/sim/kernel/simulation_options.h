@@ -19,6 +19,8 @@ struct SimulationOptions {
   double seconds = 0;         // wall clock; 0: no limit
   std::uint32_t devices = 1;  // cores, each a rank of the collectives; 1 to 64
   Detail detail = Detail::full;
+  // Also the fields and facts that only files of the vendor's tool hold: for what is to become one.
+  bool vendor_file = false;
   bool resident_weights = false;  // the MLP keeps its weights in SBUF instead of reading them for every block of rows
   // Paced by the wall clock, flushed every 100 ms; infinity: as fast as possible.
   double rate_events_per_second = std::numeric_limits<double>::infinity();

@@ -1,6 +1,6 @@
 // One pass of a device through the kernels as a profile tells it: every instruction, packet, semaphore update,
-// counter sample ... with its time. TracedRun makes the passes one after the other; the session writer and the JSON
-// writer both read them, so that both describe the same events.
+// counter sample ... with its time. TracedRun makes the passes one after the other, and the session's writer reads
+// them.
 //
 //   TracedRun run(options);
 //   while (run.advance()) {                       // pass by pass; pass 0 is the start-up
@@ -174,7 +174,6 @@ class TracedRun {
   bool advance();
   [[nodiscard]] std::span<const KernelTrace> traces() const noexcept { return traces_; }
   [[nodiscard]] const KernelProgram& program() const noexcept { return program_; }
-  [[nodiscard]] const KernelProgram& startup() const noexcept { return startup_; }
   [[nodiscard]] const SimulationOptions& options() const noexcept { return options_; }
 
  private:

@@ -3,6 +3,10 @@
 #include "capture/sim/kernel/profile_text.h"
 
 namespace accelscope::capture::sim {
+
+using sources::neuron::neuron_throttle_kind;
+using sources::neuron::NeuronTable;
+
 namespace {
 
 // Sets a column that is left out where it says nothing.
@@ -13,79 +17,27 @@ void string_unless_empty(Row& row, std::size_t column, StringId id) {
   if (id != 0) row.string(column, id);
 }
 
-struct InstructionColumns {
-  static std::size_t at(std::string_view column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::instruction, column);
-  }
-  std::size_t evt_wait_time = at("evt_wait_time"), trigger = at("trigger"), label = at("label"),
-              subgroup = at("subgroup"), operands = at("operands"), compiler_opcode = at("compiler_opcode"),
-              compiler_operands = at("compiler_operands"), instruction_type = at("instruction_type"),
-              activation_fn = at("activation_fn"), elements = at("elements"), raw_flops = at("raw_flops"),
-              hbm_read = at("hbm_read_bytes"), hbm_write = at("hbm_write_bytes"), sbuf_read = at("sbuf_read_bytes"),
-              sbuf_write = at("sbuf_write_bytes"), psum_read = at("psum_read_bytes"),
-              psum_write = at("psum_write_bytes"), drain_bytes = at("psum_read_sbuf_write_bytes"),
-              drains = at("is_psum_read_sbuf_write"), spill_save = at("spill_save_bytes"),
-              spill_reload = at("spill_reload_bytes"), weight_bytes = at("weight_queue_bytes"),
-              input_bytes = at("input_queue_bytes"), output_bytes = at("output_queue_bytes"), id = at("id"),
-              pc = at("pc"), compiler_pc = at("compiler_pc"), bir_id = at("bir_id"), raw_bir_id = at("raw_bir_id"),
-              bir_name = at("bir_instruction_name"), penguin_id = at("penguin_id"),
-              raw_penguin_id = at("raw_penguin_id"), raw_hlo_id = at("raw_hlo_id"), crc_in = at("crc_in"),
-              crc_out = at("crc_out"), layer = at("layer"), location = at("nki_source_location"),
-              bir_location = at("bir_debug_info_source_location"), stack = at("stack_frames"),
-              hlo_name = at("hlo_name"), subgraph = at("fully_qualified_subgraph");
-};
+constexpr auto kInstruction = NeuronTable::instruction;
+constexpr auto kTransfer = NeuronTable::dma_transfer;  // packets have its columns at the same places
+constexpr auto kCollective = NeuronTable::cc_op;
+constexpr auto kStep = NeuronTable::cc_instruction;
+constexpr auto kSemaphore = NeuronTable::semaphore_update;
+constexpr auto kThrottle = NeuronTable::throttle;
+constexpr auto kMemoryEvent = NeuronTable::memory;
+constexpr auto kError = NeuronTable::error;
+constexpr auto kDependency = NeuronTable::flow;
 
-// Packets and transfers have these at the same places.
-struct DmaColumns {
-  static std::size_t at(std::string_view column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::dma_transfer, column);
+constexpr auto kTrafficColumns = [] {
+  std::array<std::size_t, kTraffic.size()> places = {};
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    places[i] = sources::neuron::neuron_column(kInstruction, kTraffic[i].name);
   }
-  std::size_t rate = at("transfer_rate"), queue = at("dma_queue"), engine = at("dma_engine"), subgroup = at("subgroup"),
-              type = at("queue_type"), op = at("op"), semaphore = at("semaphore_id"), is_cc = at("is_cc_dma"),
-              duplicate = at("duplicate"), size = at("transfer_size"), read = at("read_size"), write = at("write_size"),
-              source = at("source"), dest = at("dest"), id = at("id"), packet_idx = at("packet_idx"),
-              transfer_id = at("packet_aggregation_id"), block = at("block_id"), crc = at("crc"),
-              trigger = at("trigger"), read_shape = at("read_shape"), write_shape = at("write_shape"),
-              dest_offset = at("dest_offset"), source_offset = at("source_offset"),
-              location = at("nki_source_location"), read_partitions = at("source_num_sb_partitions"),
-              write_partitions = at("dest_num_sb_partitions");
-};
+  return places;
+}();
 
-struct CollectiveColumns {
-  static std::size_t at(std::string_view column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_op, column);
-  }
-  std::size_t trigger = at("cc_trigger"), delay = at("cc_trigger_start_delay"),
-              algorithm_rate = at("algorithm_bandwidth"), bus_rate = at("bus_bandwidth"), algorithm = at("algorithm"),
-              dtype = at("dtype"), elements = at("num_elements"), ranks = at("replica_group"),
-              engine = at("trigger_engine"), input = at("input_size"), output = at("output_size"), id = at("op_id"),
-              stream = at("stream_id"), layer = at("layer"), location = at("nki_source_location");
-};
-
-struct LayerColumns {
-  struct OfEngine {
-    std::size_t count = 0, time = 0, active = 0, share = 0;
-  };
-  static std::size_t at(const std::string& column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::layer_summary, column);
-  }
-  LayerColumns() {
-    for (std::size_t index = 0; index < kEngineCount; ++index) {
-      const std::string prefix = std::string(engine_key(static_cast<Engine>(index))) + "_engine_";
-      engines[index] = {at(prefix + "instruction_count"), at(prefix + "instruction_time"), at(prefix + "active_time"),
-                        at(prefix + "active_percent")};
-    }
-  }
-  std::array<OfEngine, kEngineCount> engines = {};
-  std::size_t subgraph = at("fully_qualified_subgraph"), flops = at("tensor_engine_flop_count"),
-              model_flops = at("tensor_engine_model_flop_count"), mfu = at("tensor_engine_mfu"),
-              hfu = at("tensor_engine_hfu");
-};
-
-template <typename Columns>
-const Columns& columns() {
-  static const Columns kColumns;
-  return kColumns;
+template <NeuronTable kTable>
+consteval std::size_t at(std::string_view column) {
+  return sources::neuron::neuron_column(kTable, column);
 }
 
 }  // namespace
@@ -93,13 +45,16 @@ const Columns& columns() {
 SessionEvents::SessionEvents(SessionWriter& writer, const SimulationOptions& options)
     : writer_(writer),
       tracks_(writer),
+      vendor_file_(options.vendor_file),
       copy_(writer.intern("copy")),
       subgraph_(writer.intern("/sg00")),
       flow_(writer.intern("FLOW_DEPENDENCE")) {
   writer_.add_source_file(std::string(kDemoFile), std::string(demo_source()));
   writer_.set_meta("source", "simulated accelerator");
-  writer_.set_meta("simulation.seed", std::to_string(options.seed));
-  writer_.set_meta("simulation.weights", options.resident_weights ? "resident" : "streamed");
+  if (!vendor_file_) {  // which has no such table
+    writer_.set_meta("simulation.seed", std::to_string(options.seed));
+    writer_.set_meta("simulation.weights", options.resident_weights ? "resident" : "streamed");
+  }
   writer_.set_meta("instance_type", "simulated");
   writer_.set_meta("capacity.SBUF", std::to_string(kSbufBytes));
   writer_.set_meta("capacity.PSUM", std::to_string(kPsumBanks * kPsumBankBytes));
@@ -155,13 +110,12 @@ void SessionEvents::write(const KernelTrace& trace, const SessionItem& item) {
       return write_layer(trace.layers[item.index], tracks);
     case RecordKind::throttle: {
       const ThrottleRecord& record = trace.throttles[item.index];
-      Row row = writer_.begin_event(tracks.throttle, record.start, record.duration,
-                                    writer_.intern(sources::neuron::neuron_throttle_kind(0)));
-      row.real(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "util_limit"),
-               static_cast<double>(kThrottleK) / static_cast<double>(kThrottleN));
-      row.integer(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "k"), kThrottleK);
-      row.integer(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "n"), kThrottleN);
-      row.integer(sources::neuron::neuron_column(sources::neuron::NeuronTable::throttle, "type"), 0);
+      Row row =
+          writer_.begin_event(tracks.throttle, record.start, record.duration, writer_.intern(neuron_throttle_kind(0)));
+      row.real(at<kThrottle>("util_limit"), static_cast<double>(kThrottleK) / static_cast<double>(kThrottleN));
+      row.integer(at<kThrottle>("k"), kThrottleK);
+      row.integer(at<kThrottle>("n"), kThrottleN);
+      row.integer(at<kThrottle>("type"), 0);
       return;
     }
     case RecordKind::active: {
@@ -188,6 +142,12 @@ const std::vector<SessionEvents::OperationStrings>& SessionEvents::strings_of(co
     strings.location = writer_.intern(program.sites[operation.site].location);
     strings.stack = writer_.intern(stack_text(program, static_cast<Site>(operation.site), text.caller));
     strings.hlo = writer_.intern(text.hlo);
+    if (vendor_file_ && text.layer != 0) {
+      strings.attributes = writer_.intern(R"([{"op_type":"","source_file":"","source_line":"0"}])");
+    }
+    if (vendor_file_ && !text.hlo.empty()) {
+      strings.framework = writer_.intern("[" + std::to_string(hlo_number(text.hlo) + 2) + "]");
+    }
     strings.activation = writer_.intern(text.activation);
     strings.type = text.layer == 0 ? 0 : writer_.intern(text.transpose ? "TRANSPOSE" : "REGULAR");
     strings.bir_name = writer_.intern(bir_instruction_name(program, index));
@@ -238,7 +198,6 @@ StringId SessionEvents::layer_of(const KernelTrace& trace, std::uint32_t operati
 
 void SessionEvents::write_instruction(const KernelTrace& trace, const InstructionRecord& record,
                                       const DeviceTracks& tracks) {
-  const auto& column = columns<InstructionColumns>();
   const Operation& operation = trace.program->operations[record.operation];
   const OperationText& text = trace.program->texts[record.operation];
   const OperationStrings& strings = strings_of(*trace.program)[record.operation];
@@ -247,70 +206,60 @@ void SessionEvents::write_instruction(const KernelTrace& trace, const Instructio
 
   Row row =
       writer_.begin_event(tracks.engines[static_cast<std::size_t>(unit)], record.start, record.duration, strings.name);
-  row.integer(column.evt_wait_time, record.wait);
-  if (record.triggered_start >= 0) row.integer(column.trigger, record.triggered_start);
-  row.string(column.label, strings.label);
-  row.string(column.subgroup, strings.engine);
-  row.text(column.operands, text.operands);
-  string_unless_empty(row, column.compiler_opcode, strings.compiler_opcode);
-  if (!text.compiler_operands.empty()) row.text(column.compiler_operands, text.compiler_operands);
-  string_unless_empty(row, column.instruction_type, strings.type);
-  string_unless_empty(row, column.activation_fn, strings.activation);
-  integer_unless_zero(row, column.elements, text.elements);
-  integer_unless_zero(row, column.raw_flops, 2 * text.elements);
-  integer_unless_zero(row, column.hbm_read, text.hbm_read);
-  integer_unless_zero(row, column.hbm_write, text.hbm_write);
-  integer_unless_zero(row, column.sbuf_read, text.sbuf_read);
-  integer_unless_zero(row, column.sbuf_write, text.sbuf_write);
-  integer_unless_zero(row, column.psum_read, text.psum_read);
-  integer_unless_zero(row, column.psum_write, text.psum_write);
-  if (text.psum_read != 0 && text.sbuf_write != 0) {
-    row.integer(column.drain_bytes, text.sbuf_write);
-    row.boolean(column.drains, true);
+  row.integer(at<kInstruction>("evt_wait_time"), record.wait);
+  if (record.triggered_start >= 0) row.integer(at<kInstruction>("trigger"), record.triggered_start);
+  row.string(at<kInstruction>("label"), strings.label);
+  row.string(at<kInstruction>("subgroup"), strings.engine);
+  row.text(at<kInstruction>("operands"), text.operands);
+  string_unless_empty(row, at<kInstruction>("compiler_opcode"), strings.compiler_opcode);
+  if (!text.compiler_operands.empty()) row.text(at<kInstruction>("compiler_operands"), text.compiler_operands);
+  string_unless_empty(row, at<kInstruction>("instruction_type"), strings.type);
+  string_unless_empty(row, at<kInstruction>("activation_fn"), strings.activation);
+  integer_unless_zero(row, at<kInstruction>("elements"), text.elements);
+  integer_unless_zero(row, at<kInstruction>("raw_flops"), 2 * text.elements);
+  for (std::size_t i = 0; i < kTraffic.size(); ++i) {
+    integer_unless_zero(row, kTrafficColumns[i], text.*kTraffic[i].bytes);
   }
-  integer_unless_zero(row, column.spill_save, text.spill_save);
-  integer_unless_zero(row, column.spill_reload, text.spill_reload);
-  integer_unless_zero(row, column.weight_bytes, text.weight_bytes);
-  integer_unless_zero(row, column.input_bytes, text.input_bytes);
-  integer_unless_zero(row, column.output_bytes, text.output_bytes);
-  row.unsigned_integer(column.id, trace.id(record.operation));
-  row.integer(column.pc, record.operation);
-  row.integer(column.compiler_pc, record.operation);
-  row.text(column.bir_id, bir_id(record.operation));
-  row.integer(column.raw_bir_id, record.operation);
-  row.string(column.bir_name, strings.bir_name);
-  row.string(column.penguin_id, strings.penguin);
-  row.integer(column.raw_penguin_id, text.tile);
-  integer_unless_zero(row, column.raw_hlo_id, hlo_number(text.hlo));
-  row.integer(column.crc_in, data_crc(trace, record.operation, false));
-  row.integer(column.crc_out, data_crc(trace, record.operation, true));
-  string_unless_empty(row, column.layer, layer);
-  string_unless_empty(row, column.location, strings.location);
-  string_unless_empty(row, column.bir_location, strings.location);
-  string_unless_empty(row, column.stack, strings.stack);
-  string_unless_empty(row, column.hlo_name, strings.hlo);
-  row.string(column.subgraph, subgraph_);
+  if (text.psum_read != 0 && text.sbuf_write != 0) {
+    row.integer(at<kInstruction>("psum_read_sbuf_write_bytes"), text.sbuf_write);
+    row.boolean(at<kInstruction>("is_psum_read_sbuf_write"), true);
+  }
+  row.unsigned_integer(at<kInstruction>("id"), trace.id(record.operation));
+  row.integer(at<kInstruction>("pc"), record.operation);
+  row.integer(at<kInstruction>("compiler_pc"), record.operation);
+  row.text(at<kInstruction>("bir_id"), bir_id(record.operation));
+  row.integer(at<kInstruction>("raw_bir_id"), record.operation);
+  row.string(at<kInstruction>("bir_instruction_name"), strings.bir_name);
+  row.string(at<kInstruction>("penguin_id"), strings.penguin);
+  row.integer(at<kInstruction>("raw_penguin_id"), text.tile);
+  integer_unless_zero(row, at<kInstruction>("raw_hlo_id"), hlo_number(text.hlo));
+  row.integer(at<kInstruction>("crc_in"), data_crc(trace, record.operation, false));
+  row.integer(at<kInstruction>("crc_out"), data_crc(trace, record.operation, true));
+  string_unless_empty(row, at<kInstruction>("layer"), layer);
+  string_unless_empty(row, at<kInstruction>("nki_source_location"), strings.location);
+  string_unless_empty(row, at<kInstruction>("bir_debug_info_source_location"), strings.location);
+  string_unless_empty(row, at<kInstruction>("stack_frames"), strings.stack);
+  string_unless_empty(row, at<kInstruction>("hlo_name"), strings.hlo);
+  string_unless_empty(row, at<kInstruction>("hlo_attrs"), strings.attributes);
+  string_unless_empty(row, at<kInstruction>("raw_framework_id"), strings.framework);
+  row.string(at<kInstruction>("fully_qualified_subgraph"), subgraph_);
   if (operation.kind != OperationKind::wait) write_flows(trace, record.operation, record.start, tracks);
 }
 
 void SessionEvents::write_flows(const KernelTrace& trace, std::uint32_t operation, std::int64_t start,
                                 const DeviceTracks& tracks) {
-  static const std::size_t from = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "in_id");
-  static const std::size_t to = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "out_id");
-  static const std::size_t gap = sources::neuron::neuron_column(sources::neuron::NeuronTable::flow, "gap_time");
   const std::vector<std::uint32_t>& predecessors = trace.program->texts[operation].predecessors;
   if (predecessors.empty()) return;
   const std::uint64_t id = trace.id(operation);
   for (const std::uint32_t predecessor : predecessors) {
     Row row = writer_.begin_event(tracks.flows, start, 0, flow_);
-    row.unsigned_integer(from, trace.id(predecessor));
-    row.unsigned_integer(to, id);
-    row.integer(gap, start - trace.ends[predecessor]);
+    row.unsigned_integer(at<kDependency>("in_id"), trace.id(predecessor));
+    row.unsigned_integer(at<kDependency>("out_id"), id);
+    row.integer(at<kDependency>("gap_time"), start - trace.ends[predecessor]);
   }
 }
 
 void SessionEvents::write_transfer(const KernelTrace& trace, const TransferRecord& record, const DeviceTracks& tracks) {
-  const auto& column = columns<DmaColumns>();
   const Operation& operation = trace.program->operations[record.operation];
   const OperationText& text = trace.program->texts[record.operation];
   const OperationStrings& strings = strings_of(*trace.program)[record.operation];
@@ -321,37 +270,43 @@ void SessionEvents::write_transfer(const KernelTrace& trace, const TransferRecor
 
   Row row = writer_.begin_event(tracks.queues[static_cast<std::size_t>(operation.queue)], record.start, record.duration,
                                 strings.name);
-  row.integer(column.rate, rate_of(operation.bytes, record.duration));
-  row.integer(column.queue, queue.ring);
-  row.integer(column.engine, kDmaEngines - 1);
-  row.string(column.subgroup, queue_strings.name);
-  row.string(column.type, queue_strings.type);
-  row.string(column.op, copy_);
-  row.string(column.semaphore, queue_strings.semaphore);
-  row.boolean(column.is_cc, false);
-  row.boolean(column.duplicate, false);
-  row.integer(column.size, operation.bytes);
-  row.integer(column.read, operation.bytes);
-  row.integer(column.write, operation.bytes);
-  row.string(column.source, strings.source);
-  row.string(column.dest, strings.dest);
-  row.unsigned_integer(column.id, id);
-  row.integer(column.block, text.tile);
-  row.integer(column.crc, static_cast<std::int64_t>(id & 0xffff));
-  row.integer(column.trigger, record.trigger_start);
+  row.integer(at<kTransfer>("transfer_rate"), rate_of(operation.bytes, record.duration));
+  row.integer(at<kTransfer>("dma_queue"), queue.ring);
+  row.integer(at<kTransfer>("dma_engine"), kDmaEngines - 1);
+  row.string(at<kTransfer>("subgroup"), queue_strings.name);
+  row.string(at<kTransfer>("queue_type"), queue_strings.type);
+  row.string(at<kTransfer>("op"), copy_);
+  row.string(at<kTransfer>("semaphore_id"), queue_strings.semaphore);
+  row.boolean(at<kTransfer>("is_cc_dma"), false);
+  row.boolean(at<kTransfer>("duplicate"), false);
+  row.integer(at<kTransfer>("transfer_size"), operation.bytes);
+  row.integer(at<kTransfer>("read_size"), operation.bytes);
+  row.integer(at<kTransfer>("write_size"), operation.bytes);
+  row.string(at<kTransfer>("source"), strings.source);
+  row.string(at<kTransfer>("dest"), strings.dest);
+  row.unsigned_integer(at<kTransfer>("id"), id);
+  row.integer(at<kTransfer>("block_id"), text.tile);
+  row.integer(at<kTransfer>("crc"), static_cast<std::int64_t>(id & 0xffff));
+  row.integer(at<kTransfer>("trigger"), record.trigger_start);
   const StringId shape = writer_.intern("[[128, " + std::to_string(operation.bytes / kPeRows) + "]]");
-  row.string(column.read_shape, shape);
-  row.string(column.write_shape, shape);
-  row.text(column.source_offset, "[" + text.operands + "]");
-  row.text(column.dest_offset, text.compiler_operands);
-  row.integer(column.read_partitions, in_sbuf(text.source));
-  row.integer(column.write_partitions, in_sbuf(text.dest));
-  string_unless_empty(row, column.location, strings.location);
+  row.string(at<kTransfer>("read_shape"), shape);
+  row.string(at<kTransfer>("write_shape"), shape);
+  row.text(at<kTransfer>("source_offset"), "[" + text.operands + "]");
+  row.text(at<kTransfer>("dest_offset"), text.compiler_operands);
+  row.integer(at<kTransfer>("source_num_sb_partitions"), in_sbuf(text.source));
+  row.integer(at<kTransfer>("dest_num_sb_partitions"), in_sbuf(text.dest));
+  if (vendor_file_) {
+    constexpr std::string_view kAll = "0-127";
+    row.string(at<kTransfer>("source_steps"), writer_.intern("[[1, 256]]"));
+    row.string(at<kTransfer>("dest_steps"), writer_.intern("[1, 262144]"));
+    if (text.source == "SB") row.string(at<kTransfer>("source_sb_partitions"), writer_.intern(kAll));
+    if (text.dest == "SB") row.string(at<kTransfer>("dest_sb_partitions"), writer_.intern(kAll));
+  }
+  string_unless_empty(row, at<kTransfer>("nki_source_location"), strings.location);
   write_flows(trace, record.operation, record.start, tracks);
 }
 
 void SessionEvents::write_packet(const KernelTrace& trace, const PacketRecord& record, const DeviceTracks& tracks) {
-  const auto& column = columns<DmaColumns>();
   const Operation& operation = trace.program->operations[record.operation];
   const OperationStrings& strings = strings_of(*trace.program)[record.operation];
   const auto queue_index = static_cast<std::size_t>(operation.queue);
@@ -361,79 +316,69 @@ void SessionEvents::write_packet(const KernelTrace& trace, const PacketRecord& r
 
   Row row =
       writer_.begin_event(tracks.packets[queue_index][record.engine], record.start, record.duration, strings.name);
-  row.integer(column.rate, rate_of(record.bytes, record.duration));
-  row.integer(column.queue, queue.ring);
-  row.integer(column.engine, record.engine);
-  row.string(column.subgroup, queue_strings.packets[record.engine]);
-  row.string(column.type, queue_strings.type);
-  row.string(column.op, copy_);
-  row.string(column.semaphore, queue_strings.semaphore);
-  row.boolean(column.is_cc, false);
-  row.boolean(column.duplicate, false);
-  row.integer(column.size, record.bytes);
-  row.integer(column.read, record.bytes);
-  row.integer(column.write, record.bytes);
-  row.string(column.source, strings.source);
-  row.string(column.dest, strings.dest);
-  row.unsigned_integer(column.id, id);
-  row.integer(column.packet_idx, record.semaphore ? 1 : 0);
-  row.unsigned_integer(column.transfer_id, trace.id(record.operation));
-  row.integer(column.block, trace.program->texts[record.operation].tile);
-  row.integer(column.crc, static_cast<std::int64_t>(id & 0xffff));
+  row.integer(at<kTransfer>("transfer_rate"), rate_of(record.bytes, record.duration));
+  row.integer(at<kTransfer>("dma_queue"), queue.ring);
+  row.integer(at<kTransfer>("dma_engine"), record.engine);
+  row.string(at<kTransfer>("subgroup"), queue_strings.packets[record.engine]);
+  row.string(at<kTransfer>("queue_type"), queue_strings.type);
+  row.string(at<kTransfer>("op"), copy_);
+  row.string(at<kTransfer>("semaphore_id"), queue_strings.semaphore);
+  row.boolean(at<kTransfer>("is_cc_dma"), false);
+  row.boolean(at<kTransfer>("duplicate"), false);
+  row.integer(at<kTransfer>("transfer_size"), record.bytes);
+  row.integer(at<kTransfer>("read_size"), record.bytes);
+  row.integer(at<kTransfer>("write_size"), record.bytes);
+  row.string(at<kTransfer>("source"), strings.source);
+  row.string(at<kTransfer>("dest"), strings.dest);
+  row.unsigned_integer(at<kTransfer>("id"), id);
+  row.integer(at<kTransfer>("packet_idx"), record.semaphore ? 1 : 0);
+  row.unsigned_integer(at<kTransfer>("packet_aggregation_id"), trace.id(record.operation));
+  row.integer(at<kTransfer>("block_id"), trace.program->texts[record.operation].tile);
+  row.integer(at<kTransfer>("crc"), static_cast<std::int64_t>(id & 0xffff));
 }
 
 void SessionEvents::write_collective(const KernelTrace& trace, const CollectiveRecord& record,
                                      const DeviceTracks& tracks) {
-  const auto& column = columns<CollectiveColumns>();
   const Operation& operation = trace.program->operations[record.operation];
   const OperationStrings& strings = strings_of(*trace.program)[record.operation];
   const StringId layer = layer_of(trace, record.operation);
   const double rate = static_cast<double>(rate_of(operation.bytes, record.duration));
   Row row = writer_.begin_event(tracks.collectives, record.start, record.duration, strings.name);
-  row.integer(column.trigger, record.trigger_start);
-  row.integer(column.delay, record.start - record.trigger_start);
-  row.real(column.algorithm_rate, rate);
-  row.real(column.bus_rate, rate * 2 * (kModelledRanks - 1) / kModelledRanks);
-  row.string(column.algorithm, writer_.intern("Ring"));
-  row.string(column.dtype, writer_.intern("bfloat16"));
-  row.integer(column.elements, operation.bytes / 2);
-  row.string(column.ranks, writer_.intern(kReplicaGroup));
-  row.string(column.engine, writer_.intern("Scalar"));
-  row.integer(column.input, operation.bytes);
-  row.integer(column.output, operation.bytes);
-  row.unsigned_integer(column.id, trace.id(record.operation));
-  row.integer(column.stream, 0);
-  string_unless_empty(row, column.layer, layer);
-  string_unless_empty(row, column.location, strings.location);
+  row.integer(at<kCollective>("cc_trigger"), record.trigger_start);
+  row.integer(at<kCollective>("cc_trigger_start_delay"), record.start - record.trigger_start);
+  row.real(at<kCollective>("algorithm_bandwidth"), rate);
+  row.real(at<kCollective>("bus_bandwidth"), rate * 2 * (kModelledRanks - 1) / kModelledRanks);
+  row.string(at<kCollective>("algorithm"), writer_.intern("Ring"));
+  row.string(at<kCollective>("dtype"), writer_.intern("bfloat16"));
+  row.integer(at<kCollective>("num_elements"), operation.bytes / 2);
+  row.string(at<kCollective>("replica_group"), writer_.intern(kReplicaGroup));
+  row.string(at<kCollective>("trigger_engine"), writer_.intern("Scalar"));
+  row.integer(at<kCollective>("input_size"), operation.bytes);
+  row.integer(at<kCollective>("output_size"), operation.bytes);
+  row.unsigned_integer(at<kCollective>("op_id"), trace.id(record.operation));
+  row.integer(at<kCollective>("stream_id"), 0);
+  string_unless_empty(row, at<kCollective>("layer"), layer);
+  string_unless_empty(row, at<kCollective>("nki_source_location"), strings.location);
   write_flows(trace, record.operation, record.start, tracks);
 }
 
 void SessionEvents::write_cc_step(const KernelTrace& trace, const CcStepRecord& record, const DeviceTracks& tracks) {
-  static const std::size_t core =
-      sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "core_idx");
-  static const std::size_t engine =
-      sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "trigger_engine");
-  static const std::size_t trigger =
-      sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "trigger_start_ts");
-  static const std::size_t id = sources::neuron::neuron_column(sources::neuron::NeuronTable::cc_instruction, "op_id");
   Row row = writer_.begin_event(tracks.cc_cores.at(record.core), record.start, record.duration,
                                 writer_.intern(record.description));
-  row.integer(core, record.core);
-  row.string(engine, writer_.intern("Scalar"));
-  row.integer(trigger, record.trigger_start);
-  row.unsigned_integer(id, trace.id(record.operation));
+  row.integer(at<kStep>("core_idx"), record.core);
+  row.string(at<kStep>("trigger_engine"), writer_.intern("Scalar"));
+  row.integer(at<kStep>("trigger_start_ts"), record.trigger_start);
+  row.unsigned_integer(at<kStep>("op_id"), trace.id(record.operation));
 }
 
 void SessionEvents::write_counter(const KernelTrace& trace, const SessionItem& item, const DeviceTracks& tracks) {
   // Counters have their value in column 0; the further columns follow in the order of the schema.
   if (item.kind == RecordKind::semaphore) {
-    static const std::size_t source =
-        sources::neuron::neuron_column(sources::neuron::NeuronTable::semaphore_update, "update_source");
     const SemaphoreRecord& record = trace.semaphores[item.index];
     const SemaphoreStrings& strings = strings_of(record);
     Row row = writer_.begin_event(tracks.semaphores.at(record.semaphore), record.time, 0, strings.name);
     row.integer(0, record.value);
-    row.string(source, strings.owner);
+    row.string(at<kSemaphore>("update_source"), strings.owner);
   } else if (item.kind == RecordKind::pending) {
     writer_.sample(tracks.pending, trace.pending[item.index].time, trace.pending[item.index].value);
   } else if (item.kind == RecordKind::throughput) {
@@ -463,52 +408,44 @@ void SessionEvents::write_counter(const KernelTrace& trace, const SessionItem& i
 void SessionEvents::write_memory(const KernelTrace& trace, const MemoryRecord& record, const DeviceTracks& tracks) {
   const StringId tensor = writer_.intern(trace.program->names[record.tensor]);
   Row row = writer_.begin_event(tracks.memory[static_cast<std::size_t>(record.pool)], record.time, 0, tensor);
-  static const std::size_t bytes =
-      sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "allocation_bytes");
-  static const std::size_t address = sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "address");
-  static const std::size_t name = sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "tensor");
-  static const std::size_t pool = sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "pool");
-  static const std::size_t location =
-      sources::neuron::neuron_column(sources::neuron::NeuronTable::memory, "nki_source_location");
-  row.integer(bytes, record.bytes);
-  row.unsigned_integer(address, record.address);
-  row.string(name, tensor);
-  row.string(pool, writer_.intern(record.pool == Pool::sbuf ? "SBUF" : "HBM scratchpad"));
-  row.string(location, writer_.intern(trace.program->sites[record.site].location));
+  row.integer(at<kMemoryEvent>("allocation_bytes"), record.bytes);
+  row.unsigned_integer(at<kMemoryEvent>("address"), record.address);
+  row.string(at<kMemoryEvent>("tensor"), tensor);
+  row.string(at<kMemoryEvent>("pool"), writer_.intern(record.pool == Pool::sbuf ? "SBUF" : "HBM scratchpad"));
+  row.string(at<kMemoryEvent>("nki_source_location"), writer_.intern(trace.program->sites[record.site].location));
 }
 
 void SessionEvents::write_error(const KernelTrace& trace, const ErrorRecord& record, const DeviceTracks& tracks) {
-  const auto at = [](std::string_view column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::error, column);
-  };
   Row row = writer_.begin_event(tracks.errors, record.time, 0, writer_.intern(record.description));
-  row.string(at("type"), writer_.intern(record.type));
-  row.integer(at("error_type_id"), record.error_type_id);
-  row.text(at("metadata"), record.metadata);
-  row.string(at("metadata_hex"), writer_.intern(record.metadata_hex));
-  row.string(at("nki_source_location"), writer_.intern(trace.program->sites[record.site].location));
+  row.string(at<kError>("type"), writer_.intern(record.type));
+  row.integer(at<kError>("error_type_id"), record.error_type_id);
+  row.text(at<kError>("metadata"), record.metadata);
+  row.string(at<kError>("metadata_hex"), writer_.intern(record.metadata_hex));
+  row.string(at<kError>("nki_source_location"), writer_.intern(trace.program->sites[record.site].location));
 }
 
 void SessionEvents::write_layer(const LayerRecord& record, const DeviceTracks& tracks) {
-  const auto& column = columns<LayerColumns>();
+  static const Schema schema = sources::neuron::neuron_schema(NeuronTable::layer_summary);
+  const auto column = [&](std::string_view name) { return schema.find(name).value(); };
   Row row = writer_.begin_event_at(tracks.layers, record.depth, record.start, record.end - record.start,
                                    writer_.intern(record.name));
-  row.string(column.subgraph, subgraph_);
+  row.string(column("fully_qualified_subgraph"), subgraph_);
   const auto duration = static_cast<double>(record.end - record.start);
+  const auto share = [](std::int64_t part, double whole) { return whole > 0 ? static_cast<double>(part) / whole : 0; };
   for (std::size_t index = 0; index < kEngineCount; ++index) {
     const EngineUse& use = record.engines[index];
-    const LayerColumns::OfEngine& engine = column.engines[index];
-    row.integer(engine.count, use.instructions);
-    row.integer(engine.time, use.instruction_ns);
-    row.integer(engine.active, use.active_ns);
-    row.real(engine.share, duration > 0 ? static_cast<double>(use.active_ns) / duration : 0);
+    const std::string prefix = std::string(engine_key(static_cast<Engine>(index))) + "_engine_";
+    row.integer(column(prefix + "instruction_count"), use.instructions);
+    row.integer(column(prefix + "instruction_time"), use.instruction_ns);
+    row.integer(column(prefix + "active_time"), use.active_ns);
+    row.real(column(prefix + "active_percent"), share(use.active_ns, duration));
   }
   // The peak of the array in flop per ns is 2 * rows * columns * GHz.
   const double possible = 2.0 * static_cast<double>(kPeRows * kPeColumns) * kPeClockGhz * duration;
-  row.integer(column.flops, record.flops);
-  row.integer(column.model_flops, record.model_flops);
-  row.real(column.mfu, possible > 0 ? static_cast<double>(record.model_flops) / possible : 0);
-  row.real(column.hfu, possible > 0 ? static_cast<double>(record.flops) / possible : 0);
+  row.integer(column("tensor_engine_flop_count"), record.flops);
+  row.integer(column("tensor_engine_model_flop_count"), record.model_flops);
+  row.real(column("tensor_engine_mfu"), share(record.model_flops, possible));
+  row.real(column("tensor_engine_hfu"), share(record.flops, possible));
 }
 
 }  // namespace accelscope::capture::sim

@@ -49,7 +49,7 @@ class SessionEvents {
   // String ids of an operation's texts, made once per program.
   struct OperationStrings {
     StringId name = 0, location = 0, stack = 0, hlo = 0, activation = 0, type = 0, bir_name = 0, penguin = 0,
-             raw_hlo = 0, label = 0, engine = 0, compiler_opcode = 0, source = 0, dest = 0;
+             attributes = 0, framework = 0, label = 0, engine = 0, compiler_opcode = 0, source = 0, dest = 0;
   };
   // String ids of what all packets of a queue, and all updates of a semaphore, say.
   struct QueueStrings {
@@ -76,9 +76,11 @@ class SessionEvents {
   void write_layer(const LayerRecord& record, const DeviceTracks& tracks);
   void write_tensors(const KernelProgram& program, const RunMetrics& metrics);
   void write_program_tables(const KernelProgram& program, const RunMetrics& metrics);
+  void write_vendor_facts(const RunMetrics& metrics);
 
   SessionWriter& writer_;
   SessionTracks tracks_;
+  bool vendor_file_ = false;
   std::vector<DeviceTracks> devices_;
   std::vector<std::pair<const KernelProgram*, std::vector<OperationStrings>>> strings_;
   std::vector<StringId> layers_;  // by pass % kModelLayers and layer

@@ -1,99 +1,151 @@
 // What is known when a simulated run is over: the vendor's figures, and tables about tensors, queues and the program.
+#include <fmt/format.h>
+
 #include "capture/sim/kernel/profile_text.h"
 #include "capture/sim/output/session_events.h"
 
 namespace accelscope::capture::sim {
+namespace {
+
+using sources::neuron::NeuronTable;
+
+// A row of a table, its fields by their names.
+class TableRow {
+ public:
+  TableRow(SessionWriter& writer, TrackNumber track, NeuronTable table, std::string_view name)
+      : writer_(writer), row_(writer.begin_event(track, 0, 0, writer.intern(name))), table_(table) {}
+  TableRow& set(std::string_view column, std::int64_t value) {
+    row_.integer(place(column), value);
+    return *this;
+  }
+  TableRow& set(std::string_view column, double value) {
+    row_.real(place(column), value);
+    return *this;
+  }
+  TableRow& set(std::string_view column, std::string_view value) {
+    row_.string(place(column), writer_.intern(value));
+    return *this;
+  }
+
+ private:
+  [[nodiscard]] std::size_t place(std::string_view column) const {
+    return sources::neuron::neuron_column(table_, column);
+  }
+  SessionWriter& writer_;
+  Row row_;
+  NeuronTable table_;
+};
+
+}  // namespace
 
 void SessionEvents::write_tables(const KernelProgram& program, const RunMetrics& metrics) {
   if (!devices_.empty()) write_layer(metrics.whole_graph(), devices_.front());
   for (Metric& metric : metrics.summary()) writer_.add_metric(std::move(metric));
+  if (vendor_file_) write_vendor_facts(metrics);
   write_tensors(program, metrics);
   write_program_tables(program, metrics);
 }
 
-void SessionEvents::write_tensors(const KernelProgram& program, const RunMetrics& metrics) {
-  const TrackNumber track = tracks_.define_table(sources::neuron::NeuronTable::neff_node, "Tensors");
-  const auto at = [](std::string_view column) {
-    return sources::neuron::neuron_column(sources::neuron::NeuronTable::neff_node, column);
+// What the vendor's tool states of a profile and of its device.
+void SessionEvents::write_vendor_facts(const RunMetrics& metrics) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t last = metrics.last_ns();
+  const auto whole = [](double value) { return fmt::format("{:.0f}", value); };
+  const std::pair<const char*, std::string> facts[] = {
+      {"metadata.first_hw_timestamp", "0"},
+      {"metadata.last_hw_timestamp", fmt::format("{}", last)},
+      {"metadata.first_ts", "1970-01-01T00:00:00Z"},
+      {"metadata.last_ts", fmt::format("1970-01-01T{:02}:{:02}:{:02}.{:09}Z", last / kSecond / 3600 % 24,
+                                       last / kSecond / 60 % 60, last / kSecond % 60, last % kSecond)},
+      {"metadata.ntff_version", "5"},
+      {"metadata.data_version", "8"},
+      {"metadata.hbm_ddr_bandwidth", whole(kHbmBytesPerSecond)},
+      {"metadata.dma_ddr_bandwidth", whole(kDmaBytesPerSecond)},
+      {"metadata.pe_clock_freq", fmt::format("{}", kPeClockGhz)},
+      {"metadata.pe_clock_others", fmt::format("{}", kCoreClockGhz)},
+      {"metadata.pe_num_rows", fmt::format("{}", kPeRows)},
+      {"metadata.pe_num_cols", fmt::format("{}", kPeColumns)},
+      {"metadata.ticks_per_nanosec", "1000"},
+      {"metadata.num_physical_cores", "1"},
+      {"metadata.num_subgraphs", "1"},
+      {"metadata.vnc_enabled", "false"},
+      {"metadata.is_ext", "true"},
+      {"metadata.is_simulation", "true"},
+      {"metadata.total_point_count", fmt::format("{}", metrics.trace_count())},
+      {"profile_info.profile_name", std::string(kNetworkName)},
+      {"profile_info.neff_name", std::string(kNetworkName)},
+      {"profile_info.ntff_filename", "transformer_layer.ntff"},
+      {"profile_info.profile_type", "normal"},
+      {"profile_info.profiler_version", "simulated"},
+      {"profile_info.cc_only", "false"},
   };
+  for (const auto& [key, value] : facts) writer_.set_meta(key, value);
+  writer_.add_metric({.name = "instance_type", .group = "system", .text = "simulated"});
+  writer_.add_metric({.name = "profiler_version", .group = "summary", .text = "simulated"});
+  for (const char* index : {"nd_idx", "nc_idx"}) writer_.add_metric({.name = index, .group = "summary"});
+}
+
+void SessionEvents::write_tensors(const KernelProgram& program, const RunMetrics& metrics) {
+  const TrackNumber track = tracks_.define_table(NeuronTable::neff_node, "Tensors");
   for (const Tensor& tensor : program.tensors) {
-    Row row = writer_.begin_event(track, 0, 0, writer_.intern(tensor.name));
-    row.string(at("type"), writer_.intern(tensor.type));
-    row.string(at("format"), writer_.intern("NC"));
-    row.string(at("shape"), writer_.intern(tensor.shape));
-    row.integer(at("size"), tensor.bytes);
-    row.string(at("sg_name"), writer_.intern("sg00"));
+    TableRow row(writer_, track, NeuronTable::neff_node, tensor.name);
+    row.set("type", tensor.type).set("format", "NC").set("shape", tensor.shape).set("size", tensor.bytes);
+    row.set("sg_name", "sg00");
     const auto loads = metrics.loads().find(std::string(tensor.name));
     if (loads == metrics.loads().end()) continue;
-    row.integer(at("load_to_sbuf_dma_count"), loads->second.count);
-    row.integer(at("load_to_sbuf_avg_size_bytes"), loads->second.bytes / loads->second.count);
-    row.integer(at("load_to_sbuf_total_size_bytes"), loads->second.bytes);
-    row.real(at("load_to_sbuf_repeat_factor"),
-             static_cast<double>(loads->second.bytes) / static_cast<double>(tensor.bytes));
+    const auto& [count, bytes] = loads->second;
+    row.set("load_to_sbuf_dma_count", count).set("load_to_sbuf_avg_size_bytes", bytes / count);
+    row.set("load_to_sbuf_total_size_bytes", bytes);
+    row.set("load_to_sbuf_repeat_factor", static_cast<double>(bytes) / static_cast<double>(tensor.bytes));
   }
 }
 
 void SessionEvents::write_program_tables(const KernelProgram& program, const RunMetrics& metrics) {
-  const TrackNumber queues = tracks_.define_table(sources::neuron::NeuronTable::dma_queues_info, "DMA queues");
+  const TrackNumber queues = tracks_.define_table(NeuronTable::dma_queues_info, "DMA queues");
+  constexpr std::int64_t kZero = 0;
   for (std::size_t index = 0; index < kQueueCount; ++index) {
     const QueueText& queue = queue_text(static_cast<Queue>(index));
     for (std::int64_t engine = 0; engine < kDmaEngines; ++engine) {
-      Row row = writer_.begin_event(queues, 0, 0, writer_.intern(queue.name));
-      const auto at = [](std::string_view column) {
-        return sources::neuron::neuron_column(sources::neuron::NeuronTable::dma_queues_info, column);
-      };
-      row.string(at("q_type"), writer_.intern(queue.made_for));
-      row.integer(at("q_idx"), queue.ring);
-      row.integer(at("q_eng_idx"), engine);
-      row.integer(at("q_axi_port"), 0);
-      row.integer(at("q_dram_channel"), 0);
-      row.integer(at("q_event_id"), -1);
-      row.string(at("subgraph"), writer_.intern("sg00"));
+      TableRow row(writer_, queues, NeuronTable::dma_queues_info, queue.name);
+      row.set("q_type", queue.made_for).set("q_idx", std::int64_t{queue.ring}).set("q_eng_idx", engine);
+      row.set("q_axi_port", kZero).set("q_dram_channel", kZero).set("q_event_id", std::int64_t{-1});
+      row.set("subgraph", "sg00");
     }
   }
-  const TrackNumber memory = tracks_.define_table(sources::neuron::NeuronTable::nc_mem_usage, "Device memory");
+  const TrackNumber memory = tracks_.define_table(NeuronTable::nc_mem_usage, "Device memory");
   for (const MemoryUse& use : device_memory_use(program)) {
-    Row row = writer_.begin_event(memory, 0, 0, writer_.intern(use.name));
-    const auto at = [](std::string_view column) {
-      return sources::neuron::neuron_column(sources::neuron::NeuronTable::nc_mem_usage, column);
-    };
-    row.integer(at("amount_bytes"), use.bytes);
-    row.integer(at("nd"), 0);
-    row.integer(at("nc"), 0);
+    TableRow row(writer_, memory, NeuronTable::nc_mem_usage, use.name);
+    row.set("amount_bytes", use.bytes).set("nd", kZero).set("nc", kZero);
   }
   {
-    const auto at = [](std::string_view column) {
-      return sources::neuron::neuron_column(sources::neuron::NeuronTable::neff_header, column);
-    };
-    Row row = writer_.begin_event(tracks_.define_table(sources::neuron::NeuronTable::neff_header, "Program"), 0, 0,
-                                  writer_.intern(kNetworkName));
-    row.integer(at("major_version"), 2);
-    row.integer(at("minor_version"), 0);
-    row.integer(at("header_size"), 1024);
-    row.integer(at("number_of_logical_neuroncores"), 1);
-    row.integer(at("number_of_neuroncores_per_lnc"), 1);
-    row.string(at("enabled_features"), writer_.intern("dge"));
+    TableRow row(writer_, tracks_.define_table(NeuronTable::neff_header, "Program"), NeuronTable::neff_header,
+                 kNetworkName);
+    constexpr std::pair<std::string_view, std::int64_t> kNumbers[] = {{"major_version", 2},
+                                                                      {"minor_version", 0},
+                                                                      {"header_size", 1024},
+                                                                      {"number_of_logical_neuroncores", 1},
+                                                                      {"number_of_neuroncores_per_lnc", 1}};
+    for (const auto& [column, value] : kNumbers) row.set(column, value);
+    row.set("enabled_features", "dge");
+    if (vendor_file_) {
+      row.set("uuid", "00000000000000000000000000000001").set("hash", "00000000000000000000000000000002");
+      row.set("package_version", std::int64_t{2}).set("data_size", std::int64_t{30720});
+    }
   }
   {
-    const auto at = [](const std::string& column) {
-      return sources::neuron::neuron_column(sources::neuron::NeuronTable::model_info, column);
-    };
-    Row row = writer_.begin_event(tracks_.define_table(sources::neuron::NeuronTable::model_info, "Model"), 0, 0,
-                                  writer_.intern("sg00"));
-    row.integer(at("event_count"), metrics.event_count());
-    row.integer(at("trace_count"), metrics.trace_count());
-    row.integer(at("dma_queue_count"), static_cast<std::int64_t>(kQueueCount) * kDmaEngines);
-    row.integer(at("neuroncore_cycle_count"), metrics.cycle_count());
+    TableRow row(writer_, tracks_.define_table(NeuronTable::model_info, "Model"), NeuronTable::model_info, "sg00");
+    row.set("event_count", metrics.event_count()).set("trace_count", metrics.trace_count());
+    row.set("dma_queue_count", static_cast<std::int64_t>(kQueueCount) * kDmaEngines);
+    row.set("neuroncore_cycle_count", metrics.cycle_count());
     for (std::size_t index = 0; index < kEngineCount; ++index) {
       const auto engine = static_cast<Engine>(index);
-      row.integer(at(std::string(engine_key(engine)) + "_engine_instruction_count"), metrics.instructions(engine));
+      row.set(std::string(engine_key(engine)) + "_engine_instruction_count", metrics.instructions(engine));
     }
-    row.integer(at("nd_idx"), 0);
-    row.integer(at("nc_idx"), 0);
+    row.set("nd_idx", kZero).set("nc_idx", kZero);
   }
-  const TrackNumber warnings = tracks_.define_table(sources::neuron::NeuronTable::warnings, "Warnings");
+  const TrackNumber warnings = tracks_.define_table(NeuronTable::warnings, "Warnings");
   Row row = writer_.begin_event(warnings, 0, 0, writer_.intern("Missing Data"));
-  row.text(sources::neuron::neuron_column(sources::neuron::NeuronTable::warnings, "message"),
+  row.text(sources::neuron::neuron_column(NeuronTable::warnings, "message"),
            "This profile was simulated: it has no compiler metrics.");
 }
 

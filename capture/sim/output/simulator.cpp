@@ -13,4 +13,15 @@ Result<void> simulate(const SimulationOptions& options, EventSink& sink) {
   return options.detail == Detail::slim ? run_slim(options, sink) : run_session(options, sink);
 }
 
+Result<SimulationOptions> vendor_file_options(SimulationOptions options) {
+  if (options.devices != 1) {
+    return Error{"simulate: a Neuron Profile JSON file describes one core; write one file per core, with other seeds"};
+  }
+  options.vendor_file = true;
+  options.seconds = 0;
+  options.detail = Detail::full;
+  if (options.kernels == 0 && options.events == 0) options.kernels = 2;
+  return options;
+}
+
 }  // namespace accelscope::capture::sim

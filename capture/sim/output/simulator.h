@@ -7,7 +7,7 @@
 //   options.kernels = 2;
 //   Result<void> done = simulate(options, sink);
 //
-// write_neuron_json (neuron_json_writer.h) writes the same run as a Neuron Profile JSON file.
+// As a Neuron Profile JSON file: simulate(*vendor_file_options(options), store), then core/export/neuron.
 #pragma once
 
 #include "capture/sim/kernel/simulation_options.h"
@@ -18,5 +18,9 @@ namespace accelscope::capture::sim {
 
 // Returns early, without error, once the sink is cancelled. Fails on options out of range and when the sink fails.
 [[nodiscard]] Result<void> simulate(const SimulationOptions& options, EventSink& sink);
+
+// The options for a run that is to become such a file: of one core, in full detail, and independent of the clock on the
+// wall, hence with a limit by kernels or events (two kernels if there is none).
+[[nodiscard]] Result<SimulationOptions> vendor_file_options(SimulationOptions options);
 
 }  // namespace accelscope::capture::sim

@@ -182,7 +182,7 @@ void EventSorter::begin() noexcept {
   batch_.text.resize(committed_text_);
 }
 
-void EventSorter::set_text(std::size_t column, std::string_view value) {
+void EventSorter::text(std::size_t column, std::string_view value) {
   value = value.substr(0, (std::size_t{1} << kTextLengthBits) - 1);
   set(column, (std::uint64_t{batch_.text.size()} << kTextLengthBits) | value.size());
   batch_.text += value;

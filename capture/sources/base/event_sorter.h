@@ -4,7 +4,7 @@
 //
 //   ChunkSpill spill(256U << 20);
 //   EventSorter sorter(schema, spill, {});
-//   sorter.begin(); sorter.set_int64(0, 33); sorter.commit(track, start, duration, name);
+//   sorter.begin(); sorter.integer(0, 33); sorter.commit(track, start, duration, name);
 //   sorter.merge([&](const SortedEvent& event) { ... });
 #pragma once
 
@@ -89,13 +89,14 @@ class EventSorter {
   [[nodiscard]] std::uint64_t event_count() const noexcept { return event_count_; }
 
   void begin() noexcept;  // a fresh event; one that was not committed is forgotten
-  void set_int64(std::size_t column, std::int64_t value) noexcept {
+  // Named as those of a Row.
+  void integer(std::size_t column, std::int64_t value) noexcept {
     set(column, static_cast<std::uint64_t>(value) ^ (std::uint64_t{1} << 63));
   }
-  void set_uint64(std::size_t column, std::uint64_t value) noexcept { set(column, value); }
-  void set_float64(std::size_t column, double value) noexcept { set(column, std::bit_cast<std::uint64_t>(value)); }
-  void set_string(std::size_t column, StringId value) noexcept { set(column, value); }
-  void set_text(std::size_t column, std::string_view value);
+  void unsigned_integer(std::size_t column, std::uint64_t value) noexcept { set(column, value); }
+  void real(std::size_t column, double value) noexcept { set(column, std::bit_cast<std::uint64_t>(value)); }
+  void string(std::size_t column, StringId value) noexcept { set(column, value); }
+  void text(std::size_t column, std::string_view value);
   [[nodiscard]] bool is_set(std::size_t column) const noexcept {
     return (row_[kValid + column / 64] >> (column % 64) & 1) != 0;
   }
@@ -143,5 +144,23 @@ class EventSorter {
   bool failed_ = false;
   std::uint64_t event_count_ = 0;
 };
+
+// Every value of the event to a row, or to another sorter, of the same schema.
+template <typename Target>
+void copy_values(const SortedEvent& event, const Schema& schema, Target& target) {
+  for (std::size_t i = 0; i < schema.columns.size(); ++i) {
+    if (!event.has(i)) continue;
+    switch (schema.columns[i].type) {
+      case ColumnType::float64:
+        target.real(i, event.float64(i));
+        break;
+      case ColumnType::text:
+        target.text(i, event.text(i));
+        break;
+      default:
+        target.unsigned_integer(i, event.uint64(i));  // as it is stored
+    }
+  }
+}
 
 }  // namespace accelscope::capture::sources

@@ -22,6 +22,7 @@ std::string hole_in_words(std::uint64_t first_byte) {
 }
 
 void ImportReport::note(std::string_view kind, std::string detail, Severity severity, std::uint64_t count) {
+  if (count == 0) return;
   const auto key = std::pair{std::string(kind), detail};
   const auto found = entries_.find(key);
   if (found != entries_.end()) {

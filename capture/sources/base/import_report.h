@@ -17,7 +17,7 @@ namespace accelscope::capture::sources {
 
 class ImportReport {
  public:
-  // The first detail of a kind is the one that is shown.
+  // The first detail of a kind is the one that is shown. Nothing is noted of a count of 0.
   void note(std::string_view kind, std::string detail, Severity severity, std::uint64_t count = 1);
   // A row that could not become an event. The offset is that of the first such row.
   void skipped_row(std::string_view table, std::string_view reason, std::uint64_t offset);

@@ -32,9 +32,9 @@ inline constexpr std::size_t kProbeBytes = 64U << 10;
 struct SourceFormat {
   std::string_view name;   // what --format takes: "neuron-json"
   std::string_view title;  // "Neuron Profile JSON"
-  // How sure the format is that the input is its own: 0 (no) to 100. Sees at most the first kProbeBytes bytes; none
-  // if the path is a folder.
-  int (*probe)(ByteView first_bytes, const std::string& path);
+  // How sure the format is that the input is its own: 0 (no) to 100. Sees at most the first kProbeBytes bytes,
+  // inflated; none if the path is a folder.
+  int (*probe)(std::string_view head, const std::string& path);
   // Writes the whole input into the sink: definitions before the chunks that use them, partial input as far as it goes
   // with quality entries. Fails only if nothing could be read or the sink failed.
   Result<void> (*run)(const std::string& path, const ImportOptions& options, EventSink& sink);

@@ -1,5 +1,7 @@
 #include "capture/sources/base/source_finder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -74,11 +76,20 @@ FoundSources find_source_files(const std::set<std::string>& names, const std::ve
   return search;
 }
 
-SourceSearch add_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
-                              SessionWriter& writer) {
+void add_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
+                      std::string_view who_names, SessionWriter& writer, std::string_view hint) {
   FoundSources found = find_source_files(names, roots);
   for (SourceFile& file : found.files) writer.add_source_file(std::move(file.path), std::move(file.content));
-  return {found.files.size(), std::move(found.missing)};
+  if (found.missing.empty()) return;
+  constexpr std::size_t kMostNames = 5;
+  std::string shown;
+  for (std::size_t i = 0; i < found.missing.size() && i < kMostNames; ++i)
+    shown += (i == 0 ? "" : ", ") + found.missing[i];
+  writer.add_quality({"source_files_missing", found.missing.size(),
+                      fmt::format("source files that {} were not found ({}{}); name the folder that holds them{} with "
+                                  "--source-root",
+                                  who_names, shown, found.missing.size() > kMostNames ? ", ..." : "", hint),
+                      Severity::note});
 }
 
 std::string_view file_of_location(std::string_view location) noexcept {

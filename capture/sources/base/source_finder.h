@@ -19,14 +19,10 @@ struct FoundSources {
 // Reads every file that is found.
 [[nodiscard]] FoundSources find_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots);
 
-struct SourceSearch {
-  std::size_t found = 0;
-  std::vector<std::string> missing;
-};
-
-// Adds every file found under the name that the profile uses for it.
-[[nodiscard]] SourceSearch add_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
-                                            SessionWriter& writer);
+// Adds every file that is found, and a quality entry about those that are not: source files that `who_names` ("the log
+// names") them; `hint` says what folder that could be: ", such as a checkout of tt-metal,".
+void add_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots,
+                      std::string_view who_names, SessionWriter& writer, std::string_view hint = {});
 
 // "kernel.py" of "kernel.py:33"; empty if there is no line number.
 [[nodiscard]] std::string_view file_of_location(std::string_view location) noexcept;

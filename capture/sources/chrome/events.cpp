@@ -167,29 +167,25 @@ void ChromeImporter::write_sample(std::uint32_t track, std::int64_t ns, double v
 // {"series": 1, "other": 2}: a track each.
 void ChromeImporter::write_counters(const EventRecord& record, std::string_view args) {
   const std::string_view name = vocabulary_.strings.text(record.name);
-  json::JsonCursor cursor(args);
   bool any = false;
-  if (cursor.enter('{')) {
-    while (cursor.next_element('{')) {
-      const std::string series(cursor.key());
-      if (!cursor.ok()) break;
-      const json::JsonField field = cursor.value();
-      const std::optional<double> value = json::to_double(field);
-      if (!cursor.ok() || !value) continue;
-      any = true;
-      if (is_rounded(field, *value)) ++counts_.rounded_counters;
-      std::string label = series.empty() || series == name || series == "value" ? std::string(name)
-                                                                                : fmt::format("{} {}", name, series);
-      if (record.has_id) {
-        label += record.id_is_text ? fmt::format(" [{}]", vocabulary_.strings.text(static_cast<StringId>(record.id)))
-                                   : fmt::format(" [{}]", static_cast<std::int64_t>(record.id));
-      }
-      // Counters belong to the process, whichever thread wrote them.
-      const std::string process = split_thread_key(vocabulary_.threads.text(record.thread)).pid;
-      const std::uint32_t owner = vocabulary_.threads.intern(thread_key(process, {})).id;
-      write_sample(tracks_.of_counter(owner, label, counter_schema()), record.start, *value);
+  (void)json::each_member(args, [&](const json::JsonField& field) {
+    const std::optional<double> value = json::to_double(field);
+    if (!value) return true;
+    any = true;
+    if (is_rounded(field, *value)) ++counts_.rounded_counters;
+    const std::string_view series = field.key;
+    std::string label =
+        series.empty() || series == name || series == "value" ? std::string(name) : fmt::format("{} {}", name, series);
+    if (record.has_id) {
+      label += record.id_is_text ? fmt::format(" [{}]", vocabulary_.strings.text(static_cast<StringId>(record.id)))
+                                 : fmt::format(" [{}]", static_cast<std::int64_t>(record.id));
     }
-  }
+    // Counters belong to the process, whichever thread wrote them.
+    const std::string process = split_thread_key(vocabulary_.threads.text(record.thread)).pid;
+    const std::uint32_t owner = vocabulary_.threads.intern(thread_key(process, {})).id;
+    write_sample(tracks_.of_counter(owner, label, counter_schema()), record.start, *value);
+    return true;
+  });
   if (!any) ++counts_.bad_counters;
 }
 

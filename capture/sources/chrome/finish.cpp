@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "capture/sources/chrome/importer.h"
+#include "core/model/column_spec.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -14,28 +15,15 @@ constexpr std::uint32_t kIdColumn = 2;
 constexpr std::uint32_t kIdTextColumn = 3;
 constexpr std::uint32_t kFlowCategoryColumn = 4;
 
-[[nodiscard]] Schema flow_schema() {
-  const auto column = [](const char* name, ColumnType type, const char* explanation, Role role) {
-    Column made;
-    made.name = name;
-    made.type = type;
-    made.group = "IDs";
-    made.explanation = explanation;
-    made.role = role;
-    return made;
-  };
-  Schema schema;
-  schema.name = "dependency";
-  schema.kind = EventKind::flow;
-  schema.name_column = "name";
-  schema.columns = {
-      column("source_event", ColumnType::uint64, "The event that had to come first.", Role::flow_source_event),
-      column("target_event", ColumnType::uint64, "The event that follows from it.", Role::flow_target_event),
-      column("id", ColumnType::int64, "The flow's id or correlation in the file.", Role::none),
-      column("id_text", ColumnType::string, "The flow's id, where it is no number.", Role::none),
-      column("cat", ColumnType::string, "The flow's category in the file.", Role::none)};
-  return schema;
-}
+constexpr ColumnSpec kFlowColumns[] = {
+    {"source_event", columns::kUnsigned, "", columns::kIds, "", "The event that had to come first.",
+     Role::flow_source_event},
+    {"target_event", columns::kUnsigned, "", columns::kIds, "", "The event that follows from it.",
+     Role::flow_target_event},
+    {"id", columns::kInt, "", columns::kIds, "", "The flow's id or correlation in the file."},
+    {"id_text", columns::kString, "", columns::kIds, "", "The flow's id, where it is no number."},
+    {"cat", columns::kString, "", columns::kIds, "", "The flow's category in the file."},
+};
 
 [[nodiscard]] std::string meaning_of_phase(char phase) {
   switch (phase) {
@@ -98,7 +86,7 @@ Result<void> ChromeImporter::write_flows() {
   Result<std::vector<BoundFlow>> flows = flows_.bind(tracks_.bound_tracks(), held_, launch);
   if (!flows) return flows.error();
   if (flows.value().empty()) return {};
-  flow_schema_ = std::make_unique<Schema>(flow_schema());
+  flow_schema_ = std::make_unique<Schema>(make_schema({"dependency", EventKind::flow, "name"}, kFlowColumns));
   const ChromeSchema schema{writer_.add_schema(*flow_schema_), flow_schema_.get()};
   const std::uint32_t track = tracks_.of_flows(schema);
   for (const BoundFlow& flow : flows.value()) {
@@ -122,52 +110,56 @@ void ChromeImporter::write_report(const json::JsonTableReader& reader) {
                     phase >= ' ' && phase <= '~' ? std::string(1, phase) : std::string("?"), meaning_of_phase(phase)),
         Severity::warning, count);
   }
-  const auto note = [&](std::uint64_t count, const char* kind, const char* detail, Severity severity) {
-    if (count > 0) report_.note(kind, detail, severity, count);
-  };
-  note(counts_.negative_durations, "negative_duration", "events end before they begin; they are shown with no duration",
-       Severity::warning);
-  note(counts_.missing_durations, "missing_duration",
-       "complete events (\"X\") without a duration are shown with none; they had probably not ended",
-       Severity::warning);
-  note(stacks_.left_open() + async_.left_open(), "begin_without_end",
-       "events begin but never end; they are shown up to the end of the trace", Severity::warning);
-  note(counts_.ends_without_begin, "end_without_begin",
-       "events end but never begin, probably because the capture started later; they are shown as moments",
-       Severity::warning);
-  note(stacks_.too_late() + async_.too_late(), "pairs_out_of_order",
-       "begins and ends of events come far behind later ones of their thread, so that some may be joined wrongly",
-       Severity::warning);
-  note(stacks_.mismatched_names(), "mismatched_end",
-       "an end (\"E\") names another event than any that is open; the innermost one was closed", Severity::note);
-  note(counts_.bad_counters, "bad_counter", "counter events (\"C\") without a number were skipped", Severity::warning);
-  note(counts_.rounded_counters, "rounded_counter",
-       "counters hold whole numbers beyond 2^53; they were rounded to the nearest of the 53 bits that a sample has",
-       Severity::note);
+  report_.note("negative_duration", "events end before they begin; they are shown with no duration", Severity::warning,
+               counts_.negative_durations);
+  report_.note("missing_duration",
+               "complete events (\"X\") without a duration are shown with none; they had probably not ended",
+               Severity::warning, counts_.missing_durations);
+  report_.note("begin_without_end", "events begin but never end; they are shown up to the end of the trace",
+               Severity::warning, stacks_.left_open() + async_.left_open());
+  report_.note("end_without_begin",
+               "events end but never begin, probably because the capture started later; they are shown as moments",
+               Severity::warning, counts_.ends_without_begin);
+  report_.note(
+      "pairs_out_of_order",
+      "begins and ends of events come far behind later ones of their thread, so that some may be joined wrongly",
+      Severity::warning, stacks_.too_late() + async_.too_late());
+  report_.note("mismatched_end",
+               "an end (\"E\") names another event than any that is open; the innermost one was closed", Severity::note,
+               stacks_.mismatched_names());
+  report_.note("bad_counter", "counter events (\"C\") without a number were skipped", Severity::warning,
+               counts_.bad_counters);
+  report_.note(
+      "rounded_counter",
+      "counters hold whole numbers beyond 2^53; they were rounded to the nearest of the 53 bits that a sample has",
+      Severity::note, counts_.rounded_counters);
   report_losses();
   report_.write(writer_);
 }
 
 void ChromeImporter::report_losses() {
-  const auto note = [&](std::uint64_t count, const char* kind, const char* detail, Severity severity) {
-    if (count > 0) report_.note(kind, detail, severity, count);
-  };
-  note(flows_.counts().without_partner, "flow_without_partner",
-       "flow events have no begin or no end in the file, so there is no arrow for them; in profiler traces these are "
-       "calls that started nothing on a device, or work whose call was not recorded",
-       Severity::note);
-  note(flows_.counts().without_event, "flow_without_event",
-       "flows begin or end where no event of their thread lies, so there is no arrow for them", Severity::warning);
-  note(flows_.counts().doubled, "flow_begun_twice",
-       "flows (\"bind_id\") begin at a second event while they are under way; the first one counts", Severity::note);
-  note(counts_.flows_without_id, "flow_without_id", "flow events without an id were skipped", Severity::warning);
-  note(events_.without_lane(), "too_many_overlaps",
-       "events were left out because more than 1024 of one track, or more than 16,000 of all, lie over each other",
-       Severity::error);
-  note(tracks_.merged(), "too_many_tracks",
-       "events of threads or counters beyond the first 6,000 share rows called \"further ...\"", Severity::warning);
-  note(vocabulary_.strings.overflowing(), "names_over_limit",
-       "more different texts than can be kept apart; the later ones share one name", Severity::warning);
+  report_.note(
+      "flow_without_partner",
+      "flow events have no begin or no end in the file, so there is no arrow for them; in profiler traces these are "
+      "calls that started nothing on a device, or work whose call was not recorded",
+      Severity::note, flows_.counts().without_partner);
+  report_.note("flow_without_event",
+               "flows begin or end where no event of their thread lies, so there is no arrow for them",
+               Severity::warning, flows_.counts().without_event);
+  report_.note("flow_begun_twice",
+               "flows (\"bind_id\") begin at a second event while they are under way; the first one counts",
+               Severity::note, flows_.counts().doubled);
+  report_.note("flow_without_id", "flow events without an id were skipped", Severity::warning,
+               counts_.flows_without_id);
+  report_.note(
+      "too_many_overlaps",
+      "events were left out because more than 1024 of one track, or more than 16,000 of all, lie over each other",
+      Severity::error, events_.without_lane());
+  report_.note("too_many_tracks",
+               "events of threads or counters beyond the first 6,000 share rows called \"further ...\"",
+               Severity::warning, tracks_.merged());
+  report_.note("names_over_limit", "more different texts than can be kept apart; the later ones share one name",
+               Severity::warning, vocabulary_.strings.overflowing());
   if (any_runtime_ && !any_on_device_) {
     report_.note("nothing_on_device",
                  "the trace has runtime calls but nothing that ran on a device: the profiler was not able to record "

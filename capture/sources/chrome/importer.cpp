@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "capture/json/json_cursor.h"
+#include "capture/json/window_pipeline.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -19,6 +20,11 @@ constexpr std::size_t kHeldMemoryBytes = 512U << 20;  // packed events beyond th
 [[nodiscard]] bool takes_columns(char phase) noexcept {
   constexpr std::string_view kPhases = "XBiIRbnSTp";
   return kPhases.find(phase) != std::string_view::npos;
+}
+
+// The table of events: its key in an object, or the nameless one of a bare array.
+[[nodiscard]] bool is_event_table(const json::JsonWindow& window) noexcept {
+  return window.in_array && (window.table == "traceEvents" || window.table.empty());
 }
 
 // Ends are events of a table too, in case that they have no begin.
@@ -44,10 +50,15 @@ ChromeImporter::ChromeImporter(std::string path, const ImportOptions& options, E
 
 Result<void> ChromeImporter::run(std::unique_ptr<json::ByteSource> source,
                                  const json::JsonTableReader::Options& reader_options, unsigned threads) {
-  WindowPipeline windows(json::JsonTableReader(std::move(source), reader_options), vocabulary_, threads);
+  using Windows = json::WindowPipeline<EventBatch>;
+  Windows windows(json::JsonTableReader(std::move(source), reader_options), threads, [this] {
+    return [rows = std::make_shared<ChromeRowReader>(vocabulary_)](Windows::Slot& slot) {
+      if (is_event_table(slot.window)) rows->read(slot.window, slot.made);
+    };
+  });
   bool any = false;
   bool any_events = false;
-  while (WindowPipeline::Slot* slot = windows.next()) {
+  while (Windows::Slot* slot = windows.next()) {
     if (writer_.cancelled()) {
       if (const Result<void> status = writer_.status(); !status) return status;
       return Error{fmt::format("{}: the import was cancelled", path_)};
@@ -55,7 +66,7 @@ Result<void> ChromeImporter::run(std::unique_ptr<json::ByteSource> source,
     any = true;
     if (is_event_table(slot->window)) {
       any_events = true;
-      take_batch(slot->batch);
+      take_batch(slot->made);
     } else {
       facts_.add(slot->window);
     }
@@ -121,15 +132,11 @@ void ChromeImporter::make_bindings(const EventBatch& batch) {
     if (bindings_[table] != nullptr || !needs_table(record.phase)) continue;
     if (inferences[table] == nullptr) inferences[table] = std::make_unique<ArgsInference>();
     if (++samples[table] > kMostSamples) continue;
-    json::JsonCursor cursor(batch.text_at(record.raw_args));
-    if (!cursor.enter('{')) continue;
-    while (cursor.next_element('{')) {
-      const std::string_view key = cursor.key();
-      if (!cursor.ok()) break;
-      json::JsonField field = cursor.value();
-      field.key = key;
-      if (cursor.ok()) inferences[table]->add(field);
-    }
+    // What is read before a mistake tells enough.
+    (void)json::each_member(batch.text_at(record.raw_args), [&](const json::JsonField& field) {
+      inferences[table]->add(field);
+      return true;
+    });
   }
   for (std::size_t table = 0; table < kChromeTableCount; ++table) {
     if (inferences[table] == nullptr) continue;

@@ -1,4 +1,4 @@
-// One import of a Chrome JSON trace: windows of the file are read on several threads (window_pipeline), their events
+// One import of a Chrome JSON trace: windows of the file are read on several threads, their events
 // are matched and written here, in the order of the file (track_events), and at the end flows find the events that
 // they join and the tracks get their names.
 #pragma once
@@ -11,8 +11,8 @@
 #include "capture/json/byte_source.h"
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/source.h"
+#include "capture/sources/chrome/read/row_reader.h"
 #include "capture/sources/chrome/read/trace_facts.h"
-#include "capture/sources/chrome/read/window_pipeline.h"
 #include "capture/sources/chrome/write/flow_binder.h"
 #include "capture/sources/chrome/write/held_sink.h"
 #include "capture/sources/chrome/write/open_events.h"

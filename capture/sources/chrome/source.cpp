@@ -4,29 +4,16 @@
 #include <array>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/chrome/importer.h"
+#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
 
 constexpr int kCertain = 95;  // the table of events is there
 constexpr int kLikely = 70;   // keys that only such traces have, or rows that look like events
-
-[[nodiscard]] std::vector<char> inflated_head(const std::string& path) {
-  std::vector<char> head(kProbeBytes);
-  std::size_t size = 0;
-  const Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
-  while (source && size < head.size()) {
-    const Result<std::size_t> count = source.value()->read(std::span(head).subspan(size));
-    if (!count || count.value() == 0) break;  // what was read before an error is enough to recognise the format
-    size += count.value();
-  }
-  head.resize(size);
-  return head;
-}
 
 [[nodiscard]] bool contains_key(std::string_view text, std::string_view key) {
   for (std::size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
@@ -36,9 +23,10 @@ constexpr int kLikely = 70;   // keys that only such traces have, or rows that l
   return false;
 }
 
-[[nodiscard]] int probe_text(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+}  // namespace
+
+int probe_chrome_json(std::string_view text, const std::string& /*path*/) {
+  text = without_byte_order_mark(text);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return 0;
   const auto has = [&](std::string_view key) { return contains_key(text, key); };
@@ -49,17 +37,6 @@ constexpr int kLikely = 70;   // keys that only such traces have, or rows that l
                                                         "\"displayTimeUnit\"",       "\"baseTimeNanoseconds\"",
                                                         "\"torch_profiler_kwargs\"", "\"systemTraceEvents\""};
   return std::any_of(kTelling.begin(), kTelling.end(), has) ? kLikely : 0;
-}
-
-}  // namespace
-
-int probe_chrome_json(ByteView first_bytes, const std::string& path) {
-  const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
-  if (text.starts_with("\x1f\x8b") || text.starts_with("\x28\xb5\x2f\xfd")) {
-    const std::vector<char> head = inflated_head(path);
-    return probe_text({head.data(), head.size()});
-  }
-  return probe_text(text);
 }
 
 Result<void> import_chrome_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,

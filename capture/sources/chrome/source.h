@@ -10,7 +10,7 @@
 
 namespace accelscope::capture::sources::chrome {
 
-[[nodiscard]] int probe_chrome_json(ByteView first_bytes, const std::string& path);
+[[nodiscard]] int probe_chrome_json(std::string_view head, const std::string& path);
 
 // The whole file, as far as it can be read; what could not is in the quality report. Fails only if it is no JSON at
 // all, holds no events, or the sink fails.

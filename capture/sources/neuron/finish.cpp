@@ -20,7 +20,8 @@ Result<void> NeuronImporter::finish() {
   for (const auto& [table, rows] : row_counts_)
     writer_.set_meta("source.rows." + table.substr(0, 80), fmt::format("{}", rows));
   if (const Result<void> written = write_tables(); !written) return written;
-  report_sources();
+  frames_.collect_files(source_files_);
+  add_source_files(source_files_, options_.source_roots, "the profile names", writer_);
   report_quality();
   report_bindings();
   report_.write(writer_);
@@ -61,15 +62,15 @@ void NeuronImporter::settle_time_unit() {
 }
 
 void NeuronImporter::derive_trigger_flows() {
-  const std::size_t in_id = neuron_column(NeuronTable::flow, "in_id");
-  const std::size_t out_id = neuron_column(NeuronTable::flow, "out_id");
+  constexpr std::size_t in_id = neuron_column(NeuronTable::flow, "in_id");
+  constexpr std::size_t out_id = neuron_column(NeuronTable::flow, "out_id");
   const StringId type = writer_.intern("DMA_TRIGGER");
   triggers_.links([&](std::uint64_t instruction, std::uint64_t transfer, std::int64_t start) {
     ImportTable& flows = table(NeuronTable::flow);
     EventSorter& sorter = flows.sorter();
     sorter.begin();
-    sorter.set_uint64(in_id, instruction);
-    sorter.set_uint64(out_id, transfer);
+    sorter.unsigned_integer(in_id, instruction);
+    sorter.unsigned_integer(out_id, transfer);
     sorter.commit(flows.track(plan_, "flow", "", "Dependencies", -1), start, 0, type);
   });
 }
@@ -79,16 +80,16 @@ void NeuronImporter::derive_memory() {
   const std::vector<SpillLifetimes::Block> spills = spills_.blocks();
   if (spills.empty() && static_tensors_.empty()) return;
   ImportTable& memory = table(NeuronTable::memory);
-  const std::size_t bytes = neuron_column(NeuronTable::memory, "allocation_bytes");
-  const std::size_t tensor = neuron_column(NeuronTable::memory, "tensor");
-  const std::size_t pool = neuron_column(NeuronTable::memory, "pool");
+  constexpr std::size_t bytes = neuron_column(NeuronTable::memory, "allocation_bytes");
+  constexpr std::size_t tensor = neuron_column(NeuronTable::memory, "tensor");
+  constexpr std::size_t pool = neuron_column(NeuronTable::memory, "pool");
   EventSorter& sorter = memory.sorter();
   const auto add = [&](std::string_view where, std::string_view name, std::int64_t begin, std::int64_t end,
                        std::int64_t size) {
     sorter.begin();
-    sorter.set_int64(bytes, size);
-    sorter.set_string(tensor, writer_.intern(name));
-    sorter.set_string(pool, writer_.intern(where));
+    sorter.integer(bytes, size);
+    sorter.string(tensor, writer_.intern(name));
+    sorter.string(pool, writer_.intern(where));
     const std::uint32_t track = memory.track(plan_, "memory", "", where, -1);
     sorter.commit(track, begin, std::max<std::int64_t>(end - begin, 0), writer_.intern(name));
   };
@@ -172,21 +173,6 @@ StringId NeuronImporter::stack_of(StringId frame_ids) {
   return stack;
 }
 
-void NeuronImporter::report_sources() {
-  frames_.collect_files(source_files_);
-  if (source_files_.empty()) return;
-  const SourceSearch search = add_source_files(source_files_, options_.source_roots, writer_);
-  if (search.missing.empty()) return;
-  std::string names;
-  for (std::size_t i = 0; i < search.missing.size() && i < 5; ++i) names += (i == 0 ? "" : ", ") + search.missing[i];
-  report_.note(
-      "source_files_missing",
-      fmt::format("source files that the profile names were not found ({}{}); name the folder that holds them with "
-                  "--source-root",
-                  names, search.missing.size() > 5 ? ", ..." : ""),
-      Severity::note, search.missing.size());
-}
-
 void NeuronImporter::report_quality() {
   if (counts_.undescribed_packets > 0) {
     report_.note(
@@ -216,15 +202,11 @@ void NeuronImporter::report_quality() {
                              last.value),
                  Severity::warning, static_cast<std::uint64_t>(std::abs(last.value)));
   }
-  if (counts_.duplicate_moves > 0) {
-    report_.note("duplicate_dma",
-                 "DMA rows that the file marks as duplicates of others; sums over all rows count them twice",
-                 Severity::note, counts_.duplicate_moves);
-  }
-  if (counts_.negative_durations > 0) {
-    report_.note("negative_durations", "events that end before they begin; they are shown with a duration of 0",
-                 Severity::warning, counts_.negative_durations);
-  }
+  report_.note("duplicate_dma",
+               "DMA rows that the file marks as duplicates of others; sums over all rows count them twice",
+               Severity::note, counts_.duplicate_moves);
+  report_.note("negative_durations", "events that end before they begin; they are shown with a duration of 0",
+               Severity::warning, counts_.negative_durations);
 }
 
 void NeuronImporter::report_bindings() {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "capture/json/json_cursor.h"
-#include "capture/json/window_prefetch.h"
+#include "capture/json/window_pipeline.h"
 #include "capture/sources/neuron/read/inferred_schema.h"
 
 namespace accelscope::capture::sources::neuron {
@@ -54,14 +54,15 @@ NeuronImporter::NeuronImporter(std::string path, const ImportOptions& options, E
 
 Result<void> NeuronImporter::run(std::unique_ptr<json::ByteSource> source,
                                  const json::JsonTableReader::Options& reader_options) {
-  json::WindowPrefetch windows(json::JsonTableReader(std::move(source), reader_options));
+  json::WindowPipeline<> windows(json::JsonTableReader(std::move(source), reader_options));
   json::JsonRowParser parser;
   bool any = false;
-  while (const json::JsonWindow* window = windows.next()) {
+  while (const auto* slot = windows.next()) {
+    const json::JsonWindow& window = slot->window;
     if (writer_.cancelled()) return Error{fmt::format("{}: the import was cancelled", path_)};
-    begin_table(*window, parser);
+    begin_table(window, parser);
     any = true;
-    parser.parse(*window, *this);
+    parser.parse(window, *this);
     if (options_.progress) options_.progress(windows.bytes_done(), windows.bytes_total());
   }
   const json::JsonTableReader& reader = windows.reader();
@@ -234,18 +235,17 @@ bool NeuronImporter::settle_times(const ImportTable& into, BoundRow& row, const 
 }
 
 std::int64_t NeuronImporter::place_of(NeuronTable kind, const BoundRow& row) {
-  CorePlan::Named named{row.integer(Captured::pcore_idx), row.text(Captured::subgraph), std::nullopt,
-                        row.text(Captured::device)};
+  CorePlan::Named named{row.integer("pcore_idx"), row.text("subgraph"), std::nullopt, row.text("device")};
   switch (kind) {
     case NeuronTable::model_info:
       named.graph = row.name;
-      named.number = row.integer(Captured::nc_idx);
+      named.number = row.integer("nc_idx");
       break;
     case NeuronTable::neff_node:
-      named.graph = row.text(Captured::sg_name);
+      named.graph = row.text("sg_name");
       break;
     case NeuronTable::nc_mem_usage:
-      named.number = row.integer(Captured::nc);
+      named.number = row.integer("nc");
       break;
     case NeuronTable::trace_event:
     case NeuronTable::host_memory:
@@ -255,7 +255,7 @@ std::int64_t NeuronImporter::place_of(NeuronTable kind, const BoundRow& row) {
       break;
   }
   if (named.graph.empty() && !named.core) {  // "/sg01/..."
-    std::string_view path = row.text(Captured::fully_qualified_subgraph);
+    std::string_view path = row.text("fully_qualified_subgraph");
     if (path.starts_with('/')) path.remove_prefix(1);
     named.graph = path.substr(0, path.find('/'));
   }
@@ -265,14 +265,13 @@ std::int64_t NeuronImporter::place_of(NeuronTable kind, const BoundRow& row) {
 std::uint32_t NeuronImporter::track_of(ImportTable& into, NeuronTable kind, const BoundRow& row) {
   const TableRule& rule = *current_.rule;
   std::string_view name;
-  if (rule.key != Captured::count_) name = row.text(rule.key);
-  if (kind == NeuronTable::instruction && name.empty()) name = row.text(Captured::subgroup);
+  if (rule.key.is_any()) name = row.text(rule.key);
+  if (kind == NeuronTable::instruction && name.empty()) name = row.text("subgroup");
   if (kind == NeuronTable::trace_event) {
-    scratch_ = fmt::format("process {} thread {}", row.text(Captured::process_id), row.text(Captured::thread_id));
-    if (const std::string_view host = row.text(Captured::instance_id); !host.empty())
-      scratch_ += fmt::format(" · {}", host);
+    scratch_ = fmt::format("process {} thread {}", row.text("process_id"), row.text("thread_id"));
+    if (const std::string_view host = row.text("instance_id"); !host.empty()) scratch_ += fmt::format(" · {}", host);
     const std::uint32_t track = into.track(plan_, rule.track_kind, "", scratch_, -1);
-    plan_.set_host(track, std::string(row.text(Captured::instance_id)));
+    plan_.set_host(track, std::string(row.text("instance_id")));
     return track;
   }
   if (kind == NeuronTable::psum_usage) return into.track(plan_, rule.track_kind, "PSUM usage", "", place_);
@@ -291,8 +290,8 @@ std::uint32_t NeuronImporter::track_of(ImportTable& into, NeuronTable kind, cons
 
 StringId NeuronImporter::name_of(NeuronTable kind, const BoundRow& row) {
   if (kind == NeuronTable::throttle) {
-    const auto type = row.integer(Captured::type);
-    return writer_.intern(type ? neuron_throttle_kind(*type) : row.text(Captured::type));
+    const auto type = row.integer("type");
+    return writer_.intern(type ? neuron_throttle_kind(*type) : row.text("type"));
   }
   return writer_.intern(row.name);
 }

@@ -86,7 +86,6 @@ class NeuronImporter final : public json::JsonRowHandler {
   [[nodiscard]] StringId stack_of(StringId frame_ids);
   void report_quality();
   void report_bindings();
-  void report_sources();
 
   std::string path_;
   const ImportOptions& options_;

@@ -101,10 +101,10 @@ Result<std::string> trace_of(const std::string& path) {
 
 }  // namespace
 
-int probe_ntff(ByteView first_bytes, const std::string& path) {
+int probe_ntff(std::string_view head, const std::string& path) {
   const std::string ending = fs::path(path).extension().string();
   if (ending != ".ntff" && ending != ".neff") return 0;
-  return !first_bytes.empty() && first_bytes.front() == std::byte{'{'} ? 0 : kByEnding;
+  return head.starts_with('{') ? 0 : kByEnding;
 }
 
 std::string find_neff(const std::string& ntff_path) {

@@ -10,7 +10,7 @@
 namespace accelscope::capture::sources::neuron {
 
 // By the file's ending; a text file with that ending is none.
-[[nodiscard]] int probe_ntff(ByteView first_bytes, const std::string& path);
+[[nodiscard]] int probe_ntff(std::string_view head, const std::string& path);
 
 // `path` is the trace, or the program of the only trace that belongs to it.
 Result<void> import_ntff(const std::string& path, const ImportOptions& options, EventSink& sink);

@@ -71,21 +71,21 @@ bool NeuronImporter::look_at(NeuronTable kind, ImportTable& into, BoundRow& row,
       break;
     case NeuronTable::active_time:
     case NeuronTable::layer_summary:
-      if (row.end) into.sorter().set_int64(into.column(kind == NeuronTable::active_time ? "end_ts" : "end"), *row.end);
+      if (row.end) into.sorter().integer(into.column(kind == NeuronTable::active_time ? "end_ts" : "end"), *row.end);
       break;
     case NeuronTable::pending_dma:
-      if (const auto value = row.integer(Captured::value)) {
+      if (const auto value = row.integer("value")) {
         LastPending& last = last_pending_[place_];
         if (*row.start >= last.time) last = {*row.start, *value};
       }
       break;
     case NeuronTable::neff_node:
-      if (const auto size = row.integer(Captured::size); size && *size > 0 && !row.name.empty()) {
-        static_tensors_.push_back({std::string(row.name), std::string(row.text(Captured::type)), *size});
+      if (const auto size = row.integer("size"); size && *size > 0 && !row.name.empty()) {
+        static_tensors_.push_back({std::string(row.name), std::string(row.text("type")), *size});
       }
       break;
     case NeuronTable::warnings:
-      report_.note("vendor_warning", std::string(row.text(Captured::message)), Severity::warning);
+      report_.note("vendor_warning", std::string(row.text("message")), Severity::warning);
       break;
     default:
       break;
@@ -100,65 +100,58 @@ bool NeuronImporter::look_at(NeuronTable kind, ImportTable& into, BoundRow& row,
 
 void NeuronImporter::look_at_instruction(ImportTable& into, const BoundRow& row) {
   ++counts_.instructions;
-  static const std::size_t raw_flops = neuron_column(NeuronTable::instruction, "raw_flops");
-  const auto elements = row.integer(Captured::elements);
+  constexpr std::size_t raw_flops = neuron_column(NeuronTable::instruction, "raw_flops");
+  const auto elements = row.integer("elements");
   if (elements && *elements > 0 && *elements < (std::int64_t{1} << 61) && row.name.starts_with("MATMUL") &&
       !into.sorter().is_set(raw_flops)) {
-    into.sorter().set_int64(raw_flops, 2 * *elements);
+    into.sorter().integer(raw_flops, 2 * *elements);
   }
-  const std::string_view nki = row.text(Captured::nki_source_location);
-  const std::string_view bir = row.text(Captured::bir_debug_info_source_location);
+  const std::string_view nki = row.text("nki_source_location");
+  const std::string_view bir = row.text("bir_debug_info_source_location");
   if (nki.empty() && bir.empty()) {
     ++counts_.without_location;
   } else {
     remember_location(nki);
     remember_location(bir);
   }
-  if (const json::JsonField* ids = row.get(Captured::stack_frame_ids); ids != nullptr && !ids->text.empty()) {
+  if (const json::JsonField* ids = row.get("stack_frame_ids"); ids != nullptr && !ids->text.empty()) {
     const StringId id = writer_.intern(ids->text);
     if (!stack_texts_.contains(id)) stack_texts_.emplace(id, ids->text);
   }
-  const json::JsonField* id_field = row.get(Captured::id);
+  const json::JsonField* id_field = row.get("id");
   const std::optional<std::uint64_t> id = id_field == nullptr ? std::nullopt : json::to_uint64(*id_field);
   if (!id) return;
-  if (const auto triggered = row.integer(Captured::trigger)) triggers_.add_instruction(*row.start, *triggered, *id);
-  if (row.get(Captured::predecessors) != nullptr) add_predecessors(row, *id);
+  if (const auto triggered = row.integer("trigger")) triggers_.add_instruction(*row.start, *triggered, *id);
+  if (row.get("predecessors") != nullptr) add_predecessors(row, *id);
 }
 
 void NeuronImporter::add_predecessors(const BoundRow& row, std::uint64_t id) {
-  const json::JsonField& list = *row.get(Captured::predecessors);
+  const json::JsonField& list = *row.get("predecessors");
   if (list.kind == json::JsonKind::null) return;
   ImportTable& flows = table(NeuronTable::flow);
-  static const std::size_t in_id = neuron_column(NeuronTable::flow, "in_id");
-  static const std::size_t out_id = neuron_column(NeuronTable::flow, "out_id");
+  constexpr std::size_t in_id = neuron_column(NeuronTable::flow, "in_id");
+  constexpr std::size_t out_id = neuron_column(NeuronTable::flow, "out_id");
   const std::uint32_t track = flows.track(plan_, "flow", "", "Dependencies", -1);
-  json::JsonCursor cursor(list.text);
-  bool complete = list.kind == json::JsonKind::array && cursor.enter('[');
-  while (complete && cursor.next_element('[')) {
-    if (!cursor.enter('{')) {
-      complete = false;
-      break;
-    }
+  bool complete = true;
+  const bool whole = json::each_element(list.text, [&](const json::JsonField& element) {
     std::optional<std::uint64_t> predecessor;
-    std::string_view type;
-    while (cursor.next_element('{')) {
-      const std::string_view key = cursor.key();
-      if (!cursor.ok()) break;
-      const json::JsonField value = cursor.value();
-      if (key == "id") predecessor = json::to_uint64(value);
-      if (key == "type") type = value.text;
-    }
-    if (!predecessor) {
-      complete = false;
-      continue;
-    }
+    std::string type;
+    const bool is_object = json::each_member(element.text, [&](const json::JsonField& field) {
+      if (field.key == "id") predecessor = json::to_uint64(field);
+      if (field.key == "type") type = field.text;
+      return true;
+    });
+    complete = complete && is_object && predecessor;
+    if (!is_object) return false;
+    if (!predecessor) return true;
     EventSorter& sorter = flows.sorter();
     sorter.begin();
-    sorter.set_uint64(in_id, *predecessor);
-    sorter.set_uint64(out_id, id);
+    sorter.unsigned_integer(in_id, *predecessor);
+    sorter.unsigned_integer(out_id, id);
     sorter.commit(track, *row.start, 0, writer_.intern(type));
-  }
-  if (!complete || !cursor.ok()) {
+    return true;
+  });
+  if (!complete || !whole) {
     report_.note("dependencies_skipped", "lists of predecessors that could not be read; those arrows are missing",
                  Severity::warning);
   }
@@ -172,56 +165,55 @@ void NeuronImporter::remember_location(std::string_view location) {
 
 void NeuronImporter::look_at_move(ImportTable& into, const BoundRow& row, bool is_transfer) {
   (void)into;
-  if (const json::JsonField* duplicate = row.get(Captured::duplicate);
+  if (const json::JsonField* duplicate = row.get("duplicate");
       duplicate != nullptr && json::to_boolean(*duplicate) == true) {
     ++counts_.duplicate_moves;
   }
   if (!is_transfer) {
     ++counts_.packets;
-    const bool fetches_instructions = row.text(Captured::queue_type) == "instruction";
+    const bool fetches_instructions = row.text("queue_type") == "instruction";
     if (row.name == "unknown" && !fetches_instructions) ++counts_.undescribed_packets;
     return;
   }
-  const json::JsonField* id_field = row.get(Captured::id);
+  const json::JsonField* id_field = row.get("id");
   const std::optional<std::uint64_t> id = id_field == nullptr ? std::nullopt : json::to_uint64(*id_field);
-  if (const auto trigger = row.integer(Captured::trigger); trigger && id) {
+  if (const auto trigger = row.integer("trigger"); trigger && id) {
     triggers_.add_transfer(*row.start, *trigger, *id);
   }
   const auto touches_spill = [&](Captured end) { return row.text(end).find("VIRTUAL") != std::string_view::npos; };
   const std::int64_t end = *row.start + *row.duration;
-  if (touches_spill(Captured::dest)) {
-    spills_.add(row.name, *row.start, end, row.integer(Captured::write_size).value_or(0), true);
+  if (touches_spill("dest")) {
+    spills_.add(row.name, *row.start, end, row.integer("write_size").value_or(0), true);
   }
-  if (touches_spill(Captured::source)) {
-    spills_.add(row.name, *row.start, end, row.integer(Captured::read_size).value_or(0), false);
+  if (touches_spill("source")) {
+    spills_.add(row.name, *row.start, end, row.integer("read_size").value_or(0), false);
   }
 }
 
 void NeuronImporter::look_at_collective(ImportTable& into, const BoundRow& row) {
-  static const std::size_t algorithm = neuron_column(NeuronTable::cc_op, "algorithm_bandwidth");
-  static const std::size_t bus = neuron_column(NeuronTable::cc_op, "bus_bandwidth");
-  const std::int64_t bytes =
-      std::max(row.integer(Captured::input_size).value_or(0), row.integer(Captured::output_size).value_or(0));
+  constexpr std::size_t algorithm = neuron_column(NeuronTable::cc_op, "algorithm_bandwidth");
+  constexpr std::size_t bus = neuron_column(NeuronTable::cc_op, "bus_bandwidth");
+  const std::int64_t bytes = std::max(row.integer("input_size").value_or(0), row.integer("output_size").value_or(0));
   if (*row.duration <= 0 || bytes <= 0) return;
   // Algorithm bandwidth: the larger of input and output over the duration, in bytes per second.
   const double bandwidth = static_cast<double>(bytes) / static_cast<double>(*row.duration) * 1e9;
-  if (!into.sorter().is_set(algorithm)) into.sorter().set_float64(algorithm, bandwidth);
+  if (!into.sorter().is_set(algorithm)) into.sorter().real(algorithm, bandwidth);
   if (!into.sorter().is_set(bus)) {
-    into.sorter().set_float64(bus, bandwidth * bus_factor(row.name, group_size(row.text(Captured::replica_group))));
+    into.sorter().real(bus, bandwidth * bus_factor(row.name, group_size(row.text("replica_group"))));
   }
 }
 
 void NeuronImporter::look_at_throttle(ImportTable& into, const BoundRow& row) {
-  static const std::size_t limit = neuron_column(NeuronTable::throttle, "util_limit");
-  const auto k = row.integer(Captured::k);
-  const auto n = row.integer(Captured::n);
+  constexpr std::size_t limit = neuron_column(NeuronTable::throttle, "util_limit");
+  const auto k = row.integer("k");
+  const auto n = row.integer("n");
   if (k && n && *n > 0 && !into.sorter().is_set(limit)) {
-    into.sorter().set_float64(limit, static_cast<double>(*k) / static_cast<double>(*n));
+    into.sorter().real(limit, static_cast<double>(*k) / static_cast<double>(*n));
   }
 }
 
 void NeuronImporter::look_at_usage(const BoundRow& row) {
-  const std::string_view type = row.text(Captured::type);
+  const std::string_view type = row.text("type");
   if (type.empty() || type == "sb" || type == "sbuf" || type == "psum") return;
   report_.note("usage_kind_unknown",
                fmt::format("samples of on-chip memory of the kind \"{}\" are shown with those of the state buffer",
@@ -230,32 +222,32 @@ void NeuronImporter::look_at_usage(const BoundRow& row) {
 }
 
 void NeuronImporter::look_at_allocation(ImportTable& into, const BoundRow& row) {
-  static const std::size_t bytes = neuron_column(NeuronTable::memory, "allocation_bytes");
-  static const std::size_t address = neuron_column(NeuronTable::memory, "address");
-  static const std::size_t tensor = neuron_column(NeuronTable::memory, "tensor");
-  static const std::size_t pool = neuron_column(NeuronTable::memory, "pool");
+  constexpr std::size_t bytes = neuron_column(NeuronTable::memory, "allocation_bytes");
+  constexpr std::size_t address = neuron_column(NeuronTable::memory, "address");
+  constexpr std::size_t tensor = neuron_column(NeuronTable::memory, "tensor");
+  constexpr std::size_t pool = neuron_column(NeuronTable::memory, "pool");
   EventSorter& sorter = into.sorter();
-  const auto first = row.integer(Captured::start_address);
-  const auto last = row.integer(Captured::end_address);
+  const auto first = row.integer("start_address");
+  const auto last = row.integer("end_address");
   if (first && last && *last >= *first && *last - *first < kMaxAllocationBytes) {
-    sorter.set_int64(bytes, *last - *first + 1);  // the end is inclusive
-    sorter.set_uint64(address, static_cast<std::uint64_t>(*first));
+    sorter.integer(bytes, *last - *first + 1);  // the end is inclusive
+    sorter.unsigned_integer(address, static_cast<std::uint64_t>(*first));
   }
-  sorter.set_string(tensor, writer_.intern(row.name));
-  sorter.set_string(pool, writer_.intern(fmt::format("SBUF partition {}", row.text(Captured::partition))));
+  sorter.string(tensor, writer_.intern(row.name));
+  sorter.string(pool, writer_.intern(fmt::format("SBUF partition {}", row.text("partition"))));
 }
 
 void NeuronImporter::add_hbm_sample(const BoundRow& row) {
-  static const std::size_t rate = neuron_column(NeuronTable::hbm_throughput, "hbm_transfer_rate");
-  static const std::size_t total = neuron_column(NeuronTable::hbm_throughput, "hbm_total_transfer_bytes");
-  const json::JsonField* rate_field = row.get(Captured::hbm_transfer_rate);
+  constexpr std::size_t rate = neuron_column(NeuronTable::hbm_throughput, "hbm_transfer_rate");
+  constexpr std::size_t total = neuron_column(NeuronTable::hbm_throughput, "hbm_total_transfer_bytes");
+  const json::JsonField* rate_field = row.get("hbm_transfer_rate");
   const std::optional<double> value = rate_field == nullptr ? std::nullopt : json::to_double(*rate_field);
   if (!value) return;
   ImportTable& hbm = table(NeuronTable::hbm_throughput);
   EventSorter& sorter = hbm.sorter();
   sorter.begin();
-  sorter.set_float64(rate, *value);
-  if (const auto moved = row.integer(Captured::hbm_total_transfer_bytes)) sorter.set_int64(total, *moved);
+  sorter.real(rate, *value);
+  if (const auto moved = row.integer("hbm_total_transfer_bytes")) sorter.integer(total, *moved);
   sorter.commit(hbm.track(plan_, "counter", "HBM throughput", "", place_), *row.start, 0, 0);
 }
 

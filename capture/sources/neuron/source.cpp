@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <vector>
 
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/neuron/importer.h"
+#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::neuron {
 namespace {
@@ -15,8 +15,7 @@ constexpr int kNeuronCertain = 90;  // the first table is one of the profile's
 constexpr int kNeuronLikely = 60;   // a table of the profile comes later, or the keys of its rows do
 
 [[nodiscard]] std::string first_key(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = without_byte_order_mark(text);
   const auto skip_blanks = [&] {
     while (!text.empty() && std::string_view(" \t\r\n").find(text.front()) != std::string_view::npos)
       text.remove_prefix(1);
@@ -30,7 +29,9 @@ constexpr int kNeuronLikely = 60;   // a table of the profile comes later, or th
   return end == std::string_view::npos ? std::string{} : std::string(text.substr(1, end - 1));
 }
 
-[[nodiscard]] int neuron_probe_text(std::string_view text) {
+}  // namespace
+
+int probe_neuron_json(std::string_view text, const std::string& /*path*/) {
   const std::string key = first_key(text);
   if (key.empty()) return 0;
   // "metadata" and "summary" alone are words that other formats use too.
@@ -46,17 +47,6 @@ constexpr int kNeuronLikely = 60;   // a table of the profile comes later, or th
   const bool telling = std::any_of(kTelling.begin(), kTelling.end(),
                                    [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
   return telling ? kNeuronLikely : 0;
-}
-
-}  // namespace
-
-int probe_neuron_json(ByteView first_bytes, const std::string& path) {
-  const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
-  if (json::is_packed(text)) {
-    const std::vector<char> head = json::read_head(path, kProbeBytes);
-    return neuron_probe_text({head.data(), head.size()});
-  }
-  return neuron_probe_text(text);
 }
 
 Result<void> import_neuron_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,

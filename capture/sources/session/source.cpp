@@ -84,10 +84,9 @@ Result<void> define_session(const Snapshot& snapshot, EventSink& sink) {
 
 }  // namespace
 
-int probe_session(ByteView first_bytes, const std::string& /*path*/) {
-  const std::string_view text{reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size()};
+int probe_session(std::string_view head, const std::string& /*path*/) {
   // Behind the magic of every database stands the mark of the program that it belongs to.
-  return text.starts_with(kSqliteMagic) && text.substr(0, 100).substr(68).starts_with("ACSC") ? 50 : 0;
+  return head.starts_with(kSqliteMagic) && head.substr(0, 100).substr(68).starts_with("ACSC") ? 50 : 0;
 }
 
 Result<void> replay_session(const std::string& path, const ImportOptions& options, EventSink& sink) {

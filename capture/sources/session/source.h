@@ -6,7 +6,7 @@
 
 namespace accelscope::capture::sources::session {
 
-[[nodiscard]] int probe_session(ByteView first_bytes, const std::string& path);
+[[nodiscard]] int probe_session(std::string_view head, const std::string& path);
 Result<void> replay_session(const std::string& path, const ImportOptions& options, EventSink& sink);
 
 }  // namespace accelscope::capture::sources::session

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "core/base/text.h"
+#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::tracy_csv {
 namespace {
@@ -91,8 +92,7 @@ bool TracyLayout::is_number(std::size_t place) const noexcept {
 }
 
 Result<TracyLayout> read_tracy_header(std::string_view line) {
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  line = without_byte_order_mark(line);
   line = trimmed(line);
   TracyLayout layout;
   layout.separator = separator_of(line);

@@ -207,16 +207,16 @@ void TracyCsvImport::take_zone() {
 
 void TracyCsvImport::fill_zone() {
   std::size_t column = 0;
-  if (const StringId where = source(); where != 0) events_->set_string(column, where);
+  if (const StringId where = source(); where != 0) events_->string(column, where);
   ++column;
   if (layout_.place(TracyColumn::thread) != TracyLayout::kAbsent) {
     std::int64_t thread = 0;
-    if (read_whole_number(cell(TracyColumn::thread), thread)) events_->set_int64(column, thread);
+    if (read_whole_number(cell(TracyColumn::thread), thread)) events_->integer(column, thread);
     ++column;
   }
   for (std::size_t i = 0; i < cells_.size(); ++i) {
     if (layout_.columns[i] != TracyColumn::other) continue;
-    if (!cells_[i].empty()) events_->set_text(column, cells_[i]);
+    if (!cells_[i].empty()) events_->text(column, cells_[i]);
     ++column;
   }
 }
@@ -226,7 +226,7 @@ void TracyCsvImport::take_plot_sample() {
   double value = 0;
   if (!start || !read_real_number(cells_.back(), value)) return skip(bad_times_);
   samples_->begin();
-  samples_->set_float64(0, value);
+  samples_->real(0, value);
   samples_->commit(lane_of(plot_numbers_, plots_, cells_[0]), *start, 0, 0);
 }
 
@@ -234,7 +234,7 @@ void TracyCsvImport::take_message() {
   const std::optional<std::int64_t> start = number(TracyColumn::start);
   if (!start) return skip(bad_times_);
   events_->begin();
-  events_->set_text(0, cells_[0]);
+  events_->text(0, cells_[0]);
   const std::string_view head = std::string_view(cells_[0]).substr(0, 4 * kMessageNameChars);
   events_->commit(lane_of(thread_numbers_, threads_, ""), *start, 0,
                   writer_.intern(shorten_middle(head, kMessageNameChars)));
@@ -284,16 +284,7 @@ Result<void> TracyCsvImport::write_events() {
                                       .clock = clock_});
     }
     Row row = writer_.begin_event(lane.track, event.start, event.duration, event.name);
-    for (std::size_t i = 0; i < schema.columns.size(); ++i) {
-      if (!event.has(i)) continue;
-      if (schema.columns[i].type == ColumnType::text) {
-        row.text(i, event.text(i));
-      } else if (schema.columns[i].type == ColumnType::string) {
-        row.string(i, static_cast<StringId>(event.uint64(i)));
-      } else {
-        row.integer(i, event.int64(i));
-      }
-    }
+    copy_values(event, schema, row);
     return !writer_.cancelled();
   });
   if (!done) return done;
@@ -349,23 +340,12 @@ void TracyCsvImport::write_report() {
                          fmt::format("more than {} threads or plots; the later ones share a track", kMostTracks),
                          Severity::warning});
   }
-  const SourceSearch search = add_source_files(files_, options_.source_roots, writer_);
-  if (files_.empty() || search.missing.empty()) return;
-  writer_.add_quality({"source_files_missing", search.missing.size(),
-                       fmt::format("source files that the zones name were not found ({}{}); name the folder that holds "
-                                   "them with --source-root",
-                                   search.missing.front(), search.missing.size() > 1 ? ", ..." : ""),
-                       Severity::note});
+  add_source_files(files_, options_.source_roots, "the zones name", writer_);
 }
 
 }  // namespace
 
-int probe_tracy_csv(ByteView first_bytes, const std::string& path) {
-  const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
-  if (!json::is_packed(text)) return probe_tracy_csv_text(text);
-  const std::vector<char> head = json::read_head(path, kProbeBytes);
-  return probe_tracy_csv_text({head.data(), head.size()});
-}
+int probe_tracy_csv(std::string_view head, const std::string& /*path*/) { return probe_tracy_csv_text(head); }
 
 Result<void> import_tracy_csv(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                               const ImportOptions& options, EventSink& sink) {

@@ -12,7 +12,7 @@
 
 namespace accelscope::capture::sources::tracy_csv {
 
-[[nodiscard]] int probe_tracy_csv(ByteView first_bytes, const std::string& path);
+[[nodiscard]] int probe_tracy_csv(std::string_view head, const std::string& path);
 
 // The whole file, as far as it can be read; what could not is in the quality report. Fails only if it is no such
 // table, was cancelled, or the sink fails.

@@ -134,12 +134,7 @@ void DeviceLogImport::progress(double share) const {
 
 }  // namespace
 
-int probe_device_log(ByteView first_bytes, const std::string& path) {
-  const std::string_view text(reinterpret_cast<const char*>(first_bytes.data()), first_bytes.size());
-  if (!json::is_packed(text)) return probe_device_log_text(text);
-  const std::vector<char> head = json::read_head(path, kProbeBytes);
-  return probe_device_log_text({head.data(), head.size()});
-}
+int probe_device_log(std::string_view head, const std::string& /*path*/) { return probe_device_log_text(head); }
 
 Result<void> import_device_log(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                                const ImportOptions& options, EventSink& sink) {

@@ -13,7 +13,7 @@
 
 namespace accelscope::capture::sources::tt_metal {
 
-[[nodiscard]] int probe_device_log(ByteView first_bytes, const std::string& path);
+[[nodiscard]] int probe_device_log(std::string_view head, const std::string& path);
 
 // The whole file, as far as it can be read; what could not is in the quality report. Fails only if it is no device
 // log, was cancelled, or the sink fails.

@@ -1,7 +1,5 @@
 #include "core/export/neuron/neuron_facts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -49,7 +47,7 @@ void append_field(std::string& row, std::string_view key, std::string_view json)
 
 [[nodiscard]] std::string value_json(const Metric& metric) {
   if (!metric.text.empty()) return json_quote(metric.text);
-  return std::isfinite(metric.value) ? fmt::format("{}", metric.value) : "null";
+  return json_number(metric.value);
 }
 
 // A row of the vendor's that an import kept, as JSON; empty if there is none.

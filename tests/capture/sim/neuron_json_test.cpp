@@ -8,8 +8,9 @@
 #include <random>
 #include <set>
 
-#include "capture/sim/output/neuron_json_writer.h"
+#include "capture/sim/output/simulator.h"
 #include "tests/capture/recording_sink.h"
+#include "tests/support/neuron/simulated_profile.h"
 
 using namespace accelscope;
 using namespace accelscope::capture;
@@ -37,7 +38,7 @@ struct Written {
   simdjson::dom::object tables;
   explicit Written(const sim::SimulationOptions& options) {
     const TemporaryFile file("accelscope_sim_test.json");
-    const Result<void> done = sim::write_neuron_json(options, file.path());
+    const Result<void> done = write_simulated_profile(options, file.path());
     REQUIRE(done.ok());
     REQUIRE(parser.parse(simdjson::padded_string(file.content())).get(tables) == simdjson::SUCCESS);
   }
@@ -58,7 +59,7 @@ TEST_CASE("a simulated Neuron JSON file has as many rows, and the same sums, as 
   const sim::SimulationOptions options{.seed = 11, .kernels = 2};
   const Written written(options);
   RecordingSink sink;
-  REQUIRE(sim::simulate(options, sink).ok());
+  REQUIRE(sim::simulate(*sim::vendor_file_options(options), sink).ok());
   std::map<std::string, std::uint64_t> counts;
   std::map<std::string, std::int64_t> durations, starts;
   std::int64_t waits = 0, bytes = 0;
@@ -149,21 +150,15 @@ TEST_CASE("the same seed writes the same Neuron JSON file") {
   const TemporaryFile first("accelscope_sim_a.json");
   const TemporaryFile second("accelscope_sim_b.json");
   const TemporaryFile other("accelscope_sim_c.json");
-  REQUIRE(sim::write_neuron_json({.seed = 4, .kernels = 1}, first.path()).ok());
-  REQUIRE(sim::write_neuron_json({.seed = 4, .kernels = 1}, second.path()).ok());
-  REQUIRE(sim::write_neuron_json({.seed = 5, .kernels = 1}, other.path()).ok());
+  REQUIRE(write_simulated_profile({.seed = 4, .kernels = 1}, first.path()).ok());
+  REQUIRE(write_simulated_profile({.seed = 4, .kernels = 1}, second.path()).ok());
+  REQUIRE(write_simulated_profile({.seed = 5, .kernels = 1}, other.path()).ok());
   CHECK(first.content() == second.content());
   CHECK(first.content() != other.content());
 }
 
-TEST_CASE("a Neuron JSON file that cannot be written is an error with its path") {
-  const Result<void> nowhere = sim::write_neuron_json({.kernels = 1}, "/no/such/folder/profile.json");
-  REQUIRE_FALSE(nowhere.ok());
-  CHECK(nowhere.message().find("/no/such/folder/profile.json") == 0);
-  CHECK_FALSE(sim::write_neuron_json({.kernels = 1, .devices = 2}, "unused.json").ok());
-  if (std::filesystem::exists("/dev/full")) {
-    const Result<void> full = sim::write_neuron_json({.kernels = 1}, "/dev/full");
-    REQUIRE_FALSE(full.ok());
-    CHECK(full.message().find("make room") != std::string::npos);
-  }
+TEST_CASE("a Neuron JSON file of several cores is refused") {
+  const Result<sim::SimulationOptions> several = sim::vendor_file_options({.kernels = 1, .devices = 2});
+  REQUIRE_FALSE(several.ok());
+  CHECK(several.message().find("one file per core") != std::string::npos);
 }

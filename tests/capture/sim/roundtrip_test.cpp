@@ -5,12 +5,12 @@
 #include <map>
 #include <random>
 
-#include "capture/sim/output/neuron_json_writer.h"
 #include "capture/sim/output/simulator.h"
 #include "capture/sources/base/source.h"
 #include "core/store/snapshot.h"
 #include "core/store/store.h"
 #include "tests/capture/recording_sink.h"
+#include "tests/support/neuron/simulated_profile.h"
 
 using namespace accelscope;
 using namespace accelscope::capture;
@@ -45,7 +45,7 @@ TEST_CASE("a simulated Neuron JSON file imports into the events that the simulat
   const std::string path =
       (std::filesystem::temp_directory_path() / (std::to_string(std::random_device{}()) + "accelscope_sim_import.json"))
           .string();
-  REQUIRE(sim::write_neuron_json(options, path).ok());
+  REQUIRE(write_simulated_profile(options, path).ok());
   const Result<const sources::SourceFormat*> format = sources::guess_format(path);
   REQUIRE(format.ok());
   CHECK((*format)->name == "neuron-json");

@@ -46,10 +46,10 @@ PlainEvent random_event(std::mt19937_64& random, StringId name) {
 
 void add(sources::EventSorter& sorter, const PlainEvent& event) {
   sorter.begin();
-  if (event.number) sorter.set_int64(0, *event.number);
-  if (event.id) sorter.set_uint64(1, *event.id);
-  if (event.real) sorter.set_float64(2, *event.real);
-  if (event.text) sorter.set_text(3, *event.text);
+  if (event.number) sorter.integer(0, *event.number);
+  if (event.id) sorter.unsigned_integer(1, *event.id);
+  if (event.real) sorter.real(2, *event.real);
+  if (event.text) sorter.text(3, *event.text);
   sorter.commit(event.track, event.start, event.duration, event.name);
 }
 
@@ -96,8 +96,8 @@ TEST_CASE("an event that was begun and not committed leaves no trace") {
   sources::ChunkSpill spill(1U << 20);
   sources::EventSorter sorter(sorted_schema(), spill, {});
   sorter.begin();
-  sorter.set_text(3, "never seen");
-  sorter.set_int64(0, 7);
+  sorter.text(3, "never seen");
+  sorter.integer(0, 7);
   const PlainEvent kept{.track = 1, .start = 2, .duration = 3, .name = 4, .text = "kept"};
   add(sorter, kept);
   CHECK(merged(sorter) == std::vector{kept});

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "core/base/format.h"
 #include "core/export/json_row.h"
 #include "core/export/json_tables.h"
 #include "tests/core/random_session.h"
@@ -127,7 +128,7 @@ TEST_CASE("JSON tables stop where the receiver fails or the user cancels") {
 TEST_CASE("JSON texts are quoted so that every reader gets them back") {
   const auto quoted = [](std::string_view text) {
     std::string out;
-    append_quoted(out, text);
+    append_json_quoted(out, text);
     return out;
   };
   CHECK(quoted("plain") == "\"plain\"");

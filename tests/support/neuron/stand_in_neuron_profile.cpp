@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/sim/output/neuron_json_writer.h"
+#include "tests/support/neuron/simulated_profile.h"
 
 extern char** environ;
 
@@ -127,7 +127,7 @@ void write_profile(int seed, const std::string& path, bool whole) {
   accelscope::capture::sim::SimulationOptions options;
   options.seed = static_cast<std::uint64_t>(seed);
   options.kernels = 1;
-  if (auto done = accelscope::capture::sim::write_neuron_json(options, path); !done) fail(1, done.message());
+  if (auto done = accelscope::write_simulated_profile(options, path); !done) fail(1, done.message());
   if (!whole) fs::resize_file(path, fs::file_size(path) / 2);
 }
 

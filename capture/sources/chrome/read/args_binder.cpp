@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "capture/json/json_cursor.h"
 #include "core/base/checksum.h"
@@ -11,40 +10,6 @@
 
 namespace accelscope::capture::sources::chrome {
 namespace {
-
-// The value of a column in its stored form; false if the field has another type. Strings and texts are the caller's.
-[[nodiscard]] bool to_number(ColumnType type, const json::JsonField& field, std::uint64_t& value) noexcept {
-  switch (type) {
-    case ColumnType::int64:
-      if (const auto number = json::to_int64(field)) {
-        value = static_cast<std::uint64_t>(*number);
-        return true;
-      }
-      return false;
-    case ColumnType::uint64:
-      if (const auto number = json::to_uint64(field)) {
-        value = *number;
-        return true;
-      }
-      return false;
-    case ColumnType::float64:
-      if (const auto number = json::to_double(field)) {
-        value = std::bit_cast<std::uint64_t>(*number);
-        return true;
-      }
-      return false;
-    case ColumnType::boolean:
-      if (const auto truth = json::to_boolean(field)) {
-        value = *truth ? 1 : 0;
-        return true;
-      }
-      return false;
-    case ColumnType::string:
-    case ColumnType::text:
-      return false;
-  }
-  return false;
-}
 
 // The framework's numbers of kinds of devices; 0 is the host, the others are as its users call them.
 [[nodiscard]] std::string pool_name(std::int64_t type, std::int64_t device) {
@@ -120,17 +85,11 @@ ValueRange ArgsBinder::bind(const TableBinding& binding, std::string_view name, 
 }
 
 void ArgsBinder::bind_object(const TableBinding& binding, std::string_view args, EventBatch& batch) {
-  json::JsonCursor cursor(args);
-  if (!cursor.enter('{')) return;
-  while (cursor.next_element('{')) {
-    const std::string_view key = cursor.key();
-    if (!cursor.ok()) break;
-    json::JsonField field = cursor.value();
-    if (!cursor.ok()) break;
-    field.key = key;
+  const bool whole = json::each_member(args, [&](const json::JsonField& field) {
     bind_field(binding, field, batch);
-  }
-  if (!cursor.ok()) ++batch.broken_args;
+    return true;
+  });
+  if (!whole && !args.empty()) ++batch.broken_args;
 }
 
 std::uint32_t ArgsBinder::column_of(const TableBinding& binding, std::string_view key) {
@@ -186,8 +145,8 @@ void ArgsBinder::bind_field(const TableBinding& binding, const json::JsonField& 
       batch.values.push_back({column, range.size, range.first});
       return;
     }
-    if (std::uint64_t value = 0; to_number(target.type, field, value)) {
-      batch.values.push_back({column, 0, value});
+    if (const auto value = to_bits(target.type, field)) {
+      batch.values.push_back({column, 0, *value});
       return;
     }
   }

@@ -2,16 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <functional>
 
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
 
-constexpr std::size_t kMaxColumns = 64;  // what is over goes into "args"
-constexpr std::size_t kMaxDistinct = 4096;
 constexpr std::string_view kCategoryColumn = "cat";
 constexpr std::string_view kRestColumn = "args";
 constexpr std::string_view kLocationColumn = "source_location";
@@ -28,17 +24,6 @@ constexpr std::array<std::string_view, 5> kLineKeys = {"line", "lineno", "line_n
   return name == kCategoryColumn || name == kRestColumn || name == kLocationColumn || name == kPoolColumn;
 }
 
-[[nodiscard]] Column own_column(std::string_view name, ColumnType type, std::string_view group,
-                                std::string_view explanation, Role role = Role::none) {
-  return {.name = std::string(name),
-          .type = type,
-          .unit = "",
-          .group = std::string(group),
-          .title = "",
-          .explanation = std::string(explanation),
-          .role = role};
-}
-
 [[nodiscard]] bool holds(const Schema& schema, std::string_view key) {
   return std::any_of(schema.columns.begin(), schema.columns.end(),
                      [&](const Column& column) { return lower_case(column.name) == lower_case(key); });
@@ -47,86 +32,30 @@ constexpr std::array<std::string_view, 5> kLineKeys = {"line", "lineno", "line_n
 }  // namespace
 
 void ArgsInference::add(const json::JsonField& field) {
-  auto found = keys_.find(field.key);
-  if (found == keys_.end()) {
-    if (keys_.size() >= kMaxColumns || field.key.empty() || is_own(field.key)) return;
-    found = keys_.emplace(std::string(field.key), Seen{}).first;
-    order_.emplace_back(field.key);
-  }
-  Seen& seen = found->second;
-  switch (field.kind) {
-    case json::JsonKind::number:
-      if (json::to_int64(field)) {
-        ++seen.integers;
-      } else if (json::to_uint64(field)) {
-        ++seen.wide_integers;
-      } else {
-        ++seen.reals;
-      }
-      break;
-    case json::JsonKind::boolean:
-      ++seen.booleans;
-      break;
-    case json::JsonKind::string:
-    case json::JsonKind::array:
-    case json::JsonKind::object:
-      ++seen.texts;
-      if (seen.distinct.size() < kMaxDistinct) seen.distinct.insert(std::hash<std::string_view>{}(field.text));
-      break;
-    case json::JsonKind::null:
-    case json::JsonKind::not_finite:
-      break;
-  }
-}
-
-ColumnType ArgsInference::type_of(const Seen& seen) {
-  const std::uint64_t numbers = seen.integers + seen.wide_integers + seen.reals;
-  if (seen.texts > 0 || (seen.booleans > 0 && numbers > 0)) {
-    constexpr std::uint64_t kEnough = 64;
-    const bool mostly_unique =
-        seen.texts > kEnough && seen.distinct.size() * 2 > std::min<std::uint64_t>(seen.texts, kMaxDistinct);
-    return mostly_unique ? ColumnType::text : ColumnType::string;
-  }
-  if (seen.booleans > 0) return ColumnType::boolean;
-  if (seen.reals > 0) return ColumnType::float64;
-  if (seen.wide_integers > 0) return ColumnType::uint64;
-  return numbers > 0 ? ColumnType::int64 : ColumnType::string;
+  if (!field.key.empty() && !is_own(field.key)) found_.add(field.key, field);
 }
 
 Schema ArgsInference::schema(ChromeTable table) const {
   const ChromeTableRule& rule = rule_of(table);
-  Schema schema;
-  schema.name = rule.schema;
-  schema.kind = rule.kind;
-  schema.name_column = "name";
-  for (const std::string_view name : waiting_names(table)) schema.wait_names.emplace_back(name);
-  for (const ChromeColumn& known : known_columns(table)) {
-    schema.columns.push_back({.name = std::string(known.key),
-                              .type = known.type,
-                              .unit = std::string(known.unit),
-                              .group = std::string(known.group),
-                              .title = "",
-                              .explanation = std::string(known.explanation),
-                              .role = known.role});
-  }
+  Schema schema = make_schema({rule.schema, rule.kind, "name", "", waiting_names(table)}, known_columns(table));
   bool has_file = false;
   bool has_line = false;
-  for (const std::string& key : order_) {
+  for (const std::string& key : found_.keys()) {
     if (holds(schema, key)) continue;
     has_file = has_file || is_one_of(kFileKeys, key);
     has_line = has_line || is_one_of(kLineKeys, key);
-    schema.columns.push_back(own_column(key, type_of(keys_.find(key)->second), "Arguments", ""));
+    schema.columns.push_back(make_column({key, found_.type(key), "", "Arguments"}));
   }
-  schema.columns.push_back(own_column(kCategoryColumn, ColumnType::string, "", "The category in the file."));
+  const auto append = [&](const ColumnSpec& own) { schema.columns.push_back(make_column(own)); };
+  append({kCategoryColumn, ColumnType::string, "", "", "", "The category in the file."});
   if ((has_file && has_line) || table == ChromeTable::python_function) {
-    schema.columns.push_back(
-        own_column(kLocationColumn, ColumnType::string, "Source", "File and line.", Role::source_location));
+    append({kLocationColumn, ColumnType::string, "", "Source", "", "File and line.", Role::source_location});
   }
   if (table == ChromeTable::memory) {
-    schema.columns.push_back(own_column(kPoolColumn, ColumnType::string, "Memory", "The device's memory.", Role::pool));
+    append({kPoolColumn, ColumnType::string, "", "Memory", "", "The device's memory.", Role::pool});
   }
-  schema.columns.push_back(own_column(kRestColumn, ColumnType::text, "Arguments",
-                                      "What came later than the first events' arguments, or is of another type."));
+  append({kRestColumn, ColumnType::text, "", "Arguments", "",
+          "What came later than the first events' arguments, or is of another type."});
   return schema;
 }
 

@@ -3,15 +3,12 @@
 // several threads bind with it.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
-#include <vector>
 
-#include "capture/json/json_field.h"
+#include "capture/sources/base/inferred_columns.h"
 #include "capture/sources/chrome/read/tables.h"
 #include "core/model/schema.h"
 
@@ -25,18 +22,7 @@ class ArgsInference {
   [[nodiscard]] Schema schema(ChromeTable table) const;
 
  private:
-  struct Seen {
-    std::uint64_t integers = 0;
-    std::uint64_t wide_integers = 0;  // fit only without a sign
-    std::uint64_t reals = 0;
-    std::uint64_t booleans = 0;
-    std::uint64_t texts = 0;  // nested values too
-    std::unordered_set<std::size_t> distinct;
-  };
-  [[nodiscard]] static ColumnType type_of(const Seen& seen);
-
-  std::vector<std::string> order_;
-  std::map<std::string, Seen, std::less<>> keys_;
+  InferredColumns found_{{.most_columns = 64, .any_text_recurs = true}};  // what is over goes into "args"
 };
 
 class TableBinding {

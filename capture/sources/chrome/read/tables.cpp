@@ -6,11 +6,7 @@
 namespace accelscope::capture::sources::chrome {
 namespace {
 
-constexpr auto kInt = ColumnType::int64;
-constexpr auto kUnsigned = ColumnType::uint64;
-constexpr auto kReal = ColumnType::float64;
-constexpr auto kString = ColumnType::string;
-constexpr auto kBoolean = ColumnType::boolean;
+using namespace columns;
 
 constexpr std::array<ChromeTableRule, kChromeTableCount> kRules = {{
     {ChromeTable::event, "event", EventKind::slice, TablePlace::host_thread, "events", 0},
@@ -77,28 +73,22 @@ constexpr CategoryRule kCategories[] = {
 constexpr std::string_view kDevicePrefixes[] = {"mtia_", "hpu_", "xpu_", "privateuse1_"};
 constexpr std::string_view kLaunchFlows[] = {"ac2g", "async", "async_cpu_to_gpu", "async_gpu"};
 
-constexpr std::string_view kIds = "IDs";
-constexpr std::string_view kLaunch = "Launch";
-constexpr std::string_view kTransfer = "Transfer";
-constexpr std::string_view kOperation = "Operation";
-constexpr std::string_view kMemory = "Memory";
+constexpr ColumnSpec kExternalId = {"External id", kInt, "", kIds, "", "Joins the framework's operator and its work."};
+constexpr ColumnSpec kCorrelation = {"correlation", kInt, "", kIds, "", "Joins a runtime call and what it started."};
+constexpr ColumnSpec kDevice = {"device", kInt, "", kIds, "", "Number of the device."};
+constexpr ColumnSpec kContext = {"context", kInt, "", kIds, "", "The driver's context."};
+constexpr ColumnSpec kStream = {"stream", kInt, "", kIds, "", "The stream it ran on."};
+constexpr ColumnSpec kEventIndex = {"Ev Idx", kInt, "", kIds, "", "Place in the profiler's own list."};
+constexpr ColumnSpec kRecordId = {"Record function id", kInt, "", kIds, "", "The profiler's id of the call."};
+constexpr ColumnSpec kKind = {"kind", kString, "", kOperation, "", "What it is to the driver."};
+constexpr ColumnSpec kGrid = {"grid", kString, "", kLaunch, "", "Blocks in x, y and z."};
+constexpr ColumnSpec kBlock = {"block", kString, "", kLaunch, "", "Threads of a block in x, y and z."};
+constexpr ColumnSpec kSharedMemory = {"shared memory", kInt, "B", kLaunch, "", "Shared memory of a block."};
+constexpr ColumnSpec kBytes = {"bytes", kInt, "B", kTransfer, "", "Bytes moved.", Role::bytes};
+constexpr ColumnSpec kBandwidth = {"memory bandwidth (GB/s)", kReal, "GB/s", kTransfer, "", "Bytes over duration."};
+constexpr ColumnSpec kStack = {"Call stack", kString, "", kSource, "", "Where it was called from.", Role::stack};
 
-constexpr ChromeColumn kExternalId = {"External id", kInt, "", kIds, "Joins the framework's operator and its work."};
-constexpr ChromeColumn kCorrelation = {"correlation", kInt, "", kIds, "Joins a runtime call and what it started."};
-constexpr ChromeColumn kDevice = {"device", kInt, "", kIds, "Number of the device."};
-constexpr ChromeColumn kContext = {"context", kInt, "", kIds, "The driver's context."};
-constexpr ChromeColumn kStream = {"stream", kInt, "", kIds, "The stream it ran on."};
-constexpr ChromeColumn kEventIndex = {"Ev Idx", kInt, "", kIds, "Place in the profiler's own list."};
-constexpr ChromeColumn kRecordId = {"Record function id", kInt, "", kIds, "The profiler's id of the call."};
-constexpr ChromeColumn kKind = {"kind", kString, "", kOperation, "What it is to the driver."};
-constexpr ChromeColumn kGrid = {"grid", kString, "", kLaunch, "Blocks in x, y and z."};
-constexpr ChromeColumn kBlock = {"block", kString, "", kLaunch, "Threads of a block in x, y and z."};
-constexpr ChromeColumn kSharedMemory = {"shared memory", kInt, "B", kLaunch, "Shared memory of a block."};
-constexpr ChromeColumn kBytes = {"bytes", kInt, "B", kTransfer, "Bytes moved.", Role::bytes};
-constexpr ChromeColumn kBandwidth = {"memory bandwidth (GB/s)", kReal, "GB/s", kTransfer, "Bytes over duration."};
-constexpr ChromeColumn kStack = {"Call stack", kString, "", "Source", "Where it was called from.", Role::stack};
-
-constexpr ChromeColumn kKernelColumns[] = {
+constexpr ColumnSpec kKernelColumns[] = {
     kExternalId,
     kCorrelation,
     kDevice,
@@ -108,15 +98,15 @@ constexpr ChromeColumn kKernelColumns[] = {
     kGrid,
     kBlock,
     kSharedMemory,
-    {"queued", kInt, "", kLaunch, "When it was queued, if the driver says so."},
-    {"registers per thread", kInt, "", kLaunch, "Registers that a thread takes."},
-    {"blocks per SM", kReal, "", kLaunch, "Blocks that a multiprocessor holds at once."},
-    {"warps per SM", kReal, "", kLaunch, "Warps that a multiprocessor holds at once."},
-    {"est. achieved occupancy %", kReal, "%", kLaunch, "Estimated share of the warps that were active."},
+    {"queued", kInt, "", kLaunch, "", "When it was queued, if the driver says so."},
+    {"registers per thread", kInt, "", kLaunch, "", "Registers that a thread takes."},
+    {"blocks per SM", kReal, "", kLaunch, "", "Blocks that a multiprocessor holds at once."},
+    {"warps per SM", kReal, "", kLaunch, "", "Warps that a multiprocessor holds at once."},
+    {"est. achieved occupancy %", kReal, "%", kLaunch, "", "Estimated share of the warps that were active."},
 };
-constexpr ChromeColumn kTransferColumns[] = {kExternalId, kCorrelation, kDevice, kContext,
-                                             kStream,     kKind,        kBytes,  kBandwidth};
-constexpr ChromeColumn kRuntimeColumns[] = {
+constexpr ColumnSpec kTransferColumns[] = {kExternalId, kCorrelation, kDevice, kContext,
+                                           kStream,     kKind,        kBytes,  kBandwidth};
+constexpr ColumnSpec kRuntimeColumns[] = {
     kExternalId,
     kCorrelation,
     kStream,
@@ -124,48 +114,48 @@ constexpr ChromeColumn kRuntimeColumns[] = {
     kBlock,
     kSharedMemory,
     kKind,
-    {"cbid", kInt, "", kIds, "The driver's number of the function."},
-    {"cid", kInt, "", kIds, "The driver's number of the function."},
-    {"kernel", kString, "", kLaunch, "What is launched."},
-    {"src", kUnsigned, "", kTransfer, "Address that is read."},
-    {"dst", kUnsigned, "", kTransfer, "Address that is written."},
-    {"ptr", kUnsigned, "", kMemory, "Address that the call is about."},
-    {"size", kInt, "B", kTransfer, "Bytes that the call is about."},
-    {"bytes", kInt, "B", kTransfer, "Bytes that the call is about."},
+    {"cbid", kInt, "", kIds, "", "The driver's number of the function."},
+    {"cid", kInt, "", kIds, "", "The driver's number of the function."},
+    {"kernel", kString, "", kLaunch, "", "What is launched."},
+    {"src", kUnsigned, "", kTransfer, "", "Address that is read."},
+    {"dst", kUnsigned, "", kTransfer, "", "Address that is written."},
+    {"ptr", kUnsigned, "", kMemory, "", "Address that the call is about."},
+    {"size", kInt, "B", kTransfer, "", "Bytes that the call is about."},
+    {"bytes", kInt, "B", kTransfer, "", "Bytes that the call is about."},
 };
-constexpr ChromeColumn kOperatorColumns[] = {
+constexpr ColumnSpec kOperatorColumns[] = {
     kExternalId,
     kRecordId,
     kEventIndex,
-    {"Sequence number", kInt, "", kIds, "Joins an operator and its gradient."},
-    {"Fwd thread id", kInt, "", kIds, "The thread of the forward pass."},
-    {"Input Dims", kString, "", kOperation, "Shapes of the inputs."},
-    {"Input type", kString, "", kOperation, "Types of the inputs."},
-    {"Input Strides", kString, "", kOperation, "Strides of the inputs."},
-    {"Concrete Inputs", kString, "", kOperation, "Values of scalar inputs."},
-    {"finished", kBoolean, "", kOperation, "It ended before the capture did."},
+    {"Sequence number", kInt, "", kIds, "", "Joins an operator and its gradient."},
+    {"Fwd thread id", kInt, "", kIds, "", "The thread of the forward pass."},
+    {"Input Dims", kString, "", kOperation, "", "Shapes of the inputs."},
+    {"Input type", kString, "", kOperation, "", "Types of the inputs."},
+    {"Input Strides", kString, "", kOperation, "", "Strides of the inputs."},
+    {"Concrete Inputs", kString, "", kOperation, "", "Values of scalar inputs."},
+    {"finished", kFlag, "", kOperation, "", "It ended before the capture did."},
     kStack,
 };
-constexpr ChromeColumn kAnnotationColumns[] = {kExternalId, kRecordId, kEventIndex};
-constexpr ChromeColumn kPythonColumns[] = {
+constexpr ColumnSpec kAnnotationColumns[] = {kExternalId, kRecordId, kEventIndex};
+constexpr ColumnSpec kPythonColumns[] = {
     kEventIndex,
-    {"Python id", kInt, "", kIds, "The profiler's id of the call."},
-    {"Python parent id", kInt, "", kIds, "The call that made it."},
-    {"Python module id", kInt, "", kIds, "The module object."},
-    {"finished", kBoolean, "", kOperation, "It ended before the capture did."},
+    {"Python id", kInt, "", kIds, "", "The profiler's id of the call."},
+    {"Python parent id", kInt, "", kIds, "", "The call that made it."},
+    {"Python module id", kInt, "", kIds, "", "The module object."},
+    {"finished", kFlag, "", kOperation, "", "It ended before the capture did."},
 };
-constexpr ChromeColumn kSyncColumns[] = {
+constexpr ColumnSpec kSyncColumns[] = {
     kExternalId, kCorrelation, kDevice,
-    kContext,    kStream,      {"cuda_sync_kind", kString, "", kOperation, "What is waited for."},
+    kContext,    kStream,      {"cuda_sync_kind", kString, "", kOperation, "", "What is waited for."},
 };
-constexpr ChromeColumn kDeviceEventColumns[] = {kCorrelation, kStream};
-constexpr ChromeColumn kMemoryColumns[] = {
-    {"Bytes", kInt, "B", kMemory, "Allocated, or released if negative.", Role::allocation},
-    {"Addr", kUnsigned, "", kMemory, "Where it lies.", Role::address},
-    {"Device Type", kInt, "", kMemory, "The framework's number of the kind of device; 0 is the host."},
-    {"Device Id", kInt, "", kMemory, "Number of the device; -1 for the host."},
-    {"Total Allocated", kInt, "B", kMemory, "In use on the device after this."},
-    {"Total Reserved", kInt, "B", kMemory, "Held by the framework's allocator after this."},
+constexpr ColumnSpec kDeviceEventColumns[] = {kCorrelation, kStream};
+constexpr ColumnSpec kMemoryColumns[] = {
+    {"Bytes", kInt, "B", kMemory, "", "Allocated, or released if negative.", Role::allocation},
+    {"Addr", kUnsigned, "", kMemory, "", "Where it lies.", Role::address},
+    {"Device Type", kInt, "", kMemory, "", "The framework's number of the kind of device; 0 is the host."},
+    {"Device Id", kInt, "", kMemory, "", "Number of the device; -1 for the host."},
+    {"Total Allocated", kInt, "B", kMemory, "", "In use on the device after this."},
+    {"Total Reserved", kInt, "B", kMemory, "", "Held by the framework's allocator after this."},
     kEventIndex,
 };
 
@@ -219,7 +209,7 @@ bool is_launch_flow(std::string_view category) noexcept {
   return std::find(std::begin(kLaunchFlows), std::end(kLaunchFlows), category) != std::end(kLaunchFlows);
 }
 
-std::span<const ChromeColumn> known_columns(ChromeTable table) noexcept {
+std::span<const ColumnSpec> known_columns(ChromeTable table) noexcept {
   switch (table) {
     case ChromeTable::kernel:
       return kKernelColumns;

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "core/model/schema.h"
+#include "core/model/column_spec.h"
 
 namespace accelscope::capture::sources::chrome {
 
@@ -60,15 +60,7 @@ struct ChromeTableRule {
 // Flows that lead from a runtime call to what it started on the device; their id is the correlation of both.
 [[nodiscard]] bool is_launch_flow(std::string_view category) noexcept;
 
-struct ChromeColumn {
-  std::string_view key;
-  ColumnType type = ColumnType::int64;
-  std::string_view unit = "";
-  std::string_view group = "";
-  std::string_view explanation = "";
-  Role role = Role::none;
-};
-[[nodiscard]] std::span<const ChromeColumn> known_columns(ChromeTable table) noexcept;
+[[nodiscard]] std::span<const ColumnSpec> known_columns(ChromeTable table) noexcept;
 // Names of events that only wait: of calls, for what they have started before; of a device, for others of its streams.
 [[nodiscard]] std::span<const std::string_view> waiting_names(ChromeTable table) noexcept;
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "capture/json/json_cursor.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -24,9 +24,7 @@ template <std::size_t Size>
 }
 
 [[nodiscard]] bool tells_of_loss(std::string_view line) {
-  std::string lower(line);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(line);
   return std::any_of(kLossWords.begin(), kLossWords.end(),
                      [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
@@ -44,23 +42,18 @@ template <std::size_t Size>
 // Traces carry the environment of the process now and then; sessions are passed on to others.
 [[nodiscard]] bool looks_secret(std::string_view key) {
   constexpr std::array<std::string_view, 5> kEndings = {"TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY"};
-  std::string upper(key);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string upper = upper_case(key);
   return std::any_of(kEndings.begin(), kEndings.end(),
                      [&](std::string_view ending) { return upper.ends_with(ending); });
 }
 
-[[nodiscard]] json::JsonField value_at(std::string_view object, std::string_view key) {
-  json::JsonCursor cursor(object);
-  if (!cursor.enter('{')) return {};
-  while (cursor.next_element('{')) {
-    const std::string_view found = cursor.key();
-    if (!cursor.ok()) break;
-    const json::JsonField value = cursor.value();
-    if (cursor.ok() && found == key) return value;
-  }
-  return {};
+[[nodiscard]] std::string text_at(std::string_view object, std::string_view key) {
+  std::string text;
+  (void)json::each_member(object, [&](const json::JsonField& field) {
+    if (field.key == key) text = field.text;
+    return field.key != key;
+  });
+  return text;
 }
 
 }  // namespace
@@ -107,18 +100,15 @@ void TraceFacts::flatten(const std::string& key, std::string_view json, int dept
   constexpr int kDeepest = 3;
   json::JsonCursor cursor(json);
   if (depth < kDeepest && cursor.enter('{')) {
-    while (cursor.next_element('{')) {
-      const std::string_view name = cursor.key();
-      if (!cursor.ok()) return;
-      const json::JsonField value = cursor.value();
-      if (!cursor.ok()) return;
-      const std::string inner = fmt::format("{}.{}", key, name);
-      if (value.kind == json::JsonKind::object) {
-        flatten(inner, value.text, depth + 1);
-      } else if (value.kind != json::JsonKind::null) {
-        set(inner, value.text);
+    (void)json::each_member(json, [&](const json::JsonField& field) {
+      const std::string inner = fmt::format("{}.{}", key, field.key);
+      if (field.kind == json::JsonKind::object) {
+        flatten(inner, field.text, depth + 1);
+      } else if (field.kind != json::JsonKind::null) {
+        set(inner, field.text);
       }
-    }
+      return true;
+    });
     return;
   }
   const json::JsonField value = cursor.value();
@@ -126,13 +116,13 @@ void TraceFacts::flatten(const std::string& key, std::string_view json, int dept
 }
 
 void TraceFacts::add_device(std::string_view row) {
-  const json::JsonField id = value_at(row, "id");
-  const std::string number = id.text.empty() ? std::to_string(device_count_) : std::string(id.text);
+  const std::string id = text_at(row, "id");
+  const std::string number = id.empty() ? std::to_string(device_count_) : id;
   ++device_count_;
   flatten("device." + number, row, 0);
   // The pool that allocations of this device lie in is named so by ArgsBinder.
-  const json::JsonField bytes = value_at(row, "totalGlobalMem");
-  if (!bytes.text.empty()) set(fmt::format("capacity.gpu {} memory", number), bytes.text);
+  const std::string bytes = text_at(row, "totalGlobalMem");
+  if (!bytes.empty()) set(fmt::format("capacity.gpu {} memory", number), bytes);
 }
 
 void TraceFacts::add_message(std::string_view table, std::string_view row) {
@@ -164,12 +154,10 @@ void TraceFacts::write(SessionWriter& writer, ImportReport& report) const {
     report.note("profiler_message", fmt::format("the profiler that wrote the trace says: {}", line), Severity::warning,
                 count);
   }
-  if (out_of_range_ > 0) {
-    report.note("records_out_of_range",
-                "records of the device lay outside of the captured steps and were left out by the profiler; in a short "
-                "capture that may be all of them: record more steps, with a warm-up step before",
-                Severity::note, out_of_range_);
-  }
+  report.note("records_out_of_range",
+              "records of the device lay outside of the captured steps and were left out by the profiler; in a short "
+              "capture that may be all of them: record more steps, with a warm-up step before",
+              Severity::note, out_of_range_);
   if (overflowed_) {
     report.note(
         "buffer_overflow",
@@ -177,16 +165,12 @@ void TraceFacts::write(SessionWriter& writer, ImportReport& report) const {
         "a larger buffer",
         Severity::warning);
   }
-  if (secrets_ > 0) {
-    report.note("secrets_left_out",
-                "values of the metadata that look like passwords or tokens were left out of the session; the file "
-                "itself still holds them",
-                Severity::note, secrets_);
-  }
-  if (over_limit_ > 0) {
-    report.note("facts_left_out", "facts beside the events that are too many or too long were left out or cut short",
-                Severity::note, over_limit_);
-  }
+  report.note("secrets_left_out",
+              "values of the metadata that look like passwords or tokens were left out of the session; the file "
+              "itself still holds them",
+              Severity::note, secrets_);
+  report.note("facts_left_out", "facts beside the events that are too many or too long were left out or cut short",
+              Severity::note, over_limit_);
 }
 
 }  // namespace accelscope::capture::sources::chrome

@@ -23,7 +23,6 @@ class TraceFacts {
   // Keys that only PyTorch's profiler writes were seen.
   [[nodiscard]] bool is_kineto() const noexcept { return kineto_; }
   [[nodiscard]] std::optional<std::int64_t> base_ns() const noexcept { return base_ns_; }
-  [[nodiscard]] bool empty() const noexcept { return facts_.empty(); }
   void write(SessionWriter& writer, ImportReport& report) const;
 
  private:

@@ -28,17 +28,35 @@ constexpr std::string_view kFlowExternalId = "External id";
   return hash * kPrime;
 }
 
-// Every chunk of a lane with the ordinal of its first event.
+struct HeldEvent {
+  const ChunkView& chunk;
+  std::uint32_t row = 0;
+  EventId id = kNoEvent;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  // Of a column of numbers; nothing where it has none, or 0, which stands for none.
+  [[nodiscard]] std::optional<std::uint64_t> number(std::size_t column) const {
+    if (!chunk.has_value(column, row) || chunk.int64(column, row) == 0) return std::nullopt;
+    return static_cast<std::uint64_t>(chunk.int64(column, row));
+  }
+};
+
+// Every event of a lane.
 template <typename Visit>
-Result<void> for_each_chunk(const HeldSink::HeldLane& lane, ChunkSpill& spill, Visit visit) {
+Result<void> for_each_event(const HeldSink::HeldLane& lane, ChunkSpill& spill, Visit visit) {
   std::uint64_t ordinal = 0;
   for (const std::size_t index : lane.chunks) {
     const Result<Bytes> bytes = spill.copy(index);
     if (!bytes) return bytes.error();
     const Result<ChunkView> chunk = ChunkView::parse(bytes.value());
     if (!chunk) return chunk.error();
-    visit(chunk.value(), ordinal);
-    ordinal += chunk.value().count();
+    for (std::uint32_t row = 0; row < chunk->count(); ++row) {
+      HeldEvent event{*chunk, row, make_event_id(lane.lane.number, ordinal + row)};
+      chunk->event_times(row, event.begin, event.end);
+      visit(event);
+    }
+    ordinal += chunk->count();
   }
   return {};
 }
@@ -105,20 +123,11 @@ Result<void> FlowBinder::join_correlations(const Tracks& tracks, HeldSink& held,
   for (const HeldSink::HeldLane& lane : held.lanes()) {
     const auto track = tracks.find(lane.lane.track);
     if (lane.dropped || track == tracks.end()) continue;
-    const std::optional<std::size_t> column = track->second.schema->find(kFlowCorrelation);
-    if (!column || track->second.schema->columns[*column].type != ColumnType::int64) continue;
+    const auto column = number_column(*track->second.schema, kFlowCorrelation);
+    if (!column) continue;
     std::vector<Correlated>& found = track->second.table == ChromeTable::runtime_call ? calls : works;
-    const Result<void> read = for_each_chunk(lane, held.spill(), [&](const ChunkView& chunk, std::uint64_t ordinal) {
-      for (std::uint32_t row = 0; row < chunk.count(); ++row) {
-        if (!chunk.has_value(*column, row)) continue;
-        const std::int64_t correlation = chunk.int64(*column, row);
-        if (correlation == 0) continue;  // the driver's "none"
-        std::int64_t begin = 0;
-        std::int64_t end = 0;
-        chunk.event_times(row, begin, end);
-        found.push_back(
-            {static_cast<std::uint64_t>(correlation), make_event_id(lane.lane.number, ordinal + row), begin});
-      }
+    const Result<void> read = for_each_event(lane, held.spill(), [&](const HeldEvent& event) {
+      if (const auto correlation = event.number(*column)) found.push_back({*correlation, event.id, event.begin});
     });
     if (!read) return read;
   }
@@ -153,23 +162,16 @@ Result<void> FlowBinder::join_external_ids(const Tracks& tracks, HeldSink& held,
     const auto correlation = number_column(*track->second.schema, kFlowCorrelation);
     if (!external) continue;
     auto& origins = table == ChromeTable::cpu_op ? operators : annotations;
-    const Result<void> read = for_each_chunk(lane, held.spill(), [&](const ChunkView& chunk, std::uint64_t ordinal) {
-      for (std::uint32_t row = 0; row < chunk.count(); ++row) {
-        if (!chunk.has_value(*external, row) || chunk.int64(*external, row) == 0) continue;
-        std::int64_t begin = 0;
-        std::int64_t end = 0;
-        chunk.event_times(row, begin, end);
-        const auto id = static_cast<std::uint64_t>(chunk.int64(*external, row));
-        const EventId event = make_event_id(lane.lane.number, ordinal + row);
-        if (!of_device) {
-          origins.try_emplace(id, Origin{event, begin});
-          continue;
-        }
-        const bool correlated = correlation && chunk.has_value(*correlation, row);
-        const auto call = correlated ? static_cast<std::uint64_t>(chunk.int64(*correlation, row)) : 0;
-        if (joined_.contains(call) || call == id) continue;  // of 2022: this is no id of an operator
-        works.push_back({id, call, event, begin, table == ChromeTable::gpu_user_annotation});
+    const Result<void> read = for_each_event(lane, held.spill(), [&](const HeldEvent& event) {
+      const auto id = event.number(*external);
+      if (!id) return;
+      if (!of_device) {
+        origins.try_emplace(*id, Origin{event.id, event.begin});
+        return;
       }
+      const std::uint64_t call = correlation ? event.number(*correlation).value_or(0) : 0;
+      if (joined_.contains(call) || call == *id) return;  // of 2022: this is no id of an operator
+      works.push_back({*id, call, event.id, event.begin, table == ChromeTable::gpu_user_annotation});
     });
     if (!read) return read;
   }
@@ -197,14 +199,8 @@ Result<void> FlowBinder::bind_ends(const Tracks& tracks, HeldSink& held) {
     const auto found = by_thread.find(track->second.thread);
     if (found == by_thread.end()) continue;
     LaneSweep sweep{found->second, 0};
-    const Result<void> read = for_each_chunk(lane, held.spill(), [&](const ChunkView& chunk, std::uint64_t ordinal) {
-      for (std::uint32_t row = 0; row < chunk.count(); ++row) {
-        std::int64_t begin = 0;
-        std::int64_t finish = 0;
-        chunk.event_times(row, begin, finish);
-        offer_event(sweep, track->second,
-                    {begin, finish, chunk.name(row), make_event_id(lane.lane.number, ordinal + row)});
-      }
+    const Result<void> read = for_each_event(lane, held.spill(), [&](const HeldEvent& event) {
+      offer_event(sweep, track->second, {event.begin, event.end, event.chunk.name(event.row), event.id});
     });
     if (!read) return read;
   }

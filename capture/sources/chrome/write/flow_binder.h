@@ -49,7 +49,6 @@ class FlowBinder {
   void add(const EventRecord& record, bool launch);
   // An event with a bind_id, as it is written: its record has the duration. `name` is that of the flow.
   void add_bound(const EventRecord& record, std::uint32_t events_track, StringId name);
-  [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
 
   // By the number of the track in the session.
   using Tracks = std::unordered_map<TrackNumber, BoundTrack>;

@@ -13,57 +13,23 @@ constexpr std::size_t kBufferBytesPerTrack = 16U << 10;
 constexpr std::size_t kMostLanesOfTrack = 1024;
 constexpr std::size_t kMostLanes = kMaxLocalNumber - 64;  // a writer has no more numbers
 
-void set_value(Row& row, ColumnType type, const BoundValue& value, std::string_view text) {
+// Of a row or of a sorter, which keep values alike.
+template <typename Target>
+void set_value(Target& target, ColumnType type, const BoundValue& value, std::string_view text) {
   switch (type) {
     case ColumnType::int64:
-      row.integer(value.column, static_cast<std::int64_t>(value.value));
+      target.integer(value.column, static_cast<std::int64_t>(value.value));
       break;
     case ColumnType::uint64:
     case ColumnType::boolean:
     case ColumnType::string:
-      row.unsigned_integer(value.column, value.value);
+      target.unsigned_integer(value.column, value.value);
       break;
     case ColumnType::float64:
-      row.real(value.column, std::bit_cast<double>(value.value));
+      target.real(value.column, std::bit_cast<double>(value.value));
       break;
     case ColumnType::text:
-      row.text(value.column, text.substr(value.value, value.size));
-      break;
-  }
-}
-
-void set_value(EventSorter& sorter, ColumnType type, const BoundValue& value, std::string_view text) {
-  switch (type) {
-    case ColumnType::int64:
-      sorter.set_int64(value.column, static_cast<std::int64_t>(value.value));
-      break;
-    case ColumnType::uint64:
-    case ColumnType::boolean:
-    case ColumnType::string:
-    case ColumnType::float64:  // bits
-      sorter.set_uint64(value.column, value.value);
-      break;
-    case ColumnType::text:
-      sorter.set_text(value.column, text.substr(value.value, value.size));
-      break;
-  }
-}
-
-void copy_value(Row& row, std::size_t column, ColumnType type, const SortedEvent& event) {
-  switch (type) {
-    case ColumnType::int64:
-      row.integer(column, event.int64(column));
-      break;
-    case ColumnType::uint64:
-    case ColumnType::boolean:
-    case ColumnType::string:
-      row.unsigned_integer(column, event.uint64(column));
-      break;
-    case ColumnType::float64:
-      row.real(column, event.float64(column));
-      break;
-    case ColumnType::text:
-      row.text(column, event.text(column));
+      target.text(value.column, text.substr(value.value, value.size));
       break;
   }
 }
@@ -162,11 +128,11 @@ void TrackEvents::add_to_sorter(std::uint32_t track, EventSorter& sorter, const 
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!chunk.has_value(i, row)) continue;
     if (columns[i].type == ColumnType::text) {
-      sorter.set_text(i, chunk.text(i, row));
+      sorter.text(i, chunk.text(i, row));
     } else if (columns[i].type == ColumnType::float64) {
-      sorter.set_float64(i, chunk.float64(i, row));
+      sorter.real(i, chunk.float64(i, row));
     } else {
-      sorter.set_uint64(i, chunk.stored(i, row));  // the stored form of integers is the sorter's own
+      sorter.unsigned_integer(i, chunk.stored(i, row));  // the stored form of integers is the sorter's own
     }
   }
   std::int64_t begin = 0;
@@ -183,15 +149,12 @@ Result<void> TrackEvents::finish() {
     track.lane_ends.clear();
   }
   for (const auto& [schema, sorter] : sorters_) {
-    const std::vector<Column>& columns = sorter->schema().columns;
     const Result<void> done = sorter->merge([&](const SortedEvent& event) {
       TrackState& track = tracks_[event.track];
       const std::optional<std::uint32_t> lane = free_lane(track, event.start, event.duration);
       if (!lane) return !writer_.cancelled();
       Row row = writer_.begin_event_at(track.number, *lane, event.start, event.duration, event.name);
-      for (std::size_t i = 0; i < columns.size(); ++i) {
-        if (event.has(i)) copy_value(row, i, columns[i].type, event);
-      }
+      copy_values(event, sorter->schema(), row);
       return !writer_.cancelled();
     });
     if (!done) return done;

@@ -51,16 +51,6 @@ namespace {
   return pool.starts_with("CPU") || end == std::string::npos ? std::string{} : pool.substr(0, end);
 }
 
-// The one value of {"name": ...}, {"labels": ...} or {"sort_index": ...}.
-[[nodiscard]] std::optional<json::JsonField> only_value(json::JsonCursor& cursor) {
-  if (!cursor.enter('{') || !cursor.next_element('{')) return std::nullopt;
-  (void)cursor.key();
-  if (!cursor.ok()) return std::nullopt;
-  const json::JsonField value = cursor.value();
-  if (!cursor.ok()) return std::nullopt;
-  return value;
-}
-
 }  // namespace
 
 std::uint32_t ChromeTracks::add(Planned planned, const ChromeSchema& schema) {
@@ -103,25 +93,20 @@ std::uint32_t ChromeTracks::named(Sort sort, std::uint32_t thread, std::string_v
   return by_name_[key] = add(std::move(planned), schema);
 }
 
-std::uint32_t ChromeTracks::of_collective_kernels(std::uint32_t thread, const ChromeSchema& schema) {
-  const auto key = std::pair{thread, std::string("collective kernels")};
+std::uint32_t ChromeTracks::beside(Planned planned, std::string name, const ChromeSchema& schema) {
+  const auto key = std::pair{planned.thread, std::move(name)};
   if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
-  Planned planned;
-  planned.thread = thread;
-  planned.table = ChromeTable::kernel;
-  planned.on_device = true;
-  planned.collective = true;
   return by_name_[key] = add(std::move(planned), schema);
 }
 
+std::uint32_t ChromeTracks::of_collective_kernels(std::uint32_t thread, const ChromeSchema& schema) {
+  return beside({.thread = thread, .table = ChromeTable::kernel, .on_device = true, .collective = true},
+                "collective kernels", schema);
+}
+
 std::uint32_t ChromeTracks::of_unknown_thread(std::uint32_t thread, std::size_t slot, const ChromeSchema& schema) {
-  const auto key = std::pair{thread, fmt::format("unknown thread {}", slot)};
-  if (const auto found = by_name_.find(key); found != by_name_.end()) return found->second;
-  Planned planned;
-  planned.thread = thread;
-  planned.table = ChromeTable::python_function;
-  planned.slot = slot;
-  return by_name_[key] = add(std::move(planned), schema);
+  return beside({.thread = thread, .table = ChromeTable::python_function, .slot = slot},
+                fmt::format("unknown thread {}", slot), schema);
 }
 
 std::uint32_t ChromeTracks::of_async(std::uint32_t thread, StringId category, const ChromeSchema& schema) {
@@ -149,16 +134,17 @@ bool ChromeTracks::add_metadata(std::string_view name, std::uint32_t thread, std
   if (what != "name" && what != "labels" && what != "sort_index") return false;
   const std::string_view key = vocabulary_.threads.text(thread);
   Names& names = of_process ? processes_[split_thread_key(key).pid] : threads_[std::string(key)];
-  json::JsonCursor cursor(args);
-  const std::optional<json::JsonField> value = only_value(cursor);
-  if (!value) return true;
-  if (what == "name") {
-    names.name = value->text;
-  } else if (what == "labels") {
-    names.labels = value->text;
-  } else {
-    names.order = json::to_int64(*value);
-  }
+  // The one value of {"name": ...}, {"labels": ...} or {"sort_index": ...}.
+  (void)json::each_member(args, [&](const json::JsonField& value) {
+    if (what == "name") {
+      names.name = value.text;
+    } else if (what == "labels") {
+      names.labels = value.text;
+    } else {
+      names.order = json::to_int64(value);
+    }
+    return false;
+  });
   return true;
 }
 

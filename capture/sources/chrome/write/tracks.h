@@ -79,6 +79,8 @@ class ChromeTracks {
   static constexpr std::size_t kMostTracks = 6000;
   [[nodiscard]] std::uint32_t add(Planned planned, const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t named(Sort sort, std::uint32_t thread, std::string_view name, const ChromeSchema& schema);
+  // A track beside those of its thread; the name only tells it apart.
+  [[nodiscard]] std::uint32_t beside(Planned planned, std::string name, const ChromeSchema& schema);
   [[nodiscard]] Track describe(const Planned& planned, bool kineto) const;
   // Several rows of one thread lie below a track of its name; "" for others.
   [[nodiscard]] std::string common_name(const Planned& planned, bool kineto) const;

@@ -2,13 +2,10 @@
 // values that do not fit go into the schema's "extra" column like everywhere else.
 #pragma once
 
-#include <map>
-#include <string>
 #include <string_view>
-#include <unordered_set>
-#include <vector>
 
 #include "capture/json/row_parser.h"
+#include "capture/sources/base/inferred_columns.h"
 #include "core/model/schema.h"
 
 namespace accelscope::capture::sources::neuron {
@@ -23,20 +20,8 @@ class SchemaInference final : public json::JsonRowHandler {
   [[nodiscard]] Schema schema(std::string_view table) const;
 
  private:
-  struct Seen {
-    std::uint64_t integers = 0;
-    std::uint64_t wide_integers = 0;  // fit only without a sign
-    std::uint64_t reals = 0;
-    std::uint64_t booleans = 0;
-    std::uint64_t strings = 0;
-    std::uint64_t nested = 0;
-    std::uint64_t text_bytes = 0;
-    std::unordered_set<std::size_t> distinct;  // hashes of strings
-  };
-  [[nodiscard]] static ColumnType type_of(const Seen& seen);
-
-  std::vector<std::string> order_;
-  std::map<std::string, Seen, std::less<>> keys_;
+  // A chunk holds 512 columns; what is over goes into "extra".
+  InferredColumns found_{{.most_columns = 200}};
 };
 
 // The key of the only field of a row that is not an object.

@@ -32,7 +32,6 @@ class ProfileFacts {
   [[nodiscard]] double peak_macs_per_ns() const;
   [[nodiscard]] std::optional<std::int64_t> physical_cores() const;  // of the logical core
   [[nodiscard]] std::int64_t core_number() const;                    // of the (first) core on its chip; 0 if unknown
-  [[nodiscard]] bool empty() const noexcept { return facts_.empty() && summary_.empty(); }
 
  private:
   struct SummaryField {

@@ -6,60 +6,10 @@
 #include <cstring>
 
 #include "capture/json/json_cursor.h"
+#include "capture/sources/base/inferred_columns.h"
 
 namespace accelscope::capture::sources::neuron {
 namespace {
-
-constexpr std::array<std::string_view, kCapturedCount> kCapturedKeys = {"id",
-                                                                        "label",
-                                                                        "subgroup",
-                                                                        "engine",
-                                                                        "pcore_idx",
-                                                                        "trigger",
-                                                                        "predecessors",
-                                                                        "elements",
-                                                                        "variable",
-                                                                        "queue_type",
-                                                                        "source",
-                                                                        "dest",
-                                                                        "duplicate",
-                                                                        "type",
-                                                                        "value",
-                                                                        "k",
-                                                                        "n",
-                                                                        "write_size",
-                                                                        "read_size",
-                                                                        "nki_source_location",
-                                                                        "bir_debug_info_source_location",
-                                                                        "hlo_attrs",
-                                                                        "core_idx",
-                                                                        "cpu_id",
-                                                                        "instance_id",
-                                                                        "process_id",
-                                                                        "thread_id",
-                                                                        "lnc_idx",
-                                                                        "engine_name",
-                                                                        "partition",
-                                                                        "start_address",
-                                                                        "end_address",
-                                                                        "tensor_name",
-                                                                        "hbm_transfer_rate",
-                                                                        "hbm_total_transfer_bytes",
-                                                                        "message",
-                                                                        "size",
-                                                                        "usage_avg",
-                                                                        "input_size",
-                                                                        "output_size",
-                                                                        "replica_group",
-                                                                        "algorithm_bandwidth",
-                                                                        "bus_bandwidth",
-                                                                        "stack_frame_ids",
-                                                                        "subgraph",
-                                                                        "fully_qualified_subgraph",
-                                                                        "sg_name",
-                                                                        "nc",
-                                                                        "nc_idx",
-                                                                        "device"};
 
 // Newer exports say the same under other names.
 struct Alias {
@@ -90,27 +40,15 @@ constexpr std::array<std::string_view, 2> kEndKeys = {"end", "end_ts"};
   return std::find(kEndKeys.begin(), kEndKeys.end(), key) != kEndKeys.end();
 }
 
-[[nodiscard]] Captured captured_by(std::string_view key) noexcept {
-  const auto found = std::find(kCapturedKeys.begin(), kCapturedKeys.end(), key);
-  return static_cast<Captured>(found - kCapturedKeys.begin());
-}
-
 // [["WEIGHT"]] -> WEIGHT, ["a","b"] -> a, b: how a list of words reads. Anything else stays JSON.
 [[nodiscard]] bool join_words(std::string_view json, std::string& out, int depth = 0) {
-  json::JsonCursor cursor(json);
-  if (depth > 2 || !cursor.enter('[')) return false;
-  while (cursor.next_element('[')) {
-    const json::JsonField item = cursor.value();
-    if (item.kind == json::JsonKind::array) {
-      if (!join_words(item.text, out, depth + 1)) return false;
-    } else if (item.kind == json::JsonKind::string) {
-      if (!out.empty()) out += ", ";
-      out += item.text;
-    } else {
-      return false;
-    }
-  }
-  return cursor.ok();
+  return depth <= 2 && json::each_element(json, [&](const json::JsonField& item) {
+           if (item.kind == json::JsonKind::array) return join_words(item.text, out, depth + 1);
+           if (item.kind != json::JsonKind::string) return false;
+           if (!out.empty()) out += ", ";
+           out += item.text;
+           return true;
+         });
 }
 
 // What a string or text column shows for a value of any kind.
@@ -138,14 +76,14 @@ RowBinding::RowBinding(const Schema& schema, std::span<const std::string_view> c
   for (std::size_t i = 0; i < extra_column_; ++i) {
     const Column& column = schema.columns[i];
     if (timed && is_end_key(column.name)) continue;  // an event's end first of all
-    add({column.name, Role::column, captured_by(column.name), static_cast<std::uint16_t>(i), column.type});
+    add({column.name, Role::column, Captured::by_key(column.name), static_cast<std::uint16_t>(i), column.type});
   }
   if (timed) {
     for (const char* key : {"timestamp", "start_ts", "start"}) add({key, Role::start});
     for (const std::string_view key : kEndKeys) add({std::string(key), Role::end});
     for (const char* key : {"duration", "duration_ns"}) add({key, Role::duration});
   }
-  add({schema.name_column, Role::name, captured_by(schema.name_column)});
+  add({schema.name_column, Role::name, Captured::by_key(schema.name_column)});
   for (const Alias& alias : kAliases) {
     if (const Slot* known = find(alias.known); known != nullptr && known->role != Role::nothing) {
       Slot slot = *known;
@@ -153,8 +91,8 @@ RowBinding::RowBinding(const Schema& schema, std::span<const std::string_view> c
       add(std::move(slot));
     }
   }
-  add({"device", Role::nothing, Captured::device});
-  for (const std::string_view key : consumed) add({std::string(key), Role::nothing, captured_by(key)});
+  add({"device", Role::nothing, "device"});
+  for (const std::string_view key : consumed) add({std::string(key), Role::nothing, Captured::by_key(key)});
 }
 
 RowBinding::Digest RowBinding::digest_of(std::string_view key) noexcept {
@@ -209,13 +147,13 @@ void RowBinding::bind(std::span<const json::JsonField> fields, EventSorter& sort
   }
   if (!extra_.empty()) {
     extra_ += '}';
-    sorter.set_text(extra_column_, extra_);
+    sorter.text(extra_column_, extra_);
   }
 }
 
 void RowBinding::bind_field(const json::JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer,
                             BoundRow& row) {
-  if (slot.captured != Captured::count_) row.captured[static_cast<std::size_t>(slot.captured)] = &field;
+  if (slot.captured.is_any()) row.captured[slot.captured.place()] = &field;
   if (field.kind == json::JsonKind::null) return;
   if (field.kind == json::JsonKind::not_finite && slot.type != ColumnType::string && slot.type != ColumnType::text) {
     ++counts_.not_finite;
@@ -256,46 +194,26 @@ void RowBinding::bind_field(const json::JsonField& field, const Slot& slot, Even
 
 bool RowBinding::set_column(const json::JsonField& field, const Slot& slot, EventSorter& sorter, SessionWriter& writer,
                             std::string& scratch) {
-  switch (slot.type) {
-    case ColumnType::int64:
-      // An empty text in a column of numbers is how the vendor writes "none".
-      if (const auto value = json::to_int64(field)) {
-        sorter.set_int64(slot.column, *value);
-        return true;
-      }
-      return field.kind == json::JsonKind::string && field.text.empty();
-    case ColumnType::uint64:
-      if (const auto value = json::to_uint64(field)) {
-        sorter.set_uint64(slot.column, *value);
-        return true;
-      }
-      if (const auto value = json::to_int64(field)) {  // -1 for none
-        sorter.set_uint64(slot.column, static_cast<std::uint64_t>(*value));
-        return true;
-      }
-      return field.kind == json::JsonKind::string && field.text.empty();
-    case ColumnType::float64:
-      if (const auto value = json::to_double(field)) {
-        sorter.set_float64(slot.column, *value);
-        return true;
-      }
-      return field.kind == json::JsonKind::string && field.text.empty();
-    case ColumnType::boolean:
-      if (const auto value = json::to_boolean(field)) {
-        sorter.set_uint64(slot.column, *value ? 1 : 0);
-        return true;
-      }
-      return field.kind == json::JsonKind::string && field.text.empty();
-    case ColumnType::string:
-      if (const std::string_view text = shown_text(field, scratch); !text.empty()) {
-        sorter.set_string(slot.column, writer.intern(text));
-      }
-      return true;
-    case ColumnType::text:
-      if (const std::string_view text = shown_text(field, scratch); !text.empty()) sorter.set_text(slot.column, text);
-      return true;
+  if (slot.type == ColumnType::string || slot.type == ColumnType::text) {
+    const std::string_view text = shown_text(field, scratch);
+    if (text.empty()) return true;
+    if (slot.type == ColumnType::text) {
+      sorter.text(slot.column, text);
+    } else {
+      sorter.string(slot.column, writer.intern(text));
+    }
+    return true;
   }
-  return false;
+  std::optional<std::uint64_t> bits = to_bits(slot.type, field);
+  if (!bits && slot.type == ColumnType::uint64) bits = to_bits(ColumnType::int64, field);  // -1 for none
+  // An empty text in a column of numbers is how the vendor writes "none".
+  if (!bits) return field.kind == json::JsonKind::string && field.text.empty();
+  if (slot.type == ColumnType::int64) {
+    sorter.integer(slot.column, static_cast<std::int64_t>(*bits));
+  } else {
+    sorter.unsigned_integer(slot.column, *bits);
+  }
+  return true;
 }
 
 void RowBinding::keep(const json::JsonField& field) {

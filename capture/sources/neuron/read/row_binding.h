@@ -3,8 +3,10 @@
 // their column, and keys that the schema does not know, are kept as JSON in the schema's "extra" column.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,61 +25,44 @@ inline constexpr std::string_view kExtraColumn = "extra";
 // Adds the column for what the schema does not know.
 void add_extra_column(Schema& schema);
 
-// Fields that rules look at besides putting them into columns.
-enum class Captured : std::uint8_t {
-  id,
-  label,
-  subgroup,
-  engine,
-  pcore_idx,
-  trigger,
-  predecessors,
-  elements,
-  variable,
-  queue_type,
-  source,
-  dest,
-  duplicate,
-  type,
-  value,
-  k,
-  n,
-  write_size,
-  read_size,
-  nki_source_location,
-  bir_debug_info_source_location,
-  hlo_attrs,
-  core_idx,
-  cpu_id,
-  instance_id,
-  process_id,
-  thread_id,
-  lnc_idx,
-  engine_name,
-  partition,
-  start_address,
-  end_address,
-  tensor_name,
-  hbm_transfer_rate,
-  hbm_total_transfer_bytes,
-  message,
-  size,
-  usage_avg,
-  input_size,
-  output_size,
-  replica_group,
-  algorithm_bandwidth,
-  bus_bandwidth,
-  stack_frame_ids,
-  subgraph,
-  fully_qualified_subgraph,
-  sg_name,
-  nc,
-  nc_idx,
-  device,
-  count_,
+// Keys that rules look at besides putting their values into columns.
+inline constexpr std::string_view kCapturedWords =
+    "id label subgroup engine pcore_idx trigger predecessors elements variable queue_type source dest "
+    "duplicate type value k n write_size read_size nki_source_location bir_debug_info_source_location "
+    "hlo_attrs core_idx cpu_id instance_id process_id thread_id lnc_idx engine_name partition "
+    "start_address end_address tensor_name hbm_transfer_rate hbm_total_transfer_bytes message size "
+    "usage_avg input_size output_size replica_group algorithm_bandwidth bus_bandwidth stack_frame_ids "
+    "subgraph fully_qualified_subgraph sg_name nc nc_idx device";
+inline constexpr std::size_t kCapturedCount = 50;
+inline constexpr auto kCapturedKeys = [] {
+  std::array<std::string_view, kCapturedCount> keys;
+  std::string_view words = kCapturedWords;
+  for (std::string_view& key : keys) {
+    key = words.substr(0, words.find(' '));
+    words.remove_prefix(std::min(key.size() + 1, words.size()));
+  }
+  return keys;
+}();
+
+// One of them. Others do not compile: row.text("variable").
+class Captured {
+ public:
+  constexpr Captured() = default;  // none
+  consteval Captured(const char* key) : place_(by_key(key).place_) {
+    if (!is_any()) std::abort();
+  }
+  [[nodiscard]] static constexpr Captured by_key(std::string_view key) noexcept {
+    Captured found;
+    while (found.place_ > 0 && kCapturedKeys[found.place_ - 1U] != key) --found.place_;
+    return found.place_ > 0 ? Captured(static_cast<std::uint8_t>(found.place_ - 1)) : Captured();
+  }
+  [[nodiscard]] constexpr bool is_any() const noexcept { return place_ != kCapturedCount; }
+  [[nodiscard]] constexpr std::size_t place() const noexcept { return place_; }
+
+ private:
+  explicit constexpr Captured(std::uint8_t place) noexcept : place_(place) {}
+  std::uint8_t place_ = kCapturedCount;
 };
-inline constexpr std::size_t kCapturedCount = static_cast<std::size_t>(Captured::count_);
 
 // What one row says apart from its columns, which are in the sorter already. Views live as long as the row.
 struct BoundRow {
@@ -87,9 +72,7 @@ struct BoundRow {
   std::string_view name;
   std::array<const json::JsonField*, kCapturedCount> captured{};
 
-  [[nodiscard]] const json::JsonField* get(Captured what) const noexcept {
-    return captured[static_cast<std::size_t>(what)];
-  }
+  [[nodiscard]] const json::JsonField* get(Captured what) const noexcept { return captured[what.place()]; }
   [[nodiscard]] std::string_view text(Captured what) const noexcept {
     const json::JsonField* field = get(what);
     return field == nullptr || field->kind == json::JsonKind::null ? std::string_view{} : field->text;
@@ -119,7 +102,6 @@ class RowBinding {
   // Begins an event in the sorter and sets its columns.
   void bind(std::span<const json::JsonField> fields, EventSorter& sorter, SessionWriter& writer, BoundRow& row);
   [[nodiscard]] const BindingCounts& counts() const noexcept { return counts_; }
-  [[nodiscard]] std::size_t extra_column() const noexcept { return extra_column_; }
 
  private:
   enum class Role : std::uint8_t { unknown, start, duration, end, name, column, nothing };
@@ -132,7 +114,7 @@ class RowBinding {
   struct Slot {
     std::string key;
     Role role = Role::unknown;
-    Captured captured = Captured::count_;
+    Captured captured;
     std::uint16_t column = 0;
     ColumnType type = ColumnType::int64;
     Digest digest;

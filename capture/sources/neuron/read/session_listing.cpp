@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -14,26 +12,6 @@
 
 namespace accelscope::capture::sources::neuron {
 namespace {
-
-// Calls for every member of an object or element of a list. False if the text breaks off.
-using Visit = std::function<bool(std::string_view key, const json::JsonField& value)>;
-[[nodiscard]] bool each_member(std::string_view object, const Visit& visit) {
-  json::JsonCursor cursor(object);
-  if (!cursor.enter('{')) return false;
-  while (cursor.next_element('{')) {
-    const std::string key = lower_case(cursor.key());
-    if (!cursor.ok() || !visit(key, cursor.value())) return false;
-  }
-  return cursor.ok();
-}
-[[nodiscard]] bool each_element(std::string_view list, const Visit& visit) {
-  json::JsonCursor cursor(list);
-  if (!cursor.enter('[')) return false;
-  while (cursor.next_element('[')) {
-    if (!visit({}, cursor.value())) return false;
-  }
-  return cursor.ok();
-}
 
 [[nodiscard]] std::optional<std::uint64_t> count_of(const json::JsonField& value) { return json::to_uint64(value); }
 
@@ -45,7 +23,8 @@ using Visit = std::function<bool(std::string_view key, const json::JsonField& va
     return std::any_of(words.begin(), words.end(),
                        [&](std::string_view word) { return key.find(word) != std::string_view::npos; });
   };
-  const bool whole = each_member(info.text, [&](std::string_view key, const json::JsonField& value) {
+  const bool whole = json::each_member(info.text, [&](const json::JsonField& value) {
+    const std::string key = lower_case(value.key);
     if (names(key, {"first", "start", "begin"})) first = json::to_rounded_int64(value);
     if (names(key, {"last", "end", "stop"})) last = json::to_rounded_int64(value);
     return true;
@@ -61,7 +40,8 @@ struct Reader {
   bool graph(const json::JsonField& value) {
     Executor row;
     row.node = node;
-    const bool whole = each_member(value.text, [&](std::string_view key, const json::JsonField& field) {
+    const bool whole = json::each_member(value.text, [&](const json::JsonField& field) {
+      const std::string key = lower_case(field.key);
       if (key == "name" || key == "graphname" || key == "subgraph") row.name = field.text;
       if (key == "executor" || key == "executorname" || key == "executortype") row.executor = field.text;
       if (key == "cyclecount") row.cycles = json::to_rounded_int64(field);
@@ -78,10 +58,10 @@ struct Reader {
   }
 
   bool info(const json::JsonField& value) {
-    return each_member(value.text, [&](std::string_view key, const json::JsonField& field) {
+    return json::each_member(value.text, [&](const json::JsonField& field) {
+      const std::string key = lower_case(field.key);
       if (key != "graphs") return true;
-      return each_element(field.text,
-                          [&](std::string_view, const json::JsonField& graph_value) { return graph(graph_value); });
+      return json::each_element(field.text, [&](const json::JsonField& graph_value) { return graph(graph_value); });
     });
   }
 
@@ -89,11 +69,13 @@ struct Reader {
     constexpr std::array<std::string_view, 4> kIds = {"nodeid", "node_id", "id", "node"};
     node = fmt::format("{}", index);
     // The id may come after what it names.
-    bool whole = each_member(value.text, [&](std::string_view key, const json::JsonField& field) {
+    bool whole = json::each_member(value.text, [&](const json::JsonField& field) {
+      const std::string key = lower_case(field.key);
       if (std::find(kIds.begin(), kIds.end(), key) != kIds.end()) node = field.text;
       return true;
     });
-    whole = whole && each_member(value.text, [&](std::string_view key, const json::JsonField& field) {
+    whole = whole && json::each_member(value.text, [&](const json::JsonField& field) {
+              const std::string key = lower_case(field.key);
               return key != "nodeinfo" || info(field);
             });
     return whole;
@@ -106,15 +88,15 @@ bool is_session_listing(std::string_view first_bytes) noexcept {
   return first_bytes.find("\"NeffNodes\"") != std::string_view::npos;
 }
 
-Result<std::vector<Executor>> read_session_listing(std::string_view json) {
+Result<std::vector<Executor>> read_session_listing(std::string_view text) {
   Reader reader;
   bool found = false;
-  const bool whole = each_member(json, [&](std::string_view key, const json::JsonField& value) {
+  const bool whole = json::each_member(text, [&](const json::JsonField& value) {
+    const std::string key = lower_case(value.key);
     if (key != "neffnodes") return true;
     found = true;
     std::size_t index = 0;
-    return each_element(value.text,
-                        [&](std::string_view, const json::JsonField& node) { return reader.neff_node(node, index++); });
+    return json::each_element(value.text, [&](const json::JsonField& node) { return reader.neff_node(node, index++); });
   });
   if (!whole)
     return Error{"the listing breaks off or is not JSON; write it again with: neuron-profile show-session -j"};

@@ -15,8 +15,8 @@ struct TableRule {
   std::string_view json_name;
   NeuronTable table;
   std::string_view track_kind;
-  std::string_view track_name;      // of the only track, or put before the key
-  Captured key = Captured::count_;  // field that names the track; count_: one track for all rows
+  std::string_view track_name;  // of the only track, or put before the key
+  Captured key;                 // field that names the track; none: one track for all rows
 };
 
 // Nothing if the table is not known as one of events.

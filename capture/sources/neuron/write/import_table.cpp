@@ -11,11 +11,7 @@ ImportTable::ImportTable(Schema schema, std::span<const std::string_view> consum
       binding_(schema, consumed),
       number_(writer.add_schema(std::move(schema))) {}
 
-std::size_t ImportTable::column(std::string_view name) const noexcept {
-  const auto& columns = schema().columns;
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
-  return found == columns.end() ? SIZE_MAX : static_cast<std::size_t>(found - columns.begin());
-}
+std::size_t ImportTable::column(std::string_view name) const noexcept { return schema().find(name).value_or(SIZE_MAX); }
 
 std::uint32_t ImportTable::track(TrackPlan& plan, std::string_view kind, std::string_view prefix, std::string_view name,
                                  std::int64_t core) {
@@ -38,48 +34,11 @@ std::uint32_t ImportTable::track(TrackPlan& plan, std::string_view kind, std::st
   return number;
 }
 
-void ImportTable::copy_columns(const SortedEvent& event, Row& row, std::int64_t ticks_per_ns) const {
-  const auto& columns = schema().columns;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (!event.has(i)) continue;
-    switch (columns[i].type) {
-      case ColumnType::int64:
-        row.integer(i, columns[i].unit == "ns" && ticks_per_ns != 1 ? event.int64(i) / ticks_per_ns : event.int64(i));
-        break;
-      case ColumnType::uint64:
-        row.unsigned_integer(i, event.uint64(i));
-        break;
-      case ColumnType::float64:
-        row.real(i, event.float64(i));
-        break;
-      case ColumnType::boolean:
-        row.boolean(i, event.uint64(i) != 0);
-        break;
-      case ColumnType::string:
-        row.string(i, static_cast<StringId>(event.uint64(i)));
-        break;
-      case ColumnType::text:
-        row.text(i, event.text(i));
-        break;
-    }
-  }
-}
-
 Result<void> ImportTable::join_tracks(const TrackPlan& plan) {
   auto joined = std::make_unique<EventSorter>(schema(), spill_, EventSorter::Options{});
-  const auto& columns = schema().columns;
   const Result<void> merged = sorter_->merge([&](const SortedEvent& event) {
     joined->begin();
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      if (!event.has(i)) continue;
-      if (columns[i].type == ColumnType::text) {
-        joined->set_text(i, event.text(i));
-      } else if (columns[i].type == ColumnType::float64) {
-        joined->set_float64(i, event.float64(i));
-      } else {
-        joined->set_uint64(i, event.uint64(i));  // as it is stored
-      }
-    }
+    copy_values(event, schema(), *joined);
     joined->commit(plan.canonical(event.track), event.start, event.duration, event.name);
     return true;
   });
@@ -92,13 +51,19 @@ Result<void> ImportTable::write(const TrackPlan& plan, SessionWriter& writer, st
   if (plan.has_joined(number_)) {
     if (Result<void> joined = join_tracks(plan); !joined) return joined;
   }
+  const std::vector<Column>& columns = schema().columns;
   std::uint32_t track = kNone;
   const Result<void> merged = sorter_->merge([&](const SortedEvent& event) {
     // A track that is done needs its buffers no longer: a profile may have hundreds.
     if (event.track != track && track != kNone) writer.release_buffers();
     track = event.track;
     Row row = writer.begin_event(plan.written(event.track), event.start, event.duration, event.name);
-    copy_columns(event, row, ticks_per_ns);
+    copy_values(event, schema(), row);
+    for (std::size_t i = 0; ticks_per_ns != 1 && i < columns.size(); ++i) {
+      if (columns[i].type == ColumnType::int64 && columns[i].unit == "ns" && event.has(i)) {
+        row.integer(i, event.int64(i) / ticks_per_ns);
+      }
+    }
     if (visitor) visitor(event, row);
     return !writer.cancelled();
   });

@@ -41,7 +41,6 @@ class ImportTable {
   Result<void> write(const TrackPlan& plan, SessionWriter& writer, std::int64_t ticks_per_ns, const Visitor& visitor);
 
  private:
-  void copy_columns(const SortedEvent& event, Row& row, std::int64_t ticks_per_ns) const;
   // Where tracks were joined: sorts anew, each event on the track that stands for its own.
   Result<void> join_tracks(const TrackPlan& plan);
 

@@ -71,7 +71,6 @@ class DeviceLogDictionary {
   [[nodiscard]] const LogContext& context(std::uint32_t number) const noexcept { return contexts_[number]; }
   [[nodiscard]] const std::string& meta_data(std::uint64_t number) const noexcept { return meta_data_[number]; }
   [[nodiscard]] const std::vector<std::string>& meta_data() const noexcept { return meta_data_; }
-  [[nodiscard]] std::size_t context_count() const noexcept { return contexts_.size(); }
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }  // of sites, contexts, texts
 
  private:

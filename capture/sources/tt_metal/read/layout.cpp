@@ -7,11 +7,11 @@
 #include <charconv>
 
 #include "core/base/text.h"
+#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::tt_metal {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr std::size_t kMaxExtras = 64;
 
 // Names as they are after normal_name().
@@ -228,7 +228,7 @@ int probe_device_log_text(std::string_view text) {
   constexpr int kLikely = 80;  // only the chip's line is there
   const Result<LogPrologue> prologue = read_prologue(text);
   if (prologue) return prologue.value().layout.has_header ? kCertain : kLikely;
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  text = without_byte_order_mark(text);
   const std::string_view first = text.substr(0, text.find('\n'));
   DeviceLogLayout layout;
   const bool chip_line = read_chip_line(first, layout) &&

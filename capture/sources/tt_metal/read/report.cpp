@@ -90,16 +90,7 @@ void write_sources(const DeviceLogDictionary& dictionary, const std::vector<std:
   for (const LogSite& site : dictionary.sites()) {
     if (!site.file.empty()) files.insert(site.file);
   }
-  if (files.empty()) return;
-  const SourceSearch search = add_source_files(files, roots, writer);
-  if (search.missing.empty()) return;
-  std::string names;
-  for (std::size_t i = 0; i < search.missing.size() && i < 5; ++i) names += (i == 0 ? "" : ", ") + search.missing[i];
-  writer.add_quality({"source_files_missing", search.missing.size(),
-                      fmt::format("source files that the log names were not found ({}{}); name the folder that holds "
-                                  "them, such as a checkout of tt-metal, with --source-root",
-                                  names, search.missing.size() > 5 ? ", ..." : ""),
-                      Severity::note});
+  add_source_files(files, roots, "the log names", writer, ", such as a checkout of tt-metal,");
 }
 
 void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, SessionWriter& writer) {

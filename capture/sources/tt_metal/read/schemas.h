@@ -22,9 +22,13 @@ enum class LogTable : std::uint8_t {
 };
 inline constexpr std::size_t kLogTableCount = 5;
 
-// What the columns hold; some mean the same in every table, some have a name of their own in each.
+// What the columns hold. Every table has first some that are its own - the first so many of these - and then those that
+// mean the same in all.
 enum class LogField : std::uint8_t {
-  value,  // what the marker carries: perf_counter value, zone_total cycles, "data" of the others
+  value,          // what the marker carries: perf_counter value, zone_total cycles, "data" of the others
+  own,            // zone: cycles; zone_total: ns; ts_event: type; perf_counter: ref_cnt; ts_data has none
+  unfinished,     // zone: it has no end; ts_event: it is an end without a begin
+  end_meta_data,  // zone
   pcie_slot,
   core_x,
   core_y,
@@ -36,12 +40,10 @@ enum class LogField : std::uint8_t {
   trace_id_counter,
   time_cycles,
   source,
-  own,  // zone: cycles; zone_total: ns; ts_event: type; perf_counter: ref_cnt; ts_data has none
   meta_data,
-  unfinished,     // zone: it has no end; ts_event: it is an end without a begin
-  end_meta_data,  // zone
 };
 inline constexpr std::size_t kLogFieldCount = 16;
+inline constexpr std::size_t kOwnLogFields = 4;
 
 // What dispatch cores write into the meta data about the command they carry out.
 struct DispatchKey {
@@ -66,13 +68,13 @@ class LogColumns {
   explicit LogColumns(LogTable table) noexcept;
   // The table must have the field.
   [[nodiscard]] std::size_t operator[](LogField field) const noexcept {
-    return places_[static_cast<std::size_t>(field)];
+    const auto place = static_cast<std::size_t>(field);
+    return place < kOwnLogFields ? place : place - kOwnLogFields + own_;
   }
-  [[nodiscard]] std::size_t further() const noexcept { return further_; }
+  [[nodiscard]] std::size_t further() const noexcept { return kLogFieldCount - kOwnLogFields + own_; }
 
  private:
-  std::array<std::size_t, kLogFieldCount> places_{};
-  std::size_t further_ = 0;
+  std::size_t own_;
 };
 
 }  // namespace accelscope::capture::sources::tt_metal

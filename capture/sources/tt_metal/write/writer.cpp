@@ -19,14 +19,6 @@ namespace {
   return core * 16 + (known - kRiscs.begin());
 }
 
-const std::array<LogColumns, kLogTableCount> kColumns = {LogColumns(LogTable::zone), LogColumns(LogTable::zone_total),
-                                                         LogColumns(LogTable::ts_data), LogColumns(LogTable::ts_event),
-                                                         LogColumns(LogTable::perf_counter)};
-
-[[nodiscard]] const LogColumns& columns_of(LogTable table) noexcept {
-  return kColumns[static_cast<std::size_t>(table)];
-}
-
 }  // namespace
 
 LogTable table_of(MarkerKind kind) noexcept {
@@ -295,7 +287,7 @@ void DeviceLogWriter::add_zone(const MatchedZone& zone) {
   TrackState& track = track_of(LogTable::zone);
   if (!has_lane(track, zone.depth)) return;
   const LogMarker& begin = *zone.begin;
-  const LogColumns& at = columns_of(LogTable::zone);
+  const LogColumns at(LogTable::zone);
   const std::int64_t cycles = zone.end_time - begin.time;
   Row row = writer_.begin_event_at(track.number, zone.depth, begin.time, cycles, strings_of(begin.site).name);
   fill(row, at, begin);
@@ -363,7 +355,7 @@ void DeviceLogWriter::write_runs() {
 void DeviceLogWriter::add_instant(const LogMarker& marker, LogTable table, bool lone_end) {
   TrackState& track = track_of(table);
   if (!has_lane(track, 0)) return;
-  const LogColumns& at = columns_of(table);
+  const LogColumns at(table);
   const SiteStrings& strings = strings_of(marker.site);
   Row row = writer_.begin_event(track.number, marker.time, 0, strings.name);
   fill(row, at, marker);
@@ -381,7 +373,7 @@ void DeviceLogWriter::add_instant(const LogMarker& marker, LogTable table, bool 
 void DeviceLogWriter::add_counter(const LogMarker& marker) {
   TrackState& track = counter_track(dictionary_.site(marker.site));
   if (!has_lane(track, 0)) return;
-  const LogColumns& at = columns_of(LogTable::perf_counter);
+  const LogColumns at(LogTable::perf_counter);
   Row row = writer_.begin_event(track.number, marker.time, 0, strings_of(marker.site).name);
   fill(row, at, marker);
   row.unsigned_integer(at[LogField::value], marker.data);

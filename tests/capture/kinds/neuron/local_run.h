@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "capture/agent/control/local_capture.h"
-#include "capture/sim/output/neuron_json_writer.h"
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/sources/neuron/imported.h"
+#include "tests/support/neuron/simulated_profile.h"
 
 namespace accelscope::capture {
 
@@ -68,7 +68,7 @@ inline Imported simulated(std::uint64_t seed) {
   sim::SimulationOptions options;
   options.seed = seed;
   options.kernels = 1;
-  REQUIRE(sim::write_neuron_json(options, scratch.file("ntff.json")).ok());
+  REQUIRE(write_simulated_profile(options, scratch.file("ntff.json")).ok());
   return Imported::file(scratch.file("ntff.json"));
 }
 

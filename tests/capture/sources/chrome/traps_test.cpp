@@ -23,7 +23,7 @@ const EventValues* named(const std::vector<EventValues>& events, std::string_vie
   return found == events.end() ? nullptr : &*found;
 }
 
-int probe(std::string_view text) { return sources::chrome::probe_chrome_json(std::as_bytes(std::span(text)), ""); }
+int probe(std::string_view text) { return sources::chrome::probe_chrome_json(text, ""); }
 
 constexpr const char* kEvent = R"({"ph":"X","name":"a","cat":"c","pid":1,"tid":2,"ts":5,"dur":3})";
 
@@ -37,11 +37,11 @@ TEST_CASE("a trace is recognised by its content, and a Neuron profile is not tak
   CHECK(probe(R"([{"ts": 1}])") == 0);
   CHECK(probe("traceEvents") == 0);
   const std::string trace = trace_of(kEvent);
-  CHECK(sources::neuron::probe_neuron_json(std::as_bytes(std::span(trace)), "") == 0);
+  CHECK(sources::neuron::probe_neuron_json(trace, "") == 0);
   for (const char* neuron : {R"({"instruction":[{"ph":"X"}]})", R"({"summary":[{"total_time":1}],"dma":[]})",
                              R"({"trace_events":[{"name":"a","ph":"X","ts":1}],"cpu_util":[]})"}) {
     const std::string_view text = neuron;
-    CHECK(probe(text) <= sources::neuron::probe_neuron_json(std::as_bytes(std::span(text)), ""));
+    CHECK(probe(text) <= sources::neuron::probe_neuron_json(text, ""));
   }
 }
 

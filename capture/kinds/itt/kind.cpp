@@ -13,11 +13,6 @@ namespace {
 
 constexpr const char* kLibrary = "libaccelscope_itt.so";
 
-// Flags whose "off" the probe is told, so that the program spends nothing on it.
-constexpr const char* kSwitches[] = {probe::itt::kOffTasks,  probe::itt::kOffFrames,   probe::itt::kOffCounters,
-                                     probe::itt::kOffEvents, probe::itt::kOffMetadata, probe::itt::kOffLocks,
-                                     probe::itt::kOffZones,  probe::itt::kOffMemory};
-
 request::KindFacts declare_itt() {
   request::KindFacts facts;
   facts.name = "itt";
@@ -84,7 +79,7 @@ Result<std::string> describe_itt(const request::CaptureRequest& request, const r
 
 std::vector<std::string> settings_of(const request::OptionReader& options) {
   std::vector<std::string> off;
-  for (const char* name : kSwitches) {
+  for (const auto& [name, wanted] : probe::itt::kSwitches) {
     if (!options.flag(name)) off.emplace_back(name);
   }
   return {fmt::format("{}={}", probe::itt::kIncludeSetting, joined(options.texts("domain"), "\t")),

@@ -12,25 +12,6 @@
 
 namespace accelscope::capture::kinds::itt {
 
-// Lanes for events that overlap: the lowest that is free is taken at the beginning and given back at the end.
-class LanePool {
- public:
-  [[nodiscard]] std::uint32_t take() {
-    for (std::size_t lane = 0; lane < taken_.size(); ++lane) {
-      if (!taken_[lane]) {
-        taken_[lane] = true;
-        return static_cast<std::uint32_t>(lane);
-      }
-    }
-    taken_.push_back(true);
-    return static_cast<std::uint32_t>(taken_.size() - 1);
-  }
-  void give_back(std::uint32_t lane) { taken_[lane] = false; }
-
- private:
-  std::vector<bool> taken_;
-};
-
 class IttTracks {
  public:
   IttTracks(SessionWriter& writer, IttSchemas& schemas, const probes::ProbeProcess& process)

@@ -11,7 +11,7 @@
 namespace accelscope::capture::kinds::opencl {
 namespace {
 
-using probe::opencl::BodyReader;
+using probe::BodyReader;
 using probe::opencl::BuildStep;
 using probe::opencl::DefinitionType;
 using probe::opencl::ProgramForm;

@@ -17,7 +17,7 @@
 #include "capture/kinds/opencl/argument_text.h"
 #include "capture/kinds/opencl/session.h"
 #include "capture/probe/host/reader.h"
-#include "capture/probe/opencl/bodies.h"
+#include "capture/probe/bodies.h"
 #include "capture/probe/opencl/format.h"
 
 namespace accelscope::capture::kinds::opencl {
@@ -98,11 +98,11 @@ class OpenclProcess final : public probes::ProcessReader {
     TrackNumber track = kNone;
   };
 
-  void define_device(probe::opencl::BodyReader& body);
-  void define_queue(probe::opencl::BodyReader& body);
-  void define_program(probe::opencl::BodyReader& body);
-  void define_kernel(probe::opencl::BodyReader& body);
-  void define_build(probe::opencl::BodyReader& body);
+  void define_device(probe::BodyReader& body);
+  void define_queue(probe::BodyReader& body);
+  void define_program(probe::BodyReader& body);
+  void define_kernel(probe::BodyReader& body);
+  void define_build(probe::BodyReader& body);
   void write_messages(const Program& program, const std::string& log, std::int64_t ns, std::int64_t& errors,
                       std::int64_t& warnings);
 

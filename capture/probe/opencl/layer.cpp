@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "capture/probe/opencl/bodies.h"
+#include "capture/probe/bodies.h"
 
 namespace accelscope::probe::opencl {
 namespace {

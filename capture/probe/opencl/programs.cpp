@@ -2,7 +2,7 @@
 #include <cstring>
 #include <string>
 
-#include "capture/probe/opencl/bodies.h"
+#include "capture/probe/bodies.h"
 #include "capture/probe/opencl/wrapped_calls.h"
 
 namespace accelscope::probe::opencl {

@@ -1,7 +1,7 @@
 // Queues, and what programs ask of queues and events: the answers hide that all queues keep times.
 #include <cstring>
 
-#include "capture/probe/opencl/bodies.h"
+#include "capture/probe/bodies.h"
 #include "capture/probe/opencl/wrapped_calls.h"
 
 namespace accelscope::probe::opencl {

@@ -7,6 +7,7 @@
 #include "capture/sim/kernel/schedule.h"
 #include "capture/sim/output/pacer.h"
 #include "core/chunk/chunk_builder.h"
+#include "core/model/column_spec.h"
 
 namespace accelscope::capture::sim {
 namespace {
@@ -215,20 +216,16 @@ void SlimRun::meet(std::uint32_t index) {
 }  // namespace
 
 Schema slim_schema() {
-  Schema schema;
-  schema.name = "operation";
-  schema.kind = EventKind::slice;
-  schema.name_column = "opcode";
-  schema.name_explanation = "What the engine executed, or the tensor that a packet carries.";
-  schema.wait_names = {"EVENT_SEMAPHORE"};
-  schema.columns = {
-      {"source_location", ColumnType::string, "", "Layer & source", "Source",
-       "Line of the kernel that produced the operation.", Role::source_location, true},
-      {"bytes", ColumnType::int64, "B", "Memory", "Bytes", "Bytes that the operation read and wrote.", Role::bytes,
-       true},
-      {"wait_ns", ColumnType::int64, "ns", "Timing", "Waited before",
-       "How long the operation was ready to issue but had to wait for what it needs.", Role::wait_ns, true}};
-  return schema;
+  using namespace columns;
+  constexpr std::string_view kWaits[] = {"EVENT_SEMAPHORE"};
+  return make_schema(
+      {"operation", EventKind::slice, "opcode", "What the engine executed, or the tensor that a packet carries.",
+       kWaits},
+      {{"source_location", kString, "", kLayerAndSource, "Source", "Line of the kernel that produced the operation.",
+        Role::source_location, true},
+       {"bytes", kInt, "B", kMemory, "Bytes", "Bytes that the operation read and wrote.", Role::bytes, true},
+       {"wait_ns", kInt, "ns", kTiming, "Waited before",
+        "How long the operation was ready to issue but had to wait for what it needs.", Role::wait_ns, true}});
 }
 
 Result<void> run_slim(const SimulationOptions& options, EventSink& sink) { return SlimRun(options, sink).run(); }

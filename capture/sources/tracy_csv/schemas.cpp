@@ -3,56 +3,58 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
+
+#include "core/model/column_spec.h"
 
 namespace accelscope::capture::sources::tracy_csv {
+namespace {
 
-Schema tracy_schema(const TracyLayout& layout) {
-  Schema schema;
-  schema.name_column = layout.names.front();
-  const bool statistics = layout.table == TracyTable::statistics;
+using namespace columns;
+
+constexpr ColumnSpec kMessage[] = {{"message", kText, "", kOperation, "Message", "What the program said."}};
+constexpr ColumnSpec kMarked[] = {
+    {"source", kString, "", kOperation, "Source", "Where in the source it is marked.", Role::source_location}};
+constexpr ColumnSpec kThread[] = {{"thread", kInt, "", kIds, "Thread", "The host's thread."}};
+constexpr ColumnSpec kSample[] = {
+    {"value", kReal, "", kOperation, "Value", "A sample of the plot.", Role::value, true}};
+
+[[nodiscard]] Schema empty_schema(const TracyLayout& layout) {
+  const std::string_view name = layout.names.front();
   switch (layout.table) {
     case TracyTable::zones:
-      schema.name = "tracy_zone";
-      break;
+      return make_schema({"tracy_zone", EventKind::slice, name}, kMarked);
     case TracyTable::gpu_zones:
-      schema.name = "tracy_gpu_zone";
-      break;
+      return make_schema({"tracy_gpu_zone", EventKind::slice, name}, kMarked);
     case TracyTable::messages:
-      schema.name = "tracy_message";
-      schema.kind = EventKind::instant;
-      schema.name_explanation = "The beginning and end of the message.";
-      schema.columns.push_back({"message", ColumnType::text, "", "Operation", "Message", "What the program said."});
-      return schema;
+      return make_schema({"tracy_message", EventKind::instant, name, "The beginning and end of the message."},
+                         kMessage);
     case TracyTable::statistics:
-      schema.name = "tracy_statistics";
-      schema.kind = EventKind::table;
-      break;
+      return make_schema({"tracy_statistics", EventKind::table, name}, kMarked);
   }
-  schema.columns.push_back({"source", ColumnType::string, "", "Operation", "Source",
-                            "Where in the source it is marked.", Role::source_location});
-  if (layout.place(TracyColumn::thread) != TracyLayout::kAbsent)
-    schema.columns.push_back({"thread", ColumnType::int64, "", "IDs", "Thread", "The host's thread."});
+  return {};
+}
+
+}  // namespace
+
+Schema tracy_schema(const TracyLayout& layout) {
+  Schema schema = empty_schema(layout);
+  if (layout.table == TracyTable::messages) return schema;
+  const bool statistics = layout.table == TracyTable::statistics;
+  if (layout.place(TracyColumn::thread) != TracyLayout::kAbsent) append_columns(schema, kThread);
   for (std::size_t i = 0; i < layout.names.size(); ++i) {
     if (layout.columns[i] != TracyColumn::other) continue;
-    const bool is_real = layout.names[i] == "total_perc" || layout.names[i] == "mean_ns" || layout.names[i] == "std_ns";
-    const ColumnType type = !statistics ? ColumnType::text : is_real ? ColumnType::float64 : ColumnType::int64;
-    std::string unit = statistics && layout.names[i].ends_with("_ns") ? "ns"
-                       : layout.names[i] == "total_perc"              ? "%"
-                                                                      : "";
-    schema.columns.push_back({layout.names[i].empty() ? fmt::format("column_{}", i + 1) : layout.names[i], type,
-                              std::move(unit), "Operation", "", "As the file has it."});
+    const std::string& name = layout.names[i];
+    const bool is_real = name == "total_perc" || name == "mean_ns" || name == "std_ns";
+    const std::string_view unit = statistics && name.ends_with("_ns") ? "ns" : name == "total_perc" ? "%" : "";
+    schema.columns.push_back(make_column({name.empty() ? fmt::format("column_{}", i + 1) : name,
+                                          !statistics ? kText
+                                          : is_real   ? kReal
+                                                      : kInt,
+                                          unit, kOperation, "", "As the file has it."}));
   }
   return schema;
 }
 
-Schema tracy_plot_schema() {
-  Schema schema;
-  schema.name = "tracy_plot";
-  schema.kind = EventKind::counter;
-  schema.columns = {
-      {"value", ColumnType::float64, "", "Operation", "Value", "A sample of the plot.", Role::value, true}};
-  return schema;
-}
+Schema tracy_plot_schema() { return make_schema({"tracy_plot", EventKind::counter}, kSample); }
 
 }  // namespace accelscope::capture::sources::tracy_csv

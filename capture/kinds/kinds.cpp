@@ -1,44 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
-#include "capture/kinds/itt/kind.h"
-#include "capture/kinds/neuron/kind.h"
-#include "capture/kinds/neuron/settings.h"
-#include "capture/kinds/opencl/kind.h"
-#include "capture/kinds/program/kind.h"
-#include "capture/kinds/python/kind.h"
-#include "capture/kinds/replay/kind.h"
-#include "capture/kinds/simulate/kind.h"
-#include "capture/kinds/torch/kind.h"
-#include "capture/kinds/tt_metal/kind.h"
-#include "capture/kinds/tt_metal/profile_kind.h"
-#include "capture/kinds/unitrace/kind.h"
-#include "capture/request/kind.h"
+#include "capture/kinds/base/kind_list.h"
 #include "capture/request/options.h"
 #include "capture/request/warnings.h"
 
 namespace accelscope::capture::request {
 
 std::span<const CaptureKind> capture_kinds() {
-  // A line each, so that changes do not meet.
-  // clang-format off
-  static const std::array kKinds = {
-      kinds::program::program_kind(),
-      kinds::itt::itt_kind(),
-      kinds::python::python_kind(),
-      kinds::simulate::simulate_kind(),
-      kinds::replay::replay_kind(),
-      kinds::neuron::neuron_kind(),
-      kinds::tt_metal::tt_metal_kind(),
-      kinds::tt_metal::tt_profile_kind(),
-      kinds::unitrace::unitrace_kind(),
-      kinds::torch::torch_kind(),
-      kinds::opencl::opencl_kind(),
-  };
-  // clang-format on
-  return kKinds;
+  static const auto kAll = [] {
+    std::vector<CaptureKind> all;
+    for (const auto make : kinds::kKinds) all.push_back(make());
+    return all;
+  }();
+  return kAll;
 }
 
 CaptureRequest complete_request(CaptureRequest request) {
@@ -55,8 +31,8 @@ CaptureRequest complete_request(CaptureRequest request) {
 }
 
 std::vector<std::string> kind_warnings(const KindChoice& choice) {
-  if (choice.name == "neuron") return kinds::neuron::neuron_warnings(choice);
-  return {};
+  const Result<const CaptureKind*> kind = find_kind(choice.name);
+  return kind && (*kind)->warnings != nullptr ? (*kind)->warnings(choice) : std::vector<std::string>();
 }
 
 std::vector<KindFacts> declared_kinds() {
@@ -96,17 +72,42 @@ Result<std::string> describe_request(const CaptureRequest& request, const std::s
   for (const KindChoice& choice : request.kinds) {
     const Result<const CaptureKind*> kind = find_kind(choice.name);
     if (!kind) return kind.error();
-    const Result<std::string> part = (*kind)->describe(request, choice, work_folder);
+    const Result<OptionReader> options = read_options(**kind, choice);
+    if (!options) return options.error();
+    const Result<std::string> part = (*kind)->describe(request, *options, work_folder);
     if (!part) return part.error();
     text += (text.empty() ? "" : "; ") + *part;
   }
   return text;
 }
 
-Result<void> run_kind(const KindRun& run, EventSink& sink) {
+std::vector<KindOption> joined_options(std::initializer_list<std::vector<KindOption>> parts) {
+  std::vector<KindOption> all;
+  for (const std::vector<KindOption>& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+Result<OptionReader> read_options(const CaptureKind& kind, const KindChoice& choice) {
+  Result<OptionReader> options = OptionReader::read(kind.declare(), choice);
+  if (!options || kind.accept == nullptr) return options;
+  if (const Result<void> accepted = kind.accept(*options); !accepted) return accepted.error();
+  return options;
+}
+
+Result<void> run_kind(KindRun run, EventSink& sink) {
   const Result<const CaptureKind*> kind = find_kind(run.choice.name);
   if (!kind) return kind.error();
+  const Result<OptionReader> options = read_options(**kind, run.choice);
+  if (!options) return options.error();
+  run.options = &*options;
   return (*kind)->run(run, sink);
+}
+
+bool repeats(const KindChoice& choice) {
+  const Result<const CaptureKind*> kind = find_kind(choice.name);
+  if (!kind || (*kind)->repeats == nullptr) return false;
+  const Result<OptionReader> options = read_options(**kind, choice);
+  return options && (*kind)->repeats(*options);
 }
 
 }  // namespace accelscope::capture::request

@@ -1,6 +1,6 @@
 // The registry of kinds of capture. A kind declares its options, tests what it needs on the host, and runs. The form
 // of the viewer, the command line, --help and doctor are all made from the declaration; the agent sends it to the
-// viewer, so a form shows what that host has. A new kind adds its folder beside this file and one line in kinds.cpp.
+// viewer, so a form shows what that host has. A new kind adds its folder to capture/kinds and a line to the list there.
 //
 //   for (const CaptureKind& kind : capture_kinds()) ... kind.declare(), kind.check() ...
 //   Result<void> done = run_kind(KindRun{request, request.kinds[0], origin, folder, open_scope}, sink);
@@ -88,16 +88,25 @@ using OpenScope = std::function<std::unique_ptr<EventSink>()>;
 enum class CaptureWish : std::uint8_t { pause = 1, resume = 2, stop = 3 };
 using AskCapture = std::function<void(CaptureWish wish, const std::string& reason)>;
 
+class OptionReader;  // capture/request/options.h
+
 // What a kind is given to run with. Everything in here outlives the run.
 struct KindRun {
   const CaptureRequest& request;
-  const KindChoice& choice;                      // its options as typed; read them with OptionReader
+  const KindChoice& choice;                      // its options as typed
   std::chrono::steady_clock::time_point origin;  // capture time 0, the same for all kinds of a capture
   std::string work_folder;                       // of this capture; holds the files that the viewer sent
   OpenScope open_scope;
   ProgramWatch watch;                       // for kinds that run the program
   probes::ProbeListener* probes = nullptr;  // where programs attach, for kinds with an `environment`
   AskCapture ask;                           // any thread
+  const OptionReader* options = nullptr;    // of the choice; run_kind() sets it
+
+  // In capture time.
+  [[nodiscard]] std::int64_t ns_of(std::chrono::steady_clock::time_point time) const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time - origin).count();
+  }
+  [[nodiscard]] std::int64_t now_ns() const { return ns_of(std::chrono::steady_clock::now()); }
 };
 
 struct CaptureKind {
@@ -107,20 +116,24 @@ struct CaptureKind {
   std::vector<KindCheck> (*check)();
   // One line for people on what would be captured: "simulated accelerator: 2 devices, seed 1". Fails on what can be
   // seen to be wrong without running: a file or a program that does not exist. `work_folder` as in KindRun.
-  Result<std::string> (*describe)(const CaptureRequest& request, const KindChoice& choice,
+  Result<std::string> (*describe)(const CaptureRequest& request, const OptionReader& options,
                                   const std::string& work_folder);
   // Writes the capture into the sink until there is no more, or sink.cancelled(). While sink.paused() it collects
   // nothing. Runs on a thread of its own.
   Result<void> (*run)(const KindRun& run, EventSink& sink);
+  // What must hold of the options beyond their declaration; wherever options are given it does.
+  Result<void> (*accept)(const OptionReader& options) = nullptr;
   // Whether the same choice makes the same definitions and chunks each time, into one scope: then an agent that died
   // goes on where its spool ends. None: never.
-  bool (*repeats)(const KindChoice& choice) = nullptr;
+  bool (*repeats)(const OptionReader& options) = nullptr;
   // For kinds that work through a probe inside the program: what the program's environment needs, as "NAME=VALUE",
   // beside the folder of the sockets. A variable that names several things is extended: `inherited` gives what the
   // program would have without. A kind with one needs no program: without one it waits for programs started by hand.
   Result<std::vector<std::string>> (*environment)(
-      const KindChoice& choice, const probes::ProbeFiles& files,
+      const OptionReader& options, const probes::ProbeFiles& files,
       const std::function<std::string(const std::string& name)>& inherited) = nullptr;
+  // What kind_warnings() says of a choice.
+  std::vector<std::string> (*warnings)(const KindChoice& choice) = nullptr;
   // Its events are in a time of their own, a simulated device's or a recording's, and not in capture time. What the
   // capture tells of itself is then placed by them.
   bool own_time = false;
@@ -140,6 +153,7 @@ struct CaptureKind {
 
 // Of all kinds of the request, in their order, joined by "; ".
 [[nodiscard]] Result<std::string> describe_request(const CaptureRequest& request, const std::string& work_folder);
-[[nodiscard]] Result<void> run_kind(const KindRun& run, EventSink& sink);
+[[nodiscard]] Result<void> run_kind(KindRun run, EventSink& sink);
+[[nodiscard]] bool repeats(const KindChoice& choice);  // as CaptureKind says it
 
 }  // namespace accelscope::capture::request

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <span>
 #include <string>
@@ -54,6 +55,12 @@ class OptionReader {
   }
   std::map<std::string, std::vector<OptionValue>, std::less<>> values_;
 };
+
+// One list of several.
+[[nodiscard]] std::vector<KindOption> joined_options(std::initializer_list<std::vector<KindOption>> parts);
+
+// Of a choice for that kind, as it accepts them.
+[[nodiscard]] Result<OptionReader> read_options(const CaptureKind& kind, const KindChoice& choice);
 
 // What a form or a command line can still mend: unknown kinds (with the nearest name) and options, wrong values, a
 // program that is missing or that no kind runs, settings of the environment without a name, texts that no program can

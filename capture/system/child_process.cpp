@@ -1,15 +1,13 @@
 #include "capture/system/child_process.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 
+#include "capture/system/descriptor.h"
 #include "capture/system/supervised_child.h"
 
 namespace accelscope::capture::system {
@@ -17,11 +15,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kTurn{100};
 constexpr auto kPatience = std::chrono::seconds(2);  // between asking a tool to end and ending it
-
-[[nodiscard]] bool is_program(const std::string& path) {
-  std::error_code failure;
-  return std::filesystem::is_regular_file(path, failure) && ::access(path.c_str(), X_OK) == 0;
-}
 
 // Takes what is there. False: nothing now.
 bool read_some(SupervisedChild& child, std::string& output) {
@@ -35,19 +28,11 @@ bool read_some(SupervisedChild& child, std::string& output) {
 }  // namespace
 
 std::string find_program(std::string_view name, const std::vector<std::string>& further_folders) {
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? std::string_view{} : std::string_view(path);
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    const std::string candidate = fmt::format("{}/{}", end == 0 ? "." : rest.substr(0, end), name);
-    if (is_program(candidate)) return candidate;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  for (const std::string& folder : further_folders) {
-    const std::string candidate = fmt::format("{}/{}", folder, name);
-    if (is_program(candidate)) return candidate;
-  }
-  return {};
+  std::string folders = environment_value("PATH");
+  for (const std::string& folder : further_folders) folders += (folders.empty() ? "" : ":") + folder;
+  if (folders.empty()) return {};
+  const Result<std::string> found = find_on_path(std::string(name), folders, "");
+  return found ? *found : "";
 }
 
 Result<ChildOutcome> run_child(const std::vector<std::string>& argv, const std::function<bool()>& cancelled) {

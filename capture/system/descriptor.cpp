@@ -12,6 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -247,6 +248,12 @@ std::string own_program() {
 std::string environment_value(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string{} : std::string(value);
+}
+
+std::string environment_value(const std::string& name, const std::vector<std::string>& settings) {
+  const auto found = std::find_if(settings.rbegin(), settings.rend(),
+                                  [&](const std::string& setting) { return setting.starts_with(name + "="); });
+  return found == settings.rend() ? environment_value(name.c_str()) : found->substr(name.size() + 1);
 }
 
 void wipe(std::string& secret) noexcept {

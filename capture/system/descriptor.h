@@ -88,6 +88,8 @@ struct SystemNames {
 [[nodiscard]] SystemNames this_system();
 [[nodiscard]] std::string own_program();  // the whole path of this program; "" if the system does not tell
 [[nodiscard]] std::string environment_value(const char* name);    // "" if there is none
+// As a program with these settings of its own has it, "NAME=VALUE"; of several the last counts.
+[[nodiscard]] std::string environment_value(const std::string& name, const std::vector<std::string>& settings);
 void wipe(std::string& secret) noexcept;                          // overwrites and empties
 [[nodiscard]] Result<std::string> random_hex(std::size_t bytes);  // for secrets
 

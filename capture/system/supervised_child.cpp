@@ -44,24 +44,6 @@ namespace fs = std::filesystem;
   return path.string();
 }
 
-[[nodiscard]] Result<std::string> find_on_path(const std::string& program, const std::string& folders,
-                                               const fs::path& directory) {
-  std::string not_executable;
-  for (std::size_t begin = 0; begin <= folders.size();) {
-    const std::size_t end = std::min(folders.find(':', begin), folders.size());
-    const std::string folder = folders.substr(begin, end - begin);
-    const fs::path candidate = directory / (folder.empty() ? "." : folder) / program;
-    std::error_code failure;
-    if (fs::is_regular_file(candidate, failure)) {
-      if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
-      not_executable = candidate.string();
-    }
-    begin = end + 1;
-  }
-  if (!not_executable.empty()) return check_executable(not_executable, not_executable);
-  return Error{fmt::format("{}: not found; PATH is {}", program, folders.empty() ? "not set" : folders)};
-}
-
 // Why a program that is there cannot be started.
 [[nodiscard]] std::string start_failure(const std::string& path, int code) {
   if (code == ENOENT) {
@@ -101,6 +83,23 @@ constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 }  // namespace
 
+Result<std::string> find_on_path(const std::string& program, const std::string& folders, const std::string& directory) {
+  std::string not_executable;
+  for (std::size_t begin = 0; begin <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    const std::string folder = folders.substr(begin, end - begin);
+    const fs::path candidate = fs::path(directory) / (folder.empty() ? "." : folder) / program;
+    std::error_code failure;
+    if (fs::is_regular_file(candidate, failure)) {
+      if (::access(candidate.c_str(), X_OK) == 0) return candidate.string();
+      not_executable = candidate.string();
+    }
+    begin = end + 1;
+  }
+  if (!not_executable.empty()) return check_executable(not_executable, not_executable);
+  return Error{fmt::format("{}: not found; PATH is {}", program, folders.empty() ? "not set" : folders)};
+}
+
 Result<std::string> find_start(const ChildStart& start) {
   std::error_code failure;
   if (!start.directory.empty() && !fs::exists(start.directory, failure)) {
@@ -114,7 +113,7 @@ Result<std::string> find_start(const ChildStart& start) {
   if (start.program.find('/') != std::string::npos) {
     return check_executable(directory / start.program, start.program);
   }
-  return find_on_path(start.program, search_path(merged_environment(start.environment)), directory);
+  return find_on_path(start.program, search_path(merged_environment(start.environment)), directory.string());
 }
 
 Result<std::unique_ptr<SupervisedChild>> SupervisedChild::start(const ChildStart& start) {

@@ -32,6 +32,11 @@ struct ChildStart {
 // The program's whole path. Fails with what to try if there is no such program or folder, or it cannot be executed.
 [[nodiscard]] Result<std::string> find_start(const ChildStart& start);
 
+// The whole path of a program that lies in one of the folders, "a:b:c"; relative ones begin at `directory`, "": this
+// process's. Fails with what to try.
+[[nodiscard]] Result<std::string> find_on_path(const std::string& program, const std::string& folders,
+                                               const std::string& directory);
+
 enum class OutputStream : std::uint8_t { out = 0, err = 1 };
 
 struct ChildEnd {

@@ -39,7 +39,7 @@ void log_line(const std::string& line) {
 std::string what_repeats(const std::vector<request::KindChoice>& fixed) {
   for (const request::KindChoice& choice : fixed) {
     const Result<const request::CaptureKind*> kind = request::find_kind(choice.name);
-    if (!kind || (*kind)->repeats == nullptr || !(*kind)->repeats(choice)) return {};
+    if (!request::repeats(choice)) return {};
   }
   return system::shell_command(request::kind_arguments(fixed, request::declared_kinds()));
 }

@@ -1,7 +1,6 @@
-#include "capture/kinds/itt/kind.h"
-
 #include <fmt/format.h>
 
+#include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/itt/process.h"
 #include "capture/probe/host/files.h"
 #include "capture/probe/host/kind_frame.h"
@@ -13,42 +12,37 @@ namespace {
 
 constexpr const char* kLibrary = "libaccelscope_itt.so";
 
-// Flags whose "off" the probe is told, so that the program spends nothing on it.
-constexpr const char* kSwitches[] = {probe::itt::kOffTasks,  probe::itt::kOffFrames,   probe::itt::kOffCounters,
-                                     probe::itt::kOffEvents, probe::itt::kOffMetadata, probe::itt::kOffLocks,
-                                     probe::itt::kOffZones,  probe::itt::kOffMemory};
-
 request::KindFacts declare_itt() {
-  request::KindFacts facts;
-  facts.name = "itt";
-  facts.title = "Tasks that programs mark";
-  facts.explanation =
-      "Takes what programs tell of themselves, unmodified: by ITT calls - tasks, regions, frames, counters, events, "
-      "markers, metadata, as in oneTBB, OpenMP, oneDNN, PyTorch - and by C++ zones, with the macros of Tracy's client.";
-  facts.takes_program = true;
-  facts.options = probes::with_ring_options(
-      {
-          {.name = "domain",
-           .type = request::OptionType::text,
-           .explanation = "Only these domains; '*' stands for any characters. Others cost the program nothing.",
-           .repeats = true},
-          {.name = "exclude-domain",
-           .type = request::OptionType::text,
-           .explanation = "Not these domains; '*' stands for any characters.",
-           .repeats = true},
-          {"tasks", request::OptionType::flag, "on", "Tasks, overlapped tasks and their relations."},
-          {"frames", request::OptionType::flag, "on", "Frames and regions."},
-          {"counters", request::OptionType::flag, "on", "Counters and plots."},
-          {"events", request::OptionType::flag, "on", "Events, markers, messages, histograms."},
-          {"metadata", request::OptionType::flag, "on",
-           "What is told of tasks; each costs as much as a task and its text."},
-          {"locks", request::OptionType::flag, "off",
-           "Waiting for locks and holding them; libraries tell of each of theirs, which may be many."},
-          {"memory", request::OptionType::flag, "on", "Allocations and releases that the program marks."},
-          {"zones", request::OptionType::flag, "on", "C++ zones and what belongs to them."},
-      },
-      "1MiB");
-  return facts;
+  return {.name = "itt",
+          .title = "Tasks that programs mark",
+          .explanation =
+              "Takes what programs tell of themselves, unmodified: by ITT calls - tasks, regions, frames, counters, "
+              "events, "
+              "markers, metadata, as in oneTBB, OpenMP, oneDNN, PyTorch - and by C++ zones, with the macros of Tracy's "
+              "client.",
+          .takes_program = true,
+          .options = probes::with_ring_options(
+              {
+                  {.name = "domain",
+                   .type = request::OptionType::text,
+                   .explanation = "Only these domains; '*' stands for any characters. Others cost the program nothing.",
+                   .repeats = true},
+                  {.name = "exclude-domain",
+                   .type = request::OptionType::text,
+                   .explanation = "Not these domains; '*' stands for any characters.",
+                   .repeats = true},
+                  {"tasks", request::OptionType::flag, "on", "Tasks, overlapped tasks and their relations."},
+                  {"frames", request::OptionType::flag, "on", "Frames and regions."},
+                  {"counters", request::OptionType::flag, "on", "Counters and plots."},
+                  {"events", request::OptionType::flag, "on", "Events, markers, messages, histograms."},
+                  {"metadata", request::OptionType::flag, "on",
+                   "What is told of tasks; each costs as much as a task and its text."},
+                  {"locks", request::OptionType::flag, "off",
+                   "Waiting for locks and holding them; libraries tell of each of theirs, which may be many."},
+                  {"memory", request::OptionType::flag, "on", "Allocations and releases that the program marks."},
+                  {"zones", request::OptionType::flag, "on", "C++ zones and what belongs to them."},
+              },
+              "1MiB")};
 }
 
 std::vector<request::KindCheck> check_itt() {
@@ -58,33 +52,29 @@ std::vector<request::KindCheck> check_itt() {
           {true, fmt::format("headers for marking programs are in {}", files->path("include"))}};
 }
 
-Result<request::OptionReader> read_options(const request::KindChoice& choice) {
-  Result<request::OptionReader> options = probes::read_probe_options(declare_itt(), choice);
-  if (!options) return options;
+Result<void> accept_itt(const request::OptionReader& options) {
   for (const char* name : {"domain", "exclude-domain"}) {
-    for (const std::string& pattern : options->texts(name)) {
+    for (const std::string& pattern : options.texts(name)) {
       if (pattern.find_first_of("\t\n") != std::string::npos) {
         return Error{fmt::format("--{}: no domain has tabs or ends of lines in its name", name)};
       }
     }
   }
-  return options;
+  return probes::accept_ring(options);
 }
 
-Result<std::string> describe_itt(const request::CaptureRequest& request, const request::KindChoice& choice,
+Result<std::string> describe_itt(const request::CaptureRequest& request, const request::OptionReader& options,
                                  const std::string&) {
-  const Result<request::OptionReader> options = read_options(choice);
-  if (!options) return options.error();
   std::string text = probes::waits_for_programs(request) ? "marked tasks of programs that are started by hand"
                                                          : "marked tasks of the program";
-  const std::vector<std::string> only = options->texts("domain");
+  const std::vector<std::string> only = options.texts("domain");
   if (!only.empty()) text += ", only of " + joined(only, ", ");
   return text;
 }
 
 std::vector<std::string> settings_of(const request::OptionReader& options) {
   std::vector<std::string> off;
-  for (const char* name : kSwitches) {
+  for (const auto& [name, wanted] : probe::itt::kSwitches) {
     if (!options.flag(name)) off.emplace_back(name);
   }
   return {fmt::format("{}={}", probe::itt::kIncludeSetting, joined(options.texts("domain"), "\t")),
@@ -93,34 +83,33 @@ std::vector<std::string> settings_of(const request::OptionReader& options) {
 }
 
 Result<void> run_itt(const request::KindRun& run, EventSink& sink) {
-  const Result<request::OptionReader> options = read_options(run.choice);
-  if (!options) return options.error();
   SessionWriter writer(sink);
   IttSchemas schemas(writer);
-  probes::ProbeHandler handler = probes::probe_handler(*options);
-  handler.settings = settings_of(*options);
+  probes::ProbeHandler handler = probes::probe_handler(*run.options);
+  handler.settings = settings_of(*run.options);
   handler.attach = [&](const probes::ProbeProcess& process) {
     return std::make_unique<IttProcess>(process, writer, schemas);
   };
   return probes::read_probes(run, writer, sink, handler);
 }
 
-Result<std::vector<std::string>> environment_itt(const request::KindChoice& choice, const probes::ProbeFiles& files,
+Result<std::vector<std::string>> environment_itt(const request::OptionReader& options, const probes::ProbeFiles& files,
                                                  const std::function<std::string(const std::string& name)>&) {
-  const Result<request::OptionReader> options = read_options(choice);
-  if (!options) return options.error();
   const std::string library = files.path(kLibrary);
   std::vector<std::string> settings = {"INTEL_LIBITTNOTIFY64=" + library};
-  if (options->flag("zones")) settings.push_back("ACCELSCOPE_ZONES_LIBRARY=" + library);
+  if (options.flag("zones")) settings.push_back("ACCELSCOPE_ZONES_LIBRARY=" + library);
   return settings;
 }
 
 }  // namespace
 
 request::CaptureKind itt_kind() {
-  request::CaptureKind kind{declare_itt, check_itt, describe_itt, run_itt};
-  kind.environment = environment_itt;
-  return kind;
+  return {.declare = declare_itt,
+          .check = check_itt,
+          .describe = describe_itt,
+          .run = run_itt,
+          .accept = accept_itt,
+          .environment = environment_itt};
 }
 
 }  // namespace accelscope::capture::kinds::itt

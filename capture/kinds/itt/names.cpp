@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
+#include "capture/json/json_cursor.h"
 #include "capture/kinds/itt/openmp_names.h"
-#include "core/base/utf8.h"
 
 namespace accelscope::capture::kinds::itt {
 namespace {
@@ -21,44 +20,9 @@ using namespace probe::itt;
 constexpr std::uint32_t kMostIds = 1U << 21;
 constexpr std::uintmax_t kLargestSource = 2U << 20;
 
-// Takes a head and texts from the front of a definition.
-class Body {
- public:
-  explicit Body(std::string_view bytes) : bytes_(bytes) {}
-  template <typename Head>
-  [[nodiscard]] bool head(Head& head) {
-    if (bytes_.size() < sizeof head) return false;
-    std::memcpy(&head, bytes_.data(), sizeof head);
-    bytes_.remove_prefix(sizeof head);
-    return true;
-  }
-  [[nodiscard]] bool text(std::size_t size, std::string& text) {
-    if (bytes_.size() < size) return false;
-    text = valid_utf8(bytes_.substr(0, size));
-    bytes_.remove_prefix(size);
-    return true;
-  }
-
- private:
-  std::string_view bytes_;
-};
+[[nodiscard]] std::string text_of(probe::BodyReader& body) { return json::mend_utf8(body.text()); }
 
 }  // namespace
-
-std::string valid_utf8(std::string_view text) {
-  std::string valid;
-  valid.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) {
-      valid += "\xEF\xBF\xBD";
-    } else {
-      valid += text.substr(0, length);
-    }
-    text.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  return valid;
-}
 
 IttNames::IttNames(SessionWriter& writer, const probes::ProbeProcess& process) : writer_(writer) {
   std::error_code failure;
@@ -69,53 +33,61 @@ IttNames::IttNames(SessionWriter& writer, const probes::ProbeProcess& process) :
 }
 
 bool IttNames::define(std::uint32_t type, std::string_view body) {
+  probe::BodyReader reader(body);
   switch (static_cast<DefinitionType>(type)) {
-    case DefinitionType::domain: {
-      Body parts(body);
-      DomainDefinition head;
-      std::string name;
-      if (!parts.head(head) || !parts.text(head.name_bytes, name) || head.id >= kMostIds) return false;
-      if (head.id >= domains_.size()) {
-        domains_.resize(head.id + 1);
-        domain_names_.resize(head.id + 1);
-      }
-      domains_[head.id] = writer_.intern(name);
-      domain_names_[head.id] = std::move(name);
-      return true;
-    }
+    case DefinitionType::domain:
+      return define_domain(reader);
     case DefinitionType::site:
-      return define_site(body);
+      return define_site(reader);
     case DefinitionType::counter:
-      return define_counter(body);
+      return define_counter(reader);
     case DefinitionType::lock:
-      return define_lock(body);
-    case DefinitionType::fact:
-      return define_fact(body);
+      return define_lock(reader);
+    case DefinitionType::fact: {
+      std::string key = text_of(reader);
+      facts_.emplace_back(std::move(key), text_of(reader));
+      return reader.ok();
+    }
   }
   return false;
 }
 
-bool IttNames::define_site(std::string_view body) {
-  Body parts(body);
-  SiteDefinition head;
-  std::string name, function, file;
-  if (!parts.head(head) || head.id == 0 || head.id >= kMostIds) return false;
-  if (!parts.text(head.name_bytes, name) || !parts.text(head.function_bytes, function)) return false;
-  if (!parts.text(head.file_bytes, file)) return false;
+bool IttNames::define_domain(probe::BodyReader& body) {
+  const auto id = body.number<std::uint32_t>();
+  std::string name = text_of(body);
+  if (!body.ok() || id >= kMostIds) return false;
+  if (id >= domains_.size()) {
+    domains_.resize(id + 1);
+    domain_names_.resize(id + 1);
+  }
+  domains_[id] = writer_.intern(name);
+  domain_names_[id] = std::move(name);
+  return true;
+}
+
+bool IttNames::define_site(probe::BodyReader& body) {
+  const auto id = body.number<std::uint32_t>();
+  const auto domain_id = body.number<std::uint32_t>();
+  auto line = body.number<std::uint32_t>();
+  const auto colour = body.number<std::uint32_t>();
+  std::string name = text_of(body);
+  const std::string function = text_of(body);
+  std::string file = text_of(body);
+  if (!body.ok() || id == 0 || id >= kMostIds) return false;
   if (std::optional<OpenMpName> known = parse_openmp_name(name)) {
     name = std::move(known->name);
     file = std::move(known->file);
-    head.line = known->line;
+    line = known->line;
   }
-  if (head.id >= sites_.size()) sites_.resize(head.id + 1);
-  IttSite& site = sites_[head.id];
+  if (id >= sites_.size()) sites_.resize(id + 1);
+  IttSite& site = sites_[id];
   site.name = writer_.intern(name);
-  site.domain = domain(head.domain);
-  site.domain_id = head.domain;
+  site.domain = domain(domain_id);
+  site.domain_id = domain_id;
   site.function = writer_.intern(function);
-  site.colour = head.colour;
+  site.colour = colour;
   site.text = std::move(name);
-  site.place = place_of(file, head.line);
+  site.place = place_of(file, line);
   return true;
 }
 
@@ -147,19 +119,20 @@ void IttNames::keep_source(const std::string& path) {
   std::ifstream file(found, std::ios::binary);
   std::ostringstream content;
   content << file.rdbuf();
-  if (file) writer_.add_source_file(path, valid_utf8(content.str()));
+  if (file) writer_.add_source_file(path, json::mend_utf8(content.str()));
 }
 
-bool IttNames::define_counter(std::string_view body) {
-  Body parts(body);
-  CounterDefinition head;
-  std::string name;
-  if (!parts.head(head) || !parts.text(head.name_bytes, name)) return false;
-  if (head.type < CounterType::unsigned_integer || head.type > CounterType::real) return false;
-  if (head.format > CounterFormat::watt) return false;
-  const std::string domain = head.domain < domain_names_.size() ? domain_names_[head.domain] : "";
+bool IttNames::define_counter(probe::BodyReader& body) {
+  const auto id = body.number<std::uint32_t>();
+  const auto domain_id = body.number<std::uint32_t>();
+  const auto type = body.number<CounterType>();
+  const auto format = body.number<CounterFormat>();
+  const std::string name = text_of(body);
+  if (!body.ok() || type < CounterType::unsigned_integer || type > CounterType::real) return false;
+  if (format > CounterFormat::watt) return false;
+  const std::string domain = domain_id < domain_names_.size() ? domain_names_[domain_id] : "";
   const bool plain = domain.empty() || domain == "zones";
-  counters_[head.id] = {plain ? name : fmt::format("{}: {}", domain, name), head.type, head.format};
+  counters_[id] = {plain ? name : fmt::format("{}: {}", domain, name), type, format};
   return true;
 }
 
@@ -168,19 +141,19 @@ const IttCounter* IttNames::counter(std::uint32_t id) const {
   return found == counters_.end() ? nullptr : &found->second;
 }
 
-bool IttNames::define_lock(std::string_view body) {
-  Body parts(body);
-  LockDefinition head;
-  std::string name;
-  if (!parts.head(head) || !parts.text(head.name_bytes, name)) return false;
-  const IttSite& declared = site(head.site);
+bool IttNames::define_lock(probe::BodyReader& body) {
+  const auto number = body.number<std::uint64_t>();
+  const auto site_id = body.number<std::uint32_t>();
+  std::string name = text_of(body);
+  if (!body.ok()) return false;
+  const IttSite& declared = site(site_id);
   StringId place = declared.place;
   if (const std::optional<OpenMpName> known = parse_openmp_name(name)) {
     name = known->name;
     place = place_of(known->file, known->line);
   }
   if (name.empty()) name = declared.text;
-  locks_[head.lock] = {writer_.intern(name), place, head.site != 0};
+  locks_[number] = {writer_.intern(name), place, site_id != 0};
   return true;
 }
 
@@ -188,15 +161,6 @@ const IttLock& IttNames::lock(std::uint64_t number) {
   IttLock& lock = locks_[number];
   if (lock.name == 0) lock.name = writer_.intern(fmt::format("lock {:#x}", number));
   return lock;
-}
-
-bool IttNames::define_fact(std::string_view body) {
-  Body parts(body);
-  FactDefinition head;
-  std::string key, value;
-  if (!parts.head(head) || !parts.text(head.key_bytes, key) || !parts.text(head.value_bytes, value)) return false;
-  facts_.emplace_back(std::move(key), std::move(value));
-  return true;
 }
 
 }  // namespace accelscope::capture::kinds::itt

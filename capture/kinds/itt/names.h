@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "capture/probe/bodies.h"
 #include "capture/probe/host/reader.h"
 #include "capture/probe/itt/records.h"
 #include "core/chunk/session_writer.h"
@@ -34,9 +35,6 @@ struct IttLock {
   bool declared = false;  // by the program's own marks, which tell of every release
 };
 
-// The text with what is no UTF-8 replaced by U+FFFD.
-[[nodiscard]] std::string valid_utf8(std::string_view text);
-
 class IttNames {
  public:
   IttNames(SessionWriter& writer, const probes::ProbeProcess& process);
@@ -52,10 +50,10 @@ class IttNames {
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& facts() const noexcept { return facts_; }
 
  private:
-  [[nodiscard]] bool define_site(std::string_view body);
-  [[nodiscard]] bool define_counter(std::string_view body);
-  [[nodiscard]] bool define_lock(std::string_view body);
-  [[nodiscard]] bool define_fact(std::string_view body);
+  [[nodiscard]] bool define_domain(probe::BodyReader& body);
+  [[nodiscard]] bool define_site(probe::BodyReader& body);
+  [[nodiscard]] bool define_counter(probe::BodyReader& body);
+  [[nodiscard]] bool define_lock(probe::BodyReader& body);
   [[nodiscard]] StringId place_of(const std::string& file, std::uint32_t line);  // 0: not known
   void keep_source(const std::string& path);
   [[nodiscard]] std::string find_source(const std::string& path) const;  // "": it is not on this host

@@ -58,7 +58,11 @@ void IttOrdered::advance(std::int64_t now_ns) {
 }
 
 void IttOrdered::apply(OrderedRecord& record) {
-  if (record.fiber != 0) return apply_fiber(record);
+  if (record.fiber != 0) {  // its tasks may begin on one thread and end on another
+    TaskStack& stack = fibers_[record.fiber];
+    if (stack.track == kNone) stack.track = tracks_.fiber(names_.site(record.fiber).text);
+    return tasks_.apply(stack, {record.type, record.value, record.ns, record.first, std::move(record.text)});
+  }
   switch (record.type) {
     case RecordType::overlapped_begin:
       return begin(overlapped_, record);
@@ -88,86 +92,40 @@ void IttOrdered::apply(OrderedRecord& record) {
   }
 }
 
-// Tasks of a fiber may begin on one thread and end on another.
-void IttOrdered::apply_fiber(OrderedRecord& record) {
-  TaskStack& stack = fibers_[record.fiber];
-  if (stack.track == kNone) stack.track = tracks_.fiber(names_.site(record.fiber).text);
-  const bool open = !stack.open.empty();
-  switch (record.type) {
-    case RecordType::task_begin:
-      return tasks_.begin(stack, record.value, record.ns, nullptr);
-    case RecordType::task_end:
-      return tasks_.end(stack, record.value, record.ns);
-    case RecordType::task_text:
-      if (open) {
-        std::string& metadata = stack.open.back().with_extra().metadata;
-        metadata += (metadata.empty() ? "" : "\n") + record.text;
-      }
-      return;
-    case RecordType::task_name:
-      if (open) stack.open.back().with_extra().name = record.text;
-      return;
-    case RecordType::task_value:
-      if (open) stack.open.back().with_extra().value = record.first;
-      return;
-    case RecordType::task_colour:
-      if (open) stack.open.back().with_extra().colour = record.value;
-      return;
-    default:
-      return;
-  }
-}
-
-void IttOrdered::begin(WithLanes& with, OrderedRecord& record) {
-  OpenLane open;
-  open.task.site = record.value;
-  open.task.begin_ns = record.ns;
-  TaskExtra& extra = open.task.with_extra();
+void IttOrdered::begin(Overlapping& open, const OrderedRecord& record) {
+  OpenTask task{record.value, record.ns, nullptr};
+  TaskExtra& extra = task.with_extra();
   extra.id = record.id;
   extra.parent = record.parent;
-  extra.key = schemas_.next_key();
-  open.lane = with.lanes.take();
-  with.open[record.id].push_back(std::move(open));
-  ran(record.id, extra.key);
+  const std::uint64_t key = extra.key = schemas_.next_key();
+  open.begin(record.id, std::move(task));
+  ran(record.id, key);
   const std::uint64_t parent = key_of(record.parent);
   if (parent != 0) relate({kParentOf, record.parent, record.id, parent, record.ns});
 }
 
-void IttOrdered::end(WithLanes& with, TrackNumber track, const OrderedRecord& record) {
-  const auto found = with.open.find(record.id);
-  if (found == with.open.end()) {
-    ++counts_.ends_without_begin;
-    return;
-  }
-  OpenLane open = std::move(found->second.back());
-  found->second.pop_back();
-  if (found->second.empty()) with.open.erase(found);
-  with.lanes.give_back(open.lane);
-  tasks_.write(track, open.lane, open.task, record.ns, false);
+void IttOrdered::end(Overlapping& open, TrackNumber track, const OrderedRecord& record) {
+  const bool was_open = open.end(
+      record.id, [&](OpenTask& task, std::uint32_t lane) { tasks_.write(track, lane, task, record.ns, false); });
+  if (!was_open) ++counts_.ends_without_begin;
 }
 
 void IttOrdered::apply_frame(const OrderedRecord& record) {
   Frames& frames = frames_[record.value];
   switch (record.type) {
     case RecordType::frame_begin:
-      frames.open.push_back({record.ns, frames.lanes.take(), record.id});
-      return;
+      return frames.open.begin(record.id, record.ns);
     case RecordType::frame_end: {
-      const auto found = std::find_if(frames.open.rbegin(), frames.open.rend(),
-                                      [&](const OpenFrame& open) { return open.id == record.id; });
-      if (found == frames.open.rend()) {
-        ++counts_.ends_without_begin;
-        return;
-      }
-      const OpenFrame frame = *found;
-      frames.open.erase(std::next(found).base());
-      frames.lanes.give_back(frame.lane);
-      return write_frame(record.value, frame, record.ns);
+      const bool was_open = frames.open.end(record.id, [&](std::int64_t begin_ns, std::uint32_t lane) {
+        write_frame(record.value, record.id, lane, begin_ns, record.ns);
+      });
+      if (!was_open) ++counts_.ends_without_begin;
+      return;
     }
     case RecordType::frame_submit:  // its time may lie before those of frames that were told earlier
-      return write_frame(record.value, {record.ns, 0, record.id}, static_cast<std::int64_t>(record.first));
+      return write_frame(record.value, record.id, 0, record.ns, static_cast<std::int64_t>(record.first));
     case RecordType::frame_mark:
-      if (frames.mark_ns) write_frame(record.value, {*frames.mark_ns, 0, {}}, record.ns);
+      if (frames.mark_ns) write_frame(record.value, {}, 0, *frames.mark_ns, record.ns);
       frames.mark_ns = record.ns;
       return;
     default:
@@ -175,13 +133,13 @@ void IttOrdered::apply_frame(const OrderedRecord& record) {
   }
 }
 
-void IttOrdered::write_frame(std::uint32_t site_id, const OpenFrame& frame, std::int64_t end_ns) {
+void IttOrdered::write_frame(std::uint32_t site_id, const Id& id, std::uint32_t lane, std::int64_t begin_ns,
+                             std::int64_t end_ns) {
   const IttSite& site = names_.site(site_id);
-  Row row =
-      writer_.begin_event_at(tracks_.frames(site.text), frame.lane, frame.begin_ns, end_ns - frame.begin_ns, site.name);
+  Row row = writer_.begin_event_at(tracks_.frames(site.text), lane, begin_ns, end_ns - begin_ns, site.name);
   row.string(kFrameDomain, site.domain);
   row.unsigned_integer(kFrameNumber, ++frames_[site_id].count);
-  if (!frame.id.empty()) row.string(kFrameId, writer_.intern(tasks_.id_text(frame.id)));
+  if (!id.empty()) row.string(kFrameId, writer_.intern(tasks_.id_text(id)));
   if (site.place != 0) row.string(kFrameSource, site.place);
 }
 
@@ -231,7 +189,7 @@ void IttOrdered::say(const OrderedRecord& record) {
   // What metadata tell is called by their key: their values differ each time.
   const bool is_keyed = record.first == kNoSeverity && !site.text.empty();
   std::string name = is_keyed ? site.text : record.text.substr(0, kMessageNameBytes);
-  while (!name.empty() && record.text.size() > name.size() && valid_utf8(name) != name) name.pop_back();
+  while (!name.empty() && record.text.size() > name.size() && json::mend_utf8(name) != name) name.pop_back();
   if (message_names_.size() < kMostMessageNames || message_names_.contains(name)) {
     message_names_.insert(name);
   } else {
@@ -299,22 +257,19 @@ void IttOrdered::relate(const Relation& relation) {
   row.unsigned_integer(kFlowTarget, kind.tail_first ? head : tail);
 }
 
-void IttOrdered::close(WithLanes& with, TrackNumber track, std::int64_t end_ns) {
-  for (auto& [id, open] : with.open) {
-    for (OpenLane& lane : open) tasks_.write(track, lane.lane, lane.task, end_ns, true);
-  }
-  with.open.clear();
+void IttOrdered::close(Overlapping& open, TrackNumber track, std::int64_t end_ns) {
+  open.end_all([&](const Id&, OpenTask& task, std::uint32_t lane) { tasks_.write(track, lane, task, end_ns, true); });
 }
 
 void IttOrdered::finish(std::int64_t end_ns) {
   advance(std::numeric_limits<std::int64_t>::max());
-  if (!overlapped_.open.empty()) close(overlapped_, tracks_.overlapped(), end_ns);
-  if (!regions_.open.empty()) close(regions_, tracks_.regions(), end_ns);
+  if (!overlapped_.empty()) close(overlapped_, tracks_.overlapped(), end_ns);
+  if (!regions_.empty()) close(regions_, tracks_.regions(), end_ns);
   for (auto& [site, frames] : frames_) {
-    counts_.unfinished += frames.open.size();
-    const std::vector<OpenFrame> open = std::move(frames.open);
-    frames.open.clear();
-    for (const OpenFrame& frame : open) write_frame(site, frame, end_ns);
+    frames.open.end_all([&](const Id& id, std::int64_t begin_ns, std::uint32_t lane) {
+      ++counts_.unfinished;
+      write_frame(site, id, lane, begin_ns, end_ns);
+    });
   }
   for (auto& [site, stack] : fibers_) tasks_.close_all(stack, end_ns);
   for (const auto& [id, relations] : later_) {

@@ -43,23 +43,9 @@ class IttOrdered {
   void finish(std::int64_t end_ns);
 
  private:
-  // What is between its beginning and its end, on a lane of its own.
-  struct OpenLane {
-    OpenTask task;
-    std::uint32_t lane = 0;
-  };
-  struct WithLanes {
-    std::unordered_map<probe::itt::Id, std::vector<OpenLane>, IttIdHash> open;
-    LanePool lanes;
-  };
-  struct OpenFrame {
-    std::int64_t begin_ns = 0;
-    std::uint32_t lane = 0;
-    probe::itt::Id id;
-  };
+  using Overlapping = OverlappingSpans<probe::itt::Id, OpenTask, IttIdHash>;
   struct Frames {
-    std::vector<OpenFrame> open;
-    LanePool lanes;
+    OverlappingSpans<probe::itt::Id, std::int64_t, IttIdHash> open;  // from when on
     std::uint64_t count = 0;
     std::optional<std::int64_t> mark_ns;  // where the frame between two marks began
   };
@@ -77,17 +63,17 @@ class IttOrdered {
   void apply(OrderedRecord& record);
   void apply_frame(const OrderedRecord& record);
   void apply_memory(const OrderedRecord& record);
-  void apply_fiber(OrderedRecord& record);
-  void begin(WithLanes& with, OrderedRecord& record);
-  void end(WithLanes& with, TrackNumber track, const OrderedRecord& record);
-  void write_frame(std::uint32_t site, const OpenFrame& frame, std::int64_t end_ns);
+  void begin(Overlapping& open, const OrderedRecord& record);
+  void end(Overlapping& open, TrackNumber track, const OrderedRecord& record);
+  void write_frame(std::uint32_t site, const probe::itt::Id& id, std::uint32_t lane, std::int64_t begin_ns,
+                   std::int64_t end_ns);
   void count(const OrderedRecord& record);
   void mark(const OrderedRecord& record);
   void say(const OrderedRecord& record);
   void ran(const probe::itt::Id& id, std::uint64_t key);
   void relate(const Relation& relation);
   [[nodiscard]] std::uint64_t key_of(const probe::itt::Id& id) const;
-  void close(WithLanes& with, TrackNumber track, std::int64_t end_ns);
+  void close(Overlapping& open, TrackNumber track, std::int64_t end_ns);
 
   SessionWriter& writer_;
   IttSchemas& schemas_;
@@ -97,7 +83,7 @@ class IttOrdered {
   IttCounts& counts_;
   std::vector<OrderedRecord> waiting_;
   std::vector<OrderedRecord> ready_;
-  WithLanes overlapped_, regions_;
+  Overlapping overlapped_, regions_;
   std::map<std::uint32_t, Frames> frames_;                                      // by site
   std::unordered_map<std::uint32_t, CounterState> counters_;                    // by counter
   std::unordered_map<std::uint64_t, std::uint64_t> allocated_;                  // bytes, by pool and address

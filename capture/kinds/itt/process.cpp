@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "capture/json/json_cursor.h"
 #include "capture/probe/itt/metadata_text.h"
 
 namespace accelscope::capture::kinds::itt {
@@ -123,36 +124,29 @@ bool IttProcess::read(Thread& thread, RecordType type, std::uint32_t value, IttW
 }
 
 bool IttProcess::read_task(Thread& thread, RecordType type, std::uint32_t value, IttWords& words) {
-  OrderedRecord record{.type = type, .value = value, .thread = &thread.facts, .fiber = thread.fiber};
+  TaskTold told{.type = type, .value = value};
   if (type == RecordType::task_text || type == RecordType::task_name) {
-    if (!words.text(value, record.text)) return false;
+    if (!words.text(value, told.text)) return false;
   } else if (type != RecordType::task_colour) {
     if (!words.has(1)) return false;
-    record.first = words.next();
+    told.number = words.next();
   }
   const bool timed = type == RecordType::task_begin || type == RecordType::task_end;
-  if (thread.fiber != 0) {
-    // What has no time of its own follows what came before it.
-    if (timed) thread.fiber_ns = to_ns(record.first);
-    record.ns = thread.fiber_ns;
-    ordered_.add(std::move(record));
+  if (timed) told.ns = to_ns(told.number);
+  if (thread.fiber == 0) {
+    if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.row());
+    tasks_.apply(thread.tasks, told);
     return true;
   }
-  if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.row());
-  if (type == RecordType::task_begin) {
-    tasks_.begin(thread.tasks, value, to_ns(record.first), nullptr);
-    return true;
-  }
-  if (type == RecordType::task_end) {
-    tasks_.end(thread.tasks, value, to_ns(record.first));
-    return true;
-  }
-  if (thread.tasks.open.empty()) return true;  // its begin found no room
-  TaskExtra& extra = thread.tasks.open.back().with_extra();
-  if (type == RecordType::task_text) extra.metadata += (extra.metadata.empty() ? "" : "\n") + record.text;
-  if (type == RecordType::task_name) extra.name = record.text;
-  if (type == RecordType::task_value) extra.value = record.first;
-  if (type == RecordType::task_colour) extra.colour = value;
+  // What has no time of its own follows what came before it.
+  if (timed) thread.fiber_ns = told.ns;
+  ordered_.add({.ns = thread.fiber_ns,
+                .type = type,
+                .value = value,
+                .thread = &thread.facts,
+                .first = told.number,
+                .fiber = thread.fiber,
+                .text = std::move(told.text)});
   return true;
 }
 
@@ -166,8 +160,8 @@ bool IttProcess::read_task_begin(Thread& thread, std::uint32_t site, IttWords& w
   ordered_.add(
       {.ns = ns, .type = RecordType::task_begin_ids, .thread = &thread.facts, .id = extra->id, .first = extra->key});
   // The task that it is nested in needs no arrow.
-  const std::vector<OpenTask>& open = thread.tasks.open;
-  const bool nested = !open.empty() && open.back().extra && open.back().extra->id == extra->parent;
+  NestedSpans<OpenTask>& open = thread.tasks.open;
+  const bool nested = !open.empty() && open.innermost().extra && open.innermost().extra->id == extra->parent;
   if (!extra->parent.empty() && !extra->id.empty() && !nested) {
     ordered_.add({.ns = ns,
                   .type = RecordType::relation,
@@ -177,7 +171,7 @@ bool IttProcess::read_task_begin(Thread& thread, std::uint32_t site, IttWords& w
                   .parent = extra->id});
   }
   if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.row());
-  tasks_.begin(thread.tasks, site, ns, std::move(extra));
+  open.begin({site, ns, std::move(extra)});
   return true;
 }
 
@@ -189,12 +183,12 @@ bool IttProcess::read_metadata(Thread& thread, std::uint32_t key, IttWords& word
   const std::uint64_t type_and_bytes = words.next();
   std::string bytes;
   if (!words.bytes(static_cast<std::size_t>(type_and_bytes >> 32U), bytes)) return false;
-  const std::string text = valid_utf8(metadata_text(static_cast<MetadataType>(type_and_bytes & 0xffffffffU), bytes));
+  const std::string text =
+      json::mend_utf8(metadata_text(static_cast<MetadataType>(type_and_bytes & 0xffffffffU), bytes));
   const std::string& key_text = names_.site(key).text;
-  std::vector<OpenTask>& open = thread.tasks.open;
-  const auto of_id = std::find_if(open.rbegin(), open.rend(),
-                                  [&](const OpenTask& task) { return task.extra && task.extra->id == id; });
-  if (!id.empty() && of_id == open.rend()) {
+  NestedSpans<OpenTask>& open = thread.tasks.open;
+  const std::size_t of_id = open.find([&](const OpenTask& task) { return task.extra && task.extra->id == id; });
+  if (!id.empty() && of_id == open.kNone) {
     tasks_.note(id, key_text, text);
     return true;
   }
@@ -209,9 +203,7 @@ bool IttProcess::read_metadata(Thread& thread, std::uint32_t key, IttWords& word
                   .text = line});
     return true;
   }
-  TaskExtra& extra = id.empty() ? open.back().with_extra() : of_id->with_extra();
-  if (!extra.metadata.empty()) extra.metadata += '\n';
-  extra.metadata += line;
+  (id.empty() ? open.innermost() : open[of_id]).with_extra().add_line(line);
   return true;
 }
 
@@ -225,7 +217,7 @@ bool IttProcess::read_relation(Thread& thread, std::uint32_t kind, IttWords& wor
   if (kind == kChildOf) tasks_.own(record.id, record.parent);
   if (record.id.empty()) {
     if (thread.tasks.open.empty()) return true;  // its task was begun while nothing was collected
-    TaskExtra& extra = thread.tasks.open.back().with_extra();
+    TaskExtra& extra = thread.tasks.open.innermost().with_extra();
     if (extra.key == 0) extra.key = schemas_.next_key();
     record.first = extra.key;
   }

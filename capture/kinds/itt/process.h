@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture/json/json_cursor.h"
 #include "capture/kinds/itt/ordered.h"
 #include "capture/probe/host/reader.h"
 
@@ -41,7 +42,7 @@ class IttWords {
   }
   [[nodiscard]] bool text(std::size_t count, std::string& text) const {
     if (!bytes(count, text)) return false;
-    text = valid_utf8(text);
+    text = json::mend_utf8(text);
     return true;
   }
 
@@ -61,18 +62,8 @@ class IttProcess final : public probes::ProcessReader {
   void read_until(std::int64_t now_ns) override { ordered_.advance(now_ns); }
 
  private:
-  struct OpenEvent {
-    std::int64_t begin_ns = 0;
-    std::uint32_t lane = 0;
-  };
-  struct Waited {
-    std::uint64_t lock = 0;
-    std::int64_t begin_ns = 0;
-  };
   struct Held {
-    std::uint64_t lock = 0;
     std::int64_t begin_ns = 0;
-    std::uint32_t lane = 0;
     bool shared = false;
   };
   // The tracks of a thread. Programs that start threads without end share them: one that has ended leaves its to
@@ -87,12 +78,11 @@ class IttProcess final : public probes::ProcessReader {
     std::optional<Rows> shared;
     TrackNumber events = kNone, waits = kNone, holds = kNone;
     [[nodiscard]] const probes::ProbeThread& row() const noexcept { return shared ? shared->named : facts; }
-    std::uint32_t fiber = 0;    // site of the one it runs now
-    std::int64_t fiber_ns = 0;  // of its last record in one
-    std::unordered_map<std::uint32_t, OpenEvent> open_events;
-    std::vector<Waited> waited;
-    std::vector<Held> held;
-    LanePool event_lanes, hold_lanes;
+    std::uint32_t fiber = 0;                                    // site of the one it runs now
+    std::int64_t fiber_ns = 0;                                  // of its last record in one
+    OverlappingSpans<std::uint32_t, std::int64_t> events_open;  // by site, from when on
+    OverlappingSpans<std::uint64_t, std::int64_t> waited;       // by lock, likewise
+    OverlappingSpans<std::uint64_t, Held> held;
   };
   [[nodiscard]] Thread& of(const probes::ProbeThread& thread);
   void share_rows(Thread& thread);
@@ -104,9 +94,9 @@ class IttProcess final : public probes::ProcessReader {
   [[nodiscard]] bool read_event(Thread& thread, probe::itt::RecordType type, std::uint32_t site, IttWords& words);
   [[nodiscard]] bool read_lock(Thread& thread, probe::itt::RecordType type, bool shared, IttWords& words);
   [[nodiscard]] bool read_ordered(Thread& thread, probe::itt::RecordType type, std::uint32_t value, IttWords& words);
-  void end_event(Thread& thread, std::uint32_t site, const OpenEvent& event, std::int64_t end_ns);
-  void end_wait(Thread& thread, std::uint64_t lock, std::int64_t ns, bool shared);
-  void end_hold(Thread& thread, std::size_t index, std::int64_t ns);
+  void write_event(Thread& thread, std::uint32_t site, std::uint32_t lane, std::int64_t begin_ns, std::int64_t end_ns);
+  void write_wait(Thread& thread, std::uint64_t lock, std::int64_t begin_ns, std::int64_t end_ns, bool shared);
+  void write_hold(Thread& thread, std::uint64_t lock, std::uint32_t lane, const Held& held, std::int64_t end_ns);
   void write_lock(TrackNumber track, std::uint32_t lane, std::uint64_t lock, std::int64_t begin_ns, std::int64_t end_ns,
                   bool shared);
   void close(Thread& thread, std::int64_t ns);

@@ -1,6 +1,7 @@
 // What is left when a thread or the process ends, and what the session says about it.
 #include <fmt/format.h>
 
+#include "capture/kinds/base/findings.h"
 #include "capture/kinds/itt/process.h"
 
 namespace accelscope::capture::kinds::itt {
@@ -22,40 +23,38 @@ void IttProcess::ended(const probes::ProbeEnd& end) {
 }
 
 void IttProcess::report(const probes::ProbeEnd& end) {
-  const std::string title = process_.title();
-  const auto tell = [&](const char* kind, std::uint64_t count, Severity severity, const char* what) {
-    if (count > 0) writer_.add_quality({kind, count, fmt::format("{}: {}", title, what), severity});
-  };
-  tell("tasks_unfinished", counts_.unfinished, Severity::note,
-       end.by_capture
-           ? "tasks, regions or frames had not ended when the capture did; they are shown to end there"
-           : "tasks, regions or frames had not ended when their thread or process did; they are shown to end there");
-  tell("ends_without_begin", counts_.ends_without_begin, Severity::note,
-       "ends whose begin was not recorded were left out; pausing and resuming inside tasks leaves such ends");
-  tell("releases_unknown", counts_.releases_unknown, Severity::note,
-       "releases of memory that was allocated before the capture, or while it was paused, were left out");
-  tell("relations_open", counts_.relations_open, Severity::note,
-       "relations between things that never ran as tasks have no arrow");
-  tell("counter_values_cut", counts_.cut_counters, Severity::warning,
-       "counter values over 9223372036854775807 are shown as that");
-  tell("ids_over_limit", counts_.ids_over_limit, Severity::note,
-       "metadata of ids over the number that can be kept apart was left out");
-  tell("times_out_of_capture", counts_.bad_times, Severity::warning,
-       "times that the program gave lie outside of the capture; they are shown at its edges");
-  tell("bad_records", counts_.bad_records, Severity::warning,
-       "records of the program that could not be understood were left out");
+  tell(writer_, process_.title() + ": ",
+       {{"tasks_unfinished", counts_.unfinished,
+         fmt::format("tasks, regions or frames had not ended when {} did; they are shown to end there",
+                     end.by_capture ? "the capture" : "their thread or process"),
+         Severity::note},
+        {"ends_without_begin", counts_.ends_without_begin,
+         "ends whose begin was not recorded were left out; pausing and resuming inside tasks leaves such ends",
+         Severity::note},
+        {"releases_unknown", counts_.releases_unknown,
+         "releases of memory that was allocated before the capture, or while it was paused, were left out",
+         Severity::note},
+        {"relations_open", counts_.relations_open, "relations between things that never ran as tasks have no arrow",
+         Severity::note},
+        {"counter_values_cut", counts_.cut_counters, "counter values over 9223372036854775807 are shown as that",
+         Severity::warning},
+        {"ids_over_limit", counts_.ids_over_limit,
+         "metadata of ids over the number that can be kept apart was left out", Severity::note},
+        {"times_out_of_capture", counts_.bad_times,
+         "times that the program gave lie outside of the capture; they are shown at its edges", Severity::warning},
+        {"bad_records", counts_.bad_records, "records of the program that could not be understood were left out",
+         Severity::warning}});
 }
 
 void IttProcess::report_facts() {
   for (const auto& [key, value] : names_.facts()) {
     if (key == "own_clock") {
-      writer_.add_quality({"own_clock_times", 1,
-                           fmt::format("{}: calls with times of the program's own clock are shown when they were made",
-                                       process_.title()),
-                           Severity::note});
+      tell(writer_, process_.title() + ": ",
+           {{"own_clock_times", 1, "calls with times of the program's own clock are shown when they were made",
+             Severity::note}});
     } else if (key == "frame_images") {
-      writer_.add_quality({"frame_images_left_out", 1,
-                           fmt::format("{}: images of frames are not kept", process_.title()), Severity::note});
+      tell(writer_, process_.title() + ": ",
+           {{"frame_images_left_out", 1, "images of frames are not kept", Severity::note}});
     } else {
       writer_.set_meta(fmt::format("{}: {}", process_.title(), key), value);
     }

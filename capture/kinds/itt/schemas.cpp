@@ -3,154 +3,84 @@
 namespace accelscope::capture::kinds::itt {
 namespace {
 
-[[nodiscard]] Column column(const char* name, ColumnType type, const char* group, const char* title,
-                            const char* explanation, Role role = Role::none, const char* unit = "") {
-  return {.name = name,
-          .type = type,
-          .unit = unit,
-          .group = group,
-          .title = title,
-          .explanation = explanation,
-          .role = role};
-}
+using namespace columns;
 
-[[nodiscard]] Column domain_column() {
-  return column("category", ColumnType::string, "Operation", "Domain",
-                "The domain that the program put it into; \"zones\" for marks by macros.");
-}
+constexpr ColumnSpec kDomain = {"category", kString,
+                                "",         kOperation,
+                                "Domain",   "The domain that the program put it into; \"zones\" for marks by macros."};
+constexpr ColumnSpec kColour = {"colour", kString, "", kOperation, "Colour", "The colour that the program wishes."};
+constexpr std::string_view kValueText = "What the program set, or counted up to.";
 
-[[nodiscard]] Schema lock_schema(const char* name, const char* explanation) {
-  Schema schema;
-  schema.name = name;
-  schema.kind = EventKind::slice;
-  schema.name_column = "lock";
-  schema.name_explanation = explanation;
-  schema.columns = {
-      column("source", ColumnType::string, "Operation", "Source", "Where the program declares the lock.",
-             Role::source_location),
-      column("shared", ColumnType::boolean, "Operation", "Shared", "Other threads may hold it shared as well."),
-      column("address", ColumnType::uint64, "IDs", "Lock", "The lock's address in the program."),
-  };
-  return schema;
-}
+constexpr ColumnSpec kTasks[] = {
+    kDomain,
+    {"source", kString, "", kOperation, "Source", "Where in the source the zone is marked.", Role::source_location},
+    {"function", kString, "", kOperation, "Function", "The function that the zone is in."},
+    {"metadata", kText, "", kOperation, "Metadata", "What the program told of it, a line each."},
+    {"value", kUnsigned, "", kOperation, "Value", "The number that the program gave to the zone."},
+    kColour,
+    {"task_id", kString, "", kIds, "Task id", "The program's own id of it."},
+    {"parent_id", kString, "", kIds, "Belongs to",
+     "The id, or the name where it has one, of what the program made it for."},
+    {"key", kUnsigned, "", kIds, "Key", "By which dependencies refer to it.", Role::key},
+    {"unfinished", kFlag, "", kTiming, "Unfinished",
+     "It had not ended when its thread, its process or the capture did; it is shown to end there."},
+};
+constexpr ColumnSpec kFrames[] = {
+    kDomain,
+    {"number", kUnsigned, "", kIds, "Number", "Which frame of that name this is, from 1."},
+    {"frame_id", kString, "", kIds, "Frame id", "The program's own id of it."},
+    {"source", kString, "", kOperation, "Source", "Where the source says it begins, if it does.",
+     Role::source_location},
+};
+constexpr ColumnSpec kMarkers[] = {
+    kDomain,
+    {"scope", kString, "", kOperation, "Scope", "What the marker is about."},
+    {"thread", kString, "", kIds, "Thread", "The thread that set it."},
+    {"marker_id", kString, "", kIds, "Marker id", "The program's own id of it."},
+};
+constexpr ColumnSpec kMessages[] = {
+    {"text", kText, "", kOperation, "Text", "The whole message."},
+    {"severity", kString, "", kOperation, "Severity", "How grave the program says it is."},
+    {"thread", kString, "", kIds, "Thread", "The thread that sent it."},
+    kColour,
+};
+constexpr ColumnSpec kLocks[] = {
+    {"source", kString, "", kOperation, "Source", "Where the program declares the lock.", Role::source_location},
+    {"shared", kFlag, "", kOperation, "Shared", "Other threads may hold it shared as well."},
+    {"address", kUnsigned, "", kIds, "Lock", "The lock's address in the program."},
+};
+constexpr ColumnSpec kAllocations[] = {
+    {"allocation_bytes", kInt, "B", kMemory, "Size", "Bytes allocated, or released where negative.", Role::allocation},
+    {"address", kUnsigned, "", kMemory, "Address", "Where it lies in the program.", Role::address},
+    {"pool", kString, "", kMemory, "Pool", "The memory that it is taken from.", Role::pool},
+    {"thread", kString, "", kIds, "Thread", "The thread that did it."},
+};
+constexpr ColumnSpec kFlows[] = {
+    {"source_key", kUnsigned, "", kIds, "First", "Key of the task that comes first.", Role::flow_source},
+    {"target_key", kUnsigned, "", kIds, "Then", "Key of the task that follows from it.", Role::flow_target},
+};
+constexpr ColumnSpec kWholeCounters[] = {{"value", kInt, "", kOperation, "Value", kValueText, Role::value}};
+constexpr ColumnSpec kRealCounters[] = {{"value", kReal, "", kOperation, "Value", kValueText, Role::value}};
 
-[[nodiscard]] Schema counter_schema(const char* name, ColumnType type) {
-  Schema schema;
-  schema.name = name;
-  schema.kind = EventKind::counter;
-  schema.columns = {
-      column("value", type, "Operation", "Value", "What the program set, or counted up to.", Role::value)};
-  return schema;
-}
+// By IttTable.
+constexpr TableSpec kTables[] = {
+    {{"task", EventKind::slice, "task", "The task, region, event or zone, as the program names it."}, kTasks},
+    {{"frame", EventKind::slice, "frame", "The frame's domain, or the name that the program gave it."}, kFrames},
+    {{"marker_event", EventKind::instant, "marker", "The marker, as the program names it."}, kMarkers},
+    {{"message", EventKind::instant, "shown",
+      "The beginning of the message, or what its figures are of; once there were thousands of different ones, "
+      "\"message\"."},
+     kMessages},
+    {{"lock_wait", EventKind::slice, "lock", "The lock that the thread waits for."}, kLocks},
+    {{"lock_hold", EventKind::slice, "lock", "The lock that the thread holds."}, kLocks},
+    {{"allocation", EventKind::memory, "pool_name", "The pool as the program names it."}, kAllocations},
+    {{"dependency", EventKind::flow, "relation", "How the program relates the two."}, kFlows},
+    {{"program_counter", EventKind::counter}, kWholeCounters},
+    {{"program_figure", EventKind::counter}, kRealCounters},
+};
 
 }  // namespace
 
-Schema IttSchemas::task_schema() {
-  Schema schema;
-  schema.name = "task";
-  schema.kind = EventKind::slice;
-  schema.name_column = "task";
-  schema.name_explanation = "The task, region, event or zone, as the program names it.";
-  schema.columns = {
-      domain_column(),
-      column("source", ColumnType::string, "Operation", "Source", "Where in the source the zone is marked.",
-             Role::source_location),
-      column("function", ColumnType::string, "Operation", "Function", "The function that the zone is in."),
-      column("metadata", ColumnType::text, "Operation", "Metadata", "What the program told of it, a line each."),
-      column("value", ColumnType::uint64, "Operation", "Value", "The number that the program gave to the zone."),
-      column("colour", ColumnType::string, "Operation", "Colour", "The colour that the program wishes."),
-      column("task_id", ColumnType::string, "IDs", "Task id", "The program's own id of it."),
-      column("parent_id", ColumnType::string, "IDs", "Belongs to",
-             "The id, or the name where it has one, of what the program made it for."),
-      column("key", ColumnType::uint64, "IDs", "Key", "By which dependencies refer to it.", Role::key),
-      column("unfinished", ColumnType::boolean, "Timing", "Unfinished",
-             "It had not ended when its thread, its process or the capture did; it is shown to end there."),
-  };
-  return schema;
-}
-
-Schema IttSchemas::frame_schema() {
-  Schema schema;
-  schema.name = "frame";
-  schema.kind = EventKind::slice;
-  schema.name_column = "frame";
-  schema.name_explanation = "The frame's domain, or the name that the program gave it.";
-  schema.columns = {
-      domain_column(),
-      column("number", ColumnType::uint64, "IDs", "Number", "Which frame of that name this is, from 1."),
-      column("frame_id", ColumnType::string, "IDs", "Frame id", "The program's own id of it."),
-      column("source", ColumnType::string, "Operation", "Source", "Where the source says it begins, if it does.",
-             Role::source_location),
-  };
-  return schema;
-}
-
-Schema IttSchemas::marker_schema() {
-  Schema schema;
-  schema.name = "marker_event";
-  schema.kind = EventKind::instant;
-  schema.name_column = "marker";
-  schema.name_explanation = "The marker, as the program names it.";
-  schema.columns = {
-      domain_column(),
-      column("scope", ColumnType::string, "Operation", "Scope", "What the marker is about."),
-      column("thread", ColumnType::string, "IDs", "Thread", "The thread that set it."),
-      column("marker_id", ColumnType::string, "IDs", "Marker id", "The program's own id of it."),
-  };
-  return schema;
-}
-
-Schema IttSchemas::message_schema() {
-  Schema schema;
-  schema.name = "message";
-  schema.kind = EventKind::instant;
-  schema.name_column = "shown";
-  schema.name_explanation =
-      "The beginning of the message, or what its figures are of; once there were thousands of different ones, "
-      "\"message\".";
-  schema.columns = {
-      column("text", ColumnType::text, "Operation", "Text", "The whole message."),
-      column("severity", ColumnType::string, "Operation", "Severity", "How grave the program says it is."),
-      column("thread", ColumnType::string, "IDs", "Thread", "The thread that sent it."),
-      column("colour", ColumnType::string, "Operation", "Colour", "The colour that the program wishes."),
-  };
-  return schema;
-}
-
-Schema IttSchemas::lock_wait_schema() { return lock_schema("lock_wait", "The lock that the thread waits for."); }
-Schema IttSchemas::lock_hold_schema() { return lock_schema("lock_hold", "The lock that the thread holds."); }
-
-Schema IttSchemas::memory_schema() {
-  Schema schema;
-  schema.name = "allocation";
-  schema.kind = EventKind::memory;
-  schema.name_column = "pool_name";
-  schema.name_explanation = "The pool as the program names it.";
-  schema.columns = {
-      column("allocation_bytes", ColumnType::int64, "Memory", "Size", "Bytes allocated, or released where negative.",
-             Role::allocation, "B"),
-      column("address", ColumnType::uint64, "Memory", "Address", "Where it lies in the program.", Role::address),
-      column("pool", ColumnType::string, "Memory", "Pool", "The memory that it is taken from.", Role::pool),
-      column("thread", ColumnType::string, "IDs", "Thread", "The thread that did it."),
-  };
-  return schema;
-}
-
-Schema IttSchemas::flow_schema() {
-  Schema schema;
-  schema.name = "dependency";
-  schema.kind = EventKind::flow;
-  schema.name_column = "relation";
-  schema.name_explanation = "How the program relates the two.";
-  schema.columns = {
-      column("source_key", ColumnType::uint64, "IDs", "First", "Key of the task that comes first.", Role::flow_source),
-      column("target_key", ColumnType::uint64, "IDs", "Then", "Key of the task that follows from it.",
-             Role::flow_target),
-  };
-  return schema;
-}
-
-Schema IttSchemas::whole_counter_schema() { return counter_schema("program_counter", ColumnType::int64); }
-Schema IttSchemas::real_counter_schema() { return counter_schema("program_figure", ColumnType::float64); }
+IttSchemas::IttSchemas(SessionWriter& writer) : tables(writer, kTables) {}
 
 }  // namespace accelscope::capture::kinds::itt

@@ -7,6 +7,8 @@
 namespace accelscope::capture::kinds::itt {
 namespace {
 
+using probe::itt::RecordType;
+
 // Of which something is said; programs that make ids without end would fill the memory.
 constexpr std::size_t kIttTasksMostIds = 1U << 18;
 
@@ -14,26 +16,32 @@ constexpr std::size_t kIttTasksMostIds = 1U << 18;
 
 std::string colour_text(std::uint32_t colour) { return fmt::format("#{:06x}", colour & 0xffffffU); }
 
-void IttTasks::end(TaskStack& stack, std::uint32_t domain, std::int64_t ns) {
-  std::size_t at = stack.open.size();
-  while (at > 0 && names_.site(stack.open[at - 1].site).domain_id != domain) --at;
-  if (at == 0) {
+void IttTasks::apply(TaskStack& stack, const TaskTold& told) {
+  if (told.type == RecordType::task_begin) return stack.open.begin({told.value, told.ns, nullptr});
+  if (told.type == RecordType::task_end) {
+    const std::size_t at =
+        stack.open.find([&](const OpenTask& task) { return names_.site(task.site).domain_id == told.value; });
+    if (at != stack.open.kNone) return stack.open.end(at, writer_of(stack, told.ns));
     ++counts_.ends_without_begin;
     return;
   }
-  while (stack.open.size() >= at) {
-    const bool unfinished = stack.open.size() > at;
-    write(stack.track, static_cast<std::uint32_t>(stack.open.size() - 1), stack.open.back(), ns, unfinished);
-    stack.open.pop_back();
+  if (stack.open.empty()) return;  // its begin found no room
+  TaskExtra& extra = stack.open.innermost().with_extra();
+  switch (told.type) {
+    case RecordType::task_text:
+      return extra.add_line(told.text);
+    case RecordType::task_name:
+      extra.name = told.text;
+      return;
+    case RecordType::task_value:
+      extra.value = told.number;
+      return;
+    default:
+      extra.colour = told.value;
   }
 }
 
-void IttTasks::close_all(TaskStack& stack, std::int64_t ns) {
-  while (!stack.open.empty()) {
-    write(stack.track, static_cast<std::uint32_t>(stack.open.size() - 1), stack.open.back(), ns, true);
-    stack.open.pop_back();
-  }
-}
+void IttTasks::close_all(TaskStack& stack, std::int64_t ns) { stack.open.end_inside(0, writer_of(stack, ns)); }
 
 void IttTasks::write(TrackNumber track, std::uint32_t depth, OpenTask& task, std::int64_t end_ns, bool unfinished) {
   const IttSite& site = names_.site(task.site);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture/kinds/base/open_spans.h"
 #include "capture/kinds/itt/names.h"
 #include "capture/kinds/itt/tracks.h"
 
@@ -28,6 +29,8 @@ struct TaskExtra {
   std::optional<std::uint64_t> value;
   std::uint32_t colour = 0;
   std::uint64_t key = 0;  // 0: nothing refers to it
+
+  void add_line(const std::string& line) { metadata += (metadata.empty() ? "" : "\n") + line; }
 };
 
 struct OpenTask {
@@ -41,10 +44,10 @@ struct OpenTask {
   }
 };
 
-// Of a thread or a fiber: the innermost one last.
+// Of a thread or a fiber.
 struct TaskStack {
   TrackNumber track = kNone;
-  std::vector<OpenTask> open;
+  NestedSpans<OpenTask> open;
 };
 
 struct IttCounts {
@@ -58,16 +61,21 @@ struct IttCounts {
   std::uint64_t ids_over_limit = 0;
 };
 
+struct TaskTold {
+  probe::itt::RecordType type{};
+  std::uint32_t value = 0;  // as RecordHead::value
+  std::int64_t ns = 0;      // of begins and ends
+  std::uint64_t number = 0;
+  std::string text;
+};
+
 class IttTasks {
  public:
   IttTasks(SessionWriter& writer, const IttNames& names, IttCounts& counts)
       : writer_(writer), names_(names), counts_(counts) {}
 
-  void begin(TaskStack& stack, std::uint32_t site, std::int64_t ns, std::unique_ptr<TaskExtra> extra) {
-    stack.open.push_back({site, ns, std::move(extra)});
-  }
-  // The innermost open task of that domain; what was begun inside it and has not ended ends with it.
-  void end(TaskStack& stack, std::uint32_t domain, std::int64_t ns);
+  // What a thread or fiber tells of a task without an id. An end is that of the innermost open task of its domain.
+  void apply(TaskStack& stack, const TaskTold& told);
   void close_all(TaskStack& stack, std::int64_t ns);
   void write(TrackNumber track, std::uint32_t depth, OpenTask& task, std::int64_t end_ns, bool unfinished);
 
@@ -86,6 +94,11 @@ class IttTasks {
   };
   void write_extra(Row& row, const TaskExtra& extra);
   [[nodiscard]] std::string name_of(const probe::itt::Id& id) const;  // its id, where it has none
+  [[nodiscard]] auto writer_of(const TaskStack& stack, std::int64_t end_ns) {
+    return [this, track = stack.track, end_ns](OpenTask& task, std::size_t depth, bool left_open) {
+      write(track, static_cast<std::uint32_t>(depth), task, end_ns, left_open);
+    };
+  }
   [[nodiscard]] KnownId* known(const probe::itt::Id& id);
 
   SessionWriter& writer_;

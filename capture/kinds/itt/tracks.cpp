@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "capture/json/json_cursor.h"
 #include "capture/kinds/itt/names.h"
 
 namespace accelscope::capture::kinds::itt {
@@ -16,7 +17,7 @@ const std::string kFurther = "further names";
 }  // namespace
 
 std::string IttTracks::thread_name(const probes::ProbeThread& thread) const {
-  if (!thread.name.empty()) return valid_utf8(thread.name);
+  if (!thread.name.empty()) return json::mend_utf8(thread.name);
   return thread.id == process_id_ ? "main thread" : fmt::format("thread {}", thread.id);
 }
 

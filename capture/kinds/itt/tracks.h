@@ -12,25 +12,6 @@
 
 namespace accelscope::capture::kinds::itt {
 
-// Lanes for events that overlap: the lowest that is free is taken at the beginning and given back at the end.
-class LanePool {
- public:
-  [[nodiscard]] std::uint32_t take() {
-    for (std::size_t lane = 0; lane < taken_.size(); ++lane) {
-      if (!taken_[lane]) {
-        taken_[lane] = true;
-        return static_cast<std::uint32_t>(lane);
-      }
-    }
-    taken_.push_back(true);
-    return static_cast<std::uint32_t>(taken_.size() - 1);
-  }
-  void give_back(std::uint32_t lane) { taken_[lane] = false; }
-
- private:
-  std::vector<bool> taken_;
-};
-
 class IttTracks {
  public:
   IttTracks(SessionWriter& writer, IttSchemas& schemas, const probes::ProbeProcess& process)
@@ -38,28 +19,34 @@ class IttTracks {
 
   // Rows of a thread, below each other.
   [[nodiscard]] TrackNumber tasks(const probes::ProbeThread& thread) {
-    return of_thread(thread, "", 0, schemas_.task());
+    return of_thread(thread, "", 0, schemas_.tables[IttTable::task]);
   }
   [[nodiscard]] TrackNumber events(const probes::ProbeThread& thread) {
-    return of_thread(thread, "events", 1, schemas_.task());
+    return of_thread(thread, "events", 1, schemas_.tables[IttTable::task]);
   }
   [[nodiscard]] TrackNumber lock_waits(const probes::ProbeThread& thread) {
-    return of_thread(thread, "lock waits", 2, schemas_.lock_wait());
+    return of_thread(thread, "lock waits", 2, schemas_.tables[IttTable::lock_wait]);
   }
   [[nodiscard]] TrackNumber lock_holds(const probes::ProbeThread& thread) {
-    return of_thread(thread, "locks held", 3, schemas_.lock_hold());
+    return of_thread(thread, "locks held", 3, schemas_.tables[IttTable::lock_hold]);
   }
   // Rows of the process.
-  [[nodiscard]] TrackNumber fiber(const std::string& name) { return row("fiber " + name, schemas_.task()); }
-  [[nodiscard]] TrackNumber overlapped() { return row("overlapped tasks", schemas_.task()); }
-  [[nodiscard]] TrackNumber regions() { return row("regions", schemas_.task()); }
-  [[nodiscard]] TrackNumber frames(const std::string& name) { return row("frames: " + name, schemas_.frame()); }
-  [[nodiscard]] TrackNumber markers() { return row("markers", schemas_.marker()); }
-  [[nodiscard]] TrackNumber messages() { return row("messages", schemas_.message()); }
-  [[nodiscard]] TrackNumber flows() { return made("flows", schemas_.flow(), "flow", ""); }
-  [[nodiscard]] TrackNumber memory(const std::string& pool) { return made(pool, schemas_.memory(), "memory", ""); }
+  [[nodiscard]] TrackNumber fiber(const std::string& name) {
+    return row("fiber " + name, schemas_.tables[IttTable::task]);
+  }
+  [[nodiscard]] TrackNumber overlapped() { return row("overlapped tasks", schemas_.tables[IttTable::task]); }
+  [[nodiscard]] TrackNumber regions() { return row("regions", schemas_.tables[IttTable::task]); }
+  [[nodiscard]] TrackNumber frames(const std::string& name) {
+    return row("frames: " + name, schemas_.tables[IttTable::frame]);
+  }
+  [[nodiscard]] TrackNumber markers() { return row("markers", schemas_.tables[IttTable::marker]); }
+  [[nodiscard]] TrackNumber messages() { return row("messages", schemas_.tables[IttTable::message]); }
+  [[nodiscard]] TrackNumber flows() { return made("flows", schemas_.tables[IttTable::flow], "flow", ""); }
+  [[nodiscard]] TrackNumber memory(const std::string& pool) {
+    return made(pool, schemas_.tables[IttTable::memory], "memory", "");
+  }
   [[nodiscard]] TrackNumber counter(const std::string& name, bool real, const std::string& unit) {
-    return made(name, real ? schemas_.real_counter() : schemas_.whole_counter(), "counter", unit);
+    return made(name, schemas_.tables[real ? IttTable::real_counter : IttTable::whole_counter], "counter", unit);
   }
 
   [[nodiscard]] std::uint32_t process_id() const noexcept { return process_id_; }

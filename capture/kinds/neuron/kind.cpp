@@ -1,5 +1,3 @@
-#include "capture/kinds/neuron/kind.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/neuron/run.h"
 #include "capture/kinds/neuron/settings.h"
 #include "capture/kinds/program/start.h"
@@ -121,9 +120,9 @@ bool runs_beside(const request::CaptureRequest& request) {
                      [](const request::KindChoice& choice) { return choice.name == "program"; });
 }
 
-Result<std::string> describe_neuron(const request::CaptureRequest& request, const request::KindChoice& choice,
+Result<std::string> describe_neuron(const request::CaptureRequest& request, const request::OptionReader& options,
                                     const std::string& work_folder) {
-  const Result<NeuronSettings> settings = read_neuron_settings(choice, start_of(request), system::host_name());
+  const Result<NeuronSettings> settings = read_neuron_settings(options, start_of(request), system::host_name());
   if (!settings) return settings.error();
   const Result<std::string> tool = tool_of(*settings);
   if (!tool) return tool;
@@ -133,14 +132,13 @@ Result<std::string> describe_neuron(const request::CaptureRequest& request, cons
       return Error{
           "the kind 'neuron' runs the program itself and keeps its lines; leave out the kinds that run it too"};
     }
-    if (Result<std::string> found = system::find_start(kinds::program::program_start(request, work_folder)); !found)
-      return found;
+    if (Result<std::string> found = kinds::program::shown_program(request, work_folder); !found) return found;
   }
   return described(*settings, request, *tool);
 }
 
 Result<void> run_neuron(const request::KindRun& run, EventSink& sink) {
-  Result<NeuronSettings> settings = read_neuron_settings(run.choice, start_of(run.request), system::host_name());
+  Result<NeuronSettings> settings = read_neuron_settings(*run.options, start_of(run.request), system::host_name());
   if (!settings) return settings.error();
   const Result<std::string> tool = tool_of(*settings);
   if (!tool) return tool.error();
@@ -149,6 +147,12 @@ Result<void> run_neuron(const request::KindRun& run, EventSink& sink) {
 
 }  // namespace
 
-request::CaptureKind neuron_kind() { return {neuron_facts, check_neuron, describe_neuron, run_neuron}; }
+request::CaptureKind neuron_kind() {
+  return {.declare = neuron_facts,
+          .check = check_neuron,
+          .describe = describe_neuron,
+          .run = run_neuron,
+          .warnings = neuron_warnings};
+}
 
 }  // namespace accelscope::capture::kinds::neuron

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <thread>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "capture/kinds/program/start.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/neuron/tool.h"
+#include "capture/system/descriptor.h"
 #include "capture/system/shown_command.h"
 #include "core/base/format.h"
 
@@ -26,10 +26,7 @@ constexpr auto kPausedTurn = 50ms;
 constexpr auto kInspectGrace = 60s;  // for what a program that is stopped has recorded to be written
 constexpr const char* kUsualCache = "/var/tmp/neuron-compile-cache";
 
-std::string inherited_variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? "" : value;
-}
+std::string inherited_variable(const std::string& name) { return system::environment_value(name.c_str()); }
 
 std::string seconds_text(std::chrono::nanoseconds time) {
   return fmt::format("{:g} s", std::chrono::duration<double>(time).count());
@@ -42,8 +39,7 @@ std::vector<std::string> paths_of(const std::vector<kinds::program::FolderWatch:
 }
 
 std::string compile_cache(const std::vector<std::string>& environment) {
-  std::string cache = value_in(environment, kCacheVariable);
-  if (cache.empty()) cache = inherited_variable(kCacheVariable);
+  const std::string cache = system::environment_value(kCacheVariable, environment);
   return cache.empty() ? kUsualCache : cache;
 }
 
@@ -240,9 +236,8 @@ Result<void> NeuronRun::import_folder(const std::string& folder) {
 }
 
 Result<StepEnd> NeuronRun::run_program(const ToolStep& step) {
-  if (!run_.request.script.empty()) {
-    if (Result<void> written = kinds::program::write_script(run_.request.script, run_.work_folder); !written)
-      return written.error();
+  if (const Result<system::ChildStart> written = kinds::program::prepare_program(run_); !written) {
+    return written.error();
   }
   Result<StepEnd> ended = steps_.run(step);
   if (!ended) return ended;

@@ -184,51 +184,46 @@ Result<void> check_session_file(const std::string& name) {
 }  // namespace
 
 request::KindFacts neuron_facts() {
-  request::KindFacts facts;
-  facts.name = "neuron";
-  facts.title = "Neuron device or system profile";
-  facts.explanation =
-      "Runs the vendor's profiler on a NEFF, on a NEFF that a program compiles, or on the program, and reads the "
-      "profile.";
-  facts.takes_program = true;
-  for (const auto& part :
-       {start_options(), capture_options(), traced_program_options(), worker_options(), tool_options()}) {
-    facts.options.insert(facts.options.end(), part.begin(), part.end());
-  }
-  return facts;
+  return {
+      .name = "neuron",
+      .title = "Neuron device or system profile",
+      .explanation =
+          "Runs the vendor's profiler on a NEFF, on a NEFF that a program compiles, or on the program, and reads the "
+          "profile.",
+      .takes_program = true,
+      .options = request::joined_options(
+          {start_options(), capture_options(), traced_program_options(), worker_options(), tool_options()})};
 }
 
-Result<NeuronSettings> read_neuron_settings(const request::KindChoice& choice, NeuronStart start,
+Result<NeuronSettings> read_neuron_settings(const request::OptionReader& options, NeuronStart start,
                                             const std::string& host) {
-  const Result<request::OptionReader> options = request::OptionReader::read(neuron_facts(), choice);
-  if (!options) return options.error();
   NeuronSettings settings;
   settings.start = start;
-  settings.tool = options->text("tool") == kAnyTool ? "" : options->text("tool");
-  settings.session_file = options->text("session-file");
-  settings.nth_exec = count_of(*options, "profile-nth-exec");
-  settings.num_exec = count_of(*options, "num-exec");
-  settings.ignore_exec_errors = options->flag("ignore-exec-errors");
-  settings.single_io = options->flag("single-io");
-  settings.save_output = options->flag("save-output");
-  settings.dge_notifications = options->flag("enable-dge-notifs");
-  settings.workers_per_node = count_of(*options, "collectives-workers-per-node");
-  settings.worker_count = count_of(*options, "collectives-worker-count");
-  settings.profile_id = options->text("collectives-profile-id");
-  settings.time_limit = options->duration("time-limit");
-  settings.neff = options->text("neff");
-  const std::string profile = options->text("profile");
+  settings.tool = options.text("tool") == kAnyTool ? "" : options.text("tool");
+  settings.session_file = options.text("session-file");
+  settings.nth_exec = count_of(options, "profile-nth-exec");
+  settings.num_exec = count_of(options, "num-exec");
+  settings.ignore_exec_errors = options.flag("ignore-exec-errors");
+  settings.single_io = options.flag("single-io");
+  settings.save_output = options.flag("save-output");
+  settings.dge_notifications = options.flag("enable-dge-notifs");
+  settings.workers_per_node = count_of(options, "collectives-workers-per-node");
+  settings.worker_count = count_of(options, "collectives-worker-count");
+  settings.profile_id = options.text("collectives-profile-id");
+  settings.time_limit = options.duration("time-limit");
+  settings.neff = options.text("neff");
+  const std::string profile = options.text("profile");
   settings.profile = profile == "device"           ? NeuronProfile::device
                      : profile == kSystemAndDevice ? NeuronProfile::system_and_device
                                                    : NeuronProfile::system;
-  settings.compiled_neff = options->text("compiled-neff");
-  settings.disable_dge = options->flag("disable-dge");
-  settings.fresh_cache = options->flag("fresh-cache");
-  settings.trace_events = count_of(*options, "num-trace-events");
-  Result<std::vector<NeuronInput>> inputs = read_inputs(options->texts("input"));
+  settings.compiled_neff = options.text("compiled-neff");
+  settings.disable_dge = options.flag("disable-dge");
+  settings.fresh_cache = options.flag("fresh-cache");
+  settings.trace_events = count_of(options, "num-trace-events");
+  Result<std::vector<NeuronInput>> inputs = read_inputs(options.texts("input"));
   if (!inputs) return inputs.error();
   settings.inputs = std::move(inputs).value();
-  const auto worker_start = read_start(options->texts("collectives-worker-start-id"), host);
+  const auto worker_start = read_start(options.texts("collectives-worker-start-id"), host);
   if (!worker_start) return worker_start.error();
   settings.worker_start = *worker_start;
   if (settings.time_limit.count() == 0) return Error{"--time-limit: is 0; write for example 600s"};

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/request/kind.h"
+#include "capture/request/options.h"
 
 namespace accelscope::capture::kinds::neuron {
 
@@ -50,7 +50,7 @@ struct NeuronSettings {
 [[nodiscard]] request::KindFacts neuron_facts();  // the declaration, without checks
 // Fails on what the options say against each other. `start`: whether a program is given. `host`: this one's name, by
 // which it finds its workers.
-[[nodiscard]] Result<NeuronSettings> read_neuron_settings(const request::KindChoice& choice, NeuronStart start,
+[[nodiscard]] Result<NeuronSettings> read_neuron_settings(const request::OptionReader& options, NeuronStart start,
                                                           const std::string& host);
 
 // What the settings, as typed, do to the result: sentences for the form. They look at no files.

@@ -16,31 +16,12 @@ using probe::opencl::TransferRecord;
 // What a first launch is held up is only told where it is more than the work of a driver.
 constexpr std::int64_t kShortestCompileNs = 100'000;
 
+// By CommandKind from 1. Of kernels the name is known.
 [[nodiscard]] const char* operation_name(CommandKind kind) {
-  switch (kind) {
-    case CommandKind::kernel:
-    case CommandKind::native_kernel:
-      return "native kernel";
-    case CommandKind::read:
-      return "read";
-    case CommandKind::write:
-      return "write";
-    case CommandKind::copy:
-      return "copy";
-    case CommandKind::fill:
-      return "fill";
-    case CommandKind::migrate:
-      return "migrate";
-    case CommandKind::map:
-      return "map";
-    case CommandKind::unmap:
-      return "unmap";
-    case CommandKind::marker:
-      return "marker";
-    case CommandKind::barrier:
-      break;
-  }
-  return "barrier";
+  constexpr const char* kNames[] = {"native kernel", "native kernel", "read",  "write",  "copy",   "fill",
+                                    "migrate",       "map",           "unmap", "marker", "barrier"};
+  const auto place = static_cast<std::size_t>(kind) - 1;
+  return kNames[std::min(place, std::size(kNames) - 1)];
 }
 
 [[nodiscard]] const char* direction_name(CommandKind kind, unsigned flags) {
@@ -124,8 +105,9 @@ void OpenclProcess::write_kernel(const Done& done, Queue& queue, std::int64_t st
   const Kernel* kernel = known == kernels_.end() ? nullptr : &known->second;
   if (kernel != nullptr && command.first_launch) write_first_launch(done, queue, *kernel);
   const StringId name = kernel == nullptr ? writer_.intern(operation_name(command.record.kind)) : kernel->name_id;
-  Row row = writer_.begin_event(queue_track(queue, queue.kernels, "", "stream", session_.kernels, 0), start,
-                                end - start, name);
+  Row row =
+      writer_.begin_event(queue_track(queue, queue.kernels, "", "stream", session_.tables[OpenclTable::kernels], 0),
+                          start, end - start, name);
   row.unsigned_integer(kKernelCommand, command_key(command.record.command));
   if (command.global_id != 0) row.string(kKernelGlobal, command.global_id);
   if (command.local_id != 0) row.string(kKernelLocal, command.local_id);
@@ -136,18 +118,16 @@ void OpenclProcess::write_kernel(const Done& done, Queue& queue, std::int64_t st
   if (kernel != nullptr && kernel->source_id != 0) row.string(kKernelSource, kernel->source_id);
   if (kernel != nullptr && kernel->program_id != 0) row.string(kKernelProgram, kernel->program_id);
   if (command.first_launch) row.boolean(kKernelFirst, true);
-  row.integer(kKernelQueued, between(done.times.queued, done.times.submit));
-  row.integer(kKernelSubmitted, between(done.times.submit, done.times.start));
-  const auto status = static_cast<std::int32_t>(done.times.head.value);
-  if (status != 0) row.string(kKernelStatus, writer_.intern(status_name(status)));
+  write_waits(row, kKernelQueued, done);
 }
 
 void OpenclProcess::write_transfer(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
   const CommandRecord& record = done.command->record;
   const TransferRecord& transfer = done.command->transfer;
-  const TrackNumber track = is_map(record.kind)
-                                ? queue_track(queue, queue.maps, " maps", "dma_queue", session_.maps, 2)
-                                : queue_track(queue, queue.transfers, " transfers", "dma_queue", session_.transfers, 1);
+  const TrackNumber track =
+      is_map(record.kind)
+          ? queue_track(queue, queue.maps, " maps", "dma_queue", session_.tables[OpenclTable::maps], 2)
+          : queue_track(queue, queue.transfers, " transfers", "dma_queue", session_.tables[OpenclTable::transfers], 1);
   Row row = writer_.begin_event(track, start, end - start, writer_.intern(operation_name(record.kind)));
   row.unsigned_integer(kTransferCommand, command_key(record.command));
   row.string(kTransferDirection, writer_.intern(direction_name(record.kind, record.flags)));
@@ -165,21 +145,24 @@ void OpenclProcess::write_transfer(const Done& done, Queue& queue, std::int64_t 
     row.integer(kTransferToOffset, static_cast<std::int64_t>(transfer.target_offset));
   }
   if ((record.flags & probe::opencl::kBlocking) != 0) row.boolean(kTransferBlocking, true);
-  row.integer(kTransferQueued, between(done.times.queued, done.times.submit));
-  row.integer(kTransferSubmitted, between(done.times.submit, done.times.start));
-  const auto status = static_cast<std::int32_t>(done.times.head.value);
-  if (status != 0) row.string(kTransferStatus, writer_.intern(status_name(status)));
+  write_waits(row, kTransferQueued, done);
 }
 
 void OpenclProcess::write_sync(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
   const CommandRecord& record = done.command->record;
-  Row row = writer_.begin_event(queue_track(queue, queue.syncs, " markers", "sync", session_.syncs, 3), start,
-                                end - start, writer_.intern(operation_name(record.kind)));
+  Row row =
+      writer_.begin_event(queue_track(queue, queue.syncs, " markers", "sync", session_.tables[OpenclTable::syncs], 3),
+                          start, end - start, writer_.intern(operation_name(record.kind)));
   row.unsigned_integer(kSyncCommand, command_key(record.command));
-  row.integer(kSyncQueued, between(done.times.queued, done.times.submit));
-  row.integer(kSyncSubmitted, between(done.times.submit, done.times.start));
+  write_waits(row, kSyncQueued, done);
+}
+
+// The columns that end every table of commands.
+void OpenclProcess::write_waits(Row& row, std::size_t queued_column, const Done& done) {
+  row.integer(queued_column, between(done.times.queued, done.times.submit));
+  row.integer(queued_column + 1, between(done.times.submit, done.times.start));
   const auto status = static_cast<std::int32_t>(done.times.head.value);
-  if (status != 0) row.string(kSyncStatus, writer_.intern(status_name(status)));
+  if (status != 0) row.string(queued_column + 2, writer_.intern(status_name(status)));
 }
 
 // Drivers compile for a kernel's first launch: within the call, before the command is queued, or while it waits to
@@ -189,8 +172,9 @@ void OpenclProcess::write_first_launch(const Done& done, const Queue& queue, con
   const auto queued = static_cast<std::int64_t>(done.times.queued);
   const auto write = [&](std::int64_t begin_ns, std::int64_t end_ns) {
     if (end_ns - begin_ns < kShortestCompileNs) return;
-    Row row = writer_.begin_event(host_track(builds_, "program builds", "build", session_.builds), begin_ns,
-                                  end_ns - begin_ns, writer_.intern(fmt::format("first launch of {}", kernel.name)));
+    Row row = writer_.begin_event(host_track(builds_, "program builds", "build", session_.tables[OpenclTable::builds]),
+                                  begin_ns, end_ns - begin_ns,
+                                  writer_.intern(fmt::format("first launch of {}", kernel.name)));
     row.string(kBuildStep, writer_.intern("first launch"));
     row.string(kBuildKernel, kernel.name_id);
     if (kernel.program_id != 0) row.string(kBuildProgram, kernel.program_id);
@@ -215,7 +199,7 @@ void OpenclProcess::write_memory() {
       track = writer_.add_track({.name = "memory",
                                  .kind = "memory",
                                  .device = allocation.device == nullptr ? "" : allocation.device->name,
-                                 .schema = session_.memory});
+                                 .schema = session_.tables[OpenclTable::memory]});
     }
     Row row = writer_.begin_event(track, event.ns, 0, writer_.intern(allocation.name));
     row.unsigned_integer(kMemoryKey, memory_key(event.memory));

@@ -11,7 +11,7 @@
 namespace accelscope::capture::kinds::opencl {
 namespace {
 
-using probe::opencl::BodyReader;
+using probe::BodyReader;
 using probe::opencl::BuildStep;
 using probe::opencl::DefinitionType;
 using probe::opencl::ProgramForm;
@@ -20,15 +20,7 @@ constexpr std::size_t kMessageNameChars = 60;
 constexpr std::uint32_t kMostArguments = 4096;  // more than any device allows
 
 [[nodiscard]] const char* step_name(BuildStep step) {
-  switch (step) {
-    case BuildStep::compile:
-      return "compile";
-    case BuildStep::link:
-      return "link";
-    case BuildStep::build:
-      break;
-  }
-  return "build";
+  return step == BuildStep::compile ? "compile" : step == BuildStep::link ? "link" : "build";
 }
 
 }  // namespace
@@ -140,9 +132,9 @@ void OpenclProcess::define_build(BodyReader& body) {
   std::int64_t errors = 0;
   std::int64_t warnings = 0;
   write_messages(program->second, log, end_ns, errors, warnings);
-  Row row =
-      writer_.begin_event(host_track(builds_, "program builds", "build", session_.builds), begin_ns, end_ns - begin_ns,
-                          writer_.intern(fmt::format("{} {}", step_name(step), program->second.name)));
+  Row row = writer_.begin_event(host_track(builds_, "program builds", "build", session_.tables[OpenclTable::builds]),
+                                begin_ns, end_ns - begin_ns,
+                                writer_.intern(fmt::format("{} {}", step_name(step), program->second.name)));
   row.string(kBuildStep, writer_.intern(step_name(step)));
   row.string(kBuildProgram, writer_.intern(program->second.name));
   row.string(kBuildDevice, writer_.intern(device));
@@ -157,8 +149,9 @@ void OpenclProcess::write_messages(const Program& program, const std::string& lo
                                    std::int64_t& errors, std::int64_t& warnings) {
   for (const BuildMessage& message : parse_build_log(log)) {
     ++(message.is_error ? errors : warnings);
-    const TrackNumber track = message.is_error ? host_track(errors_, "build errors", "error", session_.errors)
-                                               : host_track(warnings_, "build warnings", "warning", session_.warnings);
+    const TrackNumber track =
+        message.is_error ? host_track(errors_, "build errors", "error", session_.tables[OpenclTable::errors])
+                         : host_track(warnings_, "build warnings", "warning", session_.tables[OpenclTable::warnings]);
     Row row = writer_.begin_event(track, ns, 0, writer_.intern(shorten_middle(message.text, kMessageNameChars)));
     row.text(kMessageText, message.text);
     if (message.line != 0 && !program.path.empty()) {

@@ -1,5 +1,3 @@
-#include "capture/kinds/opencl/kind.h"
-
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -7,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/opencl/process.h"
 #include "capture/probe/host/files.h"
 #include "capture/probe/host/kind_frame.h"
@@ -24,23 +23,22 @@ constexpr const char* kLoader = "libOpenCL.so.1";
 constexpr const char* kDriverFolder = "/etc/OpenCL/vendors";
 
 request::KindFacts declare_opencl() {
-  request::KindFacts facts;
-  facts.name = "opencl";
-  facts.title = "OpenCL";
-  facts.explanation =
-      "Any program that uses OpenCL, unmodified: kernels with sizes and arguments, transfers, maps, queues and what "
-      "waits for what, memory, program sources, builds with their logs.";
-  facts.takes_program = true;
-  facts.options = probes::with_ring_options(
-      {
-          {"host-calls", request::OptionType::flag, "on",
-           "Keeps the OpenCL calls of the host's threads, with what they launched."},
-          {"arguments", request::OptionType::flag, "on",
-           "Keeps what each kernel is launched with; some 20 ns for each launch."},
-          {"sources", request::OptionType::flag, "on", "Keeps the source text of programs."},
-      },
-      "4MiB");
-  return facts;
+  return {.name = "opencl",
+          .title = "OpenCL",
+          .explanation =
+              "Any program that uses OpenCL, unmodified: kernels with sizes and arguments, transfers, maps, queues and "
+              "what "
+              "waits for what, memory, program sources, builds with their logs.",
+          .takes_program = true,
+          .options = probes::with_ring_options(
+              {
+                  {"host-calls", request::OptionType::flag, "on",
+                   "Keeps the OpenCL calls of the host's threads, with what they launched."},
+                  {"arguments", request::OptionType::flag, "on",
+                   "Keeps what each kernel is launched with; some 20 ns for each launch."},
+                  {"sources", request::OptionType::flag, "on", "Keeps the source text of programs."},
+              },
+              "4MiB")};
 }
 
 [[nodiscard]] bool file_holds(const std::string& path, std::string_view text) {
@@ -84,23 +82,16 @@ request::KindFacts declare_opencl() {
 
 std::vector<request::KindCheck> check_opencl() { return {check_loader(), check_drivers()}; }
 
-Result<request::OptionReader> read_opencl_options(const request::KindChoice& choice) {
-  return probes::read_probe_options(declare_opencl(), choice);
-}
-
-Result<std::string> describe_opencl(const request::CaptureRequest& request, const request::KindChoice& choice,
+Result<std::string> describe_opencl(const request::CaptureRequest& request, const request::OptionReader& /*options*/,
                                     const std::string& /*work_folder*/) {
-  if (const Result<request::OptionReader> options = read_opencl_options(choice); !options) return options.error();
   return std::string(probes::waits_for_programs(request) ? "OpenCL of programs that are started by hand" : "OpenCL");
 }
 
 Result<void> run_opencl(const request::KindRun& run, EventSink& sink) {
-  const Result<request::OptionReader> options = read_opencl_options(run.choice);
-  if (!options) return options.error();
   SessionWriter writer(sink);
-  opencl::OpenclSession session(writer, options->flag("host-calls"));
-  probes::ProbeHandler handler = probes::probe_handler(*options);
-  probes::tell(handler, *options, {"host-calls", "arguments", "sources"});
+  opencl::OpenclSession session(writer, run.options->flag("host-calls"));
+  probes::ProbeHandler handler = probes::probe_handler(*run.options);
+  probes::tell(handler, *run.options, {"host-calls", "arguments", "sources"});
   handler.attach = [&session](const probes::ProbeProcess& process) {
     return std::make_unique<opencl::OpenclProcess>(process, session);
   };
@@ -108,9 +99,8 @@ Result<void> run_opencl(const request::KindRun& run, EventSink& sink) {
 }
 
 Result<std::vector<std::string>> environment_opencl(
-    const request::KindChoice& choice, const probes::ProbeFiles& files,
+    const request::OptionReader& /*options*/, const probes::ProbeFiles& files,
     const std::function<std::string(const std::string& name)>& inherited) {
-  if (const Result<request::OptionReader> options = read_opencl_options(choice); !options) return options.error();
   const std::string others = inherited(kLayersVariable);
   return std::vector<std::string>{
       fmt::format("{}={}{}", kLayersVariable, others.empty() ? "" : others + ":", files.path(kLayer))};
@@ -119,7 +109,12 @@ Result<std::vector<std::string>> environment_opencl(
 }  // namespace
 
 request::CaptureKind opencl_kind() {
-  return {declare_opencl, check_opencl, describe_opencl, run_opencl, nullptr, environment_opencl};
+  return {.declare = declare_opencl,
+          .check = check_opencl,
+          .describe = describe_opencl,
+          .run = run_opencl,
+          .accept = probes::accept_ring,
+          .environment = environment_opencl};
 }
 
 }  // namespace accelscope::capture::kinds::opencl

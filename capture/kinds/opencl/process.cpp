@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "capture/kinds/base/findings.h"
 #include "capture/kinds/opencl/schemas.h"
 
 namespace accelscope::capture::kinds::opencl {
@@ -15,21 +16,11 @@ using probe::opencl::ArgumentRecord;
 using probe::opencl::CallRecord;
 using probe::opencl::CommandRecord;
 using probe::opencl::CompletionRecord;
-using probe::opencl::MemoryKind;
 using probe::opencl::RecordType;
 using probe::opencl::TransferRecord;
 
 constexpr unsigned kProcessShift = 44;                          // of keys: above the numbers of 8 T commands
 constexpr std::uint64_t kMemoryKeys = std::uint64_t{1} << 43U;  // of commands and of memory
-
-// The record with its head; false if it is too short.
-template <typename Record>
-[[nodiscard]] bool read_record(probe::RecordHead head, std::span<const std::uint64_t> words, Record& record) {
-  if ((words.size() + 1) * 8 < sizeof(Record)) return false;
-  record.head = head;
-  std::memcpy(reinterpret_cast<char*>(&record) + sizeof head, words.data(), sizeof(Record) - sizeof head);
-  return true;
-}
 
 [[nodiscard]] std::string sizes_text(std::span<const std::uint64_t> sizes) {
   return std::all_of(sizes.begin(), sizes.end(), [](std::uint64_t size) { return size == 0; })
@@ -37,37 +28,15 @@ template <typename Record>
              : fmt::format("{}", fmt::join(sizes, " x "));
 }
 
-[[nodiscard]] const char* kind_name(MemoryKind kind) {
-  switch (kind) {
-    case MemoryKind::image:
-      return "image";
-    case MemoryKind::pipe:
-      return "pipe";
-    case MemoryKind::sub_buffer:
-      return "view";
-    case MemoryKind::shared:
-      return "SVM";
-    case MemoryKind::buffer:
-    case MemoryKind::host_buffer:
-      break;
-  }
-  return "buffer";
-}
-
-[[nodiscard]] const char* pool_of(MemoryKind kind) {
-  switch (kind) {
-    case MemoryKind::shared:
-      return "SVM";
-    case MemoryKind::sub_buffer:
-      return "views";
-    case MemoryKind::host_buffer:
-      return "host memory";
-    case MemoryKind::buffer:
-    case MemoryKind::image:
-    case MemoryKind::pipe:
-      break;
-  }
-  return "device memory";
+// What memory is called and which pool it belongs to, by MemoryKind from 1.
+constexpr std::pair<const char*, const char*> kMemoryKinds[] = {{"buffer", "device memory"},
+                                                                {"image", "device memory"},
+                                                                {"pipe", "device memory"},
+                                                                {"view", "views"},
+                                                                {"SVM", "SVM"},
+                                                                {"buffer", "host memory"}};
+[[nodiscard]] const auto& memory_kind(std::uint32_t kind) {
+  return kMemoryKinds[kind >= 1 && kind <= std::size(kMemoryKinds) ? kind - 1 : 0];
 }
 
 }  // namespace
@@ -94,24 +63,24 @@ void OpenclProcess::record(const probes::ProbeThread& thread, probe::RecordHead 
                            std::span<const std::uint64_t> words) {
   switch (static_cast<RecordType>(head.type)) {
     case RecordType::call:
-      if (CallRecord record{}; read_record(head, words, record)) return add_call(thread, record);
+      if (CallRecord record{}; probes::read_record(head, words, record)) return add_call(thread, record);
       break;
     case RecordType::command:
       return add_command(thread, head, words);
     case RecordType::completion:
-      if (CompletionRecord record{}; read_record(head, words, record)) return add_completion(record);
+      if (CompletionRecord record{}; probes::read_record(head, words, record)) return add_completion(record);
       break;
     case RecordType::allocation:
-      if (AllocationRecord record{}; read_record(head, words, record)) return add_allocation(record);
+      if (AllocationRecord record{}; probes::read_record(head, words, record)) return add_allocation(record);
       break;
     case RecordType::release:
-      if (probe::opencl::ReleaseRecord record{}; read_record(head, words, record)) {
+      if (probe::opencl::ReleaseRecord record{}; probes::read_record(head, words, record)) {
         memory_events_.push_back({to_ns(record.ticks), record.memory, true});
         return;
       }
       break;
     case RecordType::calibration:
-      if (probe::opencl::CalibrationRecord record{}; read_record(head, words, record)) {
+      if (probe::opencl::CalibrationRecord record{}; probes::read_record(head, words, record)) {
         const auto device = devices_.find(head.value);
         if (device == devices_.end()) break;
         device->second->brackets.add(static_cast<std::int64_t>(record.device_ticks), to_ns(record.before_ticks),
@@ -142,7 +111,7 @@ void OpenclProcess::add_command(const probes::ProbeThread& thread, probe::Record
                                 std::span<const std::uint64_t> words) {
   Command command;
   CommandRecord& record = command.record;
-  const bool is_whole = read_record(head, words, record);
+  const bool is_whole = probes::read_record(head, words, record);
   const std::size_t fixed = (sizeof(CommandRecord) - sizeof head) / 8;
   const std::size_t sizes = std::size_t{3} * record.dimensions;
   const std::size_t transfer = record.has_transfer != 0 ? sizeof(TransferRecord) / 8 : 0;
@@ -229,7 +198,8 @@ void OpenclProcess::add_waits(const Command& command, std::span<const std::uint6
 
 // Flows need no time of their own; theirs rises, so that they lie in one lane.
 void OpenclProcess::write_flow(std::uint64_t source, std::uint64_t target, StringId reason, std::int64_t ns) {
-  if (flows_ == kNone) flows_ = writer_.add_track({.name = "dependencies", .kind = "flow", .schema = session_.flows});
+  if (flows_ == kNone)
+    flows_ = writer_.add_track({.name = "dependencies", .kind = "flow", .schema = session_.tables[OpenclTable::flows]});
   last_flow_ns_ = std::max(last_flow_ns_, ns);
   Row row = writer_.begin_event(flows_, last_flow_ns_, 0, reason);
   row.unsigned_integer(kFlowSource, source);
@@ -276,13 +246,13 @@ void OpenclProcess::finish_command(Command& command, const CompletionRecord& tim
 }
 
 void OpenclProcess::add_allocation(const AllocationRecord& record) {
-  const auto kind = static_cast<MemoryKind>(record.head.value);
+  const auto& [kind, pool] = memory_kind(record.head.value);
   Allocation& allocation = allocations_[record.memory];
-  allocation.name = fmt::format("{} {}", kind_name(kind), record.memory);
+  allocation.name = fmt::format("{} {}", kind, record.memory);
   allocation.bytes = static_cast<std::int64_t>(record.bytes);
   allocation.flags = memory_flags_text(record.flags);
   allocation.parent = memory_name(record.parent);
-  allocation.pool = pool_of(kind);
+  allocation.pool = pool;
   allocation.address = record.address;
   const auto device = devices_.find(record.device);
   allocation.device = device == devices_.end() ? nullptr : device->second;
@@ -316,40 +286,20 @@ void OpenclProcess::read_until(std::int64_t now_ns) {
 void OpenclProcess::ended(const probes::ProbeEnd& end) {
   read_until(end.end_ns);
   forget_early();
-  if (!open_.empty() && end.dropped != 0) {
-    writer_.add_quality(
-        {"opencl_unfinished", open_.size(),
-         fmt::format("{}: commands whose times were dropped, or that had not ended; --buffer makes more "
-                     "room",
-                     title_),
-         Severity::warning});
-  } else if (!open_.empty()) {
-    writer_.add_quality({"opencl_unfinished", open_.size(),
-                         fmt::format("{}: commands had not ended when {} ended, so they have no times; wait for the "
-                                     "queues (clFinish) before the end to see them",
-                                     title_, end.by_capture ? "the capture" : "the program"),
-                         Severity::warning});
-  }
-  if (without_times_ != 0) {
-    writer_.add_quality({"opencl_without_times", without_times_,
-                         fmt::format("{}: commands of which the driver tells no times; they are missing in the queues' "
-                                     "rows",
-                                     title_),
-                         Severity::warning});
-  }
-  if (without_calls_ != 0) {
-    writer_.add_quality({"opencl_without_calls", without_calls_,
-                         fmt::format("{}: commands whose calls were dropped; --buffer makes more room", title_),
-                         Severity::warning});
-  }
-  if (cut_ != 0) {
-    writer_.add_quality({"opencl_long_lists", cut_,
-                         fmt::format("{}: commands with more dependencies or arguments than are kept", title_)});
-  }
-  if (malformed_ != 0) {
-    writer_.add_quality(
-        {"opencl_malformed", malformed_, fmt::format("{}: records that cannot be read", title_), Severity::error});
-  }
+  const std::string unfinished =
+      end.dropped != 0 ? "commands whose times were dropped, or that had not ended; --buffer makes more room"
+                       : fmt::format(
+                             "commands had not ended when {} ended, so they have no times; wait for the queues "
+                             "(clFinish) before the end to see them",
+                             end.by_capture ? "the capture" : "the program");
+  tell(writer_, title_ + ": ",
+       {{"opencl_unfinished", open_.size(), unfinished, Severity::warning},
+        {"opencl_without_times", without_times_,
+         "commands of which the driver tells no times; they are missing in the queues' rows", Severity::warning},
+        {"opencl_without_calls", without_calls_, "commands whose calls were dropped; --buffer makes more room",
+         Severity::warning},
+        {"opencl_long_lists", cut_, "commands with more dependencies or arguments than are kept"},
+        {"opencl_malformed", malformed_, "records that cannot be read", Severity::error}});
 }
 
 StringId OpenclProcess::call_name(std::uint32_t function) {
@@ -367,7 +317,7 @@ TrackNumber OpenclProcess::call_track(const probes::ProbeThread& thread) {
   known.track = writer_.add_track({.name = name + " runtime",
                                    .kind = "host_thread",
                                    .device = title_,
-                                   .schema = session_.calls,
+                                   .schema = session_.tables[OpenclTable::calls],
                                    .order = static_cast<std::int64_t>(thread.index)});
   return known.track;
 }

@@ -16,8 +16,8 @@
 
 #include "capture/kinds/opencl/argument_text.h"
 #include "capture/kinds/opencl/session.h"
+#include "capture/probe/bodies.h"
 #include "capture/probe/host/reader.h"
-#include "capture/probe/opencl/bodies.h"
 #include "capture/probe/opencl/format.h"
 
 namespace accelscope::capture::kinds::opencl {
@@ -98,11 +98,11 @@ class OpenclProcess final : public probes::ProcessReader {
     TrackNumber track = kNone;
   };
 
-  void define_device(probe::opencl::BodyReader& body);
-  void define_queue(probe::opencl::BodyReader& body);
-  void define_program(probe::opencl::BodyReader& body);
-  void define_kernel(probe::opencl::BodyReader& body);
-  void define_build(probe::opencl::BodyReader& body);
+  void define_device(probe::BodyReader& body);
+  void define_queue(probe::BodyReader& body);
+  void define_program(probe::BodyReader& body);
+  void define_kernel(probe::BodyReader& body);
+  void define_build(probe::BodyReader& body);
   void write_messages(const Program& program, const std::string& log, std::int64_t ns, std::int64_t& errors,
                       std::int64_t& warnings);
 
@@ -122,6 +122,7 @@ class OpenclProcess final : public probes::ProcessReader {
   void write_kernel(const Done& done, Queue& queue, std::int64_t start, std::int64_t end);
   void write_transfer(const Done& done, Queue& queue, std::int64_t start, std::int64_t end);
   void write_sync(const Done& done, Queue& queue, std::int64_t start, std::int64_t end);
+  void write_waits(Row& row, std::size_t queued_column, const Done& done);
   void write_first_launch(const Done& done, const Queue& queue, const Kernel& kernel);
   void write_memory();
   void write_flow(std::uint64_t source, std::uint64_t target, StringId reason, std::int64_t ns);

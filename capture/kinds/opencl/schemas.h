@@ -1,10 +1,11 @@
 // The tables of the kind `opencl`, and the places of their columns.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
-#include "core/model/schema.h"
+#include "capture/kinds/base/table_spec.h"
 
 namespace accelscope::capture::kinds::opencl {
 
@@ -54,16 +55,19 @@ enum MessageColumn : std::size_t { kMessageText, kMessageSource, kMessageProgram
 enum MemoryColumn : std::size_t { kMemoryKey, kMemoryBytes, kMemoryPool, kMemoryAddress, kMemoryFlags, kMemoryParent };
 enum FlowColumn : std::size_t { kFlowSource, kFlowTarget };
 
-[[nodiscard]] Schema kernel_schema();
-[[nodiscard]] Schema transfer_schema();
-[[nodiscard]] Schema map_schema();  // the columns of transfers
-[[nodiscard]] Schema sync_schema();
-[[nodiscard]] Schema call_schema();
-[[nodiscard]] Schema build_schema();
-[[nodiscard]] Schema error_schema();
-[[nodiscard]] Schema warning_schema();
-[[nodiscard]] Schema memory_schema();
-[[nodiscard]] Schema flow_schema();
+enum class OpenclTable : std::size_t {
+  kernels,
+  transfers,
+  maps,  // the columns of transfers
+  syncs,
+  calls,
+  builds,
+  errors,
+  warnings,
+  memory,
+  flows,
+};
+extern const std::array<TableSpec, 10> kOpenclTables;
 
 // "CL_INVALID_KERNEL_ARGS"; of what is not known the number.
 [[nodiscard]] std::string status_name(std::int32_t status);

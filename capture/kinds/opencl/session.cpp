@@ -2,23 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "capture/kinds/opencl/schemas.h"
-
 namespace accelscope::capture::kinds::opencl {
 
 OpenclSession::OpenclSession(SessionWriter& session_writer, bool with_calls)
-    : writer(session_writer),
-      keeps_calls(with_calls),
-      kernels(writer.add_schema(kernel_schema())),
-      transfers(writer.add_schema(transfer_schema())),
-      maps(writer.add_schema(map_schema())),
-      syncs(writer.add_schema(sync_schema())),
-      calls(writer.add_schema(call_schema())),
-      builds(writer.add_schema(build_schema())),
-      errors(writer.add_schema(error_schema())),
-      warnings(writer.add_schema(warning_schema())),
-      memory(writer.add_schema(memory_schema())),
-      flows(writer.add_schema(flow_schema())) {}
+    : writer(session_writer), keeps_calls(with_calls), tables(session_writer, kOpenclTables) {
+  tables.define_all();
+}
 
 SessionDevice& OpenclSession::device(const std::string& name, std::size_t nth, std::uint64_t memory_bytes) {
   const std::string full_name = nth == 0 ? name : fmt::format("{} #{}", name, nth + 1);

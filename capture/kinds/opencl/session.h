@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "capture/kinds/opencl/device_clock.h"
+#include "capture/kinds/opencl/schemas.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::kinds::opencl {
@@ -38,7 +39,7 @@ class OpenclSession {
 
   SessionWriter& writer;
   bool keeps_calls;
-  SchemaNumber kernels, transfers, maps, syncs, calls, builds, errors, warnings, memory, flows;
+  Tables<OpenclTable> tables;
 
  private:
   std::vector<std::unique_ptr<SessionDevice>> devices_;

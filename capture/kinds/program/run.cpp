@@ -22,11 +22,8 @@ constexpr std::array kProgramStreams = {system::OutputStream::out, system::Outpu
 
 }  // namespace
 
-std::int64_t ProgramRun::since_origin(Clock::time_point time) const {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time - run_.origin).count();
-}
-
-Result<void> ProgramRun::run(const system::ChildStart& start, ProgramFacts facts) {
+Result<void> ProgramRun::run(const system::ChildStart& start) {
+  ProgramFacts facts = facts_of(run_.request, run_.work_folder);
   set_facts(start, facts);
   const std::string command = facts.command;
   Result<std::unique_ptr<system::SupervisedChild>> child = system::SupervisedChild::start(start);
@@ -45,7 +42,7 @@ Result<void> ProgramRun::run(const system::ChildStart& start, ProgramFacts facts
   const Clock::time_point ended = left_open_ ? *ended_at_ : std::max({*ended_at_, read_at_[0], read_at_[1]});
   const int id = child_->id();
   const system::ChildEnd end = child_->finish();
-  events_->add_life(since_origin(begin_), since_origin(ended), id, end);
+  events_->add_life(run_.ns_of(begin_), run_.ns_of(ended), id, end);
   report(end, command);
   report_output();
   if (run_.watch.ended) run_.watch.ended(end.exit_code);
@@ -95,7 +92,7 @@ void ProgramRun::read(system::OutputStream stream) {
   if (run_.watch.printed) run_.watch.printed(stream == system::OutputStream::err, bytes);
   if (!options_.lines) return;
   lines_[index(stream)].feed(bytes,
-                             [&](const OutputPiece& piece) { events_->add_line(stream, since_origin(now), piece); });
+                             [&](const OutputPiece& piece) { events_->add_line(stream, run_.ns_of(now), piece); });
 }
 
 // Prompts that stand, and progress bars that run.
@@ -105,7 +102,7 @@ void ProgramRun::show_unfinished(Clock::time_point now) {
   for (const system::OutputStream stream : kProgramStreams) {
     OutputLines& lines = lines_[index(stream)];
     if (now - read_at_[index(stream)] < kUnfinished && !lines.rewriting()) continue;
-    lines.feed_unfinished([&](const OutputPiece& piece) { events_->add_line(stream, since_origin(now), piece); });
+    lines.feed_unfinished([&](const OutputPiece& piece) { events_->add_line(stream, run_.ns_of(now), piece); });
   }
 }
 
@@ -117,7 +114,7 @@ void ProgramRun::sample(Clock::time_point now) {
   }
   const std::optional<TreeUsage> usage = tree_->sample();
   // The first sample after a pause spans it.
-  if (usage && !std::exchange(was_paused_, false)) events_->add_usage(since_origin(now), *usage);
+  if (usage && !std::exchange(was_paused_, false)) events_->add_usage(run_.ns_of(now), *usage);
 }
 
 void ProgramRun::stop_in_order(Clock::time_point now) {
@@ -179,7 +176,7 @@ void ProgramRun::report_output() {
   for (const system::OutputStream stream : kProgramStreams) {
     OutputLines& lines = lines_[index(stream)];
     const Clock::time_point came = std::max(read_at_[index(stream)], shown_at_);
-    lines.finish([&](const OutputPiece& piece) { events_->add_line(stream, since_origin(came), piece); });
+    lines.finish([&](const OutputPiece& piece) { events_->add_line(stream, run_.ns_of(came), piece); });
     cut += lines.cut_lines();
     bad += lines.bad_bytes();
   }

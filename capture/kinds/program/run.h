@@ -26,18 +26,21 @@ struct ProgramRunOptions {
   std::function<void()> on_each_turn;  // some 20 times a second while it runs
 };
 
+// What the request's program is called and where it runs, for its tracks.
+[[nodiscard]] ProgramFacts facts_of(const request::CaptureRequest& request, const std::string& work_folder);
+
 class ProgramRun {
  public:
   ProgramRun(const request::KindRun& run, EventSink& sink, ProgramRunOptions options)
       : run_(run), sink_(sink), options_(options), writer_(sink) {}
 
-  // Fails if the program cannot be started or the sink failed; not if the program did.
-  Result<void> run(const system::ChildStart& start, ProgramFacts facts);
+  // Fails if the program cannot be started or the sink failed; not if the program did. `start`: the request's program,
+  // or what it is run under; told of is the request's.
+  Result<void> run(const system::ChildStart& start);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] std::int64_t since_origin(Clock::time_point time) const;
   void set_facts(const system::ChildStart& start, const ProgramFacts& facts);
   bool turn();  // false: it is over
   void read(system::OutputStream stream);

@@ -44,18 +44,27 @@ system::ChildStart program_start(const request::CaptureRequest& request, const s
   return start;
 }
 
-Result<void> write_script(const std::string& text, const std::string& work_folder) {
-  const fs::path path = fs::path(work_folder) / kScriptName;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return Error{fmt::format("{}: the script cannot be written there", path.string())};
-  std::error_code failure;
-  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write, failure);
-  return {};
+Result<system::ChildStart> prepare_program(const request::KindRun& run) {
+  if (!run.request.script.empty()) {
+    const fs::path path = fs::path(run.work_folder) / kScriptName;
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << run.request.script;
+    file.close();
+    if (!file) return Error{fmt::format("{}: the script cannot be written there", path.string())};
+    std::error_code failure;
+    fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write, failure);
+  }
+  return program_start(run.request, run.work_folder);
 }
 
-ProgramFacts facts_of(const request::CaptureRequest& request, const system::ChildStart& start) {
+Result<std::string> shown_program(const request::CaptureRequest& request, const std::string& work_folder) {
+  const system::ChildStart start = program_start(request, work_folder);
+  if (Result<std::string> found = system::find_start(start); !found) return found.error();
+  return request.script.empty() ? facts_of(request, work_folder).command : "a script";
+}
+
+ProgramFacts facts_of(const request::CaptureRequest& request, const std::string& work_folder) {
+  const system::ChildStart start = program_start(request, work_folder);
   ProgramFacts facts;
   facts.name = request.script.empty() ? fs::path(request.program).filename().string() : "script";
   std::vector<std::string> argv = {start.program};
@@ -84,17 +93,18 @@ std::vector<request::KindOption> program_options() {
   };
 }
 
-Result<ProgramRunOptions> read_program_options(const request::OptionReader& given) {
-  ProgramRunOptions options;
-  options.lines = given.flag("lines");
-  options.counters = given.flag("counters");
-  options.sample_interval = given.duration("sample-interval");
-  options.stop_signal = given.text("stop-signal") == "TERM" ? SIGTERM : SIGINT;
-  options.grace = given.duration("grace");
-  if (options.counters && options.sample_interval < kShortestInterval) {
-    return Error{"--sample-interval: is shorter than 1ms; write 1ms or more, or --counters=off"};
-  }
-  return options;
+Result<void> accept_program_options(const request::OptionReader& given) {
+  if (!given.flag("counters") || given.duration("sample-interval") >= kShortestInterval) return {};
+  return Error{"--sample-interval: is shorter than 1ms; write 1ms or more, or --counters=off"};
+}
+
+ProgramRunOptions read_program_options(const request::OptionReader& given) {
+  return {.lines = given.flag("lines"),
+          .counters = given.flag("counters"),
+          .sample_interval = given.duration("sample-interval"),
+          .stop_signal = given.text("stop-signal") == "TERM" ? SIGTERM : SIGINT,
+          .grace = given.duration("grace"),
+          .on_each_turn = {}};
 }
 
 }  // namespace accelscope::capture::kinds::program

@@ -98,9 +98,16 @@ Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, 
       Severity::note});
 }
 
-Result<void> tell_no_trace(const Error& reason, EventSink& told) {
-  if (!told.cancelled()) return reason;
-  return told.define(QualityEntry{"no_trace", 1, reason.message, Severity::warning});
+Result<void> run_for_traces(const request::KindRun& run, EventSink& sink, ProgramRunOptions options,
+                            const system::ChildStart& start, const std::string& folder,
+                            const std::function<Error()>& none) {
+  ToolRun of{.folder = folder, .begin_ns = run.now_ns()};
+  if (Result<void> done = ProgramRun(run, sink, std::move(options)).run(start); !done) return done;
+  of.end_ns = run.now_ns();
+  if (!find_tool_traces(folder).empty()) return import_tool_traces(run, of, sink);
+  if (!sink.cancelled()) return none();
+  // A program that was stopped may have left none.
+  return sink.define(QualityEntry{"no_trace", 1, none().message, Severity::warning});
 }
 
 }  // namespace accelscope::capture::kinds::program

@@ -1,5 +1,3 @@
-#include "capture/kinds/python/kind.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/python/process.h"
 #include "capture/kinds/python/session.h"
 #include "capture/probe/host/carried_files.h"
@@ -23,43 +22,43 @@ namespace {
 constexpr const char* kStartFolder = "python/accelscope/start";
 
 request::KindFacts declare_python() {
-  request::KindFacts facts;
-  facts.name = "python";
-  facts.title = "Python functions and lines";
-  facts.explanation =
-      "Runs a program in Python unmodified and shows what each of its threads called, when and from where; with the "
-      "package accelscope also signposts, regions and tests of pytest.";
-  facts.takes_program = true;
-  facts.options = probes::with_ring_options(
-      {
-          {.name = "functions",
-           .type = request::OptionType::choice,
-           .default_value = "all",
-           .explanation = "All functions, or only what runs between Profiler().enable() and disable().",
-           .choices = {"all", "enabled"}},
-          {.name = "line-times",
-           .type = request::OptionType::flag,
-           .default_value = "off",
-           .explanation = "Every line that runs, with its time; the program runs several times slower."},
-          {.name = "c-functions",
-           .type = request::OptionType::flag,
-           .default_value = "on",
-           .explanation = "Also built-in functions and those of extensions; off halves the cost where they are many."},
-          {.name = "gc",
-           .type = request::OptionType::flag,
-           .default_value = "on",
-           .explanation = "Runs of the garbage collector; costs next to nothing."},
-          {.name = "only-modules",
-           .type = request::OptionType::text,
-           .default_value = "",
-           .explanation = "Names of modules, separated by commas: nothing else is shown."},
-          {.name = "skip-modules",
-           .type = request::OptionType::text,
-           .default_value = "",
-           .explanation = "Names of modules, separated by commas, that are not shown."},
-      },
-      "4MiB");
-  return facts;
+  return {.name = "python",
+          .title = "Python functions and lines",
+          .explanation =
+              "Runs a program in Python unmodified and shows what each of its threads called, when and from where; "
+              "with the "
+              "package accelscope also signposts, regions and tests of pytest.",
+          .takes_program = true,
+          .options = probes::with_ring_options(
+              {
+                  {.name = "functions",
+                   .type = request::OptionType::choice,
+                   .default_value = "all",
+                   .explanation = "All functions, or only what runs between Profiler().enable() and disable().",
+                   .choices = {"all", "enabled"}},
+                  {.name = "line-times",
+                   .type = request::OptionType::flag,
+                   .default_value = "off",
+                   .explanation = "Every line that runs, with its time; the program runs several times slower."},
+                  {.name = "c-functions",
+                   .type = request::OptionType::flag,
+                   .default_value = "on",
+                   .explanation =
+                       "Also built-in functions and those of extensions; off halves the cost where they are many."},
+                  {.name = "gc",
+                   .type = request::OptionType::flag,
+                   .default_value = "on",
+                   .explanation = "Runs of the garbage collector; costs next to nothing."},
+                  {.name = "only-modules",
+                   .type = request::OptionType::text,
+                   .default_value = "",
+                   .explanation = "Names of modules, separated by commas: nothing else is shown."},
+                  {.name = "skip-modules",
+                   .type = request::OptionType::text,
+                   .default_value = "",
+                   .explanation = "Names of modules, separated by commas, that are not shown."},
+              },
+              "4MiB")};
 }
 
 [[nodiscard]] bool is_carried() {
@@ -121,33 +120,29 @@ std::vector<request::KindCheck> check_python() {
   return checks;
 }
 
-Result<std::string> describe_python(const request::CaptureRequest& request, const request::KindChoice& choice,
+Result<std::string> describe_python(const request::CaptureRequest& request, const request::OptionReader& options,
                                     const std::string&) {
-  const Result<request::OptionReader> options = probes::read_probe_options(declare_python(), choice);
-  if (!options) return options.error();
-  std::string text = options->text("functions") == "enabled" ? "enabled regions in Python" : "functions in Python";
-  if (options->flag("line-times")) text += ", line by line";
+  std::string text = options.text("functions") == "enabled" ? "enabled regions in Python" : "functions in Python";
+  if (options.flag("line-times")) text += ", line by line";
   if (probes::waits_for_programs(request)) text += "; waits for programs started with -m accelscope";
   return text;
 }
 
 Result<std::vector<std::string>> environment_python(
-    const request::KindChoice&, const probes::ProbeFiles& files,
+    const request::OptionReader&, const probes::ProbeFiles& files,
     const std::function<std::string(const std::string& name)>& inherited) {
   const std::string before = inherited("PYTHONPATH");
   return std::vector<std::string>{"PYTHONPATH=" + files.path(kStartFolder) + (before.empty() ? "" : ":" + before)};
 }
 
 Result<void> run_python(const request::KindRun& run, EventSink& sink) {
-  const Result<request::OptionReader> options = probes::read_probe_options(declare_python(), run.choice);
-  if (!options) return options.error();
   SessionWriter writer(sink);
   python::PythonSession session(writer);
-  probes::ProbeHandler handler = probes::probe_handler(*options);
+  probes::ProbeHandler handler = probes::probe_handler(*run.options);
   for (const char* name : {"functions", "only-modules", "skip-modules"}) {
-    handler.settings.push_back(fmt::format("{}={}", name, options->text(name)));
+    handler.settings.push_back(fmt::format("{}={}", name, run.options->text(name)));
   }
-  probes::tell(handler, *options, {"line-times", "c-functions", "gc"});
+  probes::tell(handler, *run.options, {"line-times", "c-functions", "gc"});
   handler.attach = [&session](const probes::ProbeProcess& process) {
     return std::make_unique<python::PythonProcess>(process, session);
   };
@@ -159,9 +154,12 @@ Result<void> run_python(const request::KindRun& run, EventSink& sink) {
 }  // namespace
 
 request::CaptureKind python_kind() {
-  request::CaptureKind kind{declare_python, check_python, describe_python, run_python};
-  kind.environment = environment_python;
-  return kind;
+  return {.declare = declare_python,
+          .check = check_python,
+          .describe = describe_python,
+          .run = run_python,
+          .accept = probes::accept_ring,
+          .environment = environment_python};
 }
 
 }  // namespace accelscope::capture::kinds::python

@@ -26,26 +26,13 @@ constexpr std::int64_t kTestsOrder = -2;  // above the threads
 constexpr std::int64_t kSignpostsOrder = -1;
 constexpr std::array<const char*, 4> kPhases = {"test", "setup", "call", "teardown"};
 
-[[nodiscard]] std::string clean(std::string_view text) {
-  return json::is_utf8(text) ? std::string(text) : json::mend_utf8(text);
-}
-
-[[nodiscard]] const char* what_of(const records::CodeFacts& facts, std::string_view name) {
-  if ((facts.flags & records::kNativeCode) != 0) return "built-in";
-  if ((facts.flags & kAsyncGenerator) != 0) return "async generator";
-  if ((facts.flags & kCoroutine) != 0) return "coroutine";
-  if ((facts.flags & kGenerator) != 0) return "generator";
+[[nodiscard]] const char* what_of(std::uint32_t flags, std::string_view name) {
+  if ((flags & records::kNativeCode) != 0) return "built-in";
+  if ((flags & kAsyncGenerator) != 0) return "async generator";
+  if ((flags & kCoroutine) != 0) return "coroutine";
+  if ((flags & kGenerator) != 0) return "generator";
   if (name == "<module>") return "module";
-  return (facts.flags & kNewLocals) != 0 ? "function" : "class body";
-}
-
-// Of the words behind a record's head.
-template <typename Record>
-[[nodiscard]] bool read_record(RecordHead head, std::span<const std::uint64_t> words, Record& record) {
-  if (words.size_bytes() + sizeof head < sizeof record) return false;
-  record.head = head;
-  std::memcpy(reinterpret_cast<char*>(&record) + sizeof head, words.data(), sizeof record - sizeof head);
-  return true;
+  return (flags & kNewLocals) != 0 ? "function" : "class body";
 }
 
 }  // namespace
@@ -65,11 +52,11 @@ CallStack* PythonProcess::stack_of(const probes::ProbeThread& thread) {
     ++session_.threads_left_out;
     return nullptr;
   }
-  const std::string name = thread.name.empty() ? fmt::format("thread {}", thread.id) : clean(thread.name);
+  const std::string name = thread.name.empty() ? fmt::format("thread {}", thread.id) : json::mend_utf8(thread.name);
   const TrackNumber track = session_.writer.add_track({.name = name,
                                                        .kind = "host_thread",
                                                        .device = device_,
-                                                       .schema = session_.call,
+                                                       .schema = session_.tables[PythonTable::call],
                                                        .order = static_cast<std::int64_t>(thread.index)});
   stack.calls = std::make_unique<CallStack>(session_, track);
   return stack.calls.get();
@@ -100,31 +87,31 @@ StringId PythonProcess::location(const std::string& path, std::uint64_t line) {
 
 // ---- Definitions
 
-void PythonProcess::define(std::uint32_t type, std::string_view body) {
-  if (type == records::kDefineCode) return define_code(body);
-  if (type == records::kDefineMeta) return define_meta(body);
-  records::NoteKind note{};
-  if (type != records::kDefineNote || body.size() < sizeof note) {
+void PythonProcess::define(std::uint32_t type, std::string_view bytes) {
+  probe::BodyReader body(bytes);
+  if (type == records::kDefineCode) {
+    define_code(body);
+  } else if (type == records::kDefineMeta) {
+    define_meta(body);
+  } else if (const auto note = body.number<records::NoteKind>(); type == records::kDefineNote && body.ok()) {
+    ++(note == records::NoteKind::profile_replaced ? session_.profile_replaced : session_.trace_replaced);
+  } else {
     ++session_.broken_records;
-    return;
   }
-  std::memcpy(&note, body.data(), sizeof note);
-  ++(note == records::NoteKind::profile_replaced ? session_.profile_replaced : session_.trace_replaced);
 }
 
-void PythonProcess::define_code(std::string_view body) {
-  records::CodeFacts facts{};
-  if (body.size() >= sizeof facts) std::memcpy(&facts, body.data(), sizeof facts);
-  const std::uint64_t bytes = sizeof facts + std::uint64_t{facts.file_bytes} + facts.name_bytes + facts.module_bytes;
-  if (body.size() != bytes || facts.number != codes_.size()) {
+void PythonProcess::define_code(probe::BodyReader& body) {
+  const auto number = body.number<std::uint32_t>();
+  const auto first_line = body.number<std::uint32_t>();
+  const auto flags = body.number<std::uint32_t>();
+  Code code;
+  code.path = json::mend_utf8(body.text());
+  const std::string name = json::mend_utf8(body.text());
+  const std::string module = json::mend_utf8(body.text());
+  if (!body.all_read() || number != codes_.size()) {
     ++session_.broken_records;
     return;
   }
-  body.remove_prefix(sizeof facts);
-  Code code;
-  const std::string name = clean(body.substr(facts.file_bytes, facts.name_bytes));
-  const std::string module = clean(body.substr(facts.file_bytes + facts.name_bytes));
-  code.path = clean(body.substr(0, facts.file_bytes));
   if (!code.path.empty() && !code.path.starts_with('/') && !code.path.starts_with('<') && !directory_.empty()) {
     code.path = (std::filesystem::path(directory_) / code.path).lexically_normal().string();
   }
@@ -132,23 +119,19 @@ void PythonProcess::define_code(std::string_view body) {
   const std::string& whose = code.path.starts_with('<') ? code.path : module;
   code.names.name = session_.writer.intern(name == "<module>" && !whose.empty() ? name + " " + whose : name);
   // A module holds all that it runs: as the cost of its first line that would say nothing.
-  if (name != "<module>") code.names.location = location(code.path, facts.first_line);
+  if (name != "<module>") code.names.location = location(code.path, first_line);
   code.names.module = session_.writer.intern(module);
-  code.names.what = session_.writer.intern(what_of(facts, name));
+  code.names.what = session_.writer.intern(what_of(flags, name));
   session_.sources.take(code.path, library_);
   codes_.push_back(std::move(code));
 }
 
-void PythonProcess::define_meta(std::string_view body) {
-  std::uint32_t key_bytes = 0;
-  if (body.size() >= sizeof key_bytes) std::memcpy(&key_bytes, body.data(), sizeof key_bytes);
-  if (body.size() < sizeof key_bytes + std::uint64_t{key_bytes}) {
+void PythonProcess::define_meta(probe::BodyReader& body) {
+  const std::string key = json::mend_utf8(body.text());
+  const std::string value = json::mend_utf8(body.text());
+  if (!body.all_read()) {
     ++session_.broken_records;
-    return;
-  }
-  const std::string key = clean(body.substr(sizeof key_bytes, key_bytes));
-  const std::string value = clean(body.substr(sizeof key_bytes + key_bytes));
-  if (key == records::kLibraryKey) {
+  } else if (key == records::kLibraryKey) {
     library_ = value;
   } else if (key == records::kDirectoryKey) {
     directory_ = value;
@@ -161,7 +144,7 @@ void PythonProcess::define_meta(std::string_view body) {
 
 void PythonProcess::record(const probes::ProbeThread& thread, RecordHead head, std::span<const std::uint64_t> words) {
   records::TimeRecord time{};
-  bool known = read_record(head, words, time);
+  bool known = probes::read_record(head, words, time);
   if (known) {
     const std::int64_t now_ns = time_of(time.ticks);
     known = head.type >= records::kSignpost ? take_text(thread, head, words, now_ns)
@@ -189,13 +172,13 @@ bool PythonProcess::take_call(const probes::ProbeThread& thread, RecordHead head
       return true;
     case records::kLine: {
       records::LineRecord line{};
-      if (code == nullptr || !read_record(head, words, line)) return false;
+      if (code == nullptr || !probes::read_record(head, words, line)) return false;
       stack->line(head.value, line_names(head.value, static_cast<std::uint32_t>(line.line)), now_ns);
       return true;
     }
     case records::kBase: {
       records::BaseRecord base{};
-      if (!read_record(head, words, base)) return false;
+      if (!probes::read_record(head, words, base)) return false;
       stack->close_all(base.ended_ticks != 0 ? time_of(base.ended_ticks) : now_ns);
       stack->set_begin(stack->forward(now_ns));
       return true;
@@ -218,13 +201,13 @@ bool PythonProcess::take_call(const probes::ProbeThread& thread, RecordHead head
 bool PythonProcess::take_text(const probes::ProbeThread& thread, RecordHead head, std::span<const std::uint64_t> words,
                               std::int64_t now_ns) {
   records::TextRecord record{};
-  if (!read_record(head, words, record)) return false;
+  if (!probes::read_record(head, words, record)) return false;
   const std::uint64_t length = std::uint64_t{record.first_bytes} + record.second_bytes;
   if (sizeof record + length > words.size_bytes() + sizeof head) return false;
   std::string bytes(length, '\0');
   std::memcpy(bytes.data(), reinterpret_cast<const char*>(words.data()) + sizeof record - sizeof head, length);
-  const Text text{clean(std::string_view(bytes).substr(0, record.first_bytes)),
-                  clean(std::string_view(bytes).substr(record.first_bytes)), record.number};
+  const Text text{json::mend_utf8(std::string_view(bytes).substr(0, record.first_bytes)),
+                  json::mend_utf8(std::string_view(bytes).substr(record.first_bytes)), record.number};
   switch (head.type) {
     case records::kAnnotation:
       annotate(thread, text.first);
@@ -257,13 +240,14 @@ void PythonProcess::annotate(const probes::ProbeThread& thread, const std::strin
 
 void PythonProcess::add_signpost(const probes::ProbeThread& thread, std::uint32_t code_number, std::int64_t now_ns,
                                  const Text& text) {
-  Row row = session_.writer.begin_event(extra_track(signposts_, "Signposts", session_.signpost, kSignpostsOrder),
-                                        now_ns, 0, session_.writer.intern(text.first));
+  Row row = session_.writer.begin_event(
+      extra_track(signposts_, "Signposts", session_.tables[PythonTable::signpost], kSignpostsOrder), now_ns, 0,
+      session_.writer.intern(text.first));
   if (!text.second.empty()) row.text(kMessage, text.second);
   if (const Code* code = code_of(code_number); code != nullptr && !code->path.empty()) {
     row.string(kSignpostLocation, location(code->path, text.number));
   }
-  row.string(kThread, session_.writer.intern(clean(thread.name)));
+  row.string(kThread, session_.writer.intern(json::mend_utf8(thread.name)));
 }
 
 CodeNames PythonProcess::line_names(std::uint32_t number, std::uint32_t line) {
@@ -330,9 +314,9 @@ void PythonProcess::end_test(std::uint32_t phase, std::int64_t now_ns, std::stri
   if (!test) return;
   now_ns = std::max(now_ns, test->begin_ns);
   const bool whole = phase == records::kWholeTest;
-  Row row = session_.writer.begin_event_at(extra_track(tests_, "Tests", session_.test, kTestsOrder), whole ? 0 : 1,
-                                           test->begin_ns, now_ns - test->begin_ns,
-                                           whole ? test->id : session_.writer.intern(kPhases[phase]));
+  Row row = session_.writer.begin_event_at(
+      extra_track(tests_, "Tests", session_.tables[PythonTable::test], kTestsOrder), whole ? 0 : 1, test->begin_ns,
+      now_ns - test->begin_ns, whole ? test->id : session_.writer.intern(kPhases[phase]));
   row.string(kOutcome, session_.writer.intern(outcome));
   if (test->location != 0) row.string(kTestLocation, test->location);
   row.string(kTestPhase, session_.writer.intern(kPhases[phase]));

@@ -15,6 +15,7 @@
 
 #include "capture/kinds/python/session.h"
 #include "capture/kinds/python/stack.h"
+#include "capture/probe/bodies.h"
 #include "capture/probe/host/reader.h"
 #include "capture/probe/python/records.h"
 
@@ -25,7 +26,7 @@ class PythonProcess final : public probes::ProcessReader {
   PythonProcess(const probes::ProbeProcess& process, PythonSession& session);
 
   void thread(const probes::ProbeThread& thread) override;
-  void define(std::uint32_t type, std::string_view body) override;
+  void define(std::uint32_t type, std::string_view bytes) override;
   void record(const probes::ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words) override;
   void thread_ended(const probes::ProbeThread& thread, std::int64_t now_ns) override;
   void ended(const probes::ProbeEnd& end) override;
@@ -46,8 +47,8 @@ class PythonProcess final : public probes::ProcessReader {
     StringId location = 0;
   };
 
-  void define_code(std::string_view body);
-  void define_meta(std::string_view body);
+  void define_code(probe::BodyReader& body);
+  void define_meta(probe::BodyReader& body);
   [[nodiscard]] std::int64_t time_of(std::uint64_t ticks) const noexcept;
   [[nodiscard]] CallStack* stack_of(const probes::ProbeThread& thread);  // null: there were too many threads
   [[nodiscard]] const Code* code_of(std::uint32_t number) const noexcept;

@@ -1,61 +1,49 @@
 #include "capture/kinds/python/schemas.h"
 
 namespace accelscope::capture::kinds::python {
+namespace {
 
-Schema call_schema() {
-  Schema schema;
-  schema.name = "python_call";
-  schema.kind = EventKind::slice;
-  schema.name_column = "function";
-  schema.name_explanation = "The function's qualified name; of a line, its number and its text.";
-  schema.columns = {
-      {"location", ColumnType::string, "", "Source", "Source",
-       "Where the function begins, or the line that ran. Times of calls hold those of what they called, so a function "
-       "that calls itself counts its time for each call.",
-       Role::source_location},
-      {"module", ColumnType::string, "", "Source", "Module", "The module that the code belongs to."},
-      {"what", ColumnType::string, "", "Operation", "What",
-       "function, module, generator or coroutine (a slice for each time that it runs on), built-in, line, garbage "
-       "collection."},
-      {"caller", ColumnType::string, "", "Operation", "Caller", "The function that called it."},
-      {"self_ns", ColumnType::int64, "ns", "Timing", "Own time", "Its time without that of what it called."},
-      {"raised", ColumnType::boolean, "", "Operation", "Raised", "It was left by an exception."},
-      {"partial", ColumnType::boolean, "", "Timing", "Partial",
-       "Its own begin or end was not collected: it ran on while the collection was switched on or off, or when the "
-       "process ended."},
-      {"metadata", ColumnType::text, "", "Operation", "Metadata", "What append_meta_data() added."},
-  };
-  return schema;
-}
+using namespace columns;
 
-Schema signpost_schema() {
-  Schema schema;
-  schema.name = "python_signpost";
-  schema.kind = EventKind::instant;
-  schema.name_column = "header";
-  schema.name_explanation = "The signpost's header.";
-  schema.columns = {
-      {"message", ColumnType::text, "", "Operation", "Message", "The signpost's message."},
-      {"location", ColumnType::string, "", "Source", "Source", "Where it was set.", Role::source_location},
-      {"thread", ColumnType::string, "", "IDs", "Thread", "The thread that set it."},
-  };
-  return schema;
-}
+constexpr ColumnSpec kCalls[] = {
+    {"location", kString, "", kSource, "Source",
+     "Where the function begins, or the line that ran. Times of calls hold those of what they called, so a function "
+     "that calls itself counts its time for each call.",
+     Role::source_location},
+    {"module", kString, "", kSource, "Module", "The module that the code belongs to."},
+    {"what", kString, "", kOperation, "What",
+     "function, module, generator or coroutine (a slice for each time that it runs on), built-in, line, garbage "
+     "collection."},
+    {"caller", kString, "", kOperation, "Caller", "The function that called it."},
+    {"self_ns", kInt, "ns", kTiming, "Own time", "Its time without that of what it called."},
+    {"raised", kFlag, "", kOperation, "Raised", "It was left by an exception."},
+    {"partial", kFlag, "", kTiming, "Partial",
+     "Its own begin or end was not collected: it ran on while the collection was switched on or off, or when the "
+     "process ended."},
+    {"metadata", kText, "", kOperation, "Metadata", "What append_meta_data() added."},
+};
+constexpr ColumnSpec kSignposts[] = {
+    {"message", kText, "", kOperation, "Message", "The signpost's message."},
+    {"location", kString, "", kSource, "Source", "Where it was set.", Role::source_location},
+    {"thread", kString, "", kIds, "Thread", "The thread that set it."},
+};
+constexpr ColumnSpec kTests[] = {
+    {"outcome", kString, "", kOperation, "Outcome",
+     "passed, failed, skipped, xfailed, xpassed, or error in setup or teardown; unfinished if the process ended."},
+    {"location", kString, "", kSource, "Source", "Where the test begins.", Role::source_location},
+    {"phase", kString, "", kOperation, "Phase", "test, setup, call or teardown."},
+    {"test_id", kString, "", kIds, "Test", "The test that a phase belongs to."},
+};
 
-Schema test_schema() {
-  Schema schema;
-  schema.name = "python_test";
-  schema.kind = EventKind::slice;
-  schema.name_column = "test";
-  schema.name_explanation = "The test's id; within it its setup, call and teardown.";
-  schema.columns = {
-      {"outcome", ColumnType::string, "", "Operation", "Outcome",
-       "passed, failed, skipped, xfailed, xpassed, or error in setup or teardown; unfinished if the process ended."},
-      {"location", ColumnType::string, "", "Source", "Source", "Where the test begins.", Role::source_location},
-      {"phase", ColumnType::string, "", "Operation", "Phase", "test, setup, call or teardown."},
-      {"test_id", ColumnType::string, "", "IDs", "Test", "The test that a phase belongs to."},
-  };
-  return schema;
-}
+}  // namespace
+
+// By PythonTable.
+const std::array<TableSpec, 3> kPythonTables = {{
+    {{"python_call", EventKind::slice, "function",
+      "The function's qualified name; of a line, its number and its text."},
+     kCalls},
+    {{"python_signpost", EventKind::instant, "header", "The signpost's header."}, kSignposts},
+    {{"python_test", EventKind::slice, "test", "The test's id; within it its setup, call and teardown."}, kTests},
+}};
 
 }  // namespace accelscope::capture::kinds::python

@@ -1,7 +1,9 @@
 // The columns of what the kind `python` writes.
 #pragma once
 
-#include "core/model/schema.h"
+#include <array>
+
+#include "capture/kinds/base/table_spec.h"
 
 namespace accelscope::capture::kinds::python {
 
@@ -9,8 +11,11 @@ enum CallColumn : std::size_t { kLocation, kModule, kWhat, kCaller, kSelf, kRais
 enum SignpostColumn : std::size_t { kMessage, kSignpostLocation, kThread };
 enum TestColumn : std::size_t { kOutcome, kTestLocation, kTestPhase, kTestId };
 
-[[nodiscard]] Schema call_schema();      // slices of a thread: calls, and lines within them
-[[nodiscard]] Schema signpost_schema();  // instants
-[[nodiscard]] Schema test_schema();      // slices: tests of pytest at depth 0, their phases at depth 1
+enum class PythonTable : std::size_t {
+  call,      // slices of a thread: calls, and lines within them
+  signpost,  // instants
+  test,      // slices: tests of pytest at depth 0, their phases at depth 1
+};
+extern const std::array<TableSpec, 3> kPythonTables;
 
 }  // namespace accelscope::capture::kinds::python

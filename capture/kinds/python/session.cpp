@@ -2,44 +2,42 @@
 
 #include <fmt/format.h>
 
+#include "capture/kinds/base/findings.h"
+
 namespace accelscope::capture::kinds::python {
 
-PythonSession::PythonSession(SessionWriter& pen) : writer(pen), sources(pen) {
-  call = writer.add_schema(call_schema());
-  signpost = writer.add_schema(signpost_schema());
-  test = writer.add_schema(test_schema());
+PythonSession::PythonSession(SessionWriter& pen) : writer(pen), sources(pen), tables(pen, kPythonTables) {
+  tables.define_all();
 }
 
 void PythonSession::report() {
-  const auto tell = [this](const char* kind, std::uint64_t count, std::string detail, Severity severity) {
-    if (count > 0) writer.add_quality({kind, count, std::move(detail), severity});
-  };
-  tell("python_calls_open", open_calls,
-       "calls in Python whose process ended first (by os._exit, exec, a signal or a crash) are shown until its end",
-       Severity::note);
-  tell("python_calls_running", running_calls, "calls in Python that ran on when the capture ended are shown until then",
-       Severity::note);
-  tell("python_calls_too_deep", deep_calls,
-       fmt::format("calls in Python are not shown: a thread is more than {} calls deep, or all together more than {}; "
-                   "leave modules out with --skip-modules, or collect parts with --functions enabled",
-                   kMaxDepth, kMaxLanes),
-       Severity::warning);
-  tell("python_threads_left_out", threads_left_out,
-       fmt::format("threads in Python are not shown: there were more than {}", kMaxThreads), Severity::warning);
-  tell("python_records_broken", broken_records, "records of a collector in Python were not understood and left out",
-       Severity::warning);
-  tell("python_profile_replaced", profile_replaced,
-       "a program in Python set a profile function of its own (sys.setprofile, cProfile); what came after is missing",
-       Severity::warning);
-  tell(
-      "python_trace_replaced", trace_replaced,
-      "a program in Python set a trace function of its own (sys.settrace, a debugger, coverage); lines that came after "
-      "are missing",
-      Severity::warning);
-  tell("sources_left_out", sources.left_out(),
-       fmt::format("source files of Python are not in the session: larger than {} MiB, or more than {} MiB together",
-                   SourceShelf::kMaxFileBytes >> 20, SourceShelf::kMaxAllBytes >> 20),
-       Severity::note);
+  tell(writer, "",
+       {{"python_calls_open", open_calls,
+         "calls in Python whose process ended first (by os._exit, exec, a signal or a crash) are shown until its end",
+         Severity::note},
+        {"python_calls_running", running_calls,
+         "calls in Python that ran on when the capture ended are shown until then", Severity::note},
+        {"python_calls_too_deep", deep_calls,
+         fmt::format("calls in Python are not shown: a thread is more than {} calls deep, or all together more than "
+                     "{}; leave modules out with --skip-modules, or collect parts with --functions enabled",
+                     kMaxDepth, kMaxLanes),
+         Severity::warning},
+        {"python_threads_left_out", threads_left_out,
+         fmt::format("threads in Python are not shown: there were more than {}", kMaxThreads), Severity::warning},
+        {"python_records_broken", broken_records, "records of a collector in Python were not understood and left out",
+         Severity::warning},
+        {"python_profile_replaced", profile_replaced,
+         "a program in Python set a profile function of its own (sys.setprofile, cProfile); what came after is "
+         "missing",
+         Severity::warning},
+        {"python_trace_replaced", trace_replaced,
+         "a program in Python set a trace function of its own (sys.settrace, a debugger, coverage); lines that came "
+         "after are missing",
+         Severity::warning},
+        {"sources_left_out", sources.left_out(),
+         fmt::format("source files of Python are not in the session: larger than {} MiB, or more than {} MiB together",
+                     SourceShelf::kMaxFileBytes >> 20, SourceShelf::kMaxAllBytes >> 20),
+         Severity::note}});
 }
 
 }  // namespace accelscope::capture::kinds::python

@@ -21,9 +21,7 @@ class PythonSession {
 
   SessionWriter& writer;
   SourceShelf sources;
-  SchemaNumber call = 0;
-  SchemaNumber signpost = 0;
-  SchemaNumber test = 0;
+  Tables<PythonTable> tables;
 
   // Whether there is a lane for one more depth of a thread.
   [[nodiscard]] bool take_lane() noexcept { return lanes_ < kMaxLanes && ++lanes_ > 0; }

@@ -3,14 +3,14 @@
 namespace accelscope::capture::kinds::python {
 
 void CallStack::open(Kind kind, std::uint32_t code, const CodeNames& names, std::int64_t now_ns, bool partial) {
-  StringId caller = 0;
-  for (auto outer = open_.rbegin(); outer != open_.rend() && kind != Kind::line; ++outer) {
-    if (outer->kind != Kind::call) continue;
-    caller = outer->names.name;
-    break;
-  }
-  open_.push_back(
-      {.kind = kind, .partial = partial, .code = code, .names = names, .caller = caller, .begin_ns = now_ns});
+  const std::size_t caller =
+      kind == Kind::line ? calls_.kNone : calls_.find([](const Open& outer) { return outer.kind == Kind::call; });
+  calls_.begin({.kind = kind,
+                .partial = partial,
+                .code = code,
+                .names = names,
+                .caller = caller == calls_.kNone ? 0 : calls_[caller].names.name,
+                .begin_ns = now_ns});
 }
 
 bool CallStack::reserve_lane(std::size_t depth) {
@@ -24,38 +24,24 @@ bool CallStack::reserve_lane(std::size_t depth) {
   return true;
 }
 
-void CallStack::close(std::int64_t now_ns) {
-  const std::size_t depth = open_.size() - 1;
-  const Open& entry = open_.back();
-  const std::int64_t duration = now_ns - entry.begin_ns;
-  if (depth > 0) open_[depth - 1].inner_ns += duration;
-  if (reserve_lane(depth)) {
-    Row row = session_->writer.begin_event_at(track_, static_cast<std::uint32_t>(depth), entry.begin_ns, duration,
-                                              entry.names.name);
-    if (entry.names.location != 0) row.string(kLocation, entry.names.location);
-    if (entry.names.module != 0) row.string(kModule, entry.names.module);
-    row.string(kWhat, entry.names.what);
-    if (entry.caller != 0) row.string(kCaller, entry.caller);
-    row.integer(kSelf, duration - entry.inner_ns);
-    if (entry.raised) row.boolean(kRaised, true);
-    if (entry.partial) row.boolean(kPartial, true);
-    if (entry.metadata != nullptr) row.text(kMetadata, *entry.metadata);
-  }
-  open_.pop_back();
+void CallStack::write(const Open& span, std::size_t depth, std::int64_t now_ns) {
+  const std::int64_t duration = now_ns - span.begin_ns;
+  if (depth > 0) calls_[depth - 1].inner_ns += duration;
+  if (!reserve_lane(depth)) return;
+  Row row = session_->writer.begin_event_at(track_, static_cast<std::uint32_t>(depth), span.begin_ns, duration,
+                                            span.names.name);
+  if (span.names.location != 0) row.string(kLocation, span.names.location);
+  if (span.names.module != 0) row.string(kModule, span.names.module);
+  row.string(kWhat, span.names.what);
+  if (span.caller != 0) row.string(kCaller, span.caller);
+  row.integer(kSelf, duration - span.inner_ns);
+  if (span.raised) row.boolean(kRaised, true);
+  if (span.partial) row.boolean(kPartial, true);
+  if (span.metadata != nullptr) row.text(kMetadata, *span.metadata);
 }
 
-void CallStack::close_down_to(std::size_t size, std::int64_t now_ns) {
-  while (open_.size() > size) {
-    if (open_.back().kind == Kind::call) open_.back().partial = true;
-    close(now_ns);
-  }
-}
-
-std::size_t CallStack::find_call(std::uint32_t code) const noexcept {
-  for (std::size_t i = open_.size(); i-- > 0;) {
-    if (open_[i].kind == Kind::call && open_[i].code == code) return i;
-  }
-  return kNowhere;
+std::size_t CallStack::find(Kind kind, std::uint32_t code) const {
+  return calls_.find([=](const Open& span) { return span.kind == kind && span.code == code; });
 }
 
 void CallStack::call(std::uint32_t code, const CodeNames& names, std::int64_t now_ns, bool is_running) {
@@ -63,17 +49,16 @@ void CallStack::call(std::uint32_t code, const CodeNames& names, std::int64_t no
 }
 
 void CallStack::leave(std::uint32_t code, std::int64_t now_ns, bool raised) {
-  const std::size_t at = find_call(code);
-  if (at == kNowhere) return;  // called before the collection
-  close_down_to(at + 1, now_ns);
-  open_.back().raised = raised;
-  close(now_ns);
+  const std::size_t at = find(Kind::call, code);
+  if (at == calls_.kNone) return;  // called before the collection
+  calls_[at].raised = raised;
+  calls_.end(at, writer_of(now_ns));
 }
 
 void CallStack::line(std::uint32_t code, const CodeNames& names, std::int64_t now_ns) {
-  const std::size_t at = find_call(code);
-  if (at == kNowhere) return;
-  close_down_to(at + 1, now_ns);
+  const std::size_t at = find(Kind::call, code);
+  if (at == calls_.kNone) return;
+  calls_.end_inside(at + 1, writer_of(now_ns));
   open(Kind::line, code, names, now_ns, false);
 }
 
@@ -82,31 +67,26 @@ void CallStack::begin_collection(const CodeNames& names, std::int64_t now_ns) {
 }
 
 void CallStack::end_collection(std::int64_t now_ns, std::string_view result) {
-  for (std::size_t i = open_.size(); i-- > 0;) {
-    if (open_[i].kind != Kind::collection) continue;
-    close_down_to(i + 1, now_ns);
-    open_.back().metadata = std::make_unique<std::string>(result);
-    close(now_ns);
-    return;
-  }
+  const std::size_t at = find(Kind::collection, 0);
+  if (at == calls_.kNone) return;
+  calls_[at].metadata = std::make_unique<std::string>(result);
+  calls_.end(at, writer_of(now_ns));
 }
 
 void CallStack::annotate(std::string_view text) {
-  for (std::size_t i = open_.size(); i-- > 0;) {
-    if (open_[i].kind != Kind::call) continue;
-    if (open_[i].metadata == nullptr) open_[i].metadata = std::make_unique<std::string>();
-    std::string& metadata = *open_[i].metadata;
-    constexpr std::size_t kMaxBytes = 64U << 10;  // of all that a call is given
-    if (metadata.size() + text.size() < kMaxBytes) metadata.append(metadata.empty() ? "" : "\n").append(text);
-    return;
-  }
+  const std::size_t at = calls_.find([](const Open& span) { return span.kind == Kind::call; });
+  if (at == calls_.kNone) return;
+  if (calls_[at].metadata == nullptr) calls_[at].metadata = std::make_unique<std::string>();
+  std::string& metadata = *calls_[at].metadata;
+  constexpr std::size_t kMaxBytes = 64U << 10;  // of all that a call is given
+  if (metadata.size() + text.size() < kMaxBytes) metadata.append(metadata.empty() ? "" : "\n").append(text);
 }
 
 std::uint64_t CallStack::close_all(std::int64_t now_ns) {
-  std::uint64_t calls = 0;
-  for (const Open& entry : open_) calls += entry.kind == Kind::call ? 1 : 0;
-  close_down_to(0, forward(now_ns));
-  return calls;
+  const auto is_call = [](const Open& span) { return span.kind == Kind::call; };
+  const auto calls = std::count_if(calls_.all().begin(), calls_.all().end(), is_call);
+  calls_.end_inside(0, writer_of(forward(now_ns)));
+  return static_cast<std::uint64_t>(calls);
 }
 
 }  // namespace accelscope::capture::kinds::python

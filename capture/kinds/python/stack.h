@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "capture/kinds/base/open_spans.h"
 #include "capture/kinds/python/session.h"
 
 namespace accelscope::capture::kinds::python {
@@ -37,7 +37,7 @@ class CallStack {
   // Everything that is open ends here without its own end. How many calls that were.
   std::uint64_t close_all(std::int64_t now_ns);
 
-  [[nodiscard]] bool empty() const noexcept { return open_.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
   [[nodiscard]] std::int64_t begin_ns() const noexcept { return begin_ns_; }  // of what was told last of where it is
   void set_begin(std::int64_t now_ns) noexcept { begin_ns_ = now_ns; }
 
@@ -55,19 +55,24 @@ class CallStack {
     std::unique_ptr<std::string> metadata;  // few have any
   };
   void open(Kind kind, std::uint32_t code, const CodeNames& names, std::int64_t now_ns, bool partial);
-  void close(std::int64_t now_ns);
+  [[nodiscard]] std::size_t find(Kind kind, std::uint32_t code) const;
+  // What ends the spans that are open at that time. Calls that are left open become partial; lines and collections tell
+  // of no end.
+  [[nodiscard]] auto writer_of(std::int64_t now_ns) {
+    return [this, now_ns](Open& span, std::size_t depth, bool left_open) {
+      span.partial = span.partial || (left_open && span.kind == Kind::call);
+      write(span, depth, now_ns);
+    };
+  }
+  void write(const Open& span, std::size_t depth, std::int64_t now_ns);
   [[nodiscard]] bool reserve_lane(std::size_t depth);  // false: its calls are not shown
-  // Those above become partial, except lines and collections of which no end is told.
-  void close_down_to(std::size_t size, std::int64_t now_ns);
-  [[nodiscard]] std::size_t find_call(std::uint32_t code) const noexcept;  // the innermost; kNowhere
 
-  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
   PythonSession* session_;
   TrackNumber track_;
   std::uint32_t lanes_ = 0;  // that its track has
   std::int64_t begin_ns_ = 0;
   std::int64_t last_ns_ = 0;
-  std::vector<Open> open_;
+  NestedSpans<Open> calls_;
 };
 
 }  // namespace accelscope::capture::kinds::python

@@ -1,10 +1,9 @@
-#include "capture/kinds/replay/kind.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <utility>
 
+#include "capture/kinds/base/kind_list.h"
 #include "capture/request/options.h"
 #include "capture/sources/base/paced_sink.h"
 #include "capture/sources/base/source.h"
@@ -17,23 +16,22 @@ namespace {
 namespace fs = std::filesystem;
 
 request::KindFacts declare_replay() {
-  request::KindFacts facts;
-  facts.name = "replay";
-  facts.title = "Replay of files";
-  facts.explanation = "Plays session files, or any files that can be imported, as if they were captured now.";
   std::vector<std::string> formats;
   for (const sources::SourceFormat& format : sources::source_formats()) formats.emplace_back(format.name);
-  facts.options = {
-      {.name = "file",
-       .type = request::OptionType::file,
-       .explanation = "A file, or a folder with the profiles of ranks; several are played one after another.",
-       .required = true,
-       .repeats = true},
-      {"speed", request::OptionType::rate, "max",
-       "1.0: as it was captured; 2: twice as fast; max: as fast as possible."},
-      {"format", request::OptionType::choice, "", "The files' format, if their content does not tell.", formats},
-  };
-  return facts;
+  return {
+      .name = "replay",
+      .title = "Replay of files",
+      .explanation = "Plays session files, or any files that can be imported, as if they were captured now.",
+      .options = {
+          {.name = "file",
+           .type = request::OptionType::file,
+           .explanation = "A file, or a folder with the profiles of ranks; several are played one after another.",
+           .required = true,
+           .repeats = true},
+          {"speed", request::OptionType::rate, "max",
+           "1.0: as it was captured; 2: twice as fast; max: as fast as possible."},
+          {"format", request::OptionType::choice, "", "The files' format, if their content does not tell.", formats},
+      }};
 }
 
 std::vector<request::KindCheck> check_replay() {
@@ -60,13 +58,11 @@ std::string short_name(const std::string& path) {
   return normal.has_filename() ? normal.filename().string() : normal.parent_path().filename().string();
 }
 
-Result<std::string> describe_replay(const request::CaptureRequest& /*request*/, const request::KindChoice& choice,
+Result<std::string> describe_replay(const request::CaptureRequest& /*request*/, const request::OptionReader& options,
                                     const std::string& work_folder) {
-  const Result<request::OptionReader> options = request::OptionReader::read(declare_replay(), choice);
-  if (!options) return options.error();
   std::string text;
-  for (const std::string& file : found_files(*options, work_folder)) {
-    const Result<sources::InputParts> parts = sources::find_input_parts(file, options->text("format"));
+  for (const std::string& file : found_files(options, work_folder)) {
+    const Result<sources::InputParts> parts = sources::find_input_parts(file, options.text("format"));
     if (!parts) return parts.error();
     const std::string what = parts->parts.size() == 1 ? std::string(parts->parts.front().format->title)
                                                       : fmt::format("{} profiles", parts->parts.size());
@@ -92,25 +88,22 @@ class PartSink final : public EventSink {
 };
 
 Result<void> run_replay(const request::KindRun& run, EventSink& sink) {
-  const Result<request::OptionReader> options = request::OptionReader::read(declare_replay(), run.choice);
-  if (!options) return options.error();
-  const double speed = options->rate("speed");
+  const double speed = run.options->rate("speed");
   sources::InputOptions input;
-  input.format = options->text("format");
+  input.format = run.options->text("format");
   bool first = true;
   const sources::MakeSink make_sink = [&]() -> std::unique_ptr<EventSink> {
     if (std::exchange(first, false)) return std::make_unique<PartSink>(sink, speed);
     return std::make_unique<PartSink>(run.open_scope(), speed);
   };
-  Result<void> done = sources::import_input(found_files(*options, run.work_folder), input, make_sink);
+  Result<void> done = sources::import_input(found_files(*run.options, run.work_folder), input, make_sink);
   if (!done && sink.cancelled()) return {};  // what was played until then is a capture that was stopped
   return done;
 }
 
-bool repeats(const request::KindChoice& choice) {
-  const Result<request::OptionReader> options = request::OptionReader::read(declare_replay(), choice);
+bool repeats(const request::OptionReader& options) {
   std::error_code failure;
-  return options && options->texts("file").size() == 1 && fs::is_regular_file(options->texts("file").front(), failure);
+  return options.texts("file").size() == 1 && fs::is_regular_file(options.texts("file").front(), failure);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-#include "capture/kinds/simulate/kind.h"
-
 #include <fmt/format.h>
 
 #include <cmath>
 
+#include "capture/kinds/base/kind_list.h"
 #include "capture/request/options.h"
 #include "capture/sim/output/simulator.h"
 
@@ -13,68 +12,64 @@ namespace {
 constexpr std::uint32_t kMostDevices = 64;
 
 request::KindFacts declare_simulate() {
-  request::KindFacts facts;
-  facts.name = "simulate";
-  facts.title = "Simulated accelerator";
-  facts.explanation = "A seeded model of NeuronCores that run a tiled MLP and attention; needs no hardware.";
-  facts.options = {
-      // Fast enough to fill a screen within a second, slow enough to follow.
-      {"rate", request::OptionType::rate, "100k",
-       "Events per second by the wall clock; max: as fast as they can be made."},
-      {"seconds", request::OptionType::number, "",
-       "Ends after so many seconds, pauses not counted; without it, runs on."},
-      {"events", request::OptionType::count, "", "Ends after so many events (50M); without it, runs on."},
-      {"seed", request::OptionType::count, "1", "The same seed makes the same events."},
-      {"devices", request::OptionType::count, "1", "NeuronCores, 1 to 64, each a rank of the collectives."},
-      {"detail",
-       request::OptionType::choice,
-       "full",
-       "full: all tables of a Neuron profile; slim: one table of six columns, made for rate.",
-       {"full", "slim"}},
-  };
-  return facts;
+  return {.name = "simulate",
+          .title = "Simulated accelerator",
+          .explanation = "A seeded model of NeuronCores that run a tiled MLP and attention; needs no hardware.",
+          .options = {
+              // Fast enough to fill a screen within a second, slow enough to follow.
+              {"rate", request::OptionType::rate, "100k",
+               "Events per second by the wall clock; max: as fast as they can be made."},
+              {"seconds", request::OptionType::number, "",
+               "Ends after so many seconds, pauses not counted; without it, runs on."},
+              {"events", request::OptionType::count, "", "Ends after so many events (50M); without it, runs on."},
+              {"seed", request::OptionType::count, "1", "The same seed makes the same events."},
+              {"devices", request::OptionType::count, "1", "NeuronCores, 1 to 64, each a rank of the collectives."},
+              {"detail",
+               request::OptionType::choice,
+               "full",
+               "full: all tables of a Neuron profile; slim: one table of six columns, made for rate.",
+               {"full", "slim"}},
+          }};
 }
 
 std::vector<request::KindCheck> check_simulate() { return {{true, "needs nothing on this host"}}; }
 
-Result<sim::SimulationOptions> read_simulate_options(const request::KindChoice& choice) {
-  const Result<request::OptionReader> options = request::OptionReader::read(declare_simulate(), choice);
-  if (!options) return options.error();
-  sim::SimulationOptions simulation;
-  simulation.rate_events_per_second = options->rate("rate");
-  simulation.seconds = options->number("seconds");
-  simulation.events = options->count("events");
-  simulation.seed = options->count("seed");
-  const std::uint64_t devices = options->count("devices");
-  simulation.detail = options->text("detail") == "slim" ? sim::Detail::slim : sim::Detail::full;
+Result<void> accept_simulate(const request::OptionReader& options) {
+  const std::uint64_t devices = options.count("devices");
   if (devices < 1 || devices > kMostDevices) {
     return Error{fmt::format("--devices: {} is out of range; write 1 to {}", devices, kMostDevices)};
   }
-  simulation.devices = static_cast<std::uint32_t>(devices);
-  if (simulation.seconds < 0) return Error{"--seconds: must not be below zero"};
+  if (options.number("seconds") < 0) return Error{"--seconds: must not be below zero"};
+  return {};
+}
+
+sim::SimulationOptions read_simulate_options(const request::OptionReader& options) {
+  sim::SimulationOptions simulation;
+  simulation.rate_events_per_second = options.rate("rate");
+  simulation.seconds = options.number("seconds");
+  simulation.events = options.count("events");
+  simulation.seed = options.count("seed");
+  simulation.detail = options.text("detail") == "slim" ? sim::Detail::slim : sim::Detail::full;
+  simulation.devices = static_cast<std::uint32_t>(options.count("devices"));
   // Without a limit it runs until it is stopped.
   if (simulation.events == 0 && simulation.seconds == 0) simulation.kernels = ~std::uint64_t{0};
   return simulation;
 }
 
-Result<std::string> describe_simulate(const request::CaptureRequest& /*request*/, const request::KindChoice& choice,
+Result<std::string> describe_simulate(const request::CaptureRequest& /*request*/, const request::OptionReader& options,
                                       const std::string& /*work_folder*/) {
-  const Result<sim::SimulationOptions> options = read_simulate_options(choice);
-  if (!options) return options.error();
-  return fmt::format("simulated accelerator: {} device{}, seed {}", options->devices, options->devices == 1 ? "" : "s",
-                     options->seed);
+  const std::uint64_t devices = options.count("devices");
+  return fmt::format("simulated accelerator: {} device{}, seed {}", devices, devices == 1 ? "" : "s",
+                     options.count("seed"));
 }
 
 Result<void> run_simulate(const request::KindRun& run, EventSink& sink) {
-  const Result<sim::SimulationOptions> options = read_simulate_options(run.choice);
-  if (!options) return options.error();
-  return sim::simulate(*options, sink);
+  return sim::simulate(read_simulate_options(*run.options), sink);
 }
 
 // At its own pace it is cut into chunks by the wall clock.
-bool repeats_simulate(const request::KindChoice& choice) {
-  const Result<sim::SimulationOptions> options = read_simulate_options(choice);
-  return options && !std::isfinite(options->rate_events_per_second) && options->seconds == 0;
+bool repeats_simulate(const request::OptionReader& options) {
+  return !std::isfinite(options.rate("rate")) && options.number("seconds") == 0;
 }
 
 }  // namespace
@@ -84,6 +79,7 @@ request::CaptureKind simulate_kind() {
           .check = check_simulate,
           .describe = describe_simulate,
           .run = run_simulate,
+          .accept = accept_simulate,
           .repeats = repeats_simulate,
           .own_time = true};
 }

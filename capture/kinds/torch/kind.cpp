@@ -1,5 +1,3 @@
-#include "capture/kinds/torch/kind.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/program/start.h"
 #include "capture/kinds/program/tool_traces.h"
 #include "capture/kinds/torch/driver.h"
@@ -18,7 +17,6 @@ namespace accelscope::capture::kinds::torch {
 namespace {
 
 namespace fs = std::filesystem;
-using SteadyClock = std::chrono::steady_clock;
 
 struct Switch {
   const char* option;
@@ -34,27 +32,31 @@ constexpr std::array kTorchSwitches = {
 };
 
 request::KindFacts declare_torch() {
-  request::KindFacts facts;
-  facts.name = "torch";
-  facts.title = "PyTorch by torch.profiler";
-  facts.explanation =
-      "Runs a Python program under torch.profiler: operators, kernels and transfers of every device that PyTorch "
-      "knows. "
-      "The trace comes when the program has ended.";
-  facts.needs_program = true;
-  facts.options = {
-      {.name = "activities",
-       .type = request::OptionType::choice,
-       .explanation = "What is recorded; may be given several times, else all that there are.",
-       .choices = {"cpu", "cuda", "xpu"},
-       .repeats = true},
-      {"schedule", request::OptionType::text, "",
-       "Records only some steps of the optimizers: WAIT,WARMUP,ACTIVE or WAIT,WARMUP,ACTIVE,REPEAT, such as 2,1,3,1."},
-  };
-  for (const Switch& one : kTorchSwitches)
-    facts.options.push_back({one.option, request::OptionType::flag, "off", one.explanation});
-  for (request::KindOption& option : kinds::program::program_options()) facts.options.push_back(std::move(option));
-  return facts;
+  std::vector<request::KindOption> switches;
+  for (const Switch& one : kTorchSwitches) {
+    switches.push_back({one.option, request::OptionType::flag, "off", one.explanation});
+  }
+  return {
+      .name = "torch",
+      .title = "PyTorch by torch.profiler",
+      .explanation =
+          "Runs a Python program under torch.profiler: operators, kernels and transfers of every device that PyTorch "
+          "knows. "
+          "The trace comes when the program has ended.",
+      .needs_program = true,
+      .options = request::joined_options(
+          {{
+               {.name = "activities",
+                .type = request::OptionType::choice,
+                .explanation = "What is recorded; may be given several times, else all that there are.",
+                .choices = {"cpu", "cuda", "xpu"},
+                .repeats = true},
+               {"schedule", request::OptionType::text, "",
+                "Records only some steps of the optimizers: WAIT,WARMUP,ACTIVE or WAIT,WARMUP,ACTIVE,REPEAT, such as "
+                "2,1,3,1."},
+           },
+           switches,
+           kinds::program::program_options()})};
 }
 
 std::vector<request::KindCheck> check_torch() {
@@ -82,30 +84,22 @@ Result<std::string> schedule_json(std::string_view typed) {
   return "{" + json + "}";
 }
 
-struct Choice {
-  std::string settings;  // JSON for the driver
-  kinds::program::ProgramRunOptions program;
-};
-
-Result<Choice> read_choice(const request::KindChoice& choice) {
-  const Result<request::OptionReader> given = request::OptionReader::read(declare_torch(), choice);
-  if (!given) return given.error();
-  Result<kinds::program::ProgramRunOptions> program = kinds::program::read_program_options(*given);
-  if (!program) return program.error();
-  std::string schedule = "null";
-  if (given->has("schedule")) {
-    Result<std::string> read = schedule_json(given->text("schedule"));
-    if (!read) return read.error();
-    schedule = std::move(read).value();
+Result<void> accept_torch(const request::OptionReader& given) {
+  if (given.has("schedule")) {
+    if (Result<std::string> read = schedule_json(given.text("schedule")); !read) return read.error();
   }
+  return kinds::program::accept_program_options(given);
+}
+
+// JSON for the driver.
+std::string settings_of(const request::OptionReader& given) {
+  const std::string schedule = given.has("schedule") ? *schedule_json(given.text("schedule")) : "null";
   std::string activities;
-  for (const std::string& name : given->texts("activities"))
+  for (const std::string& name : given.texts("activities"))
     activities += fmt::format("{}\"{}\"", activities.empty() ? "" : ", ", name);
   std::string switches;
-  for (const Switch& one : kTorchSwitches)
-    switches += fmt::format(", \"{}\": {}", one.setting, given->flag(one.option));
-  return Choice{fmt::format("{{\"activities\": [{}], \"schedule\": {}{}}}", activities, schedule, switches),
-                std::move(program).value()};
+  for (const Switch& one : kTorchSwitches) switches += fmt::format(", \"{}\": {}", one.setting, given.flag(one.option));
+  return fmt::format("{{\"activities\": [{}], \"schedule\": {}{}}}", activities, schedule, switches);
 }
 
 // A Python interpreter with what it is to run: python3 [-X ...] SCRIPT | -m MODULE | -c CODE, or a script alone.
@@ -141,16 +135,16 @@ Result<PythonCommand> python_command(const system::ChildStart& start) {
   return command;
 }
 
-Result<std::string> describe_torch(const request::CaptureRequest& request, const request::KindChoice& choice,
+Result<std::string> describe_torch(const request::CaptureRequest& request, const request::OptionReader& /*options*/,
                                    const std::string& work_folder) {
-  if (Result<Choice> read = read_choice(choice); !read) return read.error();
   if (!request.script.empty()) {
     return Error{"torch: a shell script cannot be run under torch.profiler; give the Python program after --"};
   }
-  const system::ChildStart start = kinds::program::program_start(request, work_folder);
-  if (Result<std::string> found = system::find_start(start); !found) return found.error();
-  if (Result<PythonCommand> command = python_command(start); !command) return command.error();
-  return fmt::format("{} under torch.profiler", kinds::program::facts_of(request, start).command);
+  const Result<std::string> shown = kinds::program::shown_program(request, work_folder);
+  if (!shown) return shown;
+  const Result<PythonCommand> command = python_command(kinds::program::program_start(request, work_folder));
+  if (!command) return command.error();
+  return *shown + " under torch.profiler";
 }
 
 Result<std::string> prepare_folder(const std::string& work_folder) {
@@ -165,12 +159,12 @@ Result<std::string> prepare_folder(const std::string& work_folder) {
   return folder.string();
 }
 
-system::ChildStart wrapped(system::ChildStart start, const PythonCommand& command, const Choice& choice,
+system::ChildStart wrapped(system::ChildStart start, const PythonCommand& command, const std::string& settings,
                            const std::string& folder) {
   start.program = command.interpreter;
   start.arguments = command.options;
   start.arguments.insert(start.arguments.end(),
-                         {(fs::path(folder) / "accelscope_torch.py").string(), folder, choice.settings});
+                         {(fs::path(folder) / "accelscope_torch.py").string(), folder, settings});
   start.arguments.insert(start.arguments.end(), command.words.begin(), command.words.end());
   return start;
 }
@@ -188,30 +182,18 @@ Error no_traces(const std::string& folder, const std::string& interpreter) {
 }
 
 Result<void> run_torch(const request::KindRun& run, EventSink& sink) {
-  const Result<Choice> choice = read_choice(run.choice);
-  if (!choice) return choice.error();
   const system::ChildStart start = kinds::program::program_start(run.request, run.work_folder);
   const Result<PythonCommand> command = python_command(start);
   if (!command) return command.error();
   const Result<std::string> folder = prepare_folder(run.work_folder);
   if (!folder) return folder.error();
-  const auto now = [&run] {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - run.origin).count();
-  };
-  kinds::program::ToolRun of{.folder = *folder, .begin_ns = now()};
-  if (Result<void> done =
-          kinds::program::ProgramRun(run, sink, choice->program)
-              .run(wrapped(start, *command, *choice, *folder), kinds::program::facts_of(run.request, start));
-      !done)
-    return done;
-  of.end_ns = now();
-  if (kinds::program::find_tool_traces(*folder).empty())
-    return kinds::program::tell_no_trace(no_traces(*folder, command->interpreter), sink);
-  return kinds::program::import_tool_traces(run, of, sink);
+  return kinds::program::run_for_traces(run, sink, kinds::program::read_program_options(*run.options),
+                                        wrapped(start, *command, settings_of(*run.options), *folder), *folder,
+                                        [&] { return no_traces(*folder, command->interpreter); });
 }
 
 }  // namespace
 
-request::CaptureKind torch_kind() { return {declare_torch, check_torch, describe_torch, run_torch}; }
+request::CaptureKind torch_kind() { return {declare_torch, check_torch, describe_torch, run_torch, accept_torch}; }
 
 }  // namespace accelscope::capture::kinds::torch

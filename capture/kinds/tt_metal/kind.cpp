@@ -1,10 +1,9 @@
-#include "capture/kinds/tt_metal/kind.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <thread>
 
+#include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/tt_metal/log_watch.h"
 #include "capture/kinds/tt_metal/settings.h"
 #include "capture/request/options.h"
@@ -17,24 +16,26 @@ using namespace std::chrono_literals;
 constexpr auto kTtMetalTurn = 50ms;  // how long what was written may go unread
 
 request::KindFacts declare_tt_metal() {
-  request::KindFacts facts;
-  facts.name = "tt-metal";
-  facts.title = "Tenstorrent device log";
-  facts.explanation =
-      "Follows profile_log_device.csv while tt-metal writes it: zones of every core and RISC processor. A program of "
-      "the capture gets the profiler's environment; without one it waits for the log of a program started by hand.";
-  facts.takes_program = true;
-  facts.options = {
-      {"log", request::OptionType::file, "",
-       "The log, or the folder in which it appears; else it is found by TT_METAL_PROFILER_DIR or TT_METAL_HOME."},
-      {"old-rows",
-       request::OptionType::choice,
-       "auto",
-       "Whether rows that the log holds at the begin are kept; auto: only without a program.",
-       {"auto", "on", "off"}},
-  };
-  for (request::KindOption& option : tt_metal_options()) facts.options.push_back(std::move(option));
-  return facts;
+  return {
+      .name = "tt-metal",
+      .title = "Tenstorrent device log",
+      .explanation =
+          "Follows profile_log_device.csv while tt-metal writes it: zones of every core and RISC processor. A program "
+          "of "
+          "the capture gets the profiler's environment; without one it waits for the log of a program started by hand.",
+      .takes_program = true,
+      .options = request::joined_options(
+          {{
+               {"log", request::OptionType::file, "",
+                "The log, or the folder in which it appears; else it is found by TT_METAL_PROFILER_DIR or "
+                "TT_METAL_HOME."},
+               {"old-rows",
+                request::OptionType::choice,
+                "auto",
+                "Whether rows that the log holds at the begin are kept; auto: only without a program.",
+                {"auto", "on", "off"}},
+           },
+           tt_metal_options()})};
 }
 
 std::vector<request::KindCheck> check_tt_metal() {
@@ -55,33 +56,30 @@ struct TtMetalChoice {
   bool skip_old_rows = false;
 };
 
-Result<TtMetalChoice> read_choice(const request::CaptureRequest& request, const request::KindChoice& choice) {
-  const Result<request::OptionReader> given = request::OptionReader::read(declare_tt_metal(), choice);
-  if (!given) return given.error();
-  if (Result<std::vector<std::string>> settings = tt_metal_environment(*given); !settings) return settings.error();
+Result<TtMetalChoice> read_choice(const request::CaptureRequest& request, const request::OptionReader& given) {
   TtMetalChoice read;
-  read.places = given->has("log") ? device_log_places(given->text("log")) : device_log_places(environment_of(request));
+  read.places = given.has("log") ? device_log_places(given.text("log")) : device_log_places(environment_of(request));
   if (read.places.empty()) {
     return Error{
         "tt-metal: neither TT_METAL_PROFILER_DIR nor TT_METAL_HOME says where the device log is written; set one of "
         "them, or name the log with --log"};
   }
-  read.source_roots = given->texts("source-root");
+  read.source_roots = given.texts("source-root");
   const bool runs_program = !request.program.empty() || !request.script.empty();
-  const std::string old_rows = given->text("old-rows");
+  const std::string old_rows = given.text("old-rows");
   read.skip_old_rows = old_rows == "off" || (old_rows == "auto" && runs_program);
   return read;
 }
 
-Result<std::string> describe_tt_metal(const request::CaptureRequest& request, const request::KindChoice& choice,
+Result<std::string> describe_tt_metal(const request::CaptureRequest& request, const request::OptionReader& options,
                                       const std::string& /*work_folder*/) {
-  const Result<TtMetalChoice> read = read_choice(request, choice);
+  const Result<TtMetalChoice> read = read_choice(request, options);
   if (!read) return read.error();
   return fmt::format("device log {}", read->places.front());
 }
 
 Result<void> run_tt_metal(const request::KindRun& run, EventSink& sink) {
-  const Result<TtMetalChoice> choice = read_choice(run.request, run.choice);
+  const Result<TtMetalChoice> choice = read_choice(run.request, *run.options);
   if (!choice) return choice.error();
   LogWatch watch(sink, {choice->places, choice->source_roots, choice->skip_old_rows, run.origin});
   while (!sink.cancelled()) {
@@ -93,17 +91,20 @@ Result<void> run_tt_metal(const request::KindRun& run, EventSink& sink) {
 }
 
 Result<std::vector<std::string>> environment_tt_metal(
-    const request::KindChoice& choice, const probes::ProbeFiles& /*files*/,
+    const request::OptionReader& options, const probes::ProbeFiles& /*files*/,
     const std::function<std::string(const std::string& name)>& /*inherited*/) {
-  const Result<request::OptionReader> given = request::OptionReader::read(declare_tt_metal(), choice);
-  if (!given) return given.error();
-  return tt_metal_environment(*given);
+  return tt_metal_environment(options);
 }
 
 }  // namespace
 
 request::CaptureKind tt_metal_kind() {
-  return {declare_tt_metal, check_tt_metal, describe_tt_metal, run_tt_metal, nullptr, environment_tt_metal};
+  return {.declare = declare_tt_metal,
+          .check = check_tt_metal,
+          .describe = describe_tt_metal,
+          .run = run_tt_metal,
+          .accept = accept_tt_metal_options,
+          .environment = environment_tt_metal};
 }
 
 }  // namespace accelscope::capture::kinds::tt_metal

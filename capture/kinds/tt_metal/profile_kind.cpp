@@ -1,5 +1,3 @@
-#include "capture/kinds/tt_metal/profile_kind.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/program/folder_watch.h"
 #include "capture/kinds/program/start.h"
 #include "capture/kinds/tt_metal/log_watch.h"
@@ -24,23 +23,28 @@ constexpr const char* kHostRun = "host run";
 constexpr const char* kDeviceRun = "device run";
 
 request::KindFacts declare_tt_profile() {
-  request::KindFacts facts;
-  facts.name = "tt-profile";
-  facts.title = "Tenstorrent command, profiled in two runs";
-  facts.explanation =
-      "Runs a tt-metal command twice: with TT_METAL_DEVICE_PROFILER=0 for clean times of the host, and with =1 for the "
-      "device; both are one session, laid over each other by their starts.";
-  facts.needs_program = true;
-  facts.options = {
-      {"runs", request::OptionType::choice, "both", "Which of the two runs to make.", {"both", "host", "device"}},
-      {"check-build", request::OptionType::flag, "on",
-       "Looks whether the tt-metal under TT_METAL_HOME was built with its profiler before anything runs."},
-      {"profiler-dir", request::OptionType::file, "",
-       "Folder into which tt-metal writes its logs; else a fresh one of the capture, which goes away with it."},
-  };
-  for (request::KindOption& option : tt_metal_options()) facts.options.push_back(std::move(option));
-  for (request::KindOption& option : kinds::program::program_options()) facts.options.push_back(std::move(option));
-  return facts;
+  return {.name = "tt-profile",
+          .title = "Tenstorrent command, profiled in two runs",
+          .explanation =
+              "Runs a tt-metal command twice: with TT_METAL_DEVICE_PROFILER=0 for clean times of the host, and with =1 "
+              "for the "
+              "device; both are one session, laid over each other by their starts.",
+          .needs_program = true,
+          .options = request::joined_options(
+              {{
+                   {"runs",
+                    request::OptionType::choice,
+                    "both",
+                    "Which of the two runs to make.",
+                    {"both", "host", "device"}},
+                   {"check-build", request::OptionType::flag, "on",
+                    "Looks whether the tt-metal under TT_METAL_HOME was built with its profiler before anything runs."},
+                   {"profiler-dir", request::OptionType::file, "",
+                    "Folder into which tt-metal writes its logs; else a fresh one of the capture, which goes away with "
+                    "it."},
+               },
+               tt_metal_options(),
+               kinds::program::program_options()})};
 }
 
 std::vector<request::KindCheck> check_tt_profile() {
@@ -51,51 +55,30 @@ std::vector<request::KindCheck> check_tt_profile() {
   return {{true, fmt::format("runs commands with the tt-metal in {}", environment("TT_METAL_HOME"))}};
 }
 
-struct TtProfileChoice {
-  bool host = true;
-  bool device = true;
-  bool check_build = true;
-  std::string folder;                    // given
-  std::vector<std::string> environment;  // of the device run
-  std::vector<std::string> source_roots;
-  kinds::program::ProgramRunOptions program;
-};
-
-Result<TtProfileChoice> read_tt_profile_choice(const request::KindChoice& choice) {
-  const Result<request::OptionReader> given = request::OptionReader::read(declare_tt_profile(), choice);
-  if (!given) return given.error();
-  Result<std::vector<std::string>> settings = tt_metal_environment(*given);
-  if (!settings) return settings.error();
-  Result<kinds::program::ProgramRunOptions> program = kinds::program::read_program_options(*given);
-  if (!program) return program.error();
-  TtProfileChoice read;
-  read.host = given->text("runs") != "device";
-  read.device = given->text("runs") != "host";
-  read.check_build = given->flag("check-build");
-  read.folder = given->text("profiler-dir");
-  read.environment = std::move(settings).value();
-  read.source_roots = given->texts("source-root");
-  read.program = std::move(program).value();
-  return read;
+Result<void> accept_tt_profile(const request::OptionReader& given) {
+  if (const Result<void> accepted = accept_tt_metal_options(given); !accepted) return accepted;
+  return kinds::program::accept_program_options(given);
 }
 
-Result<std::string> describe_tt_profile(const request::CaptureRequest& request, const request::KindChoice& choice,
+Result<std::string> describe_tt_profile(const request::CaptureRequest& request, const request::OptionReader& options,
                                         const std::string& work_folder) {
-  const Result<TtProfileChoice> read = read_tt_profile_choice(choice);
-  if (!read) return read.error();
-  const system::ChildStart start = kinds::program::program_start(request, work_folder);
-  if (Result<std::string> found = system::find_start(start); !found) return found.error();
-  const std::string command = request.script.empty() ? kinds::program::facts_of(request, start).command : "a script";
-  return fmt::format("{}, {}", command,
-                     read->host && read->device ? "without and with the device profiler"
-                     : read->host               ? "without the device profiler"
-                                                : "with the device profiler");
+  const Result<std::string> shown = kinds::program::shown_program(request, work_folder);
+  if (!shown) return shown;
+  const std::string runs = options.text("runs");
+  return fmt::format("{}, {} the device profiler", *shown,
+                     runs == "both"   ? "without and with"
+                     : runs == "host" ? "without"
+                                      : "with");
 }
 
 class TwoRuns {
  public:
-  TwoRuns(const request::KindRun& run, EventSink& sink, TtProfileChoice choice)
-      : run_(run), sink_(sink), choice_(std::move(choice)) {}
+  TwoRuns(const request::KindRun& run, EventSink& sink)
+      : run_(run),
+        sink_(sink),
+        options_(*run.options),
+        host_(options_.text("runs") != "device"),
+        device_(options_.text("runs") != "host") {}
   Result<void> run();
 
  private:
@@ -113,7 +96,8 @@ class TwoRuns {
 
   const request::KindRun& run_;
   EventSink& sink_;
-  TtProfileChoice choice_;
+  const request::OptionReader& options_;
+  bool host_, device_;  // which runs are made
   sources::SharedFacts facts_;
   std::string folder_;
   std::optional<SteadyClock::time_point> host_begin_;
@@ -121,7 +105,7 @@ class TwoRuns {
 };
 
 Result<void> TwoRuns::check_build() const {
-  if (!choice_.check_build || !choice_.device) return {};
+  if (!options_.flag("check-build") || !device_) return {};
   const BuildFinding found = find_profiler_build(environment_of(run_.request));
   if (found.build != ProfilerBuild::absent) return {};
   return Error{fmt::format("{}: was built without the profiler; {}; --check-build=off runs it anyway", found.library,
@@ -129,7 +113,7 @@ Result<void> TwoRuns::check_build() const {
 }
 
 Result<void> TwoRuns::prepare_folder() {
-  folder_ = choice_.folder;
+  folder_ = options_.text("profiler-dir");
   if (folder_.empty()) folder_ = (fs::absolute(run_.work_folder) / "tt-metal-profiler").string();
   std::error_code failure;
   fs::create_directories(folder_, failure);
@@ -142,10 +126,6 @@ Result<void> TwoRuns::prepare_folder() {
 Result<void> TwoRuns::run() {
   if (Result<void> checked = check_build(); !checked) return checked;
   if (Result<void> prepared = prepare_folder(); !prepared) return prepared;
-  if (!run_.request.script.empty()) {
-    if (Result<void> written = kinds::program::write_script(run_.request.script, run_.work_folder); !written)
-      return written;
-  }
   if (Result<void> told = tell_runs(); !told) return told;
   Result<void> done = run_both();
   if (exit_status_ && run_.watch.ended) run_.watch.ended(*exit_status_);
@@ -153,11 +133,11 @@ Result<void> TwoRuns::run() {
 }
 
 Result<void> TwoRuns::run_both() {
-  if (choice_.host) {
+  if (host_) {
     if (Result<void> done = run_host(); !done) return done;
   }
   const bool failed = exit_status_.value_or(0) != 0;
-  if (choice_.device && failed && !sink_.cancelled()) {
+  if (device_ && failed && !sink_.cancelled()) {
     if (Result<void> told = tell(QualityEntry{
             "device_run_left_out", 1,
             fmt::format("the command ended with status {} without the device profiler, so it was not run with it; "
@@ -167,12 +147,12 @@ Result<void> TwoRuns::run_both() {
         !told)
       return told;
   }
-  if (!choice_.device || failed || sink_.cancelled()) return {};
+  if (!device_ || failed || sink_.cancelled()) return {};
   return run_device();
 }
 
 Result<void> TwoRuns::tell_runs() {
-  if (!choice_.host || !choice_.device) return {};
+  if (!host_ || !device_) return {};
   if (Result<void> told = tell(MetaEntry{"tt_metal.host_run", "TT_METAL_DEVICE_PROFILER=0"}); !told) return told;
   if (Result<void> told = tell(MetaEntry{"tt_metal.device_run", "TT_METAL_DEVICE_PROFILER=1"}); !told) return told;
   if (Result<void> told = tell(MetaEntry{"tt_metal.alignment", "by the starts of both runs"}); !told) return told;
@@ -188,13 +168,13 @@ Result<void> TwoRuns::run_program(EventSink& sink, const char* label, std::vecto
   request::KindRun run{run_.request, run_.choice, origin, run_.work_folder, run_.open_scope, {}};
   run.watch.printed = run_.watch.printed;
   run.watch.ended = [this](int status) { exit_status_ = status; };
-  system::ChildStart start = kinds::program::program_start(run_.request, run_.work_folder);
-  const kinds::program::ProgramFacts facts = kinds::program::facts_of(run_.request, start);
+  Result<system::ChildStart> start = kinds::program::prepare_program(run_);
+  if (!start) return start.error();
   settings.push_back(fmt::format("TT_METAL_PROFILER_DIR={}", folder_));
-  start.environment.insert(start.environment.end(), settings.begin(), settings.end());
-  kinds::program::ProgramRunOptions options = choice_.program;
+  start->environment.insert(start->environment.end(), settings.begin(), settings.end());
+  kinds::program::ProgramRunOptions options = kinds::program::read_program_options(options_);
   options.on_each_turn = std::move(on_each_turn);
-  return kinds::program::ProgramRun(run, labelled, std::move(options)).run(start, facts);
+  return kinds::program::ProgramRun(run, labelled, std::move(options)).run(*start);
 }
 
 Result<void> TwoRuns::run_host() {
@@ -228,12 +208,12 @@ Result<void> TwoRuns::import_host_table(const std::string& path) {
   const std::unique_ptr<EventSink> scope = run_.open_scope();
   sources::LabelledSink labelled(*scope, kHostRun, facts_);
   sources::ImportOptions options;
-  options.source_roots = choice_.source_roots;
+  options.source_roots = options_.texts("source-root");
   if (const Result<void> done = sources::tracy_csv::import_tracy_csv(path, options, labelled); !done) {
     return sink_.cancelled() ? Result<void>()
                              : tell(QualityEntry{"host_table_unreadable", 1, done.message(), Severity::warning});
   }
-  return labelled.delay(std::chrono::duration_cast<std::chrono::nanoseconds>(*host_begin_ - run_.origin).count());
+  return labelled.delay(run_.ns_of(*host_begin_));
 }
 
 Result<void> TwoRuns::run_device() {
@@ -243,9 +223,11 @@ Result<void> TwoRuns::run_device() {
   const std::unique_ptr<EventSink> program_scope = run_.open_scope();
   const std::unique_ptr<EventSink> log_scope = run_.open_scope();
   sources::LabelledSink labelled(*log_scope, kDeviceRun, facts_);
-  LogWatch watch(labelled, {device_log_places(folder_), choice_.source_roots, false, origin});
+  LogWatch watch(labelled, {device_log_places(folder_), options_.texts("source-root"), false, origin});
+  Result<std::vector<std::string>> settings = tt_metal_environment(options_);
+  if (!settings) return settings.error();
   if (Result<void> done =
-          run_program(*program_scope, kDeviceRun, choice_.environment, origin, [&] { (void)watch.turn(); });
+          run_program(*program_scope, kDeviceRun, std::move(settings).value(), origin, [&] { (void)watch.turn(); });
       !done)
     return done;
   if (Result<void> done = watch.finish(); !done) return done;
@@ -253,16 +235,12 @@ Result<void> TwoRuns::run_device() {
   return no_log_appeared(folder_);
 }
 
-Result<void> run_tt_profile(const request::KindRun& run, EventSink& sink) {
-  Result<TtProfileChoice> choice = read_tt_profile_choice(run.choice);
-  if (!choice) return choice.error();
-  return TwoRuns(run, sink, std::move(choice).value()).run();
-}
+Result<void> run_tt_profile(const request::KindRun& run, EventSink& sink) { return TwoRuns(run, sink).run(); }
 
 }  // namespace
 
 request::CaptureKind tt_profile_kind() {
-  return {declare_tt_profile, check_tt_profile, describe_tt_profile, run_tt_profile};
+  return {declare_tt_profile, check_tt_profile, describe_tt_profile, run_tt_profile, accept_tt_profile};
 }
 
 }  // namespace accelscope::capture::kinds::tt_metal

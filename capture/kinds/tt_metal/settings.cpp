@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "capture/system/descriptor.h"
 
 namespace accelscope::capture::kinds::tt_metal {
 namespace {
@@ -80,13 +81,8 @@ constexpr std::array kSettingSwitches = {
 }  // namespace
 
 LookUp environment_of(const request::CaptureRequest& request) {
-  return [settings = request.environment](const std::string& name) -> std::string {
-    const auto found = std::find_if(settings.rbegin(), settings.rend(),
-                                    [&](const std::string& setting) { return setting.starts_with(name + "="); });
-    if (found != settings.rend()) return found->substr(name.size() + 1);
-    const char* const own = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): nothing here sets it
-    return own == nullptr ? "" : own;
-  };
+  return
+      [settings = request.environment](const std::string& name) { return system::environment_value(name, settings); };
 }
 
 std::vector<request::KindOption> tt_metal_options() {
@@ -125,6 +121,11 @@ Result<std::vector<std::string>> tt_metal_environment(const request::OptionReade
     settings.push_back(fmt::format("TT_METAL_PROFILE_PERF_COUNTERS={}", *bits));
   }
   return settings;
+}
+
+Result<void> accept_tt_metal_options(const request::OptionReader& options) {
+  const Result<std::vector<std::string>> settings = tt_metal_environment(options);
+  return settings ? Result<void>() : settings.error();
 }
 
 std::vector<std::string> device_log_places(const LookUp& environment) {

@@ -19,6 +19,8 @@ using LookUp = std::function<std::string(const std::string& name)>;
 
 // noc-traces, dispatch-cores, mid-run-dump, sync, trace-runs, op-support-count, perf-counters, source-root.
 [[nodiscard]] std::vector<request::KindOption> tt_metal_options();
+// Fails on counters that there are not, and on what cannot be combined.
+[[nodiscard]] Result<void> accept_tt_metal_options(const request::OptionReader& options);
 // "NAME=VALUE" of the options, with the device's profiler on. Fails on counters that there are not.
 [[nodiscard]] Result<std::vector<std::string>> tt_metal_environment(const request::OptionReader& options);
 

@@ -1,5 +1,3 @@
-#include "capture/kinds/unitrace/kind.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/program/start.h"
 #include "capture/kinds/program/tool_traces.h"
 #include "capture/request/options.h"
@@ -18,7 +17,6 @@ namespace accelscope::capture::kinds::unitrace {
 namespace {
 
 namespace fs = std::filesystem;
-using SteadyClock = std::chrono::steady_clock;
 
 constexpr const char* kHowToGet =
     "unitrace was not found on PATH; build it from tools/unitrace of github.com/intel/pti-gpu (cmake, make) and put it "
@@ -44,47 +42,52 @@ constexpr std::array kUnitraceSwitches = {
 };
 
 request::KindFacts declare_unitrace() {
-  request::KindFacts facts;
-  facts.name = "unitrace";
-  facts.title = "Intel GPUs by unitrace";
-  facts.explanation =
-      "Runs a program under unitrace: calls of Level Zero, OpenCL and SYCL, kernels and transfers on Intel GPUs, also "
-      "those of Triton and PyTorch. The trace comes when the program has ended.";
-  facts.needs_program = true;
-  facts.options = {
-      {"device-activity",
-       request::OptionType::choice,
-       "kernels",
-       "What is recorded of devices: kernels and what launched them, only the device's side, or nothing.",
-       {"kernels", "device", "off"}},
-      {.name = "also",
-       .type = request::OptionType::choice,
-       .explanation = "Further layers that are traced; may be given several times.",
-       .choices = {"sycl", "mpi", "ccl", "dnn", "itt"},
-       .repeats = true},
-      {.name = "include-kernels",
-       .type = request::OptionType::text,
-       .explanation = "Only kernels with one of these in their names, separated by commas (Level Zero).",
-       .repeats = true},
-      {.name = "exclude-kernels",
-       .type = request::OptionType::text,
-       .explanation = "No kernels with one of these in their names, separated by commas (Level Zero).",
-       .repeats = true},
-      {"event-buffer", request::OptionType::count, "",
-       "Events that are kept of each host thread; else without a limit."},
-      {"follow-children", request::OptionType::flag, "on", "Traces the processes that the program starts as well."},
-      {"pausing", request::OptionType::flag, "on",
-       "Lets unitrace pause and go on with the capture; off for versions that know no --session."},
-      {"teardown", request::OptionType::flag, "off",
-       "Asks unitrace to write its trace also when the program crashes or is stopped; may change what the program "
-       "does."},
-      {"output-dir", request::OptionType::file, "",
-       "Folder into which the traces are written; else one of the capture, which goes away with it."},
-  };
-  for (const UnitraceSwitch& one : kUnitraceSwitches)
-    facts.options.push_back({one.option, request::OptionType::flag, one.default_value, one.explanation});
-  for (request::KindOption& option : kinds::program::program_options()) facts.options.push_back(std::move(option));
-  return facts;
+  std::vector<request::KindOption> switches;
+  for (const UnitraceSwitch& one : kUnitraceSwitches) {
+    switches.push_back({one.option, request::OptionType::flag, one.default_value, one.explanation});
+  }
+  return {.name = "unitrace",
+          .title = "Intel GPUs by unitrace",
+          .explanation =
+              "Runs a program under unitrace: calls of Level Zero, OpenCL and SYCL, kernels and transfers on Intel "
+              "GPUs, also "
+              "those of Triton and PyTorch. The trace comes when the program has ended.",
+          .needs_program = true,
+          .options = request::joined_options(
+              {{
+                   {"device-activity",
+                    request::OptionType::choice,
+                    "kernels",
+                    "What is recorded of devices: kernels and what launched them, only the device's side, or nothing.",
+                    {"kernels", "device", "off"}},
+                   {.name = "also",
+                    .type = request::OptionType::choice,
+                    .explanation = "Further layers that are traced; may be given several times.",
+                    .choices = {"sycl", "mpi", "ccl", "dnn", "itt"},
+                    .repeats = true},
+                   {.name = "include-kernels",
+                    .type = request::OptionType::text,
+                    .explanation = "Only kernels with one of these in their names, separated by commas (Level Zero).",
+                    .repeats = true},
+                   {.name = "exclude-kernels",
+                    .type = request::OptionType::text,
+                    .explanation = "No kernels with one of these in their names, separated by commas (Level Zero).",
+                    .repeats = true},
+                   {"event-buffer", request::OptionType::count, "",
+                    "Events that are kept of each host thread; else without a limit."},
+                   {"follow-children", request::OptionType::flag, "on",
+                    "Traces the processes that the program starts as well."},
+                   {"pausing", request::OptionType::flag, "on",
+                    "Lets unitrace pause and go on with the capture; off for versions that know no --session."},
+                   {"teardown", request::OptionType::flag, "off",
+                    "Asks unitrace to write its trace also when the program crashes or is stopped; may change what the "
+                    "program "
+                    "does."},
+                   {"output-dir", request::OptionType::file, "",
+                    "Folder into which the traces are written; else one of the capture, which goes away with it."},
+               },
+               switches,
+               kinds::program::program_options()})};
 }
 
 std::vector<request::KindCheck> check_unitrace() {
@@ -92,22 +95,7 @@ std::vector<request::KindCheck> check_unitrace() {
   return {{!tool.empty(), tool.empty() ? kHowToGet : fmt::format("runs programs under {}", tool)}};
 }
 
-struct UnitraceChoice {
-  std::string tool;
-  std::vector<std::string> arguments;  // without the session and the folder
-  std::string folder;                  // given
-  bool pausing = true;
-  kinds::program::ProgramRunOptions program;
-};
-
-Result<std::string> find_tool() {
-  std::string found = system::find_program("unitrace");
-  if (found.empty()) return Error{kHowToGet};
-  return found;
-}
-
-std::vector<std::string> tool_arguments(const request::OptionReader& given,
-                                        const kinds::program::ProgramRunOptions& program) {
+std::vector<std::string> tool_arguments(const request::OptionReader& given, int stop_signal) {
   std::vector<std::string> arguments;
   for (const UnitraceSwitch& one : kUnitraceSwitches) {
     if (given.flag(one.option) == one.passed_when) arguments.emplace_back(one.argument);
@@ -130,38 +118,29 @@ std::vector<std::string> tool_arguments(const request::OptionReader& given,
   }
   if (given.flag("teardown")) {
     arguments.emplace_back("--teardown-on-signal");
-    arguments.push_back(fmt::format("{}", program.stop_signal));
+    arguments.push_back(fmt::format("{}", stop_signal));
   }
   return arguments;
 }
 
-Result<UnitraceChoice> read_unitrace_choice(const request::KindChoice& choice) {
-  const Result<request::OptionReader> given = request::OptionReader::read(declare_unitrace(), choice);
-  if (!given) return given.error();
-  UnitraceChoice read;
-  Result<kinds::program::ProgramRunOptions> program = kinds::program::read_program_options(*given);
-  if (!program) return program.error();
-  read.program = std::move(program).value();
-  if (!given->flag("host-calls") && given->text("device-activity") == "off" && given->texts("also").empty()) {
+Result<void> accept_unitrace(const request::OptionReader& given) {
+  if (const Result<void> accepted = kinds::program::accept_program_options(given); !accepted) return accepted;
+  if (!given.flag("host-calls") && given.text("device-activity") == "off" && given.texts("also").empty()) {
     return Error{"--device-activity: is off, and so is everything else; nothing would be traced"};
   }
-  Result<std::string> tool = find_tool();
-  if (!tool) return tool.error();
-  read.tool = std::move(tool).value();
-  read.arguments = tool_arguments(*given, read.program);
-  read.folder = given->text("output-dir");
-  read.pausing = given->flag("pausing");
-  return read;
+  return {};
 }
 
-Result<std::string> describe_unitrace(const request::CaptureRequest& request, const request::KindChoice& choice,
+Result<std::string> find_tool() {
+  std::string found = system::find_program("unitrace");
+  return found.empty() ? Result<std::string>(Error{kHowToGet}) : found;
+}
+
+Result<std::string> describe_unitrace(const request::CaptureRequest& request, const request::OptionReader& /*options*/,
                                       const std::string& work_folder) {
-  const Result<UnitraceChoice> read = read_unitrace_choice(choice);
-  if (!read) return read.error();
-  const system::ChildStart start = kinds::program::program_start(request, work_folder);
-  if (Result<std::string> found = system::find_start(start); !found) return found.error();
-  return fmt::format("{} under unitrace",
-                     request.script.empty() ? kinds::program::facts_of(request, start).command : "a script");
+  if (const Result<std::string> tool = find_tool(); !tool) return tool;
+  const Result<std::string> shown = kinds::program::shown_program(request, work_folder);
+  return shown ? *shown + " under unitrace" : shown;
 }
 
 // unitrace is told of pauses by further calls of it that name its session.
@@ -204,63 +183,52 @@ class Session {
   std::uint64_t failures_ = 0;
 };
 
-system::ChildStart wrapped(system::ChildStart start, const UnitraceChoice& choice, const Session& session,
+system::ChildStart wrapped(system::ChildStart start, std::string tool, std::vector<std::string> arguments,
                            const std::string& folder) {
-  std::vector<std::string> arguments = choice.arguments;
-  const std::vector<std::string> of_session = session.arguments();
-  arguments.insert(arguments.end(), of_session.begin(), of_session.end());
   arguments.insert(arguments.end(), {"--output-dir-path", folder, start.program});
   arguments.insert(arguments.end(), start.arguments.begin(), start.arguments.end());
-  start.program = choice.tool;
+  start.program = std::move(tool);
   start.arguments = std::move(arguments);
   return start;
 }
 
 Result<void> run_unitrace(const request::KindRun& run, EventSink& sink) {
-  const Result<UnitraceChoice> choice = read_unitrace_choice(run.choice);
-  if (!choice) return choice.error();
-  const std::string folder = choice->folder.empty() ? (fs::absolute(run.work_folder) / "unitrace-traces").string()
-                                                    : fs::absolute(choice->folder).string();
+  const request::OptionReader& given = *run.options;
+  const Result<std::string> tool = find_tool();
+  if (!tool) return tool.error();
+  const std::string folder = given.has("output-dir") ? fs::absolute(given.text("output-dir")).string()
+                                                     : (fs::absolute(run.work_folder) / "unitrace-traces").string();
   std::error_code failure;
   fs::create_directories(folder, failure);
   if (failure) return Error{fmt::format("{}: cannot be made: {}", folder, failure.message())};
-  if (!run.request.script.empty()) {
-    if (Result<void> written = kinds::program::write_script(run.request.script, run.work_folder); !written)
-      return written;
-  }
+  const Result<system::ChildStart> start = kinds::program::prepare_program(run);
+  if (!start) return start.error();
   const std::size_t old_traces = kinds::program::find_tool_traces(folder).size();
   if (old_traces > 0)
     return Error{fmt::format("--output-dir: {} holds {} traces already; name an empty folder", folder, old_traces)};
-  const system::ChildStart start = kinds::program::program_start(run.request, run.work_folder);
-  Session session(choice->tool, choice->pausing, sink);
-  const auto now = [&run] {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - run.origin).count();
-  };
-  kinds::program::ToolRun of{.folder = folder, .begin_ns = now()};
-  kinds::program::ProgramRunOptions options = choice->program;
+  Session session(*tool, given.flag("pausing"), sink);
+  kinds::program::ProgramRunOptions options = kinds::program::read_program_options(given);
   options.on_each_turn = [&session] { session.follow_capture(); };
-  if (Result<void> done =
-          kinds::program::ProgramRun(run, sink, std::move(options))
-              .run(wrapped(start, *choice, session, folder), kinds::program::facts_of(run.request, start));
-      !done)
-    return done;
-  of.end_ns = now();
+  std::vector<std::string> arguments = tool_arguments(given, options.stop_signal);
+  const std::vector<std::string> of_session = session.arguments();
+  arguments.insert(arguments.end(), of_session.begin(), of_session.end());
+  const Result<void> done = kinds::program::run_for_traces(
+      run, sink, std::move(options), wrapped(*start, *tool, std::move(arguments), folder), folder, [&] {
+        return Error{fmt::format(
+            "{}: unitrace has left no trace there: the program used no Intel GPU, or died before its end; what "
+            "unitrace said is on the tracks stdout and stderr, and --teardown may help",
+            folder)};
+      });
   if (const std::optional<QualityEntry> told = session.report()) {
-    if (Result<void> done = sink.define(*told); !done) return done;
+    if (Result<void> noted = sink.define(*told); !noted) return noted;
   }
-  if (kinds::program::find_tool_traces(folder).empty()) {
-    const Error none{
-        fmt::format("{}: unitrace has left no trace there: the program used no Intel GPU, or died before its end; what "
-                    "unitrace said "
-                    "is on the tracks stdout and stderr, and --teardown may help",
-                    folder)};
-    return kinds::program::tell_no_trace(none, sink);
-  }
-  return kinds::program::import_tool_traces(run, of, sink);
+  return done;
 }
 
 }  // namespace
 
-request::CaptureKind unitrace_kind() { return {declare_unitrace, check_unitrace, describe_unitrace, run_unitrace}; }
+request::CaptureKind unitrace_kind() {
+  return {declare_unitrace, check_unitrace, describe_unitrace, run_unitrace, accept_unitrace};
+}
 
 }  // namespace accelscope::capture::kinds::unitrace

@@ -24,17 +24,13 @@ std::vector<request::KindOption> with_ring_options(std::vector<request::KindOpti
   return own;
 }
 
-Result<request::OptionReader> read_probe_options(const request::KindFacts& facts, const request::KindChoice& choice) {
-  Result<request::OptionReader> options = request::OptionReader::read(facts, choice);
-  if (!options) return options;
-  const std::uint64_t bytes = options->size("buffer");
-  if (bytes < probe::kMinRingBytes || bytes > probe::kMaxRingBytes) {
-    return Error{
-        fmt::format("--buffer: {} bytes is not between 128KiB and 256MiB; write 1MiB, or more for bursts of "
-                    "millions of events",
-                    bytes)};
-  }
-  return options;
+Result<void> accept_ring(const request::OptionReader& options) {
+  const std::uint64_t bytes = options.size("buffer");
+  if (bytes >= probe::kMinRingBytes && bytes <= probe::kMaxRingBytes) return {};
+  return Error{
+      fmt::format("--buffer: {} bytes is not between 128KiB and 256MiB; write 1MiB, or more for bursts of millions of "
+                  "events",
+                  bytes)};
 }
 
 ProbeHandler probe_handler(const request::OptionReader& options) {

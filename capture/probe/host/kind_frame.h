@@ -2,9 +2,8 @@
 // of them, and how flags reach the probe.
 //
 //   facts.options = with_ring_options({...}, "1MiB");
-//   const Result<OptionReader> options = read_probe_options(facts, choice);
-//   ProbeHandler handler = probe_handler(*options);
-//   tell(handler, *options, {"arguments", "sources"});
+//   ProbeHandler handler = probe_handler(*run.options);
+//   tell(handler, *run.options, {"arguments", "sources"});
 #pragma once
 
 #include <initializer_list>
@@ -20,9 +19,8 @@ namespace accelscope::capture::probes {
 [[nodiscard]] std::vector<request::KindOption> with_ring_options(std::vector<request::KindOption> own,
                                                                  const std::string& usual_size);
 
-// Fails as OptionReader::read() does, and on a ring that no channel has (probe::kMinRingBytes to kMaxRingBytes).
-[[nodiscard]] Result<request::OptionReader> read_probe_options(const request::KindFacts& facts,
-                                                               const request::KindChoice& choice);
+// Fails on a ring that no channel has (probe::kMinRingBytes to kMaxRingBytes): CaptureKind::accept of such kinds.
+[[nodiscard]] Result<void> accept_ring(const request::OptionReader& options);
 
 [[nodiscard]] ProbeHandler probe_handler(const request::OptionReader& options);
 

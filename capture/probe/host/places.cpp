@@ -1,11 +1,10 @@
 #include "capture/probe/host/places.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "capture/probe/host/files.h"
-#include "capture/request/kind.h"
+#include "capture/request/options.h"
 
 namespace accelscope::capture::probes {
 namespace {
@@ -15,13 +14,6 @@ struct HeldListener {
   std::shared_ptr<system::PrivateFolder> folder;
   std::unique_ptr<ProbeListener> listener;
 };
-
-// What the program has of the variable until now: from earlier kinds, from the request, from this process.
-std::string value_of(const std::string& name, const std::vector<std::string>& settings) {
-  const auto found = std::find_if(settings.rbegin(), settings.rend(),
-                                  [&](const std::string& setting) { return setting.starts_with(name + "="); });
-  return found == settings.rend() ? system::environment_value(name.c_str()) : found->substr(name.size() + 1);
-}
 
 struct Preparation {
   const request::CaptureRequest& request;
@@ -55,12 +47,16 @@ Result<std::shared_ptr<ProbeListener>> prepare_kind(Preparation& all, const requ
   const Result<const request::CaptureKind*> kind = request::find_kind(choice.name);
   if (!kind) return kind.error();
   if ((*kind)->environment == nullptr) return std::shared_ptr<ProbeListener>();
+  const Result<request::OptionReader> options = request::read_options(**kind, choice);
+  if (!options) return options.error();
   if (Result<void> ready = prepare_folder(all); !ready) return ready.error();
-  Result<std::vector<std::string>> settings = (*kind)->environment(choice, *all.files, [&all](const std::string& name) {
-    std::vector<std::string> known = all.request.environment;
-    known.insert(known.end(), all.places.environment.begin(), all.places.environment.end());
-    return value_of(name, known);
-  });
+  Result<std::vector<std::string>> settings =
+      (*kind)->environment(*options, *all.files, [&all](const std::string& name) {
+        // What the program has until now: from earlier kinds, from the request, from this process.
+        std::vector<std::string> known = all.request.environment;
+        known.insert(known.end(), all.places.environment.begin(), all.places.environment.end());
+        return system::environment_value(name, known);
+      });
   if (!settings) return settings.error();
   all.places.environment.insert(all.places.environment.end(), settings->begin(), settings->end());
   Result<std::unique_ptr<ProbeListener>> listener = ProbeListener::open(choice.name, all.path);

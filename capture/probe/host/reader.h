@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <span>
@@ -67,6 +68,15 @@ class ProcessReader {
   // After each turn of reading, some ten times a second at least: all that happened until `now_ns` has been read.
   virtual void read_until(std::int64_t now_ns) { (void)now_ns; }
 };
+
+// A record of the probe's own, whose first member is its RecordHead; false: there are too few words for it.
+template <typename Record>
+[[nodiscard]] bool read_record(probe::RecordHead head, std::span<const std::uint64_t> words, Record& record) {
+  if (words.size_bytes() + sizeof head < sizeof record) return false;
+  record.head = head;
+  std::memcpy(reinterpret_cast<char*>(&record) + sizeof head, words.data(), sizeof record - sizeof head);
+  return true;
+}
 
 struct ProbeHandler {
   // Told to each probe as it attaches, as Channel::setting() gives them: "name=value".

@@ -1,4 +1,3 @@
-#include <array>
 #include <map>
 
 #include "capture/probe/itt/calls.h"
@@ -93,17 +92,10 @@ int notify_sync_name(void* lock, const char* type, int, const char* name, int, i
 void sync_rename(void* lock, const char* name) noexcept {
   Names::instance().define_lock(number_of(lock), 0, view_of(name));
 }
-void sync_prepare(void* lock) noexcept {
-  put_value(Names::instance().ring(), RecordType::lock_wait, 0, number_of(lock));
-}
-void sync_cancel(void* lock) noexcept {
-  put_value(Names::instance().ring_for_end(), RecordType::lock_cancel, 0, number_of(lock));
-}
-void sync_acquired(void* lock) noexcept {
-  put_value(Names::instance().ring_for_end(), RecordType::lock_obtain, 0, number_of(lock));
-}
-void sync_releasing(void* lock) noexcept {
-  put_value(Names::instance().ring_for_end(), RecordType::lock_release, 0, number_of(lock));
+template <RecordType kType>
+void sync(void* lock) noexcept {
+  Names& names = Names::instance();
+  put_value(kType == RecordType::lock_wait ? names.ring() : names.ring_for_end(), kType, 0, number_of(lock));
 }
 
 }  // namespace
@@ -133,11 +125,16 @@ std::uint32_t site_of_domain(const itt_domain* domain, std::uint32_t domain_id) 
   return Names::instance().site(domain_id, *static_cast<Name*>(domain->extra2));
 }
 
-std::uint64_t ticks_of(const itt_clock_domain* clock, std::uint64_t timestamp) noexcept {
-  if (clock == nullptr) return timestamp;
+void tell_of_own_clock() noexcept {
   static std::atomic<bool> told{false};
   if (!told.exchange(true, std::memory_order_relaxed)) Names::instance().define_fact("own_clock", "");
-  return 0;
+}
+
+void* site_handle(const char* domain, const char* name) noexcept {
+  Names& names = Names::instance();
+  const std::uint32_t id = names.domain(view_of(domain));
+  if (id == Names::kOffDomain) return nullptr;
+  return reinterpret_cast<void*>(std::uintptr_t{names.site(id, view_of(name), {})});
 }
 
 void adopt(itt_global& part) noexcept {
@@ -149,32 +146,32 @@ void adopt(itt_global& part) noexcept {
 }
 
 std::span<const Call> control_calls() noexcept {
-  static const std::array kCalls = {
-      Call{"domain_create", pointer_to(domain_create)},
-      Call{"string_handle_create", pointer_to(string_handle_create)},
-      Call{"clock_domain_create", pointer_to(clock_domain_create)},
-      Call{"get_timestamp", pointer_to(get_timestamp)},
-      Call{"thread_set_name", pointer_to(thread_set_name)},
-      Call{"thr_name_set", pointer_to(thr_name_set)},
-      Call{"pause", pointer_to(pause)},
-      Call{"resume", pointer_to(resume)},
-      Call{"detach", pointer_to(detach)},
-      Call{"sync_create", pointer_to(sync_create), &Wanted::locks},
-      Call{"sync_set_name", pointer_to(sync_create), &Wanted::locks},
-      Call{"notify_sync_name", pointer_to(notify_sync_name), &Wanted::locks},
-      Call{"sync_rename", pointer_to(sync_rename), &Wanted::locks},
-      Call{"sync_prepare", pointer_to(sync_prepare), &Wanted::locks},
-      Call{"sync_cancel", pointer_to(sync_cancel), &Wanted::locks},
-      Call{"sync_acquired", pointer_to(sync_acquired), &Wanted::locks},
-      Call{"sync_releasing", pointer_to(sync_releasing), &Wanted::locks},
-      Call{"fsync_prepare", pointer_to(sync_prepare), &Wanted::locks},
-      Call{"fsync_cancel", pointer_to(sync_cancel), &Wanted::locks},
-      Call{"fsync_acquired", pointer_to(sync_acquired), &Wanted::locks},
-      Call{"fsync_releasing", pointer_to(sync_releasing), &Wanted::locks},
-      Call{"notify_sync_prepare", pointer_to(sync_prepare), &Wanted::locks},
-      Call{"notify_sync_cancel", pointer_to(sync_cancel), &Wanted::locks},
-      Call{"notify_sync_acquired", pointer_to(sync_acquired), &Wanted::locks},
-      Call{"notify_sync_releasing", pointer_to(sync_releasing), &Wanted::locks},
+  static const Call kCalls[] = {
+      {"domain_create", domain_create},
+      {"string_handle_create", string_handle_create},
+      {"clock_domain_create", clock_domain_create},
+      {"get_timestamp", get_timestamp},
+      {"thread_set_name", thread_set_name},
+      {"thr_name_set", thr_name_set},
+      {"pause", pause},
+      {"resume", resume},
+      {"detach", detach},
+      {"sync_create", sync_create, &Wanted::locks},
+      {"sync_set_name", sync_create, &Wanted::locks},
+      {"notify_sync_name", notify_sync_name, &Wanted::locks},
+      {"sync_rename", sync_rename, &Wanted::locks},
+      {"sync_prepare", sync<RecordType::lock_wait>, &Wanted::locks},
+      {"sync_cancel", sync<RecordType::lock_cancel>, &Wanted::locks},
+      {"sync_acquired", sync<RecordType::lock_obtain>, &Wanted::locks},
+      {"sync_releasing", sync<RecordType::lock_release>, &Wanted::locks},
+      {"fsync_prepare", sync<RecordType::lock_wait>, &Wanted::locks},
+      {"fsync_cancel", sync<RecordType::lock_cancel>, &Wanted::locks},
+      {"fsync_acquired", sync<RecordType::lock_obtain>, &Wanted::locks},
+      {"fsync_releasing", sync<RecordType::lock_release>, &Wanted::locks},
+      {"notify_sync_prepare", sync<RecordType::lock_wait>, &Wanted::locks},
+      {"notify_sync_cancel", sync<RecordType::lock_cancel>, &Wanted::locks},
+      {"notify_sync_acquired", sync<RecordType::lock_obtain>, &Wanted::locks},
+      {"notify_sync_releasing", sync<RecordType::lock_release>, &Wanted::locks},
   };
   return kCalls;
 }

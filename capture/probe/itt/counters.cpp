@@ -1,4 +1,3 @@
-#include <array>
 #include <cstdlib>
 #include <map>
 
@@ -74,18 +73,14 @@ itt_counter_info* counter_create_v3(const itt_domain* domain, const char* name, 
   return make_counter(view_of(name), domain == nullptr ? "" : view_of(domain->name), type);
 }
 
-void set_at(const itt_counter_info* counter, std::uint64_t given_ticks, const void* value) noexcept {
+void counter_set_value_ex(itt_counter_info* counter, itt_clock_domain* clock, unsigned long long timestamp,
+                          void* value) noexcept {
   if (counter == nullptr || counter->extra1 == 0 || value == nullptr) return;
   ThreadRing* ring = Names::instance().ring();
   if (ring == nullptr) return;
   ring->put(ValueRecord{head_of<ValueRecord>(RecordType::counter_set, static_cast<std::uint32_t>(counter->extra1)),
-                        given_ticks != 0 ? given_ticks : now_ticks(),
+                        ticks_of(clock, timestamp),
                         bits_of(static_cast<MetadataType>(counter->type), static_cast<const char*>(value))});
-}
-void counter_set_value(itt_counter_info* counter, void* value) noexcept { set_at(counter, 0, value); }
-void counter_set_value_ex(itt_counter_info* counter, itt_clock_domain* clock, unsigned long long timestamp,
-                          void* value) noexcept {
-  set_at(counter, ticks_of(clock, timestamp), value);
 }
 void add(const itt_counter_info* counter, std::uint64_t difference) noexcept {
   if (counter == nullptr || counter->extra1 == 0) return;
@@ -126,30 +121,26 @@ int event_create(const char* name, int length) noexcept {
   if (length > 0) text = text.substr(0, static_cast<std::size_t>(length));
   return named_site("event", text);
 }
-int event_start(int event) noexcept {
+template <RecordType kType>
+int put_event(int event) noexcept {
+  Names& names = Names::instance();
   if (event > 0) {
-    put_at(Names::instance().ring(), RecordType::event_begin, static_cast<std::uint32_t>(event), now_ticks());
-  }
-  return 0;
-}
-int event_end(int event) noexcept {
-  if (event > 0) {
-    put_at(Names::instance().ring_for_end(), RecordType::event_end, static_cast<std::uint32_t>(event), now_ticks());
+    put_at(kType == RecordType::event_begin ? names.ring() : names.ring_for_end(), kType,
+           static_cast<std::uint32_t>(event), now_ticks());
   }
   return 0;
 }
 int mark_create(const char* name) noexcept { return named_site("mark", view_of(name)); }
-int put_mark(int mark, const char* parameter, Scope scope) noexcept {
+template <Scope kScope>
+int put_mark(int mark, const char* parameter) noexcept {
   ThreadRing* ring = Names::instance().ring();
   if (mark <= 0 || ring == nullptr) return 0;
   ring->put(MarkerRecord{head_of<MarkerRecord>(RecordType::marker, static_cast<std::uint32_t>(mark)), now_ticks(),
-                         static_cast<std::uint64_t>(scope), Id{}});
+                         static_cast<std::uint64_t>(kScope), Id{}});
   const std::string_view text = view_of(parameter);
   if (!text.empty()) put_message(ring, static_cast<std::uint32_t>(mark), 2, text.data(), text.size());
   return 0;
 }
-int mark(int of_type, const char* parameter) noexcept { return put_mark(of_type, parameter, Scope::thread); }
-int mark_global(int of_type, const char* parameter) noexcept { return put_mark(of_type, parameter, Scope::global); }
 
 itt_histogram* histogram_create(const itt_domain* domain, const char* name, int x_type, int y_type) noexcept {
   auto* histogram = make_lasting<itt_histogram>();
@@ -182,14 +173,9 @@ void histogram_submit(itt_histogram* histogram, std::size_t length, void* x_data
 }
 
 // A heap's handle is a site of the pool's name.
-void* heap_function_create(const char* name, const char* domain) noexcept {
-  Names& names = Names::instance();
-  const std::uint32_t domain_id = names.domain(view_of(domain));
-  if (domain_id == Names::kOffDomain) return nullptr;
-  return reinterpret_cast<void*>(std::uintptr_t{names.site(domain_id, view_of(name), {})});
-}
+void* heap_function_create(const char* name, const char* domain) noexcept { return site_handle(domain, name); }
 void put_memory(void* heap, bool allocates, const void* address, std::size_t bytes) noexcept {
-  const auto site = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(heap));
+  const auto site = site_of_handle(heap);
   ThreadRing* ring = Names::instance().ring_for_end();
   if (site == 0 || ring == nullptr || address == nullptr) return;
   const auto at = reinterpret_cast<std::uintptr_t>(address);
@@ -214,33 +200,33 @@ void adopt_counters(itt_global& part) noexcept {
 }
 
 std::span<const Call> counter_calls() noexcept {
-  static const std::array kCalls = {
-      Call{"counter_create", pointer_to(counter_create)},
-      Call{"counter_create_typed", pointer_to(counter_create_typed)},
-      Call{"counter_create_v3", pointer_to(counter_create_v3)},
-      Call{"counter_set_value", pointer_to(counter_set_value), &Wanted::counters},
-      Call{"counter_set_value_ex", pointer_to(counter_set_value_ex), &Wanted::counters},
-      Call{"counter_set_value_v3", pointer_to(counter_set_value), &Wanted::counters},
-      Call{"counter_inc", pointer_to(counter_inc), &Wanted::counters},
-      Call{"counter_dec", pointer_to(counter_dec), &Wanted::counters},
-      Call{"counter_inc_delta", pointer_to(counter_inc_delta), &Wanted::counters},
-      Call{"counter_dec_delta", pointer_to(counter_dec_delta), &Wanted::counters},
-      Call{"counter_inc_v3", pointer_to(counter_inc_v3), &Wanted::counters},
-      Call{"counter_dec_v3", pointer_to(counter_dec_v3), &Wanted::counters},
-      Call{"counter_inc_delta_v3", pointer_to(counter_inc_delta_v3), &Wanted::counters},
-      Call{"counter_dec_delta_v3", pointer_to(counter_dec_delta_v3), &Wanted::counters},
-      Call{"event_create", pointer_to(event_create), &Wanted::events},
-      Call{"event_start", pointer_to(event_start), &Wanted::events},
-      Call{"event_end", pointer_to(event_end), &Wanted::events},
-      Call{"mark_create", pointer_to(mark_create), &Wanted::events},
-      Call{"mark", pointer_to(mark), &Wanted::events},
-      Call{"mark_global", pointer_to(mark_global), &Wanted::events},
-      Call{"histogram_create", pointer_to(histogram_create), &Wanted::events},
-      Call{"histogram_submit", pointer_to(histogram_submit), &Wanted::events},
-      Call{"heap_function_create", pointer_to(heap_function_create), &Wanted::memory},
-      Call{"heap_allocate_end", pointer_to(heap_allocate_end), &Wanted::memory},
-      Call{"heap_free_begin", pointer_to(heap_free_begin), &Wanted::memory},
-      Call{"heap_reallocate_end", pointer_to(heap_reallocate_end), &Wanted::memory},
+  static const Call kCalls[] = {
+      {"counter_create", counter_create},
+      {"counter_create_typed", counter_create_typed},
+      {"counter_create_v3", counter_create_v3},
+      {"counter_set_value", untimed<counter_set_value_ex>, &Wanted::counters},
+      {"counter_set_value_ex", counter_set_value_ex, &Wanted::counters},
+      {"counter_set_value_v3", untimed<counter_set_value_ex>, &Wanted::counters},
+      {"counter_inc", counter_inc, &Wanted::counters},
+      {"counter_dec", counter_dec, &Wanted::counters},
+      {"counter_inc_delta", counter_inc_delta, &Wanted::counters},
+      {"counter_dec_delta", counter_dec_delta, &Wanted::counters},
+      {"counter_inc_v3", counter_inc_v3, &Wanted::counters},
+      {"counter_dec_v3", counter_dec_v3, &Wanted::counters},
+      {"counter_inc_delta_v3", counter_inc_delta_v3, &Wanted::counters},
+      {"counter_dec_delta_v3", counter_dec_delta_v3, &Wanted::counters},
+      {"event_create", event_create, &Wanted::events},
+      {"event_start", put_event<RecordType::event_begin>, &Wanted::events},
+      {"event_end", put_event<RecordType::event_end>, &Wanted::events},
+      {"mark_create", mark_create, &Wanted::events},
+      {"mark", put_mark<Scope::thread>, &Wanted::events},
+      {"mark_global", put_mark<Scope::global>, &Wanted::events},
+      {"histogram_create", histogram_create, &Wanted::events},
+      {"histogram_submit", histogram_submit, &Wanted::events},
+      {"heap_function_create", heap_function_create, &Wanted::memory},
+      {"heap_allocate_end", heap_allocate_end, &Wanted::memory},
+      {"heap_free_begin", heap_free_begin, &Wanted::memory},
+      {"heap_reallocate_end", heap_reallocate_end, &Wanted::memory},
   };
   return kCalls;
 }

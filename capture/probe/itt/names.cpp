@@ -5,20 +5,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "capture/probe/bodies.h"
+
 namespace accelscope::probe::itt {
 namespace {
 
 constexpr std::uint32_t kMostSites = 1U << 20;
 constexpr std::size_t kMostNameBytes = 4096;
-
-template <typename Head>
-std::string body_of(const Head& head, std::initializer_list<std::string_view> texts) {
-  std::string body(reinterpret_cast<const char*>(&head), sizeof head);
-  for (const std::string_view text : texts) body += text;
-  return body;
-}
-
-[[nodiscard]] std::uint32_t size_of(std::string_view text) noexcept { return static_cast<std::uint32_t>(text.size()); }
 
 [[nodiscard]] std::string_view cut(std::string_view text) noexcept { return text.substr(0, kMostNameBytes); }
 
@@ -43,19 +36,12 @@ std::string body_of(const Head& head, std::initializer_list<std::string_view> te
   return std::all_of(pattern.begin() + static_cast<std::ptrdiff_t>(at), pattern.end(), [](char c) { return c == '*'; });
 }
 
-[[nodiscard]] bool any_matches(std::string_view patterns, std::string_view text) {
-  while (!patterns.empty()) {
-    const std::size_t end = std::min(patterns.find('\t'), patterns.size());
-    if (matches(patterns.substr(0, end), text)) return true;
-    patterns.remove_prefix(std::min(end + 1, patterns.size()));
-  }
-  return false;
-}
-
-[[nodiscard]] bool has_word(std::string_view words, std::string_view word) {
+// Whether one of the words with such separators between them fits.
+template <typename Fits>
+[[nodiscard]] bool any_of_words(std::string_view words, char separator, Fits fits) {
   while (!words.empty()) {
-    const std::size_t end = std::min(words.find(' '), words.size());
-    if (words.substr(0, end) == word) return true;
+    const std::size_t end = std::min(words.find(separator), words.size());
+    if (fits(words.substr(0, end))) return true;
     words.remove_prefix(std::min(end + 1, words.size()));
   }
   return false;
@@ -86,19 +72,15 @@ void Names::read_settings() {
   included_ = channel_.setting(kIncludeSetting);
   excluded_ = channel_.setting(kExcludeSetting);
   const std::string off = channel_.setting(kOffSetting);
-  wanted_.tasks = !has_word(off, kOffTasks);
-  wanted_.frames = !has_word(off, kOffFrames);
-  wanted_.counters = !has_word(off, kOffCounters);
-  wanted_.events = !has_word(off, kOffEvents);
-  wanted_.metadata = !has_word(off, kOffMetadata);
-  wanted_.locks = !has_word(off, kOffLocks);
-  wanted_.zones = !has_word(off, kOffZones);
-  wanted_.memory = !has_word(off, kOffMemory);
+  for (const auto& [name, wanted] : kSwitches) {
+    wanted_.*wanted = !any_of_words(off, ' ', [name = name](std::string_view word) { return word == name; });
+  }
 }
 
 bool Names::wants(std::string_view domain) const {
-  if (!included_.empty() && !any_matches(included_, domain)) return false;
-  return !any_matches(excluded_, domain);
+  const auto fits = [domain](std::string_view pattern) { return matches(pattern, domain); };
+  if (!included_.empty() && !any_of_words(included_, '\t', fits)) return false;
+  return !any_of_words(excluded_, '\t', fits);
 }
 
 void Names::define(DefinitionType type, std::string body) {
@@ -122,7 +104,7 @@ std::uint32_t Names::domain(std::string_view name) noexcept {
   if (found != domains_.end()) return found->second;
   const std::uint32_t id = wants(name) ? ++domain_count_ : kOffDomain;
   domains_.emplace(name, id);
-  if (id != kOffDomain) define(DefinitionType::domain, body_of(DomainDefinition{id, size_of(name)}, {name}));
+  if (id != kOffDomain) define(DefinitionType::domain, BodyWriter().number(id).text(name).bytes());
   return id;
 }
 
@@ -141,28 +123,23 @@ std::uint32_t Names::look_up_site(std::uint32_t domain, Name& name) noexcept {
 }
 
 std::uint32_t Names::site(std::uint32_t domain, std::string_view name, const Place& place) noexcept {
-  SiteDefinition head{.id = 0, .domain = domain, .line = place.line, .colour = place.colour};
-  name = cut(name);
-  const std::string_view function = cut(place.function), file = cut(place.file);
-  head.name_bytes = size_of(name);
-  head.function_bytes = size_of(function);
-  head.file_bytes = size_of(file);
-  std::string body = body_of(head, {name, function, file});
+  const auto facts_of = [domain](std::string_view named, const Place& at) {
+    BodyWriter facts;
+    facts.number(domain).number(at.line).number(at.colour).text(cut(named)).text(cut(at.function)).text(cut(at.file));
+    return facts.bytes();
+  };
+  std::string facts = facts_of(name, place);
   const std::lock_guard lock(mutex_);
-  if (const auto found = sites_.find(body); found != sites_.end()) return found->second;
+  if (const auto found = sites_.find(facts); found != sites_.end()) return found->second;
   if (site_count_ >= kMostSites) {
     if (other_site_ != 0) return other_site_;
-    constexpr std::string_view kOther = "(more names than can be kept apart)";
-    head = {.id = 0, .domain = domain, .line = 0, .colour = 0, .name_bytes = size_of(kOther)};
-    head.function_bytes = head.file_bytes = 0;
-    body = body_of(head, {kOther});
+    facts = facts_of("(more names than can be kept apart)", {});
     other_site_ = site_count_ + 1;
   }
-  head.id = ++site_count_;
-  sites_.emplace(body, head.id);
-  std::memcpy(body.data(), &head, sizeof head);
-  define(DefinitionType::site, std::move(body));
-  return head.id;
+  const std::uint32_t id = ++site_count_;
+  define(DefinitionType::site, BodyWriter().number(id).bytes() + facts);
+  sites_.emplace(std::move(facts), id);
+  return id;
 }
 
 std::uint32_t Names::counter(std::uint32_t domain, std::string_view name, CounterType type) noexcept {
@@ -174,7 +151,7 @@ std::uint32_t Names::counter(std::uint32_t domain, std::string_view name, Counte
   if (!is_new) return at->second;
   counter_definitions_[id] = all_.size();
   define(DefinitionType::counter,
-         body_of(CounterDefinition{id, domain, type, CounterFormat::number, size_of(name)}, {name}));
+         BodyWriter().number(id).number(domain).number(type).number(CounterFormat::number).text(name).bytes());
   return id;
 }
 
@@ -183,17 +160,15 @@ void Names::set_format(std::uint32_t counter, CounterFormat format) noexcept {
   const auto found = counter_definitions_.find(counter);
   if (found == counter_definitions_.end()) return;
   std::string& body = all_[found->second].body;
-  CounterDefinition head;
-  std::memcpy(&head, body.data(), sizeof head);
-  head.format = format;
-  std::memcpy(body.data(), &head, sizeof head);
+  constexpr std::size_t kFormatAt = 2 * sizeof(std::uint32_t) + sizeof(CounterType);
+  std::memcpy(body.data() + kFormatAt, &format, sizeof format);
   channel_.define(static_cast<std::uint32_t>(DefinitionType::counter), body);
 }
 
 void Names::define_lock(std::uint64_t lock, std::uint32_t site, std::string_view name) noexcept {
   name = cut(name);
   const std::lock_guard guard(mutex_);
-  std::string body = body_of(LockDefinition{site, size_of(name), lock}, {name});
+  std::string body = BodyWriter().number(lock).number(site).text(name).bytes();
   const auto [at, is_new] = lock_definitions_.emplace(lock, all_.size());
   if (is_new) return define(DefinitionType::lock, std::move(body));
   all_[at->second].body = std::move(body);
@@ -202,7 +177,7 @@ void Names::define_lock(std::uint64_t lock, std::uint32_t site, std::string_view
 
 void Names::define_fact(std::string_view key, std::string_view value) noexcept {
   const std::lock_guard lock(mutex_);
-  define(DefinitionType::fact, body_of(FactDefinition{size_of(key), size_of(value)}, {key, value}));
+  define(DefinitionType::fact, BodyWriter().text(key).text(value).bytes());
 }
 
 }  // namespace accelscope::probe::itt

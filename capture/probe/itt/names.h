@@ -23,12 +23,6 @@ template <typename Object, typename... Arguments>
   return new Object(std::forward<Arguments>(arguments)...);  // NOLINT(bugprone-unhandled-exception-at-new)
 }
 
-// Which of a process's words the user does not want.
-struct Wanted {
-  bool tasks = true, frames = true, counters = true, events = true, metadata = true, locks = true, zones = true,
-       memory = true;
-};
-
 struct Place {
   std::string_view function, file;
   std::uint32_t line = 0;

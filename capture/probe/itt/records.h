@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "capture/probe/channel_format.h"
 
@@ -18,47 +19,16 @@ struct Id {
   bool operator==(const Id&) const = default;
 };
 
+// Bodies, as BodyWriter packs them.
 enum class DefinitionType : std::uint32_t {
-  domain = 1,   // DomainDefinition, then its name
-  site = 2,     // SiteDefinition, then its texts
-  counter = 3,  // CounterDefinition, then its texts; a later one of the same id replaces it
-  lock = 4,     // LockDefinition, then its name; a later one of the same id renames it
-  fact = 5,     // FactDefinition, then its texts: of the whole process
-};
-
-struct DomainDefinition {
-  std::uint32_t id;
-  std::uint32_t name_bytes;
-};
-struct SiteDefinition {
-  std::uint32_t id;
-  std::uint32_t domain;
-  std::uint32_t line;    // 0: the place is not known
-  std::uint32_t colour;  // 0xRRGGBB; 0: none
-  std::uint32_t name_bytes;
-  std::uint32_t function_bytes;
-  std::uint32_t file_bytes;
-  std::uint32_t unused = 0;
+  domain = 1,   // u32 id, text name
+  site = 2,     // u32 id, u32 domain, u32 line (0: not known), u32 colour 0xRRGGBB (0: none), text name, function, file
+  counter = 3,  // u32 id, u32 domain, CounterType, CounterFormat, text name; a later one of the same id replaces it
+  lock = 4,     // u64 lock, u32 site that declares it (0: not known), text name; a later one renames it
+  fact = 5,     // text key, text value: of the whole process
 };
 enum class CounterType : std::uint32_t { unsigned_integer = 1, signed_integer = 2, real = 3 };
 enum class CounterFormat : std::uint32_t { number = 0, bytes = 1, percent = 2, watt = 3 };
-struct CounterDefinition {
-  std::uint32_t id;
-  std::uint32_t domain;
-  CounterType type;
-  CounterFormat format;
-  std::uint32_t name_bytes;
-  std::uint32_t unused = 0;
-};
-struct LockDefinition {
-  std::uint32_t site;  // where it was declared; 0: not known
-  std::uint32_t name_bytes;
-  std::uint64_t lock;
-};
-struct FactDefinition {
-  std::uint32_t key_bytes;
-  std::uint32_t value_bytes;
-};
 
 // RecordHead::value is what is named first, unless said otherwise; the words behind the head follow. `ticks` is when it
 // happened.
@@ -180,8 +150,16 @@ template <typename Record>
 // Names of settings that the agent gives to the probe.
 constexpr const char* kIncludeSetting = "domains";   // patterns with '*', one after another with '\t' between
 constexpr const char* kExcludeSetting = "excluded";  // the same
-constexpr const char* kOffSetting = "off";           // words of kOff..., with ' ' between
-constexpr const char *kOffTasks = "tasks", *kOffFrames = "frames", *kOffCounters = "counters", *kOffEvents = "events",
-                     *kOffMetadata = "metadata", *kOffLocks = "locks", *kOffZones = "zones", *kOffMemory = "memory";
+constexpr const char* kOffSetting = "off";           // names of kSwitches, with ' ' between
+
+// Which of a process's words the user wants, and how the switches for them are called.
+struct Wanted {
+  bool tasks = true, frames = true, counters = true, events = true, metadata = true, locks = true, zones = true,
+       memory = true;
+};
+constexpr std::pair<const char*, bool Wanted::*> kSwitches[] = {
+    {"tasks", &Wanted::tasks},   {"frames", &Wanted::frames},     {"counters", &Wanted::counters},
+    {"events", &Wanted::events}, {"metadata", &Wanted::metadata}, {"locks", &Wanted::locks},
+    {"zones", &Wanted::zones},   {"memory", &Wanted::memory}};
 
 }  // namespace accelscope::probe::itt

@@ -1,7 +1,6 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 
-#include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -14,36 +13,26 @@ namespace {
 
 __attribute__((tls_model("initial-exec"))) thread_local constinit RecordedTasks recorded_tasks;
 
-void begin_at(std::uint32_t site, std::uint64_t given_ticks, const Id& id, const Id& parent) noexcept {
+void begin_at(std::uint32_t site, const itt_clock_domain* clock, std::uint64_t timestamp, const Id& id,
+              const Id& parent) noexcept {
   ThreadRing* ring = Names::instance().ring();
   recorded_tasks.begin(ring != nullptr);
   if (ring == nullptr) return;
-  const std::uint64_t ticks = given_ticks != 0 ? given_ticks : now_ticks();
+  const std::uint64_t ticks = ticks_of(clock, timestamp);
   if (id.empty() && parent.empty()) return put_at(ring, RecordType::task_begin, site, ticks);
   put_ids(ring, RecordType::task_begin_ids, site, ticks, id, parent);
-}
-
-void end_at(const itt_domain* domain, std::uint64_t given_ticks) noexcept {
-  const std::uint32_t domain_id = domain_of(domain);
-  if (domain_id == Names::kOffDomain || !recorded_tasks.end()) return;
-  ThreadRing* ring = Names::instance().ring_for_end();
-  put_at(ring, RecordType::task_end, domain_id, given_ticks != 0 ? given_ticks : now_ticks());
 }
 
 void task_begin_ex(const itt_domain* domain, itt_clock_domain* clock, unsigned long long timestamp, Id id, Id parent,
                    itt_string_handle* name) noexcept {
   const std::uint32_t domain_id = domain_of(domain);
   if (domain_id == Names::kOffDomain) return;
-  begin_at(site_of(domain, domain_id, name), ticks_of(clock, timestamp), id, parent);
+  begin_at(site_of(domain, domain_id, name), clock, timestamp, id, parent);
 }
-void task_begin(const itt_domain* domain, Id id, Id parent, itt_string_handle* name) noexcept {
-  const std::uint32_t domain_id = domain_of(domain);
-  if (domain_id == Names::kOffDomain) return;
-  begin_at(site_of(domain, domain_id, name), 0, id, parent);
-}
-void task_end(const itt_domain* domain) noexcept { end_at(domain, 0); }
 void task_end_ex(const itt_domain* domain, itt_clock_domain* clock, unsigned long long timestamp) noexcept {
-  end_at(domain, ticks_of(clock, timestamp));
+  const std::uint32_t domain_id = domain_of(domain);
+  if (domain_id == Names::kOffDomain || !recorded_tasks.end()) return;
+  put_at(Names::instance().ring_for_end(), RecordType::task_end, domain_id, ticks_of(clock, timestamp));
 }
 
 // Named by the symbol that the loader knows at the address.
@@ -62,58 +51,38 @@ void task_begin_fn_ex(const itt_domain* domain, itt_clock_domain* clock, unsigne
     name = demangled != nullptr ? demangled : info.dli_sname;
   }
   Names& names = Names::instance();
-  begin_at(names.site(domain_id, *names.name(name)), ticks_of(clock, timestamp), id, parent);
+  begin_at(names.site(domain_id, *names.name(name)), clock, timestamp, id, parent);
   std::free(demangled);
-}
-void task_begin_fn(const itt_domain* domain, Id id, Id parent, void* function) noexcept {
-  task_begin_fn_ex(domain, nullptr, 0, id, parent, function);
 }
 
 // Regions and overlapped tasks, both with ids. Their ends are told whether or not their begins were: they may come from
 // another thread.
-void begin_with_id(RecordType type, const itt_domain* domain, std::uint64_t given_ticks, const Id& id, const Id& parent,
+template <RecordType kType>
+void begin_with_id(const itt_domain* domain, itt_clock_domain* clock, unsigned long long timestamp, Id id, Id parent,
                    itt_string_handle* name) noexcept {
   const std::uint32_t domain_id = domain_of(domain);
   if (domain_id == Names::kOffDomain) return;
   const std::uint32_t site = site_of(domain, domain_id, name);
-  put_ids(Names::instance().ring(), type, site, given_ticks != 0 ? given_ticks : now_ticks(), id, parent);
+  put_ids(Names::instance().ring(), kType, site, ticks_of(clock, timestamp), id, parent);
 }
-void end_with_id(RecordType type, const itt_domain* domain, std::uint64_t given_ticks, const Id& id) noexcept {
+template <RecordType kType>
+void end_with_id(const itt_domain* domain, itt_clock_domain* clock, unsigned long long timestamp, Id id) noexcept {
   const std::uint32_t domain_id = domain_of(domain);
   if (domain_id == Names::kOffDomain) return;
-  put_id(Names::instance().ring_for_end(), type, domain_id, given_ticks != 0 ? given_ticks : now_ticks(), id);
-}
-void task_begin_overlapped(const itt_domain* domain, Id id, Id parent, itt_string_handle* name) noexcept {
-  begin_with_id(RecordType::overlapped_begin, domain, 0, id, parent, name);
-}
-void task_begin_overlapped_ex(const itt_domain* domain, itt_clock_domain* clock, unsigned long long timestamp, Id id,
-                              Id parent, itt_string_handle* name) noexcept {
-  begin_with_id(RecordType::overlapped_begin, domain, ticks_of(clock, timestamp), id, parent, name);
-}
-void task_end_overlapped(const itt_domain* domain, Id id) noexcept {
-  end_with_id(RecordType::overlapped_end, domain, 0, id);
-}
-void task_end_overlapped_ex(const itt_domain* domain, itt_clock_domain* clock, unsigned long long timestamp,
-                            Id id) noexcept {
-  end_with_id(RecordType::overlapped_end, domain, ticks_of(clock, timestamp), id);
-}
-void region_begin(const itt_domain* domain, Id id, Id parent, itt_string_handle* name) noexcept {
-  begin_with_id(RecordType::region_begin, domain, 0, id, parent, name);
-}
-void region_end(const itt_domain* domain, Id id) noexcept { end_with_id(RecordType::region_end, domain, 0, id); }
-void task_group(const itt_domain* domain, Id id, Id parent, itt_string_handle* name) noexcept {
-  begin_with_id(RecordType::group, domain, 0, id, parent, name);
+  put_id(Names::instance().ring_for_end(), kType, domain_id, ticks_of(clock, timestamp), id);
 }
 
-void frame(RecordType type, const itt_domain* domain, const Id* id) noexcept {
+template <RecordType kType>
+void put_frame(std::uint32_t site, const Id& id) noexcept {
+  Names& names = Names::instance();
+  put_id(kType == RecordType::frame_end ? names.ring_for_end() : names.ring(), kType, site, now_ticks(), id);
+}
+template <RecordType kType>
+void frame_v3(const itt_domain* domain, Id* id) noexcept {
   const std::uint32_t domain_id = domain_of(domain);
   if (domain_id == Names::kOffDomain) return;
-  Names& names = Names::instance();
-  ThreadRing* ring = type == RecordType::frame_end ? names.ring_for_end() : names.ring();
-  put_id(ring, type, site_of_domain(domain, domain_id), now_ticks(), id == nullptr ? Id{} : *id);
+  put_frame<kType>(site_of_domain(domain, domain_id), id == nullptr ? Id{} : *id);
 }
-void frame_begin_v3(const itt_domain* domain, Id* id) noexcept { frame(RecordType::frame_begin, domain, id); }
-void frame_end_v3(const itt_domain* domain, Id* id) noexcept { frame(RecordType::frame_end, domain, id); }
 void frame_submit_v3(const itt_domain* domain, Id* id, unsigned long long begin, unsigned long long end) noexcept {
   const std::uint32_t domain_id = domain_of(domain);
   if (domain_id == Names::kOffDomain) return;
@@ -124,19 +93,10 @@ void frame_submit_v3(const itt_domain* domain, Id* id, unsigned long long begin,
                               begin, end == kNow ? now_ticks() : end, id == nullptr ? Id{} : *id});
 }
 // The first version's frames: a handle is a site.
-void* frame_create(const char* domain) noexcept {
-  Names& names = Names::instance();
-  const std::uint32_t domain_id = names.domain(view_of(domain));
-  if (domain_id == Names::kOffDomain) return nullptr;
-  return reinterpret_cast<void*>(std::uintptr_t{names.site(domain_id, view_of(domain), {})});
-}
-void frame_begin(void* frame) noexcept {
-  const auto site = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame));
-  if (site != 0) put_id(Names::instance().ring(), RecordType::frame_begin, site, now_ticks(), {});
-}
-void frame_end(void* frame) noexcept {
-  const auto site = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(frame));
-  if (site != 0) put_id(Names::instance().ring_for_end(), RecordType::frame_end, site, now_ticks(), {});
+void* frame_create(const char* domain) noexcept { return site_handle(domain, domain); }
+template <RecordType kType>
+void frame_v1(void* frame) noexcept {
+  if (site_of_handle(frame) != 0) put_frame<kType>(site_of_handle(frame), {});
 }
 
 void marker_ex(const itt_domain* domain, itt_clock_domain* clock, unsigned long long timestamp, Id id,
@@ -145,12 +105,8 @@ void marker_ex(const itt_domain* domain, itt_clock_domain* clock, unsigned long 
   if (domain_id == Names::kOffDomain) return;
   ThreadRing* ring = Names::instance().ring();
   if (ring == nullptr) return;
-  const std::uint64_t given = ticks_of(clock, timestamp);
   ring->put(MarkerRecord{head_of<MarkerRecord>(RecordType::marker, site_of(domain, domain_id, name)),
-                         given != 0 ? given : now_ticks(), static_cast<std::uint64_t>(scope), id});
-}
-void marker(const itt_domain* domain, Id id, itt_string_handle* name, int scope) noexcept {
-  marker_ex(domain, nullptr, 0, id, name, scope);
+                         ticks_of(clock, timestamp), static_cast<std::uint64_t>(scope), id});
 }
 
 [[nodiscard]] std::string_view key_text(itt_string_handle* key) noexcept {
@@ -206,15 +162,8 @@ void formatted_metadata_add(const itt_domain* domain, itt_string_handle* format,
 void relation_add_ex(const itt_domain* domain, itt_clock_domain* clock, unsigned long long timestamp, Id head,
                      int relation, Id tail) noexcept {
   if (domain_of(domain) == Names::kOffDomain) return;
-  const std::uint64_t given = ticks_of(clock, timestamp);
   put_ids(Names::instance().ring(), RecordType::relation, static_cast<std::uint32_t>(relation),
-          given != 0 ? given : now_ticks(), head, tail);
-}
-void relation_add(const itt_domain* domain, Id head, int relation, Id tail) noexcept {
-  relation_add_ex(domain, nullptr, 0, head, relation, tail);
-}
-void relation_add_to_current(const itt_domain* domain, int relation, Id tail) noexcept {
-  relation_add_ex(domain, nullptr, 0, {}, relation, tail);
+          ticks_of(clock, timestamp), head, tail);
 }
 void relation_add_to_current_ex(const itt_domain* domain, itt_clock_domain* clock, unsigned long long timestamp,
                                 int relation, Id tail) noexcept {
@@ -224,37 +173,37 @@ void relation_add_to_current_ex(const itt_domain* domain, itt_clock_domain* cloc
 }  // namespace
 
 std::span<const Call> task_calls() noexcept {
-  static const std::array kCalls = {
-      Call{"task_begin", pointer_to(task_begin), &Wanted::tasks},
-      Call{"task_begin_ex", pointer_to(task_begin_ex), &Wanted::tasks},
-      Call{"task_begin_fn", pointer_to(task_begin_fn), &Wanted::tasks},
-      Call{"task_begin_fn_ex", pointer_to(task_begin_fn_ex), &Wanted::tasks},
-      Call{"task_end", pointer_to(task_end), &Wanted::tasks},
-      Call{"task_end_ex", pointer_to(task_end_ex), &Wanted::tasks},
-      Call{"task_begin_overlapped", pointer_to(task_begin_overlapped), &Wanted::tasks},
-      Call{"task_begin_overlapped_ex", pointer_to(task_begin_overlapped_ex), &Wanted::tasks},
-      Call{"task_end_overlapped", pointer_to(task_end_overlapped), &Wanted::tasks},
-      Call{"task_end_overlapped_ex", pointer_to(task_end_overlapped_ex), &Wanted::tasks},
-      Call{"task_group", pointer_to(task_group), &Wanted::tasks},
-      Call{"region_begin", pointer_to(region_begin), &Wanted::frames},
-      Call{"region_end", pointer_to(region_end), &Wanted::frames},
-      Call{"frame_begin_v3", pointer_to(frame_begin_v3), &Wanted::frames},
-      Call{"frame_end_v3", pointer_to(frame_end_v3), &Wanted::frames},
-      Call{"frame_submit_v3", pointer_to(frame_submit_v3), &Wanted::frames},
-      Call{"frame_create", pointer_to(frame_create), &Wanted::frames},
-      Call{"frame_begin", pointer_to(frame_begin), &Wanted::frames},
-      Call{"frame_end", pointer_to(frame_end), &Wanted::frames},
-      Call{"marker", pointer_to(marker), &Wanted::events},
-      Call{"marker_ex", pointer_to(marker_ex), &Wanted::events},
-      Call{"metadata_add", pointer_to(metadata_add), &Wanted::metadata},
-      Call{"metadata_str_add", pointer_to(metadata_str_add), &Wanted::metadata},
-      Call{"metadata_add_with_scope", pointer_to(metadata_add_with_scope), &Wanted::metadata},
-      Call{"metadata_str_add_with_scope", pointer_to(metadata_str_add_with_scope), &Wanted::metadata},
-      Call{"formatted_metadata_add", pointer_to(formatted_metadata_add), &Wanted::metadata},
-      Call{"relation_add", pointer_to(relation_add), &Wanted::tasks},
-      Call{"relation_add_ex", pointer_to(relation_add_ex), &Wanted::tasks},
-      Call{"relation_add_to_current", pointer_to(relation_add_to_current), &Wanted::tasks},
-      Call{"relation_add_to_current_ex", pointer_to(relation_add_to_current_ex), &Wanted::tasks},
+  static const Call kCalls[] = {
+      {"task_begin", untimed<task_begin_ex>, &Wanted::tasks},
+      {"task_begin_ex", task_begin_ex, &Wanted::tasks},
+      {"task_begin_fn", untimed<task_begin_fn_ex>, &Wanted::tasks},
+      {"task_begin_fn_ex", task_begin_fn_ex, &Wanted::tasks},
+      {"task_end", untimed<task_end_ex>, &Wanted::tasks},
+      {"task_end_ex", task_end_ex, &Wanted::tasks},
+      {"task_begin_overlapped", untimed<begin_with_id<RecordType::overlapped_begin>>, &Wanted::tasks},
+      {"task_begin_overlapped_ex", begin_with_id<RecordType::overlapped_begin>, &Wanted::tasks},
+      {"task_end_overlapped", untimed<end_with_id<RecordType::overlapped_end>>, &Wanted::tasks},
+      {"task_end_overlapped_ex", end_with_id<RecordType::overlapped_end>, &Wanted::tasks},
+      {"task_group", untimed<begin_with_id<RecordType::group>>, &Wanted::tasks},
+      {"region_begin", untimed<begin_with_id<RecordType::region_begin>>, &Wanted::frames},
+      {"region_end", untimed<end_with_id<RecordType::region_end>>, &Wanted::frames},
+      {"frame_begin_v3", frame_v3<RecordType::frame_begin>, &Wanted::frames},
+      {"frame_end_v3", frame_v3<RecordType::frame_end>, &Wanted::frames},
+      {"frame_submit_v3", frame_submit_v3, &Wanted::frames},
+      {"frame_create", frame_create, &Wanted::frames},
+      {"frame_begin", frame_v1<RecordType::frame_begin>, &Wanted::frames},
+      {"frame_end", frame_v1<RecordType::frame_end>, &Wanted::frames},
+      {"marker", untimed<marker_ex>, &Wanted::events},
+      {"marker_ex", marker_ex, &Wanted::events},
+      {"metadata_add", metadata_add, &Wanted::metadata},
+      {"metadata_str_add", metadata_str_add, &Wanted::metadata},
+      {"metadata_add_with_scope", metadata_add_with_scope, &Wanted::metadata},
+      {"metadata_str_add_with_scope", metadata_str_add_with_scope, &Wanted::metadata},
+      {"formatted_metadata_add", formatted_metadata_add, &Wanted::metadata},
+      {"relation_add", untimed<relation_add_ex>, &Wanted::tasks},
+      {"relation_add_ex", relation_add_ex, &Wanted::tasks},
+      {"relation_add_to_current", untimed<relation_add_to_current_ex>, &Wanted::tasks},
+      {"relation_add_to_current_ex", relation_add_to_current_ex, &Wanted::tasks},
   };
   return kCalls;
 }

@@ -25,7 +25,7 @@ constexpr auto kPatienceWithThread = 1s;
 
 // False: it has not ended.
 [[nodiscard]] bool complete(const Queue& queue, const PendingCommand& pending, ThreadRing* ring) {
-  const cl_icd_dispatch& next = layer().next;
+  const Table& next = layer().next;
   CompletionRecord record{};
   record.head = {static_cast<std::uint16_t>(RecordType::completion), sizeof(CompletionRecord) / 8, 0};
   record.command = pending.command;

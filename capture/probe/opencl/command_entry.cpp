@@ -60,42 +60,42 @@ void CommandEntry::finish(cl_int result) {
     now.events.set(own_, command);
   }
   if (own_ != nullptr) now.collector.add(queue_, {own_, command});
-  if ((call_.flags & kBlocking) != 0) now.collector.collect(*queue_);
+  if ((call_.facts.flags & kBlocking) != 0) now.collector.collect(*queue_);
 }
 
 void CommandEntry::write(std::uint64_t command, std::uint64_t end_ticks) const {
   ThreadRing* ring = layer().channel->ring_even_paused();
   if (ring == nullptr) return;
-  const std::shared_ptr<Kernel> kernel = call_.kernel == nullptr ? nullptr : state().kernels.find(call_.kernel);
+  const CommandFacts& facts = call_.facts;
+  const std::shared_ptr<Kernel> kernel = facts.kernel == nullptr ? nullptr : state().kernels.find(facts.kernel);
   const std::size_t argument_count =
       kernel == nullptr || !layer().keeps_arguments ? 0 : std::min(kernel->arguments.size(), kMostArguments);
   const std::size_t wait_count = std::min(waits_of_call.size(), kMostWaits);
   const bool cut = wait_count < waits_of_call.size() ||
                    (kernel != nullptr && argument_count != 0 && argument_count < kernel->arguments.size());
-  const std::size_t dimensions = call_.global == nullptr ? 0 : call_.dimensions;
-  const std::size_t bytes = sizeof(CommandRecord) + 3 * 8 * dimensions +
-                            (call_.transfer == nullptr ? 0 : sizeof(TransferRecord)) + 8 * wait_count +
-                            sizeof(ArgumentRecord) * argument_count;
+  const std::size_t dimensions = facts.global == nullptr ? 0 : facts.dimensions;
+  const std::size_t bytes = sizeof(CommandRecord) + 3 * 8 * dimensions + (facts.moves ? sizeof(TransferRecord) : 0) +
+                            8 * wait_count + sizeof(ArgumentRecord) * argument_count;
   char* at = ring->reserve(bytes);
   if (at == nullptr) return;
-  const CommandRecord record{{static_cast<std::uint16_t>(RecordType::command), static_cast<std::uint16_t>(bytes / 8),
-                              static_cast<std::uint32_t>(call_.call)},
-                             command,
-                             begin_ticks_,
-                             end_ticks,
-                             queue_->number,
-                             kernel == nullptr ? 0 : kernel->number,
-                             call_.kind,
-                             static_cast<std::uint8_t>(call_.flags | (cut ? kListsAreCut : 0U)),
-                             static_cast<std::uint8_t>(dimensions),
-                             static_cast<std::uint8_t>(argument_count),
-                             static_cast<std::uint16_t>(wait_count),
-                             static_cast<std::uint16_t>(call_.transfer == nullptr ? 0 : 1)};
+  const CommandRecord record{
+      {static_cast<std::uint16_t>(RecordType::command), static_cast<std::uint16_t>(bytes / 8), call_.call.place},
+      command,
+      begin_ticks_,
+      end_ticks,
+      queue_->number,
+      kernel == nullptr ? 0 : kernel->number,
+      call_.kind,
+      static_cast<std::uint8_t>(facts.flags | (cut ? kListsAreCut : 0U)),
+      static_cast<std::uint8_t>(dimensions),
+      static_cast<std::uint8_t>(argument_count),
+      static_cast<std::uint16_t>(wait_count),
+      static_cast<std::uint16_t>(facts.moves ? 1 : 0)};
   at = put(at, &record, sizeof record);
-  at = put_sizes(at, call_.global, dimensions);
-  at = put_sizes(at, call_.local, dimensions);
-  at = put_sizes(at, call_.offset, dimensions);
-  if (call_.transfer != nullptr) at = put(at, call_.transfer, sizeof(TransferRecord));
+  at = put_sizes(at, facts.global, dimensions);
+  at = put_sizes(at, facts.local, dimensions);
+  at = put_sizes(at, facts.offset, dimensions);
+  if (facts.moves) at = put(at, &facts.transfer, sizeof(TransferRecord));
   at = put(at, waits_of_call.data(), 8 * wait_count);
   if (argument_count != 0) put(at, kernel->arguments.data(), sizeof(ArgumentRecord) * argument_count);
   ring->commit(bytes);

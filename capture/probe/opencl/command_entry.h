@@ -1,27 +1,31 @@
-// A call that puts a command into a queue, from before the driver's own call until after it.
-//
-//   return enqueue({.call = Call::FillBuffer, .kind = CommandKind::fill, .queue = queue, ...},
-//                  [&](cl_event* event) { return layer().next.clEnqueueFillBuffer(queue, ..., event); });
+// A call that puts a command into a queue, from before the driver's own call until after it; wrapped_calls.h makes
+// such.
 #pragma once
 
 #include "capture/probe/opencl/layer.h"
 
 namespace accelscope::probe::opencl {
 
-struct CommandCall {
-  Call call = Call::NDRangeKernel;
-  CommandKind kind = CommandKind::kernel;
-  cl_command_queue queue = nullptr;
-  cl_uint wait_count = 0;
-  const cl_event* waits = nullptr;
-  cl_event* event = nullptr;  // where the program wants it; null: it does not
-  unsigned flags = 0;         // kBlocking ...
-  const TransferRecord* transfer = nullptr;
+// What is told of one, beside what all have.
+struct CommandFacts {
+  unsigned flags = 0;  // kBlocking ...
+  bool moves = false;  // it has a transfer
+  TransferRecord transfer{};
   cl_kernel kernel = nullptr;
   cl_uint dimensions = 0;
   const std::size_t* global = nullptr;
   const std::size_t* local = nullptr;
   const std::size_t* offset = nullptr;
+};
+
+struct CommandCall {
+  Call call;
+  CommandKind kind = CommandKind::kernel;
+  cl_command_queue queue = nullptr;
+  cl_uint wait_count = 0;
+  const cl_event* waits = nullptr;
+  cl_event* event = nullptr;  // where the program wants it; null: it does not
+  CommandFacts facts;
 };
 
 class CommandEntry {
@@ -39,14 +43,6 @@ class CommandEntry {
   cl_event own_ = nullptr;
   std::uint64_t begin_ticks_ = 0;
 };
-
-template <typename Next>
-cl_int enqueue(const CommandCall& call, Next&& next) {
-  CommandEntry entry(call);
-  const cl_int result = next(entry.event());
-  entry.finish(result);
-  return result;
-}
 
 // The number of the memory behind a handle; 0: not known.
 [[nodiscard]] std::uint32_t number_of_memory(cl_mem memory);

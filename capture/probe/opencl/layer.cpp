@@ -8,15 +8,15 @@
 #include <cstring>
 #include <string>
 
-#include "capture/probe/opencl/bodies.h"
+#include "capture/probe/bodies.h"
 
 namespace accelscope::probe::opencl {
 namespace {
 
 constexpr char kName[] = "accelscope";
 
-[[nodiscard]] cl_icd_dispatch& own_table() {
-  static cl_icd_dispatch table{};
+[[nodiscard]] Table& own_table() {
+  static Table table{};
   return table;
 }
 
@@ -36,7 +36,9 @@ void set_up(const cl_icd_dispatch* target, std::size_t entries) {
   all.keeps_arguments = all.channel->setting("arguments") != "off";
   all.keeps_calls = all.channel->setting("host-calls") != "off";
   all.keeps_sources = all.channel->setting("sources") != "off";
-  fill_table(own_table());
+  for (const auto fill : {fill_commands, fill_transfers, fill_queues, fill_memory, fill_programs, fill_kernels}) {
+    fill(own_table());
+  }
   pthread_atfork(nullptr, nullptr, begin_anew_in_child);
 }
 
@@ -48,16 +50,6 @@ void set_up(const cl_icd_dispatch* target, std::size_t entries) {
   *entries_ret = static_cast<cl_uint>(kOwnEntries);
   *table_ret = &own_table();
   return CL_SUCCESS;
-}
-
-[[nodiscard]] std::string device_text(cl_device_id device, cl_device_info what) {
-  std::size_t bytes = 0;
-  const cl_icd_dispatch& next = layer().next;
-  if (next.clGetDeviceInfo(device, what, 0, nullptr, &bytes) != CL_SUCCESS || bytes == 0) return {};
-  std::string text(bytes, '\0');
-  if (next.clGetDeviceInfo(device, what, bytes, text.data(), nullptr) != CL_SUCCESS) return {};
-  text.resize(std::strlen(text.c_str()));
-  return text;
 }
 
 }  // namespace
@@ -72,13 +64,10 @@ Layer& layer() {
   return only;
 }
 
-void fill_table(cl_icd_dispatch& table) {
-  fill_commands(table);
-  fill_transfers(table);
-  fill_queues(table);
-  fill_memory(table);
-  fill_programs(table);
-  fill_kernels(table);
+std::string device_text(cl_device_id device, cl_device_info what) {
+  return text_of([=](std::size_t room, void* to, std::size_t* bytes) {
+    return layer().next.clGetDeviceInfo(device, what, room, to, bytes);
+  });
 }
 
 std::uint32_t number_of_device(cl_device_id device) {
@@ -105,12 +94,11 @@ void record_call(Call call, std::uint64_t begin_ticks, cl_int result, std::uint3
   const std::uint64_t end_ticks = now_ticks();
   ThreadRing* ring = layer().channel->ring();
   if (ring == nullptr) return;
-  ring->put(CallRecord{
-      {static_cast<std::uint16_t>(RecordType::call), sizeof(CallRecord) / 8, static_cast<std::uint32_t>(call)},
-      begin_ticks,
-      end_ticks,
-      result,
-      object});
+  ring->put(CallRecord{{static_cast<std::uint16_t>(RecordType::call), sizeof(CallRecord) / 8, call.place},
+                       begin_ticks,
+                       end_ticks,
+                       result,
+                       object});
 }
 
 }  // namespace accelscope::probe::opencl

@@ -36,8 +36,10 @@ struct State {
   [[nodiscard]] std::uint32_t new_number() { return last_number.fetch_add(1, std::memory_order_relaxed) + 1; }
 };
 
+using Table = cl_icd_dispatch;
+
 struct Layer {
-  cl_icd_dispatch next{};
+  Table next{};
   Channel* channel = nullptr;
   std::atomic<State*> state{nullptr};
   bool keeps_arguments = true;
@@ -50,16 +52,28 @@ struct Layer {
 [[nodiscard]] inline State& state() { return *layer().state.load(std::memory_order_acquire); }
 
 // Writes the layer's own functions over those of the table that the drivers have.
-void fill_table(cl_icd_dispatch& table);
-void fill_commands(cl_icd_dispatch& table);
-void fill_transfers(cl_icd_dispatch& table);
-void fill_queues(cl_icd_dispatch& table);
-void fill_memory(cl_icd_dispatch& table);
-void fill_programs(cl_icd_dispatch& table);
-void fill_kernels(cl_icd_dispatch& table);
+void fill_commands(Table& table);
+void fill_transfers(Table& table);
+void fill_queues(Table& table);
+void fill_memory(Table& table);
+void fill_programs(Table& table);
+void fill_kernels(Table& table);
 
 // The device's number; the agent is told of it the first time.
 [[nodiscard]] std::uint32_t number_of_device(cl_device_id device);
+
+// What a question of OpenCL's kind is answered with: `ask(room, where to, how much it is)`. "" where there is no
+// answer.
+template <typename Ask>
+[[nodiscard]] std::string text_of(Ask ask) {
+  std::size_t bytes = 0;
+  if (ask(0, nullptr, &bytes) != CL_SUCCESS || bytes == 0) return {};
+  std::string text(bytes, '\0');
+  if (ask(bytes, text.data(), nullptr) != CL_SUCCESS) return {};
+  text.resize(text.find('\0') == std::string::npos ? bytes : text.find('\0'));
+  return text;
+}
+[[nodiscard]] std::string device_text(cl_device_id device, cl_device_info what);
 
 // Once there is a driver: handlers of the exit run last come, first served, and before libraries are torn down.
 void drain_before_exit();

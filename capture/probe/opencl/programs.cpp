@@ -2,14 +2,13 @@
 #include <cstring>
 #include <string>
 
-#include "capture/probe/opencl/bodies.h"
-#include "capture/probe/opencl/layer.h"
+#include "capture/probe/bodies.h"
+#include "capture/probe/opencl/wrapped_calls.h"
 
 namespace accelscope::probe::opencl {
 namespace {
 
-cl_program add_program(cl_program handle, ProgramForm form, std::string_view text) {
-  if (handle == nullptr) return handle;
+void add_program(cl_program handle, ProgramForm form, std::string_view text) {
   State& now = state();
   auto program = std::make_shared<Program>();
   program->number = now.new_number();
@@ -17,71 +16,36 @@ cl_program add_program(cl_program handle, ProgramForm form, std::string_view tex
   body.number(program->number).number(static_cast<std::uint32_t>(form)).text(text);
   layer().channel->define(static_cast<std::uint32_t>(DefinitionType::program), body.bytes());
   now.programs.set(handle, std::move(program));
-  return handle;
 }
 
-cl_program CL_API_CALL create_with_source(cl_context context, cl_uint count, const char** strings,
-                                          const std::size_t* lengths, cl_int* result_ret) {
-  const std::uint64_t begin = now_ticks();
-  cl_int result = CL_SUCCESS;
-  cl_program handle = layer().next.clCreateProgramWithSource(context, count, strings, lengths, &result);
-  record_call(Call::CreateProgram, begin, result);
-  if (result_ret != nullptr) *result_ret = result;
-  std::string source;
-  for (cl_uint i = 0; handle != nullptr && layer().keeps_sources && i < count; ++i) {
-    const bool is_terminated = lengths == nullptr || lengths[i] == 0;
-    source.append(strings[i], is_terminated ? std::strlen(strings[i]) : lengths[i]);
-  }
-  return add_program(handle, ProgramForm::source, source);
-}
-
-cl_program CL_API_CALL create_with_binary(cl_context context, cl_uint count, const cl_device_id* devices,
-                                          const std::size_t* lengths, const unsigned char** binaries, cl_int* statuses,
-                                          cl_int* result_ret) {
-  const std::uint64_t begin = now_ticks();
-  cl_int result = CL_SUCCESS;
-  cl_program handle =
-      layer().next.clCreateProgramWithBinary(context, count, devices, lengths, binaries, statuses, &result);
-  record_call(Call::CreateProgram, begin, result);
-  if (result_ret != nullptr) *result_ret = result;
-  const std::size_t bytes = handle != nullptr && count != 0 ? lengths[0] : 0;
-  return add_program(handle, ProgramForm::binary, "binary of " + std::to_string(bytes) + " bytes");
-}
-
-cl_program CL_API_CALL create_with_il(cl_context context, const void* code, std::size_t length, cl_int* result_ret) {
-  const std::uint64_t begin = now_ticks();
-  cl_int result = CL_SUCCESS;
-  cl_program handle = layer().next.clCreateProgramWithIL(context, code, length, &result);
-  record_call(Call::CreateProgram, begin, result);
-  if (result_ret != nullptr) *result_ret = result;
-  return add_program(handle, ProgramForm::intermediate,
-                     "intermediate language of " + std::to_string(length) + " bytes");
-}
-
-cl_program CL_API_CALL create_with_built_in(cl_context context, cl_uint count, const cl_device_id* devices,
-                                            const char* names, cl_int* result_ret) {
-  const std::uint64_t begin = now_ticks();
-  cl_int result = CL_SUCCESS;
-  cl_program handle = layer().next.clCreateProgramWithBuiltInKernels(context, count, devices, names, &result);
-  record_call(Call::CreateProgram, begin, result);
-  if (result_ret != nullptr) *result_ret = result;
-  return add_program(handle, ProgramForm::built_in, names == nullptr ? "" : names);
+void fill_program_creation(Table& table) {
+  created<&Table::clCreateProgramWithSource, "clCreateProgram">(
+      table, [](cl_program made, cl_context, cl_uint count, const char** strings, const std::size_t* lengths) {
+        std::string source;
+        for (cl_uint i = 0; layer().keeps_sources && i < count; ++i) {
+          const bool is_terminated = lengths == nullptr || lengths[i] == 0;
+          source.append(strings[i], is_terminated ? std::strlen(strings[i]) : lengths[i]);
+        }
+        add_program(made, ProgramForm::source, source);
+      });
+  created<&Table::clCreateProgramWithBinary, "clCreateProgram">(
+      table, [](cl_program made, cl_context, cl_uint count, const cl_device_id*, const std::size_t* lengths, auto...) {
+        add_program(made, ProgramForm::binary, "binary of " + std::to_string(count != 0 ? lengths[0] : 0) + " bytes");
+      });
+  created<&Table::clCreateProgramWithIL, "clCreateProgram">(
+      table, [](cl_program made, cl_context, const void*, std::size_t length) {
+        add_program(made, ProgramForm::intermediate, "intermediate language of " + std::to_string(length) + " bytes");
+      });
+  created<&Table::clCreateProgramWithBuiltInKernels, "clCreateProgram">(
+      table, [](cl_program made, cl_context, cl_uint, const cl_device_id*, const char* names) {
+        add_program(made, ProgramForm::built_in, names == nullptr ? "" : names);
+      });
 }
 
 [[nodiscard]] std::string build_text(cl_program program, cl_device_id device, cl_program_build_info what) {
-  const cl_icd_dispatch& next = layer().next;
-  std::size_t bytes = 0;
-  if (next.clGetProgramBuildInfo(program, device, what, 0, nullptr, &bytes) != CL_SUCCESS || bytes == 0) return {};
-  std::string text(bytes, '\0');
-  if (next.clGetProgramBuildInfo(program, device, what, bytes, text.data(), nullptr) != CL_SUCCESS) return {};
-  text.resize(std::strlen(text.c_str()));
-  return text;
-}
-
-[[nodiscard]] std::string device_name(cl_device_id device) {
-  char name[256] = {};
-  (void)layer().next.clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
-  return name;
+  return text_of([=](std::size_t room, void* to, std::size_t* bytes) {
+    return layer().next.clGetProgramBuildInfo(program, device, what, room, to, bytes);
+  });
 }
 
 // What is known of a build while it runs.
@@ -105,7 +69,7 @@ void tell(Build& build, cl_program handle, cl_int result) {
   const std::shared_ptr<Program> program = state().programs.find(handle);
   if (program == nullptr || !layer().channel->collecting()) return;
   std::size_t bytes = 0;
-  const cl_icd_dispatch& next = layer().next;
+  const Table& next = layer().next;
   if (next.clGetProgramInfo(handle, CL_PROGRAM_DEVICES, 0, nullptr, &bytes) != CL_SUCCESS) return;
   std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id));
   if (next.clGetProgramInfo(handle, CL_PROGRAM_DEVICES, bytes, devices.data(), nullptr) != CL_SUCCESS) return;
@@ -117,7 +81,7 @@ void tell(Build& build, cl_program handle, cl_int result) {
     body.number(program->number).number(static_cast<std::uint32_t>(build.step));
     body.number(build.begin_ticks).number(end_ticks);
     body.number(std::int32_t{status == CL_BUILD_ERROR && result == CL_SUCCESS ? CL_BUILD_PROGRAM_FAILURE : result});
-    body.text(build_text(handle, device, CL_PROGRAM_BUILD_OPTIONS)).text(device_name(device));
+    body.text(build_text(handle, device, CL_PROGRAM_BUILD_OPTIONS)).text(device_text(device, CL_DEVICE_NAME));
     body.text(build_text(handle, device, CL_PROGRAM_BUILD_LOG));
     layer().channel->define(static_cast<std::uint32_t>(DefinitionType::build), body.bytes());
   }
@@ -148,7 +112,7 @@ cl_int build(Call call, BuildStep step, cl_program program, void(CL_CALLBACK* no
 
 cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
                                  void(CL_CALLBACK* notify)(cl_program, void*), void* user_data) {
-  return build(Call::BuildProgram, BuildStep::build, program, notify, user_data, [&](auto callback, void* data) {
+  return build("clBuildProgram", BuildStep::build, program, notify, user_data, [&](auto callback, void* data) {
     return layer().next.clBuildProgram(program, count, devices, options, callback,
                                        callback == nullptr ? user_data : data);
   });
@@ -157,7 +121,7 @@ cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_dev
 cl_int CL_API_CALL compile_program(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
                                    cl_uint header_count, const cl_program* headers, const char** names,
                                    void(CL_CALLBACK* notify)(cl_program, void*), void* user_data) {
-  return build(Call::CompileProgram, BuildStep::compile, program, notify, user_data, [&](auto callback, void* data) {
+  return build("clCompileProgram", BuildStep::compile, program, notify, user_data, [&](auto callback, void* data) {
     return layer().next.clCompileProgram(program, count, devices, options, header_count, headers, names, callback,
                                          callback == nullptr ? user_data : data);
   });
@@ -174,41 +138,23 @@ cl_program CL_API_CALL link_program(cl_context context, cl_uint count, const cl_
   cl_int result = CL_SUCCESS;
   cl_program handle =
       layer().next.clLinkProgram(context, count, devices, options, program_count, programs, notify, user_data, &result);
-  record_call(Call::LinkProgram, build.begin_ticks, result);
-  add_program(handle, ProgramForm::linked, "linked of " + std::to_string(program_count) + " programs");
-  if (handle != nullptr) tell(build, handle, result);
+  record_call("clLinkProgram", build.begin_ticks, result);
+  if (handle != nullptr) {
+    add_program(handle, ProgramForm::linked, "linked of " + std::to_string(program_count) + " programs");
+    tell(build, handle, result);
+  }
   if (result_ret != nullptr) *result_ret = result;
   return handle;
 }
 
-cl_int CL_API_CALL retain(cl_program handle) {
-  const cl_int result = layer().next.clRetainProgram(handle);
-  const std::shared_ptr<Program> program = result == CL_SUCCESS ? state().programs.find(handle) : nullptr;
-  if (program != nullptr) ++program->references;
-  return result;
-}
-
-cl_int CL_API_CALL release(cl_program handle) {
-  const std::shared_ptr<Program> program = state().programs.find(handle);
-  // Forgotten before the driver may give the handle to another one.
-  if (program != nullptr && --program->references == 0) state().programs.take(handle);
-  return layer().next.clReleaseProgram(handle);
-}
-
 }  // namespace
 
-void fill_programs(cl_icd_dispatch& table) {
-  if (table.clCreateProgramWithSource != nullptr) table.clCreateProgramWithSource = create_with_source;
-  if (table.clCreateProgramWithBinary != nullptr) table.clCreateProgramWithBinary = create_with_binary;
-  if (table.clCreateProgramWithIL != nullptr) table.clCreateProgramWithIL = create_with_il;
-  if (table.clCreateProgramWithBuiltInKernels != nullptr) {
-    table.clCreateProgramWithBuiltInKernels = create_with_built_in;
-  }
-  if (table.clBuildProgram != nullptr) table.clBuildProgram = build_program;
-  if (table.clCompileProgram != nullptr) table.clCompileProgram = compile_program;
-  if (table.clLinkProgram != nullptr) table.clLinkProgram = link_program;
-  if (table.clRetainProgram != nullptr) table.clRetainProgram = retain;
-  if (table.clReleaseProgram != nullptr) table.clReleaseProgram = release;
+void fill_programs(Table& table) {
+  fill_program_creation(table);
+  put<&Table::clBuildProgram>(table, build_program);
+  put<&Table::clCompileProgram>(table, compile_program);
+  put<&Table::clLinkProgram>(table, link_program);
+  count_references<&Table::clRetainProgram, &Table::clReleaseProgram, &State::programs>(table);
 }
 
 }  // namespace accelscope::probe::opencl

@@ -1,8 +1,8 @@
 // Queues, and what programs ask of queues and events: the answers hide that all queues keep times.
 #include <cstring>
 
-#include "capture/probe/opencl/bodies.h"
-#include "capture/probe/opencl/layer.h"
+#include "capture/probe/bodies.h"
+#include "capture/probe/opencl/wrapped_calls.h"
 
 namespace accelscope::probe::opencl {
 namespace {
@@ -28,7 +28,7 @@ void add_queue(cl_command_queue handle, cl_device_id device, cl_command_queue_pr
 
 cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id device,
                                           cl_command_queue_properties properties, cl_int* result_ret) {
-  const cl_icd_dispatch& next = layer().next;
+  const Table& next = layer().next;
   cl_int result = CL_SUCCESS;
   bool has_times = true;
   cl_command_queue queue = next.clCreateCommandQueue(context, device, properties | CL_QUEUE_PROFILING_ENABLE, &result);
@@ -66,7 +66,7 @@ cl_command_queue CL_API_CALL create_queue(cl_context context, cl_device_id devic
 
 cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context, cl_device_id device,
                                                           const cl_queue_properties* properties, cl_int* result_ret) {
-  const cl_icd_dispatch& next = layer().next;
+  const Table& next = layer().next;
   cl_int result = CL_SUCCESS;
   cl_command_queue_properties asked = 0;
   std::vector<cl_queue_properties> own = copy_of(properties);
@@ -82,24 +82,6 @@ cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context, cl
   if (queue != nullptr && !on_device) add_queue(queue, device, asked, has_times, std::move(own));
   if (result_ret != nullptr) *result_ret = result;
   return queue;
-}
-
-cl_int CL_API_CALL retain_queue(cl_command_queue handle) {
-  const cl_int result = layer().next.clRetainCommandQueue(handle);
-  const std::shared_ptr<Queue> queue = result == CL_SUCCESS ? state().queues.find(handle) : nullptr;
-  if (queue != nullptr) ++queue->references;
-  return result;
-}
-
-cl_int CL_API_CALL release_queue(cl_command_queue handle) {
-  State& now = state();
-  const std::shared_ptr<Queue> queue = now.queues.find(handle);
-  // Forgotten before the driver may give the handle to another queue.
-  const bool last = queue != nullptr && --queue->references == 0;
-  if (last) now.queues.take(handle);
-  const cl_int result = layer().next.clReleaseCommandQueue(handle);
-  if (last) now.collector.collect(*queue);
-  return result;
 }
 
 // As the driver answers where it finds fault with the room for the answer.
@@ -176,61 +158,45 @@ cl_int CL_API_CALL event_info(cl_event event, cl_event_info what, std::size_t si
   return result;
 }
 
-cl_int CL_API_CALL finish(cl_command_queue handle) {
-  const std::uint64_t begin = now_ticks();
-  const cl_int result = layer().next.clFinish(handle);
-  const std::shared_ptr<Queue> queue = state().queues.find(handle);
-  record_call(Call::Finish, begin, result, queue == nullptr ? 0 : queue->number);
-  if (queue != nullptr) state().collector.collect(*queue);
-  return result;
-}
-
-cl_int CL_API_CALL flush(cl_command_queue handle) {
-  const std::uint64_t begin = now_ticks();
-  const cl_int result = layer().next.clFlush(handle);
-  const std::shared_ptr<Queue> queue = state().queues.find(handle);
-  record_call(Call::Flush, begin, result, queue == nullptr ? 0 : queue->number);
-  return result;
-}
-
-cl_int CL_API_CALL wait_for_events(cl_uint count, const cl_event* events) {
-  const std::uint64_t begin = now_ticks();
-  const cl_int result = layer().next.clWaitForEvents(count, events);
-  record_call(Call::WaitForEvents, begin, result);
-  if (result != CL_SUCCESS || !layer().channel->collecting()) return result;
-  std::shared_ptr<Queue> last;
-  for (cl_uint i = 0; i < count; ++i) {
-    const std::shared_ptr<Queue> queue = queue_of(events[i]);
-    if (queue != nullptr && queue != last) state().collector.collect(*queue);
-    last = queue;
-  }
-  return result;
-}
-
-// Its handle may have been that of a command's event.
-cl_event CL_API_CALL create_user_event(cl_context context, cl_int* result_ret) {
-  cl_event event = layer().next.clCreateUserEvent(context, result_ret);
-  if (event != nullptr) state().events.forget(event);
-  return event;
+[[nodiscard]] std::shared_ptr<Queue> record_wait(Call call, std::uint64_t begin_ticks, cl_int result,
+                                                 cl_command_queue handle) {
+  std::shared_ptr<Queue> queue = state().queues.find(handle);
+  record_call(call, begin_ticks, result, queue == nullptr ? 0 : queue->number);
+  return queue;
 }
 
 }  // namespace
 
-void fill_queues(cl_icd_dispatch& table) {
-  if (table.clCreateCommandQueue != nullptr) table.clCreateCommandQueue = create_queue;
-  if (table.clCreateCommandQueueWithProperties != nullptr) {
-    table.clCreateCommandQueueWithProperties = create_queue_with_properties;
-  }
-  if (table.clRetainCommandQueue != nullptr) table.clRetainCommandQueue = retain_queue;
-  if (table.clReleaseCommandQueue != nullptr) table.clReleaseCommandQueue = release_queue;
-  if (table.clGetCommandQueueInfo != nullptr) table.clGetCommandQueueInfo = queue_info;
-  if (table.clSetCommandQueueProperty != nullptr) table.clSetCommandQueueProperty = set_queue_property;
-  if (table.clGetEventProfilingInfo != nullptr) table.clGetEventProfilingInfo = event_times;
-  if (table.clGetEventInfo != nullptr) table.clGetEventInfo = event_info;
-  if (table.clFinish != nullptr) table.clFinish = finish;
-  if (table.clFlush != nullptr) table.clFlush = flush;
-  if (table.clWaitForEvents != nullptr) table.clWaitForEvents = wait_for_events;
-  if (table.clCreateUserEvent != nullptr) table.clCreateUserEvent = create_user_event;
+void fill_queues(Table& table) {
+  put<&Table::clCreateCommandQueue>(table, create_queue);
+  put<&Table::clCreateCommandQueueWithProperties>(table, create_queue_with_properties);
+  count_references<&Table::clRetainCommandQueue, &Table::clReleaseCommandQueue, &State::queues>(table);
+  put<&Table::clGetCommandQueueInfo>(table, queue_info);
+  put<&Table::clSetCommandQueueProperty>(table, set_queue_property);
+  put<&Table::clGetEventProfilingInfo>(table, event_times);
+  put<&Table::clGetEventInfo>(table, event_info);
+  timed<&Table::clFinish>(table, [](std::uint64_t begin_ticks, cl_int result, cl_command_queue handle) {
+    const std::shared_ptr<Queue> queue = record_wait("clFinish", begin_ticks, result, handle);
+    if (queue != nullptr) state().collector.collect(*queue);
+  });
+  timed<&Table::clFlush>(table, [](std::uint64_t begin_ticks, cl_int result, cl_command_queue handle) {
+    (void)record_wait("clFlush", begin_ticks, result, handle);
+  });
+  timed<&Table::clWaitForEvents>(table,
+                                 [](std::uint64_t begin_ticks, cl_int result, cl_uint count, const cl_event* events) {
+                                   record_call("clWaitForEvents", begin_ticks, result);
+                                   if (result != CL_SUCCESS || !layer().channel->collecting()) return;
+                                   std::shared_ptr<Queue> last;
+                                   for (cl_uint i = 0; i < count; ++i) {
+                                     const std::shared_ptr<Queue> queue = queue_of(events[i]);
+                                     if (queue != nullptr && queue != last) state().collector.collect(*queue);
+                                     last = queue;
+                                   }
+                                 });
+  // Its handle may have been that of a command's event.
+  after<&Table::clCreateUserEvent>(table, [](cl_event made, auto...) {
+    if (made != nullptr) state().events.forget(made);
+  });
 }
 
 }  // namespace accelscope::probe::opencl

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "capture/probe/bodies.h"
+
 namespace accelscope::probe::python {
 namespace {
 
@@ -85,7 +87,7 @@ bool CodeTable::wanted(std::string_view module) const noexcept {
   return only_.empty() || std::any_of(only_.begin(), only_.end(), holds);
 }
 
-void CodeTable::tell(CodeEntry& entry, CodeFacts facts, const std::string& texts, Channel& channel) noexcept {
+void CodeTable::tell(CodeEntry& entry, const std::string& facts, Channel& channel) noexcept {
   const std::uint32_t generation = channel.generation();
   if (told_generation_ != generation) {
     told_generation_ = generation;
@@ -93,12 +95,9 @@ void CodeTable::tell(CodeEntry& entry, CodeFacts facts, const std::string& texts
     told_.clear();
   }
   entry.generation = generation;
-  const std::string alike(reinterpret_cast<const char*>(&facts), sizeof facts);
-  const auto [at, is_new] = told_.try_emplace(alike + texts, next_number_);
+  const auto [at, is_new] = told_.try_emplace(facts, next_number_);
   entry.number = at->second;
-  if (!is_new) return;
-  facts.number = next_number_++;
-  channel.define(kDefineCode, std::string(reinterpret_cast<const char*>(&facts), sizeof facts) + texts);
+  if (is_new) channel.define(kDefineCode, BodyWriter().number(next_number_++).bytes() + facts);
 }
 
 CodeEntry& CodeTable::add(const void* key) noexcept {
@@ -139,10 +138,9 @@ const CodeEntry& CodeTable::tell_code(PyFrameObject* frame, PyObject* code, Chan
                                            : nullptr);
   const std::string module = globals ? text_of(PyDict_GetItemString(globals.get(), "__name__")) : std::string();
   PyErr_Clear();
-  CodeFacts facts{};
-  facts.first_line = number_attribute(code, "co_firstlineno");
-  if (name.empty()) name = names_.of(code, text_attribute(code, "co_name"), facts.first_line, globals.get());
-  facts.flags = number_attribute(code, "co_flags") & ~kNativeCode;
+  const std::uint32_t first_line = number_attribute(code, "co_firstlineno");
+  if (name.empty()) name = names_.of(code, text_attribute(code, "co_name"), first_line, globals.get());
+  const std::uint32_t flags = number_attribute(code, "co_flags") & ~kNativeCode;
   CodeEntry& entry = add(code);
   if (!entry.is_code) {
     entry.is_code = true;
@@ -152,10 +150,7 @@ const CodeEntry& CodeTable::tell_code(PyFrameObject* frame, PyObject* code, Chan
     entry.ignored = own || !wanted(module);
     entry.lineless = file.starts_with("<frozen ");
   }
-  facts.file_bytes = static_cast<std::uint32_t>(file.size());
-  facts.name_bytes = static_cast<std::uint32_t>(name.size());
-  facts.module_bytes = static_cast<std::uint32_t>(module.size());
-  tell(entry, facts, file + name + module, channel);
+  tell(entry, BodyWriter().number(first_line).number(flags).text(file).text(name).text(module).bytes(), channel);
   return entry;
 }
 
@@ -168,11 +163,7 @@ const CodeEntry& CodeTable::tell_native(PyObject* function, const void* key, Cha
     if (key == function) Py_INCREF(function);  // its address is all there is to know it by
     entry.ignored = module.ends_with("_accelscope");
   }
-  CodeFacts facts{};
-  facts.flags = kNativeCode;
-  facts.name_bytes = static_cast<std::uint32_t>(name.size());
-  facts.module_bytes = static_cast<std::uint32_t>(module.size());
-  tell(entry, facts, name + module, channel);
+  tell(entry, BodyWriter().number(0U).number(kNativeCode).text("").text(name).text(module).bytes(), channel);
   return entry;
 }
 

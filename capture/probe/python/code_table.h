@@ -66,14 +66,14 @@ class CodeTable {
   CodeEntry& add(const void* key) noexcept;
   void make_room() noexcept;
   // Code that was compiled anew from the same text keeps its number.
-  void tell(CodeEntry& entry, CodeFacts facts, const std::string& texts, Channel& channel) noexcept;
+  void tell(CodeEntry& entry, const std::string& facts, Channel& channel) noexcept;
   [[nodiscard]] bool wanted(std::string_view module) const noexcept;
 
   std::vector<CodeEntry> entries_;  // open addressing, at most half full
   std::size_t used_ = 0;
   std::uint32_t next_number_ = 0;
   std::uint32_t told_generation_ = 0;
-  std::unordered_map<std::string, std::uint32_t> told_;  // facts and texts, to numbers
+  std::unordered_map<std::string, std::uint32_t> told_;  // facts to numbers
   std::vector<std::string> only_;
   std::vector<std::string> skipped_;
   std::string own_folder_;

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "capture/probe/bodies.h"
+
 namespace accelscope::probe::python {
 namespace {
 
@@ -395,10 +397,7 @@ void Collector::annotate(std::string_view text) noexcept { put_text({kAnnotation
 
 void Collector::meta(std::string_view key, std::string_view value) noexcept {
   if (!channel_.attached()) return;
-  const auto key_bytes = static_cast<std::uint32_t>(key.size());
-  std::string body(reinterpret_cast<const char*>(&key_bytes), sizeof key_bytes);
-  body.append(key).append(value);
-  channel_.define(kDefineMeta, body);
+  channel_.define(kDefineMeta, BodyWriter().text(key).text(value).bytes());
 }
 
 void Collector::collection(bool begins, std::uint32_t value) noexcept {

@@ -31,31 +31,14 @@ PyObject* set_up(PyObject* module, PyObject* arguments) {
   return none();
 }
 
-PyObject* attached(PyObject*, PyObject*) { return PyBool_FromLong(Collector::get().attached() ? 1 : 0); }
-
-PyObject* collecting(PyObject*, PyObject*) { return PyBool_FromLong(Collector::get().collecting() ? 1 : 0); }
-
-PyObject* wants_collections(PyObject*, PyObject*) {
-  return PyBool_FromLong(Collector::get().choice().collections ? 1 : 0);
+template <bool (*kAsk)(Collector&)>
+PyObject* answer(PyObject*, PyObject*) {
+  return PyBool_FromLong(kAsk(Collector::get()) ? 1 : 0);
 }
 
-PyObject* start(PyObject*, PyObject*) {
-  Collector::get().start();
-  return none();
-}
-
-PyObject* enter_region(PyObject*, PyObject*) {
-  Collector::get().enter_region();
-  return none();
-}
-
-PyObject* leave_region(PyObject*, PyObject*) {
-  Collector::get().leave_region();
-  return none();
-}
-
-PyObject* finish(PyObject*, PyObject*) {
-  Collector::get().finish();
+template <void (Collector::*kDo)() noexcept>
+PyObject* call(PyObject*, PyObject*) {
+  (Collector::get().*kDo)();
   return none();
 }
 
@@ -65,11 +48,6 @@ PyObject* take_up_profile(PyObject*, PyObject* arguments) {
   PyObject* argument = nullptr;
   if (PyArg_ParseTuple(arguments, "OsO", &frame, &event, &argument) == 0) return nullptr;
   Collector::get().take_up_profile(frame, event, argument);
-  return none();
-}
-
-PyObject* take_up_trace(PyObject*, PyObject*) {
-  Collector::get().take_up_trace();
   return none();
 }
 
@@ -150,15 +128,17 @@ PyObject* test_ends(PyObject*, PyObject* arguments) {
 
 PyMethodDef methods[] = {
     {"set_up", set_up, METH_VARARGS, "Connects to a capture, if there is one; the other functions come after."},
-    {"attached", attached, METH_NOARGS, "Whether there is a capture; it may be paused."},
-    {"collecting", collecting, METH_NOARGS, "Whether a capture takes what this process tells now."},
-    {"wants_collections", wants_collections, METH_NOARGS, nullptr},
-    {"start", start, METH_NOARGS, nullptr},
-    {"enter_region", enter_region, METH_NOARGS, nullptr},
-    {"leave_region", leave_region, METH_NOARGS, nullptr},
-    {"finish", finish, METH_NOARGS, nullptr},
+    {"attached", answer<[](Collector& of) { return of.attached(); }>, METH_NOARGS,
+     "Whether there is a capture; it may be paused."},
+    {"collecting", answer<[](Collector& of) { return of.collecting(); }>, METH_NOARGS,
+     "Whether a capture takes what this process tells now."},
+    {"wants_collections", answer<[](Collector& of) { return of.choice().collections; }>, METH_NOARGS, nullptr},
+    {"start", call<&Collector::start>, METH_NOARGS, nullptr},
+    {"enter_region", call<&Collector::enter_region>, METH_NOARGS, nullptr},
+    {"leave_region", call<&Collector::leave_region>, METH_NOARGS, nullptr},
+    {"finish", call<&Collector::finish>, METH_NOARGS, nullptr},
     {"take_up_profile", take_up_profile, METH_VARARGS, nullptr},
-    {"take_up_trace", take_up_trace, METH_VARARGS, nullptr},
+    {"take_up_trace", call<&Collector::take_up_trace>, METH_VARARGS, nullptr},
     {"signpost", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(signpost)), METH_VARARGS | METH_KEYWORDS,
      "signpost(header, message=None)\n--\n\nMark this moment on the timeline."},
     {"annotate", annotate, METH_O, nullptr},

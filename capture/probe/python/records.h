@@ -59,9 +59,10 @@ struct TextRecord {
 // Longer texts are cut, between characters.
 constexpr std::uint32_t kMaxTextBytes = 12U << 10;
 
+// Bodies, as BodyWriter packs them.
 enum DefinitionType : std::uint32_t {
-  kDefineCode = 1,  // CodeFacts, then file, qualified name, module
-  kDefineMeta = 2,  // u32 bytes of the key, key, value
+  kDefineCode = 1,  // u32 number, u32 first line, u32 flags, text file, text qualified name, text module
+  kDefineMeta = 2,  // text key, text value
   kDefineNote = 3,  // a NoteKind: u32
 };
 
@@ -69,15 +70,8 @@ enum DefinitionType : std::uint32_t {
 constexpr const char* kLibraryKey = "/library";      // the folder of Python's own modules
 constexpr const char* kDirectoryKey = "/directory";  // that relative paths begin at
 
-// Numbers of codes rise by one from 0, in the order of their definitions.
-struct CodeFacts {
-  std::uint32_t number;
-  std::uint32_t first_line;
-  std::uint32_t flags;  // of the code object; kNativeCode: a function in C
-  std::uint32_t file_bytes;
-  std::uint32_t name_bytes;
-  std::uint32_t module_bytes;
-};
+// Numbers of codes rise by one from 0, in the order of their definitions. Among the flags of a code object: a function
+// in C.
 constexpr std::uint32_t kNativeCode = 0x80000000U;
 
 enum class NoteKind : std::uint32_t {

@@ -30,15 +30,9 @@ class Fed {
     for (std::uint32_t id = 1; id <= 3; ++id) define_site(id, 1, "site " + std::to_string(id));
   }
   void define_site(std::uint32_t id, std::uint32_t domain, const std::string& name) {
-    const SiteDefinition head{.id = id,
-                              .domain = domain,
-                              .line = 0,
-                              .colour = 0,
-                              .name_bytes = static_cast<std::uint32_t>(name.size()),
-                              .function_bytes = 0,
-                              .file_bytes = 0};
-    std::string body(reinterpret_cast<const char*>(&head), sizeof head);
-    reader_->define(static_cast<std::uint32_t>(DefinitionType::site), body + name);
+    probe::BodyWriter body;
+    body.number(id).number(domain).number(0U).number(0U).text(name).text("").text("");
+    reader_->define(static_cast<std::uint32_t>(DefinitionType::site), body.bytes());
   }
   template <typename Record>
   void put(std::uint32_t thread, const Record& record) {

@@ -13,10 +13,18 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+Result<kinds::neuron::NeuronSettings> read_settings(std::vector<request::OptionSetting> options,
+                                                    kinds::neuron::NeuronStart start, const std::string& host) {
+  const Result<request::OptionReader> given =
+      request::OptionReader::read(kinds::neuron::neuron_facts(), {"neuron", std::move(options)});
+  if (!given) return given.error();
+  return kinds::neuron::read_neuron_settings(*given, start, host);
+}
+
 Result<kinds::neuron::NeuronSettings> read_neff(std::vector<request::OptionSetting> options,
                                                 const std::string& host = "trn1-07.example.com") {
   options.insert(options.begin(), {"neff", "mlp.neff"});
-  return kinds::neuron::read_neuron_settings({"neuron", std::move(options)}, kinds::neuron::NeuronStart::neff, host);
+  return read_settings(std::move(options), kinds::neuron::NeuronStart::neff, host);
 }
 
 Words command_of(std::vector<request::OptionSetting> options, const std::string& host = "trn1-07.example.com") {
@@ -27,7 +35,7 @@ Words command_of(std::vector<request::OptionSetting> options, const std::string&
 
 kinds::neuron::NeuronSettings program_settings(std::vector<request::OptionSetting> options) {
   const Result<kinds::neuron::NeuronSettings> settings =
-      kinds::neuron::read_neuron_settings({"neuron", std::move(options)}, kinds::neuron::NeuronStart::program, "box");
+      read_settings(std::move(options), kinds::neuron::NeuronStart::program, "box");
   REQUIRE_MESSAGE(settings.ok(), settings.message());
   return *settings;
 }
@@ -95,11 +103,10 @@ TEST_CASE("settings that contradict each other are refused with what to write") 
                                    {"collectives-worker-start-id", "32"}}),
                  "the workers of this host are 32 to 63"));
   CHECK(contains(refused_settings({{"profile", "system"}}), "a system profile is that of a program"));
-  const Result<kinds::neuron::NeuronSettings> none =
-      kinds::neuron::read_neuron_settings({"neuron", {}}, kinds::neuron::NeuronStart::neff, "box");
+  const Result<kinds::neuron::NeuronSettings> none = read_settings({}, kinds::neuron::NeuronStart::neff, "box");
   CHECK(contains(none.message(), "--neff: name the compiled program"));
-  const Result<kinds::neuron::NeuronSettings> both = kinds::neuron::read_neuron_settings(
-      {"neuron", {{"neff", "mlp.neff"}}}, kinds::neuron::NeuronStart::program, "box");
+  const Result<kinds::neuron::NeuronSettings> both =
+      read_settings({{"neff", "mlp.neff"}}, kinds::neuron::NeuronStart::program, "box");
   CHECK(contains(both.message(), "a program is given as well"));
 }
 

@@ -6,6 +6,7 @@
 
 #include "capture/probe/host/files.h"
 #include "capture/request/kind.h"
+#include "capture/request/options.h"
 #include "tests/capture/kinds/opencl/opencl_run.h"
 
 namespace accelscope::capture {
@@ -243,7 +244,10 @@ TEST_CASE("the layer is put behind layers that are there already") {
   const Result<probes::ProbeFiles> files = probes::ProbeFiles::lay_down();
   REQUIRE_MESSAGE(files.ok(), files.message());
   const auto with = [&](const std::string& others) {
-    return kind.environment({"opencl", {}}, *files, [&](const std::string&) { return others; }).value();
+    return kind
+        .environment(request::read_options(kind, {"opencl", {}}).value(), *files,
+                     [&](const std::string&) { return others; })
+        .value();
   };
   const std::string layer = files->path("libaccelscope_opencl.so");
   CHECK(with("") == std::vector<std::string>{"OPENCL_LAYERS=" + layer});

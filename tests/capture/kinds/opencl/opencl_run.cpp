@@ -9,6 +9,7 @@
 #include "capture/probe/host/files.h"
 #include "capture/probe/host/listener.h"
 #include "capture/request/kind.h"
+#include "capture/request/options.h"
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/support/programs_folder.h"
 
@@ -86,8 +87,8 @@ OpenclRun run_traced(const std::vector<std::string>& arguments,
   const std::unique_ptr<probes::ProbeListener> listener = probes::ProbeListener::open("opencl", folder.path()).value();
   const request::CaptureKind& kind = **request::find_kind("opencl");
   const probes::ProbeFiles files = probes::ProbeFiles::lay_down().value();
-  Result<std::vector<std::string>> environment =
-      kind.environment(request.kinds[0], files, [](const std::string&) { return std::string(); });
+  Result<std::vector<std::string>> environment = kind.environment(request::read_options(kind, choice).value(), files,
+                                                                  [](const std::string&) { return std::string(); });
   REQUIRE_MESSAGE(environment.ok(), environment.message());
   environment->push_back("ACCELSCOPE_PROBES=" + folder.path());
   EndingSink sink(run.sink);
@@ -99,7 +100,7 @@ OpenclRun run_traced(const std::vector<std::string>& arguments,
                                   {},
                                   listener.get(),
                                   [](request::CaptureWish, const std::string&) {}};
-  std::thread reader([&] { run.result = kind.run(kind_run, sink); });
+  std::thread reader([&] { run.result = request::run_kind(kind_run, sink); });
   run_program(run, arguments, *environment, compiler == Compiler::anew ? empty : shared_cache());
   sink.over = true;
   reader.join();

@@ -24,11 +24,9 @@ class ToldPython {
   }
 
   void define(const std::string& name) {
-    records::CodeFacts facts{};
-    facts.number = codes_++;
-    facts.first_line = 1;
-    facts.name_bytes = static_cast<std::uint32_t>(name.size());
-    reader_.define(records::kDefineCode, std::string(reinterpret_cast<const char*>(&facts), sizeof facts) + name);
+    probe::BodyWriter body;
+    body.number(codes_++).number(1U).number(0U).text("").text(name).text("");
+    reader_.define(records::kDefineCode, body.bytes());
   }
   void tell(std::uint16_t type, std::uint32_t value, std::uint64_t after = 0, std::uint32_t thread = 0) {
     const std::uint64_t words[] = {ticks_, after};

@@ -14,9 +14,13 @@ typedef accelscope_zones_place SourceLocationData;
 
 enum class PlotFormatType : uint8_t { Number, Memory, Percentage, Watt };
 
-static inline void SetThreadName(const char* name) {
-  if (const accelscope_zones_functions* zones = accelscope_zones()) zones->thread_name(name);
+// Calls a function of the table, if an agent wants zones.
+template <class Function, class... Values>
+static inline void Tell(Function accelscope_zones_functions::*function, Values... values) {
+  if (const accelscope_zones_functions* zones = accelscope_zones()) (zones->*function)(values...);
 }
+
+static inline void SetThreadName(const char* name) { Tell(&accelscope_zones_functions::thread_name, name); }
 static inline void SetThreadNameWithHint(const char* name, int32_t) { SetThreadName(name); }
 
 class ScopedZone {
@@ -94,18 +98,16 @@ class LockTold {
   }
   LockTold(const LockTold&) = delete;
   LockTold& operator=(const LockTold&) = delete;
-  void Told(int what, bool shared) const {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->lock(what, Number(), shared ? 1 : 0);
-  }
+  void Told(int what, bool shared) const { Tell(&accelscope_zones_functions::lock, what, Number(), shared ? 1 : 0); }
   bool Tried(bool obtained, bool shared) const {
     if (obtained) Told(ACCELSCOPE_LOCK_OBTAIN, shared);
     return obtained;
   }
   void Named(const char* name, size_t size) const {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->lock_named(Number(), place_, name, size);
+    Tell(&accelscope_zones_functions::lock_named, Number(), place_, name, size);
   }
   void Marked(const SourceLocationData* place) const {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->lock_marked(Number(), place);
+    Tell(&accelscope_zones_functions::lock_marked, Number(), place);
   }
 
  private:
@@ -130,90 +132,58 @@ class Lockable {
   void Mark(const SourceLocationData* place) { told_.Marked(place); }
   void CustomName(const char* name, size_t size) { told_.Named(name, size); }
 
- private:
+ protected:
   T lockable_;
   LockTold told_;
 };
 
 template <class T>
-class SharedLockable {
+class SharedLockable : public Lockable<T> {
  public:
-  explicit SharedLockable(const SourceLocationData* place) : told_(place) {}
-  void lock() {
-    told_.Told(ACCELSCOPE_LOCK_WAIT, false);
-    lockable_.lock();
-    told_.Told(ACCELSCOPE_LOCK_OBTAIN, false);
-  }
-  void unlock() {
-    lockable_.unlock();
-    told_.Told(ACCELSCOPE_LOCK_RELEASE, false);
-  }
-  bool try_lock() { return told_.Tried(lockable_.try_lock(), false); }
+  using Lockable<T>::Lockable;
   void lock_shared() {
-    told_.Told(ACCELSCOPE_LOCK_WAIT, true);
-    lockable_.lock_shared();
-    told_.Told(ACCELSCOPE_LOCK_OBTAIN, true);
+    this->told_.Told(ACCELSCOPE_LOCK_WAIT, true);
+    this->lockable_.lock_shared();
+    this->told_.Told(ACCELSCOPE_LOCK_OBTAIN, true);
   }
   void unlock_shared() {
-    lockable_.unlock_shared();
-    told_.Told(ACCELSCOPE_LOCK_RELEASE, true);
+    this->lockable_.unlock_shared();
+    this->told_.Told(ACCELSCOPE_LOCK_RELEASE, true);
   }
-  bool try_lock_shared() { return told_.Tried(lockable_.try_lock_shared(), true); }
-  void Mark(const SourceLocationData* place) { told_.Marked(place); }
-  void CustomName(const char* name, size_t size) { told_.Named(name, size); }
-
- private:
-  T lockable_;
-  LockTold told_;
+  bool try_lock_shared() { return this->told_.Tried(this->lockable_.try_lock_shared(), true); }
 };
 
 // What programs call on the profiler itself.
 class Profiler {
  public:
-  static void Plot(const char* name, double value) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->plot_real(name, value);
-  }
+  static void Plot(const char* name, double value) { Tell(&accelscope_zones_functions::plot_real, name, value); }
   static void PlotData(const char* name, double value) { Plot(name, value); }
   static void PlotData(const char* name, float value) { Plot(name, static_cast<double>(value)); }
   template <class Integer>
   static void PlotData(const char* name, Integer value) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) {
-      zones->plot_integer(name, static_cast<int64_t>(value));
-    }
+    Tell(&accelscope_zones_functions::plot_integer, name, static_cast<int64_t>(value));
   }
   static void ConfigurePlot(const char* name, PlotFormatType format, bool = false, bool = true, uint32_t = 0) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) {
-      zones->plot_format(name, static_cast<int>(format));
-    }
+    Tell(&accelscope_zones_functions::plot_format, name, static_cast<int>(format));
   }
-  static void Frame(int what, const char* name) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->frame(what, name);
-  }
+  static void Frame(int what, const char* name) { Tell(&accelscope_zones_functions::frame, what, name); }
   static void SendFrameMark(const char* name) { Frame(ACCELSCOPE_FRAME_MARK, name); }
   static void SendFrameImage(const void*, uint16_t, uint16_t, uint8_t, bool) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->frame_image();
+    Tell(&accelscope_zones_functions::frame_image);
   }
   static void Message(const char* text, size_t size, uint32_t color = 0, int severity = 2) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->message(text, size, color, severity);
+    Tell(&accelscope_zones_functions::message, text, size, color, severity);
   }
-  static void MessageAppInfo(const char* text, size_t size) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->app_info(text, size);
-  }
+  static void MessageAppInfo(const char* text, size_t size) { Tell(&accelscope_zones_functions::app_info, text, size); }
   static void Allocated(const void* address, size_t size, const char* pool = nullptr) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->allocated(address, size, pool);
+    Tell(&accelscope_zones_functions::allocated, address, size, pool);
   }
   static void Freed(const void* address, const char* pool = nullptr) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->freed(address, pool);
+    Tell(&accelscope_zones_functions::freed, address, pool);
   }
-  static void ProgramName(const char* name) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->program_name(name);
-  }
-  static void FiberEntered(const char* name) {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->fiber_entered(name);
-  }
-  static void FiberLeft() {
-    if (const accelscope_zones_functions* zones = accelscope_zones()) zones->fiber_left();
-  }
+  static void ProgramName(const char* name) { Tell(&accelscope_zones_functions::program_name, name); }
+  static void FiberEntered(const char* name) { Tell(&accelscope_zones_functions::fiber_entered, name); }
+  static void FiberLeft() { Tell(&accelscope_zones_functions::fiber_left); }
   static bool Collecting() {
     const accelscope_zones_functions* zones = accelscope_zones();
     return zones && zones->collecting() != 0;

@@ -39,14 +39,13 @@
 
 #ifdef TRACY_ENABLE
 #include "zone_types.h"
-#include "zones_on.h"
 #else
 namespace tracy {
 static inline void SetThreadName(const char*) {}
 static inline void SetThreadNameWithHint(const char*, int32_t) {}
 enum class PlotFormatType : uint8_t { Number, Memory, Percentage, Watt };
 }  // namespace tracy
-#include "zones_off.h"
 #endif
+#include "zones_macros.h"
 
 #endif

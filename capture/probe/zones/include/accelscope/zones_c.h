@@ -145,56 +145,23 @@ static inline int32_t ___tracy_connected(void) {
 }
 
 #define TracyCSetThreadName(name) ___tracy_set_thread_name(name);
-#define TracyCZone(ctx, active)                                                                                     \
-  static const struct accelscope_zones_place TracyConcat(accelscope_zone_place_, ctx) = {NULL, __func__, TracyFile, \
-                                                                                         (uint32_t)TracyLine, 0};   \
-  TracyCZoneCtx ctx = ___tracy_emit_zone_begin(&TracyConcat(accelscope_zone_place_, ctx), active);
-#define TracyCZoneN(ctx, name, active)                                                                              \
-  static const struct accelscope_zones_place TracyConcat(accelscope_zone_place_, ctx) = {name, __func__, TracyFile, \
-                                                                                         (uint32_t)TracyLine, 0};   \
-  TracyCZoneCtx ctx = ___tracy_emit_zone_begin(&TracyConcat(accelscope_zone_place_, ctx), active);
-#define TracyCZoneC(ctx, color, active)                                                                               \
-  static const struct accelscope_zones_place TracyConcat(accelscope_zone_place_, ctx) = {NULL, __func__, TracyFile,   \
-                                                                                         (uint32_t)TracyLine, color}; \
-  TracyCZoneCtx ctx = ___tracy_emit_zone_begin(&TracyConcat(accelscope_zone_place_, ctx), active);
 #define TracyCZoneNC(ctx, name, color, active)                                                                        \
   static const struct accelscope_zones_place TracyConcat(accelscope_zone_place_, ctx) = {name, __func__, TracyFile,   \
                                                                                          (uint32_t)TracyLine, color}; \
   TracyCZoneCtx ctx = ___tracy_emit_zone_begin(&TracyConcat(accelscope_zone_place_, ctx), active);
-#define TracyCZoneS(ctx, depth, active) TracyCZone(ctx, active)
-#define TracyCZoneNS(ctx, name, depth, active) TracyCZoneN(ctx, name, active)
-#define TracyCZoneCS(ctx, color, depth, active) TracyCZoneC(ctx, color, active)
-#define TracyCZoneNCS(ctx, name, color, depth, active) TracyCZoneNC(ctx, name, color, active)
 #define TracyCZoneEnd(ctx) ___tracy_emit_zone_end(ctx);
 #define TracyCZoneText(ctx, txt, size) ___tracy_emit_zone_text(ctx, txt, size);
 #define TracyCZoneName(ctx, txt, size) ___tracy_emit_zone_name(ctx, txt, size);
 #define TracyCZoneColor(ctx, color) ___tracy_emit_zone_color(ctx, color);
 #define TracyCZoneValue(ctx, value) ___tracy_emit_zone_value(ctx, value);
-#define TracyCAlloc(ptr, size) ___tracy_emit_memory_alloc_named(ptr, size, NULL)
-#define TracyCFree(ptr) ___tracy_emit_memory_free_named(ptr, NULL)
 #define TracyCAllocN(ptr, size, name) ___tracy_emit_memory_alloc_named(ptr, size, name)
 #define TracyCFreeN(ptr, name) ___tracy_emit_memory_free_named(ptr, name)
-#define TracyCAllocS(ptr, size, depth) TracyCAlloc(ptr, size)
-#define TracyCFreeS(ptr, depth) TracyCFree(ptr)
-#define TracyCAllocNS(ptr, size, depth, name) TracyCAllocN(ptr, size, name)
-#define TracyCFreeNS(ptr, depth, name) TracyCFreeN(ptr, name)
-#define TracyCSecureAlloc(ptr, size) TracyCAlloc(ptr, size)
-#define TracyCSecureFree(ptr) TracyCFree(ptr)
-#define TracyCMessage(txt, size) ___tracy_emit_message_color(txt, size, 0);
-#define TracyCMessageL(txt) ___tracy_emit_message_color(txt, strlen(txt), 0);
 #define TracyCMessageC(txt, size, color) ___tracy_emit_message_color(txt, size, color);
-#define TracyCMessageLC(txt, color) ___tracy_emit_message_color(txt, strlen(txt), color);
-#define TracyCMessageS(txt, size, depth) TracyCMessage(txt, size)
-#define TracyCMessageLS(txt, depth) TracyCMessageL(txt)
-#define TracyCMessageCS(txt, size, color, depth) TracyCMessageC(txt, size, color)
-#define TracyCMessageLCS(txt, color, depth) TracyCMessageLC(txt, color)
-#define TracyCFrameMark ___tracy_emit_frame(ACCELSCOPE_FRAME_MARK, NULL);
 #define TracyCFrameMarkNamed(name) ___tracy_emit_frame(ACCELSCOPE_FRAME_MARK, name);
 #define TracyCFrameMarkStart(name) ___tracy_emit_frame(ACCELSCOPE_FRAME_START, name);
 #define TracyCFrameMarkEnd(name) ___tracy_emit_frame(ACCELSCOPE_FRAME_END, name);
 #define TracyCFrameImage(image, width, height, offset, flip) ___tracy_emit_frame_image();
 #define TracyCPlot(name, val) ___tracy_emit_plot(name, val);
-#define TracyCPlotF(name, val) ___tracy_emit_plot(name, (double)(val));
 #define TracyCPlotI(name, val) ___tracy_emit_plot_int(name, val);
 #define TracyCPlotConfig(name, type, step, fill, color) ___tracy_emit_plot_config(name, type);
 #define TracyCAppInfo(txt, size) ___tracy_emit_message_appinfo(txt, size);
@@ -208,44 +175,20 @@ static inline int32_t ___tracy_connected(void) {
 
 typedef const void* TracyCZoneCtx;
 #define TracyCSetThreadName(name)
-#define TracyCZone(ctx, active)
-#define TracyCZoneN(ctx, name, active)
-#define TracyCZoneC(ctx, color, active)
 #define TracyCZoneNC(ctx, name, color, active)
-#define TracyCZoneS(ctx, depth, active)
-#define TracyCZoneNS(ctx, name, depth, active)
-#define TracyCZoneCS(ctx, color, depth, active)
-#define TracyCZoneNCS(ctx, name, color, depth, active)
 #define TracyCZoneEnd(ctx)
 #define TracyCZoneText(ctx, txt, size)
 #define TracyCZoneName(ctx, txt, size)
 #define TracyCZoneColor(ctx, color)
 #define TracyCZoneValue(ctx, value)
-#define TracyCAlloc(ptr, size)
-#define TracyCFree(ptr)
 #define TracyCAllocN(ptr, size, name)
 #define TracyCFreeN(ptr, name)
-#define TracyCAllocS(ptr, size, depth)
-#define TracyCFreeS(ptr, depth)
-#define TracyCAllocNS(ptr, size, depth, name)
-#define TracyCFreeNS(ptr, depth, name)
-#define TracyCSecureAlloc(ptr, size)
-#define TracyCSecureFree(ptr)
-#define TracyCMessage(txt, size)
-#define TracyCMessageL(txt)
 #define TracyCMessageC(txt, size, color)
-#define TracyCMessageLC(txt, color)
-#define TracyCMessageS(txt, size, depth)
-#define TracyCMessageLS(txt, depth)
-#define TracyCMessageCS(txt, size, color, depth)
-#define TracyCMessageLCS(txt, color, depth)
-#define TracyCFrameMark
 #define TracyCFrameMarkNamed(name)
 #define TracyCFrameMarkStart(name)
 #define TracyCFrameMarkEnd(name)
 #define TracyCFrameImage(image, width, height, offset, flip)
 #define TracyCPlot(name, val)
-#define TracyCPlotF(name, val)
 #define TracyCPlotI(name, val)
 #define TracyCPlotConfig(name, type, step, fill, color)
 #define TracyCAppInfo(txt, size)
@@ -255,4 +198,31 @@ typedef const void* TracyCZoneCtx;
 #define TracyCIsStarted 0
 
 #endif
+
+/* All others are made of these. */
+#define TracyCZone(ctx, active) TracyCZoneNC(ctx, NULL, 0, active)
+#define TracyCZoneN(ctx, name, active) TracyCZoneNC(ctx, name, 0, active)
+#define TracyCZoneC(ctx, color, active) TracyCZoneNC(ctx, NULL, color, active)
+#define TracyCZoneS(ctx, depth, active) TracyCZone(ctx, active)
+#define TracyCZoneNS(ctx, name, depth, active) TracyCZoneN(ctx, name, active)
+#define TracyCZoneCS(ctx, color, depth, active) TracyCZoneC(ctx, color, active)
+#define TracyCZoneNCS(ctx, name, color, depth, active) TracyCZoneNC(ctx, name, color, active)
+#define TracyCAlloc(ptr, size) TracyCAllocN(ptr, size, NULL)
+#define TracyCFree(ptr) TracyCFreeN(ptr, NULL)
+#define TracyCAllocS(ptr, size, depth) TracyCAlloc(ptr, size)
+#define TracyCFreeS(ptr, depth) TracyCFree(ptr)
+#define TracyCAllocNS(ptr, size, depth, name) TracyCAllocN(ptr, size, name)
+#define TracyCFreeNS(ptr, depth, name) TracyCFreeN(ptr, name)
+#define TracyCSecureAlloc(ptr, size) TracyCAlloc(ptr, size)
+#define TracyCSecureFree(ptr) TracyCFree(ptr)
+#define TracyCMessage(txt, size) TracyCMessageC(txt, size, 0)
+#define TracyCMessageL(txt) TracyCMessageC(txt, strlen(txt), 0)
+#define TracyCMessageLC(txt, color) TracyCMessageC(txt, strlen(txt), color)
+#define TracyCMessageS(txt, size, depth) TracyCMessage(txt, size)
+#define TracyCMessageLS(txt, depth) TracyCMessageL(txt)
+#define TracyCMessageCS(txt, size, color, depth) TracyCMessageC(txt, size, color)
+#define TracyCMessageLCS(txt, color, depth) TracyCMessageLC(txt, color)
+#define TracyCFrameMark TracyCFrameMarkNamed(NULL)
+#define TracyCPlotF(name, val) TracyCPlot(name, (double)(val))
+
 #endif

@@ -1,4 +1,4 @@
-// Bodies of the layer's definitions: numbers as they lie in memory, texts behind their length.
+// Bodies of definitions: numbers as they lie in memory, texts behind their length.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope::probe::opencl {
+namespace accelscope::probe {
 
 class BodyWriter {
  public:
@@ -54,6 +54,7 @@ class BodyReader {
     return value;
   }
   [[nodiscard]] bool ok() const noexcept { return ok_; }
+  [[nodiscard]] bool all_read() const noexcept { return ok_ && rest_.empty(); }
 
  private:
   void fail() {
@@ -64,4 +65,4 @@ class BodyReader {
   bool ok_ = true;
 };
 
-}  // namespace accelscope::probe::opencl
+}  // namespace accelscope::probe

@@ -14,22 +14,23 @@ namespace {
 constexpr double kLargeResidual = 1e6;  // ns; the eye compares hosts at about a millisecond
 constexpr std::uintmax_t kReserve = 64U << 20;
 
+// A pair as a log keeps it: the agent's answer, and how sure it is.
+struct KeptPair {
+  wire::ClockReport report;
+  std::int64_t uncertainty_ns = 0;
+  static void fields(auto& walk, auto& pair) { walk(pair.report, pair.uncertainty_ns); }
+};
+
 }  // namespace
 
 wire::Frame encode_clock_pair(const ClockPair& pair) {
-  ByteWriter writer;
-  writer.raw(wire::encode(wire::ClockReport{pair.ns, pair.ticks}).body);
-  writer.number(pair.uncertainty_ns);
-  return wire::make_frame(wire::FrameType::clock, writer.take());
+  return wire::make_frame(wire::FrameType::clock, write_fields(KeptPair{{pair.ns, pair.ticks}, pair.uncertainty_ns}));
 }
 
 Result<ClockPair> decode_clock_pair(ByteView body) {
-  const Result<wire::ClockReport> report = wire::decode_clock(body);
-  if (!report) return report.error();
-  ByteReader rest(body.subspan(std::min(body.size(), wire::encode(report.value()).body.size())));
-  const ClockPair pair{report.value().agent_ns, report.value().viewer_ns, rest.number<std::int64_t>()};
-  if (!rest.ok()) return Error{"a reading of clocks that is cut short"};
-  return pair;
+  const Result<KeptPair> kept = read_fields<KeptPair>(body, "reading of clocks");
+  if (!kept) return kept.error();
+  return ClockPair{kept->report.agent_ns, kept->report.viewer_ns, kept->uncertainty_ns};
 }
 
 std::string HostNames::name(const std::string& host, const std::string& place) {
@@ -206,7 +207,7 @@ Result<void> AgentFeed::replay_frame(wire::Frame frame, const log::FrameLogReade
     case wire::FrameType::chunk:
       return replay_data(std::move(frame), reader);
     case wire::FrameType::gap:
-      if (const Result<wire::Gap> gap = wire::decode_gap(frame.body);
+      if (const Result<wire::Gap> gap = wire::decode<wire::Gap>(frame.body);
           gap && gap.value().last > ingest_.last_sequence()) {
         return ingest_.take(gap.value());
       }
@@ -215,7 +216,7 @@ Result<void> AgentFeed::replay_frame(wire::Frame frame, const log::FrameLogReade
       if (const Result<ClockPair> pair = decode_clock_pair(frame.body); pair) clock_.add(pair.value());
       return {};
     case wire::FrameType::end:
-      if (const Result<wire::StreamEnd> end = wire::decode_end(frame.body); end) {
+      if (const Result<wire::StreamEnd> end = wire::decode<wire::StreamEnd>(frame.body); end) {
         facts_.end = end.value();
         const Result<std::string> compared = ingest_.finish(end.value());
         if (!compared) return compared.error();

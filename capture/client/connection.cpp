@@ -139,16 +139,19 @@ void Connection::Implementation::on_frame(wire::Frame frame) {
   };
   switch (frame.header.type) {
     case wire::FrameType::error:
-      return take(wire::decode_error(frame.body), [this](const wire::ErrorMessage& error) { on_error(error); });
+      return take(wire::decode<wire::ErrorMessage>(frame.body),
+                  [this](const wire::ErrorMessage& error) { on_error(error); });
     case wire::FrameType::hello:
       if (step != Step::greeting) break;
-      return take(wire::decode_hello(frame.body), [this](const wire::Hello& agent) { on_hello(agent); });
+      return take(wire::decode<wire::Hello>(frame.body), [this](const wire::Hello& agent) { on_hello(agent); });
     case wire::FrameType::welcome:
       if (step != Step::welcoming) break;
-      return take(wire::decode_welcome(frame.body), [this](const wire::Welcome& welcome) { on_welcome(welcome); });
+      return take(wire::decode<wire::Welcome>(frame.body),
+                  [this](const wire::Welcome& welcome) { on_welcome(welcome); });
     case wire::FrameType::started:
       if (step != Step::starting) break;
-      return take(wire::decode_started(frame.body), [this](const wire::Started& message) { on_started(message); });
+      return take(wire::decode<wire::Started>(frame.body),
+                  [this](const wire::Started& message) { on_started(message); });
     default:
       if (on_stream_frame(frame)) return;
   }
@@ -228,7 +231,7 @@ Result<wire::Frame> Connection::Implementation::start_frame() const {
                   options.place)};
   wire::Frame frame = wire::encode(start);
   if (frame.body.size() > find_frame_type(wire::FrameType::start)->max_length) return too_large;
-  const Result<wire::Start> understood = wire::decode_start(frame.body);
+  const Result<wire::Start> understood = wire::decode<wire::Start>(frame.body);
   if (!understood || understood.value() != start) return too_large;
   return frame;
 }
@@ -422,7 +425,7 @@ void Connection::saved() {
     const std::uint64_t last = impl->feed.counts().last_sequence();
     if (!impl->joined || impl->acknowledged < last) return;
     impl->acknowledged_durable = last;
-    impl->link->send(wire::encode_durable({last}));
+    impl->link->send(wire::encode(wire::Durable{last}));
     impl->say_done();
   });
 }

@@ -29,11 +29,11 @@ class Probe final : public wire::LinkHandler {
   void on_frame(wire::Frame frame) override {
     switch (frame.header.type) {
       case wire::FrameType::hello:
-        return on_hello(wire::decode_hello(frame.body));
+        return on_hello(wire::decode<wire::Hello>(frame.body));
       case wire::FrameType::welcome:
-        return on_welcome(wire::decode_welcome(frame.body));
+        return on_welcome(wire::decode<wire::Welcome>(frame.body));
       case wire::FrameType::error: {
-        const Result<wire::ErrorMessage> error = wire::decode_error(frame.body);
+        const Result<wire::ErrorMessage> error = wire::decode<wire::ErrorMessage>(frame.body);
         return fail(error ? wire::printable(error.value().text) : error.message());
       }
       default:

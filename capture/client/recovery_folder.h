@@ -21,6 +21,13 @@ struct RecoveryPlan {
   std::string title;
   std::int64_t begun_unix_s = 0;
   std::string viewer_id;  // as whom the agents know this viewer when it comes back
+  static void fields(auto& walk, auto& kept) {
+    auto& plan = kept.plan;
+    walk(kept.title, kept.begun_unix_s, plan.places);
+    walk.choice(plan.mode, wire::StartMode::look, wire::StartMode::watch);
+    walk(plan.capture_id, plan.send, plan.results_folder, plan.token_file, plan.ssh_config_file, kept.viewer_id);
+    walk(plan.request);
+  }
 };
 
 class RecoveryFolder {

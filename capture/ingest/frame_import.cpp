@@ -52,7 +52,7 @@ class CaptureReader {
  private:
   Result<void> take(wire::Frame frame) {
     if (frame.header.type == wire::FrameType::end) {
-      if (const Result<wire::StreamEnd> end = wire::decode_end(frame.body); end) end_ = end.value();
+      if (const Result<wire::StreamEnd> end = wire::decode<wire::StreamEnd>(frame.body); end) end_ = end.value();
     }
     const std::uint64_t sequence = frame.header.sequence;
     if (sequence == 0) return {};

@@ -275,24 +275,11 @@ std::uint64_t FrameLog::total_bytes() const noexcept {
 }
 
 Result<void> FrameLog::write_facts(const FrameLogFacts& facts) {
-  ByteWriter writer;
-  writer.number(kFactsMagic);
-  writer.number(kFactsVersion);
-  writer.text(facts.capture_id);
-  writer.text(facts.place);
-  writer.text(facts.name);
-  writer.text(facts.description);
-  writer.number(facts.begun_unix_ns);
-  writer.number(static_cast<std::uint8_t>(facts.state));
-  writer.number(facts.durable);
-  const Bytes released = wire::encode(facts.released).body;
-  writer.number(static_cast<std::uint32_t>(released.size()));
-  writer.raw(released);
-  writer.number(facts.released_of_first_scope);
-  writer.number(static_cast<std::uint8_t>(facts.end ? 1 : 0));
-  if (facts.end) writer.raw(wire::encode(*facts.end).body);
-  writer.number(checksum(writer.view()));
-  const Result<OpenFile> written = write_as_a_whole(facts_path(folder_), writer.view());
+  FieldWriter walk(wire::kMessageLimits);
+  walk(kFactsMagic, kFactsVersion, facts);
+  Bytes bytes = walk.take();
+  append_checksum(bytes);
+  const Result<OpenFile> written = write_as_a_whole(facts_path(folder_), bytes);
   return written ? Result<void>() : written.error();
 }
 
@@ -303,30 +290,14 @@ Result<FrameLogFacts> FrameLog::read_facts(const fs::path& folder) {
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const ByteView bytes = std::as_bytes(std::span(text));
   const Error damaged{path.string() + ": is damaged, so that the capture cannot be named"};
-  if (bytes.size() < sizeof(std::uint64_t)) return damaged;
-  const ByteView checked = bytes.first(bytes.size() - sizeof(std::uint64_t));
-  if (ByteReader(bytes.subspan(checked.size())).number<std::uint64_t>() != checksum(checked)) return damaged;
-  ByteReader reader(checked);
-  if (reader.number<std::uint32_t>() != kFactsMagic || reader.number<std::uint16_t>() != kFactsVersion) return damaged;
+  const std::optional<ByteView> content = checked_content(bytes);
+  if (!content) return damaged;
+  FieldReader walk(*content, wire::kMessageLimits);
+  std::uint32_t magic = 0;
+  std::uint16_t version = 0;
   FrameLogFacts facts;
-  facts.capture_id = reader.text();
-  facts.place = reader.text();
-  facts.name = reader.text();
-  facts.description = reader.text();
-  facts.begun_unix_ns = reader.number<std::uint64_t>();
-  facts.state = static_cast<wire::CaptureState>(reader.number<std::uint8_t>());
-  facts.durable = reader.number<std::uint64_t>();
-  Result<wire::StreamEnd> released = wire::decode_end(reader.raw(reader.number<std::uint32_t>()));
-  if (!released) return damaged;
-  facts.released = std::move(released).value();
-  facts.released_of_first_scope = reader.number<std::uint64_t>();
-  if (reader.number<std::uint8_t>() != 0) {
-    Result<wire::StreamEnd> end = wire::decode_end(reader.raw(reader.remaining()));
-    if (!end) return damaged;
-    facts.end = std::move(end).value();
-  }
-  if (!reader.ok() || facts.state < wire::CaptureState::running || facts.state > wire::CaptureState::interrupted)
-    return damaged;
+  walk(magic, version, facts);
+  if (!walk.ok() || magic != kFactsMagic || version != kFactsVersion) return damaged;
   return facts;
 }
 

@@ -49,6 +49,13 @@ struct FrameLogFacts {
   wire::StreamEnd released;
   std::uint64_t released_of_first_scope = 0;  // frames of scope 0 among them
   bool operator==(const FrameLogFacts&) const = default;
+  static void fields(auto& walk, auto& f) {
+    walk(f.capture_id, f.place, f.name, f.description, f.begun_unix_ns);
+    walk.choice(f.state, wire::CaptureState::running, wire::CaptureState::interrupted);
+    walk(f.durable);
+    walk.sized(f.released);
+    walk(f.released_of_first_scope, f.end);
+  }
 };
 
 // What open_existing() found.

@@ -45,35 +45,36 @@ void ViewerSession::on_frame(wire::Frame frame) {
   };
   switch (frame.header.type) {
     case wire::FrameType::error:
-      return take(wire::decode_error(frame.body), [this](const wire::ErrorMessage& error) {
+      return take(wire::decode<wire::ErrorMessage>(frame.body), [this](const wire::ErrorMessage& error) {
         host_.log(fmt::format("{}: the viewer gives up: {}", viewer_, wire::printable(error.text)));
         link_->finish();
       });
     case wire::FrameType::hello:
-      if (!greeted_) return take(wire::decode_hello(frame.body), [this](const wire::Hello& hello) { on_hello(hello); });
+      if (!greeted_)
+        return take(wire::decode<wire::Hello>(frame.body), [this](const wire::Hello& hello) { on_hello(hello); });
       break;
     case wire::FrameType::proof:
       if (admitted_) {
-        return take(wire::decode_proof(frame.body), [this](const wire::ProofMessage& proof) { on_proof(proof.mac); });
+        return take(wire::decode<wire::ProofMessage>(frame.body),
+                    [this](const wire::ProofMessage& proof) { on_proof(proof.mac); });
       }
       break;
     case wire::FrameType::start:
       if (welcomed_ && run_ == nullptr) {
-        return take(wire::decode_start(frame.body), [this](const wire::Start& start) { on_start(start); });
+        return take(wire::decode<wire::Start>(frame.body), [this](const wire::Start& start) { on_start(start); });
       }
       break;
     case wire::FrameType::received:
     case wire::FrameType::durable:
       if (run_ != nullptr) {
-        return take(wire::decode_acknowledgement(frame.body),
-                    [this, type = frame.header.type](const wire::Acknowledgement& message) {
-                      on_acknowledgement(type, message);
-                    });
+        return take(
+            wire::decode<wire::Received>(frame.body),
+            [this, type = frame.header.type](const wire::Received& message) { on_acknowledgement(type, message); });
       }
       break;
     case wire::FrameType::clock:
       if (welcomed_) {
-        return take(wire::decode_clock(frame.body), [this](const wire::ClockReport& asked) {
+        return take(wire::decode<wire::ClockReport>(frame.body), [this](const wire::ClockReport& asked) {
           link_->send(
               wire::encode(wire::ClockReport{asked.viewer_ns, run_ == nullptr ? -1 : run_->now_ns().value_or(-1)}));
         });
@@ -81,18 +82,19 @@ void ViewerSession::on_frame(wire::Frame frame) {
       break;
     case wire::FrameType::discard:
       if (welcomed_) {
-        return take(wire::decode_discard(frame.body),
+        return take(wire::decode<wire::Discard>(frame.body),
                     [this](const wire::Discard& discard) { host_.discard(discard.capture_id, *this); });
       }
       break;
     case wire::FrameType::file:
       if (welcomed_ && run_ == nullptr) {
-        return take(wire::decode_file(frame.body), [this](const wire::FilePiece& piece) { on_file(piece); });
+        return take(wire::decode<wire::FilePiece>(frame.body),
+                    [this](const wire::FilePiece& piece) { on_file(piece); });
       }
       break;
     case wire::FrameType::fetch:
       if (welcomed_ && outgoing_ == nullptr) {
-        return take(wire::decode_fetch(frame.body), [this](const wire::Fetch& fetch) { on_fetch(fetch); });
+        return take(wire::decode<wire::Fetch>(frame.body), [this](const wire::Fetch& fetch) { on_fetch(fetch); });
       }
       break;
     case wire::FrameType::stop:
@@ -173,11 +175,11 @@ void ViewerSession::on_command(const wire::Frame& frame) {
     return given.empty() ? fmt::format("{} by the viewer at {}", what, link_->peer_address()) : wire::printable(given);
   };
   if (frame.header.type == wire::FrameType::stop) {
-    const Result<wire::Stop> request = wire::decode_stop(frame.body);
+    const Result<wire::Stop> request = wire::decode<wire::Stop>(frame.body);
     if (!request) return refuse(wire::ErrorCode::protocol, request.message());
     return run_->stop(request->reason.empty() ? "stopped by the viewer" : wire::printable(request->reason));
   }
-  const Result<wire::Pause> request = wire::decode_pause(frame.body);
+  const Result<wire::Pause> request = wire::decode<wire::Pause>(frame.body);
   if (!request) return refuse(wire::ErrorCode::protocol, request.message());
   if (frame.header.type == wire::FrameType::pause) return run_->pause(reason(request->reason, "paused"));
   run_->resume(reason(request->reason, "resumed"));
@@ -268,7 +270,7 @@ void ViewerSession::send_item(const OutboxReader::Item& item) {
   link_->send(item.frame);
 }
 
-void ViewerSession::on_acknowledgement(wire::FrameType type, const wire::Acknowledgement& message) {
+void ViewerSession::on_acknowledgement(wire::FrameType type, const wire::Received& message) {
   const bool possible = message.sequence <= reader_->position() &&
                         (type == wire::FrameType::received || message.sequence <= acknowledged_);
   if (!possible) {

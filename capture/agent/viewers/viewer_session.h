@@ -76,7 +76,7 @@ class ViewerSession final : public wire::LinkHandler {
   void on_hello(const wire::Hello& hello);
   void on_proof(const std::string& mac);
   void on_start(const wire::Start& start);
-  void on_acknowledgement(wire::FrameType type, const wire::Acknowledgement& message);
+  void on_acknowledgement(wire::FrameType type, const wire::Received& message);
   void on_command(const wire::Frame& frame);
   void on_file(const wire::FilePiece& piece);
   void on_fetch(const wire::Fetch& fetch);

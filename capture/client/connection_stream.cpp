@@ -46,50 +46,10 @@ void Connection::Implementation::on_started(const wire::Started& message) {
   apply_wishes();
 }
 
-bool Connection::Implementation::on_stream_frame(wire::Frame& frame) {
-  const auto take = [this](const auto& message, const auto& act) {
-    if (!message) {
-      give_up(wire::ErrorCode::protocol, "sent " + message.message());
-    } else {
-      act(message.value());
-    }
-    return true;
-  };
-  const bool streams = step == Step::streaming;
-  switch (frame.header.type) {
-    case wire::FrameType::chunk:
-    case wire::FrameType::definition:
-      if (streams) on_data(std::move(frame));
-      return streams;
-    case wire::FrameType::gap:
-      return streams && take(wire::decode<wire::Gap>(frame.body), [this](const wire::Gap& gap) { on_gap(gap); });
-    case wire::FrameType::end:
-      return streams && take(wire::decode<wire::StreamEnd>(frame.body),
-                             [this](const wire::StreamEnd& message) { on_end(message); });
-    case wire::FrameType::progress:
-      return take(wire::decode<wire::ProgressReport>(frame.body), [this](const wire::ProgressReport& report) {
-        const std::lock_guard lock(mutex);
-        shared.waiting_bytes = report.queued_bytes;
-        if (!report.text.empty()) shared.description = wire::printable(report.text);
-      });
-    case wire::FrameType::state:
-      return take(wire::decode<wire::StateReport>(frame.body),
-                  [this](const wire::StateReport& report) { on_state(report); });
-    case wire::FrameType::clock:
-      return take(wire::decode<wire::ClockReport>(frame.body),
-                  [this](const wire::ClockReport& report) { on_clock(report); });
-    case wire::FrameType::file:
-      return step == Step::fetching &&
-             take(wire::decode<wire::FilePiece>(frame.body), [this](const wire::FilePiece& piece) { on_file(piece); });
-    case wire::FrameType::fetched:
-      return step == Step::fetching && take(wire::decode<wire::Fetched>(frame.body), [this](const wire::Fetched& all) {
-               const std::string own = receiver ? receiver->problems() : "";
-               const std::string told = wire::printable(all.message);
-               conclude(told + (told.empty() || own.empty() ? "" : "; ") + own);
-             });
-    default:
-      return false;
-  }
+void Connection::Implementation::on_progress(const wire::ProgressReport& report) {
+  const std::lock_guard lock(mutex);
+  shared.waiting_bytes = report.queued_bytes;
+  if (!report.text.empty()) shared.description = wire::printable(report.text);
 }
 
 void Connection::Implementation::on_data(wire::Frame frame) {
@@ -191,6 +151,12 @@ void Connection::Implementation::on_file(const wire::FilePiece& piece) {
   }
   const std::lock_guard lock(mutex);
   shared.results_files = receiver->files();
+}
+
+void Connection::Implementation::on_fetched(const wire::Fetched& all) {
+  const std::string own = receiver ? receiver->problems() : "";
+  const std::string told = wire::printable(all.message);
+  conclude(told + (told.empty() || own.empty() ? "" : "; ") + own);
 }
 
 // The capture has ended, and its results are here.

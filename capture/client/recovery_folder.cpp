@@ -1,8 +1,6 @@
 #include "capture/client/recovery_folder.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -56,10 +54,10 @@ std::string encode(RecoveryPlan kept) {
   return sealed(kPlanMagic, kVersion, kept);
 }
 
-Result<log::OpenFile> take_lock(const fs::path& folder) {
-  log::OpenFile lock(::open(lock_path(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) return log::file_error(lock_path(folder), "opened");
-  if (::flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) return lock;
+Result<system::Descriptor> take_lock(const fs::path& folder) {
+  Result<std::optional<system::Descriptor>> lock = system::try_lock(lock_path(folder).string());
+  if (!lock) return lock.error();
+  if (*lock) return std::move(**lock);
   return Error{fmt::format("{}: belongs to a capture that is still running", folder.string())};
 }
 
@@ -69,7 +67,7 @@ Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& f
   std::error_code failure;
   if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), failure);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return log::file_error(folder, "made");
-  Result<log::OpenFile> lock = take_lock(folder);
+  Result<system::Descriptor> lock = take_lock(folder);
   if (!lock) return lock.error();
   if (fs::exists(plan_path(folder), failure)) {
     return Error{
@@ -83,7 +81,7 @@ Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& f
 
 Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::open(const fs::path& folder) {
   if (const Result<RecoveryPlan> plan = read_plan(folder); !plan) return plan.error();
-  Result<log::OpenFile> lock = take_lock(folder);
+  Result<system::Descriptor> lock = take_lock(folder);
   if (!lock) return lock.error();
   std::unique_ptr<RecoveryFolder> opened(new RecoveryFolder(folder, std::move(lock).value()));
   opened->last_agent_ = static_cast<std::uint32_t>(list_agent_folders(folder).size());
@@ -100,10 +98,7 @@ Result<RecoveryPlan> RecoveryFolder::read_plan(const fs::path& folder) {
   return kept;
 }
 
-bool RecoveryFolder::in_use(const fs::path& folder) {
-  const log::OpenFile lock(::open(lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC));
-  return lock && ::flock(lock.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
+bool RecoveryFolder::in_use(const fs::path& folder) { return system::is_locked(lock_path(folder).string()); }
 
 fs::path RecoveryFolder::new_agent() { return path_ / fmt::format("agent-{:02}", ++last_agent_); }
 

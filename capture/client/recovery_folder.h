@@ -46,9 +46,10 @@ class RecoveryFolder {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
-  RecoveryFolder(std::filesystem::path path, log::OpenFile lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  RecoveryFolder(std::filesystem::path path, system::Descriptor lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
-  log::OpenFile lock_;
+  system::Descriptor lock_;
   std::uint32_t last_agent_ = 0;
 };
 

@@ -17,7 +17,7 @@
 
 #include "capture/request/request.h"
 #include "core/base/result.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::probes {
 class ProbeListener;  // capture/probe/host/listener.h

@@ -146,6 +146,37 @@ template <typename Message>
   return read_fields<Message>(body, std::string(frame_type_name(Message::kType)) + " message", kMessageLimits);
 }
 
+// A frame as its receiver hears it: each of the owner's functions is named with the message that it takes and whether
+// that may come now.
+//
+//   wire::Hearing heard(*this, frame);
+//   heard.on(step == Step::greeting, &Connection::on_hello);
+//   if (!heard.problem().empty()) ...   if (!heard.taken()) ...
+template <typename Owner>
+class Hearing {
+ public:
+  Hearing(Owner& owner, const Frame& frame) : owner_(owner), frame_(frame) {}
+  template <typename Message>
+  void on(bool expected, void (Owner::*act)(const Message&)) {
+    if (!expected || taken_ || frame_.header.type != Message::kType) return;
+    taken_ = true;
+    const Result<Message> message = decode<Message>(frame_.body);
+    if (!message) {
+      problem_ = message.message();
+    } else {
+      (owner_.*act)(message.value());
+    }
+  }
+  [[nodiscard]] bool taken() const noexcept { return taken_; }
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }  // "": it could be read
+
+ private:
+  Owner& owner_;
+  const Frame& frame_;
+  bool taken_ = false;
+  std::string problem_;
+};
+
 // Fails with a sentence that names the side to update, if the two do not speak the same major version.
 [[nodiscard]] Result<void> check_versions(const Hello& own, const Hello& peer);
 

@@ -167,7 +167,7 @@ TEST_CASE("a chunk gives back every event and column exactly") {
       const std::vector<ModelEvent> events = maker.events(count, flavour);
       ChunkBuilder builder(schema, 9);
       const SealedChunk chunk = seal(builder, events);
-      CHECK(chunk.count == count);
+      CHECK(chunk.count() == count);
       const Result<ChunkView> view = ChunkView::parse(chunk.bytes);
       REQUIRE_MESSAGE(view.ok(), (view.ok() ? "" : view.message()));
       CHECK(view->verify_checksums().ok());

@@ -35,20 +35,18 @@ struct SimulateCommand {
 };
 
 // Reports the events that have come, which is what the user asked for a number of.
-class CountingSink final : public EventSink {
+class CountingSink final : public ForwardingSink {
  public:
   CountingSink(Store& store, JobControl& control, std::uint64_t expected)
-      : sink_(store), control_(control), expected_(expected) {}
-  Result<void> define(const Definition& definition) override { return sink_.define(definition); }
+      : ForwardingSink(std::make_unique<StoreSink>(store)), control_(control), expected_(expected) {}
   Result<void> append(SealedChunk chunk) override {
-    events_ += chunk.count;
+    events_ += chunk.count();
     control_.report(events_, expected_);
-    return sink_.append(std::move(chunk));
+    return ForwardingSink::append(std::move(chunk));
   }
   [[nodiscard]] bool cancelled() const override { return control_.cancelled(); }
 
  private:
-  StoreSink sink_;
   JobControl& control_;
   std::uint64_t expected_;
   std::uint64_t events_ = 0;

@@ -39,15 +39,13 @@ bool begins_like_session(const std::string& path) {
 }
 
 // A store that reports an import's cancellation to the source.
-class ImportSink final : public EventSink {
+class ImportSink final : public ForwardingSink {
  public:
-  ImportSink(Store& store, const JobControl& control) : sink_(store), control_(control) {}
-  Result<void> define(const Definition& definition) override { return sink_.define(definition); }
-  Result<void> append(SealedChunk chunk) override { return sink_.append(std::move(chunk)); }
+  ImportSink(Store& store, const JobControl& control)
+      : ForwardingSink(std::make_unique<StoreSink>(store)), control_(control) {}
   [[nodiscard]] bool cancelled() const override { return control_.cancelled(); }
 
  private:
-  StoreSink sink_;
   const JobControl& control_;
 };
 

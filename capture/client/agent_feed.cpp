@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "capture/ingest/logged_frames.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture::client {
@@ -14,22 +15,23 @@ namespace {
 constexpr double kLargeResidual = 1e6;  // ns; the eye compares hosts at about a millisecond
 constexpr std::uintmax_t kReserve = 64U << 20;
 
+// A pair as a log keeps it: the agent's answer, and how sure it is.
+struct KeptPair {
+  wire::ClockReport report;
+  std::int64_t uncertainty_ns = 0;
+  static void fields(auto& walk, auto& pair) { walk(pair.report, pair.uncertainty_ns); }
+};
+
 }  // namespace
 
 wire::Frame encode_clock_pair(const ClockPair& pair) {
-  ByteWriter writer;
-  writer.raw(wire::encode(wire::ClockReport{pair.ns, pair.ticks}).body);
-  writer.number(pair.uncertainty_ns);
-  return wire::make_frame(wire::FrameType::clock, writer.take());
+  return wire::make_frame(wire::FrameType::clock, write_fields(KeptPair{{pair.ns, pair.ticks}, pair.uncertainty_ns}));
 }
 
 Result<ClockPair> decode_clock_pair(ByteView body) {
-  const Result<wire::ClockReport> report = wire::decode_clock(body);
-  if (!report) return report.error();
-  ByteReader rest(body.subspan(std::min(body.size(), wire::encode(report.value()).body.size())));
-  const ClockPair pair{report.value().agent_ns, report.value().viewer_ns, rest.number<std::int64_t>()};
-  if (!rest.ok()) return Error{"a reading of clocks that is cut short"};
-  return pair;
+  const Result<KeptPair> kept = read_fields<KeptPair>(body, "reading of clocks");
+  if (!kept) return kept.error();
+  return ClockPair{kept->report.agent_ns, kept->report.viewer_ns, kept->uncertainty_ns};
 }
 
 std::string HostNames::name(const std::string& host, const std::string& place) {
@@ -175,23 +177,15 @@ Result<void> AgentFeed::replay() {
   Result<std::unique_ptr<log::FrameLog>> log =
       log::FrameLog::open_existing(options_.folder, {.capture_id = facts_.capture_id}, found);
   if (!log) return log.error();
-  log::FrameLogReader reader(options_.folder, 0);
-  while (true) {
-    Result<std::optional<wire::Frame>> frame = reader.next();
-    if (!frame) return frame.error();
-    if (!frame.value()) break;
-    if (Result<void> taken = replay_frame(std::move(*frame.value()), reader); !taken) return taken;
-  }
-  reader.end();
+  ingest::LoggedFrames frames(options_.folder, "recovery files", ingest_);
+  const Result<void> read = frames.read([] { return true; }, [this](const wire::Frame& frame) { replay(frame); });
+  if (!read) return read;
   log_ = std::move(log).value();
   log_->request_sync();
   if (Result<void> told = tick(true); !told) return told;
-  if (reader.damaged_places() > 0) {
-    Result<void> noted =
-        note({wire::kDamagedFrames, reader.damaged_places(),
-              "places of the recovery files cannot be read; what lies around them is here: " + reader.damage(),
-              Severity::error});
-    if (!noted) return noted;
+  if (Result<void> noted = frames.finish(sink(0)); !noted) return noted;
+  if (facts_.end) {
+    if (const Result<std::string> compared = ingest_.finish(*facts_.end); !compared) return compared.error();
   }
   if (found.cut_bytes == 0) return {};
   return note({"recovery_cut", found.cut_bytes,
@@ -200,43 +194,13 @@ Result<void> AgentFeed::replay() {
                Severity::note});
 }
 
-Result<void> AgentFeed::replay_frame(wire::Frame frame, const log::FrameLogReader& reader) {
-  switch (frame.header.type) {
-    case wire::FrameType::definition:
-    case wire::FrameType::chunk:
-      return replay_data(std::move(frame), reader);
-    case wire::FrameType::gap:
-      if (const Result<wire::Gap> gap = wire::decode_gap(frame.body);
-          gap && gap.value().last > ingest_.last_sequence()) {
-        return ingest_.take(gap.value());
-      }
-      return {};
-    case wire::FrameType::clock:
-      if (const Result<ClockPair> pair = decode_clock_pair(frame.body); pair) clock_.add(pair.value());
-      return {};
-    case wire::FrameType::end:
-      if (const Result<wire::StreamEnd> end = wire::decode_end(frame.body); end) {
-        facts_.end = end.value();
-        const Result<std::string> compared = ingest_.finish(end.value());
-        if (!compared) return compared.error();
-      }
-      return {};
-    default:
-      return {};
+void AgentFeed::replay(const wire::Frame& frame) {
+  if (frame.header.type == wire::FrameType::clock) {
+    if (const Result<ClockPair> pair = decode_clock_pair(frame.body); pair) clock_.add(pair.value());
   }
-}
-
-// What is damaged is left out; what depends on it, too.
-Result<void> AgentFeed::replay_data(wire::Frame frame, const log::FrameLogReader& reader) {
-  const std::uint64_t sequence = frame.header.sequence;
-  const std::uint64_t expected = ingest_.last_sequence() + 1;
-  if (sequence > expected) {
-    const std::string reason = reader.damage().empty() ? "missing in the recovery file" : reader.damage();
-    if (Result<void> skipped = ingest_.take(wire::Gap{expected, sequence - 1, 0, reason}); !skipped) return skipped;
+  if (frame.header.type == wire::FrameType::end) {
+    if (const Result<wire::StreamEnd> end = wire::decode<wire::StreamEnd>(frame.body); end) facts_.end = end.value();
   }
-  const std::uint32_t events = log::events_in(frame);
-  const Result<void> taken = ingest_.take(std::move(frame));
-  return taken ? Result<void>() : ingest_.take(wire::Gap{sequence, sequence, events, taken.message()});
 }
 
 }  // namespace accelscope::capture::client

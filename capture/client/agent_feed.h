@@ -67,8 +67,7 @@ class AgentFeed final : public ingest::SinkProvider {
   Result<void> write_facts();
   Result<void> lose_log(const Error& why);
   Result<void> keep_log_safe();
-  Result<void> replay_frame(wire::Frame frame, const log::FrameLogReader& reader);
-  Result<void> replay_data(wire::Frame frame, const log::FrameLogReader& reader);
+  void replay(const wire::Frame& frame);
   [[nodiscard]] std::string host() const { return host_.empty() ? options_.place : host_; }
 
   ingest::SinkProvider& sinks_;

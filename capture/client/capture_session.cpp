@@ -121,6 +121,12 @@ struct CaptureSession::Implementation {
   void remove_folder();
   void ask_token(const std::string& place, const std::weak_ptr<CapturedAgent>& agent);
   [[nodiscard]] std::vector<std::shared_ptr<CapturedAgent>> all() const;
+  template <typename Act>
+  void each_connection(const Act& act) const {
+    for (const std::shared_ptr<CapturedAgent>& agent : all()) {
+      if (agent->connection) act(*agent->connection);
+    }
+  }
   [[nodiscard]] CaptureStatus status() const;
 
   CapturePlan plan;
@@ -348,27 +354,21 @@ void CaptureSession::add(const std::string& place) {
 }
 
 void CaptureSession::leave(const std::string& place) {
-  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
-    if (agent->connection && agent->status().place == place) agent->connection->leave();
-  }
+  impl_->each_connection([&](Connection& connection) {
+    if (connection.status().place == place) connection.leave();
+  });
 }
 
 void CaptureSession::pause() {
-  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
-    if (agent->connection) agent->connection->pause();
-  }
+  impl_->each_connection([](Connection& connection) { connection.set_paused(true); });
 }
 
 void CaptureSession::resume() {
-  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
-    if (agent->connection) agent->connection->resume();
-  }
+  impl_->each_connection([](Connection& connection) { connection.set_paused(false); });
 }
 
 void CaptureSession::stop() {
-  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
-    if (agent->connection) agent->connection->stop();
-  }
+  impl_->each_connection([](Connection& connection) { connection.stop(); });
 }
 
 CaptureStatus CaptureSession::status() const { return impl_->status(); }
@@ -399,17 +399,13 @@ void CaptureSession::answer(std::uint64_t id, const std::optional<std::string>& 
 }
 
 void CaptureSession::saved() {
-  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
-    if (agent->connection) agent->connection->saved();
-  }
+  impl_->each_connection([](Connection& connection) { connection.saved(); });
   // While something may still come, the file does not have it.
   if (status().over()) impl_->remove_folder();
 }
 
 void CaptureSession::discard() {
-  for (const std::shared_ptr<CapturedAgent>& agent : impl_->all()) {
-    if (agent->connection) agent->connection->discard();
-  }
+  impl_->each_connection([](Connection& connection) { connection.discard(); });
   impl_->remove_folder();
 }
 

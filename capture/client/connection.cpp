@@ -133,26 +133,24 @@ void Connection::Implementation::on_token(std::optional<security::Token> token) 
 }
 
 void Connection::Implementation::on_frame(wire::Frame frame) {
-  const auto take = [this](const auto& message, const auto& act) {
-    if (!message) return give_up(wire::ErrorCode::protocol, "sent " + message.message());
-    act(message.value());
-  };
-  switch (frame.header.type) {
-    case wire::FrameType::error:
-      return take(wire::decode_error(frame.body), [this](const wire::ErrorMessage& error) { on_error(error); });
-    case wire::FrameType::hello:
-      if (step != Step::greeting) break;
-      return take(wire::decode_hello(frame.body), [this](const wire::Hello& agent) { on_hello(agent); });
-    case wire::FrameType::welcome:
-      if (step != Step::welcoming) break;
-      return take(wire::decode_welcome(frame.body), [this](const wire::Welcome& welcome) { on_welcome(welcome); });
-    case wire::FrameType::started:
-      if (step != Step::starting) break;
-      return take(wire::decode_started(frame.body), [this](const wire::Started& message) { on_started(message); });
-    default:
-      if (on_stream_frame(frame)) return;
-  }
-  if (over()) return;
+  using Self = Implementation;
+  const bool streams = step == Step::streaming;
+  const bool fetches = step == Step::fetching;
+  if (streams && wire::find_frame_type(frame.header.type)->numbered) return on_data(std::move(frame));
+  wire::Hearing heard(*this, frame);
+  heard.on(true, &Self::on_error);
+  heard.on(step == Step::greeting, &Self::on_hello);
+  heard.on(step == Step::welcoming, &Self::on_welcome);
+  heard.on(step == Step::starting, &Self::on_started);
+  heard.on(streams, &Self::on_gap);
+  heard.on(streams, &Self::on_end);
+  heard.on(true, &Self::on_progress);
+  heard.on(true, &Self::on_state);
+  heard.on(true, &Self::on_clock);
+  heard.on(fetches, &Self::on_file);
+  heard.on(fetches, &Self::on_fetched);
+  if (!heard.problem().empty()) return give_up(wire::ErrorCode::protocol, "sent " + heard.problem());
+  if (heard.taken() || over()) return;
   give_up(wire::ErrorCode::protocol,
           fmt::format("sent a {} frame where none belongs", wire::frame_type_name(frame.header.type)));
 }
@@ -228,7 +226,7 @@ Result<wire::Frame> Connection::Implementation::start_frame() const {
                   options.place)};
   wire::Frame frame = wire::encode(start);
   if (frame.body.size() > find_frame_type(wire::FrameType::start)->max_length) return too_large;
-  const Result<wire::Start> understood = wire::decode_start(frame.body);
+  const Result<wire::Start> understood = wire::decode<wire::Start>(frame.body);
   if (!understood || understood.value() != start) return too_large;
   return frame;
 }
@@ -390,16 +388,9 @@ void Connection::set_token(std::optional<security::Token> token) {
   impl_->loop.post([impl = impl_.get(), token = std::move(token)] { impl->on_token(token); });
 }
 
-void Connection::pause() {
-  impl_->loop.post([impl = impl_.get()] {
-    impl->wants_pause = true;
-    impl->apply_wishes();
-  });
-}
-
-void Connection::resume() {
-  impl_->loop.post([impl = impl_.get()] {
-    impl->wants_pause = false;
+void Connection::set_paused(bool paused) {
+  impl_->loop.post([impl = impl_.get(), paused] {
+    impl->wants_pause = paused;
     impl->apply_wishes();
   });
 }
@@ -422,7 +413,7 @@ void Connection::saved() {
     const std::uint64_t last = impl->feed.counts().last_sequence();
     if (!impl->joined || impl->acknowledged < last) return;
     impl->acknowledged_durable = last;
-    impl->link->send(wire::encode_durable({last}));
+    impl->link->send(wire::encode(wire::Durable{last}));
     impl->say_done();
   });
 }

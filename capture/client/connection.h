@@ -67,8 +67,7 @@ class Connection {
   [[nodiscard]] bool done() const;                                     // ended or failed
   void wait() const;                                                   // until done
   [[nodiscard]] bool wait_for(std::chrono::milliseconds limit) const;  // true once done
-  void pause();
-  void resume();
+  void set_paused(bool paused);
   void stop();
   void leave();                                          // stops what we control, and hangs up on what we watch
   void set_token(std::optional<security::Token> token);  // after ask_token; nothing: the user knows none

@@ -60,13 +60,14 @@ struct Connection::Implementation {
   [[nodiscard]] Result<wire::Frame> start_frame() const;
 
   void on_started(const wire::Started& message);
-  bool on_stream_frame(wire::Frame& frame);  // false: it does not belong here
   void on_data(wire::Frame frame);
   void on_gap(const wire::Gap& gap);
+  void on_progress(const wire::ProgressReport& report);
   void on_state(const wire::StateReport& report);
   void on_clock(const wire::ClockReport& report);
   void on_end(const wire::StreamEnd& end);
   void on_file(const wire::FilePiece& piece);
+  void on_fetched(const wire::Fetched& all);
   void conclude(const std::string& message);
   void say_done();
   void acknowledge();

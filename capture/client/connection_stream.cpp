@@ -46,47 +46,10 @@ void Connection::Implementation::on_started(const wire::Started& message) {
   apply_wishes();
 }
 
-bool Connection::Implementation::on_stream_frame(wire::Frame& frame) {
-  const auto take = [this](const auto& message, const auto& act) {
-    if (!message) {
-      give_up(wire::ErrorCode::protocol, "sent " + message.message());
-    } else {
-      act(message.value());
-    }
-    return true;
-  };
-  const bool streams = step == Step::streaming;
-  switch (frame.header.type) {
-    case wire::FrameType::chunk:
-    case wire::FrameType::definition:
-      if (streams) on_data(std::move(frame));
-      return streams;
-    case wire::FrameType::gap:
-      return streams && take(wire::decode_gap(frame.body), [this](const wire::Gap& gap) { on_gap(gap); });
-    case wire::FrameType::end:
-      return streams && take(wire::decode_end(frame.body), [this](const wire::StreamEnd& message) { on_end(message); });
-    case wire::FrameType::progress:
-      return take(wire::decode_progress(frame.body), [this](const wire::ProgressReport& report) {
-        const std::lock_guard lock(mutex);
-        shared.waiting_bytes = report.queued_bytes;
-        if (!report.text.empty()) shared.description = wire::printable(report.text);
-      });
-    case wire::FrameType::state:
-      return take(wire::decode_state(frame.body), [this](const wire::StateReport& report) { on_state(report); });
-    case wire::FrameType::clock:
-      return take(wire::decode_clock(frame.body), [this](const wire::ClockReport& report) { on_clock(report); });
-    case wire::FrameType::file:
-      return step == Step::fetching &&
-             take(wire::decode_file(frame.body), [this](const wire::FilePiece& piece) { on_file(piece); });
-    case wire::FrameType::fetched:
-      return step == Step::fetching && take(wire::decode_fetched(frame.body), [this](const wire::Fetched& all) {
-               const std::string own = receiver ? receiver->problems() : "";
-               const std::string told = wire::printable(all.message);
-               conclude(told + (told.empty() || own.empty() ? "" : "; ") + own);
-             });
-    default:
-      return false;
-  }
+void Connection::Implementation::on_progress(const wire::ProgressReport& report) {
+  const std::lock_guard lock(mutex);
+  shared.waiting_bytes = report.queued_bytes;
+  if (!report.text.empty()) shared.description = wire::printable(report.text);
 }
 
 void Connection::Implementation::on_data(wire::Frame frame) {
@@ -116,11 +79,11 @@ void Connection::Implementation::acknowledge() {
   if (!joined) return;
   if (const std::uint64_t last = feed.counts().last_sequence(); acknowledged < last) {
     acknowledged = last;
-    link->send(wire::encode_received({last}));
+    link->send(wire::encode(wire::Received{last}));
   }
   if (const std::uint64_t durable = std::min(feed.durable(), acknowledged); acknowledged_durable < durable) {
     acknowledged_durable = durable;
-    link->send(wire::encode_durable({durable}));
+    link->send(wire::encode(wire::Durable{durable}));
   }
 }
 
@@ -190,6 +153,12 @@ void Connection::Implementation::on_file(const wire::FilePiece& piece) {
   shared.results_files = receiver->files();
 }
 
+void Connection::Implementation::on_fetched(const wire::Fetched& all) {
+  const std::string own = receiver ? receiver->problems() : "";
+  const std::string told = wire::printable(all.message);
+  conclude(told + (told.empty() || own.empty() ? "" : "; ") + own);
+}
+
 // The capture has ended, and its results are here.
 void Connection::Implementation::conclude(const std::string& message) {
   std::string text = end_message;
@@ -234,7 +203,7 @@ void Connection::Implementation::apply_wishes() {
   if (step != Step::streaming || !controls) return;
   if (wants_stop) return link->send(wire::encode(wire::Stop{stop_reason}));
   if (!wants_pause) return;
-  link->send(*wants_pause ? wire::encode_pause({}) : wire::encode_resume({}));
+  link->send(*wants_pause ? wire::encode(wire::Pause{}) : wire::encode(wire::Resume{}));
 }
 
 void Connection::Implementation::ask_to_stop(const std::string& reason) {

@@ -21,9 +21,9 @@ namespace {
 }  // namespace
 
 // One kind's events: finds the lanes of printed lines among its definitions.
-class ProgramOutput::Scope final : public EventSink {
+class ProgramOutput::Scope final : public ForwardingSink {
  public:
-  Scope(ProgramOutput& output, EventSink& sink) : output_(output), sink_(sink) {}
+  Scope(ProgramOutput& output, EventSink& sink) : ForwardingSink(sink), output_(output) {}
 
   Result<void> define(const Definition& definition) override {
     if (const auto* schema = std::get_if<Schema>(&definition)) note(*schema);
@@ -38,15 +38,13 @@ class ProgramOutput::Scope final : public EventSink {
       const char* end = meta->value.data() + meta->value.size();
       if (std::from_chars(meta->value.data(), end, status).ec == std::errc()) output_.set_exit_status(status);
     }
-    return sink_.define(definition);
+    return ForwardingSink::define(definition);
   }
 
   Result<void> append(SealedChunk chunk) override {
-    if (const auto lane = lanes_.find(chunk.lane); lane != lanes_.end()) read(chunk, tracks_[lane->second]);
-    return sink_.append(std::move(chunk));
+    if (const auto lane = lanes_.find(chunk.lane()); lane != lanes_.end()) read(chunk, tracks_[lane->second]);
+    return ForwardingSink::append(std::move(chunk));
   }
-  [[nodiscard]] bool cancelled() const override { return sink_.cancelled(); }
-  [[nodiscard]] bool paused() const override { return sink_.paused(); }
 
  private:
   struct Columns {
@@ -78,7 +76,6 @@ class ProgramOutput::Scope final : public EventSink {
   }
 
   ProgramOutput& output_;
-  EventSink& sink_;
   std::map<SchemaNumber, Columns> schemas_;
   std::map<TrackNumber, Stream> tracks_;
   std::map<LaneNumber, TrackNumber> lanes_;

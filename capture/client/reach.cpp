@@ -27,18 +27,12 @@ class Probe final : public wire::LinkHandler {
   }
 
   void on_frame(wire::Frame frame) override {
-    switch (frame.header.type) {
-      case wire::FrameType::hello:
-        return on_hello(wire::decode_hello(frame.body));
-      case wire::FrameType::welcome:
-        return on_welcome(wire::decode_welcome(frame.body));
-      case wire::FrameType::error: {
-        const Result<wire::ErrorMessage> error = wire::decode_error(frame.body);
-        return fail(error ? wire::printable(error.value().text) : error.message());
-      }
-      default:
-        return fail("is not an agent; connect to the address that accelscope-agent prints");
-    }
+    wire::Hearing heard(*this, frame);
+    heard.on(true, &Probe::on_hello);
+    heard.on(true, &Probe::on_welcome);
+    heard.on(true, &Probe::on_error);
+    if (!heard.problem().empty()) return fail("sent " + heard.problem());
+    if (!heard.taken()) fail("is not an agent; connect to the address that accelscope-agent prints");
   }
   void on_closed(wire::Closed /*how*/, const std::string& text) override { fail("the agent " + text); }
 
@@ -65,28 +59,27 @@ class Probe final : public wire::LinkHandler {
     });
   }
 
-  void on_hello(const Result<wire::Hello>& hello) {
-    if (!hello) return fail("sent " + hello.message());
-    if (const Result<void> versions = wire::check_versions(own_, hello.value()); !versions)
-      return fail(versions.message());
-    reached_.peer = fmt::format("{} ({} {})", place_, wire::printable(hello.value().program, 64),
-                                wire::printable(hello.value().program_version, 64));
-    const auto& wanted = hello.value().capabilities;
+  void on_error(const wire::ErrorMessage& error) { fail(wire::printable(error.text)); }
+
+  void on_hello(const wire::Hello& hello) {
+    if (const Result<void> versions = wire::check_versions(own_, hello); !versions) return fail(versions.message());
+    reached_.peer = fmt::format("{} ({} {})", place_, wire::printable(hello.program, 64),
+                                wire::printable(hello.program_version, 64));
+    const auto& wanted = hello.capabilities;
     if (std::find(wanted.begin(), wanted.end(), "token") == wanted.end()) return link_->trust();
-    Result<std::string> mac = proof_->prove(hello.value().nonce, link_->channel_binding());
+    Result<std::string> mac = proof_->prove(hello.nonce, link_->channel_binding());
     if (!mac) return fail(mac.message());
     link_->trust();
     link_->send(wire::encode(wire::ProofMessage{std::move(mac).value()}));
   }
 
-  void on_welcome(const Result<wire::Welcome>& welcome) {
-    if (!welcome) return fail("sent " + welcome.message());
-    if (const Result<void> genuine = proof_->check_welcome(welcome.value().mac); !genuine) {
+  void on_welcome(const wire::Welcome& welcome) {
+    if (const Result<void> genuine = proof_->check_welcome(welcome.mac); !genuine) {
       return fail(genuine.message());
     }
     reached_.milliseconds =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun_).count();
-    reached_.welcome = welcome.value();
+    reached_.welcome = welcome;
     result_ = reached_;
     loop_.stop();
   }

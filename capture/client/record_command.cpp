@@ -1,21 +1,11 @@
 // A plan as the command that does the same.
-#include <charconv>
+#include <fmt/format.h>
 
 #include "capture/client/capture_plan.h"
 #include "capture/request/kind.h"
 #include "capture/request/option_cli.h"
 
 namespace accelscope::capture::client {
-
-namespace {
-
-std::string shortest(double value) {
-  char text[32];
-  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), value);
-  return error == std::errc{} ? std::string(std::begin(text), end) : std::string("0");
-}
-
-}  // namespace
 
 std::vector<std::string> record_command(const CapturePlan& plan, const std::string& output_path) {
   std::vector<std::string> words = {"accelscope", "record"};
@@ -36,7 +26,7 @@ std::vector<std::string> record_command(const CapturePlan& plan, const std::stri
   for (std::string& word : request::kind_arguments(request.kinds, request::declared_kinds()))
     words.push_back(std::move(word));
   if (request.paused) words.emplace_back("--paused");
-  if (request.duration_seconds > 0) option("--duration", shortest(request.duration_seconds));
+  if (request.duration_seconds > 0) option("--duration", fmt::format("{}", request.duration_seconds));
   option("--cwd", request.directory);
   for (const std::string& variable : request.environment) option("--env", variable);
   for (const std::string& path : plan.send) option("--send", path);

@@ -1,8 +1,6 @@
 #include "capture/client/recovery_folder.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -23,71 +21,43 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kPlanMagic = 0x4e4c5041;   // "APLN"
 constexpr std::uint32_t kAgentMagic = 0x4e4e5241;  // "ARNN"
 constexpr std::uint16_t kVersion = 2;
-constexpr std::uint32_t kMaxItems = 4'096;
 
 fs::path plan_path(const fs::path& folder) { return folder / "plan"; }
 fs::path lock_path(const fs::path& folder) { return folder / "lock"; }
 fs::path running_path(const fs::path& folder) { return folder / "agent"; }
 
-void put_texts(ByteWriter& writer, const std::vector<std::string>& texts) {
-  writer.number(static_cast<std::uint32_t>(texts.size()));
-  for (const std::string& text : texts) writer.text(text);
-}
-
-std::vector<std::string> take_texts(ByteReader& reader) {
-  std::vector<std::string> texts;
-  const auto count = reader.number<std::uint32_t>();
-  for (std::uint32_t i = 0; i < std::min(count, kMaxItems) && reader.ok(); ++i) texts.emplace_back(reader.text());
-  return texts;
-}
-
-std::string sealed(ByteWriter writer) {
-  writer.number(checksum(writer.view()));
-  const Bytes bytes = writer.take();
+template <typename... Fields>
+std::string sealed(const Fields&... fields) {
+  FieldWriter walk(wire::kMessageLimits);
+  walk(fields...);
+  Bytes bytes = walk.take();
+  append_checksum(bytes);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// What was sealed, without the checksum; nothing if it was damaged.
-std::optional<std::string> unsealed(const fs::path& path) {
+// False if it was damaged.
+template <typename... Fields>
+bool unseal(const fs::path& path, Fields&... fields) {
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (text.size() < sizeof(std::uint64_t)) return {};
-  const ByteView bytes = std::as_bytes(std::span(text));
-  const ByteView content = bytes.first(bytes.size() - sizeof(std::uint64_t));
-  if (ByteReader(bytes.subspan(content.size())).number<std::uint64_t>() != checksum(content)) return {};
-  text.resize(content.size());
-  return text;
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::optional<ByteView> content = checked_content(std::as_bytes(std::span(text)));
+  if (!content) return false;
+  FieldReader walk(*content, wire::kMessageLimits);
+  walk(fields...);
+  return walk.ok();
 }
 
 // Values may be secrets, and the program is not started again.
-request::CaptureRequest without_values(request::CaptureRequest request) {
-  for (std::string& variable : request.environment) variable.resize(std::min(variable.size(), variable.find('=')));
-  return request;
+std::string encode(RecoveryPlan kept) {
+  for (std::string& variable : kept.plan.request.environment)
+    variable.resize(std::min(variable.size(), variable.find('=')));
+  return sealed(kPlanMagic, kVersion, kept);
 }
 
-std::string encode(const RecoveryPlan& kept) {
-  const CapturePlan& plan = kept.plan;
-  ByteWriter writer;
-  writer.number(kPlanMagic);
-  writer.number(kVersion);
-  writer.text(kept.title);
-  writer.number(kept.begun_unix_s);
-  put_texts(writer, plan.places);
-  writer.number(static_cast<std::uint8_t>(plan.mode));
-  writer.text(plan.capture_id);
-  put_texts(writer, plan.send);
-  writer.text(plan.results_folder);
-  writer.text(plan.token_file);
-  writer.text(plan.ssh_config_file);
-  writer.text(kept.viewer_id);
-  writer.raw(wire::encode_request(without_values(plan.request)));
-  return sealed(std::move(writer));
-}
-
-Result<log::OpenFile> take_lock(const fs::path& folder) {
-  log::OpenFile lock(::open(lock_path(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) return log::file_error(lock_path(folder), "opened");
-  if (::flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) return lock;
+Result<system::Descriptor> take_lock(const fs::path& folder) {
+  Result<std::optional<system::Descriptor>> lock = system::try_lock(lock_path(folder).string());
+  if (!lock) return lock.error();
+  if (*lock) return std::move(**lock);
   return Error{fmt::format("{}: belongs to a capture that is still running", folder.string())};
 }
 
@@ -97,7 +67,7 @@ Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& f
   std::error_code failure;
   if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), failure);
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return log::file_error(folder, "made");
-  Result<log::OpenFile> lock = take_lock(folder);
+  Result<system::Descriptor> lock = take_lock(folder);
   if (!lock) return lock.error();
   if (fs::exists(plan_path(folder), failure)) {
     return Error{
@@ -111,7 +81,7 @@ Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& f
 
 Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::open(const fs::path& folder) {
   if (const Result<RecoveryPlan> plan = read_plan(folder); !plan) return plan.error();
-  Result<log::OpenFile> lock = take_lock(folder);
+  Result<system::Descriptor> lock = take_lock(folder);
   if (!lock) return lock.error();
   std::unique_ptr<RecoveryFolder> opened(new RecoveryFolder(folder, std::move(lock).value()));
   opened->last_agent_ = static_cast<std::uint32_t>(list_agent_folders(folder).size());
@@ -120,31 +90,15 @@ Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::open(const fs::path& fol
 
 Result<RecoveryPlan> RecoveryFolder::read_plan(const fs::path& folder) {
   const Error damaged{fmt::format("{}: holds no capture that can be recovered", folder.string())};
-  const std::optional<std::string> text = unsealed(plan_path(folder));
-  if (!text) return damaged;
-  ByteReader reader(std::as_bytes(std::span(*text)));
-  if (reader.number<std::uint32_t>() != kPlanMagic || reader.number<std::uint16_t>() != kVersion) return damaged;
+  std::uint32_t magic = 0;
+  std::uint16_t version = 0;
   RecoveryPlan kept;
-  kept.title = reader.text();
-  kept.begun_unix_s = reader.number<std::int64_t>();
-  kept.plan.places = take_texts(reader);
-  kept.plan.mode = static_cast<wire::StartMode>(reader.number<std::uint8_t>());
-  kept.plan.capture_id = reader.text();
-  kept.plan.send = take_texts(reader);
-  kept.plan.results_folder = reader.text();
-  kept.plan.token_file = reader.text();
-  kept.plan.ssh_config_file = reader.text();
-  kept.viewer_id = reader.text();
-  Result<request::CaptureRequest> request = wire::decode_request(reader.raw(reader.remaining()));
-  if (!reader.ok() || !request || kept.plan.mode > wire::StartMode::watch) return damaged;
-  kept.plan.request = std::move(request).value();
+  const bool read = unseal(plan_path(folder), magic, version, kept);
+  if (!read || magic != kPlanMagic || version != kVersion) return damaged;
   return kept;
 }
 
-bool RecoveryFolder::in_use(const fs::path& folder) {
-  const log::OpenFile lock(::open(lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC));
-  return lock && ::flock(lock.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
+bool RecoveryFolder::in_use(const fs::path& folder) { return system::is_locked(lock_path(folder).string()); }
 
 fs::path RecoveryFolder::new_agent() { return path_ / fmt::format("agent-{:02}", ++last_agent_); }
 
@@ -188,25 +142,16 @@ Result<void> RecoveryFolder::remove() {
 }
 
 Result<void> write_running_agent(const fs::path& agent_folder, const reach::StartedAgent& agent) {
-  ByteWriter writer;
-  writer.number(kAgentMagic);
-  writer.number(agent.port);
-  writer.text(agent.token);
-  writer.text(agent.folder);
   if (::mkdir(agent_folder.c_str(), 0700) != 0 && errno != EEXIST) return log::file_error(agent_folder, "made");
-  return security::write_private_file(running_path(agent_folder).string(), sealed(std::move(writer)));
+  return security::write_private_file(running_path(agent_folder).string(),
+                                      sealed(kAgentMagic, agent.port, agent.token, agent.folder));
 }
 
 std::optional<reach::StartedAgent> read_running_agent(const fs::path& agent_folder) {
-  const std::optional<std::string> text = unsealed(running_path(agent_folder));
-  if (!text) return {};
-  ByteReader reader(std::as_bytes(std::span(*text)));
-  if (reader.number<std::uint32_t>() != kAgentMagic) return {};
+  std::uint32_t magic = 0;
   reach::StartedAgent agent;
-  agent.port = reader.number<std::uint16_t>();
-  agent.token = reader.text();
-  agent.folder = reader.text();
-  return reader.ok() ? std::optional(agent) : std::nullopt;
+  const bool read = unseal(running_path(agent_folder), magic, agent.port, agent.token, agent.folder);
+  return read && magic == kAgentMagic ? std::optional(agent) : std::nullopt;
 }
 
 }  // namespace accelscope::capture::client

@@ -21,6 +21,13 @@ struct RecoveryPlan {
   std::string title;
   std::int64_t begun_unix_s = 0;
   std::string viewer_id;  // as whom the agents know this viewer when it comes back
+  static void fields(auto& walk, auto& kept) {
+    auto& plan = kept.plan;
+    walk(kept.title, kept.begun_unix_s, plan.places);
+    walk.choice(plan.mode, wire::StartMode::look, wire::StartMode::watch);
+    walk(plan.capture_id, plan.send, plan.results_folder, plan.token_file, plan.ssh_config_file, kept.viewer_id);
+    walk(plan.request);
+  }
 };
 
 class RecoveryFolder {
@@ -39,9 +46,10 @@ class RecoveryFolder {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
-  RecoveryFolder(std::filesystem::path path, log::OpenFile lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  RecoveryFolder(std::filesystem::path path, system::Descriptor lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
   std::filesystem::path path_;
-  log::OpenFile lock_;
+  system::Descriptor lock_;
   std::uint32_t last_agent_ = 0;
 };
 

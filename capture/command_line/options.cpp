@@ -82,34 +82,17 @@ OptionSet::OptionSet(CLI::App* command) : app_(command) {}
 
 OptionSet::~OptionSet() = default;
 
-Option OptionSet::add_option(const std::string& names, std::string& value, const std::string& explanation) {
+template <typename Value>
+Option OptionSet::add_option(const std::string& names, Value& value, const std::string& explanation) {
   return Option(app_->add_option(names, value, explanation));
 }
-
-Option OptionSet::add_option(const std::string& names, std::vector<std::string>& value,
-                             const std::string& explanation) {
-  return Option(app_->add_option(names, value, explanation));
-}
-
-Option OptionSet::add_option(const std::string& names, double& value, const std::string& explanation) {
-  return Option(app_->add_option(names, value, explanation));
-}
-
-Option OptionSet::add_option(const std::string& names, float& value, const std::string& explanation) {
-  return Option(app_->add_option(names, value, explanation));
-}
-
-Option OptionSet::add_option(const std::string& names, std::uint64_t& value, const std::string& explanation) {
-  return Option(app_->add_option(names, value, explanation));
-}
-
-Option OptionSet::add_option(const std::string& names, std::uint32_t& value, const std::string& explanation) {
-  return Option(app_->add_option(names, value, explanation));
-}
-
-Option OptionSet::add_option(const std::string& names, int& value, const std::string& explanation) {
-  return Option(app_->add_option(names, value, explanation));
-}
+template Option OptionSet::add_option(const std::string&, std::string&, const std::string&);
+template Option OptionSet::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template Option OptionSet::add_option(const std::string&, double&, const std::string&);
+template Option OptionSet::add_option(const std::string&, float&, const std::string&);
+template Option OptionSet::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Option OptionSet::add_option(const std::string&, std::uint32_t&, const std::string&);
+template Option OptionSet::add_option(const std::string&, int&, const std::string&);
 
 Option OptionSet::add_untied(const std::string& names, const std::string& explanation) {
   return Option(app_->add_option(names, explanation));

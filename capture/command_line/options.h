@@ -58,13 +58,9 @@ class OptionSet {
   OptionSet& operator=(const OptionSet&) = delete;
 
   // "-o,--output" is an option, "FILE" stands without a name. A list takes all values that follow; see repeats().
-  Option add_option(const std::string& names, std::string& value, const std::string& explanation);
-  Option add_option(const std::string& names, std::vector<std::string>& value, const std::string& explanation);
-  Option add_option(const std::string& names, double& value, const std::string& explanation);
-  Option add_option(const std::string& names, float& value, const std::string& explanation);
-  Option add_option(const std::string& names, std::uint64_t& value, const std::string& explanation);
-  Option add_option(const std::string& names, std::uint32_t& value, const std::string& explanation);
-  Option add_option(const std::string& names, int& value, const std::string& explanation);
+  // Values: texts, lists of them, and the numbers that options.cpp names.
+  template <typename Value>
+  Option add_option(const std::string& names, Value& value, const std::string& explanation);
   Option add_untied(const std::string& names, const std::string& explanation);  // read from its values()
   Option add_flag(const std::string& names, bool& value, const std::string& explanation);
   Option add_flag(const std::string& names);  // read from given(); not in --help

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "capture/ingest/logged_frames.h"
 #include "capture/ingest/store_scopes.h"
-#include "capture/log/frame_log.h"
 
 namespace accelscope::capture::ingest {
 namespace {
@@ -33,68 +33,35 @@ std::vector<fs::path> captures_in(const fs::path& folder) {
   return captures;
 }
 
-class CaptureReader {
- public:
-  CaptureReader(const fs::path& folder, Store& store)
-      : folder_(folder), reader_(folder, 0), scopes_(store), ingest_(scopes_) {}
-
-  Result<void> read(const std::function<bool()>& keep_going) {
-    while (keep_going()) {
-      Result<std::optional<wire::Frame>> frame = reader_.next();
-      if (!frame) return frame.error();
-      if (!frame.value()) return finish();
-      if (Result<void> taken = take(std::move(*frame.value())); !taken) return taken;
-    }
-    return {};
-  }
-  [[nodiscard]] std::uint64_t frames() const noexcept { return ingest_.last_sequence(); }
-
- private:
-  Result<void> take(wire::Frame frame) {
-    if (frame.header.type == wire::FrameType::end) {
-      if (const Result<wire::StreamEnd> end = wire::decode_end(frame.body); end) end_ = end.value();
-    }
-    const std::uint64_t sequence = frame.header.sequence;
-    if (sequence == 0) return {};
-    const std::uint64_t expected = ingest_.last_sequence() + 1;
-    if (sequence > expected) {
-      const std::string& damage = reader_.damage();
-      const wire::Gap gap{expected, sequence - 1, 0, damage.empty() ? "they are not in the folder any more" : damage};
-      if (Result<void> skipped = ingest_.take(gap); !skipped) return skipped;
-    }
-    const Result<void> taken = ingest_.take(std::move(frame));
-    return taken ? Result<void>() : ingest_.take(wire::Gap{sequence, sequence, 0, taken.message()});
-  }
-
-  Result<void> finish() {
-    if (ingest_.last_sequence() == 0) return {};
-    reader_.end();
-    if (reader_.damaged_places() > 0) {
-      Result<void> noted = scopes_.sink(0).define(QualityEntry{
-          wire::kDamagedFrames, reader_.damaged_places(),
-          "places of the folder's files cannot be read; what lies around them is here: " + reader_.damage(),
-          Severity::error});
-      if (!noted) return noted;
-    }
-    // An agent keeps the end beside the frames.
-    const Result<log::FrameLogFacts> facts = log::FrameLog::read_facts(folder_);
-    if (!end_ && facts) end_ = facts->end;
-    if (end_) {
-      const Result<std::string> compared = ingest_.finish(*end_);
-      return compared ? Result<void>() : Result<void>(compared.error());
-    }
-    return scopes_.sink(0).define(QualityEntry{"capture_unfinished", 1,
+// One capture's, into scopes of its own. Returns how many frames there were.
+Result<std::uint64_t> import_capture(const fs::path& folder, Store& store, const std::function<bool()>& keep_going) {
+  StoreScopes scopes(store);
+  StreamIngest ingest(scopes);
+  LoggedFrames frames(folder, "folder's files", ingest);
+  std::optional<wire::StreamEnd> end;
+  bool whole = true;
+  const Result<void> read = frames.read([&] { return whole = keep_going(); },
+                                        [&end](const wire::Frame& frame) {
+                                          if (frame.header.type != wire::FrameType::end) return;
+                                          if (auto told = wire::decode<wire::StreamEnd>(frame.body); told) end = *told;
+                                        });
+  if (!read) return read.error();
+  if (!whole || ingest.last_sequence() == 0) return ingest.last_sequence();
+  Result<void> noted = frames.finish(scopes.sink(0));
+  // An agent keeps the end beside the frames.
+  const Result<log::FrameLogFacts> facts = log::FrameLog::read_facts(folder);
+  if (!end && facts) end = facts->end;
+  if (noted && end) {
+    if (const Result<std::string> compared = ingest.finish(*end); !compared) noted = compared.error();
+  } else if (noted) {
+    noted = scopes.sink(0).define(QualityEntry{"capture_unfinished", 1,
                                                "the capture has no end in this folder: it was interrupted, or it still "
                                                "goes on; what had been sealed is here",
                                                Severity::warning});
   }
-
-  fs::path folder_;
-  log::FrameLogReader reader_;
-  StoreScopes scopes_;
-  StreamIngest ingest_;
-  std::optional<wire::StreamEnd> end_;
-};
+  if (!noted) return noted.error();
+  return ingest.last_sequence();
+}
 
 }  // namespace
 
@@ -106,11 +73,9 @@ bool holds_frames(const fs::path& folder) {
 Result<void> import_frames(const fs::path& folder, Store& store, const std::function<bool()>& keep_going) {
   std::uint64_t frames = 0;
   for (const fs::path& capture : captures_in(folder)) {
-    CaptureReader reader(capture, store);
-    if (Result<void> read = reader.read(keep_going); !read) {
-      return Error{fmt::format("{}: {}", capture.string(), read.message())};
-    }
-    frames += reader.frames();
+    const Result<std::uint64_t> read = import_capture(capture, store, keep_going);
+    if (!read) return Error{fmt::format("{}: {}", capture.string(), read.message())};
+    frames += *read;
   }
   if (frames > 0) return {};
   return Error{fmt::format("{}: no frame in this folder can be read; there is nothing to recover", folder.string())};

@@ -12,7 +12,7 @@ Result<void> HostClockSink::define(const Definition& definition) {
     return define_clock(*clock);
   }
   if (const auto* track = std::get_if<Track>(&definition)) return define_track(*track);
-  return sink_.define(definition);
+  return ForwardingSink::define(definition);
 }
 
 Result<void> HostClockSink::define_track(Track track) {
@@ -24,15 +24,15 @@ Result<void> HostClockSink::define_track(Track track) {
       if (Result<void> defined = define(clock); !defined) return defined;
     }
   }
-  return sink_.define(track);
+  return ForwardingSink::define(track);
 }
 
 Result<void> HostClockSink::define_clock(const Clock& clock) {
-  if (map_.empty()) return sink_.define(clock);
+  if (map_.empty()) return ForwardingSink::define(clock);
   Clock carried = compose(clock, map_);
   carried.version = clock.version + version_;
   carried.residual_ns = clock.residual_ns + residual_ns_;
-  return sink_.define(carried);
+  return ForwardingSink::define(carried);
 }
 
 void HostClockSink::start_with(const std::vector<ClockAnchor>& anchors, double residual_ns) {

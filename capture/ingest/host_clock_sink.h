@@ -7,21 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::ingest {
 
 // Of the clock that tracks without one get. Agents leave this number free.
 inline constexpr ClockNumber kHostClock = kMaxLocalNumber;
 
-class HostClockSink final : public EventSink {
+class HostClockSink final : public ForwardingSink {
  public:
   // The host's name is put on tracks that have none. keeps_time: its time is the session's, so clocks stay as they are.
   HostClockSink(EventSink& sink, std::string host, bool keeps_time)
-      : sink_(sink), host_(std::move(host)), keeps_time_(keeps_time) {}
+      : ForwardingSink(sink), host_(std::move(host)), keeps_time_(keeps_time) {}
 
   Result<void> define(const Definition& definition) override;
-  Result<void> append(SealedChunk chunk) override { return sink_.append(std::move(chunk)); }
   // Host ns -> session ns. Until it is known, the one is taken for the other.
   void start_with(const std::vector<ClockAnchor>& anchors, double residual_ns);  // before anything is defined
   Result<void> set_map(const std::vector<ClockAnchor>& anchors, double residual_ns);
@@ -30,7 +29,6 @@ class HostClockSink final : public EventSink {
   Result<void> define_clock(const Clock& clock);
   Result<void> define_track(Track track);
 
-  EventSink& sink_;
   std::string host_;
   bool keeps_time_;
   std::vector<ClockAnchor> map_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -58,18 +57,14 @@ Result<void> StreamIngest::take_definition(const wire::Frame& frame) {
 }
 
 Result<void> StreamIngest::take_chunk(wire::Frame frame) {
-  ChunkHeader header;
-  if (frame.body.size() < sizeof header) return Error{"the chunk is shorter than a chunk's header"};
-  std::memcpy(&header, frame.body.data(), sizeof header);
-  if (header.magic != kChunkMagic) return Error{"it is not a chunk"};
-  if (header.lane > kMaxLocalNumber) return Error{fmt::format("lane {} is out of range", header.lane)};
-  EventSink& sink = sinks_.sink(frame.header.scope);
-  if (Result<void> appended = sink.append({std::move(frame.body), header.lane, header.first_ordinal, header.count});
-      !appended) {
+  const std::optional<ChunkHeader> header = read_chunk_header(frame.body);
+  if (!header) return Error{"it is not a chunk"};
+  if (header->lane > kMaxLocalNumber) return Error{fmt::format("lane {} is out of range", header->lane)};
+  if (Result<void> appended = sinks_.sink(frame.header.scope).append({std::move(frame.body)}); !appended) {
     return appended;
   }
-  lane_events_[scoped_number(frame.header.scope, header.lane)] += header.count;
-  events_ += header.count;
+  lane_events_[scoped_number(frame.header.scope, header->lane)] += header->count;
+  events_ += header->count;
   ++chunks_;
   return {};
 }

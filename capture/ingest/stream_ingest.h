@@ -10,7 +10,7 @@
 
 #include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::ingest {
 

@@ -16,12 +16,12 @@ namespace fs = std::filesystem;
 
 constexpr int kFoldersAbove = 2;  // that may have been made for the log
 
-OpenFile open_folder(const fs::path& folder) {
-  return OpenFile(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+system::Descriptor open_folder(const fs::path& folder) {
+  return system::Descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 // One that cannot be opened or synced at all, as on some network file systems, is as safe as it can be.
-bool sync_folder(const OpenFile& folder) { return !folder || ::fsync(folder.descriptor()) == 0 || errno == EINVAL; }
+bool sync_folder(const system::Descriptor& folder) { return !folder || ::fsync(folder.get()) == 0 || errno == EINVAL; }
 
 }  // namespace
 
@@ -50,7 +50,7 @@ void DiskSync::request(int descriptor, std::uint32_t segment, std::uint64_t sequ
       waiting_.back().sequence = std::max(waiting_.back().sequence, sequence);
       return;
     }
-    OpenFile copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+    system::Descriptor copy(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
     if (!copy) return fail();
     waiting_.push_back({std::move(copy), segment, sequence});
   }
@@ -83,8 +83,8 @@ void DiskSync::run() {
     waiting_.pop_front();
     busy_ = true;
     lock.unlock();
-    bool done = ::fdatasync(request.file.descriptor()) == 0 && sync_folder(folder_);
-    for (const OpenFile& each : std::exchange(above_, {})) done = done && sync_folder(each);
+    bool done = ::fdatasync(request.file.get()) == 0 && sync_folder(folder_);
+    for (const system::Descriptor& each : std::exchange(above_, {})) done = done && sync_folder(each);
     lock.lock();
     busy_ = false;
     if (!done) fail();  // and nothing after it counts either

@@ -31,7 +31,7 @@ class DiskSync {
 
  private:
   struct Request {
-    OpenFile file;
+    system::Descriptor file;
     std::uint32_t segment = 0;
     std::uint64_t sequence = 0;
   };
@@ -45,9 +45,9 @@ class DiskSync {
   bool busy_ = false;
   std::string failure_;
   bool ending_ = false;
-  OpenFile folder_;
-  std::vector<OpenFile> above_;  // until they are synced
-  std::thread thread_;           // last: everything else is there when it begins
+  system::Descriptor folder_;
+  std::vector<system::Descriptor> above_;  // until they are synced
+  std::thread thread_;                     // last: everything else is there when it begins
 };
 
 }  // namespace accelscope::capture::log

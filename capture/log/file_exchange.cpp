@@ -20,10 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error system_error(const fs::path& path, const char* what) {
-  return Error{fmt::format("{}: {}: {}", path.string(), what, std::generic_category().message(errno))};
-}
-
 std::vector<std::string> parts_of(const fs::path& path) {
   std::vector<std::string> parts;
   for (const fs::path& part : path) {
@@ -96,8 +92,8 @@ bool was_asked_for(const std::vector<std::string>& patterns, const std::string& 
 FileReceiver::~FileReceiver() { start_over(); }
 
 void FileReceiver::start_over() {
-  if (file_) (void)::unlinkat(parent_.descriptor(), partial_.c_str(), 0);  // what stays behind is only a partial file
-  file_ = OpenFile();
+  if (file_) (void)::unlinkat(parent_.get(), partial_.c_str(), 0);  // what stays behind is only a partial file
+  file_ = system::Descriptor();
   partial_.clear();
 }
 
@@ -111,26 +107,28 @@ Result<void> FileReceiver::take(const wire::FilePiece& piece) {
   if (bytes_ + piece.bytes.size() > options_.limit_bytes) {
     return Error{fmt::format("more than {} bytes of files; send fewer", options_.limit_bytes)};
   }
-  if (file_ && !system::write_all(file_.descriptor(), piece.bytes))
-    return system_error(folder_ / path_, "cannot write");
+  if (file_ && !system::write_all(file_.get(), piece.bytes))
+    return system::system_error((folder_ / path_).string() + ": cannot write");
   next_offset_ += piece.bytes.size();
   bytes_ += piece.bytes.size();
   return next_offset_ == piece.total ? end_file() : Result<void>();
 }
 
 // Step by step, so that no link can lead elsewhere.
-Result<OpenFile> FileReceiver::open_parent(const fs::path& parent) {
+Result<system::Descriptor> FileReceiver::open_parent(const fs::path& parent) {
   std::error_code failure;
   fs::create_directories(folder_, failure);
   if (failure) return Error{fmt::format("{}: cannot make the folder: {}", folder_.string(), failure.message())};
-  OpenFile reached(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!reached) return system_error(folder_, "cannot open the folder");
+  system::Descriptor reached(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!reached) return system::system_error(folder_.string() + ": cannot open the folder");
   for (const std::string& part : parts_of(parent)) {
-    if (::mkdirat(reached.descriptor(), part.c_str(), 0700) != 0 && errno != EEXIST) {
-      return system_error(folder_ / parent, "cannot make the folder");
+    if (::mkdirat(reached.get(), part.c_str(), 0700) != 0 && errno != EEXIST) {
+      return system::system_error((folder_ / parent).string() + ": cannot make the folder");
     }
-    OpenFile next(::openat(reached.descriptor(), part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!next) return system_error(folder_ / parent, "is no folder of its own there (a link is not followed)");
+    system::Descriptor next(::openat(reached.get(), part.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next)
+      return system::system_error((folder_ / parent).string() +
+                                  ": is no folder of its own there (a link is not followed)");
     reached = std::move(next);
   }
   return reached;
@@ -142,13 +140,13 @@ Result<void> FileReceiver::begin_file(const wire::FilePiece& piece) {
     return Error{fmt::format("{}: nobody asked for this file, so it was not taken", wire::printable(piece.path))};
   }
   const fs::path path(piece.path);
-  Result<OpenFile> parent = open_parent(path.parent_path());
+  Result<system::Descriptor> parent = open_parent(path.parent_path());
   if (!parent) return parent.error();
   parent_ = std::move(parent).value();
   path_ = piece.path;
   next_offset_ = 0;
   struct stat there {};
-  const bool exists = ::fstatat(parent_.descriptor(), path.filename().c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
+  const bool exists = ::fstatat(parent_.get(), path.filename().c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
   const bool own = written_.contains(piece.path);
   partial_ = fmt::format(".{}-{}.part", ::getpid(), written_.size());
   if (exists && (S_ISDIR(there.st_mode) || (!own && !options_.replaces))) {
@@ -157,20 +155,20 @@ Result<void> FileReceiver::begin_file(const wire::FilePiece& piece) {
     return {};
   }
   const mode_t mode = options_.keeps_mode ? (piece.mode & 0777U) | 0600U : 0600U;
-  (void)::unlinkat(parent_.descriptor(), partial_.c_str(), 0);  // of a process of this number that is gone
+  (void)::unlinkat(parent_.get(), partial_.c_str(), 0);  // of a process of this number that is gone
   const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  file_ = OpenFile(::openat(parent_.descriptor(), partial_.c_str(), flags, mode));
+  file_ = system::Descriptor(::openat(parent_.get(), partial_.c_str(), flags, mode));
   if (file_) return {};
   partial_.clear();
-  return system_error(folder_ / path, "cannot write");
+  return system::system_error((folder_ / path).string() + ": cannot write");
 }
 
 Result<void> FileReceiver::end_file() {
   const std::string partial = std::exchange(partial_, {});
   if (!file_) return {};
-  file_ = OpenFile();
+  file_ = system::Descriptor();
   const std::string name = fs::path(path_).filename().string();
-  const int parent = parent_.descriptor();
+  const int parent = parent_.get();
   const bool over = options_.replaces || written_.contains(path_);
   bool kept = !over && ::linkat(parent, partial.c_str(), parent, name.c_str(), 0) == 0;
   if (kept) {
@@ -179,7 +177,7 @@ Result<void> FileReceiver::end_file() {
     kept = ::renameat(parent, partial.c_str(), parent, name.c_str()) == 0;
   }
   if (!kept) {
-    const Error failure = system_error(folder_ / path_, "cannot keep the file");
+    const Error failure = system::system_error((folder_ / path_).string() + ": cannot keep the file");
     (void)::unlinkat(parent, partial.c_str(), 0);
     return failure;
   }
@@ -193,7 +191,7 @@ Result<void> FileSender::open() {
   const auto size = fs::file_size(next.path, failure);
   if (failure) return Error{fmt::format("{}: cannot read: {}", next.path.string(), failure.message())};
   file_ = std::ifstream(next.path, std::ios::binary);
-  if (!file_) return system_error(next.path, "cannot read");
+  if (!file_) return system::system_error(next.path.string() + ": cannot read");
   const auto mode = static_cast<std::uint32_t>(fs::status(next.path, failure).permissions()) & 0777U;
   piece_ = {next.name, mode, 0, size, ""};
   offset_ = 0;

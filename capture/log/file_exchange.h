@@ -47,16 +47,16 @@ class FileReceiver {
  private:
   Result<void> begin_file(const wire::FilePiece& piece);
   Result<void> end_file();
-  Result<OpenFile> open_parent(const std::filesystem::path& parent);
+  Result<system::Descriptor> open_parent(const std::filesystem::path& parent);
 
   std::filesystem::path folder_;
   FileReceiverOptions options_;
   std::set<std::string> written_;
   std::uint64_t bytes_ = 0;
   std::string problems_;
-  OpenFile parent_;      // folder of the file that is being taken
-  OpenFile file_;        // none: its pieces are passed over
-  std::string partial_;  // its name until it is whole; "": no file is being taken
+  system::Descriptor parent_;  // folder of the file that is being taken
+  system::Descriptor file_;    // none: its pieces are passed over
+  std::string partial_;        // its name until it is whole; "": no file is being taken
   std::string path_;
   std::uint64_t next_offset_ = 0;
 };

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -45,11 +44,11 @@ bool write_all(int file, ByteView first, ByteView second) {
 ByteView header_bytes(const wire::Frame& frame) { return std::as_bytes(std::span(&frame.header, 1)); }
 
 // Another process sees the old file or the whole new one.
-Result<OpenFile> write_as_a_whole(const fs::path& path, ByteView bytes) {
+Result<system::Descriptor> write_as_a_whole(const fs::path& path, ByteView bytes) {
   const fs::path draft = path.string() + ".new";
-  OpenFile file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
-  if (!file || !write_all(file.descriptor(), bytes, {})) return file_error(draft, "written");
-  if (::fdatasync(file.descriptor()) != 0) return file_error(draft, "written");
+  system::Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
+  if (!file || !write_all(file.get(), bytes, {})) return file_error(draft, "written");
+  if (::fdatasync(file.get()) != 0) return file_error(draft, "written");
   if (::rename(draft.c_str(), path.c_str()) != 0) return file_error(path, "written");
   return file;
 }
@@ -57,11 +56,10 @@ Result<OpenFile> write_as_a_whole(const fs::path& path, ByteView bytes) {
 fs::path facts_path(const fs::path& folder) { return folder / "facts"; }
 fs::path frame_log_lock_path(const fs::path& folder) { return folder / "lock"; }
 
-Result<OpenFile> frame_log_take_lock(const fs::path& folder) {
-  OpenFile lock(::open(frame_log_lock_path(folder).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode));
-  if (!lock) return file_error(frame_log_lock_path(folder), "opened");
-  if (::flock(lock.descriptor(), LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno != EWOULDBLOCK) return file_error(frame_log_lock_path(folder), "locked");
+Result<system::Descriptor> frame_log_take_lock(const fs::path& folder) {
+  Result<std::optional<system::Descriptor>> lock = system::try_lock(frame_log_lock_path(folder).string());
+  if (!lock) return lock.error();
+  if (*lock) return std::move(**lock);
   return Error{fmt::format("{}: is written by another process that still runs", folder.string())};
 }
 
@@ -74,13 +72,13 @@ Result<void> make_folder(const fs::path& folder) {
 
 }  // namespace
 
-FrameLog::FrameLog(fs::path folder, FrameLogOptions options, OpenFile lock)
+FrameLog::FrameLog(fs::path folder, FrameLogOptions options, system::Descriptor lock)
     : folder_(std::move(folder)), options_(std::move(options)), lock_(std::move(lock)) {}
 FrameLog::~FrameLog() = default;
 
 Result<std::unique_ptr<FrameLog>> FrameLog::create(const fs::path& folder, const FrameLogOptions& options) {
   if (Result<void> made = make_folder(folder); !made) return made.error();
-  Result<OpenFile> lock = frame_log_take_lock(folder);
+  Result<system::Descriptor> lock = frame_log_take_lock(folder);
   if (!lock) return lock.error();
   if (!list_segments(folder).empty()) {
     return Error{fmt::format("{}: holds frames of another capture; take another folder", folder.string())};
@@ -90,7 +88,7 @@ Result<std::unique_ptr<FrameLog>> FrameLog::create(const fs::path& folder, const
 
 Result<std::unique_ptr<FrameLog>> FrameLog::open_existing(const fs::path& folder, const FrameLogOptions& options,
                                                           FrameLogRecovery& found) {
-  Result<OpenFile> lock = frame_log_take_lock(folder);
+  Result<system::Descriptor> lock = frame_log_take_lock(folder);
   if (!lock) return lock.error();
   std::unique_ptr<FrameLog> log(new FrameLog(folder, options, std::move(lock).value()));
   if (Result<void> done = log->recover(found); !done) return done.error();
@@ -157,7 +155,7 @@ Result<void> FrameLog::begin_segment(std::uint64_t first_sequence) {
   if (current_ && syncer_) request_sync();  // before the next file, or it would count as there
   const SegmentHeader header = make_segment_header(first_sequence, options_.capture_id);
   const fs::path path = segment_path(folder_, last_number_ + 1);
-  Result<OpenFile> file = write_as_a_whole(path, std::as_bytes(std::span(&header, 1)));
+  Result<system::Descriptor> file = write_as_a_whole(path, std::as_bytes(std::span(&header, 1)));
   if (!file) return file.error();
   current_ = std::move(file).value();
   segments_.push_back({++last_number_, 0, 0, kSegmentHeaderBytes, 0});
@@ -176,12 +174,12 @@ Result<void> FrameLog::append(const wire::Frame& frame) {
     if (!begun) return begun.error();
   }
   Segment& segment = segments_.back();
-  if (!write_all(current_.descriptor(), header_bytes(frame), frame.body)) {
+  if (!write_all(current_.get(), header_bytes(frame), frame.body)) {
     const Error failure = file_error(segment_path(folder_, segment.number), "written");
     // Half a frame must not stay before the next one.
-    if (::ftruncate(current_.descriptor(), static_cast<off_t>(segment.bytes)) != 0 ||
-        ::lseek(current_.descriptor(), static_cast<off_t>(segment.bytes), SEEK_SET) < 0) {
-      current_ = OpenFile();
+    if (::ftruncate(current_.get(), static_cast<off_t>(segment.bytes)) != 0 ||
+        ::lseek(current_.get(), static_cast<off_t>(segment.bytes), SEEK_SET) < 0) {
+      current_ = system::Descriptor();
     }
     return Error{failure.message + "; free some space there, or choose another folder"};
   }
@@ -211,11 +209,11 @@ Result<void> FrameLog::keep_definitions(const Segment& segment) {
   const fs::path path = definitions_path(folder_);
   if (definitions_bytes_ == 0) {
     const SegmentHeader header = make_segment_header(1, options_.capture_id);
-    const Result<OpenFile> begun = write_as_a_whole(path, std::as_bytes(std::span(&header, 1)));
+    const Result<system::Descriptor> begun = write_as_a_whole(path, std::as_bytes(std::span(&header, 1)));
     if (!begun) return begun.error();
     definitions_bytes_ = kSegmentHeaderBytes;
   }
-  const OpenFile kept(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const system::Descriptor kept(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
   if (!kept) return file_error(path, "written");
   const Result<SegmentReader> file = SegmentReader::open(segment_path(folder_, segment.number));
   if (!file) return file.error();
@@ -226,9 +224,9 @@ Result<void> FrameLog::keep_definitions(const Segment& segment) {
     if (place.value()->header.type != wire::FrameType::definition) continue;
     const Result<wire::Frame> frame = file.value().read(*place.value());
     if (!frame) continue;
-    if (!write_all(kept.descriptor(), header_bytes(frame.value()), frame.value().body)) {
+    if (!write_all(kept.get(), header_bytes(frame.value()), frame.value().body)) {
       const Error failure = file_error(path, "written");
-      if (::ftruncate(kept.descriptor(), static_cast<off_t>(definitions_bytes_)) != 0) return file_error(path, "cut");
+      if (::ftruncate(kept.get(), static_cast<off_t>(definitions_bytes_)) != 0) return file_error(path, "cut");
       return failure;
     }
     definitions_bytes_ += frame.value().wire_bytes();
@@ -240,11 +238,11 @@ void FrameLog::request_sync() {
     syncer_ = std::make_unique<DiskSync>(folder_);
     for (const Segment& segment : segments_) {  // that another process wrote
       if (current_ && segment.number == segments_.back().number) break;
-      const OpenFile file(::open(segment_path(folder_, segment.number).c_str(), O_RDONLY | O_CLOEXEC));
-      if (file) syncer_->request(file.descriptor(), segment.number, segment.last);
+      const system::Descriptor file(::open(segment_path(folder_, segment.number).c_str(), O_RDONLY | O_CLOEXEC));
+      if (file) syncer_->request(file.get(), segment.number, segment.last);
     }
   }
-  if (current_) syncer_->request(current_.descriptor(), segments_.back().number, last_sequence_);
+  if (current_) syncer_->request(current_.get(), segments_.back().number, last_sequence_);
 }
 
 Result<void> FrameLog::sync() {
@@ -275,24 +273,11 @@ std::uint64_t FrameLog::total_bytes() const noexcept {
 }
 
 Result<void> FrameLog::write_facts(const FrameLogFacts& facts) {
-  ByteWriter writer;
-  writer.number(kFactsMagic);
-  writer.number(kFactsVersion);
-  writer.text(facts.capture_id);
-  writer.text(facts.place);
-  writer.text(facts.name);
-  writer.text(facts.description);
-  writer.number(facts.begun_unix_ns);
-  writer.number(static_cast<std::uint8_t>(facts.state));
-  writer.number(facts.durable);
-  const Bytes released = wire::encode(facts.released).body;
-  writer.number(static_cast<std::uint32_t>(released.size()));
-  writer.raw(released);
-  writer.number(facts.released_of_first_scope);
-  writer.number(static_cast<std::uint8_t>(facts.end ? 1 : 0));
-  if (facts.end) writer.raw(wire::encode(*facts.end).body);
-  writer.number(checksum(writer.view()));
-  const Result<OpenFile> written = write_as_a_whole(facts_path(folder_), writer.view());
+  FieldWriter walk(wire::kMessageLimits);
+  walk(kFactsMagic, kFactsVersion, facts);
+  Bytes bytes = walk.take();
+  append_checksum(bytes);
+  const Result<system::Descriptor> written = write_as_a_whole(facts_path(folder_), bytes);
   return written ? Result<void>() : written.error();
 }
 
@@ -303,30 +288,14 @@ Result<FrameLogFacts> FrameLog::read_facts(const fs::path& folder) {
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const ByteView bytes = std::as_bytes(std::span(text));
   const Error damaged{path.string() + ": is damaged, so that the capture cannot be named"};
-  if (bytes.size() < sizeof(std::uint64_t)) return damaged;
-  const ByteView checked = bytes.first(bytes.size() - sizeof(std::uint64_t));
-  if (ByteReader(bytes.subspan(checked.size())).number<std::uint64_t>() != checksum(checked)) return damaged;
-  ByteReader reader(checked);
-  if (reader.number<std::uint32_t>() != kFactsMagic || reader.number<std::uint16_t>() != kFactsVersion) return damaged;
+  const std::optional<ByteView> content = checked_content(bytes);
+  if (!content) return damaged;
+  FieldReader walk(*content, wire::kMessageLimits);
+  std::uint32_t magic = 0;
+  std::uint16_t version = 0;
   FrameLogFacts facts;
-  facts.capture_id = reader.text();
-  facts.place = reader.text();
-  facts.name = reader.text();
-  facts.description = reader.text();
-  facts.begun_unix_ns = reader.number<std::uint64_t>();
-  facts.state = static_cast<wire::CaptureState>(reader.number<std::uint8_t>());
-  facts.durable = reader.number<std::uint64_t>();
-  Result<wire::StreamEnd> released = wire::decode_end(reader.raw(reader.number<std::uint32_t>()));
-  if (!released) return damaged;
-  facts.released = std::move(released).value();
-  facts.released_of_first_scope = reader.number<std::uint64_t>();
-  if (reader.number<std::uint8_t>() != 0) {
-    Result<wire::StreamEnd> end = wire::decode_end(reader.raw(reader.remaining()));
-    if (!end) return damaged;
-    facts.end = std::move(end).value();
-  }
-  if (!reader.ok() || facts.state < wire::CaptureState::running || facts.state > wire::CaptureState::interrupted)
-    return damaged;
+  walk(magic, version, facts);
+  if (!walk.ok() || magic != kFactsMagic || version != kFactsVersion) return damaged;
   return facts;
 }
 
@@ -343,9 +312,6 @@ FrameLogContent FrameLog::survey(const fs::path& folder) {
   return content;
 }
 
-bool FrameLog::in_use(const fs::path& folder) {
-  const OpenFile lock(::open(frame_log_lock_path(folder).c_str(), O_RDONLY | O_CLOEXEC));
-  return lock && ::flock(lock.descriptor(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
+bool FrameLog::in_use(const fs::path& folder) { return system::is_locked(frame_log_lock_path(folder).string()); }
 
 }  // namespace accelscope::capture::log

@@ -49,6 +49,13 @@ struct FrameLogFacts {
   wire::StreamEnd released;
   std::uint64_t released_of_first_scope = 0;  // frames of scope 0 among them
   bool operator==(const FrameLogFacts&) const = default;
+  static void fields(auto& walk, auto& f) {
+    walk(f.capture_id, f.place, f.name, f.description, f.begun_unix_ns);
+    walk.choice(f.state, wire::CaptureState::running, wire::CaptureState::interrupted);
+    walk(f.durable);
+    walk.sized(f.released);
+    walk(f.released_of_first_scope, f.end);
+  }
 };
 
 // What open_existing() found.
@@ -112,7 +119,7 @@ class FrameLog {
     bool damaged = false;
   };
 
-  FrameLog(std::filesystem::path folder, FrameLogOptions options, OpenFile lock);
+  FrameLog(std::filesystem::path folder, FrameLogOptions options, system::Descriptor lock);
   [[nodiscard]] static Result<Segment> scan(const std::filesystem::path& path, bool last, bool whole,
                                             FrameLogRecovery& found);
   Result<void> recover(FrameLogRecovery& found);
@@ -121,8 +128,8 @@ class FrameLog {
 
   std::filesystem::path folder_;
   FrameLogOptions options_;
-  OpenFile lock_;
-  OpenFile current_;  // the last of segments_, if this process writes it
+  system::Descriptor lock_;
+  system::Descriptor current_;  // the last of segments_, if this process writes it
   std::vector<Segment> segments_;
   std::uint32_t last_number_ = 0;  // of a segment, those included that were let go or are unreadable
   std::uint64_t last_sequence_ = 0;

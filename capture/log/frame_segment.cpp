@@ -26,10 +26,8 @@ std::uint64_t checksum_of(const SegmentHeader& header) {
 }
 
 std::uint32_t events_in(ByteView body) noexcept {
-  ChunkHeader chunk;
-  if (body.size() < sizeof chunk) return 0;
-  std::memcpy(&chunk, body.data(), sizeof chunk);
-  return chunk.magic == kChunkMagic ? std::min(chunk.count, kMaxChunkEvents) : 0;
+  const std::optional<ChunkHeader> chunk = read_chunk_header(body);
+  return chunk ? std::min(chunk->count, kMaxChunkEvents) : 0;
 }
 
 }  // namespace
@@ -42,23 +40,12 @@ SegmentHeader make_segment_header(std::uint64_t first_sequence, const std::strin
   return header;
 }
 
-OpenFile::~OpenFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
 Error file_error(const std::filesystem::path& path, const char* what) {
   return Error{fmt::format("{}: cannot be {}: {}", path.string(), what, std::strerror(errno))};
 }
 
 Result<SegmentReader> SegmentReader::open(const std::filesystem::path& path) {
-  OpenFile file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  system::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return file_error(path, "read");
   SegmentReader reader(std::move(file), path);
   const Result<std::size_t> got = reader.read_at(0, &reader.header_, kSegmentHeaderBytes);
@@ -91,15 +78,15 @@ Result<void> SegmentReader::check() const {
 
 Result<std::uint64_t> SegmentReader::size() const {
   struct stat facts {};
-  if (::fstat(file_.descriptor(), &facts) != 0) return file_error(path_, "read");
+  if (::fstat(file_.get(), &facts) != 0) return file_error(path_, "read");
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
 Result<std::size_t> SegmentReader::read_at(std::uint64_t offset, void* bytes, std::size_t count) const {
   std::size_t done = 0;
   while (done < count) {
-    const ssize_t got = ::pread(file_.descriptor(), static_cast<std::byte*>(bytes) + done, count - done,
-                                static_cast<off_t>(offset + done));
+    const ssize_t got =
+        ::pread(file_.get(), static_cast<std::byte*>(bytes) + done, count - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return file_error(path_, "read");
     if (got == 0) break;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/system/descriptor.h"
 #include "capture/wire/frame.h"
 
 namespace accelscope::capture::log {
@@ -28,21 +29,6 @@ static_assert(sizeof(SegmentHeader) == 64);
 inline constexpr std::size_t kSegmentHeaderBytes = sizeof(SegmentHeader);
 
 [[nodiscard]] SegmentHeader make_segment_header(std::uint64_t first_sequence, const std::string& capture_id);
-
-// A file that is closed by itself.
-class OpenFile {
- public:
-  OpenFile() = default;
-  explicit OpenFile(int descriptor) noexcept : descriptor_(descriptor) {}
-  ~OpenFile();
-  OpenFile(OpenFile&& other) noexcept;
-  OpenFile& operator=(OpenFile&& other) noexcept;
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
-  explicit operator bool() const noexcept { return descriptor_ >= 0; }
-
- private:
-  int descriptor_ = -1;
-};
 
 // "PATH: cannot be read: No such file or directory", from errno.
 [[nodiscard]] Error file_error(const std::filesystem::path& path, const char* what);
@@ -73,10 +59,10 @@ class SegmentReader {
   [[nodiscard]] std::uint32_t events(const FramePlace& place) const;
 
  private:
-  SegmentReader(OpenFile file, std::filesystem::path path) : file_(std::move(file)), path_(std::move(path)) {}
+  SegmentReader(system::Descriptor file, std::filesystem::path path) : file_(std::move(file)), path_(std::move(path)) {}
   [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, void* bytes, std::size_t count) const;
 
-  OpenFile file_;
+  system::Descriptor file_;
   std::filesystem::path path_;
   SegmentHeader header_;
   bool header_damaged_ = false;

@@ -23,10 +23,6 @@ constexpr int kReapMs = 10;
 constexpr auto kToolPatience = std::chrono::seconds(2);  // between asking a program to end and ending it
 constexpr std::size_t kMaxErrors = 16U << 10;
 
-[[nodiscard]] Error tool_error(std::string_view what) {
-  return Error{fmt::format("{}: {}", what, std::strerror(errno))};
-}
-
 [[nodiscard]] bool readable(int number) {
   pollfd waiting{number, POLLIN, 0};
   return ::poll(&waiting, 1, kToolPollMs) > 0;
@@ -37,7 +33,7 @@ constexpr std::size_t kMaxErrors = 16U << 10;
   std::error_code failure;
   std::string path = (std::filesystem::temp_directory_path(failure) / "accelscope-XXXXXX").string();
   system::Descriptor file(::mkostemp(path.data(), O_CLOEXEC | O_APPEND));
-  if (!file) return tool_error(path);
+  if (!file) return system::system_error(path);
   ::unlink(path.c_str());
   return file;
 }
@@ -54,10 +50,10 @@ Result<Tool> Tool::start(ToolStart settings) {
     settings.input = std::move(pair->second);
   }
   if (!settings.output) {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return tool_error("a pipe");
-    tool.output_ = system::Descriptor(ends[0]);
-    settings.output = system::Descriptor(ends[1]);
+    Result<std::pair<system::Descriptor, system::Descriptor>> pipe = system::make_pipe();
+    if (!pipe) return pipe.error();
+    tool.output_ = std::move(pipe->first);
+    settings.output = std::move(pipe->second);
   }
   Result<system::Descriptor> errors = nameless_file();
   if (!errors) return errors.error();

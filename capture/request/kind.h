@@ -17,7 +17,7 @@
 
 #include "capture/request/request.h"
 #include "core/base/result.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::probes {
 class ProbeListener;  // capture/probe/host/listener.h
@@ -47,6 +47,11 @@ struct KindOption {
   bool required = false;  // has no default and must be given
   bool repeats = false;   // may be given several times: a setting for each
   bool operator==(const KindOption&) const = default;
+  static void fields(auto& walk, auto& o) {
+    walk(o.name);
+    walk.choice(o.type, OptionType::flag, OptionType::file);
+    walk(o.default_value, o.explanation, o.choices, o.required, o.repeats);
+  }
 };
 
 // One thing that a kind needs on the host, as found there.
@@ -54,6 +59,7 @@ struct KindCheck {
   bool ok = false;
   std::string text;  // what was found, or what is missing and how to get it
   bool operator==(const KindCheck&) const = default;
+  static void fields(auto& walk, auto& c) { walk(c.ok, c.text); }
 };
 
 // What crosses the wire of a kind.
@@ -72,6 +78,9 @@ struct KindFacts {
     return true;
   }
   bool operator==(const KindFacts&) const = default;
+  static void fields(auto& walk, auto& k) {
+    walk(k.name, k.title, k.explanation, k.needs_program, k.takes_program, k.options, k.checks);
+  }
 };
 
 // What the starter of a capture is told of its program, on the kind's thread.

@@ -2,21 +2,26 @@
 // started, a saved configuration holds one, and a session keeps the one it was made with.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
 namespace accelscope::capture::request {
 
+inline constexpr std::size_t kMaxScriptBytes = 256U << 10;
+
 struct OptionSetting {
   std::string name;   // as declared by the kind: "sample-interval"
   std::string value;  // as typed: "100ms"; flags: "on" or "off"
   bool operator==(const OptionSetting&) const = default;
+  static void fields(auto& walk, auto& o) { walk(o.name, o.value); }
 };
 
 struct KindChoice {
   std::string name;  // "program"
   std::vector<OptionSetting> options;
   bool operator==(const KindChoice&) const = default;
+  static void fields(auto& walk, auto& k) { walk(k.name, k.options); }
 };
 
 struct CaptureRequest {
@@ -31,6 +36,12 @@ struct CaptureRequest {
   double duration_seconds = 0;           // ends in order after so long; 0: no limit
   std::vector<std::string> results;      // files to bring back: paths or patterns, relative to `directory`
   bool operator==(const CaptureRequest&) const = default;
+  static void fields(auto& walk, auto& r) {
+    walk(r.name, r.kinds, r.program, r.arguments, r.directory, r.environment);
+    walk.text(r.script, kMaxScriptBytes);
+    walk(r.paused, r.duration_seconds, r.results);
+    walk.check(std::isfinite(r.duration_seconds), "with a number that is none");
+  }
 };
 
 }  // namespace accelscope::capture::request

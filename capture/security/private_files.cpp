@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "capture/system/descriptor.h"
 #include "capture/system/standard_streams.h"
 #include "core/base/file_system.h"
 
@@ -24,28 +25,9 @@ constexpr mode_t kOthersMayUse = S_IRWXG | S_IRWXO;
 constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
 constexpr std::size_t kMostBytes = std::size_t{64} << 10;
 
-class FolderDescriptor {
- public:
-  explicit FolderDescriptor(int number) : number_(number) {}
-  ~FolderDescriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  FolderDescriptor(const FolderDescriptor&) = delete;
-  FolderDescriptor& operator=(const FolderDescriptor&) = delete;
-  [[nodiscard]] int number() const { return number_; }
-  [[nodiscard]] bool open() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
-
-Error system_error(const std::string& path, const char* what) {
-  return Error{fmt::format("{}: {}: {}", path, what, std::strerror(errno))};
-}
-
 Result<void> check_owner_only(const std::string& path, int descriptor) {
   struct stat facts {};
-  if (::fstat(descriptor, &facts) != 0) return system_error(path, "cannot be examined");
+  if (::fstat(descriptor, &facts) != 0) return system::system_error(path + ": cannot be examined");
   if (!S_ISREG(facts.st_mode)) return Error{path + ": is not a file"};
   if (facts.st_uid != ::geteuid()) return Error{path + ": belongs to another user; use a file of your own"};
   if ((facts.st_mode & kOthersMayUse) != 0) {
@@ -56,8 +38,8 @@ Result<void> check_owner_only(const std::string& path, int descriptor) {
 }
 
 Result<void> write_durably(const std::string& path, int descriptor, std::string_view content) {
-  if (!system::write_all(descriptor, content)) return system_error(path, "cannot be written");
-  if (::fsync(descriptor) != 0) return system_error(path, "cannot be made durable");
+  if (!system::write_all(descriptor, content)) return system::system_error(path + ": cannot be written");
+  if (::fsync(descriptor) != 0) return system::system_error(path + ": cannot be made durable");
   return {};
 }
 
@@ -78,9 +60,10 @@ Result<void> ensure_private_folder(const std::string& folder) {
   std::error_code failure;
   if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failure);
   if (failure) return Error{fmt::format("{}: cannot be made: {}", path.parent_path().string(), failure.message())};
-  if (::mkdir(folder.c_str(), kOwnersFolder) != 0 && errno != EEXIST) return system_error(folder, "cannot be made");
+  if (::mkdir(folder.c_str(), kOwnersFolder) != 0 && errno != EEXIST)
+    return system::system_error(folder + ": cannot be made");
   struct stat facts {};
-  if (::stat(folder.c_str(), &facts) != 0) return system_error(folder, "cannot be examined");
+  if (::stat(folder.c_str(), &facts) != 0) return system::system_error(folder + ": cannot be examined");
   if (!S_ISDIR(facts.st_mode)) return Error{folder + ": is not a folder; move it away"};
   if (facts.st_uid != ::geteuid()) return Error{folder + ": belongs to another user; name a folder of your own"};
   if ((facts.st_mode & kOthersMayWrite) != 0) {
@@ -92,15 +75,15 @@ Result<void> ensure_private_folder(const std::string& folder) {
 }
 
 Result<std::string> read_private_file(const std::string& path) {
-  const FolderDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.open()) return system_error(path, "cannot be read");
-  if (Result<void> mine = check_owner_only(path, file.number()); !mine) return mine.error();
+  const system::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return system::system_error(path + ": cannot be read");
+  if (Result<void> mine = check_owner_only(path, file.get()); !mine) return mine.error();
   std::string content(kMostBytes + 1, '\0');
   std::size_t length = 0;
   while (length < content.size()) {
-    const ssize_t count = ::read(file.number(), content.data() + length, content.size() - length);
+    const ssize_t count = ::read(file.get(), content.data() + length, content.size() - length);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return system_error(path, "cannot be read");
+    if (count < 0) return system::system_error(path + ": cannot be read");
     if (count == 0) break;
     length += static_cast<std::size_t>(count);
   }
@@ -115,10 +98,10 @@ Result<void> write_private_file(const std::string& path, std::string_view conten
   const std::string draft = temporary_path(target.parent_path().string(), "." + target.filename().string(), "");
   Result<void> done;
   {
-    const FolderDescriptor file(
+    const system::Descriptor file(
         ::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
-    if (!file.open()) return system_error(path, "cannot be written");
-    done = write_durably(path, file.number(), content);
+    if (!file) return system::system_error(path + ": cannot be written");
+    done = write_durably(path, file.get(), content);
   }
   if (done) done = replace_file(draft, path);
   if (!done) remove_file(draft);
@@ -127,10 +110,10 @@ Result<void> write_private_file(const std::string& path, std::string_view conten
 
 Result<void> with_folder_locked(const std::string& folder, const std::function<Result<void>()>& function) {
   const std::string path = folder + "/.lock";
-  const FolderDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
-  if (!lock.open()) return system_error(path, "cannot be opened");
-  while (::flock(lock.number(), LOCK_EX) != 0) {
-    if (errno != EINTR) return system_error(path, "cannot be locked");
+  const system::Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly));
+  if (!lock) return system::system_error(path + ": cannot be opened");
+  while (::flock(lock.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) return system::system_error(path + ": cannot be locked");
   }
   return function();  // closing the file unlocks it
 }

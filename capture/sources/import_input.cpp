@@ -32,19 +32,17 @@ struct Input {
 constexpr std::int64_t kLongestRunNs = std::int64_t{24} * 3600 * 1'000'000'000;
 
 // Knows whether what failed was the receiver, in which case going on is useless.
-class WatchedSink final : public EventSink {
+class WatchedSink final : public ForwardingSink {
  public:
-  explicit WatchedSink(std::unique_ptr<EventSink> target) : target_(std::move(target)) {}
+  using ForwardingSink::ForwardingSink;
   Result<void> define(const Definition& definition) override {
     names_.see(definition);
-    return watch(target_->define(definition));
+    return watch(ForwardingSink::define(definition));
   }
   Result<void> append(SealedChunk chunk) override {
     names_.see(chunk);
-    return watch(target_->append(std::move(chunk)));
+    return watch(ForwardingSink::append(std::move(chunk)));
   }
-  [[nodiscard]] bool cancelled() const override { return target_->cancelled(); }
-  [[nodiscard]] bool paused() const override { return target_->paused(); }
   [[nodiscard]] bool broken() const noexcept { return broken_; }
   [[nodiscard]] const NameWatch& names() const noexcept { return names_; }
 
@@ -53,7 +51,6 @@ class WatchedSink final : public EventSink {
     broken_ = broken_ || !result.ok();
     return result;
   }
-  std::unique_ptr<EventSink> target_;
   NameWatch names_;
   bool broken_ = false;
 };

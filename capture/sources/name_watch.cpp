@@ -35,10 +35,10 @@ void NameWatch::see(const Definition& definition) {
 
 void NameWatch::see(const SealedChunk& chunk) {
   if (found_) return;
-  const auto kind = lanes_.find(chunk.lane);
+  const auto kind = lanes_.find(chunk.lane());
   const Result<ChunkView> view = ChunkView::parse(chunk.bytes);
   found_ = (kind != lanes_.end() && kind->second == EventKind::counter) || (view && has_named_event(*view));
-  if (!found_) nameless_ += chunk.count;
+  if (!found_) nameless_ += chunk.count();
 }
 
 }  // namespace accelscope::capture::sources

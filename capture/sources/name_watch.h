@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::sources {
 

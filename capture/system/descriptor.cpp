@@ -30,10 +30,6 @@ constexpr int kSystemPollMs = 100;
 constexpr std::size_t kLongestFolder = 64;
 constexpr auto kNewFolder = std::chrono::minutes(1);
 
-[[nodiscard]] Error system_error(std::string_view what) {
-  return Error{fmt::format("{}: {}", what, std::strerror(errno))};
-}
-
 [[nodiscard]] bool readable(int number, int timeout_ms) {
   pollfd waiting{number, POLLIN, 0};
   return ::poll(&waiting, 1, timeout_ms) > 0;
@@ -67,6 +63,8 @@ constexpr auto kNewFolder = std::chrono::minutes(1);
 
 }  // namespace
 
+Error system_error(std::string_view what) { return Error{fmt::format("{}: {}", what, std::strerror(errno))}; }
+
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   if (this != &other) {
     close();
@@ -91,6 +89,12 @@ Result<std::pair<Descriptor, Descriptor>> make_stream_pair() {
   return std::pair{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
+Result<std::pair<Descriptor, Descriptor>> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("a pipe");
+  return std::pair{Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
 Result<Descriptor> connect_to_loopback(std::uint16_t port) {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!socket) return system_error("a socket");
@@ -108,6 +112,19 @@ Result<Descriptor> open_for_reading(const std::string& file) {
   Descriptor opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
   if (!opened) return system_error(file);
   return opened;
+}
+
+Result<std::optional<Descriptor>> try_lock(const std::string& file) {
+  Descriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!lock) return system_error(file + ": cannot be opened");
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return std::optional(std::move(lock));
+  if (errno != EWOULDBLOCK) return system_error(file + ": cannot be locked");
+  return std::optional<Descriptor>();
+}
+
+bool is_locked(const std::string& file) {
+  const Descriptor lock(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  return lock && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 Result<std::string> read_to_end(const Descriptor& stream, std::size_t limit, const std::function<bool()>& stop) {
@@ -207,20 +224,24 @@ Result<LocalListener> LocalListener::open(const std::string& path) {
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return system_error("a socket");
   if (::bind(socket.get(), plain(address.value()), sizeof(sockaddr_un)) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
-      ::listen(socket.get(), 4) != 0) {
+      ::listen(socket.get(), 8) != 0) {
     return system_error(path);
   }
   return LocalListener(std::move(socket));
 }
 
+std::optional<Descriptor> LocalListener::take() const {
+  Descriptor peer(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  ucred user{};
+  socklen_t size = sizeof(user);
+  if (!peer || ::getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0) return std::nullopt;
+  return user.uid == ::geteuid() ? std::optional(std::move(peer)) : std::nullopt;
+}
+
 std::optional<Descriptor> LocalListener::accept(const std::function<bool()>& stop) const {
   while (!stop()) {
     if (!readable(socket_.get(), kSystemPollMs)) continue;
-    Descriptor peer(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    ucred user{};
-    socklen_t size = sizeof(user);
-    if (!peer || ::getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0) continue;
-    if (user.uid == ::geteuid()) return peer;
+    if (std::optional<Descriptor> peer = take()) return peer;
   }
   return std::nullopt;
 }

@@ -16,6 +16,9 @@
 namespace accelscope::capture::system {
 
 // Owns an open descriptor.
+// "WHAT: No such file or directory", from errno.
+[[nodiscard]] Error system_error(std::string_view what);
+
 class Descriptor {
  public:
   Descriptor() = default;
@@ -34,8 +37,12 @@ class Descriptor {
 };
 
 [[nodiscard]] Result<std::pair<Descriptor, Descriptor>> make_stream_pair();  // what one end writes the other reads
+[[nodiscard]] Result<std::pair<Descriptor, Descriptor>> make_pipe();         // the first reads what the second writes
 [[nodiscard]] Result<Descriptor> connect_to_loopback(std::uint16_t port);    // TCP, waits for the connection
 [[nodiscard]] Result<Descriptor> open_for_reading(const std::string& file);
+// The file, made if it is not there and locked as long as the descriptor is open. Nothing if another process has it.
+[[nodiscard]] Result<std::optional<Descriptor>> try_lock(const std::string& file);
+[[nodiscard]] bool is_locked(const std::string& file);  // by a living process, this one included
 
 // Of a stream: all that comes until the other side ends it. Given up when stop() says so, and beyond `limit` bytes.
 [[nodiscard]] Result<std::string> read_to_end(const Descriptor& stream, std::size_t limit,
@@ -72,8 +79,11 @@ class PrivateFolder {
 class LocalListener {
  public:
   [[nodiscard]] static Result<LocalListener> open(const std::string& path);
-  // Nothing when stop() says so. Connections of other users are closed unread.
-  [[nodiscard]] std::optional<Descriptor> accept(const std::function<bool()>& stop) const;
+  // The next connection of this user, if one waits; those of other users are closed unread.
+  [[nodiscard]] std::optional<Descriptor> take() const;
+  [[nodiscard]] std::optional<Descriptor> accept(
+      const std::function<bool()>& stop) const;                                    // nothing when stop() says so
+  [[nodiscard]] const Descriptor& descriptor() const noexcept { return socket_; }  // readable when a connection waits
 
  private:
   explicit LocalListener(Descriptor socket) : socket_(std::move(socket)) {}

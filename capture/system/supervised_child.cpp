@@ -58,24 +58,6 @@ namespace fs = std::filesystem;
   return fmt::format("{}: cannot be started: {}", path, std::strerror(code));
 }
 
-struct Pipe {
-  Pipe() {
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) ends = {-1, -1};
-  }
-  ~Pipe() {
-    for (const int end : ends) {
-      if (end >= 0) ::close(end);
-    }
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  [[nodiscard]] int take_reader() {
-    ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    return std::exchange(ends[0], -1);
-  }
-  std::array<int, 2> ends{-1, -1};
-};
-
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 [[nodiscard]] std::int64_t to_ns(const timeval& time) {
   return static_cast<std::int64_t>(time.tv_sec) * kNsPerSecond + static_cast<std::int64_t>(time.tv_usec) * 1'000;
@@ -119,11 +101,10 @@ Result<std::string> find_start(const ChildStart& start) {
 Result<std::unique_ptr<SupervisedChild>> SupervisedChild::start(const ChildStart& start) {
   const Result<std::string> path = find_start(start);
   if (!path) return path.error();
-  Pipe output;
-  Pipe errors;
-  if (output.ends[0] < 0 || errors.ends[0] < 0) {
-    return Error{fmt::format("{}: cannot be started: {}", start.program, std::strerror(errno))};
-  }
+  Result<std::pair<Descriptor, Descriptor>> output = make_pipe();
+  Result<std::pair<Descriptor, Descriptor>> errors = make_pipe();
+  if (!output || !errors) return system_error(start.program + ": cannot be started");
+  for (const auto* pipe : {&output, &errors}) ::fcntl((*pipe)->first.get(), F_SETFL, O_NONBLOCK);
   std::vector<std::string> argv = {start.program};
   argv.insert(argv.end(), start.arguments.begin(), start.arguments.end());
   int id = -1;
@@ -131,44 +112,40 @@ Result<std::unique_ptr<SupervisedChild>> SupervisedChild::start(const ChildStart
                           .argv = std::move(argv),
                           .environment = start.environment,
                           .directory = start.directory,
-                          .output = output.ends[1],
-                          .errors = start.one_stream ? output.ends[1] : errors.ends[1]},
+                          .output = output->second.get(),
+                          .errors = (start.one_stream ? output : errors)->second.get()},
                          id);
   if (code != 0) return Error{start_failure(*path, code)};
-  return std::unique_ptr<SupervisedChild>(new SupervisedChild(id, {output.take_reader(), errors.take_reader()}));
+  return std::unique_ptr<SupervisedChild>(
+      new SupervisedChild(id, {std::move(output->first), std::move(errors->first)}));
 }
 
-SupervisedChild::SupervisedChild(int id, std::array<int, 2> pipes)
-    : id_(id), pipes_(pipes), end_notice_(open_end_notice(id)) {}
+SupervisedChild::SupervisedChild(int id, std::array<Descriptor, 2> pipes)
+    : id_(id), pipes_(std::move(pipes)), end_notice_(open_end_notice(id)) {}
 
 SupervisedChild::~SupervisedChild() {
-  if (!finished_) {
-    signal_group(SIGKILL);
-    finish();
-  }
-  for (const int pipe : pipes_) {
-    if (pipe >= 0) ::close(pipe);
-  }
-  if (end_notice_ >= 0) ::close(end_notice_);
+  if (finished_) return;
+  signal_group(SIGKILL);
+  finish();
 }
 
 void SupervisedChild::wait(std::chrono::milliseconds at_most) {
   std::array<pollfd, 3> waiting{};
   nfds_t count = 0;
-  for (const int pipe : pipes_) {
-    if (pipe >= 0) waiting[count++] = {pipe, POLLIN, 0};
+  for (const Descriptor& pipe : pipes_) {
+    if (pipe) waiting[count++] = {pipe.get(), POLLIN, 0};
   }
-  if (end_notice_ >= 0 && !ended_) waiting[count++] = {end_notice_, POLLIN, 0};
+  if (end_notice_ && !ended_) waiting[count++] = {end_notice_.get(), POLLIN, 0};
   ::poll(waiting.data(), count, static_cast<int>(std::max<std::int64_t>(at_most.count(), 0)));
 }
 
 std::size_t SupervisedChild::read(OutputStream stream, std::span<char> buffer) {
-  int& pipe = pipes_[index(stream)];
-  if (pipe < 0) return 0;
-  const ssize_t got = ::read(pipe, buffer.data(), buffer.size());
+  Descriptor& pipe = pipes_[index(stream)];
+  if (!pipe) return 0;
+  const ssize_t got = ::read(pipe.get(), buffer.data(), buffer.size());
   if (got > 0) return static_cast<std::size_t>(got);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
-  ::close(std::exchange(pipe, -1));
+  pipe.close();
   return 0;
 }
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/system/descriptor.h"
 #include "core/base/result.h"
 
 namespace accelscope::capture::system {
@@ -59,7 +60,7 @@ class SupervisedChild {
   void wait(std::chrono::milliseconds at_most);
   // Takes what is there, at most the buffer's size; 0: nothing now. At the stream's end it is closed.
   [[nodiscard]] std::size_t read(OutputStream stream, std::span<char> buffer);
-  [[nodiscard]] bool is_open(OutputStream stream) const noexcept { return pipes_[index(stream)] >= 0; }
+  [[nodiscard]] bool is_open(OutputStream stream) const noexcept { return bool(pipes_[index(stream)]); }
   [[nodiscard]] bool any_open() const noexcept { return is_open(OutputStream::out) || is_open(OutputStream::err); }
   // The program itself has ended; what it started may live on and hold its streams.
   [[nodiscard]] bool ended();
@@ -68,12 +69,12 @@ class SupervisedChild {
   ChildEnd finish();
 
  private:
-  SupervisedChild(int id, std::array<int, 2> pipes);
+  SupervisedChild(int id, std::array<Descriptor, 2> pipes);
   [[nodiscard]] static std::size_t index(OutputStream stream) noexcept { return static_cast<std::size_t>(stream); }
 
   int id_;
-  std::array<int, 2> pipes_;
-  int end_notice_ = -1;  // readable once the program has ended; -1: the system has none
+  std::array<Descriptor, 2> pipes_;
+  Descriptor end_notice_;  // readable once the program has ended; none: the system has none
   bool ended_ = false;
   bool finished_ = false;
 };

@@ -8,13 +8,15 @@
 
 #include "capture/request/kind.h"
 #include "capture/request/request.h"
-#include "capture/wire/frame.h"
+#include "capture/wire/messages.h"
 
 namespace accelscope::capture::wire {
 
 struct ProofMessage {
+  static constexpr FrameType kType = FrameType::proof;
   std::string mac;  // see capture/security/proof.h
   bool operator==(const ProofMessage&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.mac); }
 };
 
 enum class CaptureState : std::uint8_t {
@@ -36,9 +38,15 @@ struct CaptureOffer {
   std::uint64_t begun_unix_ns = 0;
   std::string controller;  // the viewer that controls it; "": nobody
   bool operator==(const CaptureOffer&) const = default;
+  static void fields(auto& walk, auto& o) {
+    walk(o.id, o.name, o.description);
+    walk.choice(o.state, CaptureState::running, CaptureState::interrupted);
+    walk(o.first_sequence, o.last_sequence, o.events, o.begun_unix_ns, o.controller);
+  }
 };
 
 struct Welcome {
+  static constexpr FrameType kType = FrameType::welcome;
   std::string mac;       // "": no token was wanted
   std::string host;      // the machine's name
   std::string system;    // "Linux x86_64"
@@ -47,6 +55,7 @@ struct Welcome {
   std::vector<request::KindFacts> kinds;
   std::vector<CaptureOffer> captures;
   bool operator==(const Welcome&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.mac, m.host, m.system, m.may_run, m.fixed, m.kinds, m.captures); }
 };
 
 enum class StartMode : std::uint8_t {
@@ -57,113 +66,110 @@ enum class StartMode : std::uint8_t {
 };
 
 struct Start {
+  static constexpr FrameType kType = FrameType::start;
   std::uint64_t after_sequence = 0;  // what the viewer has; 0: nothing
   StartMode mode = StartMode::begin;
   std::string capture_id;           // to take up or watch; "": the running one
   request::CaptureRequest request;  // of a new capture
   bool operator==(const Start&) const = default;
+  static void fields(auto& walk, auto& m) {
+    walk(m.after_sequence);
+    walk.choice(m.mode, StartMode::look, StartMode::watch);
+    walk(m.capture_id, m.request);
+  }
 };
 
 struct Started {
+  static constexpr FrameType kType = FrameType::started;
   std::string capture_id;
   std::string name;
   std::string description;
   std::uint64_t begun_unix_ns = 0;
   bool controls = false;
   bool operator==(const Started&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.capture_id, m.name, m.description, m.begun_unix_ns, m.controls); }
 };
 
-struct Pause {  // and Resume
-  std::string reason;
-  bool operator==(const Pause&) const = default;
-};
+using Pause = Wish<FrameType::pause>;
+using Resume = Wish<FrameType::resume>;
 
 struct StateReport {
+  static constexpr FrameType kType = FrameType::state;
   CaptureState state = CaptureState::running;
   std::string reason;      // "paused from another shell"
   std::string controller;  // as in CaptureOffer
   std::uint32_t watchers = 0;
   std::uint64_t dropped_events = 0;  // for want of room, so far
   bool operator==(const StateReport&) const = default;
+  static void fields(auto& walk, auto& m) {
+    walk.choice(m.state, CaptureState::running, CaptureState::interrupted);
+    walk(m.reason, m.controller, m.watchers, m.dropped_events);
+  }
 };
 
 // The viewer sends its time; the agent sends it back with its own.
 struct ClockReport {
+  static constexpr FrameType kType = FrameType::clock;
   std::int64_t viewer_ns = 0;  // of any clock of the viewer's that does not jump
   std::int64_t agent_ns = -1;  // since the capture began; -1: not known (asked; or the capture is over)
   bool operator==(const ClockReport&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.viewer_ns, m.agent_ns); }
 };
 
 // Data frames first..last (inclusive) cannot be had any more.
 struct Gap {
+  static constexpr FrameType kType = FrameType::gap;
   std::uint64_t first = 0;
   std::uint64_t last = 0;
   std::uint64_t events = 0;  // in them, as far as it is known
   std::string reason;
   bool operator==(const Gap&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.first, m.last, m.events, m.reason); }
 };
+
+// True for "a/b.txt"; false for "", "/a", "..", "a/../b", "a//b", a backslash or a control character.
+[[nodiscard]] bool safe_relative_path(std::string_view path);
 
 inline constexpr std::size_t kFilePieceBytes = 512U << 10;
 
 struct FilePiece {
+  static constexpr FrameType kType = FrameType::file;
   std::string path;  // relative, with '/'; never leaves the folder: see safe_relative_path
   std::uint32_t mode = 0644;
   std::uint64_t offset = 0;
   std::uint64_t total = 0;  // of the file
   std::string bytes;        // at most kFilePieceBytes
   bool operator==(const FilePiece&) const = default;
+  static void fields(auto& walk, auto& m) {
+    walk(m.path, m.mode, m.offset, m.total);
+    walk.text(m.bytes, kFilePieceBytes);
+    walk.check(safe_relative_path(m.path), "with a path that leaves the folder of the capture");
+    walk.check(m.offset <= m.total && m.bytes.size() <= m.total - m.offset, "with more bytes than the file has");
+  }
 };
 
 struct Fetch {
+  static constexpr FrameType kType = FrameType::fetch;
   std::string capture_id;
   std::vector<std::string> patterns;
   bool operator==(const Fetch&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.capture_id, m.patterns); }
 };
 
 struct Fetched {
+  static constexpr FrameType kType = FrameType::fetched;
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
   std::string message;  // what could not be had; "": all was
   bool operator==(const Fetched&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.files, m.bytes, m.message); }
 };
 
 struct Discard {
+  static constexpr FrameType kType = FrameType::discard;
   std::string capture_id;
   bool operator==(const Discard&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.capture_id); }
 };
-
-[[nodiscard]] Frame encode(const ProofMessage& message);
-[[nodiscard]] Frame encode(const Welcome& message);
-[[nodiscard]] Frame encode(const Start& message);
-[[nodiscard]] Frame encode(const Started& message);
-[[nodiscard]] Frame encode_pause(const Pause& message);
-[[nodiscard]] Frame encode_resume(const Pause& message);
-[[nodiscard]] Frame encode(const StateReport& message);
-[[nodiscard]] Frame encode(const ClockReport& message);
-[[nodiscard]] Frame encode(const Gap& message);
-[[nodiscard]] Frame encode(const FilePiece& message);
-[[nodiscard]] Frame encode(const Fetch& message);
-[[nodiscard]] Frame encode(const Fetched& message);
-[[nodiscard]] Frame encode(const Discard& message);
-
-[[nodiscard]] Result<ProofMessage> decode_proof(ByteView body);
-[[nodiscard]] Result<Welcome> decode_welcome(ByteView body);
-[[nodiscard]] Result<Start> decode_start(ByteView body);
-[[nodiscard]] Result<Started> decode_started(ByteView body);
-[[nodiscard]] Result<Pause> decode_pause(ByteView body);
-[[nodiscard]] Result<StateReport> decode_state(ByteView body);
-[[nodiscard]] Result<ClockReport> decode_clock(ByteView body);
-[[nodiscard]] Result<Gap> decode_gap(ByteView body);
-[[nodiscard]] Result<FilePiece> decode_file(ByteView body);
-[[nodiscard]] Result<Fetch> decode_fetch(ByteView body);
-[[nodiscard]] Result<Fetched> decode_fetched(ByteView body);
-[[nodiscard]] Result<Discard> decode_discard(ByteView body);
-
-// A request on its own, for configurations and sessions that keep one.
-[[nodiscard]] Bytes encode_request(const request::CaptureRequest& request);
-[[nodiscard]] Result<request::CaptureRequest> decode_request(ByteView bytes);
-
-// True for "a/b.txt"; false for "", "/a", "..", "a/../b", "a//b", a backslash or a control character.
-[[nodiscard]] bool safe_relative_path(std::string_view path);
 
 }  // namespace accelscope::capture::wire

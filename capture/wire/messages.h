@@ -1,7 +1,9 @@
 // What the bodies of frames say, apart from definitions and chunks, whose bytes core makes, and from those of
-// capture_messages.h. Every message has
-// encode() and a decoder that checks bounds; bytes after the known fields are ignored, so that a newer minor version
-// can add some.
+// capture_messages.h. A message names its fields once (core/base/fields.h); bytes after the known ones are ignored, so
+// that a newer minor version can add some.
+//
+//   link.send(wire::encode(wire::Stop{"why"}));
+//   Result<wire::Stop> stop = wire::decode<wire::Stop>(frame.body);
 #pragma once
 
 #include <cstdint>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "capture/wire/frame.h"
+#include "core/base/fields.h"
 #include "core/model/ids.h"
 
 namespace accelscope::capture::wire {
@@ -22,11 +25,17 @@ inline constexpr const char* kDamagedFrames = "damaged_frames";
 inline constexpr std::uint16_t kProtocolMajor = 2;
 inline constexpr std::uint16_t kProtocolMinor = 0;
 
+inline constexpr FieldLimits kMessageLimits{.text_bytes = 8U << 10, .items = 4'096};
+inline constexpr std::size_t kMaxNameBytes = 256;
+inline constexpr std::size_t kMaxCapabilities = 256;
+inline constexpr std::size_t kMaxLaneTotals = (1U << 20) / 12;  // as many as fit into the frame
+
 enum class PeerRole : std::uint8_t { agent = 1, viewer = 2 };
 
 // The first frame of either side. The fields down to `program_version` never change, in no major version, so that any
 // two versions can tell each other who they are.
 struct Hello {
+  static constexpr FrameType kType = FrameType::hello;
   std::uint16_t major = kProtocolMajor;
   std::uint16_t minor = kProtocolMinor;
   PeerRole role = PeerRole::viewer;
@@ -38,24 +47,47 @@ struct Hello {
   std::vector<std::string> capabilities;  // agent: "token": it wants a proof; "run": it may start programs
   std::string nonce;                      // 32 random bytes, for the proof
   bool operator==(const Hello&) const = default;
+  static void fields(auto& walk, auto& m) {
+    walk(m.major, m.minor, m.role);
+    walk.text(m.program, kMaxNameBytes);
+    walk.text(m.program_version, kMaxNameBytes);
+    if (m.major != kProtocolMajor) return;  // the rest may mean something else
+    walk.text(m.session_id, kMaxNameBytes);
+    walk(m.description, m.window_bytes);
+    walk.list(m.capabilities, kMaxCapabilities, [&](auto& name) { walk.text(name, kMaxNameBytes / 2); });
+    walk.text(m.nonce, kMaxNameBytes);
+    walk.check(m.role == PeerRole::agent || m.role == PeerRole::viewer, "from neither an agent nor a viewer");
+  }
 };
 
-struct Stop {
+// What a viewer asks of the capture.
+template <FrameType Type>
+struct Wish {
+  static constexpr FrameType kType = Type;
   std::string reason;
-  bool operator==(const Stop&) const = default;
+  bool operator==(const Wish&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.reason); }
 };
+using Stop = Wish<FrameType::stop>;
 
-struct Acknowledgement {  // of received and durable frames
+template <FrameType Type>
+struct Acknowledgement {
+  static constexpr FrameType kType = Type;
   std::uint64_t sequence = 0;
   bool operator==(const Acknowledgement&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.sequence); }
 };
+using Received = Acknowledgement<FrameType::received>;
+using Durable = Acknowledgement<FrameType::durable>;
 
 struct ProgressReport {
+  static constexpr FrameType kType = FrameType::progress;
   std::uint64_t events = 0;        // made so far
   std::uint64_t queued_bytes = 0;  // made, but not acknowledged
   std::uint64_t waited_ns = 0;     // how long the source has waited for the viewer
   std::string text;                // what the source says, for the user
   bool operator==(const ProgressReport&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.events, m.queued_bytes, m.waited_ns, m.text); }
 };
 
 enum class Outcome : std::uint8_t {
@@ -68,10 +100,12 @@ struct LaneTotal {
   LaneNumber lane = 0;  // with its scope on the wire: scoped_number(scope, lane)
   std::uint64_t events = 0;
   bool operator==(const LaneTotal&) const = default;
+  static void fields(auto& walk, auto& t) { walk(t.lane, t.events); }
 };
 
 // Everything that was streamed, so that the receiver can count what it misses.
 struct StreamEnd {
+  static constexpr FrameType kType = FrameType::end;
   Outcome outcome = Outcome::complete;
   std::uint64_t last_sequence = 0;
   std::uint64_t events = 0;
@@ -79,6 +113,11 @@ struct StreamEnd {
   std::string text;
   std::vector<LaneTotal> lanes;
   bool operator==(const StreamEnd&) const = default;
+  static void fields(auto& walk, auto& m) {
+    walk.choice(m.outcome, Outcome::complete, Outcome::failed);
+    walk(m.last_sequence, m.events, m.chunks, m.text);
+    walk.list(m.lanes, kMaxLaneTotals, [&](auto& lane) { walk(lane); });
+  }
 };
 
 enum class ErrorCode : std::uint16_t {
@@ -90,25 +129,53 @@ enum class ErrorCode : std::uint16_t {
 };
 
 struct ErrorMessage {
+  static constexpr FrameType kType = FrameType::error;
   ErrorCode code = ErrorCode::protocol;
   std::string text;
   bool operator==(const ErrorMessage&) const = default;
+  static void fields(auto& walk, auto& m) { walk(m.code, m.text); }
 };
 
-[[nodiscard]] Frame encode(const Hello& message);
-[[nodiscard]] Frame encode(const Stop& message);
-[[nodiscard]] Frame encode_received(const Acknowledgement& message);
-[[nodiscard]] Frame encode_durable(const Acknowledgement& message);
-[[nodiscard]] Frame encode(const ProgressReport& message);
-[[nodiscard]] Frame encode(const StreamEnd& message);
-[[nodiscard]] Frame encode(const ErrorMessage& message);
+// A message says its type and its fields; both directions are made of them.
+template <typename Message>
+[[nodiscard]] Frame encode(const Message& message) {
+  return make_frame(Message::kType, write_fields(message, kMessageLimits));
+}
+template <typename Message>
+[[nodiscard]] Result<Message> decode(ByteView body) {
+  return read_fields<Message>(body, std::string(frame_type_name(Message::kType)) + " message", kMessageLimits);
+}
 
-[[nodiscard]] Result<Hello> decode_hello(ByteView body);
-[[nodiscard]] Result<Stop> decode_stop(ByteView body);
-[[nodiscard]] Result<Acknowledgement> decode_acknowledgement(ByteView body);
-[[nodiscard]] Result<ProgressReport> decode_progress(ByteView body);
-[[nodiscard]] Result<StreamEnd> decode_end(ByteView body);
-[[nodiscard]] Result<ErrorMessage> decode_error(ByteView body);
+// A frame as its receiver hears it: each of the owner's functions is named with the message that it takes and whether
+// that may come now.
+//
+//   wire::Hearing heard(*this, frame);
+//   heard.on(step == Step::greeting, &Connection::on_hello);
+//   if (!heard.problem().empty()) ...   if (!heard.taken()) ...
+template <typename Owner>
+class Hearing {
+ public:
+  Hearing(Owner& owner, const Frame& frame) : owner_(owner), frame_(frame) {}
+  template <typename Message>
+  void on(bool expected, void (Owner::*act)(const Message&)) {
+    if (!expected || taken_ || frame_.header.type != Message::kType) return;
+    taken_ = true;
+    const Result<Message> message = decode<Message>(frame_.body);
+    if (!message) {
+      problem_ = message.message();
+    } else {
+      (owner_.*act)(message.value());
+    }
+  }
+  [[nodiscard]] bool taken() const noexcept { return taken_; }
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }  // "": it could be read
+
+ private:
+  Owner& owner_;
+  const Frame& frame_;
+  bool taken_ = false;
+  std::string problem_;
+};
 
 // Fails with a sentence that names the side to update, if the two do not speak the same major version.
 [[nodiscard]] Result<void> check_versions(const Hello& own, const Hello& peer);

@@ -515,7 +515,7 @@ void ChunkBuilder::release_buffers() noexcept {
 SealedChunk ChunkBuilder::seal() {
   assert(count_ > 0);
   const std::uint32_t blocks = (count_ + kBlockEvents - 1) / kBlockEvents;
-  SealedChunk chunk{{}, lane_, next_ordinal_, count_};
+  SealedChunk chunk;
   Bytes& out = chunk.bytes;
   const std::size_t entry_count = columns_.size() + 3;
   std::vector<ColumnEntry> entries(entry_count);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/chunk/chunk_format.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 #include "core/model/schema.h"
 
 namespace accelscope {

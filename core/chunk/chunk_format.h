@@ -28,6 +28,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "core/base/checksum.h"
 
@@ -63,6 +64,14 @@ static_assert(sizeof(ChunkHeader) == 72);
 
 [[nodiscard]] inline std::uint64_t checksum_of_header(const ChunkHeader& header) noexcept {
   return checksum(std::as_bytes(std::span(&header, 1)).first(offsetof(ChunkHeader, header_checksum)));
+}
+
+// Nothing if the bytes do not begin as a chunk. Whether the rest is one says ChunkView::parse.
+[[nodiscard]] inline std::optional<ChunkHeader> read_chunk_header(ByteView bytes) noexcept {
+  ChunkHeader header;
+  if (bytes.size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return header.magic == kChunkMagic ? std::optional(header) : std::nullopt;
 }
 
 enum class Encoding : std::uint8_t {

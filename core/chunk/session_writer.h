@@ -19,7 +19,7 @@
 #include <unordered_map>
 
 #include "core/chunk/chunk_builder.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope {
 

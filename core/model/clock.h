@@ -15,6 +15,7 @@ struct ClockAnchor {
   std::int64_t ticks = 0;
   std::int64_t ns = 0;
   bool operator==(const ClockAnchor&) const = default;
+  static void fields(auto& walk, auto& a) { walk(a.ticks, a.ns); }
 };
 
 struct Clock {
@@ -25,6 +26,9 @@ struct Clock {
   std::uint32_t version = 0;         // a later definition of the same number replaces an earlier one
   double residual_ns = 0;            // largest distance of a pair from the fitted map
   bool operator==(const Clock&) const = default;
+  static void fields(auto& walk, auto& c) {
+    walk(c.number, c.name, c.ticks_per_ns, c.version, c.residual_ns, c.anchors);
+  }
 };
 
 // Integer arithmetic: to_ns is monotone, exact where the rate is one, and to_ticks(to_ns(t)) <= t. Results saturate at

@@ -32,6 +32,9 @@ struct Track {
   ClockNumber clock = kNone;  // kNone: a tick is a ns of session time
   std::int64_t order = 0;     // among the tracks of its group
   bool operator==(const Track&) const = default;
+  static void fields(auto& walk, auto& t) {
+    walk(t.number, t.parent, t.name, t.kind, t.device, t.host, t.unit, t.schema, t.clock, t.order);
+  }
 };
 
 // A lane of a track: within it events are sorted and do not overlap.
@@ -40,6 +43,7 @@ struct Lane {
   TrackNumber track = 0;
   std::uint32_t depth = 0;  // 0 is the topmost sub-lane
   bool operator==(const Lane&) const = default;
+  static void fields(auto& walk, auto& l) { walk(l.number, l.track, l.depth); }
 };
 
 // Strings first_id, first_id + 1, ... of the scope's dictionary. Ids begin at 1; 0 is "".
@@ -47,12 +51,14 @@ struct StringBatch {
   StringId first_id = 1;
   std::vector<std::string> strings;
   bool operator==(const StringBatch&) const = default;
+  static void fields(auto& walk, auto& b) { walk(b.first_id, b.strings); }
 };
 
 struct SourceFile {
   std::string path;
   std::string content;
   bool operator==(const SourceFile&) const = default;
+  static void fields(auto& walk, auto& f) { walk(f.path, f.content); }
 };
 
 // Free facts about the session: vendor metadata, versions, device names. A later value replaces an earlier one.
@@ -60,6 +66,7 @@ struct MetaEntry {
   std::string key;
   std::string value;
   bool operator==(const MetaEntry&) const = default;
+  static void fields(auto& walk, auto& e) { walk(e.key, e.value); }
 };
 
 enum class Severity : std::uint8_t { note, warning, error };
@@ -72,6 +79,10 @@ struct QualityEntry {
   std::string detail;  // a sentence for the user, with what to try
   Severity severity = Severity::note;
   bool operator==(const QualityEntry&) const = default;
+  static void fields(auto& walk, auto& e) {
+    walk(e.kind, e.count, e.detail);
+    walk.choice(e.severity, Severity::note, Severity::error);
+  }
 };
 
 // A figure that the vendor's file states. text is set for figures that are not numbers.
@@ -83,8 +94,13 @@ struct Metric {
   std::string text;
   std::string device;  // as in Track; empty: of the session or its only device
   bool operator==(const Metric&) const = default;
+  static void fields(auto& walk, auto& m) {
+    walk(m.name, m.group, m.value, m.unit, m.text);
+    if (walk.more()) walk(m.device);  // sessions of the first version have none
+  }
 };
 
+// A record says its alternative's place in here + 1: never reuse or move one.
 using Definition = std::variant<Schema, Clock, Track, Lane, StringBatch, SourceFile, MetaEntry, QualityEntry, Metric>;
 
 inline constexpr std::uint32_t kDefinitionMagic = 0x46454441;  // "ADEF"

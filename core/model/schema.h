@@ -66,6 +66,11 @@ struct Column {
   bool required = false;  // every event has it, so no validity bits are kept
 
   bool operator==(const Column&) const = default;
+  static void fields(auto& walk, auto& c) {
+    walk(c.name);
+    walk.choice(c.type, ColumnType::int64, ColumnType::text);
+    walk(c.unit, c.group, c.title, c.explanation, c.role, c.required);
+  }
 };
 
 struct Schema {
@@ -80,6 +85,11 @@ struct Schema {
   [[nodiscard]] std::optional<std::size_t> find(std::string_view column) const;
   [[nodiscard]] std::optional<std::size_t> find(Role role) const;
   bool operator==(const Schema&) const = default;
+  static void fields(auto& walk, auto& s) {
+    walk(s.number, s.name);
+    walk.choice(s.kind, EventKind::slice, EventKind::table);
+    walk(s.name_column, s.name_explanation, s.wait_names, s.columns);
+  }
 };
 
 }  // namespace accelscope

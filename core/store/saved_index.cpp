@@ -16,24 +16,12 @@ void put_value(Bytes& out, const T& value) {
   out.insert(out.end(), raw, raw + sizeof value);
 }
 
-// An index blob ends with the checksum of what is before it.
-void close_blob(Bytes& blob) { put_value(blob, checksum(blob)); }
-
-bool open_blob(ByteView& blob) {
-  if (blob.size() < sizeof(std::uint64_t)) return false;
-  const ByteView body = blob.first(blob.size() - sizeof(std::uint64_t));
-  std::uint64_t sum = 0;
-  std::memcpy(&sum, blob.data() + body.size(), sizeof sum);
-  blob = body;
-  return checksum(body) == sum;
-}
-
 template <typename T>
 Bytes pack_array(std::size_t count, const T& at) {
   Bytes blob;
   blob.reserve(count * sizeof(at(0)) + sizeof(std::uint64_t));
   for (std::size_t i = 0; i < count; ++i) put_value(blob, at(i));
-  close_blob(blob);
+  append_checksum(blob);
   return blob;
 }
 
@@ -62,7 +50,7 @@ Bytes pack_totals(const NameTotals& totals, std::size_t level, std::uint32_t cou
     put_value(blob, StretchHead{stretch.size, stretch.kept ? 1U : 0U, totals.stretch_events(level, i)});
     for (std::uint32_t k = 0; k < stretch.size; ++k) put_value(blob, stretch.totals[k]);
   }
-  close_blob(blob);
+  append_checksum(blob);
   return blob;
 }
 
@@ -120,9 +108,11 @@ Result<void> write_lane_indexes(Database& target, const Snapshot& snapshot) {
   return target.execute("COMMIT;");
 }
 
-bool read_lane_index(LaneData& data, std::int64_t part, std::int64_t saved_level, ByteView blob) {
+bool read_lane_index(LaneData& data, std::int64_t part, std::int64_t saved_level, ByteView sealed) {
   const auto level = static_cast<std::size_t>(saved_level);
-  if (!open_blob(blob)) return false;
+  const std::optional<ByteView> content = checked_content(sealed);
+  if (!content) return false;
+  const ByteView blob = *content;
   if (part == kPlaces) {
     return unpack_array<ChunkPlace>(blob, [&](const ChunkPlace& place) { data.chunks.push_back(place); });
   }

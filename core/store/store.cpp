@@ -172,13 +172,10 @@ void Store::add_quality(QualityEntry entry) {
 }
 
 Result<void> Store::append(std::uint32_t scope, SealedChunk chunk) {
-  const LaneNumber number = scoped_number(scope, chunk.lane);
   Result<ChunkView> view = ChunkView::parse(chunk.bytes);
   if (!view) return view.error();
   if (Result<void> sound = view->verify_checksums(); !sound) return sound;
-  if (view->header().lane != chunk.lane || view->header().first_ordinal != chunk.first_ordinal) {
-    return Error{fmt::format("chunk of lane {}: its header names another place", chunk.lane)};
-  }
+  const LaneNumber number = scoped_number(scope, view->header().lane);
   if (scope != 0) {
     // The lane number of a source becomes the session's; nothing else of a chunk ever changes.
     ChunkHeader header = view->header();
@@ -343,10 +340,9 @@ Result<Bytes> Store::read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_in
   }
   if (!bytes) return bytes;
   // What the index promises must hold, or block numbers taken from it would point outside the chunk.
-  ChunkHeader header;
-  if (bytes->size() >= sizeof header) std::memcpy(&header, bytes->data(), sizeof header);
-  if (bytes->size() < sizeof header || header.count != place.count || header.first_ordinal != place.first_ordinal ||
-      header.columns != lane.schema->columns.size() + 3) {
+  const std::optional<ChunkHeader> header = read_chunk_header(*bytes);
+  if (!header || header->count != place.count || header->first_ordinal != place.first_ordinal ||
+      header->columns != lane.schema->columns.size() + 3) {
     return Error{fmt::format("chunk {} of lane {} is not the one its index describes; the file is damaged", chunk_index,
                              lane.number())};
   }

@@ -22,7 +22,7 @@
 
 #include "core/base/file_system.h"
 #include "core/base/result.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 #include "core/store/snapshot.h"
 
 namespace accelscope {

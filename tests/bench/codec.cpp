@@ -75,7 +75,7 @@ void bench_codec(const BenchOptions& options) {
     }
   });
   std::uint64_t sealed = 0;
-  for (const SealedChunk& chunk : chunks) sealed += chunk.count;
+  for (const SealedChunk& chunk : chunks) sealed += chunk.count();
 
   Result<std::unique_ptr<Store>> store = Store::create();
   if (!store) return;

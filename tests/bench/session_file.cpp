@@ -34,15 +34,13 @@ double write_and_sync(const std::string& path, std::uint64_t bytes) {
 }
 
 // Stops the simulation from outside; the sink itself is the store's.
-class StoppableSink final : public EventSink {
+class StoppableSink final : public ForwardingSink {
  public:
-  StoppableSink(Store& store, std::atomic<bool>& stop) : sink_(store), stop_(stop) {}
-  Result<void> define(const Definition& definition) override { return sink_.define(definition); }
-  Result<void> append(SealedChunk chunk) override { return sink_.append(std::move(chunk)); }
+  StoppableSink(Store& store, std::atomic<bool>& stop)
+      : ForwardingSink(std::make_unique<StoreSink>(store)), stop_(stop) {}
   [[nodiscard]] bool cancelled() const override { return stop_.load(); }
 
  private:
-  StoreSink sink_;
   std::atomic<bool>& stop_;
 };
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/chunk/chunk_view.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture {
 
@@ -39,7 +39,7 @@ class RecordingSink final : public EventSink {
     return {};
   }
   Result<void> append(SealedChunk chunk) override {
-    event_count += chunk.count;
+    event_count += chunk.count();
     chunks.push_back(std::move(chunk));
     return {};
   }
@@ -57,7 +57,7 @@ class RecordingSink final : public EventSink {
       const ChunkView chunk = ChunkView::parse(chunks[index].bytes).value();
       for (std::uint32_t row = 0; row < chunk.count(); ++row) {
         RecordedEvent event{
-            .lane = chunks[index].lane, .track = lanes.at(chunks[index].lane).track, .chunk = index, .row = row};
+            .lane = chunk.header().lane, .track = lanes.at(chunk.header().lane).track, .chunk = index, .row = row};
         chunk.event_times(row, event.start, event.end);
         event.name = strings.at(chunk.name(row));
         all.push_back(std::move(event));

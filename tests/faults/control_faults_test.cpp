@@ -74,10 +74,10 @@ void control_with_break(const ProxyPlan& plan) {
     };
   };
   REQUIRE(await(connection, streams(0)));
-  connection.pause();
+  connection.set_paused(true);
   REQUIRE(await(connection,
                 [](const client::AgentStatus& status) { return status.phase == client::CapturePhase::paused; }));
-  connection.resume();
+  connection.set_paused(false);
   REQUIRE(await(connection, streams(connection.status().events)));
   connection.stop();
   REQUIRE(connection.wait_for(kPatience));

@@ -150,7 +150,7 @@ TEST_CASE("what can be captured is looked up once for all who ask, and nobody el
   for (RawPeer& viewer : viewers) {
     const auto welcome = viewer.receive(wire::FrameType::welcome);
     REQUIRE(welcome);
-    CHECK(wire::decode_welcome(welcome->body)->kinds.size() == 1);
+    CHECK(wire::decode<wire::Welcome>(welcome->body)->kinds.size() == 1);
   }
   CHECK(looked == 1);
 }
@@ -330,7 +330,8 @@ TEST_CASE("a capture that has ended is taken up without naming it, and an unknow
     peer.send(wire::encode(hello));
     const auto answer = peer.receive(wire::FrameType::hello);
     REQUIRE(answer);
-    peer.send(wire::encode(wire::ProofMessage{proof.prove(wire::decode_hello(answer->body)->nonce, {}).value()}));
+    peer.send(
+        wire::encode(wire::ProofMessage{proof.prove(wire::decode<wire::Hello>(answer->body)->nonce, {}).value()}));
     REQUIRE(peer.receive(wire::FrameType::welcome));
     peer.send(wire::encode(wire::Start{.mode = wire::StartMode::begin}));
     REQUIRE(peer.receive(wire::FrameType::end));

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "core/chunk/chunk_view.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::fuzz {
 

@@ -21,7 +21,7 @@ class CheckingSink final : public accelscope::EventSink {
   }
   accelscope::Result<void> append(accelscope::SealedChunk chunk) override {
     const accelscope::Result<accelscope::ChunkView> view = accelscope::ChunkView::parse(chunk.bytes);
-    if (!view || !view.value().verify_checksums() || !lanes_.contains(chunk.lane)) std::abort();
+    if (!view || !view.value().verify_checksums() || !lanes_.contains(chunk.lane())) std::abort();
     return {};
   }
 

@@ -29,7 +29,7 @@ bool enter(RawPeer& peer) {
   hello.nonce = proof.nonce();
   if (!peer.send(wire::encode(hello))) return false;
   const auto answer = peer.receive(wire::FrameType::hello);
-  const Result<wire::Hello> agent = answer ? wire::decode_hello(answer->body) : Error{"gone"};
+  const Result<wire::Hello> agent = answer ? wire::decode<wire::Hello>(answer->body) : Error{"gone"};
   const Result<std::string> mac = agent ? proof.prove(agent->nonce, {}) : Result<std::string>(agent.error());
   return mac && peer.send(wire::encode(wire::ProofMessage{*mac})) && peer.receive(wire::FrameType::welcome);
 }
@@ -43,10 +43,10 @@ const std::vector<PeerScript::Message>& messages() {
       sends(wire::encode(wire::Start{.mode = wire::StartMode::take_up})),
       sends(wire::encode(wire::Start{.mode = wire::StartMode::watch})),
       sends(wire::encode(wire::Stop{"enough"})),
-      sends(wire::encode_pause({})),
-      sends(wire::encode_resume({})),
-      sends(wire::encode_received({1})),
-      sends(wire::encode_durable({1})),
+      sends(wire::encode(wire::Pause{})),
+      sends(wire::encode(wire::Resume{})),
+      sends(wire::encode(wire::Received{1})),
+      sends(wire::encode(wire::Durable{1})),
       sends(wire::encode(wire::ClockReport{})),
       sends(wire::encode(wire::FilePiece{"in.bin", 0600, 0, 4, "data"})),
       sends(wire::encode(wire::Fetch{})),

@@ -73,8 +73,8 @@ void make_wire_seeds(const std::filesystem::path& folder, const test::RecordingS
   std::vector<Frame> frames = {encode(hello),
                                encode(Start{}),
                                encode(Stop{"enough"}),
-                               encode_received({3}),
-                               encode_durable({3}),
+                               encode(Received{3}),
+                               encode(Durable{3}),
                                encode(ProgressReport{1, 2, 3, "text"}),
                                encode(ErrorMessage{ErrorCode::busy, "later"})};
   std::uint64_t number = 0;

@@ -29,66 +29,67 @@ class DroppingSinks final : public ingest::SinkProvider {
 
 // What was understood is written so that it is understood again.
 template <typename T>
-void repeats(ByteView body, Result<T> (*decode)(ByteView)) {
-  const Result<T> message = decode(body);
+void repeats(ByteView body) {
+  const Result<T> message = wire::decode<T>(body);
   if (!message) return;
-  const Result<T> again = decode(wire::encode(*message).body);
+  const Result<T> again = wire::decode<T>(wire::encode(*message).body);
   if (!again || !(*again == *message)) std::abort();
 }
 
 void decode_message(wire::FrameType type, ByteView body) {
   switch (type) {
     case wire::FrameType::hello:
-      if (const Result<wire::Hello> hello = wire::decode_hello(body); hello) {
+      if (const Result<wire::Hello> hello = wire::decode<wire::Hello>(body); hello) {
         (void)wire::check_versions(wire::Hello{}, hello.value());
-        if (hello->major == wire::kProtocolMajor && wire::decode_hello(wire::encode(*hello).body).value() != *hello)
+        if (hello->major == wire::kProtocolMajor &&
+            wire::decode<wire::Hello>(wire::encode(*hello).body).value() != *hello)
           std::abort();
       }
       return;
     case wire::FrameType::error:
-      if (const Result<wire::ErrorMessage> error = wire::decode_error(body); error)
+      if (const Result<wire::ErrorMessage> error = wire::decode<wire::ErrorMessage>(body); error)
         (void)wire::printable(error.value().text);
       return;
     case wire::FrameType::end:
-      if (const Result<wire::StreamEnd> end = wire::decode_end(body); end) {
-        if (wire::decode_end(wire::encode(*end).body).value() != *end) std::abort();
+      if (const Result<wire::StreamEnd> end = wire::decode<wire::StreamEnd>(body); end) {
+        if (wire::decode<wire::StreamEnd>(wire::encode(*end).body).value() != *end) std::abort();
         DroppingSinks sinks;
         (void)ingest::StreamIngest(sinks).finish(*end);
       }
       return;
     case wire::FrameType::received:
     case wire::FrameType::durable:
-      (void)wire::decode_acknowledgement(body);
+      (void)wire::decode<wire::Received>(body);
       return;
     case wire::FrameType::stop:
-      return repeats(body, decode_stop);
+      return repeats<wire::Stop>(body);
     case wire::FrameType::progress:
-      return repeats(body, decode_progress);
+      return repeats<wire::ProgressReport>(body);
     case wire::FrameType::start:
-      return repeats(body, decode_start);
+      return repeats<wire::Start>(body);
     case wire::FrameType::proof:
-      return repeats(body, decode_proof);
+      return repeats<wire::ProofMessage>(body);
     case wire::FrameType::welcome:
-      return repeats(body, decode_welcome);
+      return repeats<wire::Welcome>(body);
     case wire::FrameType::started:
-      return repeats(body, decode_started);
+      return repeats<wire::Started>(body);
     case wire::FrameType::state:
-      return repeats(body, decode_state);
+      return repeats<wire::StateReport>(body);
     case wire::FrameType::clock:
-      return repeats(body, decode_clock);
+      return repeats<wire::ClockReport>(body);
     case wire::FrameType::gap:
-      return repeats(body, decode_gap);
+      return repeats<wire::Gap>(body);
     case wire::FrameType::file:
-      return repeats(body, decode_file);
+      return repeats<wire::FilePiece>(body);
     case wire::FrameType::fetch:
-      return repeats(body, decode_fetch);
+      return repeats<wire::Fetch>(body);
     case wire::FrameType::fetched:
-      return repeats(body, decode_fetched);
+      return repeats<wire::Fetched>(body);
     case wire::FrameType::discard:
-      return repeats(body, decode_discard);
+      return repeats<wire::Discard>(body);
     case wire::FrameType::pause:
     case wire::FrameType::resume:
-      (void)wire::decode_pause(body);
+      (void)wire::decode<wire::Pause>(body);
       return;
     default:
       (void)system::parse_address({reinterpret_cast<const char*>(body.data()), body.size()});
@@ -109,7 +110,8 @@ void read_frames(ByteView bytes) {
     const wire::FrameTypeFacts* facts = find_frame_type(header->type);
     if (facts != nullptr && facts->numbered) {
       if (!ingest.take({*header, Bytes(body.begin(), body.end())})) return;
-    } else if (const Result<wire::Gap> gap = wire::decode_gap(body); header->type == wire::FrameType::gap && gap) {
+    } else if (const Result<wire::Gap> gap = wire::decode<wire::Gap>(body);
+               header->type == wire::FrameType::gap && gap) {
       if (!ingest.take(*gap)) return;
     } else if (whole) {
       decode_message(header->type, body);

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::test {
 

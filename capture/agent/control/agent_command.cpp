@@ -13,6 +13,7 @@
 
 #include "capture/agent/control/agent_settings.h"
 #include "capture/agent/control/commands.h"
+#include "capture/agent/control/control_socket.h"
 #include "capture/command_line/options.h"
 #include "capture/request/option_cli.h"
 
@@ -60,9 +61,10 @@ int obey_words(int argc, const char* const* argv) {
   const command_line::OptionSet* run =
       add("run", "capture without a viewer, into a session file",
           [&program](command_line::OptionSet& command) { return declare_run(command, program); });
-  for (const std::string verb : {"pause", "resume", "stop"}) {
+  for (const ControlCommand what : {ControlCommand::pause, ControlCommand::resume, ControlCommand::stop}) {
+    const std::string verb(control_word(what));
     add(verb.c_str(), (verb + " a running capture from another shell").c_str(),
-        [&verb](command_line::OptionSet& command) { return declare_control(command, verb); });
+        [what](command_line::OptionSet& command) { return declare_control(command, what); });
   }
   add("list", "the captures of yours that are running on this machine", declare_list);
   add("doctor", "what works on this host, and what is missing", declare_doctor);

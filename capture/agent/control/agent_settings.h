@@ -15,7 +15,12 @@ class OptionSet;
 
 namespace accelscope::capture::agent {
 
-struct AgentSettings {
+class AgentSettings {
+ public:
+  void declare(command_line::OptionSet& command);  // lives until after the parse
+  // After the parse: what needs more than to be stored.
+  Result<void> read();
+
   system::Address listen;
   std::string token_file;    // "": the token in the agent's folder
   bool token_stdin = false;  // the first line of standard input
@@ -28,32 +33,17 @@ struct AgentSettings {
   bool detach = false;
   bool once = false;
   bool quiet = false;
-};
-
-// True if one of the options below was given to this command itself.
-[[nodiscard]] bool any_serving_option(const command_line::OptionSet& command);
-
-// The options as typed. Lives from before the parse until after it.
-class AgentOptionTexts {
- public:
-  void declare(command_line::OptionSet& command);
-  [[nodiscard]] Result<AgentSettings> read() const;
 
  private:
+  // As typed.
   std::string listen_ = "127.0.0.1:7420";
-  std::string token_file_;
-  std::string spool_;
   std::string spool_limit_ = "4GiB";
   std::string buffer_ = "64MiB";
   std::string when_full_ = "wait";
   double idle_exit_s_ = 0;
-  std::string scratch_;
-  std::string name_ = "capture";
-  bool token_stdin_ = false;
-  bool allow_run_ = false;
-  bool detach_ = false;
-  bool once_ = false;
-  bool quiet_ = false;
 };
+
+// True if one of the options of AgentSettings was given to this command itself.
+[[nodiscard]] bool any_serving_option(const command_line::OptionSet& command);
 
 }  // namespace accelscope::capture::agent

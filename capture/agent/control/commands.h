@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "capture/agent/run/capture_run.h"
+
 namespace accelscope::command_line {
 class OptionSet;
 }
@@ -29,8 +31,7 @@ int report_failure(int status, const std::string& message);
 [[nodiscard]] AgentAction declare_replay(command_line::OptionSet& command);
 [[nodiscard]] AgentAction declare_run(command_line::OptionSet& command, const std::vector<std::string>& program);
 [[nodiscard]] AgentAction declare_doctor(command_line::OptionSet& command);
-[[nodiscard]] AgentAction declare_control(command_line::OptionSet& command,
-                                          const std::string& verb);  // pause, resume, stop
+[[nodiscard]] AgentAction declare_control(command_line::OptionSet& command, ControlCommand what);
 [[nodiscard]] AgentAction declare_list(command_line::OptionSet& command);
 
 }  // namespace accelscope::capture::agent

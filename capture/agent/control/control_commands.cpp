@@ -7,23 +7,14 @@
 #include "capture/command_line/options.h"
 
 namespace accelscope::capture::agent {
-namespace {
 
-ControlCommand command_of(const std::string& verb) {
-  for (const ControlCommand command : {ControlCommand::pause, ControlCommand::resume, ControlCommand::stop}) {
-    if (verb == control_word(command)) return command;
-  }
-  return ControlCommand::status;
-}
-
-}  // namespace
-
-AgentAction declare_control(command_line::OptionSet& command, const std::string& verb) {
+AgentAction declare_control(command_line::OptionSet& command, ControlCommand what) {
+  const std::string_view verb = control_word(what);
   auto name = std::make_shared<std::string>();
   command.add_option("NAME", *name, "of the capture, if several are running; accelscope-agent list shows them");
   command.set_footer(fmt::format("Example:\n  accelscope-agent {}\n  accelscope-agent {} mlp", verb, verb));
-  return [name, verb] {
-    const Result<std::string> said = send_command(*name, command_of(verb));
+  return [name, what] {
+    const Result<std::string> said = send_command(*name, what);
     if (!said) return report_failure(kExitFailed, said.message());
     fmt::print("{}\n", *said);
     return kExitDone;

@@ -46,30 +46,6 @@ constexpr std::array kCommands = {ControlCommand::pause, ControlCommand::resume,
   return safe;
 }
 
-[[nodiscard]] Result<sockaddr_un> socket_address(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return Error{fmt::format("{}: is too long for a socket; set XDG_RUNTIME_DIR to a shorter folder", path)};
-  }
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return address;
-}
-
-[[nodiscard]] system::Descriptor new_socket(int flags = 0) {
-  return system::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
-}
-
-// Nothing if nobody listens there; then the file, if there is one, was left behind.
-[[nodiscard]] std::optional<system::Descriptor> connect_to(const std::string& path) {
-  const Result<sockaddr_un> address = socket_address(path);
-  system::Descriptor connection = new_socket();
-  if (!address || !connection) return std::nullopt;
-  const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
-  if (::connect(connection.get(), generic, sizeof *address) != 0) return std::nullopt;
-  return connection;
-}
-
 // Up to the end of the line, without it; "" if none comes in time, or if something comes from `end` before it (-1: that
 // is not watched).
 [[nodiscard]] std::string read_line(int connection, int end = -1) {
@@ -95,7 +71,7 @@ void write_line(int connection, std::string line) {
 }
 
 [[nodiscard]] Result<std::string> ask(const std::string& path, ControlCommand command) {
-  const std::optional<system::Descriptor> connection = connect_to(path);
+  const Result<system::Descriptor> connection = system::connect_to_local(path);
   if (!connection) return Error{"the capture has just ended"};
   write_line(connection->get(), std::string(control_word(command)));
   const std::string answer = read_line(connection->get());
@@ -121,7 +97,8 @@ struct Found {
   for (const auto& entry : fs::directory_iterator(*folder, failure)) {
     if (entry.path().extension() != kSuffix) continue;
     const std::string path = entry.path().string();
-    if (!connect_to(path)) continue;  // left behind by a process that died; the next one of the name removes it
+    if (!system::connect_to_local(path))
+      continue;  // left behind by a process that died; the next one of the name removes it
     const Result<std::string> status = ask(path, command);
     if (!status) continue;  // it has nothing
     found.push_back({entry.path().stem().string(), path, status->substr(0, status->find(": ")), *status});
@@ -175,20 +152,13 @@ Result<std::string> control_folder() {
 
 Result<ControlSocket::Place> ControlSocket::take_place(const std::string& folder, const std::string& name) {
   for (int number = 1; number <= kMostOfOneName; ++number) {
-    Place place;
-    place.name = number == 1 ? file_name(name) : fmt::format("{}-{}", file_name(name), number);
-    place.path = fmt::format("{}/{}{}", folder, place.name, kSuffix);
-    const Result<sockaddr_un> address = socket_address(place.path);
-    if (!address) return address.error();
-    if (connect_to(place.path)) continue;
-    ::unlink(place.path.c_str());
-    place.listener = new_socket(SOCK_NONBLOCK);
-    const auto* generic = reinterpret_cast<const sockaddr*>(&*address);
-    if (!place.listener || ::bind(place.listener.get(), generic, sizeof *address) != 0 ||
-        ::listen(place.listener.get(), 8) != 0) {
-      return Error{fmt::format("{}: cannot listen there: {}", place.path, std::strerror(errno))};
-    }
-    return place;
+    const std::string own = number == 1 ? file_name(name) : fmt::format("{}-{}", file_name(name), number);
+    const std::string path = fmt::format("{}/{}{}", folder, own, kSuffix);
+    if (system::connect_to_local(path)) continue;
+    ::unlink(path.c_str());
+    Result<system::LocalListener> listener = system::LocalListener::open(path);
+    if (!listener) return Error{listener.message() + "; set XDG_RUNTIME_DIR to another folder"};
+    return Place{own, path, std::move(listener).value()};
   }
   return Error{fmt::format("{}: too many captures have this name; choose another with --name", name)};
 }
@@ -229,13 +199,12 @@ ControlSocket::~ControlSocket() {
 
 void ControlSocket::serve() {
   for (;;) {
-    std::array<pollfd, 2> waiting{{{listener_.get(), POLLIN, 0}, {woken_.get(), POLLIN, 0}}};
+    std::array<pollfd, 2> waiting{{{listener_.descriptor().get(), POLLIN, 0}, {woken_.get(), POLLIN, 0}}};
     // A signal may end the wait with nothing to accept; who asked may be gone again.
     if (::poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return;
     if (waiting[1].revents != 0) return;
     if (waiting[0].revents == 0) continue;
-    const system::Descriptor connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (connection) answer(connection.get());
+    if (const std::optional<system::Descriptor> connection = listener_.take()) answer(connection->get());
   }
 }
 

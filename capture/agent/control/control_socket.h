@@ -6,7 +6,6 @@
 //   Result<std::string> said = send_command("mlp", ControlCommand::pause);
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,18 +13,12 @@
 #include <thread>
 #include <vector>
 
+#include "capture/agent/run/capture_run.h"
 #include "capture/system/descriptor.h"
 #include "core/base/result.h"
 
 namespace accelscope::capture::agent {
 
-enum class ControlCommand : std::uint8_t {
-  pause,
-  resume,
-  stop,
-  status,  // of what is captured now
-  held,    // every capture that a viewer may take up, with its id
-};
 [[nodiscard]] std::string_view control_word(ControlCommand command) noexcept;
 
 class ControlSocket {
@@ -46,7 +39,7 @@ class ControlSocket {
   struct Place {
     std::string name;
     std::string path;
-    system::Descriptor listener;
+    system::LocalListener listener;
   };
   ControlSocket(Place place, system::Descriptor wake, system::Descriptor woken, Handler handler);
   [[nodiscard]] static Result<Place> take_place(const std::string& folder, const std::string& name);
@@ -55,7 +48,7 @@ class ControlSocket {
 
   std::string name_;
   std::string path_;
-  system::Descriptor listener_;
+  system::LocalListener listener_;
   system::Descriptor wake_;   // closed to end the thread
   system::Descriptor woken_;  // its other end
   Handler handler_;

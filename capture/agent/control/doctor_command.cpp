@@ -34,7 +34,7 @@ class CountingSink final : public EventSink {
  public:
   Result<void> define(const Definition& /*definition*/) override { return {}; }
   Result<void> append(SealedChunk chunk) override {
-    events += chunk.count;
+    events += chunk.count();
     return {};
   }
   std::uint64_t events = 0;

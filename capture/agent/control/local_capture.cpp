@@ -163,30 +163,9 @@ std::string LocalCapture::failure() const {
 }
 
 Result<std::string> LocalCapture::obey(ControlCommand command) {
-  const std::string& name = run_->facts().name;
-  if (run_->over()) return Error{name + " has ended"};
-  const double seconds = static_cast<double>(run_->now_ns().value_or(0)) / 1e9;
-  const std::string place =
-      fmt::format("at {:.1f} s, {} events", seconds, format_count(run_->outbox().totals().events));
-  switch (command) {
-    case ControlCommand::pause:
-      if (run_->state() == wire::CaptureState::paused) return Error{name + " is paused already"};
-      run_->pause("paused from another shell");
-      return fmt::format("{}: paused {}", name, place);
-    case ControlCommand::resume:
-      if (run_->state() != wire::CaptureState::paused) return Error{name + " is not paused"};
-      run_->resume("resumed from another shell");
-      return fmt::format("{}: resumed {}", name, place);
-    case ControlCommand::stop:
-      stopped_ = true;
-      run_->stop("stopped from another shell");
-      return fmt::format("{}: stopped {}", name, place);
-    case ControlCommand::held:
-      return Error{"the capture has no viewer"};
-    case ControlCommand::status:
-      break;
-  }
-  return fmt::format("{}: {} {}", name, run_->state() == wire::CaptureState::paused ? "paused" : "running", place);
+  if (command == ControlCommand::held) return Error{"the capture has no viewer"};
+  stopped_ = stopped_ || (command == ControlCommand::stop && !run_->over());
+  return run_->obey(command);
 }
 
 // On the control socket's thread.

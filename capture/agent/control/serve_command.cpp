@@ -65,22 +65,6 @@ AgentOptions options_of(const AgentSettings& settings, const std::vector<request
   return options;
 }
 
-Result<std::string> obey(Agent& agent, ControlCommand command) {
-  switch (command) {
-    case ControlCommand::pause:
-      return agent.command(Agent::Command::pause);
-    case ControlCommand::resume:
-      return agent.command(Agent::Command::resume);
-    case ControlCommand::stop:
-      return agent.command(Agent::Command::stop);
-    case ControlCommand::held:
-      return agent.command(Agent::Command::held);
-    case ControlCommand::status:
-      break;
-  }
-  return agent.command(Agent::Command::status);
-}
-
 int listen_and_serve(const AgentSettings& settings, const std::vector<request::KindChoice>& fixed,
                      const std::string& description, const Announce& announce) {
   AgentOptions options = options_of(settings, fixed, description);
@@ -102,7 +86,7 @@ int listen_and_serve(const AgentSettings& settings, const std::vector<request::K
   // Scripts wait for this line, and read the port from it.
   announce("listening on " + (*agent)->address().text());
   const Result<std::unique_ptr<ControlSocket>> control =
-      ControlSocket::open(settings.name, [&agent](ControlCommand command) { return obey(**agent, command); });
+      ControlSocket::open(settings.name, [&agent](ControlCommand command) { return (*agent)->command(command); });
   if (!control && log) log("cannot be reached from another shell: " + control.message());
   const Result<void> served = (*agent)->run();
   if (!served) return report_failure(kExitFailed, served.message());
@@ -127,13 +111,13 @@ int serve(const AgentSettings& settings, const std::vector<request::KindChoice>&
 
 // The serving options, and the options of the one kind that is chosen already.
 struct FixedKindCommand {
-  AgentOptionTexts serving;
+  AgentSettings serving;
   request::KindOptions kind_options;
   std::vector<std::string> files;  // positional, of replay
 
   [[nodiscard]] int run(const std::string& kind) const {
-    const Result<AgentSettings> settings = serving.read();
-    if (!settings) return report_failure(kExitUsage, settings.message());
+    AgentSettings settings = serving;
+    if (Result<void> read = settings.read(); !read) return report_failure(kExitUsage, read.message());
     Result<std::vector<request::KindChoice>> choices = kind_options.choices({kind});
     if (!choices) return report_failure(kExitUsage, choices.message());
     for (const std::string& file : files) choices->front().options.push_back({"file", file});
@@ -147,7 +131,7 @@ struct FixedKindCommand {
       const bool usage = description.message().starts_with("--");
       return report_failure(usage ? kExitUsage : kExitFailed, description.message());
     }
-    return serve(*settings, *choices, *description);
+    return serve(settings, *choices, *description);
   }
 };
 
@@ -158,11 +142,11 @@ std::vector<request::KindFacts> declaration_of(const std::string& kind) {
 }  // namespace
 
 AgentAction declare_serve(command_line::OptionSet& app) {
-  auto serving = std::make_shared<AgentOptionTexts>();
-  serving->declare(app);
-  return [serving] {
-    const Result<AgentSettings> settings = serving->read();
-    return settings ? serve(*settings, {}, "") : report_failure(kExitUsage, settings.message());
+  auto settings = std::make_shared<AgentSettings>();
+  settings->declare(app);
+  return [settings] {
+    const Result<void> read = settings->read();
+    return read ? serve(*settings, {}, "") : report_failure(kExitUsage, read.message());
   };
 }
 

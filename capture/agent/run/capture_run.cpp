@@ -54,7 +54,9 @@ class CaptureRun::Sink final : public EventSink {
   }
   Result<void> append(SealedChunk chunk) override {
     if (run_.own_time_) note_time(chunk);
-    return run_.outbox_->put(scope_, wire::FrameType::chunk, std::move(chunk.bytes), chunk.lane, chunk.count, urgent_);
+    const ChunkHeader header = chunk.header();
+    return run_.outbox_->put(scope_, wire::FrameType::chunk, std::move(chunk.bytes), header.lane, header.count,
+                             urgent_);
   }
   [[nodiscard]] bool cancelled() const override { return run_.cancelled_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool paused() const override { return run_.paused_.load(std::memory_order_relaxed); }
@@ -79,24 +81,21 @@ class CaptureRun::Sink final : public EventSink {
 };
 
 // A source that repeats itself: its first frames are in the spool already.
-class CaptureRun::RepeatSink final : public EventSink {
+class CaptureRun::RepeatSink final : public ForwardingSink {
  public:
-  RepeatSink(Sink& sink, const Outbox::Adopted& sealed) : sink_(sink), left_(sealed.frames), sealed_(sealed) {}
+  RepeatSink(Sink& sink, const Outbox::Adopted& sealed) : ForwardingSink(sink), left_(sealed.frames), sealed_(sealed) {}
   Result<void> define(const Definition& definition) override {
-    return left_ == 0 ? sink_.define(definition) : leave_out(encode(definition));
+    return left_ == 0 ? ForwardingSink::define(definition) : leave_out(encode(definition));
   }
   Result<void> append(SealedChunk chunk) override {
-    return left_ == 0 ? sink_.append(std::move(chunk)) : leave_out(chunk.bytes);
+    return left_ == 0 ? ForwardingSink::append(std::move(chunk)) : leave_out(chunk.bytes);
   }
-  [[nodiscard]] bool cancelled() const override { return sink_.cancelled(); }
-  [[nodiscard]] bool paused() const override { return sink_.paused(); }
 
  private:
   Result<void> leave_out(ByteView body) {
     if (--left_ > 0 || checksum(body) == sealed_.last_checksum) return {};
     return Error{"the capture cannot go on: its source makes other events now than before; what was sealed is kept"};
   }
-  Sink& sink_;
   std::uint64_t left_;
   Outbox::Adopted sealed_;
 };
@@ -328,6 +327,33 @@ void CaptureRun::stop(const std::string& reason) {
   stop_reason_ = reason;
   cancelled_ = true;
   outbox_->wind_down();
+}
+
+Result<std::string> CaptureRun::obey(ControlCommand command) {
+  if (over()) return Error{facts_.name + " has ended"};
+  const double seconds = static_cast<double>(now_ns().value_or(0)) / 1e9;
+  const auto done = [&](const char* what) {
+    return fmt::format("{}: {} at {:.1f} s, {} events", facts_.name, what, seconds,
+                       format_count(outbox_->totals().events));
+  };
+  const bool paused = state_ == wire::CaptureState::paused;
+  switch (command) {
+    case ControlCommand::pause:
+      if (paused) return Error{facts_.name + " is paused already"};
+      pause("paused from another shell");
+      return done("paused");
+    case ControlCommand::resume:
+      if (!paused) return Error{facts_.name + " is not paused"};
+      resume("resumed from another shell");
+      return done("resumed");
+    case ControlCommand::stop:
+      stop("stopped from another shell");
+      return done("stopped");
+    case ControlCommand::status:
+    case ControlCommand::held:
+      break;
+  }
+  return done(paused ? "paused" : "running");
 }
 
 void CaptureRun::tick() {

@@ -16,8 +16,8 @@
 #include "capture/agent/run/outbox.h"
 #include "capture/request/kind.h"
 #include "capture/request/request.h"
+#include "core/chunk/event_sink.h"
 #include "core/chunk/session_writer.h"
-#include "core/model/event_sink.h"
 
 namespace accelscope::capture::agent {
 
@@ -45,6 +45,15 @@ struct CaptureFacts {
   std::string name;
   std::string description;
   std::uint64_t begun_unix_ns = 0;
+};
+
+// From another shell.
+enum class ControlCommand : std::uint8_t {
+  pause,
+  resume,
+  stop,
+  status,  // of what is captured now
+  held,    // every capture that a viewer may take up, with its id
 };
 
 class CaptureRun {
@@ -85,8 +94,11 @@ class CaptureRun {
   void pause(const std::string& reason);
   void resume(const std::string& reason);
   void stop(const std::string& reason);  // orderly: what is sealed stays
-  void tick();                           // now and then: ends it when its time is up
-  void remove_spool();                   // nobody wants it any more
+  // What happened, in a line that begins with the capture's name and a colon, or why not. Not `held`, which asks for
+  // several.
+  Result<std::string> obey(ControlCommand command);
+  void tick();          // now and then: ends it when its time is up
+  void remove_spool();  // nobody wants it any more
 
  private:
   class Sink;

@@ -25,18 +25,6 @@ void trim(Bytes& body) {
   if (body.capacity() - body.size() > body.size() / 8) Bytes(body.begin(), body.end()).swap(body);
 }
 
-struct ChunkFacts {
-  LaneNumber lane = 0;
-  std::uint32_t count = 0;
-};
-
-Result<ChunkFacts> chunk_facts(ByteView chunk) {
-  ChunkHeader header;
-  if (chunk.size() < sizeof header) return Error{"the chunk is shorter than a chunk's header"};
-  std::memcpy(&header, chunk.data(), sizeof header);
-  return ChunkFacts{header.lane, header.count};
-}
-
 }  // namespace
 
 Outbox::Outbox(OutboxOptions options, std::unique_ptr<log::FrameLog> log, std::function<void()> on_full)
@@ -340,7 +328,7 @@ Result<Outbox::Adopted> Outbox::adopt_spool(const log::FrameLogFacts& facts) {
     if (header.sequence <= facts.released.last_sequence) continue;
     Spooled spooled{
         header.sequence, header.scope, 0, 0, frame.value()->wire_bytes(), header.type == wire::FrameType::chunk};
-    if (const Result<ChunkFacts> chunk = chunk_facts(frame.value()->body); spooled.chunk && chunk) {
+    if (const auto chunk = read_chunk_header(frame.value()->body); spooled.chunk && chunk) {
       spooled.lane = chunk->lane;
       spooled.events = chunk->count;
       count(header.scope, chunk->lane, chunk->count);

@@ -116,7 +116,7 @@ struct Agent::Implementation final : SessionHost {
   void wire_up(CaptureRun& run);
   void begin_stop(const std::string& reason);
   void stop_if_over();
-  Result<std::string> obey(Command what);
+  Result<std::string> obey(ControlCommand what);
   Result<std::string> say_held();
   [[nodiscard]] std::string held_captures() const;
   [[nodiscard]] Held* find(const std::string& id);
@@ -606,31 +606,11 @@ void Agent::Implementation::stop_if_over() {
   loop_.stop();
 }
 
-Result<std::string> Agent::Implementation::obey(Command what) {
-  if (what == Command::held) return say_held();
+Result<std::string> Agent::Implementation::obey(ControlCommand what) {
+  if (what == ControlCommand::held) return say_held();
   Held* held = running();
   if (held == nullptr) return Error{"the agent captures nothing at the moment"};
-  CaptureRun& run = *held->run;
-  const double seconds = static_cast<double>(run.now_ns().value_or(0)) / 1e9;
-  const std::string place = fmt::format("at {:.1f} s, {} events", seconds, format_count(run.outbox().totals().events));
-  switch (what) {
-    case Command::pause:
-      if (run.state() == wire::CaptureState::paused) return Error{run.facts().name + " is paused already"};
-      run.pause("paused from another shell");
-      return fmt::format("{}: paused {}", run.facts().name, place);
-    case Command::resume:
-      if (run.state() != wire::CaptureState::paused) return Error{run.facts().name + " is not paused"};
-      run.resume("resumed from another shell");
-      return fmt::format("{}: resumed {}", run.facts().name, place);
-    case Command::stop:
-      run.stop("stopped from another shell");
-      return fmt::format("{}: stopped {}", run.facts().name, place);
-    case Command::status:
-    case Command::held:
-      break;
-  }
-  return fmt::format("{}: {} {}", run.facts().name, run.state() == wire::CaptureState::paused ? "paused" : "running",
-                     place);
+  return held->run->obey(what);
 }
 
 Result<std::string> Agent::Implementation::say_held() {
@@ -699,7 +679,7 @@ void Agent::stop() {
   impl_->loop_.post([this] { impl_->begin_stop("the agent was stopped"); });
 }
 
-Result<std::string> Agent::command(Command what) {
+Result<std::string> Agent::command(ControlCommand what) {
   auto answer = std::make_shared<std::promise<Result<std::string>>>();
   std::future<Result<std::string>> answered = answer->get_future();
   impl_->loop_.post([this, what, answer] { answer->set_value(impl_->obey(what)); });

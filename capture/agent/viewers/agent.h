@@ -18,7 +18,7 @@
 #include "capture/request/kind.h"
 #include "capture/security/agent_secrets.h"
 #include "capture/wire/link.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::agent {
 
@@ -76,8 +76,7 @@ class Agent {
   void stop();  // any thread: ends a running capture in an orderly way, then run() returns
 
   // From another shell (any thread, waits for the answer): what happened, or why not.
-  enum class Command : std::uint8_t { pause, resume, stop, status, held };
-  Result<std::string> command(Command what);
+  Result<std::string> command(ControlCommand what);
 
   struct Implementation;
   explicit Agent(std::unique_ptr<Implementation> impl);

@@ -36,76 +36,41 @@ void ViewerSession::begin() {
 }
 
 void ViewerSession::on_frame(wire::Frame frame) {
-  const auto broken = [this](const std::string& text) {
-    refuse(wire::ErrorCode::protocol, fmt::format("{}: sent {}; update the viewer or report this", viewer_, text));
-  };
-  const auto take = [&](const auto& message, const auto& act) {
-    if (!message) return broken(message.message());
-    act(message.value());
-  };
-  switch (frame.header.type) {
-    case wire::FrameType::error:
-      return take(wire::decode_error(frame.body), [this](const wire::ErrorMessage& error) {
-        host_.log(fmt::format("{}: the viewer gives up: {}", viewer_, wire::printable(error.text)));
-        link_->finish();
-      });
-    case wire::FrameType::hello:
-      if (!greeted_) return take(wire::decode_hello(frame.body), [this](const wire::Hello& hello) { on_hello(hello); });
-      break;
-    case wire::FrameType::proof:
-      if (admitted_) {
-        return take(wire::decode_proof(frame.body), [this](const wire::ProofMessage& proof) { on_proof(proof.mac); });
-      }
-      break;
-    case wire::FrameType::start:
-      if (welcomed_ && run_ == nullptr) {
-        return take(wire::decode_start(frame.body), [this](const wire::Start& start) { on_start(start); });
-      }
-      break;
-    case wire::FrameType::received:
-    case wire::FrameType::durable:
-      if (run_ != nullptr) {
-        return take(wire::decode_acknowledgement(frame.body),
-                    [this, type = frame.header.type](const wire::Acknowledgement& message) {
-                      on_acknowledgement(type, message);
-                    });
-      }
-      break;
-    case wire::FrameType::clock:
-      if (welcomed_) {
-        return take(wire::decode_clock(frame.body), [this](const wire::ClockReport& asked) {
-          link_->send(
-              wire::encode(wire::ClockReport{asked.viewer_ns, run_ == nullptr ? -1 : run_->now_ns().value_or(-1)}));
-        });
-      }
-      break;
-    case wire::FrameType::discard:
-      if (welcomed_) {
-        return take(wire::decode_discard(frame.body),
-                    [this](const wire::Discard& discard) { host_.discard(discard.capture_id, *this); });
-      }
-      break;
-    case wire::FrameType::file:
-      if (welcomed_ && run_ == nullptr) {
-        return take(wire::decode_file(frame.body), [this](const wire::FilePiece& piece) { on_file(piece); });
-      }
-      break;
-    case wire::FrameType::fetch:
-      if (welcomed_ && outgoing_ == nullptr) {
-        return take(wire::decode_fetch(frame.body), [this](const wire::Fetch& fetch) { on_fetch(fetch); });
-      }
-      break;
-    case wire::FrameType::stop:
-    case wire::FrameType::pause:
-    case wire::FrameType::resume:
-      if (controls_) return on_command(frame);
-      break;
-    default:
-      break;
+  using Self = ViewerSession;
+  const bool captures = run_ != nullptr;
+  wire::Hearing heard(*this, frame);
+  heard.on(true, &Self::on_error);
+  heard.on(!greeted_, &Self::on_hello);
+  heard.on(admitted_, &Self::on_proof);
+  heard.on(welcomed_ && !captures, &Self::on_start);
+  heard.on(captures, &Self::on_received);
+  heard.on(captures, &Self::on_durable);
+  heard.on(welcomed_, &Self::on_clock);
+  heard.on(welcomed_, &Self::on_discard);
+  heard.on(welcomed_ && !captures, &Self::on_file);
+  heard.on(welcomed_ && outgoing_ == nullptr, &Self::on_fetch);
+  heard.on(controls_, &Self::on_stop);
+  heard.on(controls_, &Self::on_pause);
+  heard.on(controls_, &Self::on_resume);
+  std::string problem = heard.problem();
+  if (!heard.taken()) {
+    if (admitted_) return admit("");  // a viewer without the token goes on without a proof: say what it needs
+    problem = fmt::format("a {} frame where none belongs", wire::frame_type_name(frame.header.type));
   }
-  if (admitted_) return on_proof("");  // a viewer without the token goes on without a proof: say what it needs
-  broken(fmt::format("a {} frame where none belongs", wire::frame_type_name(frame.header.type)));
+  if (problem.empty()) return;
+  refuse(wire::ErrorCode::protocol, fmt::format("{}: sent {}; update the viewer or report this", viewer_, problem));
 }
+
+void ViewerSession::on_error(const wire::ErrorMessage& error) {
+  host_.log(fmt::format("{}: the viewer gives up: {}", viewer_, wire::printable(error.text)));
+  link_->finish();
+}
+
+void ViewerSession::on_clock(const wire::ClockReport& asked) {
+  link_->send(wire::encode(wire::ClockReport{asked.viewer_ns, run_ == nullptr ? -1 : run_->now_ns().value_or(-1)}));
+}
+
+void ViewerSession::on_discard(const wire::Discard& discard) { host_.discard(discard.capture_id, *this); }
 
 void ViewerSession::on_hello(const wire::Hello& hello) {
   greeted_ = true;
@@ -120,10 +85,12 @@ void ViewerSession::on_hello(const wire::Hello& hello) {
   viewer_id_ = wire::printable(hello.session_id, 64);
   viewer_nonce_ = hello.nonce;
   admitted_ = true;
-  if (!host_.gate().wants_token()) on_proof("");
+  if (!host_.gate().wants_token()) admit("");
 }
 
-void ViewerSession::on_proof(const std::string& mac) {
+void ViewerSession::on_proof(const wire::ProofMessage& proof) { admit(proof.mac); }
+
+void ViewerSession::admit(const std::string& mac) {
   admitted_ = false;
   const Result<std::string> own = visit_->check(viewer_nonce_, mac);
   if (!own) return refuse(wire::ErrorCode::refused, own.message());
@@ -168,20 +135,17 @@ void ViewerSession::on_start(const wire::Start& start) {
   pump();
 }
 
-void ViewerSession::on_command(const wire::Frame& frame) {
-  const auto reason = [this](const std::string& given, const char* what) {
-    return given.empty() ? fmt::format("{} by the viewer at {}", what, link_->peer_address()) : wire::printable(given);
-  };
-  if (frame.header.type == wire::FrameType::stop) {
-    const Result<wire::Stop> request = wire::decode_stop(frame.body);
-    if (!request) return refuse(wire::ErrorCode::protocol, request.message());
-    return run_->stop(request->reason.empty() ? "stopped by the viewer" : wire::printable(request->reason));
-  }
-  const Result<wire::Pause> request = wire::decode_pause(frame.body);
-  if (!request) return refuse(wire::ErrorCode::protocol, request.message());
-  if (frame.header.type == wire::FrameType::pause) return run_->pause(reason(request->reason, "paused"));
-  run_->resume(reason(request->reason, "resumed"));
+// What the viewer gives as its reason, or that it was this viewer.
+std::string ViewerSession::reason(const std::string& given, const char* what) const {
+  return given.empty() ? fmt::format("{} by the viewer at {}", what, link_->peer_address()) : wire::printable(given);
 }
+
+void ViewerSession::on_stop(const wire::Stop& wish) {
+  run_->stop(wish.reason.empty() ? "stopped by the viewer" : wire::printable(wish.reason));
+}
+
+void ViewerSession::on_pause(const wire::Pause& wish) { run_->pause(reason(wish.reason, "paused")); }
+void ViewerSession::on_resume(const wire::Resume& wish) { run_->resume(reason(wish.reason, "resumed")); }
 
 // Files are for programs that are started.
 void ViewerSession::on_file(const wire::FilePiece& piece) {
@@ -268,29 +232,34 @@ void ViewerSession::send_item(const OutboxReader::Item& item) {
   link_->send(item.frame);
 }
 
-void ViewerSession::on_acknowledgement(wire::FrameType type, const wire::Acknowledgement& message) {
-  const bool possible = message.sequence <= reader_->position() &&
-                        (type == wire::FrameType::received || message.sequence <= acknowledged_);
-  if (!possible) {
-    return refuse(wire::ErrorCode::protocol, fmt::format("{}: acknowledges frame {}, which it cannot have; report this",
-                                                         viewer_, message.sequence));
+void ViewerSession::on_received(const wire::Received& message) {
+  if (message.sequence > reader_->position()) return refuse_acknowledgement(message.sequence);
+  while (!in_flight_.empty() && in_flight_.front().sequence <= message.sequence) {
+    in_flight_bytes_ -= in_flight_.front().bytes;
+    in_flight_.pop_front();
   }
-  if (type == wire::FrameType::received) {
-    while (!in_flight_.empty() && in_flight_.front().sequence <= message.sequence) {
-      in_flight_bytes_ -= in_flight_.front().bytes;
-      in_flight_.pop_front();
-    }
-    acknowledged_ = std::max(acknowledged_, message.sequence);
-  }
+  acknowledged_ = std::max(acknowledged_, message.sequence);
+  if (controls_) (void)run_->outbox().received(message.sequence);  // known to be possible
+  on_delivery();
+}
+
+void ViewerSession::on_durable(const wire::Durable& message) {
+  if (message.sequence > acknowledged_) return refuse_acknowledgement(message.sequence);
   if (controls_) {
-    // Both are known to be possible.
-    (void)(type == wire::FrameType::received ? run_->outbox().received(message.sequence)
-                                             : run_->outbox().durable(message.sequence));
-    if (type == wire::FrameType::durable && run_->saved()) {
+    (void)run_->outbox().durable(message.sequence);  // known to be possible
+    if (run_->saved())
       host_.log(fmt::format("{}: the viewer has saved everything up to frame {}", viewer_, message.sequence));
-    }
-    host_.on_delivery(*run_);
   }
+  on_delivery();
+}
+
+void ViewerSession::refuse_acknowledgement(std::uint64_t sequence) {
+  refuse(wire::ErrorCode::protocol,
+         fmt::format("{}: acknowledges frame {}, which it cannot have; report this", viewer_, sequence));
+}
+
+void ViewerSession::on_delivery() {
+  if (controls_) host_.on_delivery(*run_);
   pump();
   finish_if_over();
 }

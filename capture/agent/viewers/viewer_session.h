@@ -74,13 +74,23 @@ class ViewerSession final : public wire::LinkHandler {
 
  private:
   void on_hello(const wire::Hello& hello);
-  void on_proof(const std::string& mac);
+  void on_error(const wire::ErrorMessage& error);
+  void on_proof(const wire::ProofMessage& proof);
   void on_start(const wire::Start& start);
-  void on_acknowledgement(wire::FrameType type, const wire::Acknowledgement& message);
-  void on_command(const wire::Frame& frame);
+  void on_received(const wire::Received& message);
+  void on_durable(const wire::Durable& message);
+  void on_clock(const wire::ClockReport& asked);
+  void on_discard(const wire::Discard& discard);
+  void on_stop(const wire::Stop& wish);
+  void on_pause(const wire::Pause& wish);
+  void on_resume(const wire::Resume& wish);
   void on_file(const wire::FilePiece& piece);
   void on_fetch(const wire::Fetch& fetch);
+  void admit(const std::string& mac);
+  void on_delivery();
+  [[nodiscard]] std::string reason(const std::string& given, const char* what) const;
   void refuse(wire::ErrorCode code, const std::string& text);
+  void refuse_acknowledgement(std::uint64_t sequence);
   void send_item(const OutboxReader::Item& item);
   [[nodiscard]] bool acknowledges();
   [[nodiscard]] bool all_taken() const;

@@ -10,16 +10,12 @@ namespace {
 using std::chrono::duration_cast;
 using std::chrono::nanoseconds;
 
-class Borrowed final : public EventSink {
+class Borrowed final : public ForwardingSink {
  public:
-  Borrowed(EventSink& target, bool after_stop) : target_(target), after_stop_(after_stop) {}
-  Result<void> define(const Definition& definition) override { return target_.define(definition); }
-  Result<void> append(SealedChunk chunk) override { return target_.append(std::move(chunk)); }
-  [[nodiscard]] bool cancelled() const override { return !after_stop_ && target_.cancelled(); }
-  [[nodiscard]] bool paused() const override { return target_.paused(); }
+  Borrowed(EventSink& target, bool after_stop) : ForwardingSink(target), after_stop_(after_stop) {}
+  [[nodiscard]] bool cancelled() const override { return !after_stop_ && ForwardingSink::cancelled(); }
 
  private:
-  EventSink& target_;
   bool after_stop_;
 };
 

@@ -20,18 +20,18 @@ using std::chrono::nanoseconds;
 constexpr std::int64_t kClockSlackNs = 1'000'000'000;  // of clocks that were set while the program ran
 
 // What was traced until a stop is wanted whole.
-class KeptSink final : public EventSink {
+class KeptSink final : public ForwardingSink {
  public:
-  explicit KeptSink(EventSink& target) : target_(target) {}
-  Result<void> define(const Definition& definition) override { return target_.define(definition); }
+  using ForwardingSink::ForwardingSink;
   Result<void> append(SealedChunk chunk) override {
     any_ = true;
-    return target_.append(std::move(chunk));
+    return ForwardingSink::append(std::move(chunk));
   }
+  [[nodiscard]] bool cancelled() const override { return false; }
+  [[nodiscard]] bool paused() const override { return false; }
   [[nodiscard]] bool any() const noexcept { return any_; }
 
  private:
-  EventSink& target_;
   bool any_ = false;
 };
 

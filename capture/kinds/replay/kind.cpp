@@ -71,30 +71,14 @@ Result<std::string> describe_replay(const request::CaptureRequest& /*request*/, 
   return text;
 }
 
-// Owns the sink that it paces, if that is not the capture's own.
-class PartSink final : public EventSink {
- public:
-  PartSink(EventSink& target, double speed) : paced_(target, speed) {}
-  PartSink(std::unique_ptr<EventSink> target, double speed) : owned_(std::move(target)), paced_(*owned_, speed) {}
-
-  Result<void> define(const Definition& definition) override { return paced_.define(definition); }
-  Result<void> append(SealedChunk chunk) override { return paced_.append(std::move(chunk)); }
-  [[nodiscard]] bool cancelled() const override { return paced_.cancelled(); }
-  [[nodiscard]] bool paused() const override { return paced_.paused(); }
-
- private:
-  std::unique_ptr<EventSink> owned_;
-  sources::PacedSink paced_;
-};
-
 Result<void> run_replay(const request::KindRun& run, EventSink& sink) {
   const double speed = run.options->rate("speed");
   sources::InputOptions input;
   input.format = run.options->text("format");
   bool first = true;
   const sources::MakeSink make_sink = [&]() -> std::unique_ptr<EventSink> {
-    if (std::exchange(first, false)) return std::make_unique<PartSink>(sink, speed);
-    return std::make_unique<PartSink>(run.open_scope(), speed);
+    if (std::exchange(first, false)) return std::make_unique<sources::PacedSink>(sink, speed);
+    return std::make_unique<sources::PacedSink>(run.open_scope(), speed);
   };
   Result<void> done = sources::import_input(found_files(*run.options, run.work_folder), input, make_sink);
   if (!done && sink.cancelled()) return {};  // what was played until then is a capture that was stopped

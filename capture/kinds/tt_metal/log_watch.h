@@ -9,8 +9,8 @@
 
 #include "capture/kinds/tt_metal/growing_file.h"
 #include "capture/sources/tt_metal/follower.h"
+#include "core/chunk/event_sink.h"
 #include "core/chunk/session_writer.h"
-#include "core/model/event_sink.h"
 
 namespace accelscope::capture::kinds::tt_metal {
 

@@ -173,6 +173,8 @@ class TracedRun {
   // caller's business).
   bool advance();
   [[nodiscard]] std::span<const KernelTrace> traces() const noexcept { return traces_; }
+  // For a caller that reads a pass while the next one is made: what it gives is filled next. Such as an earlier pass.
+  void swap_traces(std::vector<KernelTrace>& others) noexcept { traces_.swap(others); }
   [[nodiscard]] const KernelProgram& program() const noexcept { return program_; }
   [[nodiscard]] const SimulationOptions& options() const noexcept { return options_; }
 

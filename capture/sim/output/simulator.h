@@ -12,7 +12,7 @@
 
 #include "capture/sim/kernel/simulation_options.h"
 #include "core/base/result.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::sim {
 

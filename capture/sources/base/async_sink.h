@@ -8,7 +8,7 @@
 #include <thread>
 #include <variant>
 
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::sources {
 

@@ -48,23 +48,23 @@ Result<void> LabelledSink::define(const Definition& definition) {
   }
   if (const auto* track = std::get_if<Track>(&definition)) {
     if (track->clock == kNone && timed_schemas_.contains(track->schema)) has_unclocked_times_ = true;
-    if (label_.empty()) return target_.define(definition);
+    if (label_.empty()) return ForwardingSink::define(definition);
     Track labelled = *track;
     labelled.device = labelled_device(label_, track->device);
-    return target_.define(labelled);
+    return ForwardingSink::define(labelled);
   }
   if (const auto* entry = std::get_if<MetaEntry>(&definition)) return define_fact(*entry);
   if (const auto* metric = std::get_if<Metric>(&definition); metric != nullptr && !label_.empty()) {
     Metric labelled = *metric;
     labelled.device = labelled_device(label_, metric->device);
-    return target_.define(labelled);
+    return ForwardingSink::define(labelled);
   }
   if (const auto* finding = std::get_if<QualityEntry>(&definition); finding != nullptr && !label_.empty()) {
     QualityEntry labelled = *finding;
     labelled.detail = fmt::format("{}: {}", label_, finding->detail);
-    return target_.define(labelled);
+    return ForwardingSink::define(labelled);
   }
-  return target_.define(definition);
+  return ForwardingSink::define(definition);
 }
 
 Result<void> LabelledSink::define_fact(const MetaEntry& entry) {
@@ -73,9 +73,9 @@ Result<void> LabelledSink::define_fact(const MetaEntry& entry) {
       begin_unix_ns_ = static_cast<std::int64_t>(*begin);
     }
   }
-  if (label_.empty()) return target_.define(entry);
+  if (label_.empty()) return ForwardingSink::define(entry);
   const MetaEntry placed = facts_.place(entry, label_);
-  return placed.key.empty() ? Result<void>{} : target_.define(placed);
+  return placed.key.empty() ? Result<void>{} : ForwardingSink::define(placed);
 }
 
 std::optional<std::int64_t> LabelledSink::begin_unix_ns() const noexcept {
@@ -87,7 +87,7 @@ Result<void> LabelledSink::delay(std::int64_t ns) {
     if (clock.anchors.empty()) clock.anchors.push_back({0, 0});
     for (ClockAnchor& anchor : clock.anchors) anchor.ns += ns;
     ++clock.version;
-    if (Result<void> done = target_.define(clock); !done) return done;
+    if (Result<void> done = ForwardingSink::define(clock); !done) return done;
   }
   return {};
 }

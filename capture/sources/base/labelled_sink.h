@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::sources {
 
@@ -24,15 +24,12 @@ class SharedFacts {
 };
 
 // A label of "" changes no names.
-class LabelledSink final : public EventSink {
+class LabelledSink final : public ForwardingSink {
  public:
   LabelledSink(EventSink& target, std::string label, SharedFacts& facts)
-      : target_(target), label_(std::move(label)), facts_(facts) {}
+      : ForwardingSink(target), label_(std::move(label)), facts_(facts) {}
 
   Result<void> define(const Definition& definition) override;
-  Result<void> append(SealedChunk chunk) override { return target_.append(std::move(chunk)); }
-  [[nodiscard]] bool cancelled() const override { return target_.cancelled(); }
-  [[nodiscard]] bool paused() const override { return target_.paused(); }
 
   // When the source's time 0 was, if it has said so (fact "begin_unix_ns") and its clocks can be moved.
   [[nodiscard]] std::optional<std::int64_t> begin_unix_ns() const noexcept;
@@ -42,7 +39,6 @@ class LabelledSink final : public EventSink {
  private:
   Result<void> define_fact(const MetaEntry& entry);
 
-  EventSink& target_;
   std::string label_;
   SharedFacts& facts_;
   std::map<ClockNumber, Clock> clocks_;

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kNap{50};
 
 Result<void> PacedSink::define(const Definition& definition) {
   time_.define(definition);
-  return target_.define(definition);
+  return ForwardingSink::define(definition);
 }
 
 Result<void> PacedSink::append(SealedChunk chunk) {
@@ -26,7 +26,7 @@ Result<void> PacedSink::append(SealedChunk chunk) {
     const auto after = static_cast<double>(range->end_ns - *first_ns_) / speed_;
     wait_until(static_cast<std::int64_t>(after));
   }
-  return target_.append(std::move(chunk));
+  return ForwardingSink::append(std::move(chunk));
 }
 
 void PacedSink::wait_until(std::int64_t after_ns) {

@@ -7,24 +7,22 @@
 #include <optional>
 
 #include "capture/sources/base/stream_time.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::sources {
 
-class PacedSink final : public EventSink {
+class PacedSink final : public ForwardingSink {
  public:
-  // speed 2.0: twice as fast as it was; infinite: only pauses hold a chunk back. The target must outlive this sink.
-  PacedSink(EventSink& target, double speed) : target_(target), speed_(speed) {}
+  // speed 2.0: twice as fast as it was; infinite: only pauses hold a chunk back. A target as in ForwardingSink.
+  PacedSink(EventSink& target, double speed) : ForwardingSink(target), speed_(speed) {}
+  PacedSink(std::unique_ptr<EventSink> target, double speed) : ForwardingSink(std::move(target)), speed_(speed) {}
 
   Result<void> define(const Definition& definition) override;
   Result<void> append(SealedChunk chunk) override;
-  [[nodiscard]] bool cancelled() const override { return target_.cancelled(); }
-  [[nodiscard]] bool paused() const override { return target_.paused(); }
 
  private:
   void wait_until(std::int64_t after_ns);
 
-  EventSink& target_;
   double speed_;
   StreamTime time_;
   std::optional<std::int64_t> first_ns_;

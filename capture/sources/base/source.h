@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::sources {
 

@@ -1,9 +1,5 @@
 #include "capture/sources/base/stream_time.h"
 
-#include <cstring>
-
-#include "core/chunk/chunk_format.h"
-
 namespace accelscope::capture::sources {
 
 void StreamTime::define(const Definition& definition) {
@@ -13,10 +9,9 @@ void StreamTime::define(const Definition& definition) {
 }
 
 std::optional<TimeRange> StreamTime::of(const SealedChunk& chunk) const {
-  ChunkHeader header;
-  if (chunk.bytes.size() < sizeof header) return std::nullopt;
-  std::memcpy(&header, chunk.bytes.data(), sizeof header);
-  return TimeRange{to_ns(chunk.lane, header.begin_ticks), to_ns(chunk.lane, header.end_ticks)};
+  const std::optional<ChunkHeader> header = read_chunk_header(chunk.bytes);
+  if (!header) return std::nullopt;
+  return TimeRange{to_ns(header->lane, header->begin_ticks), to_ns(header->lane, header->end_ticks)};
 }
 
 std::int64_t StreamTime::to_ns(LaneNumber lane, std::int64_t ticks) const {

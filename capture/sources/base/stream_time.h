@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 #include "core/model/time_range.h"
 
 namespace accelscope::capture::sources {

@@ -103,9 +103,7 @@ Result<void> replay_session(const std::string& path, const ImportOptions& option
     if (sink.cancelled()) return {};
     Result<Bytes> bytes = store.value()->read_chunk(*place.lane, place.chunk);
     if (!bytes) return bytes.error();
-    const ChunkPlace& chunk = place.lane->chunk(place.chunk);
-    SealedChunk sealed{std::move(bytes).value(), place.lane->number(), chunk.first_ordinal, chunk.count};
-    if (Result<void> done = sink.append(std::move(sealed)); !done) return done;
+    if (Result<void> done = sink.append({std::move(bytes).value()}); !done) return done;
     if (options.progress) options.progress(++done_chunks, chunks.size());
   }
   return {};

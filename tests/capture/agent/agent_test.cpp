@@ -190,12 +190,12 @@ TEST_CASE("a viewer that reads but never acknowledges holds the source at the wi
       last = frame->header.sequence;
     }
     if (frame->header.type != wire::FrameType::progress) continue;
-    queued = wire::decode_progress(frame->body).value().queued_bytes;
+    queued = wire::decode<wire::ProgressReport>(frame->body).value().queued_bytes;
     break;
   }
   CHECK(bytes <= options.window_bytes);
   CHECK(queued <= options.outbox.buffer_bytes);
-  peer.send(wire::encode_received({last}));
+  peer.send(wire::encode(wire::Received{last}));
   const auto next = peer.receive(wire::FrameType::chunk);
   REQUIRE(next);
   CHECK(next->header.sequence == last + 1);
@@ -221,7 +221,7 @@ TEST_CASE("a viewer of another major version learns which side to update") {
     RawPeer peer = greeted_viewer(agent.address(), hello);
     const auto error = peer.receive(wire::FrameType::error);
     REQUIRE(error);
-    const wire::ErrorMessage message = wire::decode_error(error->body).value();
+    const wire::ErrorMessage message = wire::decode<wire::ErrorMessage>(error->body).value();
     CHECK(message.code == wire::ErrorCode::version);
     CHECK(message.text.ends_with("; update " + side));
   }
@@ -247,7 +247,7 @@ TEST_CASE("garbage, floods, early and impossible frames end a connection, and th
   {
     RawPeer liar = greeted_viewer(agent.address());
     liar.send(wire::encode(wire::Start{}));
-    liar.send(wire::encode_received({1'000'000}));
+    liar.send(wire::encode(wire::Received{1'000'000}));
     CHECK(liar.receive(wire::FrameType::error));
   }
   CHECK(next_viewer(agent.address()).events == 10);

@@ -102,7 +102,7 @@ TEST_CASE("a replayed session arrives byte for byte as it was captured") {
   CHECK(replayed.lanes == original.lanes);
   CHECK(replayed.strings == original.strings);
   const auto by_lane_and_ordinal = [](const SealedChunk& a, const SealedChunk& b) {
-    return std::pair(a.lane, a.first_ordinal) < std::pair(b.lane, b.first_ordinal);
+    return std::pair(a.lane(), a.first_ordinal()) < std::pair(b.lane(), b.first_ordinal());
   };
   std::sort(original.chunks.begin(), original.chunks.end(), by_lane_and_ordinal);
   std::sort(replayed.chunks.begin(), replayed.chunks.end(), by_lane_and_ordinal);
@@ -122,7 +122,7 @@ TEST_CASE("a paced replay takes as long as the capture did, and stops at once wh
   sources::PacedSink slow(cancelled, 1e-9);  // would take weeks
   const std::vector<wire::Frame> frames = frames_of({.events = 16'384, .lanes = 1});
   cancelled.event_count = 1;
-  CHECK(slow.append({frames.back().body, 0, 0, 16'384}).ok());
+  CHECK(slow.append({frames.back().body}).ok());
 }
 
 TEST_CASE("a file that is no known format is refused with the formats that are") {

@@ -41,10 +41,11 @@ struct Got {
   std::string capture_id;
 
   void take(const wire::Frame& frame) {
-    if (frame.header.type == wire::FrameType::started) capture_id = wire::decode_started(frame.body).value().capture_id;
-    if (frame.header.type == wire::FrameType::end) end = wire::decode_end(frame.body).value();
+    if (frame.header.type == wire::FrameType::started)
+      capture_id = wire::decode<wire::Started>(frame.body).value().capture_id;
+    if (frame.header.type == wire::FrameType::end) end = wire::decode<wire::StreamEnd>(frame.body).value();
     if (frame.header.type == wire::FrameType::gap) {
-      const wire::Gap gap = wire::decode_gap(frame.body).value();
+      const wire::Gap gap = wire::decode<wire::Gap>(frame.body).value();
       gap_events += gap.events;
       gap_frames += gap.last - gap.first + 1;
     }
@@ -75,11 +76,11 @@ RawPeer viewer_with(const security::Token& token, const system::Address& address
   peer.send(wire::encode(hello));
   const auto greeting = peer.receive(wire::FrameType::hello);
   REQUIRE(greeting);
-  peer.send(
-      wire::encode(wire::ProofMessage{proof.prove(wire::decode_hello(greeting->body).value().nonce, {}).value()}));
+  peer.send(wire::encode(
+      wire::ProofMessage{proof.prove(wire::decode<wire::Hello>(greeting->body).value().nonce, {}).value()}));
   const auto welcome = peer.receive(wire::FrameType::welcome);
   REQUIRE(welcome);
-  CHECK(proof.check_welcome(wire::decode_welcome(welcome->body).value().mac).ok());
+  CHECK(proof.check_welcome(wire::decode<wire::Welcome>(welcome->body).value().mac).ok());
   return peer;
 }
 
@@ -92,14 +93,14 @@ void read(RawPeer& peer, Got& got, std::size_t frames, bool durable = false) {
     got.take(*frame);
     if (frame->header.sequence == 0) continue;
     ++count;
-    peer.send(wire::encode_received({got.highest}));
-    if (durable) peer.send(wire::encode_durable({got.highest}));
+    peer.send(wire::encode(wire::Received{got.highest}));
+    if (durable) peer.send(wire::encode(wire::Durable{got.highest}));
   }
 }
 
 std::string refusal(RawPeer& peer) {
   const auto error = peer.receive(wire::FrameType::error);
-  return error ? wire::decode_error(error->body).value().text : "";
+  return error ? wire::decode<wire::ErrorMessage>(error->body).value().text : "";
 }
 
 namespace {
@@ -263,7 +264,7 @@ TEST_CASE("what an agent with a spool has sealed is there for its viewer when an
   RawPeer peer = viewer(agent.address());
   const auto welcomed = peer.receive(wire::FrameType::welcome);
   REQUIRE(welcomed);
-  const wire::Welcome welcome = wire::decode_welcome(welcomed->body).value();
+  const wire::Welcome welcome = wire::decode<wire::Welcome>(welcomed->body).value();
   REQUIRE(welcome.captures.size() == 1);
   CHECK(welcome.captures[0].id == got.capture_id);
   CHECK(welcome.captures[0].events == kStream.events);
@@ -274,7 +275,7 @@ TEST_CASE("what an agent with a spool has sealed is there for its viewer when an
   CHECK(got.doubled == 0);
   CHECK(got.end->events == kStream.events);
   // Safe with the viewer: the spool has done its work.
-  peer.send(wire::encode_durable({got.highest}));
+  peer.send(wire::encode(wire::Durable{got.highest}));
   peer.close();
   while (!contains(agent.log(), "saved everything")) std::this_thread::yield();
   agent.stop();
@@ -413,14 +414,14 @@ TEST_CASE("a paused capture says so to all, and the pause is in the session") {
   RawPeer watcher = viewer(agent.address(), "viewer-2");
   watcher.send(wire::encode(wire::Start{.mode = wire::StartMode::watch}));
   REQUIRE(watcher.receive(wire::FrameType::state));
-  owner.send(wire::encode_pause({}));
+  owner.send(wire::encode(wire::Pause{}));
   const auto state = watcher.receive(wire::FrameType::state);
   REQUIRE(state);
-  CHECK(wire::decode_state(state->body).value().state == wire::CaptureState::paused);
-  CHECK(contains(wire::decode_state(state->body).value().reason, "paused by the viewer"));
-  CHECK(wire::decode_state(state->body).value().watchers == 1);
+  CHECK(wire::decode<wire::StateReport>(state->body).value().state == wire::CaptureState::paused);
+  CHECK(contains(wire::decode<wire::StateReport>(state->body).value().reason, "paused by the viewer"));
+  CHECK(wire::decode<wire::StateReport>(state->body).value().watchers == 1);
   while (!was_paused) std::this_thread::yield();
-  owner.send(wire::encode_resume({}));
+  owner.send(wire::encode(wire::Resume{}));
   Got got;
   read(owner, got, 1'000);
   CHECK(got.events == 11);  // ten, and the pause
@@ -470,10 +471,10 @@ TEST_CASE("files go along with a capture, and results come back, from an agent t
     peer.send(wire::encode(wire::Fetch{got.capture_id, {"*.npy", "missing"}}));
     const auto piece = peer.receive(wire::FrameType::file);
     REQUIRE(piece);
-    CHECK(wire::decode_file(piece->body).value() == wire::FilePiece{"b.npy", 0644, 0, 5, "hello"});
+    CHECK(wire::decode<wire::FilePiece>(piece->body).value() == wire::FilePiece{"b.npy", 0644, 0, 5, "hello"});
     const auto fetched = peer.receive(wire::FrameType::fetched);
     REQUIRE(fetched);
-    CHECK(wire::decode_fetched(fetched->body).value() == wire::Fetched{1, 5, "missing: no such file"});
+    CHECK(wire::decode<wire::Fetched>(fetched->body).value() == wire::Fetched{1, 5, "missing: no such file"});
     peer.send(wire::encode(wire::Discard{got.capture_id}));  // else it might come back for more
     while (!std::filesystem::is_empty(folder.path)) std::this_thread::yield();
   }

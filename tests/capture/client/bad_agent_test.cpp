@@ -71,7 +71,7 @@ std::uint64_t count_events(const std::vector<wire::Frame>& frames, std::size_t f
 // once everything has arrived.
 void await_acknowledgement(RawPeer& peer, std::uint64_t sequence) {
   for (auto ack = peer.receive(wire::FrameType::received); ack; ack = peer.receive(wire::FrameType::received)) {
-    if (wire::decode_acknowledgement(ack->body).value().sequence == sequence) return;
+    if (wire::decode<wire::Received>(ack->body).value().sequence == sequence) return;
   }
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("a missing frame is an error that names its number") {
   CHECK(seen.status.last_sequence == 7);
   CHECK(contains(seen.status.message, "left out frames 8 to 8"));
   REQUIRE(answer);
-  CHECK(contains(wire::decode_error(answer->body).value().text, "left out frames 8 to 8"));
+  CHECK(contains(wire::decode<wire::ErrorMessage>(answer->body).value().text, "left out frames 8 to 8"));
 }
 
 TEST_CASE("a frame that comes twice is taken once and counted") {

@@ -94,7 +94,7 @@ TEST_CASE("a viewer that asks twice for the same capture gets the one that has b
     peer.send(wire::encode(start));
     const auto started = peer.receive(wire::FrameType::started);
     REQUIRE(started);
-    return std::pair(std::move(peer), wire::decode_started(started->body).value().capture_id);
+    return std::pair(std::move(peer), wire::decode<wire::Started>(started->body).value().capture_id);
   };
   const auto [first, first_id] = ask("wish 1");
   const auto [second, second_id] = ask("wish 1");

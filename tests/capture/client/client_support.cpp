@@ -23,7 +23,7 @@ void ScriptedAgent::serve() {
     peer.send(wire::encode(wire::Welcome{.host = "box"}));
     const std::optional<wire::Frame> asked = peer.receive(wire::FrameType::start);
     if (!asked) return;
-    starts.push_back(wire::decode_start(asked->body).value());
+    starts.push_back(wire::decode<wire::Start>(asked->body).value());
     if (script_.forgets && starts.size() > 1) {
       peer.send(wire::encode(wire::ErrorMessage{wire::ErrorCode::refused, "there is no such capture here"}));
       return drain(peer);
@@ -82,7 +82,7 @@ void ScriptedAgent::note(const wire::Frame& frame) {
   const bool received = frame.header.type == wire::FrameType::received;
   if (!received && frame.header.type != wire::FrameType::durable) return;
   std::uint64_t& highest = received ? highest_received : highest_durable;
-  highest = std::max(highest, wire::decode_acknowledgement(frame.body).value().sequence);
+  highest = std::max(highest, wire::decode<wire::Received>(frame.body).value().sequence);
 }
 
 wire::StreamEnd end_of(const std::vector<wire::Frame>& frames) {

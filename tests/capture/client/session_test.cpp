@@ -135,7 +135,7 @@ TEST_CASE("an agent that does not come back is given up with what came kept and 
     while (true) {
       const auto ack = peer.receive(wire::FrameType::received);
       REQUIRE(ack);
-      if (wire::decode_acknowledgement(ack->body).value().sequence == 20) break;
+      if (wire::decode<wire::Received>(ack->body).value().sequence == 20) break;
     }
   }
   REQUIRE(session->wait_for(kPatience));

@@ -45,7 +45,7 @@ Greeted greet(LinkPeer& viewer, security::ViewerProof proof) {
   viewer.link().send(wire::encode(hello));
   const auto answer = viewer.receive();
   REQUIRE(answer);
-  return {wire::decode_hello(answer->body).value(), std::move(proof)};
+  return {wire::decode<wire::Hello>(answer->body).value(), std::move(proof)};
 }
 
 security::ViewerProof proof_with(const std::string& token) {
@@ -64,7 +64,7 @@ wire::Frame knock(TestWire& wire, const wire::Connector& connector, const std::s
   const auto answer = viewer.value()->receive();
   REQUIRE(answer);
   if (answer->header.type == wire::FrameType::welcome) {
-    CHECK(greeted.proof.check_welcome(wire::decode_welcome(answer->body).value().mac).ok());
+    CHECK(greeted.proof.check_welcome(wire::decode<wire::Welcome>(answer->body).value().mac).ok());
   }
   return *answer;
 }
@@ -79,8 +79,8 @@ TEST_CASE("over TLS and over plain loopback the right token gets in, and a wrong
     CHECK(knock(wire, connector, kRight).header.type == wire::FrameType::welcome);
     const wire::Frame refused = knock(wire, connector, kWrong);
     REQUIRE(refused.header.type == wire::FrameType::error);
-    CHECK(wire::decode_error(refused.body).value().code == wire::ErrorCode::refused);
-    CHECK(contains(wire::decode_error(refused.body).value().text, "token is not this agent's"));
+    CHECK(wire::decode<wire::ErrorMessage>(refused.body).value().code == wire::ErrorCode::refused);
+    CHECK(contains(wire::decode<wire::ErrorMessage>(refused.body).value().text, "token is not this agent's"));
   }
   for (int i = 0; i < 9; ++i) (void)knock(wire, plain, kWrong);
   // The owner, from the same address, is not shut out with those who guess.
@@ -100,7 +100,7 @@ TEST_CASE("who says nothing of a token, or asks for things before it is let in, 
     viewer.send(request);
     const auto answer = viewer.receive(wire::FrameType::error);
     REQUIRE(answer);
-    CHECK(contains(wire::decode_error(answer->body).value().text, "wants a token"));
+    CHECK(contains(wire::decode<wire::ErrorMessage>(answer->body).value().text, "wants a token"));
     CHECK_FALSE(viewer.receive());
   }
   CHECK_FALSE(contains(agent.log(), "connected"));
@@ -117,7 +117,8 @@ TEST_CASE("a viewer that never proves its token cannot keep a connection for goo
   (void)greet(*viewer.value(), proof_with(kRight));  // its heartbeats go on
   const auto answer = viewer.value()->receive();
   REQUIRE(answer);
-  CHECK(contains(wire::decode_error(answer->body).value().text, "has not proved that it knows the token"));
+  CHECK(
+      contains(wire::decode<wire::ErrorMessage>(answer->body).value().text, "has not proved that it knows the token"));
   (void)viewer.value()->wait_closed();
 }
 
@@ -149,7 +150,8 @@ TEST_CASE("somebody in between, whose certificate the user trusted by mistake, c
   const auto seen = viewer.value()->receive();
   REQUIRE(seen);
   const std::string mac =
-      proof.prove(wire::decode_hello(seen->body).value().nonce, viewer.value()->link().channel_binding()).value();
+      proof.prove(wire::decode<wire::Hello>(seen->body).value().nonce, viewer.value()->link().channel_binding())
+          .value();
   far.value()->link().send(wire::encode(wire::ProofMessage{mac}));
   const auto answer = far.value()->receive();
   REQUIRE(answer);

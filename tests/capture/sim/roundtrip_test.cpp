@@ -98,7 +98,7 @@ TEST_CASE("a rate keeps the simulation to the clock on the wall") {
     // Flushed while it goes on, so that a viewer sees it grow.
     std::map<LaneNumber, int> chunks;
     int most = 0;
-    for (const SealedChunk& chunk : sink.chunks) most = std::max(most, ++chunks[chunk.lane]);
+    for (const SealedChunk& chunk : sink.chunks) most = std::max(most, ++chunks[chunk.lane()]);
     CHECK(most > 1);
   }
 }

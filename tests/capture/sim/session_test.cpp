@@ -120,8 +120,8 @@ TEST_CASE("every lane is sorted and gapless, whatever overlaps on its track") {
   std::map<LaneNumber, std::int64_t> ends;
   std::map<LaneNumber, std::uint64_t> ordinals;
   for (const SealedChunk& chunk : recorded().chunks) {
-    CHECK(chunk.first_ordinal == ordinals[chunk.lane]);
-    ordinals[chunk.lane] += chunk.count;
+    CHECK(chunk.first_ordinal() == ordinals[chunk.lane()]);
+    ordinals[chunk.lane()] += chunk.count();
   }
   for (const RecordedEvent& event : recorded().events()) {
     REQUIRE(event.start >= ends[event.lane]);

@@ -52,8 +52,8 @@ TEST_CASE("slim lanes are gapless, sorted and free of overlap, and names and sou
   std::map<LaneNumber, std::int64_t> ends;
   std::map<LaneNumber, std::uint64_t> counts;
   for (const SealedChunk& chunk : sink.chunks) {
-    CHECK(chunk.first_ordinal == counts[chunk.lane]);
-    counts[chunk.lane] += chunk.count;
+    CHECK(chunk.first_ordinal() == counts[chunk.lane()]);
+    counts[chunk.lane()] += chunk.count();
   }
   std::size_t located = 0;
   for (const RecordedEvent& event : sink.events()) {

@@ -253,8 +253,8 @@ TEST_CASE("a plain viewer from another machine is told why it is refused, and an
   plain.send(wire::encode(viewer_hello()));
   const auto error = plain.receive(wire::FrameType::error);
   REQUIRE(error);
-  CHECK(wire::decode_error(error->body).value().code == wire::ErrorCode::refused);
-  CHECK(contains(wire::decode_error(error->body).value().text, "encrypted connections only"));
+  CHECK(wire::decode<wire::ErrorMessage>(error->body).value().code == wire::ErrorCode::refused);
+  CHECK(contains(wire::decode<wire::ErrorMessage>(error->body).value().text, "encrypted connections only"));
   CHECK_FALSE(plain.receive());
   CHECK(contains(wire.log(), "does not encrypt"));
   AskedUser user;

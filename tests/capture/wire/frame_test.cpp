@@ -91,22 +91,22 @@ TEST_CASE("every message is read as it was written, and fails when it is cut any
   const wire::StreamEnd end{wire::Outcome::stopped, 9, 100, 3, "enough", {{0, 60}, {5, 40}}};
   const wire::ProgressReport progress{1, 2, 3, "text"};
   const wire::ErrorMessage error{wire::ErrorCode::busy, "later"};
-  CHECK(wire::decode_hello(wire::encode(hello).body).value() == hello);
-  CHECK(wire::decode_end(wire::encode(end).body).value() == end);
-  CHECK(wire::decode_progress(wire::encode(progress).body).value() == progress);
-  CHECK(wire::decode_error(wire::encode(error).body).value() == error);
-  CHECK(wire::decode_stop(wire::encode(wire::Stop{"why"}).body).value() == wire::Stop{"why"});
-  CHECK(wire::decode_start(wire::encode(wire::Start{.after_sequence = 5}).body).value() ==
+  CHECK(wire::decode<wire::Hello>(wire::encode(hello).body).value() == hello);
+  CHECK(wire::decode<wire::StreamEnd>(wire::encode(end).body).value() == end);
+  CHECK(wire::decode<wire::ProgressReport>(wire::encode(progress).body).value() == progress);
+  CHECK(wire::decode<wire::ErrorMessage>(wire::encode(error).body).value() == error);
+  CHECK(wire::decode<wire::Stop>(wire::encode(wire::Stop{"why"}).body).value() == wire::Stop{"why"});
+  CHECK(wire::decode<wire::Start>(wire::encode(wire::Start{.after_sequence = 5}).body).value() ==
         wire::Start{.after_sequence = 5});
-  CHECK(wire::decode_acknowledgement(wire::encode_received({8}).body).value() == wire::Acknowledgement{8});
-  CHECK(wire::encode_durable({8}).header.type == wire::FrameType::durable);
+  CHECK(wire::decode<wire::Received>(wire::encode(wire::Received{8}).body).value() == wire::Received{8});
+  CHECK(wire::encode(wire::Durable{8}).header.type == wire::FrameType::durable);
   const Bytes hello_bytes = wire::encode(hello).body;
   for (std::size_t cut = 0; cut < hello_bytes.size(); ++cut) {
-    REQUIRE_FALSE(wire::decode_hello(ByteView(hello_bytes).first(cut)).ok());
+    REQUIRE_FALSE(wire::decode<wire::Hello>(ByteView(hello_bytes).first(cut)).ok());
   }
   const Bytes end_bytes = wire::encode(end).body;
   for (std::size_t cut = 0; cut < end_bytes.size(); ++cut) {
-    REQUIRE_FALSE(wire::decode_end(ByteView(end_bytes).first(cut)).ok());
+    REQUIRE_FALSE(wire::decode<wire::StreamEnd>(ByteView(end_bytes).first(cut)).ok());
   }
 }
 
@@ -126,40 +126,41 @@ TEST_CASE("what is said about captures is read as it was written, and fails when
   const request::KindFacts kind{"simulate", "Simulated accelerator", "Needs nothing.", false, false,
                                 {option},   {{true, "ready"}}};
   const wire::CaptureOffer offer{"ab", "mlp", "simulated", wire::CaptureState::interrupted, 2, 9, 70, 5, "127.0.0.1:5"};
-  const auto check = [](const auto& message, const auto& decode) {
+  const auto check = []<typename Message>(const Message& message) {
     const Bytes bytes = wire::encode(message).body;
-    CHECK(decode(bytes).value() == message);
-    for (std::size_t cut = 0; cut < bytes.size(); ++cut) REQUIRE_FALSE(decode(ByteView(bytes).first(cut)).ok());
+    CHECK(wire::decode<Message>(bytes).value() == message);
+    for (std::size_t cut = 0; cut < bytes.size(); ++cut)
+      REQUIRE_FALSE(wire::decode<Message>(ByteView(bytes).first(cut)).ok());
   };
-  check(wire::ProofMessage{"mac"}, wire::decode_proof);
-  check(wire::Welcome{"mac", "trn1", "Linux x86_64", true, "", {kind, kind}, {offer}}, wire::decode_welcome);
-  check(wire::Start{7, wire::StartMode::take_up, "ab", request}, wire::decode_start);
-  check(wire::Started{"ab", "mlp", "simulated", 5, true}, wire::decode_started);
-  check(wire::StateReport{wire::CaptureState::paused, "by hand", "me", 3, 17}, wire::decode_state);
-  check(wire::ClockReport{-5, 6}, wire::decode_clock);
-  check(wire::Gap{3, 9, 100, "let go"}, wire::decode_gap);
-  check(wire::FilePiece{"a/b", 0755, 2, 6, "cdef"}, wire::decode_file);
-  check(wire::Fetch{"ab", {"*.npy"}}, wire::decode_fetch);
-  check(wire::Fetched{2, 100, "none"}, wire::decode_fetched);
-  check(wire::Discard{"ab"}, wire::decode_discard);
-  CHECK(wire::decode_request(wire::encode_request(request)).value() == request);
-  CHECK(wire::encode_pause({"x"}).header.type == wire::FrameType::pause);
-  CHECK(wire::encode_resume({"x"}).header.type == wire::FrameType::resume);
+  check(wire::ProofMessage{"mac"});
+  check(wire::Welcome{"mac", "trn1", "Linux x86_64", true, "", {kind, kind}, {offer}});
+  check(wire::Start{7, wire::StartMode::take_up, "ab", request});
+  check(wire::Started{"ab", "mlp", "simulated", 5, true});
+  check(wire::StateReport{wire::CaptureState::paused, "by hand", "me", 3, 17});
+  check(wire::ClockReport{-5, 6});
+  check(wire::Gap{3, 9, 100, "let go"});
+  check(wire::FilePiece{"a/b", 0755, 2, 6, "cdef"});
+  check(wire::Fetch{"ab", {"*.npy"}});
+  check(wire::Fetched{2, 100, "none"});
+  check(wire::Discard{"ab"});
+  CHECK(read_fields<request::CaptureRequest>(write_fields(request), "request").value() == request);
+  CHECK(wire::encode(wire::Pause{"x"}).header.type == wire::FrameType::pause);
+  CHECK(wire::encode(wire::Resume{"x"}).header.type == wire::FrameType::resume);
 }
 
 TEST_CASE("a file's path cannot leave the folder of the capture") {
   for (const char* path : {"a", "a/b.txt", "..a/b..", "a b"}) CHECK_MESSAGE(wire::safe_relative_path(path), path);
   for (const char* path : {"", "/a", "a/", "..", "a/../b", "a//b", "./a", "a\\b", "a\nb"}) {
     CHECK_MESSAGE(!wire::safe_relative_path(path), path);
-    CHECK_FALSE(wire::decode_file(wire::encode(wire::FilePiece{path, 0644, 0, 0, ""}).body).ok());
+    CHECK_FALSE(wire::decode<wire::FilePiece>(wire::encode(wire::FilePiece{path, 0644, 0, 0, ""}).body).ok());
   }
-  CHECK_FALSE(wire::decode_file(wire::encode(wire::FilePiece{"a", 0644, 5, 6, "cdef"}).body).ok());
+  CHECK_FALSE(wire::decode<wire::FilePiece>(wire::encode(wire::FilePiece{"a", 0644, 5, 6, "cdef"}).body).ok());
 }
 
 TEST_CASE("a message with fields that a newer minor version added is understood") {
   Bytes body = wire::encode(agent_hello()).body;
   body.resize(body.size() + 40, std::byte{0x5a});
-  CHECK(wire::decode_hello(body).value() == agent_hello());
+  CHECK(wire::decode<wire::Hello>(body).value() == agent_hello());
 }
 
 TEST_CASE("a peer cannot make this side keep long texts or print control characters") {
@@ -167,7 +168,7 @@ TEST_CASE("a peer cannot make this side keep long texts or print control charact
   for (const std::uint16_t number : {wire::kProtocolMajor, wire::kProtocolMinor}) writer.number(number);
   writer.number(static_cast<std::uint8_t>(wire::PeerRole::agent));
   writer.text(std::string(60'000, 'x'));
-  CHECK(contains(wire::decode_hello(writer.view()).message(), "too long"));
+  CHECK(contains(wire::decode<wire::Hello>(writer.view()).message(), "too long"));
   CHECK(wire::printable("a\x1b[31m\nb") == "a [31m b");
   CHECK(wire::printable(std::string(5'000, 'x')).size() == 1'024);
 }

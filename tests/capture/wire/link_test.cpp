@@ -122,7 +122,7 @@ TEST_CASE("last words arrive although the other side goes on sending, over plain
     });
     const auto words = pair.viewer->receive();
     REQUIRE(words);
-    CHECK(wire::decode_error(words->body).value().text == "this is why");
+    CHECK(wire::decode<wire::ErrorMessage>(words->body).value().text == "this is why");
     const auto [how, text] = pair.viewer->wait_closed();
     CHECK_MESSAGE(how == wire::Closed::by_peer, text);
     CHECK(pair.agent->wait_closed().first == wire::Closed::finished);

@@ -167,7 +167,7 @@ TEST_CASE("a chunk gives back every event and column exactly") {
       const std::vector<ModelEvent> events = maker.events(count, flavour);
       ChunkBuilder builder(schema, 9);
       const SealedChunk chunk = seal(builder, events);
-      CHECK(chunk.count == count);
+      CHECK(chunk.count() == count);
       const Result<ChunkView> view = ChunkView::parse(chunk.bytes);
       REQUIRE_MESSAGE(view.ok(), (view.ok() ? "" : view.message()));
       CHECK(view->verify_checksums().ok());
@@ -187,7 +187,7 @@ TEST_CASE("a builder used again numbers on and forgets the values of the chunk b
   for (std::size_t i = 0; i < bare.size(); ++i)
     bare[i].begin = bare[i].end = 1'000'000'000 + static_cast<std::int64_t>(i);
   const SealedChunk second = seal(builder, bare);
-  CHECK(second.first_ordinal == 100);
+  CHECK(second.first_ordinal() == 100);
   const Result<ChunkView> view = ChunkView::parse(second.bytes);
   REQUIRE(view.ok());
   CHECK(differences(*view, bare) == 0);

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::sources::chrome {
 

@@ -8,11 +8,11 @@ Result<void> HeldSink::define(const Definition& definition) {
     return {};
   }
   if (std::holds_alternative<Track>(definition)) return {};
-  return receiver_.define(definition);
+  return ForwardingSink::define(definition);
 }
 
 Result<void> HeldSink::append(SealedChunk chunk) {
-  HeldLane& lane = lanes_[chunk.lane];
+  HeldLane& lane = lanes_[chunk.lane()];
   const Result<std::size_t> index = spill_.add(std::move(chunk.bytes));
   if (!index) return index.error();
   lane.chunks.push_back(index.value());
@@ -22,20 +22,15 @@ Result<void> HeldSink::append(SealedChunk chunk) {
 Result<void> HeldSink::release() {
   for (const HeldLane& held : lanes_) {
     if (held.dropped) continue;
-    if (Result<void> done = receiver_.define(held.lane); !done) return done;
+    if (Result<void> done = ForwardingSink::define(held.lane); !done) return done;
   }
   for (HeldLane& held : lanes_) {
-    std::uint64_t ordinal = 0;
     for (const std::size_t index : held.chunks) {
       if (held.dropped) break;
       Result<Bytes> bytes = spill_.take(index);
       if (!bytes) return bytes.error();
-      ChunkHeader header;
-      std::memcpy(&header, bytes.value().data(), sizeof header);
-      SealedChunk chunk{std::move(bytes.value()), held.lane.number, ordinal, header.count};
-      ordinal += header.count;
-      if (Result<void> done = receiver_.append(std::move(chunk)); !done) return done;
-      if (receiver_.cancelled()) return Error{"the import was cancelled"};
+      if (Result<void> done = ForwardingSink::append({std::move(bytes).value()}); !done) return done;
+      if (cancelled()) return Error{"the import was cancelled"};
     }
     held.chunks = {};
   }

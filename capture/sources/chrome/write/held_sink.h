@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "capture/sources/base/event_sorter.h"
-#include "core/model/event_sink.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::sources::chrome {
 
-class HeldSink final : public EventSink {
+class HeldSink final : public ForwardingSink {
  public:
   struct HeldLane {
     Lane lane;
@@ -18,12 +18,10 @@ class HeldSink final : public EventSink {
     bool dropped = false;
   };
 
-  HeldSink(EventSink& receiver, ChunkSpill& spill) : receiver_(receiver), spill_(spill) {}
+  HeldSink(EventSink& receiver, ChunkSpill& spill) : ForwardingSink(receiver), spill_(spill) {}
 
   Result<void> define(const Definition& definition) override;
   Result<void> append(SealedChunk chunk) override;
-  [[nodiscard]] bool cancelled() const override { return receiver_.cancelled(); }
-  [[nodiscard]] bool paused() const override { return receiver_.paused(); }
 
   // By number; those of one track in the order of their depth.
   [[nodiscard]] const std::vector<HeldLane>& lanes() const noexcept { return lanes_; }
@@ -34,7 +32,6 @@ class HeldSink final : public EventSink {
   Result<void> release();
 
  private:
-  EventSink& receiver_;
   ChunkSpill& spill_;
   std::vector<HeldLane> lanes_;
 };

@@ -39,16 +39,11 @@ void run_program(OpenclRun& run, const std::vector<std::string>& arguments, std:
 }
 
 // Cancelled from outside, when the program has ended.
-class EndingSink final : public EventSink {
+class EndingSink final : public ForwardingSink {
  public:
-  explicit EndingSink(RecordingSink& kept) : kept_(kept) {}
-  Result<void> define(const Definition& definition) override { return kept_.define(definition); }
-  Result<void> append(SealedChunk chunk) override { return kept_.append(std::move(chunk)); }
+  using ForwardingSink::ForwardingSink;
   [[nodiscard]] bool cancelled() const override { return over; }
   std::atomic<bool> over{false};
-
- private:
-  RecordingSink& kept_;
 };
 
 const ScratchFolder& shared_cache() {

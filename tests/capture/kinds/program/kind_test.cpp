@@ -207,7 +207,7 @@ class CountingSink final : public EventSink {
   }
   Result<void> append(SealedChunk chunk) override {
     const ChunkView view = ChunkView::parse(chunk.bytes).value();
-    if (tracks.at(chunk.lane) == 1) {
+    if (tracks.at(chunk.lane()) == 1) {
       lines += view.count();
       last = view.text(0, view.count() - 1);
     }

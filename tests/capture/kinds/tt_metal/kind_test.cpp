@@ -12,11 +12,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // Before each turn of the kind one step of what happens to the file; once there are no more, the capture is stopped.
-class StepSink final : public EventSink {
+class StepSink final : public ForwardingSink {
  public:
-  StepSink(EventSink& kept, std::vector<std::function<void()>> steps) : kept_(kept), steps_(std::move(steps)) {}
-  Result<void> define(const Definition& definition) override { return kept_.define(definition); }
-  Result<void> append(SealedChunk chunk) override { return kept_.append(std::move(chunk)); }
+  StepSink(EventSink& kept, std::vector<std::function<void()>> steps)
+      : ForwardingSink(kept), steps_(std::move(steps)) {}
   [[nodiscard]] bool cancelled() const override {
     if (at_ == steps_.size()) return true;
     steps_[at_++]();
@@ -26,7 +25,6 @@ class StepSink final : public EventSink {
   bool is_paused = false;
 
  private:
-  EventSink& kept_;
   std::vector<std::function<void()>> steps_;
   mutable std::size_t at_ = 0;
 };

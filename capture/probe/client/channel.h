@@ -118,6 +118,9 @@ class Channel {
   [[nodiscard]] ThreadRing* own_ring() noexcept { return t_ring != nullptr ? t_ring : open_ring(); }
   [[nodiscard]] ThreadRing* open_ring() noexcept;
   [[nodiscard]] bool connected_here() noexcept;  // under the lock; connects a forked child
+  // Under the lock, if there is an agent; send(socket) says whether it was taken.
+  template <typename Send>
+  void tell(Send send) noexcept;
   void connect() noexcept;
   [[nodiscard]] bool take_welcome() noexcept;
   void go_off() noexcept;

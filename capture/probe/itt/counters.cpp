@@ -124,7 +124,7 @@ int put_mark(int mark, const char* parameter) noexcept {
   ring->put(MarkerRecord{head_of<MarkerRecord>(RecordType::marker, static_cast<std::uint32_t>(mark)), now_ticks(),
                          static_cast<std::uint64_t>(kScope), Id{}});
   const std::string_view text = view_of(parameter);
-  if (!text.empty()) put_message(ring, static_cast<std::uint32_t>(mark), 2, text.data(), text.size());
+  if (!text.empty()) put_message(ring, static_cast<std::uint32_t>(mark), 2, text);
   return 0;
 }
 
@@ -155,7 +155,7 @@ void histogram_submit(itt_histogram* histogram, std::size_t length, void* x_data
     text += '=';
     append_metadata_value(text, y_type, static_cast<const char*>(y_data) + i * bytes_of(y_type));
   }
-  put_message(ring, static_cast<std::uint32_t>(histogram->extra1), 2, text.data(), text.size());
+  put_message(ring, static_cast<std::uint32_t>(histogram->extra1), 2, text);
 }
 
 // A heap's handle is a site of the pool's name.

@@ -33,23 +33,19 @@ IttNames::IttNames(SessionWriter& writer, const probes::ProbeProcess& process) :
 }
 
 bool IttNames::define(std::uint32_t type, std::string_view body) {
+  // By DefinitionType from 1.
+  constexpr bool (IttNames::*kDefine[])(probe::BodyReader&) = {&IttNames::define_domain, &IttNames::define_site,
+                                                               &IttNames::define_counter, &IttNames::define_lock,
+                                                               &IttNames::define_fact};
   probe::BodyReader reader(body);
-  switch (static_cast<DefinitionType>(type)) {
-    case DefinitionType::domain:
-      return define_domain(reader);
-    case DefinitionType::site:
-      return define_site(reader);
-    case DefinitionType::counter:
-      return define_counter(reader);
-    case DefinitionType::lock:
-      return define_lock(reader);
-    case DefinitionType::fact: {
-      std::string key = text_of(reader);
-      facts_.emplace_back(std::move(key), text_of(reader));
-      return reader.ok();
-    }
-  }
-  return false;
+  return type >= 1 && type <= std::size(kDefine) && (this->*kDefine[type - 1])(reader);
+}
+
+bool IttNames::define_fact(probe::BodyReader& body) {
+  std::string key = text_of(body);
+  std::string value = text_of(body);
+  if (body.ok()) facts_.emplace_back(std::move(key), std::move(value));
+  return body.ok();
 }
 
 bool IttNames::define_domain(probe::BodyReader& body) {

@@ -54,6 +54,7 @@ class IttNames {
   [[nodiscard]] bool define_site(probe::BodyReader& body);
   [[nodiscard]] bool define_counter(probe::BodyReader& body);
   [[nodiscard]] bool define_lock(probe::BodyReader& body);
+  [[nodiscard]] bool define_fact(probe::BodyReader& body);
   [[nodiscard]] StringId place_of(const std::string& file, std::uint32_t line);  // 0: not known
   void keep_source(const std::string& path);
   [[nodiscard]] std::string find_source(const std::string& path) const;  // "": it is not on this host

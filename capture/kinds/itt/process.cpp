@@ -21,6 +21,19 @@ constexpr std::uint32_t kThreadsWithRows = 256;
 constexpr std::string_view kUserEvent = "user_event";
 constexpr std::string_view kUserEventPrefix = "FGA::DATAID::";
 
+// Records that are put into order: the numbers and ids behind their time.
+struct OrderedShape {
+  RecordType type;
+  std::size_t values, ids;
+};
+constexpr OrderedShape kOrderedShapes[] = {
+    {RecordType::overlapped_begin, 0, 2}, {RecordType::region_begin, 0, 2}, {RecordType::overlapped_end, 0, 1},
+    {RecordType::region_end, 0, 1},       {RecordType::frame_begin, 0, 1},  {RecordType::frame_end, 0, 1},
+    {RecordType::frame_mark, 0, 0},       {RecordType::frame_submit, 1, 1}, {RecordType::counter_set, 1, 0},
+    {RecordType::counter_add, 1, 0},      {RecordType::memory_free, 1, 0},  {RecordType::lock_mark, 1, 0},
+    {RecordType::memory_alloc, 2, 0},     {RecordType::marker, 1, 1},       {RecordType::message, 1, 0},
+};
+
 [[nodiscard]] std::string without_prefix(std::string_view text, std::string_view prefix) {
   if (text.starts_with(prefix)) text.remove_prefix(prefix.size());
   return std::string(text);
@@ -63,15 +76,19 @@ IttProcess::Thread& IttProcess::of(const probes::ProbeThread& thread) {
 void IttProcess::share_rows(Thread& thread) {
   if (free_rows_.empty()) {
     const std::uint32_t number = ++shared_rows_;
-    thread.shared = Rows{{kThreadsWithRows + number, 0, fmt::format("further threads {}", number)}};
+    thread.rows.shared_by =
+        probes::ProbeThread{kThreadsWithRows + number, 0, fmt::format("further threads {}", number)};
     return;
   }
-  thread.shared = free_rows_.back();
+  thread.rows = free_rows_.back();
   free_rows_.pop_back();
-  thread.tasks.track = thread.shared->tasks;
-  thread.events = thread.shared->events;
-  thread.waits = thread.shared->waits;
-  thread.holds = thread.shared->holds;
+}
+
+TaskStack& IttProcess::tasks_of(Thread& thread) {
+  TrackNumber& track = thread.rows.tasks;
+  if (track == kNone) track = tracks_.tasks(thread.row());
+  thread.tasks.track = track;
+  return thread.tasks;
 }
 
 void IttProcess::define(std::uint32_t type, std::string_view body) {
@@ -134,8 +151,7 @@ bool IttProcess::read_task(Thread& thread, RecordType type, std::uint32_t value,
   const bool timed = type == RecordType::task_begin || type == RecordType::task_end;
   if (timed) told.ns = to_ns(told.number);
   if (thread.fiber == 0) {
-    if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.row());
-    tasks_.apply(thread.tasks, told);
+    tasks_.apply(tasks_of(thread), told);
     return true;
   }
   // What has no time of its own follows what came before it.
@@ -170,8 +186,7 @@ bool IttProcess::read_task_begin(Thread& thread, std::uint32_t site, IttWords& w
                   .id = extra->parent,
                   .parent = extra->id});
   }
-  if (thread.tasks.track == kNone) thread.tasks.track = tracks_.tasks(thread.row());
-  open.begin({site, ns, std::move(extra)});
+  tasks_of(thread).open.begin({site, ns, std::move(extra)});
   return true;
 }
 
@@ -226,55 +241,18 @@ bool IttProcess::read_relation(Thread& thread, std::uint32_t kind, IttWords& wor
 }
 
 bool IttProcess::read_ordered(Thread& thread, RecordType type, std::uint32_t value, IttWords& words) {
-  if (!words.has(1)) return false;
+  const auto shape = std::find_if(std::begin(kOrderedShapes), std::end(kOrderedShapes),
+                                  [type](const OrderedShape& one) { return one.type == type; });
+  if (shape == std::end(kOrderedShapes) || !words.has(1 + shape->values + 3 * shape->ids)) return false;
   OrderedRecord record{.ns = to_ns(words.next()), .type = type, .value = value, .thread = &thread.facts};
-  switch (type) {
-    case RecordType::overlapped_begin:
-    case RecordType::region_begin:
-      if (!words.has(6)) return false;
-      record.id = words.id();
-      record.parent = words.id();
-      break;
-    case RecordType::overlapped_end:
-    case RecordType::region_end:
-    case RecordType::frame_begin:
-    case RecordType::frame_end:
-      if (!words.has(3)) return false;
-      record.id = words.id();
-      break;
-    case RecordType::frame_mark:
-      break;
-    case RecordType::frame_submit:
-      if (!words.has(4)) return false;
-      record.first = static_cast<std::uint64_t>(to_ns(words.next()));
-      record.id = words.id();
-      break;
-    case RecordType::counter_set:
-    case RecordType::counter_add:
-    case RecordType::memory_free:
-    case RecordType::lock_mark:
-      if (!words.has(1)) return false;
-      record.first = words.next();
-      break;
-    case RecordType::memory_alloc:
-      if (!words.has(2)) return false;
-      record.first = words.next();
-      record.second = words.next();
-      break;
-    case RecordType::marker:
-      if (!words.has(4)) return false;
-      record.first = words.next();
-      record.id = words.id();
-      break;
-    case RecordType::message: {
-      if (!words.has(1)) return false;
-      const std::uint64_t severity_and_bytes = words.next();
-      record.first = severity_and_bytes & 0xffffffffU;
-      if (!words.text(static_cast<std::size_t>(severity_and_bytes >> 32U), record.text)) return false;
-      break;
-    }
-    default:
-      return false;
+  if (shape->values > 0) record.first = words.next();
+  if (shape->values > 1) record.second = words.next();
+  if (shape->ids > 0) record.id = words.id();
+  if (shape->ids > 1) record.parent = words.id();
+  if (type == RecordType::frame_submit) record.first = static_cast<std::uint64_t>(to_ns(record.first));
+  if (type == RecordType::message) {
+    const std::uint64_t severity_and_bytes = std::exchange(record.first, record.first & 0xffffffffU);
+    if (!words.text(static_cast<std::size_t>(severity_and_bytes >> 32U), record.text)) return false;
   }
   ordered_.add(std::move(record));
   return true;

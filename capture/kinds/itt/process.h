@@ -69,15 +69,14 @@ class IttProcess final : public probes::ProcessReader {
   // The tracks of a thread. Programs that start threads without end share them: one that has ended leaves its to
   // another.
   struct Rows {
-    probes::ProbeThread named;
+    std::optional<probes::ProbeThread> shared_by;  // as whom they are named
     TrackNumber tasks = kNone, events = kNone, waits = kNone, holds = kNone;
   };
   struct Thread {
     probes::ProbeThread facts;
     TaskStack tasks;
-    std::optional<Rows> shared;
-    TrackNumber events = kNone, waits = kNone, holds = kNone;
-    [[nodiscard]] const probes::ProbeThread& row() const noexcept { return shared ? shared->named : facts; }
+    Rows rows;
+    [[nodiscard]] const probes::ProbeThread& row() const noexcept { return rows.shared_by ? *rows.shared_by : facts; }
     std::uint32_t fiber = 0;                                    // site of the one it runs now
     std::int64_t fiber_ns = 0;                                  // of its last record in one
     OverlappingSpans<std::uint32_t, std::int64_t> events_open;  // by site, from when on
@@ -86,6 +85,7 @@ class IttProcess final : public probes::ProcessReader {
   };
   [[nodiscard]] Thread& of(const probes::ProbeThread& thread);
   void share_rows(Thread& thread);
+  [[nodiscard]] TaskStack& tasks_of(Thread& thread);  // with its row
   [[nodiscard]] bool read(Thread& thread, probe::itt::RecordType type, std::uint32_t value, IttWords& words);
   [[nodiscard]] bool read_task(Thread& thread, probe::itt::RecordType type, std::uint32_t value, IttWords& words);
   [[nodiscard]] bool read_task_begin(Thread& thread, std::uint32_t site, IttWords& words);

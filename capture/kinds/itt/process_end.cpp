@@ -9,8 +9,7 @@ namespace accelscope::capture::kinds::itt {
 void IttProcess::thread_ended(const probes::ProbeThread& thread, std::int64_t now_ns) {
   Thread& ended = of(thread);
   close(ended, now_ns);
-  if (!ended.shared) return;
-  free_rows_.push_back({ended.shared->named, ended.tasks.track, ended.events, ended.waits, ended.holds});
+  if (ended.rows.shared_by) free_rows_.push_back(ended.rows);
 }
 
 void IttProcess::ended(const probes::ProbeEnd& end) {

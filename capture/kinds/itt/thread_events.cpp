@@ -26,9 +26,9 @@ bool IttProcess::read_event(Thread& thread, RecordType type, std::uint32_t site,
 
 void IttProcess::write_event(Thread& thread, std::uint32_t site, std::uint32_t lane, std::int64_t begin_ns,
                              std::int64_t end_ns) {
-  if (thread.events == kNone) thread.events = tracks_.events(thread.row());
+  if (thread.rows.events == kNone) thread.rows.events = tracks_.events(thread.row());
   OpenTask task{site, begin_ns, nullptr};
-  tasks_.write(thread.events, lane, task, end_ns, false);
+  tasks_.write(thread.rows.events, lane, task, end_ns, false);
 }
 
 bool IttProcess::read_lock(Thread& thread, RecordType type, bool shared, IttWords& words) {
@@ -61,14 +61,14 @@ bool IttProcess::read_lock(Thread& thread, RecordType type, bool shared, IttWord
 
 void IttProcess::write_wait(Thread& thread, std::uint64_t lock, std::int64_t begin_ns, std::int64_t end_ns,
                             bool shared) {
-  if (thread.waits == kNone) thread.waits = tracks_.lock_waits(thread.row());
-  write_lock(thread.waits, 0, lock, begin_ns, end_ns, shared);
+  if (thread.rows.waits == kNone) thread.rows.waits = tracks_.lock_waits(thread.row());
+  write_lock(thread.rows.waits, 0, lock, begin_ns, end_ns, shared);
 }
 
 void IttProcess::write_hold(Thread& thread, std::uint64_t lock, std::uint32_t lane, const Held& held,
                             std::int64_t end_ns) {
-  if (thread.holds == kNone) thread.holds = tracks_.lock_holds(thread.row());
-  write_lock(thread.holds, lane, lock, held.begin_ns, end_ns, held.shared);
+  if (thread.rows.holds == kNone) thread.rows.holds = tracks_.lock_holds(thread.row());
+  write_lock(thread.rows.holds, lane, lock, held.begin_ns, end_ns, held.shared);
 }
 
 void IttProcess::write_lock(TrackNumber track, std::uint32_t lane, std::uint64_t lock, std::int64_t begin_ns,

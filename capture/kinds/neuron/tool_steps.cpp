@@ -34,10 +34,6 @@ ToolSteps::ToolSteps(const request::KindRun& run, EventSink& sink, std::string d
       events_(writer_, {.name = std::move(device), .command = "", .directory = ""}, true, false),
       flushed_at_(Clock::now()) {}
 
-std::int64_t ToolSteps::since_origin(Clock::time_point time) const {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(time - run_.origin).count();
-}
-
 Result<StepEnd> ToolSteps::run(const ToolStep& step) {
   const Clock::time_point begin = Clock::now();
   Result<std::unique_ptr<system::SupervisedChild>> started = system::SupervisedChild::start(step.start);
@@ -53,10 +49,10 @@ Result<StepEnd> ToolSteps::run(const ToolStep& step) {
   const Clock::time_point now = Clock::now();
   for (const system::OutputStream stream : kStreams) {
     lines_[static_cast<std::size_t>(stream)].finish(
-        [&](const kinds::program::OutputPiece& piece) { events_.add_line(stream, since_origin(now), piece); });
+        [&](const kinds::program::OutputPiece& piece) { events_.add_line(stream, run_.ns_of(now), piece); });
   }
   events_.set_command(command_of(step.start), step.start.directory);
-  events_.add_life(since_origin(begin), since_origin(now), id, ended);
+  events_.add_life(run_.ns_of(begin), run_.ns_of(now), id, ended);
   writer_.flush();
   if (Result<void> kept = writer_.status(); !kept) return kept.error();
   return end;
@@ -105,7 +101,7 @@ bool ToolSteps::read(system::SupervisedChild& child, system::OutputStream stream
 
 void ToolSteps::show(system::OutputStream stream, std::string_view bytes) {
   if (run_.watch.printed) run_.watch.printed(stream == system::OutputStream::err, bytes);
-  const std::int64_t now = since_origin(Clock::now());
+  const std::int64_t now = run_.now_ns();
   lines_[static_cast<std::size_t>(stream)].feed(
       bytes, [&](const kinds::program::OutputPiece& piece) { events_.add_line(stream, now, piece); });
 }

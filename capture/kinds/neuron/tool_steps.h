@@ -50,7 +50,6 @@ class ToolSteps {
  private:
   using Clock = std::chrono::steady_clock;
 
-  [[nodiscard]] std::int64_t since_origin(Clock::time_point time) const;
   void watch(system::SupervisedChild& child, const ToolStep& step, StepEnd& end);
   bool read(system::SupervisedChild& child, system::OutputStream stream, StepEnd& end);
   void show(system::OutputStream stream, std::string_view bytes);

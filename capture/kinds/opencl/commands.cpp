@@ -108,13 +108,14 @@ void OpenclProcess::write_kernel(const Done& done, Queue& queue, std::int64_t st
   Row row =
       writer_.begin_event(queue_track(queue, queue.kernels, "", "stream", session_.tables[OpenclTable::kernels], 0),
                           start, end - start, name);
+  const Launch& launch = command.launch;
   row.unsigned_integer(kKernelCommand, command_key(command.record.command));
-  if (command.global_id != 0) row.string(kKernelGlobal, command.global_id);
-  if (command.local_id != 0) row.string(kKernelLocal, command.local_id);
-  if (command.offset_id != 0) row.string(kKernelOffset, command.offset_id);
-  if (command.work_items != 0) row.integer(kKernelWorkItems, command.work_items);
-  if (command.work_groups != 0) row.integer(kKernelWorkGroups, command.work_groups);
-  if (command.arguments_id != 0) row.string(kKernelArguments, command.arguments_id);
+  if (launch.global_id != 0) row.string(kKernelGlobal, launch.global_id);
+  if (launch.local_id != 0) row.string(kKernelLocal, launch.local_id);
+  if (launch.offset_id != 0) row.string(kKernelOffset, launch.offset_id);
+  if (launch.work_items != 0) row.integer(kKernelWorkItems, launch.work_items);
+  if (launch.work_groups != 0) row.integer(kKernelWorkGroups, launch.work_groups);
+  if (launch.arguments_id != 0) row.string(kKernelArguments, launch.arguments_id);
   if (kernel != nullptr && kernel->source_id != 0) row.string(kKernelSource, kernel->source_id);
   if (kernel != nullptr && kernel->program_id != 0) row.string(kKernelProgram, kernel->program_id);
   if (command.first_launch) row.boolean(kKernelFirst, true);

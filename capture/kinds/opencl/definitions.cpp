@@ -13,7 +13,6 @@ namespace {
 
 using probe::BodyReader;
 using probe::opencl::BuildStep;
-using probe::opencl::DefinitionType;
 using probe::opencl::ProgramForm;
 
 constexpr std::size_t kMessageNameChars = 60;
@@ -26,28 +25,13 @@ constexpr std::uint32_t kMostArguments = 4096;  // more than any device allows
 }  // namespace
 
 void OpenclProcess::define(std::uint32_t type, std::string_view body) {
+  // By DefinitionType from 1.
+  constexpr void (OpenclProcess::*kDefine[])(BodyReader&) = {
+      &OpenclProcess::define_device, &OpenclProcess::define_queue, &OpenclProcess::define_program,
+      &OpenclProcess::define_kernel, &OpenclProcess::define_build};
   BodyReader reader(body);
-  switch (static_cast<DefinitionType>(type)) {
-    case DefinitionType::device:
-      define_device(reader);
-      break;
-    case DefinitionType::queue:
-      define_queue(reader);
-      break;
-    case DefinitionType::program:
-      define_program(reader);
-      break;
-    case DefinitionType::kernel:
-      define_kernel(reader);
-      break;
-    case DefinitionType::build:
-      define_build(reader);
-      break;
-    default:
-      ++malformed_;
-      return;
-  }
-  if (!reader.ok()) ++malformed_;
+  if (type >= 1 && type <= std::size(kDefine)) (this->*kDefine[type - 1])(reader);
+  if (type < 1 || type > std::size(kDefine) || !reader.ok()) ++malformed_;
 }
 
 void OpenclProcess::define_device(BodyReader& body) {

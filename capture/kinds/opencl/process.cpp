@@ -131,8 +131,9 @@ void OpenclProcess::add_command(const probes::ProbeThread& thread, probe::Record
     command.target_id = memory_id(command.transfer.target);
   }
   if (const auto kernel = kernels_.find(record.kernel); kernel != kernels_.end()) {
-    read_sizes(command, kernel->second, words.first(sizes));
-    read_arguments(command, kernel->second, words.last(arguments));
+    read_sizes(kernel->second, words.first(sizes));
+    read_arguments(kernel->second, words.last(arguments));
+    command.launch = kernel->second.last;
     const auto queue = queues_.find(record.queue);
     const SessionDevice* device = queue == queues_.end() ? nullptr : queue->second.device;
     std::vector<const SessionDevice*>& launched_on = kernel->second.launched_on;
@@ -154,39 +155,31 @@ void OpenclProcess::add_command(const probes::ProbeThread& thread, probe::Record
   }
 }
 
-void OpenclProcess::read_sizes(Command& command, Kernel& kernel, std::span<const std::uint64_t> sizes) {
-  if (!std::equal(sizes.begin(), sizes.end(), kernel.last_sizes.begin(), kernel.last_sizes.end())) {
-    const std::size_t dimensions = sizes.size() / 3;
-    const std::span<const std::uint64_t> global = sizes.first(dimensions);
-    const std::span<const std::uint64_t> local = sizes.subspan(dimensions, dimensions);
-    kernel.last_sizes.assign(sizes.begin(), sizes.end());
-    kernel.global_id = writer_.intern(sizes_text(global));
-    kernel.local_id = writer_.intern(sizes_text(local));
-    kernel.offset_id = writer_.intern(sizes_text(sizes.last(dimensions)));
-    std::uint64_t items = 1;
-    std::uint64_t groups = 1;
-    for (std::size_t i = 0; i < dimensions; ++i) {
-      items *= global[i];
-      groups *= local[i] == 0 ? 0 : (global[i] + local[i] - 1) / local[i];
-    }
-    kernel.work_items = static_cast<std::int64_t>(items);
-    kernel.work_groups = static_cast<std::int64_t>(groups);
+void OpenclProcess::read_sizes(Kernel& kernel, std::span<const std::uint64_t> sizes) {
+  if (std::equal(sizes.begin(), sizes.end(), kernel.last_sizes.begin(), kernel.last_sizes.end())) return;
+  const std::size_t dimensions = sizes.size() / 3;
+  const std::span<const std::uint64_t> global = sizes.first(dimensions);
+  const std::span<const std::uint64_t> local = sizes.subspan(dimensions, dimensions);
+  kernel.last_sizes.assign(sizes.begin(), sizes.end());
+  kernel.last.global_id = writer_.intern(sizes_text(global));
+  kernel.last.local_id = writer_.intern(sizes_text(local));
+  kernel.last.offset_id = writer_.intern(sizes_text(sizes.last(dimensions)));
+  std::uint64_t items = 1;
+  std::uint64_t groups = 1;
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    items *= global[i];
+    groups *= local[i] == 0 ? 0 : (global[i] + local[i] - 1) / local[i];
   }
-  command.global_id = kernel.global_id;
-  command.local_id = kernel.local_id;
-  command.offset_id = kernel.offset_id;
-  command.work_items = kernel.work_items;
-  command.work_groups = kernel.work_groups;
+  kernel.last.work_items = static_cast<std::int64_t>(items);
+  kernel.last.work_groups = static_cast<std::int64_t>(groups);
 }
 
-void OpenclProcess::read_arguments(Command& command, Kernel& kernel, std::span<const std::uint64_t> words) {
-  if (!std::equal(words.begin(), words.end(), kernel.last_arguments.begin(), kernel.last_arguments.end())) {
-    kernel.last_arguments.assign(words.begin(), words.end());
-    std::vector<ArgumentRecord> arguments(words.size_bytes() / sizeof(ArgumentRecord));
-    if (!arguments.empty()) std::memcpy(arguments.data(), words.data(), words.size_bytes());
-    kernel.arguments_id = writer_.intern(argument_text(arguments, kernel.arguments, memory_names_));
-  }
-  command.arguments_id = kernel.arguments_id;
+void OpenclProcess::read_arguments(Kernel& kernel, std::span<const std::uint64_t> words) {
+  if (std::equal(words.begin(), words.end(), kernel.last_arguments.begin(), kernel.last_arguments.end())) return;
+  kernel.last_arguments.assign(words.begin(), words.end());
+  std::vector<ArgumentRecord> arguments(words.size_bytes() / sizeof(ArgumentRecord));
+  if (!arguments.empty()) std::memcpy(arguments.data(), words.data(), words.size_bytes());
+  kernel.last.arguments_id = writer_.intern(argument_text(arguments, kernel.arguments, memory_names_));
 }
 
 void OpenclProcess::add_waits(const Command& command, std::span<const std::uint64_t> waits) {

@@ -43,6 +43,11 @@ class OpenclProcess final : public probes::ProcessReader {
     TrackNumber kernels = kNone, transfers = kNone, maps = kNone, syncs = kNone;
     std::int64_t last_end_ticks = 0;
   };
+  // What a kernel was launched with.
+  struct Launch {
+    StringId global_id = 0, local_id = 0, offset_id = 0, arguments_id = 0;
+    std::int64_t work_items = 0, work_groups = 0;
+  };
   struct Kernel {
     std::string name;
     StringId name_id = 0;
@@ -50,12 +55,8 @@ class OpenclProcess final : public probes::ProcessReader {
     StringId source_id = 0;  // 0: not known
     std::vector<ArgumentName> arguments;
     std::vector<const SessionDevice*> launched_on;
-    // Of the last launch: most are like the one before.
-    std::vector<std::uint64_t> last_sizes;
-    StringId global_id = 0, local_id = 0, offset_id = 0;
-    std::int64_t work_items = 0, work_groups = 0;
-    std::vector<std::uint64_t> last_arguments;
-    StringId arguments_id = 0;
+    Launch last;  // most are like the one before
+    std::vector<std::uint64_t> last_sizes, last_arguments;
   };
   struct Program {
     std::string name;
@@ -68,9 +69,8 @@ class OpenclProcess final : public probes::ProcessReader {
     probe::opencl::TransferRecord transfer{};
     std::int64_t begin_ns = 0;
     std::int64_t end_ns = 0;
-    StringId global_id = 0, local_id = 0, offset_id = 0, arguments_id = 0;
+    Launch launch;
     StringId source_id = 0, target_id = 0;  // of transfers: memory, which may be gone when they are written
-    std::int64_t work_items = 0, work_groups = 0;
     bool first_launch = false;
     bool waits = false;    // for other commands
     bool is_done = false;  // its times have come, and it is written with those of this turn
@@ -108,8 +108,8 @@ class OpenclProcess final : public probes::ProcessReader {
 
   void add_call(const probes::ProbeThread& thread, const probe::opencl::CallRecord& record);
   void add_command(const probes::ProbeThread& thread, probe::RecordHead head, std::span<const std::uint64_t> words);
-  void read_sizes(Command& command, Kernel& kernel, std::span<const std::uint64_t> sizes);
-  void read_arguments(Command& command, Kernel& kernel, std::span<const std::uint64_t> words);
+  void read_sizes(Kernel& kernel, std::span<const std::uint64_t> sizes);
+  void read_arguments(Kernel& kernel, std::span<const std::uint64_t> words);
   void add_waits(const Command& command, std::span<const std::uint64_t> waits);
   void write_command_call(const probes::ProbeThread& thread, std::uint32_t function, const Command& command);
   void finish_command(Command& command, const probe::opencl::CompletionRecord& times);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/format.h"
+#include "core/model/column_spec.h"
 
 namespace accelscope::capture::kinds::program {
 namespace {
@@ -13,60 +14,31 @@ constexpr std::size_t kNameChars = 60;
 constexpr std::size_t kNameBytes = 4 * kNameChars;  // of the line's beginning that are looked at for it
 
 enum LifeColumn : std::size_t { kCommand, kDirectory, kId, kStatus, kSignal, kUser, kSystem, kResident };
-enum LineColumn : std::size_t { kText, kLine, kPiece, kRewrites };
+enum LineColumn : std::size_t { kLineText, kLine, kPiece, kRewrites };
 
-[[nodiscard]] Schema life_schema() {
-  Schema schema;
-  schema.name = "program";
-  schema.kind = EventKind::slice;
-  schema.name_column = "program";
-  schema.name_explanation = "The program that ran, as it was called.";
-  schema.columns = {
-      {"command", ColumnType::text, "", "Operation", "Command", "The program with its arguments."},
-      {"directory", ColumnType::text, "", "Operation", "Folder", "The folder in which it ran."},
-      {"process_id", ColumnType::int64, "", "IDs", "Process", "Its number on the host."},
-      {"exit_status", ColumnType::int64, "", "Operation", "Exit status",
-       "What it returned; 128 and the signal's number if one ended it."},
-      {"signal", ColumnType::string, "", "Operation", "Signal", "The signal that ended it, if one did."},
-      {"user_ns", ColumnType::int64, "ns", "Timing", "User time",
-       "CPU time in the program's own code, with that of the processes it waited for."},
-      {"system_ns", ColumnType::int64, "ns", "Timing", "System time", "CPU time in the system on its behalf."},
-      {"max_resident_bytes", ColumnType::int64, "B", "Memory", "Largest resident size",
-       "Of the largest of the program and the processes it waited for."},
-  };
-  return schema;
-}
+using namespace columns;
 
-[[nodiscard]] Schema line_schema() {
-  Schema schema;
-  schema.name = kLineSchemaName;
-  schema.kind = EventKind::instant;
-  schema.name_column = "shown";
-  schema.name_explanation =
-      "The beginning and end of the line; once there were thousands of different ones, the stream's name.";
-  schema.columns = {
-      {"text", ColumnType::text, "", "Operation", "Text", "What the program printed, without colours."},
-      {.name = "line",
-       .type = ColumnType::int64,
-       .group = "Operation",
-       .title = "Line",
-       .explanation = "Number of the line in its stream, from 1.",
-       .required = true},
-      {"piece", ColumnType::int64, "", "Operation", "Piece",
-       "Which part of the line this is, where it was too long or stood unfinished for a while."},
-      {"rewrites", ColumnType::int64, "", "Operation", "Rewritten",
-       "How often the line was drawn over itself, as progress bars are; the last state is kept."},
-  };
-  return schema;
-}
-
-[[nodiscard]] Schema counter_schema(std::string name, ColumnType type, std::string unit, std::string explanation) {
-  Schema schema;
-  schema.name = std::move(name);
-  schema.kind = EventKind::counter;
-  schema.columns = {{"value", type, std::move(unit), "Operation", "Value", std::move(explanation), Role::value, true}};
-  return schema;
-}
+constexpr ColumnSpec kLife[] = {
+    {"command", kText, "", kOperation, "Command", "The program with its arguments."},
+    {"directory", kText, "", kOperation, "Folder", "The folder in which it ran."},
+    {"process_id", kInt, "", kIds, "Process", "Its number on the host."},
+    {"exit_status", kInt, "", kOperation, "Exit status",
+     "What it returned; 128 and the signal's number if one ended it."},
+    {"signal", kString, "", kOperation, "Signal", "The signal that ended it, if one did."},
+    {"user_ns", kInt, "ns", kTiming, "User time",
+     "CPU time in the program's own code, with that of the processes it waited for."},
+    {"system_ns", kInt, "ns", kTiming, "System time", "CPU time in the system on its behalf."},
+    {"max_resident_bytes", kInt, "B", kMemory, "Largest resident size",
+     "Of the largest of the program and the processes it waited for."},
+};
+constexpr ColumnSpec kLines[] = {
+    {"text", kText, "", kOperation, "Text", "What the program printed, without colours."},
+    {"line", kInt, "", kOperation, "Line", "Number of the line in its stream, from 1.", Role::none, true},
+    {"piece", kInt, "", kOperation, "Piece",
+     "Which part of the line this is, where it was too long or stood unfinished for a while."},
+    {"rewrites", kInt, "", kOperation, "Rewritten",
+     "How often the line was drawn over itself, as progress bars are; the last state is kept."},
+};
 
 enum TrackOrder : std::int64_t {
   kLifeOrder,
@@ -82,11 +54,13 @@ enum TrackOrder : std::int64_t {
 
 ProgramEvents::ProgramEvents(SessionWriter& writer, ProgramFacts facts, bool with_lines, bool with_counters)
     : writer_(writer), facts_(std::move(facts)) {
-  life_ = writer_.add_track({.name = "Program",
-                             .kind = "process",
-                             .device = facts_.name,
-                             .schema = writer_.add_schema(life_schema()),
-                             .order = kLifeOrder});
+  life_ = writer_.add_track(
+      {.name = "Program",
+       .kind = "process",
+       .device = facts_.name,
+       .schema = writer_.add_schema(
+           make_schema({"program", EventKind::slice, "program", "The program that ran, as it was called."}, kLife)),
+       .order = kLifeOrder});
   if (with_lines) define_lines();
   if (with_counters) define_counters();
 }
@@ -97,7 +71,10 @@ void ProgramEvents::set_command(std::string command, std::string directory) {
 }
 
 void ProgramEvents::define_lines() {
-  const SchemaNumber schema = writer_.add_schema(line_schema());
+  const SchemaNumber schema = writer_.add_schema(make_schema(
+      {kLineSchemaName, EventKind::instant, "shown",
+       "The beginning and end of the line; once there were thousands of different ones, the stream's name."},
+      kLines));
   for (const system::OutputStream stream : {system::OutputStream::out, system::OutputStream::err}) {
     lines_[static_cast<std::size_t>(stream)] =
         writer_.add_track({.name = std::string(stream_name(stream)),
@@ -109,28 +86,23 @@ void ProgramEvents::define_lines() {
 }
 
 void ProgramEvents::define_counters() {
-  const auto add = [this](std::string name, std::string unit, Schema schema, std::int64_t order) {
-    return writer_.add_track({.name = std::move(name),
+  const auto add = [this](const char* name, std::int64_t order, const char* schema, ColumnType type, const char* unit,
+                          const char* explanation) {
+    return writer_.add_track({.name = name,
                               .kind = "counter",
                               .device = facts_.name,
-                              .unit = std::move(unit),
-                              .schema = writer_.add_schema(std::move(schema)),
+                              .unit = unit,
+                              .schema = writer_.add_schema(make_schema(
+                                  {schema, EventKind::counter},
+                                  {{"value", type, unit, kOperation, "Value", explanation, Role::value, true}})),
                               .order = order});
   };
-  cpu_ = add("CPU", "%",
-             counter_schema("program_cpu", ColumnType::float64, "%",
-                            "CPU time of the program and its children since the last sample; 100 % is one CPU."),
-             kCpuOrder);
-  memory_ = add("Memory", "B",
-                counter_schema("program_memory", ColumnType::int64, "B",
-                               "Resident memory, summed over the processes: what they share counts for each."),
-                kMemoryOrder);
-  threads_ = add("Threads", "",
-                 counter_schema("program_threads", ColumnType::int64, "", "Threads of the program and its children."),
-                 kThreadsOrder);
-  processes_ =
-      add("Processes", "", counter_schema("program_processes", ColumnType::int64, "", "The program and its children."),
-          kCountOrder);
+  cpu_ = add("CPU", kCpuOrder, "program_cpu", kReal, "%",
+             "CPU time of the program and its children since the last sample; 100 % is one CPU.");
+  memory_ = add("Memory", kMemoryOrder, "program_memory", kInt, "B",
+                "Resident memory, summed over the processes: what they share counts for each.");
+  threads_ = add("Threads", kThreadsOrder, "program_threads", kInt, "", "Threads of the program and its children.");
+  processes_ = add("Processes", kCountOrder, "program_processes", kInt, "", "The program and its children.");
 }
 
 StringId ProgramEvents::line_name(std::string_view text, system::OutputStream stream) {
@@ -144,7 +116,7 @@ StringId ProgramEvents::line_name(std::string_view text, system::OutputStream st
 void ProgramEvents::add_line(system::OutputStream stream, std::int64_t now_ns, const OutputPiece& piece) {
   const TrackNumber track = lines_[static_cast<std::size_t>(stream)];
   Row row = writer_.begin_event(track, now_ns, 0, line_name(piece.text, stream));
-  row.text(kText, piece.text);
+  row.text(kLineText, piece.text);
   row.integer(kLine, static_cast<std::int64_t>(piece.line));
   if (piece.piece > 0) row.integer(kPiece, static_cast<std::int64_t>(piece.piece));
   if (piece.rewrites > 0) row.integer(kRewrites, static_cast<std::int64_t>(piece.rewrites));

@@ -16,6 +16,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "capture/probe/channel_socket.h"
+
 namespace accelscope::probe {
 
 constinit thread_local ThreadRing* t_ring __attribute__((tls_model("initial-exec"))) = nullptr;
@@ -73,17 +75,6 @@ void close_descriptor(int& descriptor) noexcept {
   descriptor = -1;
 }
 
-bool send_bytes(int socket, const char* bytes, std::size_t count) noexcept {
-  while (count > 0) {
-    const ssize_t sent = ::send(socket, bytes, count, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    bytes += sent;
-    count -= static_cast<std::size_t>(sent);
-  }
-  return true;
-}
-
 // Programs close descriptors that they have not opened, and get their numbers again for files of their own.
 struct Identity {
   dev_t device = 0;
@@ -107,50 +98,6 @@ void move_up(int& descriptor) noexcept {
   descriptor = higher;
 }
 
-// A frame of two parts; the descriptor, if any, rides with its head.
-bool send_frame(int socket, FrameType type, std::string_view head, std::string_view body,
-                int descriptor = -1) noexcept {
-  FrameHead frame{static_cast<std::uint32_t>(type), static_cast<std::uint32_t>(head.size() + body.size())};
-  iovec part{&frame, sizeof frame};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-  if (descriptor >= 0) {
-    message.msg_control = room.data();
-    message.msg_controllen = room.size();
-    cmsghdr* extra = CMSG_FIRSTHDR(&message);
-    extra->cmsg_level = SOL_SOCKET;
-    extra->cmsg_type = SCM_RIGHTS;
-    extra->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(extra), &descriptor, sizeof descriptor);
-  }
-  ssize_t sent = 0;
-  do {
-    sent = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  if (sent <= 0) return false;
-  const auto done = static_cast<std::size_t>(sent);
-  return send_bytes(socket, reinterpret_cast<const char*>(&frame) + done, sizeof frame - done) &&
-         send_bytes(socket, head.data(), head.size()) && send_bytes(socket, body.data(), body.size());
-}
-
-template <typename T>
-std::string_view bytes_of(const T& value) noexcept {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
-bool receive_bytes(int socket, char* bytes, std::size_t count) noexcept {
-  while (count > 0) {
-    const ssize_t got = ::recv(socket, bytes, count, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    bytes += got;
-    count -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
 // The head of a frame, with what descriptors come along; -1 for those that do not.
 bool receive_head(int socket, FrameHead& head, std::array<int, 2>& descriptors) noexcept {
   descriptors = {-1, -1};
@@ -171,7 +118,7 @@ bool receive_head(int socket, FrameHead& head, std::array<int, 2>& descriptors) 
     std::memcpy(descriptors.data(), CMSG_DATA(extra), sizeof descriptors);
   }
   const auto done = static_cast<std::size_t>(got);
-  return receive_bytes(socket, reinterpret_cast<char*>(&head) + done, sizeof head - done);
+  return receive_all(socket, reinterpret_cast<char*>(&head) + done, sizeof head - done);
 }
 
 std::string read_small_file(const char* path) {
@@ -195,10 +142,7 @@ std::string own_program() {
 
 std::string socket_folder() {
   if (const char* given = std::getenv(kFolderVariable); given != nullptr && *given != '\0') return given;
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime != '\0') {
-    return std::string(runtime) + "/accelscope";
-  }
-  return "/tmp/accelscope-" + std::to_string(::getuid());
+  return user_socket_folder();
 }
 
 void discard_ring(RingHead* head, std::uint64_t bytes) noexcept { ::munmap(head, kRingHeadBytes + 2 * bytes); }
@@ -323,7 +267,7 @@ bool Channel::take_welcome() noexcept {
   if (head.type == static_cast<std::uint32_t>(FrameType::welcome) && head.bytes >= sizeof welcome &&
       head.bytes < kMaxFrameBytes && descriptors[1] >= 0) {
     body.resize(head.bytes);
-    if (receive_bytes(state.socket, body.data(), body.size())) {
+    if (receive_all(state.socket, body.data(), body.size())) {
       page = ::mmap(nullptr, sizeof(ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED, descriptors[0], 0);
     }
   }
@@ -382,7 +326,7 @@ ThreadRing* Channel::open_ring() noexcept {
     head->thread_id = thread_id();
     head->bytes = bytes;
     if (t_name[0] == '\0') (void)::prctl(PR_GET_NAME, t_name);
-    ready = send_frame(state_->socket, FrameType::ring, bytes_of(head->thread_id), t_name, memory);
+    ready = send_frame(state_->socket, FrameType::ring, bytes_of(head->thread_id), t_name, {memory});
     ring->channel_ = this;
     ring->head_ = head;
     ring->records_ = base + kRingHeadBytes;
@@ -430,35 +374,37 @@ void ThreadRing::wake() noexcept {
   [[maybe_unused]] const ssize_t done = ::write(channel_->state_->wake_event, &one, sizeof one);
 }
 
-void Channel::define(std::uint32_t type, std::string_view body) noexcept {
+template <typename Send>
+void Channel::tell(Send send) noexcept {
   const Guest guest;
   if (!attached() || !guest.entered()) return;
   const Locked locked(state_->lock);
-  if (!connected_here()) return;
-  if (body.size() > kMaxFrameBytes - sizeof type) body = body.substr(0, kMaxFrameBytes - sizeof type);
-  if (!send_frame(state_->socket, FrameType::definition, bytes_of(type), body)) go_off();
+  if (connected_here() && !send(state_->socket)) go_off();
+}
+
+void Channel::define(std::uint32_t type, std::string_view body) noexcept {
+  tell([=](int socket) {
+    return send_frame(socket, FrameType::definition, bytes_of(type), body.substr(0, kMaxFrameBytes - sizeof type));
+  });
 }
 
 void Channel::name_thread(std::string_view name) noexcept {
-  const Guest guest;
   const std::size_t length = name.size() < kNameBytes - 1 ? name.size() : kNameBytes - 1;
   std::memcpy(t_name, name.data(), length);
   t_name[length] = '\0';
-  if (t_ring == nullptr || !attached() || !guest.entered()) return;
-  const Locked locked(state_->lock);
-  if (!connected_here()) return;
-  if (!send_frame(state_->socket, FrameType::thread_name, bytes_of(t_ring->head_->thread_id), t_name)) go_off();
+  if (t_ring == nullptr) return;
+  tell([](int socket) {
+    return send_frame(socket, FrameType::thread_name, bytes_of(t_ring->head_->thread_id), t_name);
+  });
 }
 
 void Channel::wish(Wish wish) noexcept {
-  const Guest guest;
-  if (!attached() || !guest.entered()) return;
-  const Locked locked(state_->lock);
-  if (!connected_here()) return;
-  std::atomic<std::uint32_t>& bits = control_.load(std::memory_order_acquire)->state;
-  if (wish == Wish::pause) bits.fetch_or(kPaused, std::memory_order_relaxed);
-  if (wish == Wish::resume) bits.fetch_and(~static_cast<std::uint32_t>(kPaused), std::memory_order_relaxed);
-  if (!send_frame(state_->socket, FrameType::wish, bytes_of(wish), "")) go_off();
+  tell([this, wish](int socket) {
+    std::atomic<std::uint32_t>& bits = control_.load(std::memory_order_acquire)->state;
+    if (wish == Wish::pause) bits.fetch_or(kPaused, std::memory_order_relaxed);
+    if (wish == Wish::resume) bits.fetch_and(~static_cast<std::uint32_t>(kPaused), std::memory_order_relaxed);
+    return send_frame(socket, FrameType::wish, bytes_of(wish), "");
+  });
 }
 
 void Channel::detach() noexcept {

@@ -46,6 +46,20 @@ class ThreadRing {
       commit(sizeof(Record));
     }
   }
+  // The same with bytes behind the struct, filled up to a whole word; its head says nothing of how many words it has.
+  template <typename Record>
+  void put_with_bytes(Record record, std::string_view first, std::string_view second = {}) noexcept {
+    static_assert(sizeof(Record) % 8 == 0);
+    const std::size_t size = sizeof record + (first.size() + second.size() + 7) / 8 * 8;
+    char* room = reserve(size);
+    if (room == nullptr) return;
+    record.head.words = static_cast<std::uint16_t>(size / 8);
+    std::memset(room + size - 8, 0, 8);
+    std::memcpy(room, &record, sizeof record);
+    if (!first.empty()) std::memcpy(room + sizeof record, first.data(), first.size());
+    if (!second.empty()) std::memcpy(room + sizeof record + first.size(), second.data(), second.size());
+    commit(size);
+  }
   // Room for a record of `bytes` (a multiple of 8, at most kMaxRecordBytes) in one piece; null: it was dropped, or the
   // agent is gone. Waits while the ring is full, unless the capture drops then. Then fill and commit() the same bytes.
   [[nodiscard]] char* reserve(std::size_t bytes) noexcept {
@@ -118,6 +132,9 @@ class Channel {
   [[nodiscard]] ThreadRing* own_ring() noexcept { return t_ring != nullptr ? t_ring : open_ring(); }
   [[nodiscard]] ThreadRing* open_ring() noexcept;
   [[nodiscard]] bool connected_here() noexcept;  // under the lock; connects a forked child
+  // Under the lock, if there is an agent; send(socket) says whether it was taken.
+  template <typename Send>
+  void tell(Send send) noexcept;
   void connect() noexcept;
   [[nodiscard]] bool take_welcome() noexcept;
   void go_off() noexcept;

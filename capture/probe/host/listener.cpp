@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "capture/probe/host/socket.h"
+#include "capture/probe/channel_socket.h"
 
 namespace accelscope::capture::probes {
 namespace {
@@ -49,12 +49,7 @@ void notify(const system::Descriptor& event) {
 }  // namespace
 
 Result<std::string> ProbeListener::user_folder() {
-  std::string folder;
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && *runtime != '\0') {
-    folder = std::string(runtime) + "/accelscope";
-  } else {
-    folder = fmt::format("/tmp/accelscope-{}", ::getuid());
-  }
+  const std::string folder = probe::user_socket_folder();
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return listener_error(folder);
   struct stat facts {};
   if (::lstat(folder.c_str(), &facts) != 0) return listener_error(folder);
@@ -152,7 +147,8 @@ void ProbeListener::welcome(system::Descriptor socket) {
     return;
   }
   // One that ends before it is welcomed has told nothing yet, but is there to be seen.
-  (void)send_welcome(connection->socket);
+  (void)probe::send_frame(connection->socket.get(), probe::FrameType::welcome, welcome_, "",
+                          {control_memory_.get(), wake_event_.get()});
   waiting_.push_back(std::move(connection).value());
   notify(wake_event_);
 }
@@ -161,14 +157,15 @@ Result<ProbeConnection> ProbeListener::read_hello(system::Descriptor socket) con
   (void)::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kHelloPatience, sizeof kHelloPatience);
   ProbeConnection connection;
   probe::FrameHead head{};
-  if (!receive_all(socket.get(), &head, sizeof head)) return Error{""};  // it only looked whether somebody listens
+  if (!probe::receive_all(socket.get(), &head, sizeof head))
+    return Error{""};  // it only looked whether somebody listens
   std::string body;
   if (head.type != static_cast<std::uint32_t>(probe::FrameType::hello) || head.bytes < sizeof(probe::Hello) ||
       head.bytes > kMaxHelloBytes) {
     return Error{"a program attached with something that is no hello; it was left alone"};
   }
   body.resize(head.bytes);
-  if (!receive_all(socket.get(), body.data(), body.size())) return Error{"a program ended while it attached"};
+  if (!probe::receive_all(socket.get(), body.data(), body.size())) return Error{"a program ended while it attached"};
   std::memcpy(&connection.hello, body.data(), sizeof connection.hello);
   const probe::Hello& hello = connection.hello;
   const std::size_t texts = std::size_t{hello.kind_bytes} + hello.program_bytes + hello.command_bytes;
@@ -190,11 +187,6 @@ Result<ProbeConnection> ProbeListener::read_hello(system::Descriptor socket) con
   connection.command = body.substr(at + hello.program_bytes, hello.command_bytes);
   connection.socket = std::move(socket);
   return connection;
-}
-
-bool ProbeListener::send_welcome(const system::Descriptor& socket) const {
-  const std::array<int, 2> descriptors = {control_memory_.get(), wake_event_.get()};
-  return send_with_descriptors(socket.get(), probe::FrameType::welcome, welcome_, descriptors);
 }
 
 std::vector<ProbeConnection> ProbeListener::take() {

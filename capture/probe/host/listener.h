@@ -57,7 +57,6 @@ class ProbeListener {
   void accept_pending();
   void welcome(system::Descriptor socket);
   [[nodiscard]] Result<ProbeConnection> read_hello(system::Descriptor socket) const;
-  [[nodiscard]] bool send_welcome(const system::Descriptor& socket) const;
 
   std::string kind_;
   std::string path_;

@@ -5,7 +5,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <vector>
 
 namespace accelscope::capture::probes {
 namespace {
@@ -14,38 +13,6 @@ constexpr std::size_t kSocketReadBytes = 64U << 10;
 constexpr std::size_t kMaxDescriptors = 16;  // that one read may bring
 
 }  // namespace
-
-bool receive_all(int socket, void* bytes, std::size_t count) {
-  char* to = static_cast<char*>(bytes);
-  while (count > 0) {
-    const ssize_t got = ::recv(socket, to, count, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    to += got;
-    count -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-bool send_with_descriptors(int socket, probe::FrameType type, std::string_view body, std::span<const int> descriptors) {
-  probe::FrameHead head{static_cast<std::uint32_t>(type), static_cast<std::uint32_t>(body.size())};
-  std::string frame(reinterpret_cast<const char*>(&head), sizeof head);
-  frame += body;
-  iovec part{frame.data(), frame.size()};
-  std::vector<char> room(CMSG_SPACE(descriptors.size_bytes()));
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = room.data();
-  message.msg_controllen = room.size();
-  cmsghdr* extra = CMSG_FIRSTHDR(&message);
-  extra->cmsg_level = SOL_SOCKET;
-  extra->cmsg_type = SCM_RIGHTS;
-  extra->cmsg_len = CMSG_LEN(descriptors.size_bytes());
-  std::memcpy(CMSG_DATA(extra), descriptors.data(), descriptors.size_bytes());
-  // The peer's buffer is empty: it has only just connected.
-  return ::sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(frame.size());
-}
 
 bool ProbeFrames::receive(int socket) {
   if (used_ > 0) {

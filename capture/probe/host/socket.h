@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <deque>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,11 +12,6 @@
 #include "core/base/result.h"
 
 namespace accelscope::capture::probes {
-
-// Waits as long as the socket's own limit; false at its end.
-[[nodiscard]] bool receive_all(int socket, void* bytes, std::size_t count);
-[[nodiscard]] bool send_with_descriptors(int socket, probe::FrameType type, std::string_view body,
-                                         std::span<const int> descriptors);
 
 struct ProbeFrame {
   probe::FrameType type{};

@@ -1,4 +1,4 @@
-#include <cstdlib>
+#include <bit>
 #include <map>
 
 #include "capture/probe/itt/calls.h"
@@ -8,37 +8,23 @@ namespace accelscope::probe::itt {
 namespace {
 
 [[nodiscard]] CounterType counter_type(MetadataType type) noexcept {
-  switch (type) {
-    case MetadataType::s64:
-    case MetadataType::s32:
-    case MetadataType::s16:
-      return CounterType::signed_integer;
-    case MetadataType::real:
-    case MetadataType::real_double:
-      return CounterType::real;
-    default:
-      return CounterType::unsigned_integer;
-  }
+  return with_number(type, [](auto number) {
+    if (std::is_floating_point_v<decltype(number)>) return CounterType::real;
+    return std::is_signed_v<decltype(number)> ? CounterType::signed_integer : CounterType::unsigned_integer;
+  });
 }
 
 // The bits of a value of the counter's type, widened to 64.
 [[nodiscard]] std::uint64_t bits_of(MetadataType type, const char* at) noexcept {
-  switch (type) {
-    case MetadataType::u32:
-      return read_number<std::uint32_t>(at);
-    case MetadataType::s32:
-      return static_cast<std::uint64_t>(std::int64_t{read_number<std::int32_t>(at)});
-    case MetadataType::u16:
-      return read_number<std::uint16_t>(at);
-    case MetadataType::s16:
-      return static_cast<std::uint64_t>(std::int64_t{read_number<std::int16_t>(at)});
-    case MetadataType::real: {
-      const double wide = read_number<float>(at);
-      return read_number<std::uint64_t>(reinterpret_cast<const char*>(&wide));
+  if (bytes_of(type) == 1) type = MetadataType::u64;  // not known
+  return with_number(type, [at](auto number) {
+    std::memcpy(&number, at, sizeof number);
+    if constexpr (std::is_floating_point_v<decltype(number)>) {
+      return std::bit_cast<std::uint64_t>(static_cast<double>(number));
+    } else {
+      return static_cast<std::uint64_t>(number);
     }
-    default:
-      return read_number<std::uint64_t>(at);
-  }
+  });
 }
 
 // 0: not wanted.
@@ -138,7 +124,7 @@ int put_mark(int mark, const char* parameter) noexcept {
   ring->put(MarkerRecord{head_of<MarkerRecord>(RecordType::marker, static_cast<std::uint32_t>(mark)), now_ticks(),
                          static_cast<std::uint64_t>(kScope), Id{}});
   const std::string_view text = view_of(parameter);
-  if (!text.empty()) put_message(ring, static_cast<std::uint32_t>(mark), 2, text.data(), text.size());
+  if (!text.empty()) put_message(ring, static_cast<std::uint32_t>(mark), 2, text);
   return 0;
 }
 
@@ -169,7 +155,7 @@ void histogram_submit(itt_histogram* histogram, std::size_t length, void* x_data
     text += '=';
     append_metadata_value(text, y_type, static_cast<const char*>(y_data) + i * bytes_of(y_type));
   }
-  put_message(ring, static_cast<std::uint32_t>(histogram->extra1), 2, text.data(), text.size());
+  put_message(ring, static_cast<std::uint32_t>(histogram->extra1), 2, text);
 }
 
 // A heap's handle is a site of the pool's name.

@@ -1,8 +1,7 @@
 // Puts records of the calling thread into its ring. What is begun while nothing is collected is not ended either.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
+#include <string_view>
 
 #include "capture/probe/itt/names.h"
 #include "capture/probe/itt/records.h"
@@ -45,37 +44,22 @@ inline void put_id(ThreadRing* ring, RecordType type, std::uint32_t value, std::
   if (ring != nullptr) ring->put(IdRecord{head_of<IdRecord>(type, value), ticks, id});
 }
 
-// `fixed` (whole words, the head first) and the bytes behind it, filled up to a whole word.
-template <typename Fixed>
-void put_with_bytes(ThreadRing* ring, Fixed fixed, const void* bytes, std::size_t count) noexcept {
-  static_assert(sizeof(Fixed) % 8 == 0);
-  if (ring == nullptr) return;
-  const std::size_t size = sizeof(Fixed) + (count + 7) / 8 * 8;
-  char* room = ring->reserve(size);
-  if (room == nullptr) return;
-  fixed.head.words = static_cast<std::uint16_t>(size / 8);
-  std::memset(room + size - 8, 0, 8);
-  std::memcpy(room, &fixed, sizeof fixed);
-  if (count > 0) std::memcpy(room + sizeof fixed, bytes, count);
-  ring->commit(size);
-}
-
 struct HeadOnly {
   RecordHead head;
 };
-inline void put_text(ThreadRing* ring, RecordType type, const char* text, std::size_t bytes) noexcept {
-  bytes = std::min<std::size_t>(bytes, kMaxTextBytes);
-  put_with_bytes(ring, HeadOnly{{static_cast<std::uint16_t>(type), 0, static_cast<std::uint32_t>(bytes)}}, text, bytes);
+inline void put_text(ThreadRing* ring, RecordType type, std::string_view text) noexcept {
+  text = text.substr(0, kMaxTextBytes);
+  if (ring != nullptr)
+    ring->put_with_bytes(HeadOnly{head_of<HeadOnly>(type, static_cast<std::uint32_t>(text.size()))}, text);
 }
 
 // A line of text at a time. `severity` 0 to 5: trace, debug, info, warning, error, fatal.
-inline void put_message(ThreadRing* ring, std::uint32_t site, std::uint32_t severity, const char* text,
-                        std::size_t bytes) noexcept {
-  bytes = std::min<std::size_t>(bytes, kMaxTextBytes);
-  put_with_bytes(ring,
-                 ValueRecord{head_of<ValueRecord>(RecordType::message, site), now_ticks(),
-                             severity | static_cast<std::uint64_t>(bytes) << 32},
-                 text, bytes);
+inline void put_message(ThreadRing* ring, std::uint32_t site, std::uint32_t severity, std::string_view text) noexcept {
+  text = text.substr(0, kMaxTextBytes);
+  if (ring == nullptr) return;
+  ring->put_with_bytes(ValueRecord{head_of<ValueRecord>(RecordType::message, site), now_ticks(),
+                                   severity | static_cast<std::uint64_t>(text.size()) << 32},
+                       text);
 }
 
 struct MetadataHead {
@@ -84,13 +68,13 @@ struct MetadataHead {
   Id id;
   std::uint64_t type_and_bytes;
 };
-inline void put_metadata(ThreadRing* ring, std::uint32_t key, const Id& id, MetadataType type, const void* data,
-                         std::size_t bytes) noexcept {
-  bytes = std::min<std::size_t>(bytes, kMaxTextBytes);
-  put_with_bytes(ring,
-                 MetadataHead{head_of<MetadataHead>(RecordType::metadata, key), now_ticks(), id,
-                              static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(bytes) << 32},
-                 data, bytes);
+inline void put_metadata(ThreadRing* ring, std::uint32_t key, const Id& id, MetadataType type,
+                         std::string_view bytes) noexcept {
+  bytes = bytes.substr(0, kMaxTextBytes);
+  if (ring == nullptr) return;
+  ring->put_with_bytes(MetadataHead{head_of<MetadataHead>(RecordType::metadata, key), now_ticks(), id,
+                                    static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(bytes.size()) << 32},
+                       bytes);
 }
 
 }  // namespace accelscope::probe::itt

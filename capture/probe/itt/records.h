@@ -81,22 +81,32 @@ enum class MetadataType : std::uint32_t {
   real_double = 8,
   text = 100,
 };
-[[nodiscard]] constexpr std::uint32_t bytes_of(MetadataType type) noexcept {
+// Gives what take(number) gives of a number of that type; of a byte where the type is not known.
+template <typename Take>
+constexpr auto with_number(MetadataType type, Take take) {
   switch (type) {
     case MetadataType::u64:
+      return take(std::uint64_t{});
     case MetadataType::s64:
-    case MetadataType::real_double:
-      return 8;
+      return take(std::int64_t{});
     case MetadataType::u32:
+      return take(std::uint32_t{});
     case MetadataType::s32:
-    case MetadataType::real:
-      return 4;
+      return take(std::int32_t{});
     case MetadataType::u16:
+      return take(std::uint16_t{});
     case MetadataType::s16:
-      return 2;
+      return take(std::int16_t{});
+    case MetadataType::real:
+      return take(float{});
+    case MetadataType::real_double:
+      return take(double{});
     default:
-      return 1;
+      return take(std::uint8_t{});
   }
+}
+[[nodiscard]] constexpr std::uint32_t bytes_of(MetadataType type) noexcept {
+  return with_number(type, [](auto number) { return std::uint32_t{sizeof number}; });
 }
 
 // Of markers, as the interface numbers them.

@@ -1,6 +1,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -119,15 +120,15 @@ void metadata_add(const itt_domain* domain, Id id, itt_string_handle* key, int t
   const std::uint32_t domain_id = domain_of(domain);
   if (domain_id == Names::kOffDomain || data == nullptr) return;
   const auto of_type = static_cast<MetadataType>(type);
-  put_metadata(Names::instance().ring_for_end(), site_of(domain, domain_id, key), id, of_type, data,
-               std::min<std::size_t>(count, kMaxTextBytes) * bytes_of(of_type));
+  put_metadata(Names::instance().ring_for_end(), site_of(domain, domain_id, key), id, of_type,
+               {static_cast<const char*>(data), std::min<std::size_t>(count, kMaxTextBytes) * bytes_of(of_type)});
 }
 void metadata_str_add(const itt_domain* domain, Id id, itt_string_handle* key, const char* text,
                       std::size_t length) noexcept {
   const std::uint32_t domain_id = domain_of(domain);
   if (domain_id == Names::kOffDomain || text == nullptr) return;
-  put_metadata(Names::instance().ring_for_end(), site_of(domain, domain_id, key), id, MetadataType::text, text,
-               length == 0 ? std::strlen(text) : length);
+  put_metadata(Names::instance().ring_for_end(), site_of(domain, domain_id, key), id, MetadataType::text,
+               {text, length == 0 ? std::strlen(text) : length});
 }
 // What belongs to more than a task is told once, of the process.
 void metadata_add_with_scope(const itt_domain* domain, int scope, itt_string_handle* key, int type, std::size_t count,
@@ -155,7 +156,8 @@ void formatted_metadata_add(const itt_domain* domain, itt_string_handle* format,
   const int length = std::vsnprintf(text, sizeof text, format->text, values);
   va_end(values);
   if (length > 0) {
-    put_metadata(ring, 0, {}, MetadataType::text, text, std::min<std::size_t>(static_cast<std::size_t>(length), 2047));
+    put_metadata(ring, 0, {}, MetadataType::text,
+                 {text, std::min<std::size_t>(static_cast<std::size_t>(length), 2047)});
   }
 }
 

@@ -54,6 +54,15 @@ void set_up(const cl_icd_dispatch* target, std::size_t entries) {
 
 }  // namespace
 
+cl_int answer(const void* bytes, std::size_t count, std::size_t size, void* value, std::size_t* size_ret) {
+  if (value != nullptr) {
+    if (size < count) return CL_INVALID_VALUE;
+    std::memcpy(value, bytes, count);
+  }
+  if (size_ret != nullptr) *size_ret = count;
+  return CL_SUCCESS;
+}
+
 void drain_before_exit() {
   static std::once_flag once;
   std::call_once(once, [] { (void)std::atexit(drain_at_exit); });
@@ -112,23 +121,8 @@ struct LayerProperties;
 
 ACCELSCOPE_EXPORT cl_int clGetLayerInfo(cl_layer_info what, size_t size, void* value, size_t* size_ret) {
   const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
-  const void* answer = nullptr;
-  std::size_t bytes = 0;
-  if (what == CL_LAYER_API_VERSION) {
-    answer = &version;
-    bytes = sizeof version;
-  } else if (what == CL_LAYER_NAME) {
-    answer = kName;
-    bytes = sizeof kName;
-  } else {
-    return CL_INVALID_VALUE;
-  }
-  if (value != nullptr) {
-    if (size < bytes) return CL_INVALID_VALUE;
-    std::memcpy(value, answer, bytes);
-  }
-  if (size_ret != nullptr) *size_ret = bytes;
-  return CL_SUCCESS;
+  if (what == CL_LAYER_API_VERSION) return answer(&version, sizeof version, size, value, size_ret);
+  return what == CL_LAYER_NAME ? answer(kName, sizeof kName, size, value, size_ret) : CL_INVALID_VALUE;
 }
 
 ACCELSCOPE_EXPORT cl_int clInitLayer(cl_uint entries, const cl_icd_dispatch* target, cl_uint* entries_ret,

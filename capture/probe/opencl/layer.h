@@ -75,6 +75,9 @@ template <typename Ask>
 }
 [[nodiscard]] std::string device_text(cl_device_id device, cl_device_info what);
 
+// What programs are answered, as drivers do: with fault found in the room for it.
+[[nodiscard]] cl_int answer(const void* bytes, std::size_t count, std::size_t size, void* value, std::size_t* size_ret);
+
 // Once there is a driver: handlers of the exit run last come, first served, and before libraries are torn down.
 void drain_before_exit();
 

@@ -84,17 +84,6 @@ cl_command_queue CL_API_CALL create_queue_with_properties(cl_context context, cl
   return queue;
 }
 
-// As the driver answers where it finds fault with the room for the answer.
-[[nodiscard]] cl_int answer(const void* bytes, std::size_t count, std::size_t size, void* value,
-                            std::size_t* size_ret) {
-  if (value != nullptr) {
-    if (size < count) return CL_INVALID_VALUE;
-    std::memcpy(value, bytes, count);
-  }
-  if (size_ret != nullptr) *size_ret = count;
-  return CL_SUCCESS;
-}
-
 void hide_times(cl_queue_properties& properties, const Queue& queue) {
   if (!queue.program_has_times) properties &= ~static_cast<cl_queue_properties>(CL_QUEUE_PROFILING_ENABLE);
 }

@@ -33,7 +33,6 @@ class CodeTable {
 
   // "a,b.c": names of modules, with those inside them. Before the first use.
   void set_filter(std::string_view only, std::string_view skipped);
-  [[nodiscard]] bool filters() const noexcept { return !only_.empty() || !skipped_.empty(); }
   void set_own_folder(std::string folder) { own_folder_ = std::move(folder); }
 
   // Told to the channel if they are new to it.

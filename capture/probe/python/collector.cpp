@@ -358,17 +358,9 @@ void Collector::put_text(RecordHead head, std::uint64_t ticks, std::string_view 
   if (ring == nullptr) return;
   first = cut(first);
   second = cut(second);
-  const std::size_t bytes = (sizeof(TextRecord) + first.size() + second.size() + 7) / 8 * 8;
-  char* room = ring->reserve(bytes);
-  if (room == nullptr) return;
-  head.words = static_cast<std::uint16_t>(bytes / 8);
-  const TextRecord record{head, ticks, static_cast<std::uint32_t>(first.size()),
-                          static_cast<std::uint32_t>(second.size()), number};
-  std::memset(room + bytes - 8, 0, 8);
-  std::memcpy(room, &record, sizeof record);
-  std::copy(first.begin(), first.end(), room + sizeof record);
-  std::copy(second.begin(), second.end(), room + sizeof record + first.size());
-  ring->commit(bytes);
+  ring->put_with_bytes(TextRecord{head, ticks, static_cast<std::uint32_t>(first.size()),
+                                  static_cast<std::uint32_t>(second.size()), number},
+                       first, second);
 }
 
 void Collector::signpost(std::string_view header, std::string_view message) noexcept {

@@ -114,10 +114,10 @@ std::uint32_t make_site(std::uint32_t line, const char* file, std::size_t file_s
 }
 
 void text(const char* text, std::size_t size) noexcept {
-  put_text(names().ring_for_end(), RecordType::task_text, text, size);
+  put_text(names().ring_for_end(), RecordType::task_text, {text, size});
 }
 void name(const char* text, std::size_t size) noexcept {
-  put_text(names().ring_for_end(), RecordType::task_name, text, size);
+  put_text(names().ring_for_end(), RecordType::task_name, {text, size});
 }
 void value(std::uint64_t value) noexcept {
   if (ThreadRing* ring = names().ring_for_end()) {
@@ -169,7 +169,7 @@ void message(const char* text, std::size_t size, std::uint32_t color, int severi
   ThreadRing* ring = names().ring();
   if (ring == nullptr || !names().wanted().events) return;
   const std::uint32_t site = color == 0 ? 0 : names().site(zones_domain(), "message", {.colour = color & 0xffffffU});
-  put_message(ring, site, static_cast<std::uint32_t>(severity), text, size);
+  put_message(ring, site, static_cast<std::uint32_t>(severity), {text, size});
 }
 void app_info(const char* text, std::size_t size) noexcept { names().define_fact("app_info", {text, size}); }
 

@@ -122,7 +122,7 @@ void AppState::say(std::string text) {
   toast_until_s = now_s + kToastSeconds;
 }
 
-void AppState::open_dialog(Dialog which) {
+void AppState::open_dialog(std::string_view which) {
   dialog = which;
   dialog_text.clear();
   dialog_focused = false;
@@ -130,8 +130,8 @@ void AppState::open_dialog(Dialog which) {
 }
 
 void AppState::show_connect_form() {
-  if (start_page.form_seen() && dialog == Dialog::none) return connect_form.focus();
-  open_dialog(Dialog::connect);
+  if (start_page.form_seen() && dialog.empty()) return connect_form.focus();
+  open_dialog("connect");
 }
 
 std::string AppState::start_folder() {
@@ -352,21 +352,20 @@ void App::frame(Ui& ui) {
   draw_notices(state, ui, rest);
   state.start_page.left();
   if (SessionTab* tab = state.tab()) {
-    SelectionFollower& follower = state.panels_of(*tab).follower;
-    follower.update(*tab);
-    if (follower.pending()) ui.request_frame_after(0.02);
+    state.panels_of(*tab).follower.update(*tab);
     draw_session(state, ui, rest);
     if (state.layout.maximised() || state.timeline.settled(*tab)) tab->analysis->timeline_drawn();
   } else {
-    ConnectForm* form = state.dialog == Dialog::connect ? nullptr : &state.connect_form;
+    ConnectForm* form = state.dialog == "connect" ? nullptr : &state.connect_form;
     state.start_page.draw(ui, state.workspace, form, rest, state.actions.run, state.actions.say);
   }
   draw_dialogs(state, ui);
   draw_capture_question(state, ui);
   finish_quitting(state);
-  if (SessionTab* tab = state.tab(); tab != nullptr && tab->analysis->pending()) ui.request_frame_after(0.02);
+  if (const SessionTab* tab = state.tab()) {
+    if (const auto due = tab->analysis->due_in()) ui.request_frame_after(*due);
+  }
   if (auto text = std::exchange(state.to_copy, std::nullopt)) ui.copy_to_clipboard(*text);
-  if (state.exporting.valid() || state.importing.valid()) ui.request_frame_after(0.02);
   if (state.toast_until_s > state.now_s) ui.request_frame_after(state.toast_until_s - state.now_s);
 }
 

@@ -87,7 +87,6 @@ class MemoryPanel final : public Panel {
 
   // memory/input.cpp
   [[nodiscard]] ViewRange view_range(const PanelContext& context) const;
-  [[nodiscard]] TimeRange time_range(const PanelContext& context) const;
   void move_view(const PanelContext& context, const ViewRange& range, bool finished);
   void settle_view(const PanelContext& context);
   void go_back();

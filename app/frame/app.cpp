@@ -39,11 +39,11 @@ bool looks_like_address(std::string_view target) {
   return target.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
 }
 
-// Whether all of them run an agent already.
-bool all_addresses(std::string_view target) {
+// Whether all places of "A:7420,B:7420" are such.
+bool all_places(std::string_view target, bool (*is_such)(std::string_view)) {
   while (true) {
     const std::size_t comma = target.find(',');
-    if (!looks_like_address(target.substr(0, comma))) return false;
+    if (!is_such(target.substr(0, comma))) return false;
     if (comma == std::string_view::npos) return true;
     target.remove_prefix(comma + 1);
   }
@@ -218,19 +218,14 @@ App::~App() {
 }
 
 bool names_agents(const std::string& target) {
-  std::string_view rest = target;
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view one = rest.substr(0, comma);
-    if (one != "local" && !one.starts_with("ssh://") && !looks_like_address(one)) return false;
-    if (comma == std::string_view::npos) return true;
-    rest.remove_prefix(comma + 1);
-  }
+  return all_places(target, [](std::string_view place) {
+    return place == "local" || place.starts_with("ssh://") || looks_like_address(place);
+  });
 }
 
 void App::open(const std::string& target) {
   if (!names_agents(target)) return state_->workspace.open(target);
-  if (all_addresses(target)) return state_->workspace.connect(target);
+  if (all_places(target, looks_like_address)) return state_->workspace.connect(target);
   state_->connect_form.show_place(target);
   state_->show_connect_form();
 }

@@ -142,6 +142,7 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   }
 
   const std::uint64_t events = session.snapshot->event_count;
+  if (tab.rate_since_s < 0) tab.rate_since_s = now_s;
   const double elapsed_s = now_s - tab.rate_since_s;
   if (elapsed_s >= kRateWindowSeconds) {
     session.events_per_second = static_cast<double>(events - tab.rate_since_events) / elapsed_s;

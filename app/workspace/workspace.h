@@ -149,7 +149,7 @@ class Workspace {
     Pace pace;
     std::uint64_t saved_version = 0;
     std::shared_ptr<std::atomic<std::uint64_t>> saving_version;  // of the store, when what was wanted before is written
-    double rate_since_s = 0;                                     // window in which the ingest rate is counted
+    double rate_since_s = -1;  // window in which the ingest rate is counted; below 0: none yet
     std::uint64_t rate_since_events = 0;
   };
   // Ending its threads and freeing what it holds may take a while.

@@ -24,12 +24,7 @@ float y_of_share(const Rect& rect, double share) { return rect.y1 - static_cast<
 
 void MemoryPanel::draw_map_title(const PanelContext& context, Rect title, const Places& places) {
   Ui& ui = context.ui;
-  title = title.inset(ui.px(size::kPanelPadding + 4), 0);
-  if (draw_switch(context, places.main_switch, "memory.part", title, main_part_)) {
-    title.cut_left(ui.px(12));
-  } else {
-    title.x0 = heading(ui, title, "Address map") + ui.px(10);
-  }
+  begin_title(context, places, "Address map", title);
   std::string hint = "which addresses are taken, and for how long";
   if (passing_.mask) hint = "what passes the filter; " + hint;
   if (data_ && is_long(data_->scale)) hint += "; from " + address_text(data_->scale.parts().front().span.begin);

@@ -80,6 +80,7 @@ class MemoryPanel final : public Panel {
   void draw_pools(const PanelContext& context, render::Rect& place);
   bool draw_switch(const PanelContext& context, const std::vector<Part>& parts, const char* name, render::Rect& place,
                    Part& chosen);
+  void begin_title(const PanelContext& context, const Places& places, const char* name, render::Rect& title);
   [[nodiscard]] std::vector<Control> controls(const PanelContext& context);
   void draw_menu(const PanelContext& context, const std::vector<Control>& controls, const render::Rect& anchor);
   [[nodiscard]] render::ButtonOptions peak_button() const;

@@ -2,6 +2,9 @@
 // several agents in one session, questions, and what former runs left behind.
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "app/workspace/workspace.h"
 #include "tests/support/fake_capture.h"
 #include "tests/support/small_session.h"
@@ -116,6 +119,24 @@ TEST_CASE("capture: the viewer's end without an answer keeps what can be recover
   }
   CHECK_FALSE(fake.was("discard"));
   CHECK_FALSE(fake.was("saved"));
+}
+
+TEST_CASE("capture: no frame waits for its begin: store and link are made on another thread") {
+  test::FakeCapture fake;
+  CaptureServices services = fake.services();
+  std::atomic<bool> on_this_thread{false};
+  services.begin = [begin = services.begin, &on_this_thread, here = std::this_thread::get_id()](
+                       const capture::client::CapturePlan& plan, std::shared_ptr<Store> store,
+                       const capture::client::CaptureSessionOptions& options) {
+    on_this_thread = std::this_thread::get_id() == here;
+    return begin(plan, std::move(store), options);
+  };
+  Workspace workspace({.services = services});
+  workspace.connect("a:1");
+  CHECK(workspace.tab_count() == 0);
+  CHECK_FALSE(workspace.settled());
+  REQUIRE(test::step_until([&] { return workspace.tab_count() == 1; }, [&] { workspace.update(0); }));
+  CHECK_FALSE(on_this_thread);
 }
 
 TEST_CASE("capture: several agents feed one tab, and one that is there is not added again") {

@@ -178,7 +178,7 @@ TEST_CASE("workspace: a live session shows its rate, follows the newest events, 
   test::FakeCapture fake;
   Workspace workspace({.services = fake.services()});
   workspace.connect("127.0.0.1:7420");
-  frames_until(workspace, [&] { return workspace.tab_count() == 1; });
+  REQUIRE(test::step_until([&] { return workspace.tab_count() == 1; }, [&] { workspace.update(0); }));
   SessionTab& tab = workspace.tab(0);
   CHECK(tab.live == LiveState::connecting);
   CHECK_FALSE(workspace.settled());

@@ -412,7 +412,7 @@ TEST_CASE("form: a configuration is saved, is there after a restart, and fills t
   REQUIRE(form.shell().click("connect.configurations.use.0"));
   form.shell().frame(2);
   REQUIRE(form.shell().click("connect.start"));
-  form.shell().frame(2);
+  REQUIRE(form.until([&] { return form->app.workspace().tab_count() == 1; }));
   CHECK(form->tab().project == "mlp");
 }
 
